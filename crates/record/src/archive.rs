@@ -1,6 +1,6 @@
 //! The seam between measuring and keeping: whatever can hold runs implements [`Archive`].
 
-use crate::{Cell, Error, Host, Run, RunState, RunSummary, Warning};
+use crate::{Cell, Error, Host, Profile, Run, RunState, RunSummary, Warning};
 
 /// Keeps runs. Each cell is durable when [`Archive::commit`] returns.
 ///
@@ -15,7 +15,7 @@ pub trait Archive {
     ///
     /// # Errors
     /// [`Error::RunTwice`] for an id that is here already; [`Error::Invalid`] for a run that has
-    /// cells, or a clock whose figures are not finite; else why it can't be written.
+    /// cells or a profile, or a clock whose figures are not finite; else why it can't be written.
     fn begin(&mut self, run: &Run) -> Result<i64, Error>;
 
     /// Adds one ended cell, wholly or not at all.
@@ -25,6 +25,15 @@ pub trait Archive {
     /// of that sequence; [`Error::Invalid`] for figures that can't be kept (see [`Error::Invalid`]);
     /// else why it can't be written.
     fn commit(&mut self, run: i64, cell: &Cell) -> Result<(), Error>;
+
+    /// Adds `profile.cells[cell]`, wholly or not at all, with the frames, stacks and code of `profile` that the run
+    /// has not yet. A profile only grows: it begins with what the run has.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`], [`Error::RunNotOpen`]; [`Error::Invalid`] when the run has a profile of that cell, when
+    /// `profile` does not begin with what the run has, or does not pass [`Profile::check`]; else why it can't be
+    /// written.
+    fn commit_profiled(&mut self, run: i64, profile: &Profile, cell: usize) -> Result<(), Error>;
 
     /// Closes a run.
     ///

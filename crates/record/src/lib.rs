@@ -13,6 +13,7 @@ mod model;
 mod old;
 mod plan_changes;
 mod profile;
+mod profile_rows;
 mod reason;
 mod reference;
 mod resuming;

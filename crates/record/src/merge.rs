@@ -5,7 +5,7 @@
 //! changed. A run is there, or completed, wholly or not at all, so a merge that is cut off can simply be done
 //! again. One that was not there is marked as come from elsewhere.
 
-use crate::{Archive, Ending, Error, Run, RunState};
+use crate::{Archive, CellKey, Ending, Error, Interner, Profile, Run, RunState};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,12 +38,15 @@ pub fn merge(archive: &mut dyn Archive, run: &Run) -> Result<Merged, Error> {
 
 fn copy(archive: &mut dyn Archive, run: &Run) -> Result<i64, Error> {
     let [import, merge] = ORIGINS;
-    let mut begun = Run { cells: Vec::new(), ..run.clone() };
+    run.profile.check().map_err(|what| Error::RunDiffers { id: run.summary.id.clone(), what })?;
+    let mut begun = Run { cells: Vec::new(), profile: Profile::default(), ..run.clone() };
     begun.summary.origin = if run.summary.origin == import { import } else { merge }.into();
     let mut number = 0;
     archive.wholly(&mut |archive| {
         number = archive.begin(&begun)?;
         run.cells.iter().try_for_each(|cell| archive.commit(number, cell))?;
+        (0..run.profile.cells.len())
+            .try_for_each(|cell| archive.commit_profiled(number, &run.profile, cell))?;
         ending(run).map_or(Ok(()), |ending| archive.finish(number, &ending))
     })?;
     Ok(number)
@@ -56,8 +59,10 @@ fn complete(archive: &mut dyn Archive, number: i64, run: &Run) -> Result<Merged,
     let sequences: BTreeSet<u64> = there.cells.iter().map(|cell| cell.sequence).collect();
     let missing = run.cells.iter().filter(|cell| !sequences.contains(&cell.sequence));
     let missing: Vec<_> = missing.collect();
+    let (profile, profiled) = joined(&there, run)?;
     let ends = there.summary.state == RunState::Open && run.summary.state != RunState::Open;
-    if missing.is_empty() && !ends {
+    let added = missing.len() + profile.cells.len() - profiled;
+    if added == 0 && !ends {
         return Ok(Merged::Alike);
     }
     if there.summary.state == RunState::Complete {
@@ -65,24 +70,49 @@ fn complete(archive: &mut dyn Archive, number: i64, run: &Run) -> Result<Merged,
         let what = "which cells were measured before it was complete".to_owned();
         return Err(Error::RunDiffers { id: run.summary.id.clone(), what });
     }
-    let last = last(&there, run, sequences.len() + missing.len());
+    let last = last(&there, run, sequences.len() + missing.len(), &profile);
     archive.wholly(&mut |archive| {
         archive.reopen(number)?;
         missing.iter().try_for_each(|cell| archive.commit(number, cell))?;
+        (profiled..profile.cells.len())
+            .try_for_each(|cell| archive.commit_profiled(number, &profile, cell))?;
         last.as_ref().map_or(Ok(()), |last| archive.finish(number, last))
     })?;
-    Ok(Merged::Completed(missing.len() as u64))
+    Ok(Merged::Completed(added as u64))
 }
 
-/// How two copies of a run end that have so many cells together; what neither ended stays open.
-fn last(there: &Run, run: &Run, cells: usize) -> Option<Ending> {
+/// The profile of the run that is there, followed by the cells that only `run` has, and how many it had itself.
+fn joined(there: &Run, run: &Run) -> Result<(Profile, usize), Error> {
+    let differs = |what: String| Error::RunDiffers { id: run.summary.id.clone(), what };
+    run.profile.check().map_err(differs)?;
+    let mut profile = there.profile.clone();
+    let profiled = profile.cells.len();
+    let cells = Interner::new(&profile).adopt(&mut profile, &run.profile);
+    for cell in cells {
+        match there.profile.cell(&cell.key) {
+            None => profile.cells.push(cell),
+            Some(existing) if *existing == cell => {}
+            Some(_) => {
+                let CellKey { subject, point, .. } = &cell.key;
+                return Err(differs(format!("the profile of {subject} at {point}")));
+            }
+        }
+    }
+    Ok((profile, profiled))
+}
+
+/// How two copies of a run end that have so many cells and this profile together; what neither ended stays open.
+fn last(there: &Run, run: &Run, cells: usize, profile: &Profile) -> Option<Ending> {
     // The one that ended later has seen more.
     let later = [ending(there), ending(run)].into_iter().flatten();
     let mut last = later.max_by_key(|ending| ending.ended.parse::<Timestamp>().ok())?;
     // What ended by its budget left out what was not needed.
     let ended = [there, run].iter().any(|run| run.summary.state == RunState::Complete);
     let planned = there.summary.cells_planned;
-    let whole = cells as u64 == planned || (ended && there.plan.budget.is_some());
+    let measured = cells as u64 == planned || (ended && there.plan.budget.is_some());
+    let profiled =
+        ended || there.plan.profiled_cells().iter().all(|key| profile.cell(key).is_some());
+    let whole = measured && profiled;
     last.state = if whole { RunState::Complete } else { RunState::Interrupted };
     for warning in there.warnings.iter().chain(&run.warnings) {
         if !last.warnings.contains(warning) {

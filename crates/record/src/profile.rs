@@ -4,9 +4,14 @@
 //! A profile is measured in a pass of its own after the timed rounds. It belongs to the run, but no figure of
 //! a [`Cell`](crate::Cell) comes from it.
 
-use crate::{CellKey, Outcome};
+use crate::{CellKey, Outcome, Plan};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// Frames of a call stack: the kernel gives some hundred at most. What walks a stack may rely on it.
+pub const DEPTH_MAX: u32 = 1024;
+/// Samples in a profile: so many can be added up as floats, and as integers of any kind.
+const SAMPLES_MAX: u64 = 1 << 53;
 
 /// How a run is to be profiled: part of its plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,7 +181,18 @@ pub struct FunctionCode {
     /// The function's index in [`Profile::frames`].
     pub frame: u32,
     /// Its code, or why there is none.
+    #[serde(with = "CodeJson")]
     pub code: Result<MachineCode, CodeFault>,
+}
+
+/// How a result is written: under `machine` the code, or under `fault` why there is none.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Result")]
+enum CodeJson<T, E> {
+    #[serde(rename = "machine")]
+    Ok(T),
+    #[serde(rename = "fault")]
+    Err(E),
 }
 
 /// Bytes of machine code, and where they come from.
@@ -224,6 +240,86 @@ impl Profile {
         self.cells.iter().find(|cell| cell.key == key)
     }
 
+    /// Whether all its numbers are of something that is there: what was read from elsewhere may be damaged.
+    ///
+    /// # Errors
+    /// The first contradiction, in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.check_stacks()?;
+        if let Some(code) = self.code.iter().find(|code| !self.has_frame(code.frame)) {
+            return Err(format!(
+                "the profile has code of frame {}, which is not there",
+                code.frame
+            ));
+        }
+        let mut keys = HashSet::new();
+        let mut samples = 0_u64;
+        for cell in &self.cells {
+            self.check_cell(cell)
+                .and_then(|()| {
+                    if keys.insert(&cell.key) { Ok(()) } else { Err("it is there twice".into()) }
+                })
+                .map_err(|what| {
+                    let CellKey { subject, point, .. } = &cell.key;
+                    format!("the profile of {subject} at {point}: {what}")
+                })?;
+            let counts = cell.regions.iter().flat_map(|region| {
+                let instructions = region.instructions.iter().map(|sample| sample.count);
+                region.samples.iter().map(|(_, count)| *count).chain(instructions)
+            });
+            samples = counts.fold(samples, u64::saturating_add);
+        }
+        if samples > SAMPLES_MAX {
+            return Err(format!("the profile has {samples} samples"));
+        }
+        Ok(())
+    }
+
+    fn has_frame(&self, frame: u32) -> bool {
+        (frame as usize) < self.frames.len()
+    }
+
+    fn check_stacks(&self) -> Result<(), String> {
+        let mut depths: Vec<u32> = Vec::with_capacity(self.stacks.len());
+        for (index, node) in self.stacks.iter().enumerate() {
+            if !self.has_frame(node.frame) {
+                return Err(format!("stack {index} of the profile has no frame"));
+            }
+            let depth = match node.caller.map(|caller| depths.get(caller as usize)) {
+                None => 1,
+                Some(Some(depth)) if *depth < DEPTH_MAX => depth + 1,
+                Some(Some(_)) => return Err(format!("stack {index} of the profile is too deep")),
+                Some(None) => {
+                    return Err(format!(
+                        "the caller of stack {index} of the profile is not before it"
+                    ));
+                }
+            };
+            depths.push(depth);
+        }
+        Ok(())
+    }
+
+    fn check_cell(&self, cell: &ProfiledCell) -> Result<(), String> {
+        if cell.key.round != 0 {
+            return Err(format!("it is of round {}", cell.key.round));
+        }
+        if !cell.sample_ns.is_finite() || cell.sample_ns < 0.0 {
+            return Err(format!("a sample stands for {} ns", cell.sample_ns));
+        }
+        let has_stack = |stack: u32| (stack as usize) < self.stacks.len();
+        for region in &cell.regions {
+            if let Some((stack, _)) = region.samples.iter().find(|(stack, _)| !has_stack(*stack)) {
+                return Err(format!("it has samples of stack {stack}, which is not there"));
+            }
+            let mut frames = region.instructions.iter().map(|sample| sample.frame);
+            if let Some(frame) = frames.find(|&frame| !self.has_frame(frame)) {
+                return Err(format!("it has samples of frame {frame}, which is not there"));
+            }
+        }
+        Ok(())
+    }
+
     /// The nodes of a stack from its root to `stack`; empty where there is no such stack.
     pub fn path(&self, stack: u32) -> Vec<u32> {
         let mut nodes = Vec::new();
@@ -237,6 +333,16 @@ impl Profile {
         }
         nodes.reverse();
         nodes
+    }
+}
+
+impl Plan {
+    /// The cells of the profile pass, in order: each subject at each point once; none where it is not profiled.
+    pub fn profiled_cells(&self) -> Vec<CellKey> {
+        let mut distinct = HashSet::new();
+        let keys = self.cells.iter().filter(|_| self.profile.is_some());
+        let keys = keys.map(|key| CellKey { round: 0, ..key.clone() });
+        keys.filter(|key| distinct.insert(key.clone())).collect()
     }
 }
 
@@ -266,6 +372,40 @@ impl Interner {
         index
     }
 
+    /// The cells of `source` with their numbers as they are in `profile`, which gets the frames, stacks and code of `source`
+    /// that it has not. `source` passes [`Profile::check`].
+    pub fn adopt(&mut self, profile: &mut Profile, source: &Profile) -> Vec<ProfiledCell> {
+        let frames: Vec<u32> =
+            source.frames.iter().map(|frame| self.frame(profile, frame)).collect();
+        let mut stacks: Vec<u32> = Vec::with_capacity(source.stacks.len());
+        for node in &source.stacks {
+            let caller = node.caller.map(|caller| stacks[caller as usize]);
+            let frame = frames[node.frame as usize];
+            stacks.push(self.node(profile, StackNode { caller, frame }));
+        }
+        for code in &source.code {
+            let frame = frames[code.frame as usize];
+            if profile.code.iter().all(|existing| existing.frame != frame) {
+                profile.code.push(FunctionCode { frame, ..code.clone() });
+            }
+        }
+        let mut cells = source.cells.clone();
+        for region in cells.iter_mut().flat_map(|cell| &mut cell.regions) {
+            region.samples.iter_mut().for_each(|(stack, _)| *stack = stacks[*stack as usize]);
+            for sample in &mut region.instructions {
+                sample.frame = frames[sample.frame as usize];
+            }
+        }
+        cells
+    }
+
+    fn node(&mut self, profile: &mut Profile, node: StackNode) -> u32 {
+        *self.stacks.entry(node).or_insert_with(|| {
+            profile.stacks.push(node);
+            profile.stacks.len() as u32 - 1
+        })
+    }
+
     /// The index in `profile` of the stack of these frames, which begins at its root; none without frames.
     pub fn stack<'a>(
         &mut self,
@@ -275,13 +415,7 @@ impl Interner {
         let mut caller = None;
         for frame in frames {
             let node = StackNode { caller, frame: self.frame(profile, frame) };
-            let index = self.stacks.get(&node).copied().unwrap_or_else(|| {
-                let index = profile.stacks.len() as u32;
-                profile.stacks.push(node);
-                self.stacks.insert(node, index);
-                index
-            });
-            caller = Some(index);
+            caller = Some(self.node(profile, node));
         }
         caller
     }
@@ -311,6 +445,102 @@ mod tests {
         let mut interner = Interner::new(&profile);
         assert_eq!(interner.stack(&mut profile, [&main, &poll]), Some(1));
         assert_eq!(interner.stack(&mut profile, []), None);
+    }
+
+    #[test]
+    fn what_another_profile_has_is_adopted_under_other_numbers() {
+        let [main, poll, sock] = ["main", "do_sys_poll", "sock_poll"].map(frame);
+        let (mut profile, mut interner) = (Profile::default(), Interner::default());
+        interner.stack(&mut profile, [&main, &sock]);
+        let mut source = Profile::default();
+        let stack = Interner::default().stack(&mut source, [&main, &poll, &sock]).unwrap();
+        source.code = vec![FunctionCode { frame: 1, code: Err(CodeFault::NoSuchFile) }];
+        let region = ProfiledRegion {
+            samples: vec![(stack, 7)],
+            instructions: vec![InstructionSamples { frame: 2, offset: 9, count: 7 }],
+            ..ProfiledRegion::default()
+        };
+        source.cells = vec![cell(vec![region])];
+        let adopted = interner.adopt(&mut profile, &source);
+        let region = &adopted[0].regions[0];
+        assert_eq!(profile.path(region.samples[0].0), [0, 2, 3]);
+        assert_eq!((region.instructions[0].frame, profile.code[0].frame), (1, 2));
+        assert_eq!(interner.adopt(&mut profile, &source), adopted);
+        assert_eq!((profile.frames.len(), profile.stacks.len(), profile.code.len()), (3, 4, 1));
+    }
+
+    fn cell(regions: Vec<ProfiledRegion>) -> ProfiledCell {
+        let key = CellKey {
+            workload: "poll".into(),
+            subject: "select".into(),
+            parameters: crate::Parameters::new(),
+            point: 100,
+            round: 0,
+        };
+        ProfiledCell {
+            key,
+            outcome: Outcome::Measured,
+            elapsed_ns: 0,
+            event: SampledEvent::CpuClock,
+            sample_ns: 1e6,
+            regions,
+            samples_outside: 0,
+            limits: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn numbers_of_nothing_are_found() {
+        let node = |caller, frame| StackNode { caller, frame };
+        let whole = |stacks: Vec<StackNode>, samples: Vec<(u32, u64)>| Profile {
+            frames: vec![frame("main")],
+            stacks,
+            cells: vec![cell(vec![ProfiledRegion { samples, ..ProfiledRegion::default() }])],
+            code: Vec::new(),
+        };
+        let good = whole(vec![node(None, 0), node(Some(0), 0)], vec![(1, 7)]);
+        assert_eq!(good.check(), Ok(()));
+        let deep = (0..=DEPTH_MAX).map(|n| node(n.checked_sub(1), 0)).collect();
+        let mut twice = good.clone();
+        twice.cells.push(twice.cells[0].clone());
+        let mut endless = good.clone();
+        endless.cells[0].sample_ns = f64::INFINITY;
+        let mut later = good.clone();
+        later.cells[0].key.round = 1;
+        let mut code = good.clone();
+        code.code = vec![FunctionCode { frame: 1, code: Err(CodeFault::NoSuchFile) }];
+        for (bad, expected) in [
+            (whole(vec![node(None, 1)], vec![]), "stack 0 of the profile has no frame"),
+            (whole(vec![node(Some(0), 0)], vec![]), "is not before it"),
+            (whole(deep, vec![]), "is too deep"),
+            (whole(vec![node(None, 0)], vec![(1, 7)]), "stack 1, which is not there"),
+            (whole(vec![node(None, 0)], vec![(0, u64::MAX)]), "samples"),
+            (twice, "the profile of select at 100: it is there twice"),
+            (endless, "a sample stands for inf ns"),
+            (later, "it is of round 1"),
+            (code, "code of frame 1"),
+        ] {
+            let error = bad.check().unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn code_is_written_under_what_it_is() {
+        let code = FunctionCode { frame: 3, code: Err(CodeFault::NoSuchFile) };
+        let text = serde_json::to_string(&code).unwrap();
+        assert_eq!(text, r#"{"frame":3,"code":{"fault":{"kind":"no-such-file"}}}"#);
+        assert_eq!(serde_json::from_str::<FunctionCode>(&text).unwrap(), code);
+    }
+
+    #[test]
+    fn the_pass_has_each_subject_at_each_point_once() {
+        let key = |point, round| CellKey { point, round, ..cell(vec![]).key };
+        let cells = vec![key(100, 0), key(10, 0), key(10, 1), key(100, 1)];
+        let profile = Some(ProfilePlan { frequency_hz: 997, measure_ms: 500 });
+        let plan = Plan { cells: cells.clone(), profile, ..Plan::default() };
+        assert_eq!(plan.profiled_cells(), &cells[..2]);
+        assert!(Plan { cells, ..Plan::default() }.profiled_cells().is_empty());
     }
 
     #[test]

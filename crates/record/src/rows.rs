@@ -308,7 +308,7 @@ fn read_usage(row: &Row<'_>) -> rusqlite::Result<Usage> {
 }
 
 /// A count as SQLite keeps it: signed.
-fn count(value: u64, name: impl FnOnce() -> String, path: &Path) -> Result<i64, Error> {
+pub(crate) fn count(value: u64, name: impl FnOnce() -> String, path: &Path) -> Result<i64, Error> {
     i64::try_from(value).map_err(|_| Error::Invalid {
         path: path.into(),
         what: format!("{}, which is {value}", name()),
@@ -321,7 +321,7 @@ pub(crate) fn run_count(value: u64, name: &str, path: &Path) -> Result<i64, Erro
 }
 
 /// A text without user names and passwords in its URLs: an older knee kept them.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     printable::without_user_info(text).into_owned()
 }
 

@@ -4,8 +4,8 @@
 //! as a copy has that was made while the record was written. A seal guards against accidents, not against
 //! intent: who means to change a figure can make a new one.
 
-use crate::Error;
 use crate::error::At;
+use crate::{CellKey, Error};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::path::Path;
@@ -29,6 +29,8 @@ const RUN: [&str; 16] = [
     "origin",
     "cells_kept",
 ];
+/// A column of schema 7, which is NULL in what has no profile: then no seal is over it.
+const RUN_SINCE_7: &str = "profiled_kept";
 /// What the seal of a cell is over, and after it each of its metrics.
 const CELL: [&str; 20] = [
     "number",
@@ -69,6 +71,29 @@ const METRIC: [&str; 13] = [
     "faults_major",
     "histogram",
 ];
+/// What the seal of a profiled cell is over. After it come its regions, and the frames, stacks and code that
+/// came with it.
+const PROFILED: [&str; 14] = [
+    "number",
+    "run",
+    "workload",
+    "subject",
+    "parameters",
+    "point",
+    "outcome",
+    "failure",
+    "detail",
+    "elapsed_ns",
+    "event",
+    "sample_ns",
+    "samples_outside",
+    "limits",
+];
+pub(crate) const REGION: [&str; 8] =
+    ["cell", "place", "metric", "position", "operations", "elapsed_ns", "samples", "instructions"];
+pub(crate) const FRAME: [&str; 5] = ["run", "place", "function", "module", "kind"];
+pub(crate) const STACK: [&str; 4] = ["run", "place", "caller", "frame"];
+pub(crate) const CODE: [&str; 4] = ["run", "place", "frame", "code"];
 
 /// A seal while it is made.
 pub(crate) struct Seal(crc32fast::Hasher);
@@ -77,6 +102,7 @@ impl Seal {
     fn run(row: &Row<'_>) -> rusqlite::Result<Seal> {
         let mut seal = Seal(crc32fast::Hasher::new());
         seal.add(row, &RUN)?;
+        seal.add_unless_null(row, RUN_SINCE_7)?;
         Ok(seal)
     }
 
@@ -84,9 +110,14 @@ impl Seal {
     pub(crate) fn cell(row: &Row<'_>) -> rusqlite::Result<Seal> {
         let mut seal = Seal(crc32fast::Hasher::new());
         seal.add(row, &CELL)?;
-        if row.get_ref(CELL_SINCE_6)? != ValueRef::Null {
-            seal.add(row, &[CELL_SINCE_6])?;
-        }
+        seal.add_unless_null(row, CELL_SINCE_6)?;
+        Ok(seal)
+    }
+
+    /// Begins with the row of a profiled cell.
+    pub(crate) fn profiled(row: &Row<'_>) -> rusqlite::Result<Seal> {
+        let mut seal = Seal(crc32fast::Hasher::new());
+        seal.add(row, &PROFILED)?;
         Ok(seal)
     }
 
@@ -94,7 +125,11 @@ impl Seal {
         self.add(row, &METRIC)
     }
 
-    fn add(&mut self, row: &Row<'_>, columns: &[&str]) -> rusqlite::Result<()> {
+    fn add_unless_null(&mut self, row: &Row<'_>, column: &str) -> rusqlite::Result<()> {
+        if row.get_ref(column)? == ValueRef::Null { Ok(()) } else { self.add(row, &[column]) }
+    }
+
+    pub(crate) fn add(&mut self, row: &Row<'_>, columns: &[&str]) -> rusqlite::Result<()> {
         for column in columns {
             let (kind, number) = match row.get_ref(*column)? {
                 ValueRef::Null => (0, 0),
@@ -129,6 +164,20 @@ impl Seal {
         }
         Err(damaged(path, format!("cell {sequence} is not as it was kept")))
     }
+
+    /// Refuses a profiled cell that is not as it was sealed. Every one has a seal.
+    pub(crate) fn check_profiled(
+        self,
+        sealed: Option<i64>,
+        key: &CellKey,
+        path: &Path,
+    ) -> Result<(), Error> {
+        if sealed == Some(self.number()) {
+            return Ok(());
+        }
+        let CellKey { subject, point, .. } = key;
+        Err(damaged(path, format!("the profile of {subject} at {point} is not as it was kept")))
+    }
 }
 
 /// Seals a cell of which all rows are there.
@@ -142,6 +191,29 @@ pub(crate) fn seal_cell(connection: &Connection, number: i64) -> rusqlite::Resul
         seal.metric(row)?;
     }
     let mut update = connection.prepare_cached("UPDATE cell SET seal = ?2 WHERE number = ?1")?;
+    update.execute((number, seal.number())).map(drop)
+}
+
+/// Seals a profiled cell of which all rows are there.
+pub(crate) fn seal_profiled(connection: &Connection, number: i64) -> rusqlite::Result<()> {
+    let mut cell = connection.prepare_cached("SELECT * FROM profile_cell WHERE number = ?1")?;
+    let mut seal = cell.query_row([number], Seal::profiled)?;
+    let parts: [(&str, &[&str]); 4] = [
+        ("profile_region", &REGION),
+        ("profile_frame", &FRAME),
+        ("profile_stack", &STACK),
+        ("profile_code", &CODE),
+    ];
+    for (table, columns) in parts {
+        let sql = format!("SELECT * FROM {table} WHERE cell = ?1 ORDER BY place");
+        let mut select = connection.prepare_cached(&sql)?;
+        let mut rows = select.query([number])?;
+        while let Some(row) = rows.next()? {
+            seal.add(row, columns)?;
+        }
+    }
+    let mut update =
+        connection.prepare_cached("UPDATE profile_cell SET seal = ?2 WHERE number = ?1")?;
     update.execute((number, seal.number())).map(drop)
 }
 

@@ -3,8 +3,8 @@
 use crate::error::At;
 use crate::location::{self, Journal, Survey};
 use crate::{
-    Archive, Cell, Ending, Error, Host, MetricInfo, Profile, Run, RunState, RunSummary, reference,
-    rows, schema, seal,
+    Archive, Cell, Ending, Error, Host, MetricInfo, Profile, Run, RunState, RunSummary,
+    profile_rows, reference, rows, schema, seal,
 };
 use rusqlite::backup::Backup;
 use rusqlite::{
@@ -250,7 +250,7 @@ impl SqliteArchive {
 
 impl Archive for SqliteArchive {
     fn begin(&mut self, run: &Run) -> Result<i64, Error> {
-        if !run.cells.is_empty() {
+        if !run.cells.is_empty() || !run.profile.is_empty() {
             let what = "a run that begins with cells".into();
             return Err(Error::Invalid { path: self.path.clone(), what });
         }
@@ -281,6 +281,13 @@ impl Archive for SqliteArchive {
         })
     }
 
+    fn commit_profiled(&mut self, run: i64, profile: &Profile, cell: usize) -> Result<(), Error> {
+        self.write(|transaction, path| {
+            check_open(transaction, run, path)?;
+            profile_rows::insert(transaction, run, profile, cell, path)
+        })
+    }
+
     fn finish(&mut self, run: i64, ending: &Ending) -> Result<(), Error> {
         if ending.state == RunState::Open {
             let what = "an ending that leaves the run open".into();
@@ -293,7 +300,9 @@ impl Archive for SqliteArchive {
                 .execute(
                     "UPDATE run SET state = :state, ended = :ended, host_after = :host_after, \
                      warnings = :warnings, \
-                     cells_kept = (SELECT count(*) FROM cell WHERE run = :run) \
+                     cells_kept = (SELECT count(*) FROM cell WHERE run = :run), \
+                     profiled_kept = \
+                     (SELECT nullif(count(*), 0) FROM profile_cell WHERE run = :run) \
                      WHERE number = :run",
                     named_params! {
                         ":state": ending.state.name(),
@@ -321,7 +330,7 @@ impl Archive for SqliteArchive {
             transaction
                 .execute(
                     "UPDATE run SET state = 'open', ended = NULL, host_after = NULL, \
-                     cells_kept = NULL WHERE number = ?1",
+                     cells_kept = NULL, profiled_kept = NULL WHERE number = ?1",
                     [run],
                 )
                 .at(path)?;
@@ -357,7 +366,7 @@ impl Archive for SqliteArchive {
         let transaction = self.connection.unchecked_transaction().at(path)?;
         let mut select = transaction
             .prepare_cached(&format!(
-                "SELECT {SUMMARY}, plan, clock, host_before, host_after, warnings, cells_kept \
+                "SELECT {SUMMARY}, plan, clock, host_before, host_after, warnings, cells_kept, profiled_kept \
                  FROM run WHERE number = ?1"
             ))
             .at(path)?;
@@ -368,6 +377,13 @@ impl Archive for SqliteArchive {
         let sealed = seal::check_run(&transaction, run, path)?;
         let cells = rows::select_cells(&transaction, run, sealed, path)?;
         check_count(cells.len(), row.get("cells_kept").at(path)?, run, path)?;
+        let profile = profile_rows::select(&transaction, run, path)?;
+        let kept: Option<usize> = row.get("profiled_kept").at(path)?;
+        if let Some(kept) = kept.filter(|&kept| kept != profile.cells.len()) {
+            let present = profile.cells.len();
+            let detail = format!("{present} of {kept} profiled cells of run {run} are there");
+            return Err(seal::damaged(path, detail));
+        }
         let host_after: Option<Host> = match row.get_ref("host_after").at(path)? {
             rusqlite::types::ValueRef::Null => None,
             _ => Some(rows::from_json(row, "host_after", path)?),
@@ -380,7 +396,7 @@ impl Archive for SqliteArchive {
             host_after,
             warnings: rows::from_json(row, "warnings", path)?,
             cells,
-            profile: Profile::default(),
+            profile,
         })
     }
 

@@ -6,9 +6,9 @@ use rusqlite::{Connection, named_params};
 use std::path::Path;
 
 /// The newest schema that older knees wrote.
-pub const NEWEST: usize = 5;
+pub const NEWEST: usize = 6;
 /// The schema of this knee.
-pub const CURRENT: usize = 6;
+pub const CURRENT: usize = 7;
 
 /// What led to each schema, in order.
 pub const SCHEMAS: [&str; CURRENT] = [
@@ -18,6 +18,7 @@ pub const SCHEMAS: [&str; CURRENT] = [
     include_str!("../../src/schema_4.sql"),
     include_str!("../../src/schema_5.sql"),
     include_str!("../../src/schema_6.sql"),
+    include_str!("../../src/schema_7.sql"),
 ];
 
 /// A run's plan as the first knee wrote it.
@@ -100,8 +101,9 @@ fn insert_cell(connection: &Connection, schema: usize, run: i64, cell: &Cell) {
         Outcome::Measured => ("measured", None, None),
         Outcome::Failed { reason, detail } => ("void", Some(reason.to_string()), Some(detail)),
     };
+    let parameters = if schema < 6 { "conditions" } else { "parameters" };
     let sql = format!(
-        "INSERT INTO cell (run, sequence, workload, subject, conditions, point, round, outcome, \
+        "INSERT INTO cell (run, sequence, workload, subject, {parameters}, point, round, outcome, \
          reason, detail, elapsed_ns, facts, {USAGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
          {})",
         usage(&cell.usage)

@@ -1,8 +1,10 @@
 //! What the tests share: runs and cells to keep, and child processes to keep them in.
 
 use record::{
-    Archive, Cell, CellKey, Clock, Ending, FailureReason, Host, Metric, MetricInfo, Outcome, Plan,
-    Run, RunState, RunSummary, SqliteArchive, Usage, Warning, WorkloadInfo,
+    Archive, Cell, CellKey, Clock, CodeFault, Ending, FailureReason, Frame, FrameKind,
+    FunctionCode, Host, InstructionSamples, Interner, MachineCode, Metric, MetricInfo, Outcome,
+    Plan, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Run, RunState, RunSummary,
+    SampledEvent, SqliteArchive, Usage, Warning, WorkloadInfo,
 };
 use std::collections::BTreeMap;
 use std::env;
@@ -81,7 +83,7 @@ pub fn run(id: &str, cells_planned: u64) -> Run {
         host_after: None,
         warnings: vec![],
         cells: vec![],
-        profile: record::Profile::default(),
+        profile: Profile::default(),
     }
 }
 
@@ -136,6 +138,57 @@ pub fn cells(count: u64) -> Vec<Cell> {
     (0..count).map(cell).collect()
 }
 
+/// A profile of `cells` cells, each of which brings a frame and a stack of its own; every third one failed. What
+/// comes first of it is the same however many there are.
+pub fn profile(cells: u64) -> Profile {
+    let mut profile = Profile::default();
+    let mut interner = Interner::default();
+    for n in 0..cells {
+        let frame = |function: &str, kind| Frame {
+            function: function.into(),
+            module: if kind == FrameKind::Kernel { "kernel" } else { "" }.into(),
+            kind,
+        };
+        let process = frame("knee", FrameKind::Process);
+        let poll = frame("do_sys_poll", FrameKind::Kernel);
+        let own = frame(&format!("callee_{n}"), FrameKind::Kernel);
+        let short = interner.stack(&mut profile, [&process, &poll]).unwrap();
+        let long = interner.stack(&mut profile, [&process, &poll, &own]).unwrap();
+        let function = interner.frame(&mut profile, &own);
+        let failed = n % 3 == 2;
+        let code = if n % 2 == 0 {
+            Ok(MachineCode {
+                architecture: "x86_64".into(),
+                address: 0xffff_ffff_8120_0000 + 64 * n,
+                bytes: "90c3".into(),
+                lines: vec![(0, "fs/select.c:17".into())],
+            })
+        } else {
+            Err(CodeFault::KernelMemoryUnreadable { error: "Operation not permitted".into() })
+        };
+        profile.code.push(FunctionCode { frame: function, code });
+        let region = ProfiledRegion {
+            metric: "loop".into(),
+            position: 100 * (n + 1),
+            operations: 1000,
+            elapsed_ns: 2_000_000,
+            samples: vec![(short, 3), (long, 17 + n)],
+            instructions: vec![InstructionSamples { frame: function, offset: 1, count: 17 + n }],
+        };
+        profile.cells.push(ProfiledCell {
+            key: CellKey { point: 100 * (n / 2 + 1), round: 0, ..cell(n).key },
+            outcome: if failed { cell(4).outcome } else { Outcome::Measured },
+            elapsed_ns: 3_000_000 + n,
+            event: SampledEvent::CpuClock,
+            sample_ns: 1e9 / 997.0,
+            regions: if failed { vec![] } else { vec![region] },
+            samples_outside: 5,
+            limits: vec![ProfileLimit::SamplesLost { lost: n }],
+        });
+    }
+    profile
+}
+
 /// An orderly end.
 pub fn ending(state: RunState) -> Ending {
     Ending {
@@ -149,12 +202,19 @@ pub fn ending(state: RunState) -> Ending {
     }
 }
 
-/// A closed record at `path` with one complete run of `count` cells.
+/// Profiled cells in a record that [`make_record`] makes.
+pub const PROFILED: u64 = 4;
+
+/// A closed record at `path` with one complete run of `count` cells and a profile.
 pub fn make_record(path: &Path, count: u64) {
     let mut archive = SqliteArchive::open(path).unwrap();
     let number = archive.begin(&run("0123456789abcdef", count)).unwrap();
     for cell in cells(count) {
         archive.commit(number, &cell).unwrap();
+    }
+    let profile = profile(PROFILED);
+    for cell in 0..profile.cells.len() {
+        archive.commit_profiled(number, &profile, cell).unwrap();
     }
     archive.finish(number, &ending(RunState::Complete)).unwrap();
 }

@@ -5,8 +5,8 @@
 //! kept. The bytes of an input say which record is damaged, and how.
 
 use crate::aged;
-use crate::common::{cell, ending, make_record, run};
-use record::{Archive, Cell, Error, Run, RunState, SqliteArchive, merge};
+use crate::common::{PROFILED, cell, ending, make_record, profile, run};
+use record::{Archive, Cell, Error, Profile, Run, RunState, SqliteArchive, merge};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const CELLS: u64 = 6;
 
 /// Columns that an input may fill with something else. Not the seals themselves: who takes those off can
 /// put anything under them.
-const COLUMNS: [(&str, &str); 17] = [
+const COLUMNS: [(&str, &str); 27] = [
     ("run", "id"),
     ("run", "started"),
     ("run", "ended"),
@@ -36,6 +36,16 @@ const COLUMNS: [(&str, &str); 17] = [
     ("metric", "samples"),
     ("metric", "positions"),
     ("cell", "failure"),
+    ("profile_cell", "subject"),
+    ("profile_cell", "parameters"),
+    ("profile_cell", "outcome"),
+    ("profile_cell", "event"),
+    ("profile_cell", "sample_ns"),
+    ("profile_cell", "limits"),
+    ("profile_region", "samples"),
+    ("profile_region", "instructions"),
+    ("profile_code", "frame"),
+    ("profile_code", "code"),
 ];
 
 /// A record before it is damaged.
@@ -73,7 +83,7 @@ impl Stage {
     pub fn exercise(&self, input: &[u8]) {
         let Some((&first, input)) = input.split_first() else { return };
         let path = self.directory.path().join("damaged.db");
-        let sealed = match self.bases.get(first as usize % 8) {
+        let sealed = match self.bases.get(first as usize % 9) {
             None => {
                 // Bytes from nowhere.
                 fs::write(&path, input).unwrap();
@@ -146,11 +156,22 @@ fn check(run: &Run, sealed: Option<&[Run]>) {
     assert_eq!(run.host_before, original.host_before);
     let kept = |cell: &Cell| original.cells.iter().any(|kept| kept == cell);
     assert!(run.cells.iter().all(kept), "a cell is not as it was kept");
+    check_profile(&run.profile, &original.profile);
     if run.summary.state != RunState::Open {
+        assert_eq!(run.profile, original.profile);
         assert_eq!(run.summary.state, original.summary.state);
         assert_eq!(run.cells.len(), original.cells.len(), "cells of a run that ended are missing");
         assert_eq!(run.host_after, original.host_after);
     }
+}
+
+/// It is that of some moment: what came later is missing, and nothing else.
+fn check_profile(profile: &Profile, original: &Profile) {
+    profile.check().unwrap();
+    assert!(original.frames.starts_with(&profile.frames));
+    assert!(original.stacks.starts_with(&profile.stacks));
+    assert!(original.code.starts_with(&profile.code));
+    assert!(original.cells.starts_with(&profile.cells));
 }
 
 /// A run that could be loaded can be kept, unless it is none.
@@ -162,6 +183,7 @@ fn bring(into: &mut SqliteArchive, run: &Run) {
     let Ok(copy) = into.load(number) else { return };
     assert_eq!(copy.plan, run.plan);
     assert_eq!(copy.cells, run.cells);
+    assert_eq!(copy.profile.cells.len(), run.profile.cells.len());
 }
 
 /// Goes on with the runs and takes them away again, as far as the record lets it.
@@ -170,6 +192,8 @@ fn go_on(archive: &mut SqliteArchive) {
     for summary in runs {
         let _ = archive.reopen(summary.number).map_err(|error| assert_one_line(&error));
         let more = archive.commit(summary.number, &cell(CELLS));
+        let _ = more.map_err(|error| assert_one_line(&error));
+        let more = archive.commit_profiled(summary.number, &profile(PROFILED), 3);
         let _ = more.map_err(|error| assert_one_line(&error));
         let _ = archive.delete(summary.number).map_err(|error| assert_one_line(&error));
     }
@@ -203,6 +227,9 @@ fn written(path: &Path) -> Base {
     let number = archive.begin(&run(IDS[1], CELLS)).unwrap();
     for sequence in 0..CELLS - 1 {
         archive.commit(number, &cell(sequence)).unwrap();
+    }
+    for cell in 0..2 {
+        archive.commit_profiled(number, &profile(PROFILED), cell).unwrap();
     }
     let sealed = Some(all(&archive));
     let [file, journal] =

@@ -90,7 +90,7 @@ fn a_newer_schema_is_left_alone() {
     drop(newer);
     assert_eq!(
         refusal(&path).1,
-        "PATH was written by a newer knee (schema 9, this one reads up to 6) and was left alone; \
+        "PATH was written by a newer knee (schema 9, this one reads up to 7) and was left alone; \
          update knee"
     );
 }

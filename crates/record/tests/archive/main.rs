@@ -12,6 +12,7 @@ mod lifecycle;
 mod merge;
 mod migration;
 mod permission;
+mod profiles;
 mod round_trip;
 mod schema_document;
 mod writers;

@@ -1,7 +1,9 @@
 //! Runs brought from one record into another: nothing lost, nothing twice, nothing changed that was there.
 
-use crate::common::{cell, ending, run};
-use record::{Archive, Budget, Error, Merged, Run, RunState, SqliteArchive, merge};
+use crate::common::{cell, ending, profile, run};
+use record::{
+    Archive, Budget, Error, Merged, Profile, ProfilePlan, Run, RunState, SqliteArchive, merge,
+};
 use tempfile::{TempDir, tempdir};
 
 const ID: &str = "0123456789abcdef";
@@ -117,6 +119,83 @@ fn a_contradiction_is_refused_and_nothing_changes() {
     strange.plan.seed = 7;
     let refused = merge(&mut into, &strange).unwrap_err();
     assert!(matches!(&refused, Error::RunDiffers { what, .. } if what == "their plans"));
+    assert_eq!(only(&into), before);
+}
+
+/// A run of four cells, all measured, with these cells of its profile; interrupted in its pass, if not all are there.
+fn profiled(archive: &mut SqliteArchive, kept: impl Fn(u64) -> bool) -> Run {
+    let mut planned = run(ID, 4);
+    planned.plan.cells = (0..4).map(|n| cell(n).key).collect();
+    planned.plan.profile = Some(ProfilePlan { frequency_hz: 997, measure_ms: 500 });
+    let number = archive.begin(&planned).unwrap();
+    for sequence in 0..4 {
+        archive.commit(number, &cell(sequence)).unwrap();
+    }
+    let mut profile = profile(4);
+    let cells = std::mem::take(&mut profile.cells);
+    profile.cells = cells.into_iter().zip(0..).filter(|(_, n)| kept(*n)).map(|(c, _)| c).collect();
+    for cell in 0..profile.cells.len() {
+        archive.commit_profiled(number, &profile, cell).unwrap();
+    }
+    let whole = profile.cells.len() == 4;
+    let state = if whole { RunState::Complete } else { RunState::Interrupted };
+    archive.finish(number, &ending(state)).unwrap();
+    archive.load(number).unwrap()
+}
+
+/// What each cell says, whatever numbers its frames and stacks have.
+fn resolved(run: &Run) -> Vec<String> {
+    let Profile { frames, stacks, cells, .. } = &run.profile;
+    let path = |stack: u32| -> Vec<&str> {
+        let nodes = run.profile.path(stack);
+        nodes.iter().map(|&node| &*frames[stacks[node as usize].frame as usize].function).collect()
+    };
+    let mut all: Vec<String> = cells
+        .iter()
+        .map(|cell| {
+            let samples = cell.regions.iter().flat_map(|region| &region.samples);
+            let samples: Vec<_> = samples.map(|(stack, count)| (path(*stack), count)).collect();
+            format!("{:?} {:?} {} {samples:?}", cell.key, cell.outcome, cell.elapsed_ns)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn profiles_are_copied_and_completed_with_numbers_of_their_own() {
+    let directory = tempdir().unwrap();
+    let names = ["odd.db", "even.db", "whole.db", "copy.db"];
+    let [mut odd, mut even, mut whole, mut copy] = names.map(|name| archive(&directory, name));
+    let original = profiled(&mut whole, |_| true);
+    assert_eq!(merge(&mut copy, &original).unwrap(), Merged::Copied(1));
+    assert_eq!(only(&copy).profile, original.profile);
+    assert_eq!(merge(&mut copy, &original).unwrap(), Merged::Alike);
+    profiled(&mut odd, |n| n % 2 == 1);
+    let even_half = profiled(&mut even, |n| n % 2 == 0);
+    assert_eq!(only(&odd).summary.state, RunState::Interrupted);
+    assert_eq!(merge(&mut odd, &even_half).unwrap(), Merged::Completed(2));
+    let joined = only(&odd);
+    assert_eq!(joined.summary.state, RunState::Complete, "the pass has ended");
+    assert_eq!(resolved(&joined), resolved(&original));
+    assert_eq!(joined.profile.code.len(), original.profile.code.len());
+    // The same cells under other numbers are no contradiction.
+    assert_eq!(merge(&mut odd, &original).unwrap(), Merged::Alike);
+    assert_eq!(merge(&mut whole, &joined).unwrap(), Merged::Alike);
+}
+
+#[test]
+fn a_profile_that_contradicts_is_refused_and_nothing_changes() {
+    let directory = tempdir().unwrap();
+    let mut into = archive(&directory, "into.db");
+    let mut strange = profiled(&mut into, |n| n < 2);
+    let before = only(&into);
+    strange.profile.cells[1].regions[0].samples[0].1 += 1;
+    let refused = merge(&mut into, &strange).unwrap_err();
+    assert!(refused.to_string().contains("the profile of epoll-level at 100"), "{refused}");
+    strange.profile.stacks.clear();
+    let refused = merge(&mut into, &strange).unwrap_err();
+    assert!(refused.to_string().contains("which is not there"), "{refused}");
     assert_eq!(only(&into), before);
 }
 

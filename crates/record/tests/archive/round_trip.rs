@@ -4,10 +4,12 @@ use crate::common::{cell, host, run};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use record::{
-    Archive, AxisPosition, Budget, Cell, CellKey, Change, Clock, CommandOutput, Custom, Ending,
-    Error, FailureReason, Host, Limit, LimitCause, Metric, MetricInfo, MetricRole, Outcome, Plan,
-    PlanChange, Ratio, Run, RunState, RunSummary, Shell, Short, SkipCause, SqliteArchive,
-    SubjectInfo, Template, Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
+    Archive, AxisPosition, Budget, Cell, CellKey, Change, Clock, CodeFault, CommandOutput, Custom,
+    Ending, Error, FailureReason, Frame, FrameKind, FunctionCode, Host, InstructionSamples, Limit,
+    LimitCause, MachineCode, Metric, MetricInfo, MetricRole, Outcome, Plan, PlanChange, Profile,
+    ProfileLimit, ProfilePlan, ProfiledCell, ProfiledRegion, Ratio, Run, RunState, RunSummary,
+    SampledEvent, Shell, Short, SkipCause, SqliteArchive, StackNode, SubjectInfo, Template,
+    Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
 };
 use tempfile::tempdir;
 
@@ -66,14 +68,7 @@ prop_compose! {
 prop_compose! {
     fn any_cell()(
         key in key(),
-        outcome in prop_oneof![
-            3 => Just(Outcome::Measured),
-            1 => (any::<String>(), any::<String>())
-                .prop_map(|(message, detail)| Outcome::Failed {
-                    reason: FailureReason::Other { message },
-                    detail,
-                }),
-        ],
+        outcome in any_outcome(),
         elapsed_ns in count(),
         usage in usage(),
         short in prop::option::of((count(), [".{0,9}", ".{0,9}", ".{0,9}", ".{0,9}"])),
@@ -174,13 +169,118 @@ prop_compose! {
         changes in vec(change(), 0..3),
         cells in vec(key(), 0..4),
         budget in prop::option::of((any::<u64>(), float())),
+        profile in prop::option::of((any::<u64>(), any::<u64>())),
         paired_with in ".{0,9}",
     ) -> Plan {
         let unavailable = unavailable.into_iter()
             .map(|(workload, subject, reason)| Unavailable { workload, subject, reason });
+        let profile = profile.map(|(frequency_hz, measure_ms)| ProfilePlan { frequency_hz, measure_ms });
         let budget = budget.map(|(time_ms, precision)| Budget { time_ms, precision });
         Plan { seed, rounds, measure_ms, deadline_ms, pinned_cpus, workloads,
-            unavailable: unavailable.collect(), warnings, changes, budget, profile: None, paired_with, cells }
+            unavailable: unavailable.collect(), warnings, changes, budget, profile, paired_with, cells }
+    }
+}
+
+fn any_outcome() -> impl Strategy<Value = Outcome> {
+    let failed = (any::<String>(), any::<String>()).prop_map(|(message, detail)| Outcome::Failed {
+        reason: FailureReason::Other { message },
+        detail,
+    });
+    prop_oneof![3 => Just(Outcome::Measured), 1 => failed]
+}
+
+fn frame() -> impl Strategy<Value = Frame> {
+    use FrameKind::{Bpf, Jit, Kernel, KernelModule, Process, Unknown, User, Vdso};
+    let kinds = vec![Process, Kernel, KernelModule, User, Vdso, Bpf, Jit, Unknown];
+    (".{0,9}", ".{0,9}", prop::sample::select(kinds)).prop_map(|(function, module, kind)| Frame {
+        function,
+        module,
+        kind,
+    })
+}
+
+fn code() -> impl Strategy<Value = Result<MachineCode, CodeFault>> {
+    let machine =
+        (".{0,9}", any::<u64>(), "([0-9a-f]{2}){0,9}", vec((any::<u64>(), ".{0,9}"), 0..3));
+    let faults = (0..3, ".{0,9}", ".{0,9}").prop_map(|(kind, path, error)| match kind {
+        0 => CodeFault::KernelMemoryUnreadable { error },
+        1 => CodeFault::FileUnreadable { path, error },
+        _ => CodeFault::NoSuchFile,
+    });
+    prop_oneof![
+        machine.prop_map(|(architecture, address, bytes, lines)| {
+            Ok(MachineCode { architecture, address, bytes, lines })
+        }),
+        faults.prop_map(Err),
+    ]
+}
+
+fn profile_limit() -> impl Strategy<Value = ProfileLimit> {
+    (0..4, ".{0,9}", ".{0,9}", any::<u64>()).prop_map(|(kind, program, error, lost)| match kind {
+        0 => ProfileLimit::KernelHidden { perf_level: Some(lost.cast_signed()) },
+        1 => ProfileLimit::KernelSymbolsHidden,
+        2 => ProfileLimit::SamplesLost { lost },
+        _ => ProfileLimit::ProcessHidden { program, error },
+    })
+}
+
+prop_compose! {
+    /// Its numbers are taken modulo what there is.
+    fn region()(
+        metric in ".{0,9}",
+        figures in prop::array::uniform3(count()),
+        samples in vec((any::<u32>(), 0..=u64::from(u32::MAX)), 0..9),
+        instructions in vec((any::<u32>(), any::<u64>(), 0..=u64::from(u32::MAX)), 0..9),
+    ) -> ProfiledRegion {
+        let [position, operations, elapsed_ns] = figures;
+        let instructions = instructions.into_iter()
+            .map(|(frame, offset, count)| InstructionSamples { frame, offset, count });
+        ProfiledRegion { metric, position, operations, elapsed_ns, samples,
+            instructions: instructions.collect() }
+    }
+}
+
+prop_compose! {
+    fn profiled_cell()(
+        key in key(),
+        outcome in any_outcome(),
+        elapsed_ns in count(),
+        samples_outside in count(),
+        sample_ns in 0.0..1e12,
+        cycles in any::<bool>(),
+        regions in vec(region(), 0..4),
+        limits in vec(profile_limit(), 0..3),
+    ) -> ProfiledCell {
+        let event = if cycles { SampledEvent::Cycles } else { SampledEvent::CpuClock };
+        ProfiledCell { key: CellKey { round: 0, ..key }, outcome, elapsed_ns, event, sample_ns, regions,
+            samples_outside, limits }
+    }
+}
+
+prop_compose! {
+    fn profile()(
+        frames in vec(frame(), 1..9),
+        stacks in vec((any::<u32>(), any::<u32>()), 1..20),
+        codes in vec((any::<u32>(), code()), 0..4),
+        mut cells in vec(profiled_cell(), 0..4),
+    ) -> Profile {
+        let (count, nodes) = (frames.len() as u32, stacks.len() as u32);
+        let stacks = stacks.into_iter().zip(0..).map(|((caller, frame), index)| StackNode {
+            caller: (index > 0 && caller % 3 > 0).then(|| caller % index),
+            frame: frame % count,
+        });
+        for (index, cell) in cells.iter_mut().enumerate() {
+            cell.key.point = index as u64;
+            for region in &mut cell.regions {
+                region.samples.iter_mut().for_each(|(stack, _)| *stack %= nodes);
+                region.instructions.iter_mut().for_each(|sample| sample.frame %= count);
+            }
+        }
+        let code = codes.into_iter().map(|(frame, code)| FunctionCode { frame: frame % count, code });
+        if cells.is_empty() {
+            return Profile::default();
+        }
+        Profile { stacks: stacks.collect(), code: code.collect(), frames, cells }
     }
 }
 
@@ -227,7 +327,8 @@ fn bits(run: &Run) -> Vec<u64> {
     let samples =
         run.cells.iter().flat_map(|cell| &cell.metrics).flat_map(|metric| &metric.samples);
     let clock = [run.clock.resolution_ns, run.clock.overhead_ns];
-    clock.iter().chain(samples).map(|value| value.to_bits()).collect()
+    let profiled = run.profile.cells.iter().map(|cell| &cell.sample_ns);
+    clock.iter().chain(samples).chain(profiled).map(|value| value.to_bits()).collect()
 }
 
 proptest! {
@@ -241,6 +342,7 @@ proptest! {
         ended in ".{0,20}",
         host_after in any_host(),
         warnings in vec(warning(), 0..3),
+        profile in profile(),
     ) {
         let directory = tempdir().unwrap();
         let path = directory.path().join("knee.db");
@@ -257,6 +359,10 @@ proptest! {
             archive.commit(number, &cell).unwrap();
             expected.cells.push(cell);
         }
+        for cell in 0..profile.cells.len() {
+            archive.commit_profiled(number, &profile, cell).unwrap();
+        }
+        expected.profile = profile;
         expected.summary.cells_ended = last;
         let state = if complete { RunState::Complete } else { RunState::Interrupted };
         let ending = Ending { state, ended, host_after, warnings };

@@ -21,7 +21,7 @@ fn every_example_finds_something() {
     let path = directory.path().join("knee.db");
     make_record(&path, CELLS);
     let connection = Connection::open(&path).unwrap();
-    assert!(examples().len() >= 7);
+    assert!(examples().len() >= 10);
     for sql in examples() {
         let mut query = connection.prepare(sql).unwrap_or_else(|error| panic!("{error}: {sql}"));
         assert!(query.readonly());
@@ -123,7 +123,20 @@ fn every_column_of_every_view_is_described() {
         .unwrap();
     let views: Vec<String> =
         views.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    assert_eq!(views, ["v_baseline", "v_cell", "v_metric", "v_run", "v_sample"]);
+    assert_eq!(
+        views,
+        [
+            "v_baseline",
+            "v_cell",
+            "v_metric",
+            "v_profile",
+            "v_profile_cell",
+            "v_profile_instruction",
+            "v_profile_stack",
+            "v_run",
+            "v_sample"
+        ]
+    );
     for view in views {
         let mut columns = connection.prepare("SELECT name FROM pragma_table_info(?1)").unwrap();
         let actual: BTreeSet<String> =

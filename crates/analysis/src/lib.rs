@@ -13,6 +13,7 @@ pub mod history;
 mod missing_figure;
 mod model;
 pub mod pairs;
+pub mod profile;
 pub mod rates;
 pub mod shape;
 pub mod stats;
@@ -27,7 +28,8 @@ pub fn analyse(run: &record::Run) -> Analysis {
     let tables = tables::tables(run);
     let maps = tables::maps::maps(&run.plan.workloads, &tables);
     let averages = tables::averages::averages(run);
-    Analysis { tables, maps, averages }
+    let profiles = profile::profiles(run, &tables);
+    Analysis { tables, maps, averages, profiles }
 }
 
 /// Whether a model computed the figures of `run`, and nothing was measured: the record then has the fact

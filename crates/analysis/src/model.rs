@@ -3,6 +3,7 @@
 mod averages;
 mod growth;
 mod pairs;
+mod profile;
 mod rates;
 mod reasons;
 mod series;
@@ -11,6 +12,10 @@ mod tables;
 pub use averages::{Average, AverageColumn, AverageRow, Averages};
 pub use growth::{Basis, Class, Growth};
 pub use pairs::{ComparisonOutcome, Crossover, Lead, RankedSubject, Ranking, SubjectComparison};
+pub use profile::{
+    AddedFunction, AddedTime, DifferenceVerdict, FunctionTime, ProfileChange, ProfileContrast,
+    ProfileDifference, ProfilePoint, ProfileRow, ProfileTable, ProfiledFunction,
+};
 pub use rates::{Halved, Peak, Rate, RateTrend, Scaling};
 pub use reasons::{ComparisonReason, GrowthReason, Remedy, ScalingReason, TrendReason};
 pub use series::{Division, Drift, Mode, Modes, Step};

@@ -8,10 +8,12 @@
 //! | `sign_test` | the interval of a median by order statistics alone |
 //! | `student` | Student's t: p-values and quantiles |
 //! | `regression` | slopes: Theil and Sen's, least squares |
+//! | `poisson` | intervals of counts and of shares of them |
 //! | `random` | seeded draws |
 
 pub mod bootstrap;
 pub mod moments;
+pub mod poisson;
 pub mod quantiles;
 pub mod random;
 pub mod regression;

@@ -1,7 +1,8 @@
 //! Tables of figures: what analysis returns for each metric of each workload.
 
 use super::{
-    Averages, Drift, Growth, Lead, Modes, Ranking, Rate, Scaling, Step, SubjectComparison,
+    Averages, Drift, Growth, Lead, Modes, ProfileTable, Ranking, Rate, Scaling, Step,
+    SubjectComparison,
 };
 use crate::MissingFigure;
 use record::{FailureReason, MetricInfo, Parameters};
@@ -17,6 +18,8 @@ pub struct Analysis {
     /// Means with their standard deviations, of the workloads that report these: one entry for each set
     /// of parameters and point.
     pub averages: Vec<Averages>,
+    /// Where CPU time goes: one table per workload, parameters and metric that were profiled.
+    pub profiles: Vec<ProfileTable>,
 }
 
 /// One metric of one workload under one set of parameters: subjects by points.

@@ -46,6 +46,6 @@ pub fn analyse(run: &Run) -> Analysis {
         |caveat: &findings::Caveat| Warning { what: caveat.what(), remedy: caveat.remedy() };
     let findings = conclusions.findings.iter().map(finding).collect();
     let caveats = conclusions.caveats.iter().map(caveat).collect();
-    let analysis::Analysis { tables, maps, averages } = conclusions.analysis;
+    let analysis::Analysis { tables, maps, averages, .. } = conclusions.analysis;
     Analysis { tables, maps, averages, findings, caveats }
 }

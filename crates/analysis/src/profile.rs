@@ -1,0 +1,361 @@
+//! Where the CPU time of an operation goes, and what of it grows along the axis.
+//!
+//! A sample is a moment of CPU time. Divided by the operations of the timed regions that it fell into, the samples of
+//! a function are its CPU time an operation, whatever the metric. The time of a function *itself* is that of samples
+//! that were taken in it, its *inclusive* time that of samples with it anywhere on the stack. All processes and
+//! threads that a cell started count; the root of each stack says which process it was.
+
+mod counted;
+mod difference;
+mod function_growth;
+#[cfg(test)]
+mod tests;
+pub mod thresholds;
+
+use crate::gather::positions::verdicts_from;
+use crate::stats::random::generator;
+use crate::{
+    Estimate, ProfileChange, ProfileContrast, ProfileDifference, ProfileRow, ProfileTable,
+    ProfiledFunction, Row, Table,
+};
+use counted::{Count, Counted};
+use difference::Pair;
+use fastrand::Rng;
+use function_growth::{Samples, function_growth};
+use record::{Frame, FrameKind, MetricInfo, Outcome, Parameters, ProfiledCell, Run, WorkloadInfo};
+use std::collections::BTreeSet;
+use thresholds::{LISTED_INCLUSIVE_SHARE_MIN, LISTED_MAX, LISTED_SHARE_MIN};
+
+/// The profiles of `run`, whose timed figures are `tables`: headline metrics first.
+pub(crate) fn profiles(run: &Run, tables: &[Table]) -> Vec<ProfileTable> {
+    let mut profiles = Vec::new();
+    for workload in &run.plan.workloads {
+        let cells =
+            run.profile.cells.iter().filter(|cell| {
+                cell.key.workload == workload.name && cell.outcome == Outcome::Measured
+            });
+        let cells: Vec<&ProfiledCell> = cells.collect();
+        let all_parameters: BTreeSet<&Parameters> =
+            cells.iter().map(|cell| &cell.key.parameters).collect();
+        for parameters in all_parameters {
+            for (index, metric) in workload.metrics.iter().enumerate() {
+                let cells = cells.iter().copied().filter(|cell| cell.key.parameters == *parameters);
+                let series = Series {
+                    run,
+                    workload,
+                    parameters,
+                    metric,
+                    headline: index == 0,
+                    cells: cells.collect(),
+                    timed: tables.iter().find(|table| {
+                        (&table.workload, &table.parameters, &table.metric.name)
+                            == (&workload.name, parameters, &metric.name)
+                    }),
+                };
+                profiles.extend(series.table());
+            }
+        }
+    }
+    profiles.sort_by_key(|table| !table.headline);
+    profiles
+}
+
+/// The difference between two profiles of the same subject at the same point in two runs; `timed_factor` is that of
+/// their timed rounds, as times of an operation. `None` where a run has no such profile.
+pub fn between_runs<'a>(
+    [base, new]: [&'a Run; 2],
+    table: &Table,
+    subject: &str,
+    point: u64,
+    timed_factor: Estimate,
+) -> Option<ProfileDifference> {
+    let counted = |run: &'a Run| {
+        let cells = cells_of(run, table, subject);
+        Counted::new(&run.profile, &cells, &table.metric.name, point)
+    };
+    let (first, second) = (counted(base)?, counted(new)?);
+    Some(Pair { first: &first, second: &second }.difference(Some(timed_factor)))
+}
+
+/// The measured cells of `subject` in the profile of `run`, under the parameters of `table`.
+fn cells_of<'a>(run: &'a Run, table: &Table, subject: &str) -> Vec<&'a ProfiledCell> {
+    let cells = run.profile.cells.iter().filter(|cell| {
+        let key = &cell.key;
+        (&key.workload, &key.parameters) == (&table.workload, &table.parameters)
+            && key.subject == subject
+            && cell.outcome == Outcome::Measured
+    });
+    cells.collect()
+}
+
+/// What one table is made from.
+struct Series<'a> {
+    run: &'a Run,
+    workload: &'a WorkloadInfo,
+    parameters: &'a Parameters,
+    metric: &'a MetricInfo,
+    headline: bool,
+    cells: Vec<&'a ProfiledCell>,
+    timed: Option<&'a Table>,
+}
+
+/// The profiles of one subject, one for each point.
+struct Profiles<'a> {
+    subject: String,
+    at: Vec<Option<Counted<'a>>>,
+}
+
+impl<'a> Series<'a> {
+    fn table(&self) -> Option<ProfileTable> {
+        let regions = self.cells.iter().flat_map(|cell| &cell.regions);
+        let of_metric = regions.filter(|region| region.metric == self.metric.name);
+        let points: BTreeSet<u64> = of_metric.map(|region| region.position).collect();
+        let points: Vec<u64> = points.into_iter().collect();
+        let (mut rows, mut all) = (Vec::new(), Vec::new());
+        for subject in self.workload.subjects.iter().filter(|subject| !subject.control) {
+            let profiles = self.profiles(&subject.name, &points);
+            if profiles.at.iter().any(Option::is_some) {
+                rows.push(self.row(&profiles, &subject.label, &points));
+                all.push(profiles);
+            }
+        }
+        (!rows.is_empty()).then(|| ProfileTable {
+            workload: self.workload.name.clone(),
+            parameters: self.parameters.clone(),
+            metric: self.metric.clone(),
+            headline: self.headline,
+            axis: self.workload.axis.clone(),
+            trajectory: self.workload.trajectory,
+            contrasts: self.contrasts(&all, &points),
+            points,
+            rows,
+        })
+    }
+
+    fn profiles(&self, subject: &str, points: &[u64]) -> Profiles<'a> {
+        let cells: Vec<&ProfiledCell> =
+            self.cells.iter().copied().filter(|cell| cell.key.subject == subject).collect();
+        let at = |&point: &u64| Counted::new(&self.run.profile, &cells, &self.metric.name, point);
+        Profiles { subject: subject.to_owned(), at: points.iter().map(at).collect() }
+    }
+
+    fn row(&self, profiles: &Profiles<'a>, label: &str, points: &[u64]) -> ProfileRow {
+        let ends = self.ends(profiles, points);
+        let pair = ends.and_then(|[from, to]| {
+            Some(Pair { first: profiles.at[from].as_ref()?, second: profiles.at[to].as_ref()? })
+        });
+        let change = ends.zip(pair.as_ref()).map(|([from, to], pair)| ProfileChange {
+            from: points[from],
+            to: points[to],
+            difference: pair.difference(self.timed_factor(
+                &profiles.subject,
+                points[from],
+                points[to],
+            )),
+        });
+        let at = profiles.at.iter().zip(points);
+        let cells = at.map(|(counted, &point)| Some(counted.as_ref()?.summary(point)));
+        let mut random = self.random(&profiles.subject);
+        ProfileRow {
+            subject: profiles.subject.clone(),
+            label: label.to_owned(),
+            cells: cells.collect(),
+            growth: self.growth(profiles, points, &mut random, |counted| counted.samples),
+            functions: self.functions(profiles, points, pair.as_ref(), &mut random),
+            change,
+        }
+    }
+
+    /// The first and the last of `points` that a change is judged between: of a rate that peaks, from the peak on.
+    fn ends(&self, profiles: &Profiles<'a>, points: &[u64]) -> Option<[usize; 2]> {
+        let warm = verdicts_from(self.workload.trajectory, points);
+        let from_peak = self.timed_row(&profiles.subject).and_then(|row| row.rate.as_ref());
+        let from = from_peak.map_or(0, |rate| rate.from).max(warm);
+        let mut with_profile =
+            (0..points.len()).filter(|&at| points[at] >= from && profiles.at[at].is_some());
+        let first = with_profile.next()?;
+        Some([first, with_profile.next_back()?])
+    }
+
+    fn timed_row(&self, subject: &str) -> Option<&'a Row> {
+        self.timed?.row(subject)
+    }
+
+    /// The time of an operation at `to` over that at `from`, by the timed rounds.
+    fn timed_factor(&self, subject: &str, from: u64, to: u64) -> Option<Estimate> {
+        let row = self.timed_row(subject)?;
+        match (row.at(from), row.at(to)) {
+            (Some(first), Some(second)) => self.time_ratio(first.median, second.median),
+            // The positions of a trajectory's profile need not be the table's.
+            _ if self.workload.trajectory && self.metric.unit == "ns" => {
+                let factor = row.growth.as_ref()?.factor;
+                Some(Estimate { value: factor, low: factor, high: factor })
+            }
+            _ => None,
+        }
+    }
+
+    /// Two figures of the metric as a ratio of times: second over first.
+    fn time_ratio(&self, first: Estimate, second: Estimate) -> Option<Estimate> {
+        if first.low <= 0.0 || second.low <= 0.0 {
+            return None;
+        }
+        match self.metric.unit.as_str() {
+            "ns" => Some(second.over(first)),
+            rate if rate.ends_with("/s") => Some(first.over(second)),
+            _ => None,
+        }
+    }
+
+    fn growth(
+        &self,
+        profiles: &Profiles<'a>,
+        points: &[u64],
+        random: &mut Rng,
+        count: impl Fn(&Counted<'a>) -> u64,
+    ) -> Option<crate::Growth> {
+        let warm = verdicts_from(self.workload.trajectory, points);
+        let at = points.iter().zip(&profiles.at).filter(|(point, _)| **point >= warm);
+        let samples = at.filter_map(|(&point, counted)| {
+            let counted = counted.as_ref()?;
+            Some(Samples {
+                point,
+                count: count(counted),
+                each_ns: counted.sample_of_operation_ns(),
+            })
+        });
+        function_growth(&samples.collect::<Vec<_>>(), random)
+    }
+
+    /// The functions that are worth listing.
+    fn functions(
+        &self,
+        profiles: &Profiles<'a>,
+        points: &[u64],
+        pair: Option<&Pair<'a, '_>>,
+        random: &mut Rng,
+    ) -> Vec<ProfiledFunction> {
+        let counted = || profiles.at.iter().flatten();
+        let share = |frame: &Frame, samples: fn(Count) -> u64| {
+            let shares = counted().map(|counted| {
+                samples(counted.count(frame)) as f64 / counted.samples.max(1) as f64
+            });
+            shares.fold(0.0, f64::max)
+        };
+        let all: BTreeSet<&Frame> =
+            counted().flat_map(|counted| counted.functions.keys().copied()).collect();
+        let mut listed: Vec<(f64, &Frame)> = all
+            .into_iter()
+            .filter(|frame| frame.kind != FrameKind::Process)
+            .map(|frame| {
+                let itself = share(frame, |count| count.itself);
+                (itself, share(frame, |count| count.inclusive), frame)
+            })
+            .filter(|(itself, inclusive, _)| {
+                *itself >= LISTED_SHARE_MIN || *inclusive >= LISTED_INCLUSIVE_SHARE_MIN
+            })
+            .map(|(itself, inclusive, frame)| (itself.max(inclusive / 4.0), frame))
+            .collect();
+        listed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        listed.truncate(LISTED_MAX);
+        let mut functions: Vec<ProfiledFunction> = listed
+            .into_iter()
+            .map(|(_, frame)| self.function(profiles, points, frame, pair, random))
+            .collect();
+        let added =
+            |function: &ProfiledFunction| function.added.map_or(0.0, |added| added.ns.value.abs());
+        // What did not change stays in the order of its time.
+        functions.sort_by(|a, b| added(b).total_cmp(&added(a)));
+        functions
+    }
+
+    fn function(
+        &self,
+        profiles: &Profiles<'a>,
+        points: &[u64],
+        frame: &Frame,
+        pair: Option<&Pair<'a, '_>>,
+        random: &mut Rng,
+    ) -> ProfiledFunction {
+        let times = |samples: fn(Count) -> u64| {
+            let at = profiles.at.iter();
+            let time = |counted: &Counted<'a>| counted.function_time(samples(counted.count(frame)));
+            at.map(|counted| counted.as_ref().map(time)).collect()
+        };
+        let mut growth = |samples: fn(Count) -> u64| {
+            self.growth(profiles, points, random, |counted| samples(counted.count(frame)))
+        };
+        ProfiledFunction {
+            frame: frame.clone(),
+            itself: times(|count| count.itself),
+            inclusive: times(|count| count.inclusive),
+            growth: growth(|count| count.itself),
+            inclusive_growth: growth(|count| count.inclusive),
+            added: pair.map(|pair| pair.added(frame)),
+            inclusive_added: pair.map(|pair| pair.inclusive_added(frame)),
+        }
+    }
+
+    /// Each subject against the best one at the last point that both have, and the pairs of the workload.
+    fn contrasts(&self, all: &[Profiles<'a>], points: &[u64]) -> Vec<ProfileContrast> {
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        let index = |name: &str| all.iter().position(|profiles| profiles.subject == name);
+        for (first, second) in &self.workload.compared_pairs {
+            pairs.extend(index(first).zip(index(second)));
+        }
+        let best = self.timed.and_then(|table| {
+            let lead = table.leads.iter().rev().flatten().next()?;
+            index(&lead.best)
+        });
+        pairs.extend(best.into_iter().flat_map(|best| (0..all.len()).map(move |at| (best, at))));
+        let mut contrasts: Vec<ProfileContrast> = Vec::new();
+        for (first, second) in pairs {
+            let contrast = self.contrast(&all[first], &all[second], points);
+            let is_new = |contrast: &ProfileContrast| {
+                !contrasts.iter().any(|listed| {
+                    (&listed.first, &listed.second) == (&contrast.first, &contrast.second)
+                })
+            };
+            contrasts.extend(contrast.filter(is_new));
+        }
+        contrasts
+    }
+
+    fn contrast(
+        &self,
+        left: &Profiles<'a>,
+        right: &Profiles<'a>,
+        points: &[u64],
+    ) -> Option<ProfileContrast> {
+        if left.subject == right.subject {
+            return None;
+        }
+        let at =
+            (0..points.len()).rev().find(|&at| left.at[at].is_some() && right.at[at].is_some())?;
+        let median = |profiles: &Profiles<'a>| {
+            Some(self.timed_row(&profiles.subject)?.at(points[at])?.median)
+        };
+        let ratio = self.time_ratio(median(left)?, median(right)?)?;
+        let (first, second, ratio) = if ratio.value >= 1.0 {
+            (left, right, ratio)
+        } else {
+            (
+                right,
+                left,
+                Estimate { value: 1.0 / ratio.value, low: 1.0 / ratio.high, high: 1.0 / ratio.low },
+            )
+        };
+        let pair = Pair { first: first.at[at].as_ref()?, second: second.at[at].as_ref()? };
+        Some(ProfileContrast {
+            first: first.subject.clone(),
+            second: second.subject.clone(),
+            point: points[at],
+            difference: pair.difference(Some(ratio)),
+        })
+    }
+
+    fn random(&self, subject: &str) -> Rng {
+        let words = ["profile", self.workload.name.as_str(), subject, &self.metric.name];
+        generator(self.run.plan.seed, &words)
+    }
+}

@@ -1,0 +1,159 @@
+//! The samples of one profile, counted by function.
+
+use crate::Estimate;
+use crate::profile::thresholds::PROCESS_SHARE_MIN;
+use crate::stats::poisson;
+use crate::{FunctionTime, ProfilePoint};
+use record::{Frame, FrameKind, Profile, ProfiledCell, ProfiledRegion};
+use std::collections::HashMap;
+
+/// Samples in one function.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Count {
+    /// In itself.
+    pub(crate) itself: u64,
+    /// In it and in what it calls; once where it calls itself.
+    pub(crate) inclusive: u64,
+    /// The sum over these of how many callers it has.
+    callers: u64,
+}
+
+impl Count {
+    /// How many callers it has on average.
+    pub(crate) fn depth(self) -> f64 {
+        self.callers as f64 / self.inclusive.max(1) as f64
+    }
+}
+
+/// The timed regions of one subject around one point.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counted<'a> {
+    pub(crate) operations: u64,
+    pub(crate) samples: u64,
+    /// The CPU time that a sample stands for.
+    pub(crate) sample_ns: f64,
+    elapsed_ns: u64,
+    kernel: u64,
+    unnamed: u64,
+    pub(crate) functions: HashMap<&'a Frame, Count>,
+}
+
+impl<'a> Counted<'a> {
+    /// Those of `metric` in `cells` whose position is `point`; `None` where none has an operation.
+    pub(crate) fn new(
+        profile: &'a Profile,
+        cells: &[&'a ProfiledCell],
+        metric: &str,
+        point: u64,
+    ) -> Option<Self> {
+        let mut counted = Self::default();
+        for cell in cells {
+            let mut regions = cell.regions.iter();
+            while let Some(region) =
+                regions.find(|region| region.metric == metric && region.position == point)
+            {
+                counted.sample_ns = cell.sample_ns;
+                counted.add(profile, region);
+            }
+        }
+        let counts = counted.operations > 0 && counted.sample_ns > 0.0;
+        counts.then_some(counted)
+    }
+
+    fn add(&mut self, profile: &'a Profile, region: &ProfiledRegion) {
+        self.operations += region.operations;
+        self.elapsed_ns += region.elapsed_ns;
+        for &(stack, count) in &region.samples {
+            let path = profile.path(stack);
+            let frames = path.iter().filter_map(|&node| {
+                profile.frames.get(profile.stacks[node as usize].frame as usize)
+            });
+            let frames: Vec<&Frame> = frames.collect();
+            let Some(innermost) = frames.last() else { continue };
+            self.samples += count;
+            self.kernel += if innermost.kind.is_kernel() { count } else { 0 };
+            self.unnamed += if is_unnamed(innermost) { count } else { 0 };
+            for (callers, frame) in frames.iter().enumerate() {
+                let entry = self.functions.entry(frame).or_default();
+                if !frames[..callers].contains(frame) {
+                    entry.inclusive += count;
+                    entry.callers += count * callers as u64;
+                }
+            }
+            self.functions.entry(innermost).or_default().itself += count;
+        }
+    }
+
+    /// The samples in `frame`.
+    pub(crate) fn count(&self, frame: &Frame) -> Count {
+        self.functions.get(frame).copied().unwrap_or_default()
+    }
+
+    /// The time of an operation that one sample stands for.
+    pub(crate) fn sample_of_operation_ns(&self) -> f64 {
+        self.sample_ns / self.operations.max(1) as f64
+    }
+
+    /// Elapsed time of an operation.
+    pub(crate) fn elapsed_ns(&self) -> f64 {
+        self.elapsed_ns as f64 / self.operations.max(1) as f64
+    }
+
+    /// How many samples one CPU that never waits would have had.
+    pub(crate) fn samples_of_one_cpu(&self) -> f64 {
+        self.elapsed_ns as f64 / self.sample_ns
+    }
+
+    /// CPU time of an operation.
+    pub(crate) fn cpu_ns(&self) -> Estimate {
+        poisson::interval(self.samples).map(|count| count * self.sample_of_operation_ns())
+    }
+
+    /// The share of the samples without a symbol.
+    pub(crate) fn unnamed_share(&self) -> f64 {
+        share(self.unnamed, self.samples)
+    }
+
+    /// The time of an operation in a function with `count` samples.
+    pub(crate) fn function_time(&self, count: u64) -> FunctionTime {
+        FunctionTime {
+            samples: count,
+            ns: poisson::interval(count).map(|count| count * self.sample_of_operation_ns()),
+            share: poisson::share(count, self.samples),
+        }
+    }
+
+    /// The processes that have more than next to none of the samples, the one with most of them first.
+    pub(crate) fn processes(&self) -> Vec<(&'a Frame, f64)> {
+        let all = self.functions.iter().filter(|(frame, _)| frame.kind == FrameKind::Process);
+        let shares = all.map(|(frame, count)| (*frame, share(count.inclusive, self.samples)));
+        let mut shares: Vec<(&Frame, f64)> =
+            shares.filter(|(_, share)| *share >= PROCESS_SHARE_MIN).collect();
+        shares.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        shares
+    }
+
+    /// What a report shows of it.
+    pub(crate) fn summary(&self, point: u64) -> ProfilePoint {
+        let processes = self.processes().into_iter();
+        ProfilePoint {
+            point,
+            operations: self.operations,
+            samples: self.samples,
+            elapsed_ns: self.elapsed_ns(),
+            cpu_ns: self.cpu_ns(),
+            kernel_share: share(self.kernel, self.samples),
+            unnamed_share: self.unnamed_share(),
+            processes: processes.map(|(frame, share)| (frame.function.clone(), share)).collect(),
+        }
+    }
+}
+
+/// Whether `frame`, the innermost of a stack, has no symbol.
+fn is_unnamed(frame: &Frame) -> bool {
+    frame.function.is_empty() || frame.kind == FrameKind::Process
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

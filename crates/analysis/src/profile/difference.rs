@@ -1,0 +1,244 @@
+//! What one profile of an operation adds to another, and where.
+//!
+//! Samples are counts: their variance is their number. A function's share of the added time is a ratio of two
+//! differences, and its interval that of the delta method, which needs the denominator to be clear of zero; so
+//! nothing is attributed where it is not.
+//!
+//! A profile is one cell a point. Two cells of the same differ by a third on a shared machine, whatever they were
+//! sampled by. Hence the timed rounds decide whether there is anything to attribute, and the profile where it is.
+
+use crate::profile::counted::{Count, Counted};
+use crate::profile::thresholds::{
+    ADDED_ERRORS, CONTAINER_SHARE_MIN, LEADER_ERRORS, LEADER_SHARE_MIN, LEADERS_MAX,
+    REPRODUCED_LOG_SHARE, SAME_SHARE_MAX, SAMPLES_MIN, TIMED_FACTOR_MIN, WAITING_SHARE_MIN,
+};
+use crate::stats::NORMAL_95;
+use crate::{AddedFunction, AddedTime, DifferenceVerdict, Estimate, ProfileDifference};
+use record::{Frame, FrameKind};
+use std::collections::BTreeSet;
+
+/// Two profiles of the same operation.
+pub(crate) struct Pair<'a, 'b> {
+    pub(crate) first: &'b Counted<'a>,
+    pub(crate) second: &'b Counted<'a>,
+}
+
+/// A difference with its standard error.
+#[derive(Clone, Copy)]
+struct Difference {
+    value: f64,
+    error: f64,
+}
+
+impl<'a> Pair<'a, '_> {
+    /// How the second differs from the first; `timed_factor` is that of the timed rounds.
+    pub(crate) fn difference(&self, timed_factor: Option<Estimate>) -> ProfileDifference {
+        let total = self.total();
+        let verdict = self.verdict(timed_factor, total);
+        let dearer = self.dearer();
+        let mut difference = ProfileDifference {
+            samples: [self.first.samples, self.second.samples],
+            cpu_ns: [self.first.cpu_ns(), self.second.cpu_ns()],
+            elapsed_ns: [self.first.elapsed_ns(), self.second.elapsed_ns()],
+            timed_factor: timed_factor.unwrap_or(Estimate {
+                value: 1.0,
+                low: 0.0,
+                high: f64::INFINITY,
+            }),
+            added_ns: total.estimate(),
+            unnamed_share: dearer.unnamed_share(),
+            verdict,
+            container: None,
+            leaders: Vec::new(),
+            process: None,
+        };
+        if difference.is_attributed() {
+            difference.container = self.container(total);
+            difference.leaders = self.leaders(total);
+            difference.process = self.process(total);
+        }
+        difference
+    }
+
+    /// What `frame` adds by itself.
+    pub(crate) fn added(&self, frame: &Frame) -> AddedTime {
+        self.added_time(frame, |count| count.itself)
+    }
+
+    /// What `frame` adds with what it calls.
+    pub(crate) fn inclusive_added(&self, frame: &Frame) -> AddedTime {
+        self.added_time(frame, |count| count.inclusive)
+    }
+
+    fn added_time(&self, frame: &Frame, samples: fn(Count) -> u64) -> AddedTime {
+        let total = self.total();
+        let part = self.function(frame, samples);
+        let share = total.is_clear(ADDED_ERRORS).then(|| share(part, total));
+        AddedTime { ns: part.estimate(), share }
+    }
+
+    /// The one that costs more CPU time.
+    fn dearer(&self) -> &Counted<'a> {
+        if self.total().value >= 0.0 { self.second } else { self.first }
+    }
+
+    fn total(&self) -> Difference {
+        self.of_counts([self.first.samples, self.second.samples])
+    }
+
+    fn function(&self, frame: &Frame, samples: fn(Count) -> u64) -> Difference {
+        self.of_counts([self.first, self.second].map(|profile| samples(profile.count(frame))))
+    }
+
+    fn of_counts(&self, [first, second]: [u64; 2]) -> Difference {
+        let (each_first, each_second) =
+            (self.first.sample_of_operation_ns(), self.second.sample_of_operation_ns());
+        // Half a sample more: none may have been one.
+        let variance = |count: u64, each: f64| (count as f64 + 0.5) * each * each;
+        Difference {
+            value: second as f64 * each_second - first as f64 * each_first,
+            error: (variance(first, each_first) + variance(second, each_second)).sqrt(),
+        }
+    }
+
+    fn verdict(&self, timed_factor: Option<Estimate>, total: Difference) -> DifferenceVerdict {
+        let Some(timed) = timed_factor else { return DifferenceVerdict::NotTimed };
+        if timed.low > TIMED_FACTOR_MIN || timed.high < 1.0 / TIMED_FACTOR_MIN {
+            return self.changed(timed, total);
+        }
+        let is_level = timed.low > 1.0 / TIMED_FACTOR_MIN && timed.high < TIMED_FACTOR_MIN;
+        if !is_level {
+            return DifferenceVerdict::NotTimed;
+        }
+        if self.first.samples.min(self.second.samples) < SAMPLES_MIN {
+            return DifferenceVerdict::TooFewSamples;
+        }
+        let bound = self.share_bound();
+        if bound <= SAME_SHARE_MAX {
+            DifferenceVerdict::Same { bound }
+        } else {
+            DifferenceVerdict::NotReproduced
+        }
+    }
+
+    /// Of a timed difference that is clear.
+    fn changed(&self, timed: Estimate, total: Difference) -> DifferenceVerdict {
+        let factor = self.second.elapsed_ns() / self.first.elapsed_ns();
+        // Of opposite signs the quotient is below zero.
+        let repeats = factor.ln() / timed.value.ln() >= REPRODUCED_LOG_SHARE;
+        if !repeats {
+            return DifferenceVerdict::NotReproduced;
+        }
+        let added_elapsed = self.second.elapsed_ns() - self.first.elapsed_ns();
+        let cpu_at_most = total.value + NORMAL_95 * total.error;
+        if added_elapsed > 0.0 && cpu_at_most < (1.0 - WAITING_SHARE_MIN) * added_elapsed {
+            // Who waits has few samples, which is no want of them.
+            return if self.second.samples_of_one_cpu() < SAMPLES_MIN as f64 {
+                DifferenceVerdict::TooFewSamples
+            } else {
+                let share = 1.0 - total.value.max(0.0) / added_elapsed;
+                DifferenceVerdict::Waiting { share }
+            };
+        }
+        if self.dearer().samples < SAMPLES_MIN || !total.is_clear(ADDED_ERRORS) {
+            return DifferenceVerdict::TooFewSamples;
+        }
+        match (added_elapsed > 0.0, total.value > 0.0) {
+            (true, true) => DifferenceVerdict::Added,
+            (false, false) => DifferenceVerdict::Saved,
+            // More CPU time in less elapsed time: it is done in parallel.
+            _ => DifferenceVerdict::NotReproduced,
+        }
+    }
+
+    /// No function's share differs by more than this.
+    fn share_bound(&self) -> f64 {
+        let [first, second] = [self.first, self.second].map(|profile| profile.samples as f64);
+        let bound = |frame: &&Frame| {
+            let p = self.first.count(frame).itself as f64 / first;
+            let q = self.second.count(frame).itself as f64 / second;
+            let error = (p * (1.0 - p) / first + q * (1.0 - q) / second).sqrt();
+            (q - p).abs() + NORMAL_95 * error
+        };
+        self.frames().iter().map(bound).fold(0.0, f64::max)
+    }
+
+    fn frames(&self) -> BTreeSet<&'a Frame> {
+        self.first.functions.keys().chain(self.second.functions.keys()).copied().collect()
+    }
+
+    /// The deepest function that holds most of what was added.
+    fn container(&self, total: Difference) -> Option<AddedFunction> {
+        let frames = self.frames();
+        let holding = frames.into_iter().filter(|frame| {
+            let part = self.function(frame, |count| count.inclusive);
+            frame.kind != FrameKind::Process
+                && !frame.function.is_empty()
+                && part.value / total.value >= CONTAINER_SHARE_MIN
+        });
+        let depth = |frame: &Frame| self.dearer().count(frame).depth();
+        let deepest = holding.max_by(|a, b| depth(a).total_cmp(&depth(b)))?;
+        Some(self.added_function(deepest, total, |count| count.inclusive))
+    }
+
+    /// The functions that add most by themselves.
+    fn leaders(&self, total: Difference) -> Vec<AddedFunction> {
+        let frames = self.frames();
+        let leading = frames.into_iter().filter(|frame| {
+            let part = self.function(frame, |count| count.itself);
+            !frame.function.is_empty()
+                && frame.kind != FrameKind::Process
+                && part.value / total.value >= LEADER_SHARE_MIN
+                && part.is_clear(LEADER_ERRORS)
+        });
+        let mut leaders: Vec<AddedFunction> =
+            leading.map(|frame| self.added_function(frame, total, |count| count.itself)).collect();
+        leaders.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
+        leaders.truncate(LEADERS_MAX);
+        leaders
+    }
+
+    /// The one of several processes that holds most of what was added.
+    fn process(&self, total: Difference) -> Option<AddedFunction> {
+        let processes = self.dearer().processes();
+        if processes.len() < 2 {
+            return None;
+        }
+        let added = processes
+            .into_iter()
+            .map(|(frame, _)| self.added_function(frame, total, |count| count.inclusive));
+        let mut holding = added.filter(|added| added.share.value >= CONTAINER_SHARE_MIN);
+        holding.next()
+    }
+
+    fn added_function(
+        &self,
+        frame: &Frame,
+        total: Difference,
+        samples: fn(Count) -> u64,
+    ) -> AddedFunction {
+        AddedFunction { frame: frame.clone(), share: share(self.function(frame, samples), total) }
+    }
+}
+
+impl Difference {
+    fn estimate(self) -> Estimate {
+        let half = NORMAL_95 * self.error;
+        Estimate { value: self.value, low: self.value - half, high: self.value + half }
+    }
+
+    /// Whether it is this many standard errors from zero.
+    fn is_clear(self, errors: f64) -> bool {
+        self.value.abs() > errors * self.error
+    }
+}
+
+/// `part` over `total`, which contains it.
+fn share(part: Difference, total: Difference) -> Estimate {
+    let value = part.value / total.value;
+    let (part_variance, variance) = (part.error.powi(2), total.error.powi(2));
+    // The covariance of a part with its whole is the part's variance.
+    let squares = part_variance * (1.0 - 2.0 * value) + value * value * variance;
+    let half = NORMAL_95 * squares.max(0.0).sqrt() / total.value.abs();
+    Estimate { value, low: value - half, high: value + half }
+}

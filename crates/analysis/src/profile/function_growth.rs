@@ -1,0 +1,53 @@
+//! How the time that operations spend in one function grows along the axis: by the rules of every other cost.
+
+use crate::Growth;
+use crate::growth::classify;
+use crate::growth::exponent::exponent;
+use crate::growth::growing_part::{GrowingPart, growing_part};
+use crate::growth::model_weights::GrowthPoint;
+use crate::profile::thresholds::{CELL_ERROR, GROWTH_REPLICATES};
+use crate::stats::poisson::draw_mean;
+use crate::stats::random::normal;
+use fastrand::Rng;
+
+/// Samples of one function at one point, and the time of an operation that each stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Samples {
+    pub(crate) point: u64,
+    pub(crate) count: u64,
+    pub(crate) each_ns: f64,
+}
+
+/// How a function with these samples grows; `None` with fewer than two points, or without any sample.
+///
+/// Half a sample is added to each count: none may have been one, and zero has no logarithm.
+pub(crate) fn function_growth(samples: &[Samples], random: &mut Rng) -> Option<Growth> {
+    if samples.len() < 2 || samples.iter().all(|samples| samples.count == 0) {
+        return None;
+    }
+    let points: Vec<GrowthPoint> = samples
+        .iter()
+        .map(|&Samples { point, count, each_ns }| {
+            let expected = count as f64 + 0.5;
+            let error = CELL_ERROR.hypot(1.0 / expected.sqrt());
+            GrowthPoint { point, median: expected * each_ns, error }
+        })
+        .collect();
+    let replicates: Vec<Vec<f64>> = samples
+        .iter()
+        .map(|&Samples { count, each_ns, .. }| {
+            let mut draw =
+                || draw_mean(random, count) * each_ns * (CELL_ERROR * normal(random)).exp();
+            (0..GROWTH_REPLICATES).map(|_| draw()).collect()
+        })
+        .collect();
+    let slices: Vec<&[f64]> = replicates.iter().map(Vec::as_slice).collect();
+    let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
+    let growth = classify(&points, exponent(&pairs, &slices));
+    Some(match growing_part(&growth, &pairs, &slices) {
+        Some(GrowingPart { exponent, constant }) => {
+            Growth { exponent: Some(exponent), constant: Some(constant), ..growth }
+        }
+        None => growth,
+    })
+}

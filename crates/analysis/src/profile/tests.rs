@@ -1,0 +1,317 @@
+//! Profiles of known truth: what is attributed, what is not, and how often intervals hold.
+
+use crate::stats::random::generator;
+use crate::{Class, DifferenceVerdict, Estimate, ProfileDifference, ProfileTable, analyse};
+use fastrand::Rng;
+use fixtures::{cell, key, profile, run, workload};
+use record::{Profile, Run};
+
+/// Time in each function of an operation at `n` descriptors, in nanoseconds.
+type Truth<'a> = &'a [(&'a str, fn(f64) -> f64)];
+
+const POLL: Truth<'static> = &[
+    ("knee worker;main;write_[k]", |_| 900.0),
+    ("knee worker;main;do_syscall_64_[k];do_sys_poll_[k]", |n| 300.0 + 4.0 * n),
+    ("knee worker;main;do_syscall_64_[k];do_sys_poll_[k];sock_poll_[k]", |n| 18.0 * n),
+    ("knee worker;main;do_syscall_64_[k];do_sys_poll_[k];sock_poll_[k];unix_poll_[k]", |n| {
+        11.0 * n
+    }),
+    ("knee worker;main;[libc.so.6]", |_| 20.0),
+];
+const EPOLL: Truth<'static> = &[
+    ("knee worker;main;write_[k]", |_| 900.0),
+    ("knee worker;main;do_syscall_64_[k];do_epoll_wait_[k]", |_| 700.0),
+    ("knee worker;main;do_syscall_64_[k];do_epoll_wait_[k];ep_poll_callback_[k]", |_| 250.0),
+];
+const POINTS: [u64; 3] = [100, 1_000, 10_000];
+
+/// A Poisson deviate: the number of arrivals of unit rate before `mean`.
+fn poisson(random: &mut Rng, mean: f64) -> u64 {
+    if mean > 400.0 {
+        let deviate = mean + mean.sqrt() * crate::stats::random::normal(random);
+        return deviate.round().max(0.0) as u64;
+    }
+    let mut arrivals = 0;
+    let mut time = -(1.0 - random.f64()).ln();
+    while time < mean {
+        arrivals += 1;
+        time -= (1.0 - random.f64()).ln();
+    }
+    arrivals
+}
+
+/// The samples that `samples` in all have of this truth at `n`, and the operations.
+fn drawn<'a>(
+    random: &mut Rng,
+    truth: Truth<'a>,
+    n: u64,
+    samples: f64,
+) -> (u64, Vec<(&'a str, u64)>) {
+    let total: f64 = truth.iter().map(|(_, time)| time(n as f64)).sum();
+    let operations = samples * fixtures::SAMPLE_NS / total;
+    let counts = truth.iter().map(|(stack, time)| {
+        (*stack, poisson(random, time(n as f64) * operations / fixtures::SAMPLE_NS))
+    });
+    (operations.round() as u64, counts.collect())
+}
+
+/// A run of these subjects with `samples` in each profiled cell.
+fn drawn_run(subjects: &[(&str, Truth<'_>)], samples: f64, seed: u64) -> Run {
+    let mut random = generator(seed, &["profile"]);
+    let mut profile = profile();
+    let mut cells = Vec::new();
+    for (subject, truth) in subjects {
+        for point in POINTS {
+            let time: f64 = truth.iter().map(|(_, time)| time(point as f64)).sum();
+            cells.extend((0..5).map(|round| {
+                let levels = (0..20).map(|at| time * (1.0 + f64::from((at + round) % 7) / 100.0));
+                cell("poll", subject, point, round as u32).samples("loop", levels.collect())
+            }));
+            let (operations, stacks) = drawn(&mut random, truth, point, samples);
+            let elapsed = (operations as f64 * time) as u64;
+            let key = key("poll", subject, point, 0);
+            profile = profile.cell(key, "loop", (operations, elapsed), stacks);
+        }
+    }
+    let workload = workload("poll")
+        .axis("watched descriptors", "watched")
+        .time("loop")
+        .subjects(subjects.iter().map(|(subject, _)| *subject));
+    run(workload).cells(cells).profile(profile.build()).complete()
+}
+
+fn table(run: &Run) -> ProfileTable {
+    analyse(run).profiles.remove(0)
+}
+
+fn change(table: &ProfileTable, subject: &str) -> ProfileDifference {
+    let row = table.rows.iter().find(|row| row.subject == subject).unwrap();
+    row.change.as_ref().unwrap().difference.clone()
+}
+
+#[test]
+fn the_functions_that_make_poll_linear_are_named() {
+    let table = table(&drawn_run(&[("poll", POLL), ("epoll", EPOLL)], 500.0, 1));
+    assert_eq!(table.points, POINTS);
+    let poll = change(&table, "poll");
+    assert_eq!(poll.verdict, DifferenceVerdict::Added);
+    let container = poll.container.unwrap();
+    assert_eq!(container.frame.function, "do_sys_poll");
+    assert!(container.share.low > 0.95, "{container:?}");
+    let leaders: Vec<&str> = poll.leaders.iter().map(|l| &*l.frame.function).collect();
+    assert_eq!(leaders, ["sock_poll", "unix_poll", "do_sys_poll"]);
+    let sock_poll = poll.leaders[0].share;
+    assert!(sock_poll.low < 18.0 / 33.0 && sock_poll.high > 18.0 / 33.0, "{sock_poll:?}");
+    let functions = &table.rows[0].functions;
+    assert_eq!(functions[0].frame.function, "sock_poll");
+    assert_eq!(functions[0].growth.as_ref().unwrap().class, Class::Linear);
+    let main = functions.iter().find(|function| function.frame.function == "main").unwrap();
+    assert!(main.itself.iter().flatten().all(|time| time.samples == 0));
+    assert!((main.inclusive[2].unwrap().share.value - 1.0).abs() < 1e-12);
+
+    let epoll = change(&table, "epoll");
+    assert!(
+        matches!(epoll.verdict, DifferenceVerdict::Same { bound } if bound < 0.15),
+        "{epoll:?}"
+    );
+    assert!(epoll.leaders.is_empty() && epoll.container.is_none());
+}
+
+#[test]
+fn the_dearer_subject_is_contrasted_with_the_best() {
+    let table = table(&drawn_run(&[("poll", POLL), ("epoll", EPOLL)], 500.0, 2));
+    let [contrast] = table.contrasts.as_slice() else { panic!("{:?}", table.contrasts) };
+    assert_eq!((&*contrast.first, &*contrast.second, contrast.point), ("epoll", "poll", 10_000));
+    let difference = &contrast.difference;
+    assert_eq!(difference.verdict, DifferenceVerdict::Added);
+    assert_eq!(difference.container.as_ref().unwrap().frame.function, "do_sys_poll");
+    assert_eq!(difference.leaders[0].frame.function, "sock_poll");
+}
+
+/// Operations, elapsed time and samples.
+type Cell<'a> = (u64, u64, &'a [(&'a str, u64)]);
+
+/// One cell of each of two profiles, with `elapsed` for `operations`.
+fn two_cells(sides: [Cell<'_>; 2], timed: [f64; 2]) -> ProfileDifference {
+    let mut profile = profile();
+    let mut cells = Vec::new();
+    for ((point, (operations, elapsed, stacks)), timed) in [1, 64].into_iter().zip(sides).zip(timed)
+    {
+        let key = key("lock", "mutex", point, 0);
+        profile = profile.cell(key, "loop", (operations, elapsed), stacks.iter().copied());
+        cells.extend((0..5).map(|round| {
+            cell("lock", "mutex", point, round).samples("loop", vec![timed, timed * 1.01])
+        }));
+    }
+    let workload = workload("lock").axis("threads", "threads").time("loop").subjects(["mutex"]);
+    let run = run(workload).cells(cells).profile(profile.build()).complete();
+    change(&table(&run), "mutex")
+}
+
+#[test]
+fn time_without_cpu_time_is_waiting() {
+    let spin: &[(&str, u64)] = &[("knee worker;lock", 400), ("knee worker;work", 100)];
+    let sleep: &[(&str, u64)] = &[("knee worker;futex_wait_[k]", 60), ("knee worker;work", 90)];
+    let first = (1_000, 500_000_000, spin);
+    let slept = two_cells([first, (100, 1_000_000_000, sleep)], [5e5, 1e7]);
+    let DifferenceVerdict::Waiting { share } = slept.verdict else { panic!("{slept:?}") };
+    assert!((share - (1.0 - 1.0e6 / 9.5e6)).abs() < 1e-9, "{share}");
+    assert!(slept.container.is_none() && slept.leaders.is_empty());
+    // A thread that spins has CPU time.
+    let spun = two_cells([first, (50, 500_000_000, spin)], [5e5, 1e7]);
+    assert_eq!(spun.verdict, DifferenceVerdict::Added);
+    assert_eq!(spun.leaders[0].frame.function, "lock");
+}
+
+#[test]
+fn nothing_is_attributed_without_a_timed_difference_or_samples() {
+    let few: &[(&str, u64)] = &[("knee worker;lock", 15)];
+    let many: &[(&str, u64)] = &[("knee worker;lock", 400), ("knee worker;work", 100)];
+    let first = (1_000, 500_000_000, many);
+    let cases = [
+        // The profile alone grew: its cell was disturbed.
+        ((100, 500_000_000, many), [5e5, 5.1e5], "Same"),
+        ((100, 500_000_000, many), [5e5, 6.5e5], "NotTimed"),
+        ((1_000, 500_000_000, many), [5e5, 5e6], "NotReproduced"),
+        ((30, 15_000_000, few), [5e5, 5e5], "TooFewSamples"),
+        ((3, 15_000_000, few), [5e5, 5e6], "TooFewSamples"),
+    ];
+    for (second, timed, expected) in cases {
+        let verdict = format!("{:?}", two_cells([first, second], timed).verdict);
+        assert!(verdict.starts_with(expected), "{verdict} for {expected}");
+    }
+}
+
+#[test]
+fn what_falls_is_saved() {
+    let many: &[(&str, u64)] = &[("knee worker;lock", 400), ("knee worker;work", 100)];
+    let sides = [(50, 500_000_000, many), (1_000, 500_000_000, many)];
+    let saved = two_cells(sides, [1e7, 5e5]);
+    assert_eq!(saved.verdict, DifferenceVerdict::Saved);
+    assert!(saved.added_ns.high < 0.0);
+    assert_eq!(saved.leaders[0].frame.function, "lock");
+    assert!((saved.leaders[0].share.value - 0.8).abs() < 1e-9);
+}
+
+#[test]
+fn the_process_that_grew_is_named() {
+    let first: &[(&str, u64)] = &[("nginx;do_poll_[k]", 200), ("knee worker;load", 300)];
+    let second: &[(&str, u64)] = &[
+        ("nginx;do_poll_[k];sock_poll_[k]", 2_000),
+        ("nginx;do_poll_[k]", 1_000),
+        ("knee worker;load", 310),
+    ];
+    let sides = [(1_000, 300_000_000, first), (1_000, 3_000_000_000, second)];
+    let difference = two_cells(sides, [3e5, 3e6]);
+    assert_eq!(difference.process.unwrap().frame.function, "nginx");
+    assert_eq!(difference.container.unwrap().frame.function, "do_poll");
+    assert_eq!(difference.leaders[0].frame.function, "sock_poll");
+}
+
+/// How often a share's interval holds the truth: of `sock_poll` in what poll adds.
+#[test]
+fn intervals_of_shares_hold_the_truth() {
+    for samples in [100.0, 500.0] {
+        let mut hits = 0;
+        for seed in 0..200 {
+            let table = table(&drawn_run(&[("poll", POLL)], samples, 1_000 + seed));
+            let added = &table.rows[0].functions;
+            let sock_poll = added.iter().find(|f| f.frame.function == "sock_poll").unwrap();
+            let share = sock_poll.added.unwrap().share.unwrap();
+            hits += usize::from(share.low <= 18.0 / 33.0 && 18.0 / 33.0 <= share.high);
+        }
+        assert!((180..=199).contains(&hits), "{samples} samples: {hits} of 200");
+    }
+}
+
+/// Forty functions that do not grow, and one that does: it alone is named.
+#[test]
+fn functions_that_do_not_grow_are_not_named() {
+    let names: Vec<String> = (0..40).map(|at| format!("knee worker;main;f{at}")).collect();
+    let mut random = generator(7, &["flat"]);
+    let mut wrong = 0;
+    for _ in 0..200 {
+        let mut cell = |grown: f64, operations: u64| -> Vec<(&str, u64)> {
+            let each = operations as f64 / 100.0;
+            let flat = names.iter().map(|name| (name.as_str(), poisson(&mut random, each)));
+            let mut stacks: Vec<(&str, u64)> = flat.collect();
+            stacks.push(("knee worker;main;grows", poisson(&mut random, grown * each)));
+            stacks
+        };
+        let (first, second) = (cell(10.0, 1_000), cell(40.0, 1_000));
+        let sides = [(1_000, 500_000_000, &*first), (1_000, 800_000_000, &*second)];
+        let difference = two_cells(sides, [5e5, 8e5]);
+        if difference.is_attributed() {
+            wrong += usize::from(difference.leaders.iter().any(|l| l.frame.function != "grows"));
+        }
+    }
+    assert!(wrong <= 2, "{wrong} of 200");
+}
+
+/// A profile whose timed rounds grew by chance attributes nothing: its own CPU time did not grow.
+#[test]
+fn no_growth_is_attributed_without_any() {
+    let mut random = generator(11, &["none"]);
+    let mut wrong = 0;
+    for _ in 0..1_000 {
+        let (_, first) = drawn(&mut random, EPOLL, 100, 300.0);
+        let (_, second) = drawn(&mut random, EPOLL, 10_000, 300.0);
+        let disturbed = 300_000_000 + random.u64(0..300_000_000);
+        let sides = [(1_000, 300_000_000, &*first), (1_000, disturbed, &*second)];
+        wrong += usize::from(two_cells(sides, [3e5, 4.2e5]).is_attributed());
+    }
+    assert!(wrong <= 1, "{wrong} of 1,000");
+}
+
+#[test]
+fn a_run_without_a_profile_has_none() {
+    let mut run = drawn_run(&[("poll", POLL)], 100.0, 1);
+    run.profile = Profile::default();
+    assert!(analyse(&run).profiles.is_empty());
+}
+
+#[test]
+fn positions_of_a_trajectory_are_points() {
+    let stacks = |n: u64| [("knee worker;mmap_[k];find_vma_[k]", n), ("knee worker;main", 60)];
+    let mut built = profile().cell(key("mmap", "mmap", 10_000, 0), "call", (900, 90_000_000), []);
+    for (position, samples) in [(2_000, 200), (5_000, 500), (10_000, 1_000)] {
+        built = built.region("call", position, (1_000, samples * 1_000_000), stacks(samples));
+    }
+    let positions: Vec<u64> = (1..=10_000).collect();
+    let cells = (0..5).map(|round| {
+        let samples = positions.iter().map(|&at| at as f64 * 100.0).collect();
+        let metric = record::Metric {
+            name: "call".into(),
+            samples,
+            positions: positions.clone(),
+            operations: 10_000,
+            ..record::Metric::default()
+        };
+        cell("mmap", "mmap", 10_000, round).metric(metric)
+    });
+    let workload = workload("mmap").axis("maps", "maps").time("call").subjects(["mmap"]);
+    let run = run(workload.trajectory()).cells(cells).profile(built.build()).complete();
+    let table = table(&run);
+    let change = table.rows[0].change.as_ref().unwrap();
+    assert_eq!((change.from, change.to), (2_000, 10_000));
+    assert_eq!(change.difference.verdict, DifferenceVerdict::Added);
+    assert_eq!(change.difference.container.as_ref().unwrap().frame.function, "find_vma");
+}
+
+#[test]
+fn two_runs_are_compared_at_one_point() {
+    let slower: Truth<'_> = &[
+        ("knee worker;main;write_[k]", |_| 900.0),
+        ("knee worker;main;do_syscall_64_[k];do_epoll_wait_[k]", |_| 700.0),
+        ("knee worker;main;do_syscall_64_[k];do_epoll_wait_[k];ep_poll_callback_[k]", |_| 2_250.0),
+    ];
+    let base = drawn_run(&[("epoll", EPOLL)], 500.0, 1);
+    let new = drawn_run(&[("epoll", slower)], 500.0, 2);
+    let tables = analyse(&new).tables;
+    let factor = Estimate { value: 2.08, low: 2.0, high: 2.2 };
+    let between = |point| super::between_runs([&base, &new], &tables[0], "epoll", point, factor);
+    let difference = between(1_000).unwrap();
+    assert_eq!(difference.verdict, DifferenceVerdict::Added);
+    assert_eq!(difference.leaders[0].frame.function, "ep_poll_callback");
+    assert!(between(7).is_none());
+}

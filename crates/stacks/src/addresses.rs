@@ -1,37 +1,42 @@
 //! From addresses of living processes to symbols: each address becomes an offset in a file while the process
 //! lives, and a name afterwards.
 
-use crate::maps::Maps;
+use crate::maps::{Mapping, Maps};
 use crate::procfs::read;
-use crate::symbols::{Symbol, in_file, in_kernel};
-use object::read::ReadCache;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::profile::FrameKind;
+use crate::symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
+use crate::tables::{file_symbols, kernel_symbols, vdso};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
-use std::time::{Duration, Instant};
-use sys::perf::Counter;
+use std::sync::Arc;
+use std::time::Instant;
 
-/// Files whose symbols are looked up.
-const FILES_MAX: usize = 32;
-/// How long looking up symbols may take.
-const LOOKUP_MAX: Duration = Duration::from_secs(1);
+/// Files that are kept open, so that they can be read when their process has gone and they are deleted.
+const FILES_OPEN_MAX: usize = 64;
+/// The most that is read of a compiler's list of its functions.
+const LIST_BYTES_MAX: u64 = 16 << 20;
 
 /// An address that outlives its process.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum CodeAddress {
     /// In a file of [`MappedFiles`], at this offset.
     File(usize, u64),
     /// In the kernel.
     Kernel(u64),
-    /// In no file: `[vdso]`.
-    NoFile(String),
+    /// In the kernel's code in user space, from its beginning.
+    Vdso(u64),
+    /// In memory of this process that is no file's.
+    Memory(u32, u64),
+    /// In no memory that is known.
+    Unknown,
 }
 
 /// The mappings of a process, as they were when it was last seen alive.
 #[derive(Default)]
 pub(crate) struct ProcessMaps {
-    maps: Maps,
+    pub maps: Maps,
 }
 
 impl ProcessMaps {
@@ -45,134 +50,176 @@ impl ProcessMaps {
 
 /// The files that addresses were found in.
 #[derive(Default)]
-pub(crate) struct MappedFiles(Vec<MappedFile>);
+pub(crate) struct MappedFiles {
+    files: Vec<MappedFile>,
+    indices: HashMap<(u64, String), usize>,
+}
 
 struct MappedFile {
     inode: u64,
     path: String,
     module: String,
-    /// None where the mapped file can't be opened, or there are [`FILES_MAX`] others.
+    /// None where the mapped file can't be opened, or there are [`FILES_OPEN_MAX`] others.
     file: Option<File>,
 }
 
 /// What an address turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResolvedAddress {
-    /// The file, as its path and its short name; none for the kernel.
-    pub file: Option<(String, String)>,
-    /// The function.
-    pub name: Option<String>,
+    pub kind: FrameKind,
+    /// The path of its file.
+    pub path: Option<String>,
+    /// Where it is: `kernel`, `libc.so.6`; empty where that is not known.
+    pub module: String,
+    pub symbol: Option<Symbol>,
     /// The offset in the function, or in the file where the function is not known.
-    pub offset: Option<u64>,
+    pub offset: u64,
 }
 
 impl MappedFiles {
-    /// Where `counter` is in the process `pid`. Opens its file, so that it can be read when the process is gone.
-    pub fn locate(
-        &mut self,
-        pid: u32,
-        program: &str,
-        process: &ProcessMaps,
-        counter: Counter,
-    ) -> CodeAddress {
-        let address = match counter {
-            Counter::Kernel(address) => return CodeAddress::Kernel(address),
-            Counter::User(address) => address,
-        };
-        let Some(mapping) = process.maps.find(address) else {
-            return CodeAddress::NoFile("memory that is unknown".into());
-        };
-        if mapping.inode == 0 {
-            return CodeAddress::NoFile(mapping.module().to_owned());
+    /// Where `address` is in the process `pid`. Opens its file, so that it can be read when the process is gone.
+    pub fn locate(&mut self, pid: u32, program: &str, maps: &Maps, address: u64) -> CodeAddress {
+        let Some(mapping) = maps.find(address) else { return CodeAddress::Unknown };
+        if mapping.path == "[vdso]" {
+            return CodeAddress::Vdso(address - mapping.start);
         }
-        let is_same = |file: &MappedFile| file.inode == mapping.inode && file.path == mapping.path;
-        let index = self.0.iter().position(is_same).unwrap_or_else(|| {
-            let range = format!("{:x}-{:x}", mapping.start, mapping.end);
-            let path = &mapping.path;
-            let file = (self.0.len() < FILES_MAX)
-                .then(|| open_mapped(pid, &range, path, path == program, mapping.inode))
-                .flatten();
-            let module = mapping.module().to_owned();
-            self.0.push(MappedFile { inode: mapping.inode, path: path.clone(), module, file });
-            self.0.len() - 1
-        });
-        CodeAddress::File(index, address - mapping.start + mapping.offset)
+        if !mapping.is_of_file() {
+            return CodeAddress::Memory(pid, address);
+        }
+        let offset = (address - mapping.start).wrapping_add(mapping.offset);
+        CodeAddress::File(self.index(pid, program, mapping), offset)
     }
 
-    /// Looks up the functions of these addresses; those of the kernel only if `with_kernel`.
+    fn index(&mut self, pid: u32, program: &str, mapping: &Mapping) -> usize {
+        let key = (mapping.inode, mapping.path.clone());
+        if let Some(&index) = self.indices.get(&key) {
+            return index;
+        }
+        let Mapping { inode, path, .. } = mapping;
+        let file = (self.files.len() < FILES_OPEN_MAX)
+            .then(|| open_mapped(pid, mapping, path == program))
+            .flatten();
+        let module = mapping.module().to_owned();
+        let index = self.files.len();
+        self.files.push(MappedFile { inode: *inode, path: path.clone(), module, file });
+        self.indices.insert(key, index);
+        index
+    }
+
+    /// A file, if it is still there.
+    pub fn open(&self, index: usize) -> Option<File> {
+        let mapped = self.files.get(index)?;
+        match &mapped.file {
+            Some(file) => file.try_clone().ok(),
+            None => open_path(&mapped.path, mapped.inode),
+        }
+    }
+
+    /// The functions of a file; none after `until`.
+    pub fn symbols(&self, index: usize, until: Instant) -> Option<Arc<FileSymbols>> {
+        (Instant::now() < until).then(|| file_symbols(&self.open(index)?)).flatten()
+    }
+
+    /// Looks up the functions of these addresses until `until`; those of the kernel only if `with_kernel`.
     pub fn resolve(
-        self,
+        &self,
         addresses: &BTreeSet<CodeAddress>,
         with_kernel: bool,
+        until: Instant,
     ) -> BTreeMap<CodeAddress, ResolvedAddress> {
-        let until = Instant::now() + LOOKUP_MAX;
-        let mut resolved = BTreeMap::new();
-        for (index, mapped) in self.0.into_iter().enumerate() {
-            let offset_in_file = |address: &CodeAddress| match *address {
-                CodeAddress::File(file, offset) if file == index => Some(offset),
-                _ => None,
+        let is_kernel = |address: &CodeAddress| matches!(address, CodeAddress::Kernel(_));
+        let kernel = if with_kernel && addresses.iter().any(is_kernel) {
+            kernel_symbols(until)
+        } else {
+            Arc::default()
+        };
+        let mut files: HashMap<usize, Option<Arc<FileSymbols>>> = HashMap::new();
+        let mut lists: HashMap<u32, ListedSymbols> = HashMap::new();
+        let resolved = addresses.iter().map(|address| {
+            let resolved = match *address {
+                CodeAddress::File(index, offset) => {
+                    let symbols = files.entry(index).or_insert_with(|| self.symbols(index, until));
+                    self.in_file(index, offset, symbols.as_deref())
+                }
+                CodeAddress::Kernel(address) => in_kernel(address, &kernel),
+                CodeAddress::Vdso(offset) => {
+                    let symbol = vdso().and_then(|vdso| vdso.symbols.at(offset));
+                    ResolvedAddress::new(FrameKind::Vdso, "[vdso]", symbol, offset)
+                }
+                CodeAddress::Memory(pid, address) => {
+                    let symbol = lists.entry(pid).or_insert_with(|| listed(pid)).at(address);
+                    ResolvedAddress::new(FrameKind::Jit, "", symbol, 0)
+                }
+                CodeAddress::Unknown => ResolvedAddress::new(FrameKind::Unknown, "", None, 0),
             };
-            let offsets: Vec<u64> = addresses.iter().filter_map(offset_in_file).collect();
-            let file = mapped.file.filter(|_| Instant::now() < until);
-            let mut symbols = file
-                .and_then(|file| in_file(&ReadCache::new(file), &offsets).ok())
-                .unwrap_or_default()
-                .into_iter();
-            for offset in offsets {
-                let symbol = symbols.next().flatten();
-                let file = Some((mapped.path.clone(), mapped.module.clone()));
-                resolved.insert(
-                    CodeAddress::File(index, offset),
-                    resolved_address(file, symbol, Some(offset)),
-                );
-            }
-        }
-        for (address, symbol) in kernel_symbols(addresses, with_kernel, until) {
-            resolved.insert(address, resolved_address(None, symbol, None));
-        }
-        resolved
+            (address.clone(), resolved)
+        });
+        resolved.collect()
+    }
+
+    fn in_file(&self, index: usize, offset: u64, symbols: Option<&FileSymbols>) -> ResolvedAddress {
+        let mapped = &self.files[index];
+        let symbol = symbols.and_then(|symbols| symbols.at(offset));
+        let resolved = ResolvedAddress::new(FrameKind::User, &mapped.module, symbol, offset);
+        ResolvedAddress { path: Some(mapped.path.clone()), ..resolved }
     }
 }
 
-fn resolved_address(
-    file: Option<(String, String)>,
-    symbol: Option<Symbol>,
-    offset: Option<u64>,
-) -> ResolvedAddress {
-    match symbol {
-        Some(symbol) => {
-            ResolvedAddress { file, name: Some(symbol.name), offset: Some(symbol.offset) }
-        }
-        None => ResolvedAddress { file, name: None, offset },
+impl ResolvedAddress {
+    fn new(kind: FrameKind, module: &str, symbol: Option<Symbol>, offset: u64) -> Self {
+        let offset = symbol.as_ref().map_or(offset, |symbol| symbol.offset);
+        ResolvedAddress { kind, path: None, module: module.to_owned(), symbol, offset }
     }
 }
 
-fn kernel_symbols(
-    addresses: &BTreeSet<CodeAddress>,
-    wanted: bool,
-    until: Instant,
-) -> Vec<(CodeAddress, Option<Symbol>)> {
-    let in_the_kernel = |address: &CodeAddress| match address {
-        CodeAddress::Kernel(address) => Some(*address),
-        _ => None,
+fn in_kernel(address: u64, kernel: &KernelSymbols) -> ResolvedAddress {
+    let (symbol, module) =
+        kernel.at(address).map_or((None, None), |(symbol, module)| (Some(symbol), module));
+    let (kind, module) = match module {
+        None => (FrameKind::Kernel, "kernel"),
+        Some("bpf") => (FrameKind::Bpf, "bpf"),
+        Some(module) => (FrameKind::KernelModule, module),
     };
-    let addresses: Vec<u64> = addresses.iter().filter_map(in_the_kernel).collect();
-    let list = wanted.then(|| File::open("/proc/kallsyms").ok()).flatten();
-    let symbols = match list {
-        Some(list) => in_kernel(BufReader::new(list), &addresses, until),
-        None => vec![None; addresses.len()],
+    ResolvedAddress::new(kind, module, symbol, 0)
+}
+
+/// What the compiler in a process has listed of its functions, as perf looks for it.
+fn listed(pid: u32) -> ListedSymbols {
+    let path = format!("/tmp/perf-{pid}.map");
+    // Opening a pipe would wait.
+    let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
+    let Some(file) = is_file.then(|| File::open(path).ok()).flatten() else {
+        return ListedSymbols::default();
     };
-    addresses.into_iter().map(CodeAddress::Kernel).zip(symbols).collect()
+    // Anyone may write such a file: only what the user or root wrote is believed.
+    let user = rustix::process::geteuid().as_raw();
+    let is_trusted = file
+        .metadata()
+        .is_ok_and(|metadata| user == 0 || metadata.uid() == user || metadata.uid() == 0);
+    let mut bytes = Vec::new();
+    if !is_trusted || file.take(LIST_BYTES_MAX).read_to_end(&mut bytes).is_err() {
+        return ListedSymbols::default();
+    }
+    ListedSymbols::parse(&String::from_utf8_lossy(&bytes))
 }
 
 /// Opens the very file that is mapped: its path may hold another by now.
-fn open_mapped(pid: u32, range: &str, path: &str, is_program: bool, inode: u64) -> Option<File> {
-    if let Ok(file) = File::open(format!("/proc/{pid}/map_files/{range}")) {
+fn open_mapped(pid: u32, mapping: &Mapping, is_program: bool) -> Option<File> {
+    let Mapping { start, end, path, inode, .. } = mapping;
+    if let Ok(file) = File::open(format!("/proc/{pid}/map_files/{start:x}-{end:x}")) {
         return Some(file);
     }
-    if is_program && let Ok(file) = File::open(format!("/proc/{pid}/exe")) {
+    if is_program
+        && let Ok(file) = File::open(format!("/proc/{pid}/exe"))
+        && file.metadata().is_ok_and(|metadata| metadata.ino() == *inode)
+    {
         return Some(file);
     }
+    open_path(path, *inode).or_else(|| open_path(&format!("/proc/{pid}/root{path}"), *inode))
+}
+
+/// Opens a file, unless its path holds another one by now.
+fn open_path(path: &str, inode: u64) -> Option<File> {
     // Opening a device or a pipe could wait, or have an effect.
     let metadata = fs::metadata(path).ok()?;
     (metadata.is_file() && metadata.ino() == inode).then(|| File::open(path).ok()).flatten()

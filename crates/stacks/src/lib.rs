@@ -15,17 +15,25 @@ mod limitation;
 mod maps;
 mod model;
 mod procfs;
+mod profile;
+mod profiler;
 mod sampler;
 mod summary;
 mod symbols;
+mod tables;
 mod threads;
 
 pub use demangle::readable;
 pub use limitation::Limitation;
 pub use maps::{Mapping, Maps};
 pub use model::{Function, Program, StackSample, ThreadState};
+pub use profile::{
+    CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledEvent, SampledStacks,
+    TimedSample,
+};
+pub use profiler::{ProfileError, Profiler};
 pub use summary::{Activity, FunctionShares, StateCounts, Summary};
-pub use symbols::{Symbol, in_file, in_kernel};
+pub use symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
 pub use threads::ProcessName;
 
 use rustix::process::Pid;

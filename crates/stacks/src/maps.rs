@@ -23,21 +23,60 @@ impl Mapping {
         let name = path.rsplit('/').next().unwrap_or_default();
         if name.is_empty() { "memory without a file" } else { name }
     }
+
+    /// Whether its code is in a file on a disk, and was not made at run time.
+    pub fn is_of_file(&self) -> bool {
+        let made = ["/memfd:", "/dev/zero", "/anon_hugepage", "//anon", "/SYSV"];
+        self.inode != 0 && !made.iter().any(|start| self.path.starts_with(start))
+    }
 }
 
-/// The mappings of a process that hold instructions.
+/// The mappings of a process that hold instructions, in the order of their addresses.
 #[derive(Clone, Debug, Default)]
 pub struct Maps(Vec<Mapping>);
 
 impl Maps {
     /// From the text of a `maps` file. Skips malformed lines.
     pub fn parse(text: &str) -> Maps {
-        Maps(text.lines().filter_map(mapping).collect())
+        let mut maps: Vec<Mapping> = text.lines().filter_map(mapping).collect();
+        // The kernel has them in order already.
+        maps.sort_by_key(|mapping| mapping.start);
+        Maps(maps)
     }
 
     /// The mapping that holds `address`.
     pub fn find(&self, address: u64) -> Option<&Mapping> {
-        self.0.iter().find(|mapping| (mapping.start..mapping.end).contains(&address))
+        let after = self.0.partition_point(|mapping| mapping.start <= address);
+        self.0.get(after.checked_sub(1)?).filter(|mapping| address < mapping.end)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Mapping> {
+        self.0.iter()
+    }
+
+    /// Adds a mapping. What was mapped there before is no longer, as far as the new one reaches.
+    pub fn insert(&mut self, mapping: Mapping) {
+        if mapping.start >= mapping.end {
+            return;
+        }
+        let first = self.0.partition_point(|earlier| earlier.end <= mapping.start);
+        let after = self.0.partition_point(|earlier| earlier.start < mapping.end);
+        let mut new = Vec::with_capacity(3);
+        for earlier in &self.0[first..after.max(first)] {
+            if earlier.start < mapping.start {
+                new.push(Mapping { end: mapping.start, ..earlier.clone() });
+            }
+        }
+        let end = mapping.end;
+        new.push(mapping);
+        for earlier in &self.0[first..after.max(first)] {
+            if earlier.end > end {
+                let offset = earlier.offset.wrapping_add(end - earlier.start);
+                new.push(Mapping { start: end, offset, ..earlier.clone() });
+            }
+        }
+        self.0.splice(first..after.max(first), new);
     }
 }
 
@@ -85,5 +124,43 @@ nonsense\n\
         assert_eq!(maps.find(0x7ffd_0000_1fff).unwrap().module(), "[vdso]");
         assert_eq!(maps.find(0x7ffd_0000_2000), None, "behind its end");
         assert_eq!(maps.find(0), None);
+        let is_of_file = [deleted.start, 0x7f00_0000_0000, 0x7ffd_0000_0000]
+            .map(|address| maps.find(address).unwrap().is_of_file());
+        assert_eq!(is_of_file, [true, false, false]);
+    }
+
+    #[test]
+    fn a_new_mapping_replaces_what_it_covers() {
+        let mapping = |start, end, path: &str| Mapping {
+            start,
+            end,
+            offset: start,
+            inode: 7,
+            path: path.to_owned(),
+        };
+        let mut maps = Maps::default();
+        for new in
+            [mapping(0x100, 0x400, "a"), mapping(0x400, 0x500, "b"), mapping(0x800, 0x900, "c")]
+        {
+            maps.insert(new);
+        }
+        maps.insert(mapping(0x200, 0x300, "d"));
+        let at = |maps: &Maps, address| {
+            maps.find(address)
+                .map(|mapping| (mapping.path.clone(), address - mapping.start + mapping.offset))
+        };
+        let is = |path: &str, offset| Some((path.to_owned(), offset));
+        assert_eq!(at(&maps, 0x1ff), is("a", 0x1ff));
+        assert_eq!(at(&maps, 0x200), is("d", 0x200));
+        assert_eq!(at(&maps, 0x300), is("a", 0x300), "its end is still there, with its own offset");
+        assert_eq!(at(&maps, 0x4ff), is("b", 0x4ff));
+        assert_eq!(at(&maps, 0x500), None);
+        maps.insert(mapping(0x180, 0x850, "e"));
+        assert_eq!(maps.0.len(), 3, "{maps:?}");
+        assert_eq!(at(&maps, 0x17f), is("a", 0x17f));
+        assert_eq!(at(&maps, 0x450), is("e", 0x450));
+        assert_eq!(at(&maps, 0x850), is("c", 0x850));
+        maps.insert(mapping(0x20, 0x10, "turned"));
+        assert_eq!(maps.0.len(), 3, "{maps:?}");
     }
 }

@@ -10,8 +10,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
-use sys::perf::{Counter, Event, Modes, Ring, counters};
+use sys::perf::{Event, Modes, Record, Ring, SampleClock, Target, records};
 
+/// How long looking up symbols may take.
+const LOOKUP_MAX: Duration = Duration::from_secs(1);
 /// CPU time between two samples of a thread; odd, so that it falls out of step with what it samples.
 pub(crate) const PERIOD_NS: u64 = 997_000;
 /// Threads that are sampled. Each takes a descriptor and two locked pages.
@@ -33,7 +35,8 @@ pub(crate) struct ThreadClock {
 
 impl ThreadClock {
     pub fn open(tid: u32, modes: Modes) -> io::Result<ThreadClock> {
-        let event = Event::cpu_clock(tid, PERIOD_NS, modes)?;
+        let clock = SampleClock::CpuTime { period_ns: PERIOD_NS };
+        let event = Event::clock(clock, Target::Thread(tid), modes)?;
         let ring = Ring::new(&event, 1).map_err(|error| {
             let reason = "no more memory may be locked (kernel.perf_event_mlock_kb)";
             io::Error::other(format!("{reason}: {error}"))
@@ -109,7 +112,7 @@ impl<'a> Sampler<'a> {
             if refreshed.replace(*pid) != Some(*pid) {
                 maps.refresh(*pid);
             }
-            let address = self.files.locate(*pid, program, maps, Counter::User(address));
+            let address = self.files.locate(*pid, program, &maps.maps, address);
             self.sampled[index].blocked_at = Some(address);
         }
     }
@@ -155,14 +158,24 @@ impl<'a> Sampler<'a> {
             let Some(clock) = &mut sampled.clock else { continue };
             bytes.clear();
             clock.ring.take(&mut bytes);
-            let (counters, lost) = counters(&bytes);
-            self.samples_lost += lost;
             let Process { pid, program, maps, .. } = &mut self.threads.processes[thread.process];
-            if !counters.is_empty() && refreshed.replace(*pid) != Some(*pid) {
-                maps.refresh(*pid);
-            }
-            for counter in counters {
-                let address = self.files.locate(*pid, program, maps, counter);
+            for record in records(&bytes) {
+                let sample = match record {
+                    Record::Sample(sample) => sample,
+                    Record::Lost(lost) => {
+                        self.samples_lost += lost;
+                        continue;
+                    }
+                    _ => continue,
+                };
+                let address = if sample.in_kernel {
+                    CodeAddress::Kernel(sample.address)
+                } else {
+                    if refreshed.replace(*pid) != Some(*pid) {
+                        maps.refresh(*pid);
+                    }
+                    self.files.locate(*pid, program, &maps.maps, sample.address)
+                };
                 *sampled.samples.entry(address).or_default() += 1;
             }
         }
@@ -190,7 +203,7 @@ impl<'a> Sampler<'a> {
             all_samples().map(|(address, _)| address).chain(blocked_at).cloned().collect();
         let with_kernel = kernel_samples >= KERNEL_SAMPLES_MIN
             && kernel_samples as f64 >= SHARE_MIN * samples as f64;
-        let resolved = std::mem::take(&mut self.files).resolve(&addresses, with_kernel);
+        let resolved = self.files.resolve(&addresses, with_kernel, Instant::now() + LOOKUP_MAX);
         let programs = self.programs(roots.first(), duration, &cpu_ns, &resolved);
         debug_assert_eq!(
             programs.iter().map(|program| program.samples).sum::<u64>(),
@@ -342,19 +355,23 @@ fn function(
     resolved: &BTreeMap<CodeAddress, ResolvedAddress>,
 ) -> (Function, Option<u64>) {
     let named = |name: &str| Function { name: Some(name.into()), module: None, offset: None };
-    let resolved = match (address, resolved.get(address)) {
-        (CodeAddress::NoFile(name), _) => return (named(name), None),
-        (CodeAddress::Kernel(_), Some(ResolvedAddress { name: None, .. })) | (_, None) => {
-            return (named("the kernel"), None);
+    let Some(resolved) = resolved.get(address) else { return (named("the kernel"), None) };
+    let name = resolved.symbol.as_ref().map(|symbol| symbol.name.clone());
+    let function = match address {
+        CodeAddress::Unknown => return (named("memory that is unknown"), None),
+        CodeAddress::Memory(..) if name.is_none() => {
+            return (named("memory without a file"), None);
         }
-        (_, Some(resolved)) => resolved,
+        CodeAddress::Kernel(_) if name.is_none() => return (named("the kernel"), None),
+        CodeAddress::Memory(..) => Function { name, module: None, offset: None },
+        CodeAddress::File(..)
+            if resolved.path.as_ref() == Some(&process.program) && name.is_some() =>
+        {
+            Function { name, module: None, offset: None }
+        }
+        _ => Function { name, module: Some(resolved.module.clone()), offset: None },
     };
-    let module = match &resolved.file {
-        None => Some("kernel".to_owned()),
-        Some((path, _)) if *path == process.program && resolved.name.is_some() => None,
-        Some((_, module)) => Some(module.clone()),
-    };
-    (Function { name: resolved.name.clone(), module, offset: None }, resolved.offset)
+    (function, Some(resolved.offset))
 }
 
 /// The functions with most samples, each with the offset that most of them have.

@@ -1,4 +1,5 @@
-//! The function at an address: from the bytes of an ELF file, or the text of `kallsyms`.
+//! The function at an address: from an ELF file, from the text of `kallsyms`, or from what a just-in-time
+//! compiler wrote about its code.
 
 use crate::readable;
 use object::read::{File, ReadRef};
@@ -8,6 +9,8 @@ use std::time::Instant;
 
 /// Larger symbol tables are not read.
 const TABLE_BYTES_MAX: u64 = 64 << 20;
+/// A function of the kernel is taken to end here where no other follows: `kallsyms` has no sizes.
+const KERNEL_FUNCTION_BYTES_MAX: u64 = 1 << 20;
 
 /// The symbol at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,98 +19,139 @@ pub struct Symbol {
     pub name: String,
     /// How many bytes after its beginning the address is.
     pub offset: u64,
+    /// Where it begins: in the kernel, or as the file was linked.
+    pub start: u64,
+    /// How long it is.
+    pub length: u64,
 }
 
-/// For each of some addresses the symbol with the greatest start at or below it.
-struct SymbolsBelow<T> {
-    /// In ascending order.
-    addresses: Vec<u64>,
-    /// At each index the greatest start between this address and the one before.
-    starts: Vec<Option<(u64, T)>>,
+/// Functions by address.
+#[derive(Debug, Default)]
+struct Table {
+    /// In ascending order of their starts, no start twice.
+    entries: Vec<Entry>,
+    /// All names, one after the other.
+    names: Vec<u8>,
 }
 
-impl<T> SymbolsBelow<T> {
-    fn new(addresses: &[u64]) -> Self {
-        let mut addresses = addresses.to_vec();
-        addresses.sort_unstable();
-        addresses.dedup();
-        let starts = addresses.iter().map(|_| None).collect();
-        SymbolsBelow { addresses, starts }
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: u64,
+    end: u64,
+    /// Where its name is in [`Table::names`].
+    name: u32,
+    name_length: u32,
+    /// For the kernel: 0, or one more than the index of its module.
+    module: u32,
+}
+
+impl Table {
+    /// Of symbols with the same start the first is kept, unless it has no size of its own.
+    fn push(&mut self, start: u64, end: u64, name: &[u8], module: u32) {
+        let at = self.names.len();
+        if let (Ok(at), Ok(name_length)) = (u32::try_from(at), u32::try_from(name.len())) {
+            self.names.extend_from_slice(name);
+            self.entries.push(Entry { start, end, name: at, name_length, module });
+        }
     }
 
-    /// Of symbols with the same start the last one is kept, unless `prefers` the one that is there.
-    fn offer(&mut self, start: u64, symbol: impl FnOnce() -> T, prefers: impl Fn(&T) -> bool) {
-        let index = self.addresses.partition_point(|&address| address < start);
-        let Some(slot) = self.starts.get_mut(index) else { return };
-        let keeps = slot.as_ref().is_some_and(|(symbol_address, kept)| {
-            *symbol_address > start || (*symbol_address == start && prefers(kept))
+    fn sort(&mut self) {
+        self.entries.sort_by_key(|entry| entry.start);
+        self.entries.dedup_by_key(|entry| entry.start);
+    }
+
+    /// The entry with the greatest start at or below `address`.
+    fn below(&self, address: u64) -> Option<&Entry> {
+        let after = self.entries.partition_point(|entry| entry.start <= address);
+        self.entries.get(after.checked_sub(1)?)
+    }
+
+    fn at(&self, address: u64) -> Option<(Symbol, u32)> {
+        let &Entry { start, end, name, name_length, module } = self.below(address)?;
+        let name = self.names.get(name as usize..)?.get(..name_length as usize)?;
+        let name = readable(&String::from_utf8_lossy(name));
+        let symbol = Symbol { name, offset: address - start, start, length: end - start };
+        (address < end).then_some((symbol, module))
+    }
+}
+
+/// The functions of an ELF file.
+#[derive(Debug, Default)]
+pub struct FileSymbols {
+    /// Where the file's bytes are in memory, as it was linked: offset, size, address.
+    segments: Vec<(u64, u64, u64)>,
+    table: Table,
+}
+
+impl FileSymbols {
+    /// Reads its symbol table, else its dynamic symbols.
+    ///
+    /// # Errors
+    /// The data is no ELF file.
+    pub fn parse<'data>(data: impl ReadRef<'data>) -> io::Result<FileSymbols> {
+        let file = File::parse(data).map_err(io::Error::other)?;
+        let segments = file.segments().map(|segment| {
+            let (offset, size) = segment.file_range();
+            (offset, size, segment.address())
         });
-        if !keeps {
-            *slot = Some((start, symbol()));
+        let mut symbols = FileSymbols { segments: segments.collect(), table: Table::default() };
+        let table = file.section_by_name(".symtab").map_or(0, |section| section.size());
+        if table > 0 && table <= TABLE_BYTES_MAX {
+            symbols.add(&file, file.symbols());
+        } else {
+            symbols.add(&file, file.dynamic_symbols());
         }
+        Ok(symbols)
     }
 
-    fn below(&self, address: u64) -> Option<&(u64, T)> {
-        let index = self.addresses.partition_point(|&symbol_address| symbol_address < address);
-        self.starts.get(..=index)?.iter().rev().find_map(Option::as_ref)
-    }
-}
-
-/// The symbols at these offsets of an ELF file: from its symbol table, else from its dynamic symbols. None
-/// where the file has no symbol for an offset.
-///
-/// # Errors
-/// The data is no ELF file.
-pub fn in_file<'data>(
-    data: impl ReadRef<'data>,
-    offsets: &[u64],
-) -> io::Result<Vec<Option<Symbol>>> {
-    let file = File::parse(data).map_err(io::Error::other)?;
-    let addresses: Vec<Option<u64>> =
-        offsets.iter().map(|&offset| in_memory(&file, offset)).collect();
-    let in_segments: Vec<u64> = addresses.iter().copied().flatten().collect();
-    let mut symbols = SymbolsBelow::new(&in_segments);
-    let table = file.section_by_name(".symtab").map_or(0, |section| section.size());
-    if table > 0 && table <= TABLE_BYTES_MAX {
-        offer_all(&mut symbols, file.symbols());
-    } else {
-        offer_all(&mut symbols, file.dynamic_symbols());
-    }
-    let symbols = addresses.into_iter().map(|address| {
-        let address = address?;
-        let (start, symbol) = symbols.below(address)?;
-        let offset = address - start;
-        // A size of 0 is that of a function that was written in assembly: it ends where the next
-        // starts, and within its section.
-        let end = match symbol.size() {
-            0 => section_end(&file, symbol)? - start,
-            size => size,
-        };
-        let name = symbol.name().ok().filter(|name| !name.is_empty())?;
-        (offset < end).then(|| Symbol { name: readable(name), offset })
-    });
-    Ok(symbols.collect())
-}
-
-fn offer_all<'data, S: ObjectSymbol<'data>>(
-    below: &mut SymbolsBelow<S>,
-    symbols: impl Iterator<Item = S>,
-) {
-    for symbol in symbols {
-        if symbol.kind() == SymbolKind::Text && symbol.section_index().is_some() {
-            // Of several names of one address the first, unless it has no size.
-            below.offer(symbol.address(), || symbol, |kept| kept.size() > 0);
+    fn add<'data, S: ObjectSymbol<'data>>(
+        &mut self,
+        file: &File<'data, impl ReadRef<'data>>,
+        symbols: impl Iterator<Item = S>,
+    ) {
+        let is_code =
+            |symbol: &S| symbol.kind() == SymbolKind::Text && symbol.section_index().is_some();
+        // Those without a size come last: they were written in assembly, end where the next one starts and
+        // within their section, and a name with a size is the better one.
+        let mut unsized_symbols = Vec::new();
+        for symbol in symbols.filter(is_code) {
+            let Ok(name) = symbol.name_bytes() else { continue };
+            let start = symbol.address();
+            match (name.is_empty(), symbol.size()) {
+                (true, _) => {}
+                (_, 0) => {
+                    unsized_symbols
+                        .extend(section_end(file, &symbol).map(|end| (start, end, name)));
+                }
+                (_, size) => self.table.push(start, start.saturating_add(size), name, 0),
+            }
         }
+        for (start, end, name) in unsized_symbols {
+            self.table.push(start, end, name, 0);
+        }
+        self.table.sort();
     }
-}
 
-/// The address that a byte of the file was linked for.
-fn in_memory<'data>(file: &File<'data, impl ReadRef<'data>>, offset: u64) -> Option<u64> {
-    file.segments().find_map(|segment| {
-        let (begin, size) = segment.file_range();
-        let within = offset.checked_sub(begin).filter(|&within| within < size)?;
-        segment.address().checked_add(within)
-    })
+    /// The symbol at this offset of the file, if there is one.
+    pub fn at(&self, offset: u64) -> Option<Symbol> {
+        Some(self.table.at(self.address(offset)?)?.0)
+    }
+
+    /// The address that a byte of the file was linked for.
+    pub fn address(&self, offset: u64) -> Option<u64> {
+        self.segments.iter().find_map(|&(begin, size, address)| {
+            let within = offset.checked_sub(begin).filter(|&within| within < size)?;
+            address.checked_add(within)
+        })
+    }
+
+    /// Where in the file the bytes from this address are, as it was linked, with how many follow.
+    pub fn file_range(&self, address: u64) -> Option<(u64, u64)> {
+        self.segments.iter().find_map(|&(begin, size, start)| {
+            let within = address.checked_sub(start).filter(|&within| within < size)?;
+            Some((begin.checked_add(within)?, size - within))
+        })
+    }
 }
 
 fn section_end<'data>(
@@ -119,31 +163,109 @@ fn section_end<'data>(
     (symbol.address() < end).then_some(end)
 }
 
-/// The kernel's functions at these addresses, from the lines of `kallsyms`. Where the kernel hides
-/// its addresses, and where reading takes until `until`, there may be none.
-pub fn in_kernel(kallsyms: impl BufRead, addresses: &[u64], until: Instant) -> Vec<Option<Symbol>> {
-    let mut symbols = SymbolsBelow::new(addresses);
-    for line in kallsyms.lines() {
-        let Ok(line) = line else { break };
+/// The functions of the kernel and its modules.
+#[derive(Debug, Default)]
+pub struct KernelSymbols {
+    table: Table,
+    modules: Vec<String>,
+}
+
+impl KernelSymbols {
+    /// From the lines of `kallsyms`. There are none where the kernel hides its addresses, and where reading takes
+    /// until `until`.
+    pub fn parse(mut kallsyms: impl BufRead, until: Instant) -> KernelSymbols {
+        let mut symbols = KernelSymbols::default();
+        let mut line = String::new();
+        loop {
+            line.clear();
+            match kallsyms.read_line(&mut line) {
+                Ok(length) if length > 0 => symbols.add(&line),
+                _ => break,
+            }
+            if Instant::now() >= until {
+                // A nearer symbol may be among the lines that were not read.
+                return KernelSymbols::default();
+            }
+        }
+        symbols.table.sort();
+        let entries = &mut symbols.table.entries;
+        for index in 0..entries.len() {
+            let next = entries.get(index + 1).map_or(u64::MAX, |next| next.start);
+            let entry = &mut entries[index];
+            entry.end = next.min(entry.start.saturating_add(KERNEL_FUNCTION_BYTES_MAX));
+        }
+        symbols
+    }
+
+    /// `ffffffff81000100 t do_a [module]`.
+    fn add(&mut self, line: &str) {
         let mut words = line.split_whitespace();
-        let (Some(address), Some(kind), Some(name)) = (words.next(), words.next(), words.next())
+        let (Some(address), Some("t" | "T" | "w" | "W"), Some(name)) =
+            (words.next(), words.next(), words.next())
         else {
-            continue;
+            return;
         };
         let address = u64::from_str_radix(address, 16).unwrap_or_default();
-        if address > 0 && matches!(kind, "t" | "T" | "w" | "W") {
-            symbols.offer(address, || name.to_owned(), |_| true);
+        if address == 0 {
+            return;
         }
-        if Instant::now() >= until {
-            // A nearer symbol may be among the lines that were not read.
-            return vec![None; addresses.len()];
-        }
+        let module = words.next().map_or("", |word| word.trim_matches(['[', ']']));
+        let module = self.module(module);
+        self.table.push(address, address, name.as_bytes(), module);
     }
-    let symbols = addresses.iter().map(|&address| {
-        let (start, name) = symbols.below(address)?;
-        Some(Symbol { name: readable(name), offset: address - start })
-    });
-    symbols.collect()
+
+    /// 0 for the kernel itself, or one more than the index of a module.
+    fn module(&mut self, name: &str) -> u32 {
+        if name.is_empty() {
+            return 0;
+        }
+        // The modules' symbols follow each other.
+        let index = self.modules.iter().rposition(|module| module == name).unwrap_or_else(|| {
+            self.modules.push(name.to_owned());
+            self.modules.len() - 1
+        });
+        index as u32 + 1
+    }
+
+    /// Whether there are none: the kernel hides its addresses, or its list could not be read.
+    pub fn is_empty(&self) -> bool {
+        self.table.entries.is_empty()
+    }
+
+    /// The function at this address, and the name of its module; none for the kernel's own.
+    pub fn at(&self, address: u64) -> Option<(Symbol, Option<&str>)> {
+        let (symbol, module) = self.table.at(address)?;
+        let module = module.checked_sub(1).and_then(|index| self.modules.get(index as usize));
+        Some((symbol, module.map(String::as_str)))
+    }
+}
+
+/// The functions that a just-in-time compiler has listed in a `perf-PID.map`.
+#[derive(Debug, Default)]
+pub struct ListedSymbols(Table);
+
+impl ListedSymbols {
+    /// From lines of a start and a size, both hexadecimal, and a name. Skips malformed lines.
+    pub fn parse(text: &str) -> ListedSymbols {
+        let mut table = Table::default();
+        for line in text.lines() {
+            let mut words = line.splitn(3, ' ');
+            let hex = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok();
+            let (start, size) = (words.next().and_then(hex), words.next().and_then(hex));
+            if let (Some(start), Some(size), Some(name)) = (start, size, words.next()) {
+                table.push(start, start.saturating_add(size), name.trim().as_bytes(), 0);
+            }
+        }
+        // What was compiled last is at an address that was used before.
+        table.entries.reverse();
+        table.sort();
+        ListedSymbols(table)
+    }
+
+    /// The function at this address.
+    pub fn at(&self, address: u64) -> Option<Symbol> {
+        Some(self.0.at(address)?.0)
+    }
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 
 use super::sampler::PERIOD_NS;
 use super::*;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 
 const LONG: Duration = Duration::from_millis(200);
 /// Long enough for the slowest machine: a test that waits this long has failed.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 const CHILD: &str = "STACKS_TEST_CHILD";
 
 #[inline(never)]
@@ -42,7 +42,7 @@ fn child() {
 }
 
 /// Ended when it is dropped.
-struct Started(Child);
+pub(crate) struct Started(pub Child);
 
 impl Drop for Started {
     fn drop(&mut self) {
@@ -52,12 +52,18 @@ impl Drop for Started {
 }
 
 impl Started {
-    fn pid(&self) -> Pid {
+    pub fn pid(&self) -> Pid {
         Pid::from_child(&self.0)
+    }
+
+    /// Writes a line to it, and leaves its input open.
+    pub fn go(&mut self) {
+        let input = self.0.stdin.as_mut().expect("its input is a pipe");
+        input.write_all(b"\n").expect("it reads");
     }
 }
 
-fn start(command: &mut Command) -> (Started, BufReader<ChildStdout>) {
+pub(crate) fn start(command: &mut Command) -> (Started, BufReader<ChildStdout>) {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
@@ -65,7 +71,7 @@ fn start(command: &mut Command) -> (Started, BufReader<ChildStdout>) {
 }
 
 /// The child above, once all its threads have been started. The reader keeps its output open.
-fn start_child() -> (Started, BufReader<ChildStdout>) {
+pub(crate) fn start_child() -> (Started, BufReader<ChildStdout>) {
     let words = ["--exact", "tests::child", "--ignored", "--nocapture", "--test-threads=2"];
     let mut command = Command::new(std::env::current_exe().unwrap());
     let (child, mut out) = start(command.args(words).env(CHILD, "1"));

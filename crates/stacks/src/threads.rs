@@ -20,6 +20,23 @@ pub struct ProcessName {
 }
 
 impl ProcessName {
+    /// By its `comm` and the text of its `cmdline` file. A program that starts itself as `/proc/self/exe` is `exe`
+    /// for the kernel; those of its hidden subcommands (`__park`) that only serve a worker are helpers.
+    pub fn new(comm: &str, command_line: &str) -> ProcessName {
+        let mut words = command_line.split('\0');
+        let path = words.next().unwrap_or_default();
+        let program = path.rsplit('/').next().unwrap_or_default();
+        if comm != "exe" || program.is_empty() {
+            return ProcessName::from_comm(comm);
+        }
+        match words.next().and_then(|word| word.strip_prefix("__")) {
+            Some(part) => {
+                ProcessName { name: format!("{program} {part}"), is_helper: part != "worker" }
+            }
+            None => ProcessName::from_comm(program),
+        }
+    }
+
     /// The name that the kernel gives it, and no helper.
     pub fn from_comm(comm: &str) -> ProcessName {
         ProcessName { name: comm.to_owned(), is_helper: false }
@@ -126,6 +143,23 @@ impl Process {
     }
 }
 
+/// The threads of a process and of all its descendants, each with its process.
+pub(crate) fn threads_below(pid: u32) -> Vec<(u32, u32)> {
+    let (mut queue, mut queued) = (vec![pid], BTreeSet::from([pid]));
+    let mut threads = Vec::new();
+    let mut next = 0;
+    while let Some(&pid) = queue.get(next)
+        && threads.len() < THREADS_MAX
+    {
+        next += 1;
+        for tid in thread_ids(pid) {
+            threads.push((pid, tid));
+            queue.extend(children(pid, tid).into_iter().filter(|&child| queued.insert(child)));
+        }
+    }
+    threads
+}
+
 fn thread_ids(pid: u32) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
@@ -186,6 +220,19 @@ mod tests {
 
     fn by_comm(comm: &str, _: &str) -> ProcessName {
         ProcessName::from_comm(comm)
+    }
+
+    #[test]
+    fn the_instruments_own_processes_have_names() {
+        let name = |comm, command_line| {
+            let name = ProcessName::new(comm, command_line);
+            (name.name, name.is_helper)
+        };
+        assert_eq!(name("exe", "knee\0__worker\0"), ("knee worker".into(), false));
+        assert_eq!(name("exe", "knee\0__park\x001\0"), ("knee park".into(), true));
+        assert_eq!(name("exe", "/opt/knee\0httpd\0"), ("knee".into(), false));
+        assert_eq!(name("exe", ""), ("exe".into(), false));
+        assert_eq!(name("cc1", "/usr/lib/cc1\0-quiet\0"), ("cc1".into(), false));
     }
 
     #[test]

@@ -1,5 +1,9 @@
-//! Tracepoints and program counters of one thread through `perf_event_open`: samples into a ring, or a
-//! plain count.
+//! Tracepoints and program counters of threads or CPUs through `perf_event_open`: samples into a ring, or
+//! a plain count.
+
+mod records;
+
+pub use records::{Forked, Mapped, Named, Record, Sample, records, records_with_bytes};
 
 use std::ffi::CStr;
 use std::io;
@@ -9,23 +13,39 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use libc::{Ioctl, c_ulong};
 
+/// `PERF_TYPE_HARDWARE`, and of these events `PERF_COUNT_HW_CPU_CYCLES`.
+const HARDWARE: u32 = 0;
+const CPU_CYCLES: u64 = 0;
 /// `PERF_TYPE_SOFTWARE`, and of these events `PERF_COUNT_SW_CPU_CLOCK`.
 const SOFTWARE: u32 = 1;
 const CPU_CLOCK: u64 = 0;
 /// `PERF_TYPE_TRACEPOINT`.
 const TRACEPOINT: u32 = 2;
-/// `PERF_SAMPLE_IP`: each sample holds a program counter and nothing else.
-const COUNTER: u64 = 1 << 0;
+/// `PERF_SAMPLE_IP`, `_TID`, `_TIME`, `_CALLCHAIN` and `_PERIOD`: what each sample of a clock holds.
+const COUNTER_AND_CHAIN: u64 = (1 << 0) | (1 << 1) | (1 << 2) | (1 << 5) | (1 << 8);
 /// `PERF_SAMPLE_TIME` and `PERF_SAMPLE_RAW`: what each sample holds, in this order.
 const TIME_AND_RAW: u64 = (1 << 2) | (1 << 10);
+/// Records of what is mapped, started, renamed and ended.
+const EVERYTHING: u64 = MAPPINGS | MAPPINGS_IN_FULL | COMMANDS | COMMAND_OF_EXEC | TASKS;
 /// `PERF_FLAG_FD_CLOEXEC`.
 const CLOSE_ON_EXEC: c_ulong = 1 << 3;
 
 // Bits of the attributes' bit field, counted from its first.
 const DISABLED: u64 = 1 << 0;
+const INHERIT: u64 = 1 << 1;
 const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+const EXCLUDE_IDLE: u64 = 1 << 7;
+const MAPPINGS: u64 = 1 << 8;
+const COMMANDS: u64 = 1 << 9;
+const FREQUENCY: u64 = 1 << 10;
+const TASKS: u64 = 1 << 13;
 const WATERMARK: u64 = 1 << 14;
+const ID_IN_ALL: u64 = 1 << 18;
+const EXCLUDE_CHAIN_KERNEL: u64 = 1 << 21;
+const EXCLUDE_CHAIN_USER: u64 = 1 << 22;
+const MAPPINGS_IN_FULL: u64 = 1 << 23;
+const COMMAND_OF_EXEC: u64 = 1 << 24;
 const USE_CLOCK_ID: u64 = 1 << 25;
 
 const ENABLE: Ioctl = libc::_IO(b'$' as u32, 0);
@@ -36,13 +56,6 @@ const SET_FILTER: Ioctl = libc::_IOW::<*const u8>(b'$' as u32, 6);
 // Where the head and the tail stand in the first page of a ring.
 const HEAD: usize = 1024;
 const TAIL: usize = 1032;
-
-/// `PERF_RECORD_LOST` and `PERF_RECORD_SAMPLE`.
-const LOST: u32 = 2;
-const SAMPLE: u32 = 9;
-/// Of a record's `misc`: the bits that say in which mode the CPU was, and the kernel's.
-const MODE: u16 = 7;
-const MODE_KERNEL: u16 = 1;
 
 /// The kernel's `struct perf_event_attr`, as long as it was in Linux 4.8.
 #[repr(C)]
@@ -87,7 +100,39 @@ pub enum Modes {
     User,
 }
 
-/// A tracepoint or a clock that is watched on one thread. It begins disabled.
+/// What makes the kernel take a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleClock {
+    /// The CPU has run for so many nanoseconds. Every kernel has it.
+    CpuTime {
+        /// Nanoseconds between two samples.
+        period_ns: u64,
+    },
+    /// The CPU has counted so many cycles, as many as give this number of samples a second of CPU time.
+    Cycles {
+        /// Samples a second.
+        frequency_hz: u64,
+    },
+}
+
+/// What a clock samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// One thread on whatever CPU, with the program counter alone: a sample's chain is empty.
+    Thread(u32),
+    /// One thread, and all threads and processes that it starts from now on, while they are on one CPU.
+    /// Samples hold call chains; what they start and map is recorded as well.
+    Descent {
+        /// The thread.
+        tid: u32,
+        /// The CPU.
+        cpu: u32,
+    },
+    /// All that runs on one CPU, with call chains and records as of [`Target::Descent`].
+    Cpu(u32),
+}
+
+/// A tracepoint or a clock that is watched. It begins disabled.
 #[derive(Debug)]
 pub struct Event(OwnedFd);
 
@@ -114,47 +159,70 @@ impl Event {
         Event::open(&attributes, tid)
     }
 
-    /// `perf_event_open(2)`: the program counter of the thread `tid`, each time that it has run for
-    /// `period_ns` on whatever CPU. A thread that waits gives no sample. [`counters`] reads them.
+    /// `perf_event_open(2)`: where `target` is each time that `clock` says so. What waits gives no sample.
+    /// Times are those of `CLOCK_MONOTONIC`; [`records`] reads what comes.
     ///
     /// # Errors
     /// `ESRCH` if there is no such thread, `EACCES` or `EPERM` if it may not be sampled (perhaps its
-    /// user mode may), `EMFILE` if no descriptor is left.
-    pub fn cpu_clock(tid: u32, period_ns: u64, modes: Modes) -> io::Result<Self> {
+    /// user mode may), `ENOENT` or `EOPNOTSUPP` if this machine has no such clock, `ENODEV` if the CPU is
+    /// offline, `EMFILE` if no descriptor is left, `ENOSYS` if the kernel has no events at all.
+    pub fn clock(clock: SampleClock, target: Target, modes: Modes) -> io::Result<Self> {
+        let (tid, cpu, for_target) = match target {
+            Target::Thread(tid) => {
+                (tid.cast_signed(), -1, EXCLUDE_CHAIN_KERNEL | EXCLUDE_CHAIN_USER)
+            }
+            Target::Descent { tid, cpu } => {
+                (tid.cast_signed(), cpu.cast_signed(), INHERIT | EVERYTHING)
+            }
+            Target::Cpu(cpu) => (-1, cpu.cast_signed(), EXCLUDE_IDLE | EVERYTHING),
+        };
         let excluded = match modes {
             Modes::All => EXCLUDE_HYPERVISOR,
-            Modes::User => EXCLUDE_HYPERVISOR | EXCLUDE_KERNEL,
+            Modes::User => EXCLUDE_HYPERVISOR | EXCLUDE_KERNEL | EXCLUDE_CHAIN_KERNEL,
+        };
+        // A period or a frequency of 0 would be no clock at all.
+        let (kind, config, sample_period, frequency) = match clock {
+            SampleClock::CpuTime { period_ns } => (SOFTWARE, CPU_CLOCK, period_ns.max(1), 0),
+            SampleClock::Cycles { frequency_hz } => {
+                (HARDWARE, CPU_CYCLES, frequency_hz.max(1), FREQUENCY)
+            }
         };
         let attributes = Attributes {
-            kind: SOFTWARE,
+            kind,
             size: size_of::<Attributes>() as u32,
-            config: CPU_CLOCK,
-            // A period of 0 would be no clock at all.
-            sample_period: period_ns.max(1),
-            sample_type: COUNTER,
-            flags: bit_field(DISABLED | WATERMARK | excluded),
+            config,
+            sample_period,
+            sample_type: COUNTER_AND_CHAIN,
+            flags: bit_field(
+                DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID | excluded | frequency | for_target,
+            ),
             wakeup_watermark: 1 << 30,
+            clock_id: libc::CLOCK_MONOTONIC,
             ..Attributes::default()
         };
-        Event::open(&attributes, tid)
+        Event::open_on(&attributes, tid, cpu)
     }
 
     fn open(attributes: &Attributes, tid: u32) -> io::Result<Self> {
+        Event::open_on(attributes, tid.cast_signed(), -1)
+    }
+
+    fn open_on(attributes: &Attributes, tid: i32, cpu: i32) -> io::Result<Self> {
         // SAFETY: the attributes are valid for the length that they state, and are only read.
         let fd = unsafe {
             libc::syscall(
                 libc::SYS_perf_event_open,
                 std::ptr::from_ref(attributes),
-                tid.cast_signed(),
-                -1,
+                tid,
+                cpu,
                 -1,
                 CLOSE_ON_EXEC,
             )
         };
-        let fd = RawFd::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
+        let fd = RawFd::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
         // SAFETY: the kernel has just given us this descriptor, and nobody else knows it.
         Ok(Event(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
@@ -165,7 +233,7 @@ impl Event {
         done(unsafe { libc::ioctl(self.0.as_raw_fd(), SET_FILTER, expression.as_ptr()) })
     }
 
-    /// Its samples go to the ring of another event of the same thread.
+    /// Its samples go to the ring of another event: of the same thread, or bound to the same CPU.
     pub fn share(&self, ring: &Event) -> io::Result<()> {
         // SAFETY: the request takes a descriptor by value.
         done(unsafe { libc::ioctl(self.0.as_raw_fd(), SET_OUTPUT, ring.0.as_raw_fd()) })
@@ -278,46 +346,6 @@ impl Drop for Ring {
     }
 }
 
-/// Where a thread was when its clock was sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Counter {
-    /// In its program, at this address.
-    User(u64),
-    /// In the kernel.
-    Kernel(u64),
-}
-
-/// The program counters in what a ring of [`Event::cpu_clock`] gave, and how many were lost. Records
-/// of other kinds are passed over; what makes no sense ends them.
-pub fn counters(bytes: &[u8]) -> (Vec<Counter>, u64) {
-    let (mut counters, mut lost) = (Vec::new(), 0);
-    let mut rest = bytes;
-    while let Some((kind, misc, body, next)) = record(rest) {
-        match kind {
-            SAMPLE if misc & MODE == MODE_KERNEL => {
-                counters.extend(word(body, 0).map(Counter::Kernel));
-            }
-            SAMPLE => counters.extend(word(body, 0).map(Counter::User)),
-            LOST => lost += word(body, 8).unwrap_or(1),
-            _ => {}
-        }
-        rest = next;
-    }
-    (counters, lost)
-}
-
-/// The first record's kind, `misc` and body, and what follows it.
-fn record(bytes: &[u8]) -> Option<(u32, u16, &[u8], &[u8])> {
-    let kind = u32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?);
-    let misc = u16::from_ne_bytes(bytes.get(4..6)?.try_into().ok()?);
-    let size = usize::from(u16::from_ne_bytes(bytes.get(6..8)?.try_into().ok()?));
-    Some((kind, misc, bytes.get(8..size)?, &bytes[size..]))
-}
-
-fn word(body: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(body.get(at..at + 8)?.try_into().ok()?))
-}
-
 /// Where the bytes from `begin` to `end` stand in a ring of `size` bytes: up to its end, and from
 /// its start. Nothing where the marks contradict each other.
 fn pieces(begin: u64, end: u64, size: usize) -> [(usize, usize); 2] {
@@ -360,48 +388,83 @@ mod tests {
         assert_eq!(pieces(100, 0, size), [(0, 0), (0, 0)]);
     }
 
-    fn bytes(kind: u32, misc: u16, words: &[u64]) -> Vec<u8> {
-        let size = 8 + 8 * u16::try_from(words.len()).unwrap();
-        let mut bytes = kind.to_ne_bytes().to_vec();
-        bytes.extend(misc.to_ne_bytes().into_iter().chain(size.to_ne_bytes()));
-        bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
-        bytes
-    }
-
-    #[test]
-    fn counters_are_distinguished_by_mode_and_lost_samples_are_counted() {
-        let throttled = bytes(5, 0, &[1, 2, 3]);
-        let all = [
-            bytes(SAMPLE, 2, &[0x1234]),
-            bytes(LOST, 0, &[7, 3]),
-            throttled,
-            bytes(SAMPLE, 1, &[u64::MAX - 1]),
-        ];
-        let wanted = vec![Counter::User(0x1234), Counter::Kernel(u64::MAX - 1)];
-        assert_eq!(counters(&all.concat()), (wanted, 3));
-        // A record that is cut off, and one that says it is shorter than its own head.
-        assert_eq!(counters(&bytes(SAMPLE, 2, &[1])[..12]), (vec![], 0));
-        assert_eq!(counters(&[0; 16]), (vec![], 0));
-    }
-
     #[test]
     fn a_thread_that_runs_is_sampled_in_its_program() {
         // SAFETY: the call takes nothing and only tells the thread's number.
         let tid = unsafe { libc::gettid() };
-        let event = match Event::cpu_clock(tid.cast_unsigned(), 1_000_000, Modes::User) {
+        let clock = SampleClock::CpuTime { period_ns: 1_000_000 };
+        let event = match Event::clock(clock, Target::Thread(tid.cast_unsigned()), Modes::User) {
             Ok(event) => event,
             Err(error) => return eprintln!("SKIPPED: perf events are refused here: {error}"),
         };
         let mut ring = Ring::new(&event, 1).unwrap();
+        let before = crate::clock::Clock::Monotonic.now();
         event.enable().unwrap();
-        let mut records = Vec::new();
+        let mut bytes = Vec::new();
         // It ends with the first sample: the thread runs all the time. Another record may come first.
-        while counters(&records).0.is_empty() {
-            ring.take(&mut records);
+        let (time_ns, thread) = loop {
+            ring.take(&mut bytes);
+            let sample = records(&bytes).find_map(|record| match record {
+                Record::Sample(sample) => Some(sample),
+                _ => None,
+            });
+            if let Some(sample) = sample {
+                assert!(!sample.in_kernel && sample.address > 0, "{sample:?}");
+                assert_eq!(sample.chain().count(), 0);
+                break (sample.time_ns, sample.tid);
+            }
+        };
+        assert_eq!(thread, tid.cast_unsigned());
+        assert!(before <= time_ns && time_ns <= crate::clock::Clock::Monotonic.now(), "one clock");
+    }
+
+    #[test]
+    fn a_thread_is_sampled_with_its_callers_and_what_it_starts_is_recorded() {
+        // SAFETY: the call takes nothing and only tells the thread's number.
+        let tid = unsafe { libc::gettid() }.cast_unsigned();
+        let clock = SampleClock::CpuTime { period_ns: 1_000_000 };
+        // The thread may be moved: a clock on each CPU that there may be.
+        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+        let mut sampled = Vec::new();
+        for cpu in 0..cpus {
+            let event = match Event::clock(clock, Target::Descent { tid, cpu }, Modes::User) {
+                Ok(event) => event,
+                Err(error) => return eprintln!("SKIPPED: perf events are refused here: {error}"),
+            };
+            let ring = Ring::new(&event, 8).unwrap();
+            event.enable().unwrap();
+            sampled.push((ring, event));
         }
-        let (counters, lost) = counters(&records);
-        assert!(matches!(counters[0], Counter::User(address) if address > 0), "{counters:?}");
-        assert_eq!(lost, 0);
+        let child = std::process::Command::new("true").status().unwrap();
+        assert!(child.success());
+        let mut bytes = Vec::new();
+        let chain = |record: &Record<'_>| match record {
+            Record::Sample(sample) if sample.tid == tid => Some(sample.chain().count()),
+            _ => None,
+        };
+        while !records(&bytes).any(|record| chain(&record).is_some_and(|length| length > 0)) {
+            for (ring, _) in &mut sampled {
+                ring.take(&mut bytes);
+            }
+        }
+        let forked: Vec<u32> = records(&bytes)
+            .filter_map(|record| match record {
+                Record::Forked(forked) if forked.parent == std::process::id() => Some(forked.pid),
+                _ => None,
+            })
+            .collect();
+        let named = |record: &Record<'_>| {
+            matches!(record, Record::Named(named)
+                if forked.contains(&named.pid) && named.is_exec && named.name == b"true")
+        };
+        let mapped = |record: &Record<'_>| {
+            matches!(record, Record::Mapped(mapped)
+                if forked.contains(&mapped.pid) && mapped.path.ends_with(b"/true") && mapped.inode > 0)
+        };
+        let ended = |record: &Record<'_>| matches!(record, Record::Ended { pid, .. } if forked.contains(pid));
+        assert!(records(&bytes).any(|record| named(&record)));
+        assert!(records(&bytes).any(|record| mapped(&record)));
+        assert!(records(&bytes).any(|record| ended(&record)));
     }
 
     #[test]

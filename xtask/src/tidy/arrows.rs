@@ -39,6 +39,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "load",
             "observe",
             "printable",
+            "stacks",
             "simulate",
             "quantities",
             "record",

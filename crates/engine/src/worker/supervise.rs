@@ -177,7 +177,7 @@ impl Worker {
         stacks::sample(&stacks::Request {
             roots: &roots,
             duration: STACK_SAMPLE,
-            name: &process_name,
+            name: &ProcessName::new,
             sampled: &|| {
                 // What can't be halted competes for the CPUs until it is killed, a moment later.
                 let _ = kill_process_group(self.pid, Signal::STOP);
@@ -235,23 +235,6 @@ impl Worker {
     }
 }
 
-/// What to call a process. This program starts itself as `/proc/self/exe`, which the kernel calls `exe`;
-/// those of its hidden subcommands that only serve a worker are helpers.
-fn process_name(comm: &str, command_line: &str) -> ProcessName {
-    let mut words = command_line.split('\0');
-    let path = words.next().unwrap_or_default();
-    let program = path.rsplit('/').next().unwrap_or_default();
-    if comm != "exe" || program.is_empty() {
-        return ProcessName::from_comm(comm);
-    }
-    match words.next().and_then(|word| word.strip_prefix("__")) {
-        Some(part) => {
-            ProcessName { name: format!("{program} {part}"), is_helper: part != "worker" }
-        }
-        None => ProcessName::from_comm(program),
-    }
-}
-
 /// The verdict on a worker that ended by itself, and left `strays` processes.
 fn judge(ending: Option<End>, output: &[u8], strays: usize, detail: String) -> Verdict {
     let reply = Reply::decode(output);
@@ -281,22 +264,4 @@ fn judge(ending: Option<End>, output: &[u8], strays: usize, detail: String) -> V
 fn signal_name(signal: i32) -> String {
     let name = signal_hook::low_level::signal_name(signal);
     name.map_or_else(|| format!("signal {signal}"), str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_instruments_own_processes_have_names() {
-        let name = |comm, command_line| {
-            let name = process_name(comm, command_line);
-            (name.name, name.is_helper)
-        };
-        assert_eq!(name("exe", "knee\0__worker\0"), ("knee worker".into(), false));
-        assert_eq!(name("exe", "knee\0__park\x001\0"), ("knee park".into(), true));
-        assert_eq!(name("exe", "/opt/knee\0httpd\0"), ("knee".into(), false));
-        assert_eq!(name("exe", ""), ("exe".into(), false));
-        assert_eq!(name("cc1", "/usr/lib/cc1\0-quiet\0"), ("cc1".into(), false));
-    }
 }

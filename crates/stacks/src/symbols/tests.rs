@@ -33,12 +33,18 @@ fn an_own_function_is_found_by_its_address() {
     let mapping = maps.find(address).expect("the program's own instructions");
     assert!(mapping.inode > 0, "{mapping:?}");
     let cache = ReadCache::new(fs::File::open("/proc/self/exe").unwrap());
-    let offsets = [offset_of(mapping, address) + 1, offset_of(mapping, address), u64::MAX];
-    let symbols = in_file(&cache, &offsets).unwrap();
-    let wanted = "stacks::symbols::tests::landmark".to_owned();
-    assert_eq!(symbols[0], Some(Symbol { name: wanted.clone(), offset: 1 }));
-    assert_eq!(symbols[1], Some(Symbol { name: wanted, offset: 0 }));
-    assert_eq!(symbols[2], None, "beyond the end of the file");
+    let symbols = FileSymbols::parse(&cache).unwrap();
+    let offset = offset_of(mapping, address);
+    let symbol = symbols.at(offset + 1).unwrap();
+    assert_eq!((&*symbol.name, symbol.offset), ("stacks::symbols::tests::landmark", 1));
+    assert!(symbol.length > 1, "{symbol:?}");
+    assert_eq!(symbols.at(offset), Some(Symbol { offset: 0, ..symbol.clone() }));
+    assert_ne!(symbols.at(offset + symbol.length).map(|symbol| symbol.name), Some(symbol.name));
+    assert_eq!(symbols.at(u64::MAX), None, "beyond the end of the file");
+    // There and back.
+    let (in_file, rest) = symbols.file_range(symbol.start).unwrap();
+    assert_eq!(in_file, offset);
+    assert!(rest >= symbol.length);
 }
 
 #[test]
@@ -73,22 +79,25 @@ fn a_stripped_file_has_no_symbol_and_a_library_has_its_dynamic_symbols() {
         address - segment.address() + segment.file_range().0
     };
     let address = entry(&program, "");
-    assert_eq!(in_file(&program[..], &[address]).unwrap(), [None]);
+    assert_eq!(FileSymbols::parse(&program[..]).unwrap().at(address), None);
     let address = entry(&library, "offered");
-    let symbols = in_file(&library[..], &[address + 2, address]).unwrap();
-    assert_eq!(symbols[0], Some(Symbol { name: "offered".into(), offset: 2 }));
-    assert_eq!(symbols[1], Some(Symbol { name: "offered".into(), offset: 0 }));
+    let symbols = FileSymbols::parse(&library[..]).unwrap();
+    for offset in [2, 0] {
+        let symbol = symbols.at(address + offset).unwrap();
+        assert_eq!((&*symbol.name, symbol.offset), ("offered", offset));
+    }
 }
 
 #[test]
 fn what_is_no_program_is_refused() {
-    assert!(in_file(&b"#!/bin/sh\n"[..], &[0]).is_err());
-    assert!(in_file(&b""[..], &[0]).is_err());
+    assert!(FileSymbols::parse(&b"#!/bin/sh\n"[..]).is_err());
+    assert!(FileSymbols::parse(&b""[..]).is_err());
     let whole = fs::read("/proc/self/exe").unwrap();
     // Whatever is cut off, there is an answer.
     for length in [20, 64, 1000, whole.len() / 2] {
-        let symbols = in_file(&whole[..length], &[16, 4096]);
-        assert!(symbols.is_err() || symbols.is_ok_and(|symbols| symbols.len() == 2), "{length}");
+        if let Ok(symbols) = FileSymbols::parse(&whole[..length]) {
+            assert_eq!(symbols.at(u64::MAX), None, "{length}");
+        }
     }
 }
 
@@ -101,15 +110,31 @@ ffffffff81000180 d some_data\n\
 ffffffff81000200 T do_b\n\
 ffffffffc0000000 t in_a_module [nfs]\n\
 ffffffff81000150 t late\n";
-    let at = |addresses: &[u64]| in_kernel(text.as_bytes(), addresses, later());
-    let names = |symbols: Vec<Option<Symbol>>| -> Vec<String> {
-        let say = |symbol: Symbol| format!("{}+{}", symbol.name, symbol.offset);
-        symbols.into_iter().map(|symbol| symbol.map_or("none".into(), say)).collect()
+    let symbols = KernelSymbols::parse(text.as_bytes(), later());
+    let at = |address: u64| {
+        let (symbol, module) = symbols.at(address)?;
+        Some(format!("{}+{} {}", symbol.name, symbol.offset, module.unwrap_or("kernel")))
     };
-    let addresses = [0xffff_ffff_8100_0210, 0xffff_ffff_8100_0190, 0xffff_ffff_8100_0110];
-    assert_eq!(names(at(&addresses)), ["do_b+16", "late+64", "do_a+16"]);
-    assert_eq!(names(at(&[0xffff_ffff_8000_0000])), ["none"]);
+    assert_eq!(at(0xffff_ffff_8100_0210).as_deref(), Some("do_b+16 kernel"));
+    assert_eq!(at(0xffff_ffff_8100_0190).as_deref(), Some("late+64 kernel"));
+    assert_eq!(at(0xffff_ffff_8100_0110).as_deref(), Some("do_a+16 kernel"));
+    assert_eq!(symbols.at(0xffff_ffff_8100_0110).unwrap().0.length, 0x50, "up to the next");
+    assert_eq!(at(0xffff_ffff_c000_0008).as_deref(), Some("in_a_module+8 nfs"));
+    assert_eq!(at(0xffff_ffff_8000_0000), None);
+    assert_eq!(at(0xffff_ffff_b000_0000), None, "too far behind the last");
+    assert!(!symbols.is_empty());
     let hidden = "0000000000000000 T _stext\n0000000000000000 t do_a\n";
-    assert_eq!(in_kernel(hidden.as_bytes(), &addresses, later()), [None, None, None]);
-    assert_eq!(in_kernel(text.as_bytes(), &addresses, Instant::now()), [None, None, None]);
+    assert!(KernelSymbols::parse(hidden.as_bytes(), later()).is_empty());
+    assert!(KernelSymbols::parse(text.as_bytes(), Instant::now()).is_empty());
+}
+
+#[test]
+fn a_compilers_list_names_its_code() {
+    let text = "7f00 40 old\n7f00 20 LazyCompile:~add x.js:1\n7f40 10 next\nnonsense\n";
+    let symbols = ListedSymbols::parse(text);
+    let at = |address| symbols.at(address).map(|symbol| symbol.name);
+    assert_eq!(at(0x7f1f).as_deref(), Some("LazyCompile:~add x.js:1"), "what came last");
+    assert_eq!(at(0x7f20), None);
+    assert_eq!(at(0x7f4f).as_deref(), Some("next"));
+    assert_eq!(at(0x10), None);
 }

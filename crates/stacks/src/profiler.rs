@@ -1,0 +1,214 @@
+//! Samples call stacks of processes and of all that they start, with times.
+
+mod clocks;
+mod error;
+mod processes;
+
+pub use error::ProfileError;
+
+use crate::addresses::{CodeAddress, ResolvedAddress};
+use crate::profile::{Frame, FrameKind, ProfileLimit, SampledStacks, TimedSample};
+use crate::threads::threads_below;
+use clocks::{Clocks, Open};
+use error::perf_level;
+use processes::{Node, Processes, StackSample};
+use rustix::process::Pid;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+use sys::clock::Clock;
+use sys::perf::{Event, Modes, Record, records_with_bytes};
+
+/// How long looking up symbols may take.
+const LOOKUP_MAX: Duration = Duration::from_secs(20);
+/// A record is written this long after its time at the most. Until then, an earlier one may come from another CPU.
+const WRITTEN_AFTER_NS: u64 = 1_000_000;
+
+/// A profile that is being taken.
+///
+/// It samples every CPU, where the system allows that, and keeps what is of the processes that it follows; else
+/// each followed thread has a clock on each CPU, which it hands on to what it starts.
+pub struct Profiler {
+    clocks: Clocks,
+    processes: Processes,
+    sample_ns: f64,
+    bytes: Vec<u8>,
+}
+
+impl Profiler {
+    /// What is missing for a profile here, before anything is measured.
+    ///
+    /// # Errors
+    /// Nothing can be sampled.
+    pub fn check() -> Result<(), ProfileError> {
+        Clocks::open_with(std::process::id(), 1, &Event::clock)?.enable()
+    }
+
+    /// Samples `root`, its threads and descendants, and everything that they start.
+    ///
+    /// # Errors
+    /// Nothing can be sampled, or there is no such process.
+    pub fn start(root: Pid, frequency_hz: u64) -> Result<Profiler, ProfileError> {
+        Profiler::start_with(root, frequency_hz, &Event::clock)
+    }
+
+    fn start_with(root: Pid, frequency_hz: u64, open: Open<'_>) -> Result<Profiler, ProfileError> {
+        let clocks = Clocks::open_with(root.as_raw_pid().cast_unsigned(), frequency_hz, open)?;
+        let sample_ns = 1e9 / frequency_hz.max(1) as f64;
+        let processes = Processes::default();
+        let mut profiler = Profiler { clocks, processes, sample_ns, bytes: Vec::new() };
+        // What it starts from here on is recorded; what it has started already is looked for.
+        profiler.clocks.enable()?;
+        profiler.attach(root)?;
+        Ok(profiler)
+    }
+
+    /// Also samples a process that runs already, with its threads, its descendants, and what they start.
+    ///
+    /// # Errors
+    /// It can't be sampled, or some of its threads can't.
+    pub fn attach(&mut self, pid: Pid) -> Result<(), ProfileError> {
+        let pid = pid.as_raw_pid().cast_unsigned();
+        let threads = threads_below(pid);
+        if threads.is_empty() {
+            return Err(ProfileError::NoProcess { pid });
+        }
+        let processes: BTreeSet<u32> = threads.into_iter().map(|(pid, _)| pid).collect();
+        for process in processes {
+            self.processes.follow(process);
+        }
+        self.clocks.attach(pid, &|| threads_below(pid).into_iter().map(|(_, tid)| tid).collect())
+    }
+
+    /// Takes what has come out of the kernel; to be called every 100 ms at least.
+    pub fn take(&mut self) {
+        let now_ns = Clock::Monotonic.now();
+        self.clocks.take(&mut self.bytes);
+        self.add_until(now_ns.saturating_sub(WRITTEN_AFTER_NS));
+    }
+
+    /// Takes note of the records up to this time, in their order, and keeps the later ones.
+    fn add_until(&mut self, until_ns: u64) {
+        let bytes = std::mem::take(&mut self.bytes);
+        let mut ordered: Vec<(u64, Record<'_>)> = Vec::new();
+        for (record, raw) in records_with_bytes(&bytes) {
+            let time_ns = record.time_ns();
+            if time_ns <= until_ns {
+                ordered.push((time_ns, record));
+            } else {
+                self.bytes.extend_from_slice(raw);
+            }
+        }
+        ordered.sort_by_key(|&(time_ns, _)| time_ns);
+        for (_, record) in &ordered {
+            self.processes.add(record, self.clocks.setting.scope);
+        }
+    }
+
+    /// Stops, names all addresses, and returns the samples. `wanted` says by its time whether a sample will be
+    /// used: only the addresses of these are looked up.
+    pub fn finish(mut self, wanted: &dyn Fn(u64) -> bool) -> SampledStacks {
+        self.clocks.disable();
+        self.clocks.take(&mut self.bytes);
+        self.add_until(u64::MAX);
+        let mut samples: Vec<StackSample> = std::mem::take(&mut self.processes.samples);
+        samples.retain(|sample| wanted(sample.time_ns));
+        samples.sort_by_key(|sample| sample.time_ns);
+        let naming = Naming::new(&self.processes, &samples);
+        let samples = samples.iter().map(|sample| naming.sample(&self.processes, sample));
+        SampledStacks {
+            event: self.clocks.event(),
+            sample_ns: self.sample_ns,
+            samples: samples.collect(),
+            limits: self.limits(&naming.resolved),
+            code: Vec::new(),
+            frames: naming.frames,
+        }
+    }
+
+    fn limits(&self, resolved: &BTreeMap<CodeAddress, ResolvedAddress>) -> Vec<ProfileLimit> {
+        let mut limits = Vec::new();
+        if self.clocks.setting.modes == Modes::User {
+            limits.push(ProfileLimit::KernelHidden { perf_level: perf_level() });
+        }
+        let of_kernel = || resolved.values().filter(|address| address.kind.is_kernel());
+        if of_kernel().count() > 0 && of_kernel().all(|address| address.symbol.is_none()) {
+            limits.push(ProfileLimit::KernelSymbolsHidden);
+        }
+        if self.processes.lost > 0 {
+            limits.push(ProfileLimit::SamplesLost { lost: self.processes.lost });
+        }
+        limits
+    }
+}
+
+/// The names of the addresses that samples are at.
+struct Naming {
+    resolved: BTreeMap<CodeAddress, ResolvedAddress>,
+    frames: Vec<Frame>,
+    /// The frame of each node that a sample needs.
+    of_nodes: HashMap<u32, u32>,
+}
+
+impl Naming {
+    fn new(processes: &Processes, samples: &[StackSample]) -> Naming {
+        let mut nodes = BTreeSet::new();
+        for sample in samples {
+            let mut next = Some(sample.node);
+            while let Some(node) = next.filter(|&node| nodes.insert(node)) {
+                next = processes.nodes[node as usize].caller;
+            }
+        }
+        let is_address = |node: &u32| processes.nodes[*node as usize].caller.is_some();
+        let addresses: BTreeSet<CodeAddress> =
+            nodes.iter().copied().filter(is_address).map(|node| processes.address(node)).collect();
+        let resolved = processes.files.resolve(&addresses, true, Instant::now() + LOOKUP_MAX);
+        let mut naming = Naming { resolved, frames: Vec::new(), of_nodes: HashMap::new() };
+        let mut indices: HashMap<Frame, u32> = HashMap::new();
+        for node in nodes {
+            let frame = naming.frame(processes, node);
+            let index = *indices.entry(frame).or_insert_with_key(|frame| {
+                naming.frames.push(frame.clone());
+                naming.frames.len() as u32 - 1
+            });
+            naming.of_nodes.insert(node, index);
+        }
+        naming
+    }
+
+    fn frame(&self, processes: &Processes, node: u32) -> Frame {
+        let Node { caller, content } = processes.nodes[node as usize];
+        if caller.is_none() {
+            let function = processes.names[content as usize].clone();
+            return Frame { function, module: String::new(), kind: FrameKind::Process };
+        }
+        let resolved = &self.resolved[&processes.address(node)];
+        let function = resolved.symbol.as_ref().map_or("", |symbol| &symbol.name);
+        let [function, module] = [function, &resolved.module].map(printable::replace_unprintable);
+        Frame { function, module, kind: resolved.kind }
+    }
+
+    fn sample(&self, processes: &Processes, sample: &StackSample) -> TimedSample {
+        let mut stack = Vec::new();
+        let mut next = Some(sample.node);
+        while let Some(node) = next {
+            stack.push(self.of_nodes[&node]);
+            next = processes.nodes[node as usize].caller;
+        }
+        stack.reverse();
+        let offset = self
+            .resolved
+            .get(&processes.address(sample.node))
+            .map_or(0, |resolved| resolved.offset);
+        TimedSample { time_ns: sample.time_ns, stack, offset }
+    }
+}
+
+impl Processes {
+    /// The address of a node that is no root.
+    fn address(&self, node: u32) -> CodeAddress {
+        self.addresses[self.nodes[node as usize].content as usize].clone()
+    }
+}
+
+#[cfg(test)]
+mod tests;

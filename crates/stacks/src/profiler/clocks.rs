@@ -1,0 +1,276 @@
+//! The clocks of a profile: one on each CPU, and the rings that they write to.
+
+use super::error::{ProfileError, perf_level};
+use crate::profile::SampledEvent;
+use rustix::io::Errno;
+use std::collections::BTreeSet;
+use std::io;
+use sys::perf::{Event, Modes, Ring, SampleClock, Target};
+
+/// The size of a ring's data: at a thousand samples a second, of a kilobyte at the most each, it is full
+/// after half a second.
+const RING_PAGES: usize = 128;
+/// A smaller ring than this loses samples between two looks.
+const RING_PAGES_MIN: usize = 8;
+/// How often the threads of a process are looked for again, while there are new ones.
+const SCANS_MAX: usize = 8;
+
+/// Opens one clock.
+pub(super) type Open<'a> = &'a dyn Fn(SampleClock, Target, Modes) -> io::Result<Event>;
+
+/// What is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// All that runs, of which the followed processes are taken. Nothing is added to a process.
+    System,
+    /// Threads that were named, and what they start: each has its own clocks, and hands them on.
+    Descent,
+}
+
+/// What was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Setting {
+    pub scope: Scope,
+    pub modes: Modes,
+    pub clock: SampleClock,
+}
+
+pub(super) struct Clocks {
+    pub setting: Setting,
+    cpus: Vec<CpuClock>,
+    /// The clocks of threads that were attached later: they write to the rings of [`Clocks::cpus`].
+    attached: Vec<Event>,
+    threads: BTreeSet<u32>,
+}
+
+struct CpuClock {
+    /// Unmapped before the event is closed.
+    ring: Ring,
+    event: Event,
+    cpu: u32,
+}
+
+impl Clocks {
+    /// Opens the clocks for the thread `root`: the best that this system allows. They do not run yet.
+    pub fn open_with(root: u32, frequency_hz: u64, open: Open<'_>) -> Result<Clocks, ProfileError> {
+        let period_ns = 1_000_000_000 / frequency_hz.max(1);
+        let clocks = [SampleClock::Cycles { frequency_hz }, SampleClock::CpuTime { period_ns }];
+        let scopes = [
+            (Scope::System, Modes::All),
+            (Scope::Descent, Modes::All),
+            (Scope::Descent, Modes::User),
+        ];
+        let mut refusal = None;
+        for (scope, modes) in scopes {
+            for clock in clocks {
+                let setting = Setting { scope, modes, clock };
+                let error = match open_all(root, setting, open) {
+                    Ok(events) => return Clocks::new(setting, root, events),
+                    Err(error) => error,
+                };
+                match Errno::from_io_error(&error) {
+                    // The next scope may be allowed.
+                    Some(Errno::ACCESS | Errno::PERM) => {
+                        refusal = Some(error);
+                        break;
+                    }
+                    Some(errno) if clock == clocks[0] && has_no_counter(errno) => {}
+                    _ => return Err(refused(&error, root)),
+                }
+            }
+        }
+        Err(refusal.map_or(ProfileError::NoPerfEvents, |error| refused(&error, root)))
+    }
+
+    fn new(setting: Setting, root: u32, events: Vec<(u32, Event)>) -> Result<Clocks, ProfileError> {
+        let mut cpus = Vec::with_capacity(events.len());
+        for (cpu, event) in events {
+            let ring = largest_ring(&event).map_err(|error| ProfileError::from_ring(&error))?;
+            cpus.push(CpuClock { ring, event, cpu });
+        }
+        Ok(Clocks { setting, cpus, attached: Vec::new(), threads: BTreeSet::from([root]) })
+    }
+
+    /// From now on they run.
+    pub fn enable(&self) -> Result<(), ProfileError> {
+        let mut events = self.cpus.iter().map(|clock| &clock.event);
+        events
+            .try_for_each(Event::enable)
+            .map_err(|error| ProfileError::System { error: error.to_string() })
+    }
+
+    /// Also samples these threads, and those that `list` has newly, until there are no more.
+    pub fn attach(&mut self, pid: u32, list: &dyn Fn() -> Vec<u32>) -> Result<(), ProfileError> {
+        if self.setting.scope == Scope::System {
+            return Ok(());
+        }
+        for _ in 0..SCANS_MAX {
+            let new: Vec<u32> =
+                list().into_iter().filter(|tid| !self.threads.contains(tid)).collect();
+            if new.is_empty() {
+                break;
+            }
+            for tid in new {
+                self.attach_thread(tid).map_err(|error| refused(&error, pid))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn attach_thread(&mut self, tid: u32) -> io::Result<()> {
+        for clock in &self.cpus {
+            let target = Target::Descent { tid, cpu: clock.cpu };
+            let event = match Event::clock(self.setting.clock, target, self.setting.modes) {
+                Ok(event) => event,
+                // It has ended.
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::SRCH) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            event.share(&clock.event)?;
+            event.enable()?;
+            self.attached.push(event);
+        }
+        self.threads.insert(tid);
+        Ok(())
+    }
+
+    /// They no longer run. What is in their rings stays.
+    pub fn disable(&self) {
+        for event in self.cpus.iter().map(|clock| &clock.event).chain(&self.attached) {
+            // It can only fail where nothing comes anyway.
+            let _ = event.disable();
+        }
+    }
+
+    /// Appends what has come since the last call, of one CPU after the other.
+    pub fn take(&mut self, bytes: &mut Vec<u8>) {
+        for clock in &mut self.cpus {
+            clock.ring.take(bytes);
+        }
+    }
+
+    pub fn event(&self) -> SampledEvent {
+        match self.setting.clock {
+            SampleClock::CpuTime { .. } => SampledEvent::CpuClock,
+            SampleClock::Cycles { .. } => SampledEvent::Cycles,
+        }
+    }
+}
+
+fn open_all(
+    root: u32,
+    Setting { scope, modes, clock }: Setting,
+    open: Open<'_>,
+) -> io::Result<Vec<(u32, Event)>> {
+    let mut events = Vec::new();
+    for cpu in online_cpus() {
+        let target = match scope {
+            Scope::System => Target::Cpu(cpu),
+            Scope::Descent => Target::Descent { tid: root, cpu },
+        };
+        match open(clock, target, modes) {
+            Ok(event) => events.push((cpu, event)),
+            // It went offline just now.
+            Err(error)
+                if Errno::from_io_error(&error) == Some(Errno::NODEV) && !events.is_empty() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(events)
+}
+
+/// Whether this answer means that there is no counter of cycles, or none for this use.
+fn has_no_counter(errno: Errno) -> bool {
+    [Errno::NOENT, Errno::OPNOTSUPP, Errno::NODEV, Errno::INVAL, Errno::BUSY].contains(&errno)
+}
+
+fn refused(error: &io::Error, pid: u32) -> ProfileError {
+    ProfileError::from_open(error, pid, perf_level(), rustix::process::geteuid().is_root())
+}
+
+fn largest_ring(event: &Event) -> io::Result<Ring> {
+    let mut pages = RING_PAGES;
+    loop {
+        match Ring::new(event, pages) {
+            Err(error)
+                if error.kind() == io::ErrorKind::PermissionDenied && pages > RING_PAGES_MIN =>
+            {
+                pages /= 2;
+            }
+            result => return result,
+        }
+    }
+}
+
+fn online_cpus() -> Vec<u32> {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let cpus = cpu_list(&text);
+    if !cpus.is_empty() {
+        return cpus;
+    }
+    let count = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    (0..count).collect()
+}
+
+/// `0-3,6`.
+fn cpu_list(text: &str) -> Vec<u32> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?)
+    };
+    text.trim().split(',').filter_map(range).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn lists_of_cpus_are_read() {
+        assert_eq!(cpu_list("0-3,6\n"), [0, 1, 2, 3, 6]);
+        assert_eq!(cpu_list("0"), [0]);
+        assert_eq!(cpu_list(""), [] as [u32; 0]);
+        assert!(!online_cpus().is_empty());
+    }
+
+    #[test]
+    fn the_best_that_is_allowed_is_used() {
+        // A kernel that refuses all but a program's own part, and has no counter of cycles.
+        let tried = RefCell::new(Vec::new());
+        let refusing = |clock, target, modes| {
+            let scope = match target {
+                Target::Cpu(_) => Scope::System,
+                _ => Scope::Descent,
+            };
+            tried.borrow_mut().push((scope, modes, clock));
+            match (modes, clock) {
+                (Modes::All, _) => Err(Errno::ACCESS.into()),
+                (_, SampleClock::Cycles { .. }) => Err(Errno::NOENT.into()),
+                _ => Err(Errno::MFILE.into()),
+            }
+        };
+        let error = Clocks::open_with(std::process::id(), 1000, &refusing).err();
+        assert_eq!(error, Some(ProfileError::DescriptorLimit));
+        let cycles = SampleClock::Cycles { frequency_hz: 1000 };
+        let clock = SampleClock::CpuTime { period_ns: 1_000_000 };
+        let wanted = [
+            (Scope::System, Modes::All, cycles),
+            (Scope::Descent, Modes::All, cycles),
+            (Scope::Descent, Modes::User, cycles),
+            (Scope::Descent, Modes::User, clock),
+        ];
+        assert_eq!(*tried.borrow(), wanted);
+        let refused = |_, _, _| Err(Errno::PERM.into());
+        let error = Clocks::open_with(std::process::id(), 1000, &refused).err().unwrap();
+        assert!(
+            matches!(
+                error,
+                ProfileError::Sandboxed
+                    | ProfileError::Forbidden { .. }
+                    | ProfileError::NoPerfEvents
+            ),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,314 @@
+//! The processes of a profile: their names and mappings over time, and their samples as stacks that are kept once.
+
+use super::clocks::Scope;
+use crate::addresses::{CodeAddress, MappedFiles};
+use crate::maps::{Mapping, Maps};
+use crate::procfs::read;
+use crate::threads::ProcessName;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use sys::perf::{Forked, Mapped, Named, Record, Sample};
+
+/// A process that has ended is forgotten after this time: a sample of its last moment may come from another CPU.
+const FORGOTTEN_AFTER_NS: u64 = 1_000_000_000;
+/// Stacks deeper than this are cut: the kernel itself gives no more than 127 addresses, unless it is told to.
+const DEPTH_MAX: usize = 512;
+
+/// A node of the forest of stacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Node {
+    /// None for a root.
+    pub caller: Option<u32>,
+    /// The index of a name for a root, of an address for all others.
+    pub content: u32,
+}
+
+/// A sample whose stack is kept once for all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StackSample {
+    pub time_ns: u64,
+    /// Its innermost node.
+    pub node: u32,
+}
+
+struct Process {
+    name: String,
+    /// Whether the name has to be found out, at the first sample.
+    is_renamed: bool,
+    /// The file that it runs; empty until that is mapped.
+    program: String,
+    maps: Arc<Maps>,
+    began_ns: u64,
+}
+
+#[derive(Default)]
+pub(super) struct Processes {
+    by_pid: HashMap<u32, Process>,
+    ended: VecDeque<(u64, u32)>,
+    pub files: MappedFiles,
+    pub names: Vec<String>,
+    pub addresses: Vec<CodeAddress>,
+    pub nodes: Vec<Node>,
+    pub samples: Vec<StackSample>,
+    pub lost: u64,
+    name_indices: HashMap<String, u32>,
+    address_indices: HashMap<CodeAddress, u32>,
+    node_indices: HashMap<Node, u32>,
+}
+
+impl Processes {
+    /// Follows a process that is there already.
+    pub fn follow(&mut self, pid: u32) {
+        let comm = read(&format!("/proc/{pid}/comm")).unwrap_or_default();
+        let maps = Maps::parse(&read(&format!("/proc/{pid}/maps")).unwrap_or_default());
+        let program = std::fs::read_link(format!("/proc/{pid}/exe"))
+            .map_or_else(|_| String::new(), |path| path.display().to_string());
+        let process = Process {
+            name: comm.trim_end().to_owned(),
+            is_renamed: true,
+            program,
+            maps: Arc::new(maps),
+            began_ns: 0,
+        };
+        self.by_pid.insert(pid, process);
+    }
+
+    /// Takes note of one record. They come in the order of their times.
+    pub fn add(&mut self, record: &Record<'_>, scope: Scope) {
+        match record {
+            Record::Sample(sample) => self.sample(sample, scope),
+            Record::Mapped(mapped) => self.mapped(mapped),
+            Record::Named(named) => self.named(named),
+            Record::Forked(forked) => self.forked(forked),
+            Record::Ended { pid, tid, time_ns } if pid == tid => {
+                if self.by_pid.contains_key(pid) {
+                    self.ended.push_back((*time_ns, *pid));
+                }
+                self.forget(*time_ns);
+            }
+            Record::Ended { .. } => {}
+            Record::Lost(lost) => self.lost += lost,
+        }
+    }
+
+    fn forget(&mut self, now_ns: u64) {
+        while let Some(&(time_ns, pid)) = self.ended.front()
+            && time_ns + FORGOTTEN_AFTER_NS < now_ns
+        {
+            self.ended.pop_front();
+            // Its number may be another's by now.
+            if self.by_pid.get(&pid).is_some_and(|process| process.began_ns <= time_ns) {
+                self.by_pid.remove(&pid);
+            }
+        }
+    }
+
+    fn forked(&mut self, forked: &Forked) {
+        let Forked { pid, parent, time_ns, .. } = *forked;
+        if pid == parent {
+            return;
+        }
+        if let Some(process) = self.by_pid.get(&parent) {
+            let child = Process {
+                name: process.name.clone(),
+                is_renamed: process.is_renamed,
+                program: process.program.clone(),
+                maps: Arc::clone(&process.maps),
+                began_ns: time_ns,
+            };
+            self.by_pid.insert(pid, child);
+        } else {
+            // The number of a process that ended, in one that is not followed.
+            self.by_pid.remove(&pid);
+        }
+    }
+
+    fn named(&mut self, named: &Named<'_>) {
+        if named.pid != named.tid {
+            return;
+        }
+        let Some(process) = self.by_pid.get_mut(&named.pid) else { return };
+        process.name = String::from_utf8_lossy(named.name).into_owned();
+        process.is_renamed = true;
+        if named.is_exec {
+            process.maps = Arc::default();
+            process.program = String::new();
+        }
+    }
+
+    fn mapped(&mut self, mapped: &Mapped<'_>) {
+        let Some(process) = self.by_pid.get_mut(&mapped.pid) else { return };
+        let path = match mapped.path {
+            b"//anon" => String::new(),
+            path => String::from_utf8_lossy(path).into_owned(),
+        };
+        if process.program.is_empty() && mapped.inode > 0 {
+            process.program.clone_from(&path);
+        }
+        let Mapped { start, length, offset, inode, .. } = *mapped;
+        let end = start.saturating_add(length);
+        Arc::make_mut(&mut process.maps).insert(Mapping { start, end, offset, inode, path });
+    }
+
+    fn sample(&mut self, sample: &Sample<'_>, scope: Scope) {
+        let Sample { pid, time_ns, .. } = *sample;
+        if !self.by_pid.contains_key(&pid) {
+            match scope {
+                // Of another process.
+                Scope::System => return,
+                // The record of its start was lost.
+                Scope::Descent => self.follow(pid),
+            }
+        }
+        let Processes { by_pid, files, .. } = self;
+        let Some(process) = by_pid.get_mut(&pid) else { return };
+        if std::mem::take(&mut process.is_renamed) {
+            process.name = process_name(pid, process);
+        }
+        let (name, maps) = (process.name.clone(), Arc::clone(&process.maps));
+        let stack =
+            located_stack(sample, |address| files.locate(pid, &process.program, &maps, address));
+        let mut node = self.node(None, name, Processes::name_index);
+        for address in stack.into_iter().rev() {
+            node = self.node(Some(node), address, Processes::address_index);
+        }
+        self.samples.push(StackSample { time_ns, node });
+    }
+
+    fn node<T>(&mut self, caller: Option<u32>, content: T, index: fn(&mut Self, T) -> u32) -> u32 {
+        let node = Node { caller, content: index(self, content) };
+        *self.node_indices.entry(node).or_insert_with(|| {
+            self.nodes.push(node);
+            self.nodes.len() as u32 - 1
+        })
+    }
+
+    fn name_index(&mut self, name: String) -> u32 {
+        if let Some(&index) = self.name_indices.get(&name) {
+            return index;
+        }
+        let index = self.names.len() as u32;
+        self.names.push(name.clone());
+        self.name_indices.insert(name, index);
+        index
+    }
+
+    fn address_index(&mut self, address: CodeAddress) -> u32 {
+        if let Some(&index) = self.address_indices.get(&address) {
+            return index;
+        }
+        let index = self.addresses.len() as u32;
+        self.addresses.push(address.clone());
+        self.address_indices.insert(address, index);
+        index
+    }
+}
+
+/// The addresses of a sample, the innermost first.
+fn located_stack(
+    sample: &Sample<'_>,
+    mut locate: impl FnMut(u64) -> CodeAddress,
+) -> Vec<CodeAddress> {
+    let mut stack = Vec::new();
+    let mut previous_mode = None;
+    for (in_kernel, address) in sample.chain().take(DEPTH_MAX) {
+        // A call returns behind itself: that may be the next function, or the next line.
+        let is_return = previous_mode.replace(in_kernel) == Some(in_kernel);
+        let address = if is_return { address.wrapping_sub(1) } else { address };
+        if in_kernel {
+            stack.push(CodeAddress::Kernel(address));
+            continue;
+        }
+        let located = locate(address);
+        // Code without frame pointers has other things where they would be.
+        if is_return && located == CodeAddress::Unknown {
+            break;
+        }
+        stack.push(located);
+    }
+    if stack.is_empty() {
+        let address = sample.address;
+        stack.push(if sample.in_kernel { CodeAddress::Kernel(address) } else { locate(address) });
+    }
+    stack
+}
+
+/// What to call a process: a program that started itself as `/proc/self/exe` is `exe` for the kernel.
+fn process_name(pid: u32, process: &Process) -> String {
+    let mut command_line = read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    if command_line.is_empty() {
+        // It has ended.
+        command_line.clone_from(&process.program);
+    }
+    let ProcessName { name, .. } = ProcessName::new(&process.name, &command_line);
+    printable::replace_unprintable(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mapping(pid: u32, path: &'static [u8], start: u64, time_ns: u64) -> Record<'static> {
+        let (length, offset, inode) = (0x1000, 0, 4711);
+        Record::Mapped(Mapped { pid, start, length, offset, inode, path, time_ns })
+    }
+
+    fn named(pid: u32, is_exec: bool, name: &'static [u8]) -> Record<'static> {
+        Record::Named(Named { pid, tid: pid, is_exec, name, time_ns: 0 })
+    }
+
+    fn forked(pid: u32, parent: u32, time_ns: u64) -> Record<'static> {
+        Record::Forked(Forked { pid, parent, tid: pid, time_ns })
+    }
+
+    /// Numbers beyond the largest that Linux gives.
+    const PARENT: u32 = 0x7fff_0000;
+    const CHILD: u32 = 0x7fff_0001;
+
+    #[test]
+    fn a_child_has_its_parents_mappings_until_it_runs_another_program() {
+        let mut processes = Processes::default();
+        processes.follow(PARENT);
+        for record in [
+            mapping(PARENT, b"/bin/parent", 0x1000, 1),
+            forked(CHILD, PARENT, 2),
+            named(PARENT, false, b"renamed"),
+        ] {
+            processes.add(&record, Scope::System);
+        }
+        let path = |processes: &Processes, pid| {
+            processes.by_pid[&pid].maps.find(0x1010).map(|mapping| mapping.path.clone())
+        };
+        assert_eq!(path(&processes, CHILD).as_deref(), Some("/bin/parent"));
+        processes.add(&named(CHILD, true, b"exe"), Scope::System);
+        assert_eq!(path(&processes, CHILD), None);
+        processes.add(&mapping(CHILD, b"/bin/child", 0x1000, 3), Scope::System);
+        assert_eq!(path(&processes, CHILD).as_deref(), Some("/bin/child"));
+        assert_eq!(path(&processes, PARENT).as_deref(), Some("/bin/parent"));
+        assert_eq!(process_name(CHILD, &processes.by_pid[&CHILD]), "child");
+        assert_eq!(process_name(PARENT, &processes.by_pid[&PARENT]), "renamed");
+        // A thread's name is not its process's.
+        let thread = Named { pid: PARENT, tid: 5, is_exec: false, name: b"thread", time_ns: 0 };
+        processes.add(&Record::Named(thread), Scope::System);
+        assert_eq!(processes.by_pid[&PARENT].name, "renamed");
+    }
+
+    #[test]
+    fn what_has_ended_is_forgotten_and_a_number_may_come_again() {
+        let mut processes = Processes::default();
+        processes.follow(PARENT);
+        let ended = |pid, time_ns| Record::Ended { pid, tid: pid, time_ns };
+        let later = 2 * FORGOTTEN_AFTER_NS;
+        for record in [forked(CHILD, PARENT, 10), ended(CHILD, 20), ended(CHILD + 7, later)] {
+            processes.add(&record, Scope::System);
+        }
+        assert!(!processes.by_pid.contains_key(&CHILD));
+        for record in [forked(CHILD, PARENT, 30), ended(CHILD, 40), forked(CHILD, PARENT, 50)] {
+            processes.add(&record, Scope::System);
+        }
+        processes.add(&ended(CHILD + 7, later), Scope::System);
+        assert!(processes.by_pid.contains_key(&CHILD), "it is a new one");
+        processes.add(&forked(CHILD, CHILD + 8, 60), Scope::System);
+        assert!(!processes.by_pid.contains_key(&CHILD), "it is another's");
+    }
+}

@@ -1,0 +1,175 @@
+//! Profiles of programs of known behaviour.
+
+use super::*;
+use crate::tests::{PATIENCE, Started, start, start_child};
+use rustix::io::Errno;
+use std::io::{BufRead, Read};
+use std::process::Command;
+use std::thread;
+use sys::perf::{SampleClock, Target};
+
+const FREQUENCY_HZ: u64 = 997;
+
+/// Opens clocks on threads alone, as where the system allows no more.
+fn only_descent(clock: SampleClock, target: Target, modes: Modes) -> std::io::Result<Event> {
+    match target {
+        Target::Cpu(_) => Err(Errno::ACCESS.into()),
+        target => Event::clock(clock, target, modes),
+    }
+}
+
+/// And in user mode alone.
+fn only_user(clock: SampleClock, target: Target, modes: Modes) -> std::io::Result<Event> {
+    match modes {
+        Modes::All => Err(Errno::ACCESS.into()),
+        Modes::User => only_descent(clock, target, modes),
+    }
+}
+
+/// Whether profiles can be taken here; says so if not.
+fn is_refused() -> bool {
+    let refusal = Profiler::check().err();
+    if let Some(refusal) = &refusal {
+        eprintln!("SKIPPED: {refusal}");
+    }
+    refusal.is_some()
+}
+
+/// Takes until there are so many samples, and names them.
+fn profile(mut profiler: Profiler, samples: usize) -> SampledStacks {
+    let start = Instant::now();
+    while profiler.processes.samples.len() < samples {
+        assert!(start.elapsed() < PATIENCE, "{} samples", profiler.processes.samples.len());
+        thread::sleep(Duration::from_millis(20));
+        profiler.take();
+    }
+    profiler.finish(&|_| true)
+}
+
+fn functions(profile: &SampledStacks, sample: &TimedSample) -> Vec<String> {
+    let frame = |index: &u32| profile.frames[*index as usize].function.clone();
+    sample.stack.iter().map(frame).collect()
+}
+
+fn share_of(profile: &SampledStacks, is: impl Fn(&TimedSample) -> bool) -> f64 {
+    let count = profile.samples.iter().filter(|sample| is(sample)).count();
+    count as f64 / profile.samples.len() as f64
+}
+
+#[test]
+fn threads_that_run_already_are_sampled_however_much_is_allowed() {
+    if is_refused() {
+        return;
+    }
+    let ways: [(Open<'_>, bool); 3] =
+        [(&Event::clock, true), (&only_descent, true), (&only_user, false)];
+    for (open, with_kernel) in ways {
+        let (child, _out) = start_child();
+        let before_ns = Clock::Monotonic.now();
+        let profiler = Profiler::start_with(child.pid(), FREQUENCY_HZ, open).unwrap();
+        let profile = profile(profiler, 100);
+        let after_ns = Clock::Monotonic.now();
+        let spins = share_of(&profile, |sample| {
+            let functions = functions(&profile, sample);
+            functions.iter().any(|function| function == "stacks::tests::spin_in_a_test")
+        });
+        assert!(spins > 0.5, "{spins} of {profile:?}");
+        for sample in &profile.samples {
+            assert!((before_ns..after_ns).contains(&sample.time_ns));
+            assert_eq!(profile.frames[sample.stack[0] as usize].kind, FrameKind::Process);
+            assert!(sample.stack.len() > 1);
+        }
+        let is_kernel_hidden =
+            profile.limits.iter().any(|limit| matches!(limit, ProfileLimit::KernelHidden { .. }));
+        let has_kernel = profile.frames.iter().any(|frame| frame.kind.is_kernel());
+        assert!(with_kernel || (is_kernel_hidden && !has_kernel), "{:?}", profile.limits);
+        assert!((profile.sample_ns - 1e9 / FREQUENCY_HZ as f64).abs() < 1.0);
+    }
+}
+
+#[test]
+fn what_a_process_starts_is_named_when_it_has_gone_and_its_file_too() {
+    if is_refused() {
+        return;
+    }
+    let directory = std::env::temp_dir().join(format!("knee-profiled-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join("copied");
+    std::fs::copy("/usr/bin/head", &file).unwrap();
+    // It reads in the kernel, ends, and its file is removed, while the shell goes on.
+    let script =
+        "read line; \"$0\" -c 1000000000 /dev/zero > /dev/null; rm \"$0\"; echo; read line";
+    for open in [&Event::clock as Open<'_>, &only_descent] {
+        std::fs::copy("/usr/bin/head", &file).unwrap();
+        let (mut child, mut out) = start(Command::new("sh").args(["-c", script]).arg(&file));
+        let mut profiler = Profiler::start_with(child.pid(), FREQUENCY_HZ, open).unwrap();
+        child.go();
+        let done = thread::spawn(move || out.read_line(&mut String::new()));
+        while !done.is_finished() {
+            thread::sleep(Duration::from_millis(20));
+            profiler.take();
+        }
+        let has_kernel = profiler.clocks.setting.modes == Modes::All;
+        let profile = profiler.finish(&|_| true);
+        let is_copied = |sample: &TimedSample| functions(&profile, sample)[0] == "copied";
+        assert!(share_of(&profile, is_copied) > 0.5, "{profile:?}");
+        let reads = |sample: &TimedSample| {
+            let functions = functions(&profile, sample);
+            functions.iter().any(|function| function.contains("read"))
+        };
+        assert!(share_of(&profile, reads) > 0.0 || !has_kernel, "{profile:?}");
+        let is_program = |frame: &Frame| frame.kind == FrameKind::User && frame.module == "copied";
+        assert!(profile.frames.iter().any(is_program), "{:?}", profile.frames);
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn only_the_wanted_samples_are_named_and_other_processes_are_left_out() {
+    if is_refused() {
+        return;
+    }
+    let (_stranger, _its_out) = start_child();
+    let (child, mut out) = start(Command::new("sh").args(["-c", "read line; echo"]));
+    let profiler = Profiler::start(child.pid(), FREQUENCY_HZ).unwrap();
+    thread::sleep(Duration::from_millis(50));
+    drop(child);
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    let profile = profiler.finish(&|_| true);
+    assert!(profile.samples.len() < 20, "a shell that waits: {profile:?}");
+    let (child, _out) = start_child();
+    let mut profiler = Profiler::start(child.pid(), FREQUENCY_HZ).unwrap();
+    while profiler.processes.samples.len() < 10 {
+        profiler.take();
+    }
+    let none = profiler.finish(&|_| false);
+    assert!(none.samples.is_empty() && none.frames.is_empty(), "{none:?}");
+}
+
+#[test]
+fn a_process_that_has_gone_is_refused_and_the_rest_is_still_sampled() {
+    if is_refused() {
+        return;
+    }
+    let mut gone = Command::new("true").spawn().unwrap();
+    let pid = Pid::from_child(&gone);
+    gone.wait().unwrap();
+    let raw = pid.as_raw_pid().cast_unsigned();
+    assert_eq!(
+        Profiler::start(pid, FREQUENCY_HZ).err(),
+        Some(ProfileError::NoProcess { pid: raw })
+    );
+    let (child, _out) = start_child();
+    for open in [&Event::clock as Open<'_>, &only_descent] {
+        let own = Pid::from_child(&child.0);
+        let (idle, _its_out): (Started, _) = start(Command::new("sleep").arg("1000"));
+        let mut profiler = Profiler::start_with(idle.pid(), FREQUENCY_HZ, open).unwrap();
+        assert_eq!(profiler.attach(pid), Err(ProfileError::NoProcess { pid: raw }));
+        profiler.attach(own).unwrap();
+        let profile = profile(profiler, 20);
+        let is_attached =
+            |sample: &TimedSample| functions(&profile, sample)[0].starts_with("stacks");
+        assert!(share_of(&profile, is_attached) > 0.5, "{profile:?}");
+    }
+}

@@ -361,13 +361,20 @@ impl Interner {
         Interner { frames, stacks }
     }
 
-    /// The index of `frame` in `profile`.
+    /// The index of `frame` in `profile`. Its names are made printable: a symbol may be any bytes.
     pub fn frame(&mut self, profile: &mut Profile, frame: &Frame) -> u32 {
         if let Some(&index) = self.frames.get(frame) {
             return index;
         }
-        let index = profile.frames.len() as u32;
-        profile.frames.push(frame.clone());
+        let printable = Frame {
+            function: printable::replace_unprintable(&frame.function),
+            module: printable::replace_unprintable(&frame.module),
+            kind: frame.kind,
+        };
+        let index = *self.frames.entry(printable).or_insert_with_key(|printable| {
+            profile.frames.push(printable.clone());
+            profile.frames.len() as u32 - 1
+        });
         self.frames.insert(frame.clone(), index);
         index
     }
@@ -487,6 +494,18 @@ mod tests {
             samples_outside: 0,
             limits: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_symbol_of_any_bytes_is_printable() {
+        let (mut profile, mut interner) = (Profile::default(), Interner::default());
+        let strange = frame("evil\u{1b}[2J");
+        let index = interner.frame(&mut profile, &strange);
+        assert!(profile.frames[0].function.chars().all(printable::is_printable));
+        assert_eq!(interner.frame(&mut profile, &strange), index);
+        let clean = profile.frames[0].clone();
+        assert_eq!(interner.frame(&mut profile, &clean), index);
+        assert_eq!(profile.frames.len(), 1);
     }
 
     #[test]

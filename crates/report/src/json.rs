@@ -12,6 +12,7 @@
 //! | `host` | `before` and `after` (null when cut off): facts by dotted key |
 //! | `warnings` | of the plan (its changes in sentences) and of the run: `what` and `remedy` |
 //! | `cells` | each cell that ended: key, outcome, resources, facts, metrics; `short` if before its axis did |
+//! | `profile` | sampled call stacks: `frames`, `stacks`, `cells` and `code`; if the run has a profile, and with [`Samples::Include`] |
 //! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `comparisons`, `distributions` |
 //! | `means` | of workloads with averages: means with their standard deviations and every run, metrics by subjects |
 //! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
@@ -54,7 +55,7 @@ pub fn run(run: &Run, conclusions: &Conclusions, samples: Samples) -> Value {
     let warnings: Vec<Warning> =
         run.plan.all_warnings().chain(run.warnings.iter().cloned()).collect();
     let cells: Vec<Value> = run.cells.iter().map(|ended| cell(ended, samples)).collect();
-    json!({
+    let mut value = json!({
         "schema": SCHEMA,
         "summary": run.summary,
         "plan": run.plan,
@@ -69,7 +70,11 @@ pub fn run(run: &Run, conclusions: &Conclusions, samples: Samples) -> Value {
         "findings": findings.collect::<Vec<Value>>(),
         "caveats": conclusions.caveats.iter().map(caveat).collect::<Vec<Value>>(),
         "answer": Answer::new(run, conclusions),
-    })
+    });
+    if samples == Samples::Include && !run.profile.is_empty() {
+        value["profile"] = json!(run.profile);
+    }
+    value
 }
 
 /// A finding as data, with its sentence.

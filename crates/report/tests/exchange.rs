@@ -7,8 +7,9 @@ use fixture::trajectory::{self, Size};
 use fixture::{build, dead, locks, pipetest, realistic};
 use jsonschema::Validator;
 use record::{
-    AxisPosition, Budget, CellKey, Change, CommandOutput, Custom, FailureReason, Limit, LimitCause,
-    Outcome, PlanChange, PrintedFigure, Run, RunState, Shell, SkipCause, Template, server_facts,
+    AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, Custom, FailureReason, Limit,
+    LimitCause, MachineCode, Outcome, PlanChange, PrintedFigure, ProfileLimit, ProfilePlan, Run,
+    RunState, SampledEvent, Shell, SkipCause, Template, server_facts,
 };
 use report::export::{Material, What, find};
 use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
@@ -28,7 +29,7 @@ fn runs() -> Vec<Run> {
         locks::locks(3).0,
         build::build(&[1, 2]).0,
     ];
-    all.extend([labelled(), interrupted(), open()]);
+    all.extend([labelled(), interrupted(), open(), profiled()]);
     all
 }
 
@@ -63,6 +64,48 @@ fn servers() -> Run {
             }
         }
     }
+    run
+}
+
+/// A run with all that a profile can have.
+fn profiled() -> Run {
+    let (mut run, _) = realistic(1);
+    run.cells.retain(|cell| cell.sequence < 2);
+    run.plan.cells.truncate(2);
+    (run.summary.cells_ended, run.summary.cells_planned) = (2, 2);
+    let keys = run.plan.cells.clone();
+    let stacks =
+        [("knee worker;main;do_sys_poll_[k];sock_poll_[k]", 90), ("knee worker;[libc.so.6]", 10)];
+    let machine = MachineCode {
+        architecture: "x86_64".into(),
+        address: u64::MAX - 4096,
+        bytes: "90c3".into(),
+        lines: vec![(0, "net/socket.c:1380".into())],
+    };
+    let error = || "Operation not permitted".to_owned();
+    let file = CodeFault::FileUnreadable { path: "/lib/libc.so.6".into(), error: error() };
+    run.profile = fixtures::profile()
+        .cell(keys[0].clone(), "loop", (1000, 100_000_000), stacks)
+        .instructions("sock_poll_[k]", &[(0x1a3, 60), (0x1a7, 30)])
+        .limit(ProfileLimit::KernelHidden { perf_level: Some(2) })
+        .limit(ProfileLimit::KernelHidden { perf_level: None })
+        .limit(ProfileLimit::KernelSymbolsHidden)
+        .limit(ProfileLimit::SamplesLost { lost: 7 })
+        .limit(ProfileLimit::ProcessHidden { program: "nginx".into(), error: error() })
+        .cell(keys[1].clone(), "loop", (1000, 100_000_000), [])
+        .code("sock_poll_[k]", Ok(machine))
+        .code("do_sys_poll_[k]", Err(CodeFault::KernelMemoryUnreadable { error: error() }))
+        .code("[libc.so.6]", Err(file))
+        .code("main", Err(CodeFault::NoSuchFile))
+        .build();
+    let failed = &mut run.profile.cells[1];
+    failed.regions.clear();
+    failed.event = SampledEvent::Cycles;
+    failed.outcome = Outcome::Failed {
+        reason: FailureReason::DeadlineExceeded { deadline_ms: 10_000, activity: String::new() },
+        detail: "state D".into(),
+    };
+    run.plan.profile = Some(ProfilePlan { frequency_hz: 997, measure_ms: 500 });
     run
 }
 
@@ -248,7 +291,9 @@ fn small(value: &mut Value) {
 fn a_key_of_another_name_is_not_what_the_schema_says_wherever_it_stands() {
     let published = Published::new();
     let mut checked_shapes = BTreeSet::new();
-    for mut value in [labelled(), locks::locks(3).0, build::build(&[1]).0].map(|run| value(&run)) {
+    for mut value in
+        [labelled(), locks::locks(3).0, build::build(&[1]).0, profiled()].map(|run| value(&run))
+    {
         small(&mut value);
         published.holds(&value).unwrap();
         let mut shapes = BTreeMap::new();
@@ -275,6 +320,10 @@ fn a_key_of_another_name_is_not_what_the_schema_says_wherever_it_stands() {
         "/plan/changes/*/change/cause",
         "/cells/*/metrics/*/usage",
         "/means/*/columns/*",
+        "/plan/profile",
+        "/profile/stacks/*",
+        "/profile/code/*/code/machine",
+        "/profile/cells/*/regions/*/instructions/*",
     ] {
         assert!(checked_shapes.contains(shape), "{shape} is not in {checked_shapes:?}");
     }
@@ -350,6 +399,64 @@ fn what_contradicts_itself_is_refused_with_its_place() {
     assert_eq!(
         refused(|run| run["cells"][0]["key"]["rounds"] = json!(1)),
         "cells.0.key.rounds is a key that this knee does not know"
+    );
+}
+
+/// What a drawn or damaged number would make of a walk through it: none of it is taken.
+#[test]
+fn a_profile_with_numbers_of_nothing_is_refused() {
+    let original = value(&profiled());
+    let refused = |change: &dyn Fn(&mut Value)| {
+        let mut value = original.clone();
+        change(&mut value["profile"]);
+        read(value.to_string().as_bytes())
+            .map_or_else(|error| error.to_string(), |_| "taken".into())
+    };
+    type Change = dyn Fn(&mut Value);
+    let cases: [(&Change, &str); 11] = [
+        (
+            &|profile| profile["stacks"][0]["caller"] = json!(0),
+            "stack 0 of the profile is not before it",
+        ),
+        (&|profile| profile["stacks"][2]["caller"] = json!(u32::MAX), "is not before it"),
+        (
+            &|profile| profile["stacks"][1]["frame"] = json!(99),
+            "stack 1 of the profile has no frame",
+        ),
+        (&|profile| profile["stacks"][1]["frame"] = json!(-1), "invalid value: integer `-1`"),
+        (&|profile| profile["code"][0]["frame"] = json!(99), "code of frame 99"),
+        (&|profile| profile["cells"][0]["regions"][0]["samples"][0] = json!([99, 1]), "stack 99"),
+        (
+            &|profile| profile["cells"][0]["regions"][0]["samples"][0] = json!([0, u64::MAX]),
+            "the profile has 18446744073709551615 samples",
+        ),
+        (
+            &|profile| profile["cells"][0]["regions"][0]["instructions"][0]["frame"] = json!(99),
+            "samples of frame 99",
+        ),
+        (
+            &|profile| profile["cells"][1]["key"] = profile["cells"][0]["key"].clone(),
+            "it is there twice",
+        ),
+        (
+            &|profile| profile["cells"][1]["key"]["point"] = json!(12_345),
+            "profile.cells.1.key is not of a cell in plan.cells",
+        ),
+        (
+            &|profile| profile["cells"][0]["regions"][0]["operations"] = json!(u64::MAX),
+            "profile.cells.0.regions.operations is 18446744073709551615, which is too large",
+        ),
+    ];
+    for (change, expected) in cases {
+        let error = refused(change);
+        assert!(error.contains(expected), "{error}: {expected}");
+    }
+    let unknown = refused(&|profile| profile["cells"][0]["eventual"] = json!(1));
+    assert_eq!(unknown, "profile.cells.0.eventual is a key that this knee does not know");
+    assert!(
+        report::json::run(&profiled(), &findings::conclude(&profiled()), Samples::Omit)
+            .get("profile")
+            .is_none()
     );
 }
 

@@ -7,7 +7,9 @@
 use super::plain;
 use super::schema::{SCHEMA, SCHEMA_OLDEST};
 use jiff::Timestamp;
-use record::{Cell, Clock, Host, Plan, Profile, Run, RunState, RunSummary, Usage, Warning};
+use record::{
+    Cell, CellKey, Clock, Host, Plan, Profile, Run, RunState, RunSummary, Usage, Warning,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::HashSet;
@@ -117,6 +119,7 @@ pub fn read(bytes: &[u8]) -> Result<Run, Unreadable> {
     check_summary(&run)?;
     check_state(&run)?;
     check_cells(&run)?;
+    check_profile(&run)?;
     Ok(run)
 }
 
@@ -229,6 +232,29 @@ fn check_cells(run: &Run) -> Result<(), Unreadable> {
             )));
         }
         check_cell(cell, index)?;
+    }
+    Ok(())
+}
+
+fn check_profile(run: &Run) -> Result<(), Unreadable> {
+    run.profile.check().map_err(Unreadable::new)?;
+    let planned = run.plan.cells.iter().map(|key| CellKey { round: 0, ..key.clone() });
+    let planned: HashSet<CellKey> = planned.collect();
+    for (index, cell) in run.profile.cells.iter().enumerate() {
+        if !planned.contains(&cell.key) {
+            return Err(Unreadable::new(format!(
+                "profile.cells.{index}.key is not of a cell in plan.cells"
+            )));
+        }
+        let path = |key: &'static str| move || format!("profile.cells.{index}.{key}");
+        fits(cell.key.point, path("key.point"))?;
+        fits(cell.elapsed_ns, path("elapsed_ns"))?;
+        fits(cell.samples_outside, path("samples_outside"))?;
+        for region in &cell.regions {
+            fits(region.position, path("regions.position"))?;
+            fits(region.operations, path("regions.operations"))?;
+            fits(region.elapsed_ns, path("regions.elapsed_ns"))?;
+        }
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ use engine::{
 };
 use file::{Large, Layout, MB};
 use slow::Slow;
+use std::borrow::Cow;
 use std::path::Path;
 use transfer::Source;
 
@@ -255,7 +256,7 @@ fn make_large(cell: &Cell, site: &Path, count: u64, probe: &mut Probe) -> Result
 /// The value of a parameter that a cell may lack; then its default.
 fn setting(cell: &Cell, parameter: &Parameter) -> String {
     let default = parameter.default.quick.first().copied().unwrap_or_default();
-    cell.text(parameter.name).map_or_else(|_| default.to_owned(), |text| text.into_owned())
+    cell.text(parameter.name).map_or_else(|_| default.to_owned(), Cow::into_owned)
 }
 
 /// Takes the file, and times every MB.

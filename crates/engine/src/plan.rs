@@ -6,7 +6,7 @@ mod with_custom;
 pub use request::{Overrides, ROUNDS_MAX, RequestError, RunRequest};
 
 use crate::workload::parameter::{Parameter, Values};
-use crate::workload::{Cell, Fit, Kind, Workload, info};
+use crate::workload::{About, Cell, Fit, Kind, Workload, info};
 use quantities::{families, nearest};
 use record::{
     AxisPosition, CellKey, Change, Limit, Parameters, Plan, PlanChange, Unavailable, Value,
@@ -56,47 +56,37 @@ pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Pla
             "that is {cells} cells, and {CELLS_MAX} are the most; ask for fewer points or rounds"
         )));
     }
-    plan.deadline_ms = match request.deadline {
-        Some(deadline) => deadline.as_millis() as u64,
-        None => ample_ms(&plan, &keys, &workloads),
-    };
+    for (index, row) in workloads.iter().enumerate() {
+        let about = row.about();
+        let deadline_ms = match request.deadline {
+            Some(deadline) => deadline.as_millis() as u64,
+            None => ample_ms(&plan, &plan.workloads[index], &keys, about),
+        };
+        plan.workloads[index].deadline_ms = Some(deadline_ms);
+        plan.deadline_ms = plan.deadline_ms.max(deadline_ms);
+    }
     plan.cells = in_order(&keys, plan.seed);
     Ok(plan)
 }
 
-/// A deadline that no cell meets that works. A cell measures several figures, and opens and closes what
-/// it measures them on, for which its workload says how long it takes at most; a call of a trajectory
-/// takes what its workload says at most, and mostly far less.
-fn ample_ms(plan: &Plan, keys: &[(CellKey, u32)], workloads: &[&'static dyn Workload]) -> u64 {
-    let is_trajectory = |name: &str| {
-        plan.workloads.iter().any(|workload| workload.name == name && workload.trajectory)
-    };
-    let call_ms_max = |name: &str| {
-        let about = workloads.iter().map(|row| row.about()).find(|about| about.name == name);
-        about.map_or(1, |about| about.usual.call_ms_max)
-    };
-    let cell_ms_max = workloads.iter().map(|row| row.about().usual.cell_ms_max).max();
-    let things_ms = keys.iter().map(|(key, _)| things_ms_max(key, plan, workloads)).max();
-    let keys = keys.iter().filter(|(key, _)| is_trajectory(&key.workload));
-    let calls_ms = keys.map(|(key, _)| key.point.saturating_mul(call_ms_max(&key.workload)));
+/// A deadline that no cell of a workload meets that works. A cell measures several figures, and opens and
+/// closes what it measures them on, for which its workload says how long it takes at most; a call of a
+/// trajectory takes what its workload says at most, and mostly far less.
+fn ample_ms(plan: &Plan, info: &WorkloadInfo, keys: &[(CellKey, u32)], about: &About) -> u64 {
+    let keys = || keys.iter().map(|(key, _)| key).filter(|key| key.workload == info.name);
+    let things_ms = keys().map(|key| things_ms_max(key, info, about)).max();
+    let farthest = keys().map(|key| key.point).max().filter(|_| info.trajectory);
+    let calls_ms = farthest.unwrap_or(0).saturating_mul(about.usual.call_ms_max);
     // A workload with averages measures something whole, and for no set time.
-    let for_a_time = !plan.workloads.iter().all(|workload| workload.averages);
-    let measuring_ms = if for_a_time { 10 * plan.measure_ms } else { 0 };
-    cell_ms_max.unwrap_or(0) + measuring_ms + calls_ms.max().unwrap_or(0) + things_ms.unwrap_or(0)
+    let measuring_ms = if info.averages { 0 } else { 10 * plan.measure_ms };
+    about.usual.cell_ms_max + measuring_ms + calls_ms + things_ms.unwrap_or(0)
 }
 
 /// What a cell takes at most to make the things of which it has a number, such as connections.
-fn things_ms_max(key: &CellKey, plan: &Plan, workloads: &[&'static dyn Workload]) -> u64 {
-    let about = workloads.iter().map(|row| row.about()).find(|about| about.name == key.workload);
-    let Some((parameter, each_us_max)) = about.and_then(|about| about.usual.made_us_max) else {
-        return 0;
-    };
-    let is_axis = plan
-        .workloads
-        .iter()
-        .any(|row| row.name == key.workload && row.axis_parameter == parameter);
+fn things_ms_max(key: &CellKey, info: &WorkloadInfo, about: &About) -> u64 {
+    let Some((parameter, each_us_max)) = about.usual.made_us_max else { return 0 };
     let number = || key.parameters.get(parameter).and_then(Value::number);
-    let count = if is_axis { Some(key.point) } else { number() };
+    let count = if info.axis_parameter == parameter { Some(key.point) } else { number() };
     count.unwrap_or(0).saturating_mul(each_us_max) / 1_000
 }
 

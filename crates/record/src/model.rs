@@ -100,7 +100,8 @@ pub struct Plan {
     pub rounds: u32,
     /// Time that one metric of one cell may spend measuring, in milliseconds.
     pub measure_ms: u64,
-    /// A worker that has not ended by then is killed and its cell failed, in milliseconds.
+    /// A worker that has not ended by then is killed and its cell failed, in milliseconds: the longest
+    /// deadline of any workload. See [`Plan::cell_deadline_ms`].
     pub deadline_ms: u64,
     /// The CPUs that workers are pinned to; empty when they run where the kernel puts them.
     pub pinned_cpus: Vec<usize>,
@@ -130,6 +131,18 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The deadline of a workload's cells, in milliseconds. Records of knee before 0.1 have one for all.
+    pub fn cell_deadline_ms(&self, workload: &str) -> u64 {
+        let info = self.workloads.iter().find(|info| info.name == workload);
+        info.and_then(|info| info.deadline_ms).unwrap_or(self.deadline_ms)
+    }
+
+    /// The shortest and the longest deadline of any workload, in milliseconds.
+    pub fn deadlines_ms(&self) -> (u64, u64) {
+        let of_each = self.workloads.iter().map(|info| self.cell_deadline_ms(&info.name));
+        (of_each.min().unwrap_or(self.deadline_ms), self.deadline_ms)
+    }
+
     /// The subjects that are wrong on purpose, each with its workload.
     pub fn controls(&self) -> impl Iterator<Item = (&str, &str)> {
         self.workloads.iter().flat_map(|workload| {
@@ -194,6 +207,10 @@ pub struct WorkloadInfo {
     pub metrics: Vec<MetricInfo>,
     /// What is compared, in table order, unavailable ones included.
     pub subjects: Vec<SubjectInfo>,
+    /// A worker that measures a cell of it and has not ended by then is killed, in milliseconds; absent
+    /// where the plan's deadline holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ms: Option<u64>,
     /// What the user added to it; absent where it measured its own subjects only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<Box<Custom>>,

@@ -364,11 +364,13 @@ fn planned(run: &Run) -> String {
     let cpus: Vec<String> = plan.pinned_cpus.iter().map(usize::to_string).collect();
     let pinned =
         if cpus.is_empty() { String::new() } else { format!(", pinned to CPU {}", list(&cpus)) };
+    let deadlines = match plan.deadlines_ms() {
+        (min, max) if min == max => count(max),
+        (min, max) => format!("{} to {}", count(min), count(max)),
+    };
     format!(
         "Seed {}, {rounds}, {} ms a metric and cell, deadline {} ms a cell{pinned}",
-        plan.seed,
-        plan.measure_ms,
-        count(plan.deadline_ms)
+        plan.seed, plan.measure_ms, deadlines
     )
 }
 

@@ -88,6 +88,24 @@ table! {
 #[cfg(test)]
 mod tests {
     use super::TABLE;
+    use engine::RunRequest;
+    use std::time::Duration;
+
+    #[test]
+    fn each_workload_has_a_deadline_of_its_own() {
+        let request = RunRequest {
+            workloads: ["poll", "build"].map(String::from).to_vec(),
+            subjects: ["poll", "optimal"].map(String::from).to_vec(),
+            ..RunRequest::default()
+        };
+        let plan = engine::plan(&request, TABLE).unwrap();
+        let [poll, build] = ["poll", "build"].map(|name| plan.cell_deadline_ms(name));
+        assert!(poll < build, "{poll} ms is that of poll alone, {build} ms of builds");
+        assert_eq!((plan.deadlines_ms(), plan.deadline_ms), ((poll, build), build));
+        let request = RunRequest { deadline: Some(Duration::from_secs(7)), ..request };
+        let plan = engine::plan(&request, TABLE).unwrap();
+        assert_eq!(plan.deadlines_ms(), (7_000, 7_000), "what the user says holds for all");
+    }
 
     #[test]
     fn every_workload_names_what_it_has() {

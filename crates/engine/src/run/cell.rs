@@ -19,7 +19,7 @@ pub(super) fn measured(
     let key = plan.cells.get(sequence)?;
     let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
     let order = order(plan, key, settings, scratch);
-    let deadline = Duration::from_millis(plan.deadline_ms);
+    let deadline = Duration::from_millis(plan.cell_deadline_ms(&key.workload));
     ended_cell(sequence, key, supervise(&order, deadline, settings, starter))
 }
 

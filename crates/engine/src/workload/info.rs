@@ -35,6 +35,8 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
             .iter()
             .map(|(first, second)| (word(first), word(second)))
             .collect(),
+        // Planning says it: it depends on the points.
+        deadline_ms: None,
         also_growth: about.also_growth.iter().map(word).collect(),
         averages: about.averages,
         metrics: about.metrics.iter().map(metric_info).collect(),

@@ -105,7 +105,7 @@ int main(int count, char **words)
 }
 "#;
 
-fn compiled(source: &str, directory: &Path) -> PathBuf {
+pub fn compiled(source: &str, directory: &Path) -> PathBuf {
     let (file, program) = (directory.join("recorder.c"), directory.join("recorder"));
     fs::write(&file, source).unwrap();
     let done = Command::new("cc").args(["-O1", "-o"]).arg(&program).arg(&file).status().unwrap();

@@ -253,6 +253,32 @@ fn a_command_that_does_not_end_is_ended_with_all_that_it_started() {
     }
 }
 
+/// A process that becomes more and more of them, each of which does the same. By itself it stops at 9,000: a
+/// knee that does not end it leaves the machine alive.
+const BOMB: &str = r"
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void) {
+    atomic_int *count = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    while (atomic_fetch_add(count, 1) < 9000)
+        fork();
+    for (;;)
+        pause();
+}
+";
+
+#[test]
+fn a_command_that_multiplies_is_ended_with_all_its_processes() {
+    let commander = Commander::new();
+    let program = super::build::compiled(BOMB, commander.knee.directory.path());
+    let command = format!("'{}' {{n}}", program.display());
+    let words = ["--command", &command, "--points", "1", "--time-limit", "60s"];
+    let reason = commander.reason(&words);
+    assert!(reason.contains("had more than 4096 processes at once and was killed"), "{reason}");
+    commander.knee.assert_no_process_left();
+}
+
 #[test]
 fn what_a_command_leaves_behind_is_ended_and_counted() {
     let commander = Commander::new();

@@ -150,6 +150,14 @@ fn seen_before(plan: &Plan, file: &Path) -> Option<String> {
     sight(&run, &format!("Runs like run {} show", run.summary.number))
 }
 
+/// When a cell is ended that hangs: that may differ by workload.
+fn deadlines(plan: &Plan) -> String {
+    match plan.deadlines_ms() {
+        (min, max) if min == max => duration(max),
+        (min, max) => format!("{} to {}", duration(min), duration(max)),
+    }
+}
+
 fn text(plan: &Plan, estimate: &Estimate, seen_before: Option<String>) -> String {
     let mut text = String::new();
     for info in &plan.workloads {
@@ -165,7 +173,7 @@ fn text(plan: &Plan, estimate: &Estimate, seen_before: Option<String>) -> String
         "Cells: {}, {} for each figure of a cell, deadline {}{pinned}, seed {}",
         cells(plan),
         duration(plan.measure_ms),
-        duration(plan.deadline_ms),
+        deadlines(plan),
         plan.seed
     );
     for warning in plan.all_warnings() {

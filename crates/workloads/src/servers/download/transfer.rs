@@ -118,11 +118,11 @@ mod tests {
 
     #[test]
     fn a_file_of_anyone_has_any_length_and_comes_whole() {
-        let known = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
-        assert_eq!(length(None, known), Ok(Some(5)));
+        let with_length = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+        assert_eq!(length(None, with_length), Ok(Some(5)));
         assert_eq!(length(None, "HTTP/1.0 200 OK\r\n\r\n"), Ok(None));
-        assert_eq!(length(Some(5), known), Ok(Some(5)));
-        assert!(length(Some(6), known).is_err(), "a file that knee made has its length");
+        assert_eq!(length(Some(5), with_length), Ok(Some(5)));
+        assert!(length(Some(6), with_length).is_err(), "a file that knee made has its length");
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         assert!(length(None, chunked).unwrap_err().contains("in chunks"));
         let missing = length(None, "HTTP/1.1 404 Not Found\r\nX: y\r\n\r\n").unwrap_err();

@@ -124,7 +124,7 @@ prop_compose! {
         });
         let subjects = subjects.into_iter()
             .map(|(name, label, note, control)| SubjectInfo { name, label, note, control });
-        WorkloadInfo { name, version, question, operation, not_measured, axis,
+        WorkloadInfo { deadline_ms: None, name, version, question, operation, not_measured, axis,
             axis_parameter, ratio, trajectory, points_down, role, compared_pairs, also_growth, averages,
             metrics: metrics.collect(), subjects: subjects.collect(), custom: Some(Box::new(custom())) }
     }

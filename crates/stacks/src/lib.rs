@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod code;
 mod demangle;
 mod display;
 mod limitation;

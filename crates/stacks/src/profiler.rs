@@ -7,12 +7,16 @@ mod processes;
 pub use error::ProfileError;
 
 use crate::addresses::{CodeAddress, ResolvedAddress};
-use crate::profile::{Frame, FrameKind, ProfileLimit, SampledStacks, TimedSample};
+use crate::code::machine_code;
+use crate::profile::{
+    CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledStacks, TimedSample,
+};
 use crate::threads::threads_below;
 use clocks::{Clocks, Open};
 use error::perf_level;
 use processes::{Node, Processes, StackSample};
 use rustix::process::Pid;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 use sys::clock::Clock;
@@ -20,6 +24,8 @@ use sys::perf::{Event, Modes, Record, records_with_bytes};
 
 /// How long looking up symbols may take.
 const LOOKUP_MAX: Duration = Duration::from_secs(20);
+/// Functions whose code is read.
+const FUNCTIONS_WITH_CODE_MAX: usize = 10;
 /// A record is written this long after its time at the most. Until then, an earlier one may come from another CPU.
 const WRITTEN_AFTER_NS: u64 = 1_000_000;
 
@@ -114,13 +120,14 @@ impl Profiler {
         samples.retain(|sample| wanted(sample.time_ns));
         samples.sort_by_key(|sample| sample.time_ns);
         let naming = Naming::new(&self.processes, &samples);
+        let code = naming.code(&self.processes, &samples);
         let samples = samples.iter().map(|sample| naming.sample(&self.processes, sample));
         SampledStacks {
             event: self.clocks.event(),
             sample_ns: self.sample_ns,
             samples: samples.collect(),
             limits: self.limits(&naming.resolved),
-            code: Vec::new(),
+            code,
             frames: naming.frames,
         }
     }
@@ -185,6 +192,27 @@ impl Naming {
         let function = resolved.symbol.as_ref().map_or("", |symbol| &symbol.name);
         let [function, module] = [function, &resolved.module].map(printable::replace_unprintable);
         Frame { function, module, kind: resolved.kind }
+    }
+
+    /// The code of the functions that most samples were taken in.
+    fn code(
+        &self,
+        processes: &Processes,
+        samples: &[StackSample],
+    ) -> Vec<(u32, Result<MachineCode, CodeFault>)> {
+        let mut counts: BTreeMap<u32, (u64, CodeAddress)> = BTreeMap::new();
+        for sample in samples {
+            let first = || (0, processes.address(sample.node));
+            counts.entry(self.of_nodes[&sample.node]).or_insert_with(first).0 += 1;
+        }
+        let mut functions: Vec<(u32, (u64, CodeAddress))> = counts.into_iter().collect();
+        functions.sort_by_key(|(_, (count, _))| Reverse(*count));
+        functions.truncate(FUNCTIONS_WITH_CODE_MAX);
+        let until = Instant::now() + LOOKUP_MAX;
+        let code = functions.into_iter().map(|(frame, (_, address))| {
+            (frame, machine_code(&processes.files, &address, &self.resolved[&address], until))
+        });
+        code.collect()
     }
 
     fn sample(&self, processes: &Processes, sample: &StackSample) -> TimedSample {

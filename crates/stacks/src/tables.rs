@@ -25,6 +25,7 @@ static VDSO: OnceLock<Option<Vdso>> = OnceLock::new();
 
 /// The kernel's code in user space: the same bytes in every process.
 pub(crate) struct Vdso {
+    pub bytes: Vec<u8>,
     pub symbols: FileSymbols,
 }
 
@@ -91,7 +92,7 @@ fn read_vdso() -> Option<Vdso> {
     let mut bytes = vec![0; usize::try_from(length).ok()?];
     File::open("/proc/self/mem").ok()?.read_exact_at(&mut bytes, mapping.start).ok()?;
     let symbols = FileSymbols::parse(&bytes[..]).ok()?;
-    Some(Vdso { symbols })
+    Some(Vdso { bytes, symbols })
 }
 
 #[cfg(test)]

@@ -1,0 +1,159 @@
+//! The kernel's memory as `/proc/kcore` shows it: an ELF core file, whose segments are ranges of addresses.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// The sizes of the header of a 64-bit ELF file, and of one of its segments' headers.
+const HEADER_BYTES: usize = 64;
+const SEGMENT_BYTES: usize = 56;
+/// `PT_LOAD`: a segment that holds memory.
+const MEMORY: u32 = 1;
+
+/// A range of addresses, and where its bytes are in the file.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    address: u64,
+    length: u64,
+    offset: u64,
+}
+
+pub(super) struct KernelMemory {
+    file: File,
+    segments: Vec<Segment>,
+}
+
+impl KernelMemory {
+    /// Reads which addresses there are.
+    ///
+    /// # Errors
+    /// It can't be read, or is no ELF core of 64 bits in this machine's byte order.
+    pub fn open(file: File) -> io::Result<KernelMemory> {
+        let mut header = [0; HEADER_BYTES];
+        file.read_exact_at(&mut header, 0)?;
+        let order = if cfg!(target_endian = "big") { 2 } else { 1 };
+        if header[..6] != [0x7f, b'E', b'L', b'F', 2, order] {
+            return Err(io::Error::other("it is no ELF core of 64 bits"));
+        }
+        let (begin, count) = (word(&header, 32), half(&header, 56));
+        if usize::from(half(&header, 54)) != SEGMENT_BYTES {
+            return Err(io::Error::other("its segments have a size that is not known"));
+        }
+        let mut table = vec![0; SEGMENT_BYTES * usize::from(count)];
+        file.read_exact_at(&mut table, begin)?;
+        let segments = table.chunks_exact(SEGMENT_BYTES).filter(|segment| {
+            u32::from_ne_bytes([segment[0], segment[1], segment[2], segment[3]]) == MEMORY
+        });
+        let segments = segments.map(|segment| Segment {
+            offset: word(segment, 8),
+            address: word(segment, 16),
+            length: word(segment, 32),
+        });
+        Ok(KernelMemory { segments: segments.collect(), file })
+    }
+
+    /// The bytes from `address`, as many as there are up to `length`.
+    ///
+    /// # Errors
+    /// The address is in no segment, or its bytes can't be read.
+    pub fn read(&self, address: u64, length: u64) -> io::Result<Vec<u8>> {
+        let within = |segment: &&Segment| {
+            address.checked_sub(segment.address).is_some_and(|within| within < segment.length)
+        };
+        let none = || io::Error::other(format!("it does not hold the address {address:#x}"));
+        let segment = self.segments.iter().find(within).ok_or_else(none)?;
+        let within = address - segment.address;
+        let mut bytes = vec![0; length.min(segment.length - within) as usize];
+        let offset = segment.offset.checked_add(within).ok_or_else(none)?;
+        self.file.read_exact_at(&mut bytes, offset)?;
+        Ok(bytes)
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..at + 8].try_into().map_or(0, u64::from_ne_bytes)
+}
+
+fn half(bytes: &[u8], at: usize) -> u16 {
+    bytes[at..at + 2].try_into().map_or(0, u16::from_ne_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A core of these segments (kind, address, bytes), as the kernel lays it out.
+    fn core(segments: &[(u32, u64, &[u8])]) -> Vec<u8> {
+        let order = if cfg!(target_endian = "big") { 2 } else { 1 };
+        let mut header = vec![0x7f, b'E', b'L', b'F', 2, order, 1];
+        header.resize(HEADER_BYTES, 0);
+        header[32..40].copy_from_slice(&(HEADER_BYTES as u64).to_ne_bytes());
+        header[54..56].copy_from_slice(&(SEGMENT_BYTES as u16).to_ne_bytes());
+        header[56..58].copy_from_slice(&(segments.len() as u16).to_ne_bytes());
+        let mut offset = HEADER_BYTES + SEGMENT_BYTES * segments.len();
+        let mut contents = Vec::new();
+        for (kind, address, bytes) in segments {
+            let mut segment = kind.to_ne_bytes().to_vec();
+            segment.extend([0; 4]);
+            let length = bytes.len() as u64;
+            for word in [offset as u64, *address, 0, length, length, 0] {
+                segment.extend(word.to_ne_bytes());
+            }
+            header.extend(segment);
+            contents.extend_from_slice(bytes);
+            offset += bytes.len();
+        }
+        [header, contents].concat()
+    }
+
+    fn open(bytes: &[u8]) -> io::Result<KernelMemory> {
+        let mut file = tempfile();
+        file.write_all(bytes).unwrap();
+        KernelMemory::open(file)
+    }
+
+    /// A file without a name.
+    fn tempfile() -> File {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("knee-core-{}-{number}", std::process::id()));
+        let mut options = File::options();
+        let file = options.read(true).write(true).create_new(true).open(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        file
+    }
+
+    #[test]
+    fn addresses_are_read_from_their_segments() {
+        let text = 0xffff_ffff_8100_0000;
+        let segments: [(u32, u64, &[u8]); 3] = [
+            (4, text, b"a note"),
+            (MEMORY, text, b"kernel text"),
+            (MEMORY, 0xffff_8880_0000_0000, b"data"),
+        ];
+        let memory = open(&core(&segments)).unwrap();
+        assert_eq!(memory.read(text, 6).unwrap(), b"kernel");
+        assert_eq!(memory.read(text + 7, 100).unwrap(), b"text", "up to the segment's end");
+        assert_eq!(memory.read(0xffff_8880_0000_0000, 4).unwrap(), b"data");
+        assert!(memory.read(text + 11, 1).is_err());
+        assert!(memory.read(0, 1).is_err());
+    }
+
+    #[test]
+    fn what_is_no_core_or_is_cut_off_is_refused() {
+        let whole = core(&[(MEMORY, 0x1000, b"text")]);
+        for length in 0..HEADER_BYTES + SEGMENT_BYTES {
+            assert!(open(&whole[..length]).is_err(), "{length}");
+        }
+        let cut = open(&whole[..whole.len() - 1]).unwrap();
+        assert!(cut.read(0x1000, 4).is_err(), "not a byte is made up");
+        let mut narrow = whole.clone();
+        narrow[4] = 1;
+        assert!(open(&narrow).is_err());
+        let mut odd = whole;
+        odd[54] = 7;
+        assert!(open(&odd).is_err());
+    }
+}

@@ -69,7 +69,7 @@ fn without_types(name: &str) -> String {
     for letter in name.chars() {
         match letter {
             '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
+            '>' if depth > 0 => depth -= 1,
             _ if depth == 0 => kept.push(letter),
             _ => {}
         }

@@ -4,13 +4,14 @@
 //! lie on each other, `pipetest` or
 //! `pipetest-two` for runs with their points down and a map, `foreign` for a table of somebody else, `dead` for an axis from zero on,
 //! `lock` for multiples and waiting times, `lock-model` with a prediction laid over it, `model` for it alone, `build` or `build-cpus` for averages,
+//! `profile` or `profile-two` for profiles of as many subjects as the first argument says,
 //! `trajectory` or `trajectory-two` for every call timed; these take rounds (5) and subjects (5) too.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
 use fixture::trajectory::{self, Size};
-use fixture::{build, dead, locks, pipetest};
+use fixture::{build, dead, locks, pipetest, profile};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -31,6 +32,8 @@ fn main() {
         Some("model") => vec![locks::predicted(5)],
         Some("build") => vec![build::build(&[2])],
         Some("build-cpus") => vec![build::build(&[1, 2])],
+        Some("profile") => vec![profile::profiled(samples)],
+        Some("profile-two") => vec![profile::profiled(samples), profile::slower(samples)],
         Some("foreign") => vec![pipetest::foreign()],
         _ => vec![fixture::realistic(samples)],
     };

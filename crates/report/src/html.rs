@@ -19,6 +19,7 @@ mod host_facts;
 pub(crate) mod machine;
 mod marked;
 mod marks;
+mod profile;
 mod runs;
 pub(crate) mod spark;
 mod table;
@@ -72,7 +73,7 @@ pub(crate) struct Front {
 }
 
 /// The head of the document, with what it needs besides the style of all pages.
-pub(crate) fn document_head(title: &str, style: &str) -> Markup {
+pub(crate) fn document_head(title: &str, style: &[&str]) -> Markup {
     html! {
         head {
             meta charset="utf-8";
@@ -81,7 +82,7 @@ pub(crate) fn document_head(title: &str, style: &str) -> Markup {
             meta http-equiv="Content-Security-Policy" content=(POLICY);
             title { (title) " · knee" }
             link rel="icon" href=(ICON);
-            style { (PreEscaped(STYLE)) (PreEscaped(style)) }
+            style { (PreEscaped(STYLE)) @for part in style { (PreEscaped(part)) } }
         }
     }
 }
@@ -102,10 +103,14 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
         _ => None,
     };
     let facts = |index: usize| dateline(&runs[index], None);
+    let is_profiled = profile::is_profiled(runs);
+    let style =
+        [front.map_or("", |front| front.style), if is_profiled { profile::STYLE } else { "" }];
+    let scripts = SCRIPTS.into_iter().chain(profile::SCRIPTS.into_iter().filter(|_| is_profiled));
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            (document_head(&title, front.map_or("", |front| front.style)))
+            (document_head(&title, &style))
             body {
                 a.skip href="#answer" { "Skip to the answer" }
                 (head::masthead(&title, question, &masthead_facts(runs, front)))
@@ -124,7 +129,7 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
                     (reproduce(runs))
                 }
                 (footer(runs))
-                script { (PreEscaped(marks::script())) @for script in SCRIPTS { (PreEscaped(script)) } }
+                script { (PreEscaped(marks::script())) @for script in scripts { (PreEscaped(script)) } }
             }
         }
     };
@@ -253,6 +258,7 @@ fn workload(
                         }
                         (waits::section(runs, info, index, &view::subjects(&views)))
                     }
+                    (profile::section(runs, info, index, &views))
                     (findings::of_workload(runs, info))
                 }
             }

@@ -36,7 +36,7 @@ pub fn page(history: &History) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            (document_head(&title, OWN_STYLE))
+            (document_head(&title, &[OWN_STYLE]))
             body {
                 a.skip href="#answer" { "Skip to the answer" }
                 (head::masthead(&title, Some(&history.workload.question), &facts(history)))

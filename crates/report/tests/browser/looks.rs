@@ -2,7 +2,8 @@
 
 use crate::input::Held;
 use crate::page::{
-    BUILDS, CALLS, CALLS_TWO, FOREIGN, LOCKS_MODEL, ONE, PIPES, PIPES_TWO, Page, TWO, with,
+    BUILDS, CALLS, CALLS_TWO, FOREIGN, LOCKS_MODEL, ONE, PIPES, PIPES_TWO, PROFILED, PROFILED_TWO,
+    Page, TWO, with,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -52,7 +53,9 @@ struct Contrasts {
 #[test]
 fn every_text_and_every_marker_has_a_contrast_of_at_least_four_and_a_half() {
     let pages = [(&*ONE, 500), (&*PIPES, 400), (&*FOREIGN, 100), (&*CALLS_TWO, 150)];
-    for (runs, min) in pages.into_iter().chain([(&*LOCKS_MODEL, 500), (&*BUILDS, 150)]) {
+    for (runs, min) in
+        pages.into_iter().chain([(&*LOCKS_MODEL, 500), (&*BUILDS, 150), (&*PROFILED_TWO, 150)])
+    {
         with(runs, |page| {
             unfold(page);
             page.press("document.querySelector('[data-subject]')", Held::Nothing);
@@ -114,7 +117,7 @@ fn the_button_turns_dark_and_back_whatever_the_system_says() {
 #[test]
 fn nothing_is_wider_than_the_window() {
     let pages = [&*ONE, &*TWO, &*PIPES, &*PIPES_TWO, &*FOREIGN, &*CALLS_TWO];
-    for runs in pages.into_iter().chain([&*LOCKS_MODEL, &*BUILDS]) {
+    for runs in pages.into_iter().chain([&*LOCKS_MODEL, &*BUILDS, &*PROFILED_TWO]) {
         with(runs, |page| {
             unfold(page);
             for width in [1280, 768, 390, 360] {
@@ -138,7 +141,7 @@ fn nothing_is_wider_than_the_window() {
 
 #[test]
 fn a_finger_finds_every_button_on_a_phone() {
-    for runs in [&*ONE, &*PIPES, &*CALLS, &*LOCKS_MODEL, &*BUILDS] {
+    for runs in [&*ONE, &*PIPES, &*CALLS, &*LOCKS_MODEL, &*BUILDS, &*PROFILED] {
         with(runs, |page| {
             page.resize(390, 800);
             page.settle();
@@ -173,7 +176,7 @@ fn on_paper_all_tables_stand_and_nothing_that_only_a_screen_can_use() {
 
 #[test]
 fn whatever_can_be_used_has_a_name_for_a_screen_reader() {
-    for runs in [&*TWO, &*PIPES_TWO, &*CALLS_TWO, &*LOCKS_MODEL, &*BUILDS] {
+    for runs in [&*TWO, &*PIPES_TWO, &*CALLS_TWO, &*LOCKS_MODEL, &*BUILDS, &*PROFILED_TWO] {
         with(runs, |page| {
             page.evaluate(
                 "document.querySelectorAll('details').forEach((d) => { d.open = true; })",

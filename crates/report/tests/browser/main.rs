@@ -25,6 +25,7 @@ mod looks;
 mod map;
 mod odd;
 mod page;
+mod profile;
 mod program;
 mod tables;
 mod trajectory;

@@ -45,6 +45,11 @@ pub static LOCKS_MODEL: LazyLock<Runs> =
     LazyLock::new(|| vec![fixture::locks::locks(5), fixture::locks::predicted(5)]);
 /// Builds on one CPU and on two: averages.
 pub static BUILDS: LazyLock<Runs> = LazyLock::new(|| vec![fixture::build::build(&[1, 2])]);
+/// Two subjects with profiles at four points.
+pub static PROFILED: LazyLock<Runs> = LazyLock::new(|| vec![fixture::profile::profiled(2)]);
+/// The same on a kernel on which one function costs twice as much.
+pub static PROFILED_TWO: LazyLock<Runs> =
+    LazyLock::new(|| vec![fixture::profile::profiled(2), fixture::profile::slower(2)]);
 /// A table of somebody else.
 pub static FOREIGN: LazyLock<Runs> = LazyLock::new(|| vec![fixture::pipetest::foreign()]);
 

@@ -1,0 +1,182 @@
+//! The profile of a workload: what is shown of its cells, and what is chosen from.
+
+/** What the kinds of code are called in a legend. */
+const KINDS = {
+  all: 'all processes', process: 'process', kernel: 'kernel', 'kernel-module': 'kernel module', user: 'user code',
+  vdso: 'vDSO', bpf: 'BPF', jit: 'made at run time', unknown: 'no symbol',
+};
+
+/** The profiled cells of one workload, unpacked. */
+class ProfileData {
+  constructor(data) {
+    Object.assign(this, data);
+    this.frames = data.frames.map(([name, module, kind, short]) =>
+      ({ name, module, kind: data.kinds[kind], short: short ?? name }));
+    // Entry 0 of a caller is none; a stack's own is one more than its index.
+    const count = data.stacks.length / 2;
+    this.callers = Uint32Array.from({ length: count }, (_, index) => data.stacks[2 * index]);
+    this.frameOf = Uint32Array.from({ length: count }, (_, index) => data.stacks[2 * index + 1]);
+    this.cells = data.cells.map(([view, run, subject, position, each, samples]) =>
+      ({ view, run, subject, position, each, samples }));
+    this.roots = new Uint32Array(count);
+    this.callers.forEach((caller, index) => { this.roots[index] = caller ? this.roots[caller - 1] : this.frameOf[index]; });
+  }
+
+  /** The frame of the process that a stack belongs to. */
+  processOf(stack) {
+    return this.roots[stack];
+  }
+
+  /** The cells of a selection along the axis. */
+  along({ view, run, subject }) {
+    return this.cells.filter((cell) => cell.view === view && cell.run === run && cell.subject === subject)
+      .sort((a, b) => a.position - b.position);
+  }
+
+  /** The processes that have samples in these cells, by their frames. */
+  processes(cells) {
+    return [...new Set(cells.flatMap(({ samples }) => samples.filter((_, index) => index % 2 === 0).map((stack) => this.roots[stack])))];
+  }
+
+  /** The time of an operation in each function itself, by frame. */
+  ownTimes(cell, process) {
+    const times = new Map();
+    for (let at = 0; at < cell.samples.length; at += 2) {
+      const stack = cell.samples[at];
+      if (process !== null && this.roots[stack] !== process) continue;
+      const frame = this.frameOf[stack];
+      times.set(frame, (times.get(frame) ?? 0) + cell.samples[at + 1] * cell.each);
+    }
+    return times;
+  }
+}
+
+/** A drop-down list whose entries change with what else is chosen. */
+class Chooser {
+  constructor(label, chosen) {
+    this.values = [];
+    this.select = element('select', { change: () => chosen(this.values[this.select.value]) });
+    this.element = element('label', { class: 'chooser' }, element('span', {}, label), this.select);
+  }
+
+  /** Offers these pairs of a name and a value; gone where there is nothing to choose. */
+  offer(entries, present) {
+    this.values = entries.map(([, value]) => value);
+    this.select.replaceChildren(...entries.map(([name, value], index) =>
+      element('option', { value: index, ...(value === present ? { selected: '' } : {}) }, name)));
+    this.element.hidden = entries.length < 2;
+  }
+}
+
+/** Bands and flame graph of a workload, with their controls. */
+class Profile {
+  constructor(figure, data) {
+    this.figure = figure;
+    this.data = data;
+    this.title = (what) => `${what} of ${data.subjects[this.subject]}, ${data.workload}`;
+    const id = figure.dataset.profile;
+    this.bands = new Bands(data, `hint-bands-${id}`);
+    this.flame = new FlameGraph(data, { hint: `hint-flame-${id}` });
+    [this.view, this.run, this.subject, this.process] = [...data.first, null];
+    const choose = (key) => (value) => {
+      this[key] = value;
+      this.refresh(key);
+    };
+    this.choosers = {
+      view: new Chooser('Metric', choose('view')), subject: new Chooser('Subject', choose('subject')),
+      run: new Chooser('Run', choose('run')), process: new Chooser('Process', choose('process')),
+      position: new Chooser(data.axis, choose('position')), base: new Chooser('Compared with', choose('base')),
+    };
+    const { view, subject, run, process, position, base } = this.choosers;
+    const scale = (text, byShare) => {
+      const button = switcher(text, byShare === this.bands.byShare, () => {
+        this.bands.setByShare(byShare);
+        [...button.parentElement.children].forEach((other) => other.setAttribute('aria-pressed', other === button));
+      });
+      return button;
+    };
+    figure.append(
+      element('div', { class: 'controls' }, ...[subject, view, run, process].map((chooser) => chooser.element),
+        element('div', { class: 'buttons', role: 'group', 'aria-label': 'Height of the bands' }, scale('Time', false), scale('Share', true))),
+      ...this.bands.elements,
+    );
+    figure.parentElement.querySelector('.flame-graph').append(
+      element('h4', {}, 'Flame graph'),
+      element('div', { class: 'controls' }, position.element, base.element,
+        element('label', { class: 'chooser search' }, element('span', {}, 'Search'), this.flame.search)),
+      ...this.flame.elements,
+    );
+    this.refresh();
+  }
+
+  /** Shows what is chosen; what the last choice has left no cells for is chosen anew. */
+  refresh(changed) {
+    const { data, choosers } = this;
+    const has = (key) => (value) => data.cells.some((cell) => cell[key] === value
+      && (key === 'view' || cell.view === this.view) && (key === 'subject' || cell.subject === this.subject));
+    const numbered = (names, key) => names.map((name, index) => [name, index]).filter(([, index]) => has(key)(index));
+    const keep = (key, entries) => {
+      if (!entries.some(([, value]) => value === this[key])) this[key] = entries[0]?.[1] ?? null;
+      choosers[key].offer(entries, this[key]);
+    };
+    keep('subject', data.subjects.map((name, index) => [name, index]).filter(([, index]) => data.cells.some((cell) => cell.subject === index)));
+    keep('view', numbered(data.views, 'view'));
+    keep('run', numbered(data.runs, 'run'));
+    const cells = data.along(this);
+    const processes = data.processes(cells);
+    keep('process', [...(processes.length === 1 ? [] : [['all', null]]), ...processes.map((frame) => [data.frames[frame].name, frame])]);
+    keep('position', [...cells].reverse().map(({ position }) => [whole(position), position]));
+    this.cell = cells.find(({ position }) => position === this.position);
+    if (changed !== 'base') this.usualBase(cells);
+    keep('base', [['nothing', null], ...this.bases(cells)]);
+    if (changed !== 'position' && changed !== 'base') this.bands.show(cells, this.process, this.title('CPU time of an operation by function'));
+    this.figure.parentElement.querySelectorAll('[data-grew]').forEach((part) => {
+      part.hidden = part.dataset.grew !== `${this.subject}-${this.view}-${this.run}`;
+    });
+    this.drawFlame();
+  }
+
+  /** The cells that another one can be compared with: along the axis, between runs, between subjects. */
+  bases(cells) {
+    const { data } = this;
+    const name = (cell) => data.subjects[cell.subject];
+    const at = cells.filter((cell) => cell !== this.cell).map((cell) => [`${name(cell)} at ${whole(cell.position)}`, cell]);
+    const here = data.cells.filter((cell) => cell !== this.cell && cell.view === this.view && cell.position === this.position);
+    const runs = here.filter((cell) => cell.subject === this.subject).map((cell) => [data.brief[cell.run], cell]);
+    const subjects = here.filter((cell) => cell.subject !== this.subject && cell.run === this.run)
+      .map((cell) => [`${name(cell)} at ${whole(cell.position)}`, cell]);
+    return [...runs, ...at, ...subjects];
+  }
+
+  /** At first a cell is compared with the same cell of another run, or with the other end of the axis. */
+  usualBase(cells) {
+    const sibling = this.data.cells.find((cell) => cell.run < this.run && cell.subject === this.subject
+      && cell.view === this.view && cell.position === this.position);
+    const end = cells[0] !== this.cell ? cells[0] : null;
+    this.base = sibling ?? end ?? null;
+  }
+
+  drawFlame() {
+    const title = this.title('Flame graph');
+    if (!this.cell) {
+      this.flame.clear(title, 'There is no profile of it.');
+      return;
+    }
+    const at = ` at ${whole(this.cell.position)}`;
+    this.flame.show(this.cell, this.base, this.process, this.base ? `Difference flame ${title.slice(6)}${at}` : `${title}${at}`);
+  }
+}
+
+/** Fills the profiles of open sections. */
+function fillProfiles() {
+  document.querySelectorAll('figure.profile:not([data-filled])').forEach((figure) => {
+    if (figure.closest('details:not([open])')) return;
+    figure.dataset.filled = '';
+    const data = JSON.parse(document.getElementById(`profile-data-${figure.dataset.profile}`).textContent);
+    figure.profile = new Profile(figure, new ProfileData(data));
+  });
+}
+
+document.querySelectorAll('.fold').forEach((section) => section.addEventListener('toggle', fillProfiles));
+addEventListener('beforeprint', fillProfiles);
+fillProfiles();

@@ -1,0 +1,89 @@
+//! Where the CPU time of an operation goes: bands of functions along the axis, and a flame graph of each
+//! cell and of the difference between two.
+//!
+//! The graphs are elements of the page, drawn by `assets/bands.js` and `assets/flame.js` from stacks that stand
+//! in the page once. An SVG file for each cell, as `inferno` draws them, would hold the same names again for
+//! each of them, follow neither the page's colours nor its keys, and could not compare two cells.
+
+mod data;
+mod grew;
+
+use super::runs;
+use super::view::{Analysed, View};
+use ::findings::format::{count, list};
+use maud::{Markup, PreEscaped, html};
+use record::{ProfiledCell, ProfiledRegion, Run, SampledEvent, WorkloadInfo};
+
+/// What a page with profiles needs besides the style of all pages.
+pub(super) const STYLE: &str = include_str!("../../assets/profile.css");
+/// Its scripts, in order of use.
+pub(super) const SCRIPTS: [&str; 3] = [
+    include_str!("../../assets/bands.js"),
+    include_str!("../../assets/flame.js"),
+    include_str!("../../assets/profile.js"),
+];
+
+/// Whether any of the runs has a profile.
+pub(super) fn is_profiled(runs: &[Analysed]) -> bool {
+    runs.iter().any(|(run, _)| !run.profile.is_empty())
+}
+
+/// The profiles of one workload; nothing where it has none.
+pub(super) fn section(
+    runs: &[Analysed],
+    info: &WorkloadInfo,
+    index: usize,
+    views: &[View],
+) -> Markup {
+    let Some((data, groups)) = data::json(runs, info, views) else { return html! {} };
+    let head = format!("profile-{index}-head");
+    html! {
+        div.profiled {
+            h3 #(head) { "Where the CPU time goes" }
+            p.small { (sampling(runs, info)) }
+            figure.profile data-profile=(index) aria-labelledby=(head) {
+                noscript { p.note { "The bands and the flame graphs need JavaScript." } }
+            }
+            script type="application/json" id={ "profile-data-" (index) } { (PreEscaped(data)) }
+            h4 { "What grew" }
+            (grew::section(runs, &groups, index))
+            div.profile.flame-graph role="group" aria-label="Flame graph" {}
+        }
+    }
+}
+
+/// How the profiles of a workload were sampled, and how many samples there are.
+fn sampling(runs: &[Analysed], info: &WorkloadInfo) -> String {
+    let cells = |run: &Run| -> Vec<ProfiledCell> {
+        run.profile.cells.iter().filter(|cell| cell.key.workload == info.name).cloned().collect()
+    };
+    let all: Vec<ProfiledCell> = runs.iter().flat_map(|(run, _)| cells(run)).collect();
+    let events: Vec<String> = [SampledEvent::CpuClock, SampledEvent::Cycles]
+        .into_iter()
+        .filter(|event| all.iter().any(|cell| cell.event == *event))
+        .map(|event| match event {
+            SampledEvent::CpuClock => "a timer of running threads (cpu-clock)".to_owned(),
+            SampledEvent::Cycles => "a hardware counter of CPU cycles".to_owned(),
+        })
+        .collect();
+    let plans = runs.iter().filter_map(|(run, _)| run.plan.profile);
+    let mut rates: Vec<String> = plans.map(|plan| count(plan.frequency_hz)).collect();
+    rates.dedup();
+    let samples = |cells: &[ProfiledCell]| -> u64 {
+        cells.iter().flat_map(|cell| &cell.regions).map(ProfiledRegion::sample_count).sum()
+    };
+    let counts: Vec<String> = match runs {
+        [_] => vec![count(samples(&all))],
+        _ => runs
+            .iter()
+            .map(|(run, _)| format!("{} of {}", count(samples(&cells(run))), runs::name(runs, run)))
+            .collect(),
+    };
+    format!(
+        "Sampled in a pass of its own after the timed rounds, by {} at {} samples a second: {} samples in \
+         timed regions. No figure above comes from this pass.",
+        list(&events),
+        list(&rates),
+        list(&counts)
+    )
+}

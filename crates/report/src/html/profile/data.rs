@@ -1,0 +1,226 @@
+//! The profiles of a workload as data for the page: each frame and each stack once, samples as pairs of a
+//! stack and a number.
+
+use super::super::runs as run_names;
+use super::super::table::metric_name;
+use super::super::view::{Analysed, View};
+use crate::text;
+use ::findings::format::short_function;
+use analysis::{ProfileTable, Row};
+use record::{
+    Frame, FrameKind, Interner, Outcome, Parameters, Profile, ProfiledCell, ProfiledRegion, Run,
+    WorkloadInfo,
+};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// The kinds of frames, by their numbers in the page.
+const KINDS: [(FrameKind, &str); 8] = [
+    (FrameKind::Process, "process"),
+    (FrameKind::Kernel, "kernel"),
+    (FrameKind::KernelModule, "kernel-module"),
+    (FrameKind::User, "user"),
+    (FrameKind::Vdso, "vdso"),
+    (FrameKind::Bpf, "bpf"),
+    (FrameKind::Jit, "jit"),
+    (FrameKind::Unknown, "unknown"),
+];
+
+/// The profiles of one subject in one view and run.
+pub(super) struct Group {
+    /// The number of its view among those with profiles.
+    view: usize,
+    /// The run's position on the page.
+    pub(super) run: usize,
+    /// The number of its subject among those with profiles.
+    subject: usize,
+    /// The subject's name in the record.
+    pub(super) subject_name: String,
+    workload: String,
+    metric: String,
+    parameters: Parameters,
+}
+
+impl Group {
+    /// What the script of the page calls it.
+    pub(super) fn key(&self) -> String {
+        format!("{}-{}-{}", self.subject, self.view, self.run)
+    }
+
+    /// Whether the analysis has it in this table.
+    pub(super) fn is_in(&self, table: &ProfileTable) -> bool {
+        (&table.workload, &table.metric.name) == (&self.workload, &self.metric)
+            && has(&table.parameters, &self.parameters)
+    }
+}
+
+/// The profiles of one workload, safe to stand inside a `script` element, and whose they are; absent where it has
+/// none.
+pub(super) fn json(
+    runs: &[Analysed],
+    info: &WorkloadInfo,
+    views: &[View],
+) -> Option<(String, Vec<Group>)> {
+    let mut shared = Shared::default();
+    let mut subjects: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut cells: Vec<Value> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
+    for view in views {
+        let before = cells.len();
+        for (index, table) in &view.tables {
+            let run = &runs[*index].0;
+            for row in &table.rows {
+                let regions = regions(run, table, row);
+                if regions.is_empty() {
+                    continue;
+                }
+                let subject = position_of(&mut subjects, &row.label);
+                let each = regions.iter().map(|&(cell, region)| {
+                    let samples = shared.samples(&run.profile, region);
+                    let each = cell.sample_ns / region.operations.max(1) as f64;
+                    json!([names.len(), index, subject, region.position, each, samples])
+                });
+                cells.extend(each.collect::<Vec<_>>());
+                groups.push(Group {
+                    view: names.len(),
+                    run: *index,
+                    subject,
+                    subject_name: row.subject.clone(),
+                    workload: table.workload.clone(),
+                    metric: table.metric.name.clone(),
+                    parameters: table.parameters.clone(),
+                });
+            }
+        }
+        if cells.len() > before {
+            names.push(view_name(runs, view, views));
+        }
+    }
+    let first = first(&cells)?;
+    let value = json!({
+        "workload": info.name,
+        "axis": info.axis,
+        "trajectory": info.trajectory,
+        "runs": runs.iter().map(|(run, _)| run_names::name(runs, run)).collect::<Vec<_>>(),
+        "brief": runs.iter().map(|(run, _)| run_names::brief(runs, run)).collect::<Vec<_>>(),
+        "views": names,
+        "subjects": subjects,
+        "first": first,
+        "kinds": KINDS.map(|(_, name)| name),
+        "frames": shared.profile.frames.iter().map(frame_data).collect::<Vec<_>>(),
+        "stacks": stacks(&shared.profile),
+        "cells": cells,
+    });
+    Some((value.to_string().replace('<', "\\u003c"), groups))
+}
+
+/// The profiled regions of one row of a table, with their cells.
+fn regions<'a>(
+    run: &'a Run,
+    table: &analysis::Table,
+    row: &Row,
+) -> Vec<(&'a ProfiledCell, &'a ProfiledRegion)> {
+    let is_of_row = |cell: &&ProfiledCell| {
+        cell.outcome == Outcome::Measured
+            && cell.key.workload == table.workload
+            && cell.key.subject == row.subject
+            && has(&cell.key.parameters, &table.parameters)
+    };
+    let cells = run.profile.cells.iter().filter(is_of_row);
+    let regions = cells.flat_map(|cell| cell.regions.iter().map(move |region| (cell, region)));
+    let is_of_table =
+        |region: &ProfiledRegion| region.metric == table.metric.name && !region.samples.is_empty();
+    regions.filter(|(_, region)| is_of_table(region)).collect()
+}
+
+/// Whether a cell's parameters are the table's; a cell may have more than the table distinguishes.
+fn has(cell: &Parameters, table: &Parameters) -> bool {
+    table.iter().all(|(name, value)| cell.get(name) == Some(value))
+}
+
+fn position_of<'a>(names: &mut Vec<&'a str>, name: &'a str) -> usize {
+    names.iter().position(|present| *present == name).unwrap_or_else(|| {
+        names.push(name);
+        names.len() - 1
+    })
+}
+
+/// What a view is called where there are several: its metric, and its parameters where these differ.
+fn view_name(runs: &[Analysed], view: &View, views: &[View]) -> String {
+    let (index, table) = view.tables[0];
+    let metric = metric_name(table);
+    if views.iter().all(|sibling| sibling.tables[0].1.parameters == table.parameters) {
+        return metric;
+    }
+    let run = &runs[index].0;
+    let parameters = text::parameters::with_axis(run, &table.workload, &table.parameters);
+    format!("{metric} · {parameters}")
+}
+
+/// View, run and subject that are shown at first: of the last run and the first view, the subject whose
+/// operations cost most CPU time at any point.
+fn first(cells: &[Value]) -> Option<[u64; 3]> {
+    let number = |cell: &Value, index: usize| cell[index].as_u64().unwrap_or_default();
+    let run = cells.iter().map(|cell| number(cell, 1)).max()?;
+    let cost = |cell: &&Value| {
+        let counts = cell[5].as_array().into_iter().flatten().skip(1).step_by(2);
+        let samples: f64 = counts.filter_map(Value::as_f64).sum();
+        samples * cell[4].as_f64().unwrap_or_default()
+    };
+    let view =
+        cells.iter().filter(|cell| number(cell, 1) == run).map(|cell| number(cell, 0)).min()?;
+    let shown = cells.iter().filter(|cell| (number(cell, 0), number(cell, 1)) == (view, run));
+    let dearest = shown.max_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+    Some([view, run, number(dearest, 2)])
+}
+
+/// Name, module and kind; and the short name, where it is another.
+fn frame_data(frame: &Frame) -> Value {
+    let name = match (frame.function.as_str(), frame.module.as_str()) {
+        ("", "") => "[unknown]".to_owned(),
+        ("", module) => format!("[{module}]"),
+        (function, _) => function.to_owned(),
+    };
+    let kind = KINDS.iter().position(|(kind, _)| *kind == frame.kind).unwrap_or(KINDS.len() - 1);
+    let short = short_function(&name);
+    if short == name {
+        json!([name, frame.module, kind])
+    } else {
+        json!([name, frame.module, kind, short])
+    }
+}
+
+/// For each stack its caller, 0 for none and else one more than its index, and its frame.
+fn stacks(profile: &Profile) -> Vec<u32> {
+    let pairs =
+        profile.stacks.iter().map(|node| [node.caller.map_or(0, |caller| caller + 1), node.frame]);
+    pairs.flatten().collect()
+}
+
+/// The frames and stacks of all runs together.
+#[derive(Default)]
+struct Shared {
+    profile: Profile,
+    interner: Interner,
+}
+
+impl Shared {
+    /// The samples of a region as pairs of a stack of this and a number.
+    fn samples(&mut self, profile: &Profile, region: &ProfiledRegion) -> Vec<u64> {
+        let mut counts: HashMap<u32, u64> = HashMap::new();
+        for &(stack, count) in &region.samples {
+            let path = profile.path(stack);
+            let nodes = path.iter().map(|node| profile.stacks[*node as usize].frame);
+            let frames: Option<Vec<&Frame>> =
+                nodes.map(|frame| profile.frames.get(frame as usize)).collect();
+            let shared = frames.and_then(|frames| self.interner.stack(&mut self.profile, frames));
+            if let Some(stack) = shared {
+                *counts.entry(stack).or_default() += count;
+            }
+        }
+        let mut counts: Vec<(u32, u64)> = counts.into_iter().collect();
+        counts.sort_unstable();
+        counts.into_iter().flat_map(|(stack, count)| [u64::from(stack), count]).collect()
+    }
+}

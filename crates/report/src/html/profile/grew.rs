@@ -1,0 +1,189 @@
+//! The functions that an operation's CPU time goes to, as tables: what each takes at both ends of the axis, how it
+//! grows, and its share of what was added.
+
+use super::super::findings::tag;
+use super::super::runs as run_names;
+use super::super::view::Analysed;
+use super::data::Group;
+use crate::text::NO_FIGURE;
+use ::findings::Verdict;
+use ::findings::format::{count, exponent_of, percent, short_function, time};
+use analysis::{Estimate, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction};
+use maud::{Markup, html};
+use record::Frame;
+
+/// Functions that a table lists at most.
+const LISTED: usize = 8;
+/// Those with less than this share of all changes are left out.
+const SHARE_MIN: f64 = 0.005;
+
+/// One table for each subject, view and run that has profiles; of these the script shows the one that is chosen.
+pub(super) fn section(runs: &[Analysed], groups: &[Group], index: usize) -> Markup {
+    html! {
+        @for (number, group) in groups.iter().enumerate() {
+            @if let Some((table, row)) = row(runs, group) {
+                @let name = (runs.len() > 1).then(|| run_names::name(runs, &runs[group.run].0));
+                div.what-grew data-grew=(group.key()) {
+                    (function_table(table, row, (&format!("grew-{index}-{number}"), name.as_deref())))
+                }
+            }
+        }
+    }
+}
+
+fn row<'a>(runs: &'a [Analysed], group: &Group) -> Option<(&'a ProfileTable, &'a ProfileRow)> {
+    let tables = &runs[group.run].1.analysis.profiles;
+    let table = tables.iter().find(|table| group.is_in(table))?;
+    Some((table, table.rows.iter().find(|row| row.subject == group.subject_name)?))
+}
+
+/// The ends of a row: its first and last point with a profile, by their columns.
+fn ends(table: &ProfileTable, row: &ProfileRow) -> Option<(usize, usize)> {
+    let first = row.cells.iter().position(Option::is_some)?;
+    let last = row.cells.iter().rposition(Option::is_some)?;
+    let column = |point: u64| table.points.iter().position(|candidate| *candidate == point);
+    let change =
+        row.change.as_ref().and_then(|change| Some((column(change.from)?, column(change.to)?)));
+    Some(change.unwrap_or((first, last)))
+}
+
+/// What a table has columns for.
+#[derive(Clone, Copy)]
+struct Columns {
+    from: usize,
+    to: usize,
+    /// Whether there are two points.
+    grows: bool,
+    /// Whether the profile attributes what is added.
+    is_attributed: bool,
+}
+
+fn function_table(
+    table: &ProfileTable,
+    row: &ProfileRow,
+    (id, name): (&str, Option<&str>),
+) -> Markup {
+    let Some((from, to)) = ends(table, row) else { return html! {} };
+    let functions = listed(row, to);
+    let is_attributed = functions.iter().any(|function| share_of(function).is_some());
+    let columns = Columns { from, to, grows: from < to, is_attributed };
+    html! {
+        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
+            table.figures {
+                caption id=(id) { div {
+                    strong { (row.label) } " · CPU time an operation, in each function itself, with its 95 % interval"
+                    @if let Some(name) = name { " · " (name) }
+                } }
+                thead { tr {
+                    th scope="col" { "function" }
+                    th scope="col" { "module" }
+                    @if columns.grows { th.number scope="col" { "at " (count(table.points[from])) } }
+                    th.number scope="col" { "at " (count(table.points[to])) }
+                    @if columns.grows { th scope="col" { "growth" } }
+                    @if is_attributed { th.number scope="col" { "share of the difference" } }
+                } }
+                tbody { @for function in functions { (line(function, columns)) } }
+                tfoot { (total(row, columns)) }
+            }
+        }
+    }
+}
+
+fn share_of(function: &ProfiledFunction) -> Option<Estimate> {
+    function.added.and_then(|added| added.share)
+}
+
+/// Those that change most, or else those that take most.
+fn listed(row: &ProfileRow, to: usize) -> Vec<&ProfiledFunction> {
+    let size = |function: &ProfiledFunction| {
+        let time = function.itself[to].map_or(0.0, |time| time.ns.value);
+        function.added.map_or(time, |added| added.ns.value.abs())
+    };
+    let mut functions: Vec<&ProfiledFunction> =
+        row.functions.iter().filter(|function| size(function) > 0.0).collect();
+    functions.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let all: f64 = functions.iter().map(|function| size(function)).sum();
+    functions.retain(|function| size(function) >= SHARE_MIN * all);
+    functions.truncate(LISTED);
+    functions
+}
+
+fn line(function: &ProfiledFunction, columns: Columns) -> Markup {
+    html! {
+        tr {
+            th scope="row" title=(function.frame.function) { (function_name(&function.frame)) }
+            td.module { (function.frame.module) }
+            @if columns.grows { (time_cell(function.itself[columns.from])) }
+            (time_cell(function.itself[columns.to]))
+            @if columns.grows {
+                td.growth { @if let Some(growth) = &function.growth { (growth_cell(growth)) } }
+            }
+            @if columns.is_attributed { td.number { (share_cell(share_of(function))) } }
+        }
+    }
+}
+
+/// All functions together.
+fn total(row: &ProfileRow, columns: Columns) -> Markup {
+    let time_at = |column: usize| {
+        let time = row.cells[column].as_ref().map(|cell| cell.cpu_ns);
+        html! { td.number { @match time { Some(time) => (estimate(time)), None => (NO_FIGURE) } } }
+    };
+    html! {
+        tr {
+            th scope="row" { "all functions" }
+            td {}
+            @if columns.grows { (time_at(columns.from)) }
+            (time_at(columns.to))
+            @if columns.grows {
+                td.growth { @if let Some(growth) = &row.growth { (growth_cell(growth)) } }
+            }
+            @if columns.is_attributed { td {} }
+        }
+    }
+}
+
+/// What a function is called where there is little space.
+fn function_name(frame: &Frame) -> String {
+    match (frame.function.as_str(), frame.module.as_str()) {
+        ("", "") => "no symbol".to_owned(),
+        ("", module) => format!("no symbol in {module}"),
+        (function, _) => short_function(function),
+    }
+}
+
+fn time_cell(time: Option<FunctionTime>) -> Markup {
+    html! {
+        td.number { @match time { Some(time) => (estimate(time.ns)), None => (NO_FIGURE) } }
+    }
+}
+
+/// A time with its interval; without any sample only what it is at most is known.
+fn estimate(ns: Estimate) -> Markup {
+    html! {
+        @if ns.value > 0.0 {
+            (time(ns.value))
+            @if ns.low < ns.high { span.interval { (time(ns.low)) "–" (time(ns.high)) } }
+        } @else if ns.high > 0.0 {
+            "< " (time(ns.high))
+        } @else {
+            (NO_FIGURE)
+        }
+    }
+}
+
+fn growth_cell(growth: &Growth) -> Markup {
+    let verdict = Verdict::from(growth);
+    html! {
+        (tag(verdict.tag())) " " span.factor { (verdict.by) }
+        @if let Some(exponent) = exponent_of(growth) { span.interval { (exponent) } }
+    }
+}
+
+fn share_cell(share: Option<Estimate>) -> Markup {
+    let Some(share) = share else { return html! { (NO_FIGURE) } };
+    html! {
+        (percent(share.value))
+        @if share.low < share.high { span.interval { (percent(share.low)) " to " (percent(share.high)) } }
+    }
+}

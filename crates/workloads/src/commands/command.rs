@@ -11,6 +11,7 @@
 //! one starts. Where a command needs a shell, the time that the empty shell takes is taken off.
 
 mod checks;
+mod counters;
 mod figures;
 mod interpreter;
 mod runs;
@@ -188,6 +189,7 @@ fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<&'static Abo
         multiple: true,
     });
     let mut metrics = ABOUT.metrics.to_vec();
+    metrics.extend(counters::metrics());
     metrics.extend(figures.iter().map(Figure::metric));
     if let Some(headline) = &custom.headline {
         let names: Vec<&str> = metrics.iter().map(|metric| metric.name).collect();

@@ -1,6 +1,6 @@
 //! Figures that a command prints, as metrics.
 
-use super::ABOUT;
+use super::{ABOUT, counters};
 use engine::{
     Custom, Failure, MetricAbout, PrintedFigure, Ran, SampleKind, leaked, unit_of_reports,
 };
@@ -22,7 +22,9 @@ pub(super) struct Figure {
 /// # Errors
 /// With one line, where a name is taken or a pattern is wrong.
 pub(super) fn figures(custom: &Custom) -> Result<Vec<Figure>, String> {
-    let mut names: Vec<&str> = ABOUT.metrics.iter().map(|metric| metric.name).collect();
+    let counted = counters::metrics();
+    let mut names: Vec<&str> =
+        ABOUT.metrics.iter().chain(&counted).map(|metric| metric.name).collect();
     for figure in &custom.figures {
         if names.contains(&figure.name.as_str()) {
             return Err(format!(

@@ -1,5 +1,6 @@
 //! The runs of one cell.
 
+use super::counters::{self, Counters};
 use super::figures::Figure;
 use super::interpreter::Interpreter;
 use super::{ABOUT, time_limit_ms};
@@ -41,9 +42,14 @@ pub(super) fn measure(
     let commands = custom.commands.iter().find(|command| command.name == cell.subject);
     let template = commands
         .ok_or_else(|| Failure::new(format!("there is no command called {}", cell.subject)))?;
-    let mut site = Site { custom, figures, cell, runner: start(probe)? };
+    // Before the guard starts: it is counted with what it starts.
+    let counters = Counters::start();
+    let mut site = Site { custom, figures, cell, runner: start(probe)?, counters };
     let command = site.command(&template.text, site.output(), custom.input.is_some())?;
     probe.fact("command", site.text(&template.text));
+    if !site.counters.note.is_empty() {
+        probe.fact("instructions and cycles", &site.counters.note);
+    }
     let set_up = site.hook("--setup", custom.setup.as_deref());
     let measured = set_up.and_then(|()| site.measured(&template.text, &command, probe));
     // What the set-up made is taken away, however it and the runs ended.
@@ -64,18 +70,27 @@ struct Site<'a> {
     figures: &'a [Figure],
     cell: &'a Cell,
     runner: Runner,
+    counters: Counters,
+}
+
+/// A run with what was counted of it.
+struct CountedRun {
+    ran: Ran,
+    /// In the order of [`counters::metrics`].
+    counts: Vec<u64>,
 }
 
 /// What the empty shell takes, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_field_names, reason = "units come last")]
+#[derive(Clone, Debug, Default)]
 struct ShellCost {
     elapsed_ns: f64,
     user_ns: f64,
     system_ns: f64,
+    /// In the order of [`counters::metrics`]; empty where there is no shell.
+    counts: Vec<f64>,
 }
 
-/// Samples by metric, in the order of [`ABOUT`] and then of the figures.
+/// Samples by metric, in the order of [`ABOUT`], of [`counters::metrics`] and then of the figures.
 struct Samples(Vec<Vec<f64>>);
 
 impl Site<'_> {
@@ -119,16 +134,22 @@ impl Site<'_> {
     fn hook(&mut self, flag: &str, text: Option<&str>) -> Result<(), Failure> {
         let Some(text) = text else { return Ok(()) };
         let command = self.command(text, RunnerOutput::Null, false)?;
-        let ran = self.run(text, &command)?;
+        let CountedRun { ran, .. } = self.run(text, &command)?;
         match ending(&ran, self.custom) {
             None => Ok(()),
             Some(how) => Err(failure(&format!("{flag} `{}` {how}", self.text(text)), &ran)),
         }
     }
 
-    fn run(&mut self, text: &str, command: &RunnerCommand) -> Result<Ran, Failure> {
+    fn run(&mut self, text: &str, command: &RunnerCommand) -> Result<CountedRun, Failure> {
+        let counting = |error| Failure::call("reading the CPU's counters", error);
+        let before = self.counters.read().map_err(counting)?;
         let ran = self.runner.run(command);
-        ran.map_err(|error| Failure::call(format!("starting `{}`", self.text(text)), error))
+        let ran =
+            ran.map_err(|error| Failure::call(format!("starting `{}`", self.text(text)), error))?;
+        let after = self.counters.read().map_err(counting)?;
+        let counts = before.iter().zip(&after).map(|(before, after)| after.saturating_sub(*before));
+        Ok(CountedRun { ran, counts: counts.collect() })
     }
 
     /// Runs the command until the time is spent.
@@ -141,12 +162,13 @@ impl Site<'_> {
         let shell = self.shell_cost(text, probe)?;
         let (clock, measure_ns) = (probe.clock(), probe.time().as_nanos() as f64);
         let begun = clock.now();
-        let mut samples = Samples(vec![Vec::new(); ABOUT.metrics.len() + self.figures.len()]);
+        let metrics = ABOUT.metrics.len() + counters::metrics().len() + self.figures.len();
+        let mut samples = Samples(vec![Vec::new(); metrics]);
         let (mut measured_ns, mut runs) = (0.0, 0_u32);
         let (mut failures, mut left) = (BTreeMap::<String, u64>::new(), 0);
         let last = loop {
             self.hook("--prepare", self.custom.prepare.as_deref())?;
-            let ran = self.run(text, command)?;
+            let CountedRun { ran, counts } = self.run(text, command)?;
             self.hook("--conclude", self.custom.conclude.as_deref())?;
             if let Some(how) = ending(&ran, self.custom) {
                 let is_ignored = self.custom.ignore_failure && is_of_its_own(ran.end);
@@ -161,7 +183,9 @@ impl Site<'_> {
             if self.warms_up(runs, elapsed_ns, measure_ns) {
                 continue;
             }
-            samples.add(&ran, elapsed_ns, shell, self.figures)?;
+            let counted = CountedRun { ran, counts };
+            samples.add(&counted, elapsed_ns, &shell, self.figures)?;
+            let CountedRun { ran, .. } = counted;
             measured_ns += elapsed_ns;
             let wall_ns = clock.ns(begun, clock.now());
             let is_spent = measured_ns >= measure_ns || wall_ns >= WALL_TIMES_MAX * measure_ns;
@@ -199,9 +223,9 @@ impl Site<'_> {
             ..self.command(text, RunnerOutput::Null, false)?
         };
         let clock = probe.clock();
-        let mut figures = [Vec::new(), Vec::new(), Vec::new()];
+        let mut figures = vec![Vec::new(); 3 + counters::metrics().len()];
         for run in 0..=SHELL_RUNS {
-            let ran = self.run(&words.join(" "), &empty)?;
+            let CountedRun { ran, counts } = self.run(&words.join(" "), &empty)?;
             if let Some(how) = ending(&ran, self.custom) {
                 return Err(failure(
                     &format!("the empty shell `{} -c ''` {how}", words.join(" ")),
@@ -210,24 +234,30 @@ impl Site<'_> {
             }
             // The first one warms up.
             if run > 0 {
-                figures[0].push(clock.ns(ran.before, ran.after));
-                figures[1].push(ran.used.user_ns as f64);
-                figures[2].push(ran.used.system_ns as f64);
+                let times = [
+                    clock.ns(ran.before, ran.after),
+                    ran.used.user_ns as f64,
+                    ran.used.system_ns as f64,
+                ];
+                let row = times.into_iter().chain(counts.into_iter().map(|count| count as f64));
+                figures.iter_mut().zip(row).for_each(|(samples, figure)| samples.push(figure));
             }
         }
-        let [elapsed_ns, user_ns, system_ns] = figures.map(min);
+        let mut figures = figures.into_iter().map(min);
+        let [elapsed_ns, user_ns, system_ns] = [(); 3].map(|()| figures.next().unwrap_or(0.0));
+        let counts = figures.collect();
         probe.fact("shell", words.join(" "));
         probe.fact("start-up of the shell, taken off", format!("{:.0} µs", elapsed_ns / 1e3));
-        Ok(ShellCost { elapsed_ns, user_ns, system_ns })
+        Ok(ShellCost { elapsed_ns, user_ns, system_ns, counts })
     }
 }
 
 impl Samples {
     fn add(
         &mut self,
-        ran: &Ran,
+        CountedRun { ran, counts }: &CountedRun,
         elapsed_ns: f64,
-        shell: ShellCost,
+        shell: &ShellCost,
         figures: &[Figure],
     ) -> Result<(), Failure> {
         let used = &ran.used;
@@ -239,6 +269,9 @@ impl Samples {
             (used.faults_minor + used.faults_major) as f64,
             (used.switches_voluntary + used.switches_involuntary) as f64,
         ];
+        let shell_counts = shell.counts.iter().copied().chain(std::iter::repeat(0.0));
+        let counts = counts.iter().zip(shell_counts);
+        row.extend(counts.map(|(&count, shell)| (count as f64 - shell).max(0.0)));
         for figure in figures {
             row.push(figure.find(ran)?);
         }
@@ -247,7 +280,8 @@ impl Samples {
     }
 
     fn give(&self, figures: &[Figure], probe: &mut Probe) {
-        let names = ABOUT.metrics.iter().map(|metric| metric.name);
+        let counted = counters::metrics();
+        let names = ABOUT.metrics.iter().chain(&counted).map(|metric| metric.name);
         for (name, samples) in names.chain(figures.iter().map(Figure::name)).zip(&self.0) {
             probe.given(name, samples, samples.len() as u64);
         }

@@ -77,6 +77,8 @@ class Profile {
     const id = figure.dataset.profile;
     this.bands = new Bands(data, `hint-bands-${id}`);
     this.flame = new FlameGraph(data, { hint: `hint-flame-${id}` });
+    this.caption = element('p', { class: 'caption' });
+    this.flameTitle = element('h4', {}, 'Flame graph');
     [this.view, this.run, this.subject, this.process] = [...data.first, null];
     const choose = (key) => (value) => {
       this[key] = value;
@@ -98,10 +100,10 @@ class Profile {
     figure.append(
       element('div', { class: 'controls' }, ...[subject, view, run, process].map((chooser) => chooser.element),
         element('div', { class: 'buttons', role: 'group', 'aria-label': 'Height of the bands' }, scale('Time', false), scale('Share', true))),
-      ...this.bands.elements,
+      this.caption, ...this.bands.elements,
     );
     figure.parentElement.querySelector('.flame-graph').append(
-      element('h4', {}, 'Flame graph'),
+      this.flameTitle,
       element('div', { class: 'controls' }, position.element, base.element,
         element('label', { class: 'chooser search' }, element('span', {}, 'Search'), this.flame.search)),
       ...this.flame.elements,
@@ -129,7 +131,11 @@ class Profile {
     this.cell = cells.find(({ position }) => position === this.position);
     if (changed !== 'base') this.usualBase(cells);
     keep('base', [['nothing', null], ...this.bases(cells)]);
-    if (changed !== 'position' && changed !== 'base') this.bands.show(cells, this.process, this.title('CPU time of an operation by function'));
+    if (changed !== 'position' && changed !== 'base') {
+      this.bands.show(cells, this.process, this.title('CPU time of an operation by function'));
+      this.caption.replaceChildren(element('strong', {}, data.subjects[this.subject]),
+        ['', ' · CPU time an operation, by function', ...this.chosen].join(''));
+    }
     this.figure.parentElement.querySelectorAll('[data-grew]').forEach((part) => {
       part.hidden = part.dataset.grew !== `${this.subject}-${this.view}-${this.run}`;
     });
@@ -156,14 +162,29 @@ class Profile {
     this.base = sibling ?? end ?? null;
   }
 
+  /** What is chosen besides the subject, where there is a choice. */
+  get chosen() {
+    const { data } = this;
+    return [
+      ...(data.views.length > 1 ? [` · ${data.views[this.view]}`] : []),
+      ...(data.runs.length > 1 ? [` · ${data.brief[this.run]}`] : []),
+      ...(this.process === null ? [] : [` · ${data.frames[this.process].name}`]),
+    ];
+  }
+
+  /** A cell by its subject and position, and by its run where that is another than this one's. */
+  nameOf({ subject, position, run }) {
+    const of = run === this.run ? '' : ` in ${this.data.brief[run]}`;
+    return `${this.data.subjects[subject]} at ${whole(position)}${of}`;
+  }
+
   drawFlame() {
-    const title = this.title('Flame graph');
-    if (!this.cell) {
-      this.flame.clear(title, 'There is no profile of it.');
-      return;
-    }
-    const at = ` at ${whole(this.cell.position)}`;
-    this.flame.show(this.cell, this.base, this.process, this.base ? `Difference flame ${title.slice(6)}${at}` : `${title}${at}`);
+    const { cell, base } = this;
+    const name = cell ? this.nameOf(cell) : this.data.subjects[this.subject];
+    const title = base ? `Difference flame graph: ${name}, compared with ${this.nameOf(base)}` : `Flame graph: ${name}`;
+    this.flameTitle.textContent = title;
+    if (cell) this.flame.show(cell, base, this.process, title);
+    else this.flame.clear(title, 'There is no profile of it.');
   }
 }
 

@@ -10,6 +10,7 @@ mod grew;
 
 use super::runs;
 use super::view::{Analysed, View};
+use crate::text;
 use ::findings::format::{count, list};
 use maud::{Markup, PreEscaped, html};
 use record::{ProfiledCell, ProfiledRegion, Run, SampledEvent, WorkloadInfo};
@@ -35,19 +36,42 @@ pub(super) fn section(
     index: usize,
     views: &[View],
 ) -> Markup {
-    let Some((data, groups)) = data::json(runs, info, views) else { return html! {} };
+    let (data, groups) = data::json(runs, info, views).unwrap_or_default();
+    let is_failed = |(run, _): &Analysed| !text::runs::failed_profiles(run, &info.name).is_empty();
+    if groups.is_empty() && !runs.iter().any(is_failed) {
+        return html! {};
+    }
     let head = format!("profile-{index}-head");
     html! {
         div.profiled {
             h3 #(head) { "Where the CPU time goes" }
             p.small { (sampling(runs, info)) }
-            figure.profile data-profile=(index) aria-labelledby=(head) {
-                noscript { p.note { "The bands and the flame graphs need JavaScript." } }
+            (failed(runs, info))
+            @if !groups.is_empty() {
+                figure.profile data-profile=(index) aria-labelledby=(head) {
+                    noscript { p.note { "The bands and the flame graphs need JavaScript." } }
+                }
+                script type="application/json" id={ "profile-data-" (index) } { (PreEscaped(data)) }
+                h4 { "What grew" }
+                (grew::section(runs, &groups, index))
+                div.profile.flame-graph role="group" aria-label="Flame graph" {}
             }
-            script type="application/json" id={ "profile-data-" (index) } { (PreEscaped(data)) }
-            h4 { "What grew" }
-            (grew::section(runs, &groups, index))
-            div.profile.flame-graph role="group" aria-label="Flame graph" {}
+        }
+    }
+}
+
+/// The cells that have no profile, and why.
+fn failed(runs: &[Analysed], info: &WorkloadInfo) -> Markup {
+    html! {
+        ul.notes {
+            @for (run, _) in runs {
+                @for cells in text::runs::failed_profiles(run, &info.name) {
+                    li {
+                        "No profile: " (cells.text)
+                        @if runs.len() > 1 { " · " (runs::name(runs, run)) }
+                    }
+                }
+            }
         }
     }
 }
@@ -72,18 +96,18 @@ fn sampling(runs: &[Analysed], info: &WorkloadInfo) -> String {
     let samples = |cells: &[ProfiledCell]| -> u64 {
         cells.iter().flat_map(|cell| &cell.regions).map(ProfiledRegion::sample_count).sum()
     };
-    let counts: Vec<String> = match runs {
-        [_] => vec![count(samples(&all))],
-        _ => runs
-            .iter()
-            .map(|(run, _)| format!("{} of {}", count(samples(&cells(run))), runs::name(runs, run)))
-            .collect(),
+    let of_run = |(run, _): &Analysed| {
+        format!("{} in {}", count(samples(&cells(run))), runs::name(runs, run))
+    };
+    let split = match runs {
+        [_] => String::new(),
+        _ => format!(" ({})", list(&runs.iter().map(of_run).collect::<Vec<_>>())),
     };
     format!(
-        "Sampled in a pass of its own after the timed rounds, by {} at {} samples a second: {} samples in \
-         timed regions. No figure above comes from this pass.",
+        "Sampled in a pass of its own after the timed rounds, by {} at {} samples a second. Its {} samples in timed \
+         regions{split} are below; no figure above comes from this pass.",
         list(&events),
         list(&rates),
-        list(&counts)
+        count(samples(&all)),
     )
 }

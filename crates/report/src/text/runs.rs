@@ -2,7 +2,7 @@
 
 use crate::text::tables::grouped;
 use findings::format::{count, list, shell_word};
-use record::{Outcome, Run, RunState};
+use record::{CellKey, Outcome, Run, RunState};
 
 /// The state of a run as text.
 pub(crate) fn state(state: RunState) -> &'static str {
@@ -48,9 +48,22 @@ pub(crate) struct FailedCells {
 
 /// The failed cells of a run by subject and reason, without those of controls.
 pub(crate) fn failed(run: &Run) -> Vec<FailedCells> {
-    let failures = run.cells.iter().filter(|cell| !run.is_control(&cell.key)).filter_map(|cell| {
-        let Outcome::Failed { reason, detail } = &cell.outcome else { return None };
-        Some(((&cell.key.workload, &cell.key.subject, reason), (cell.key.point, detail)))
+    by_reason(run, run.cells.iter().map(|cell| (&cell.key, &cell.outcome)))
+}
+
+/// The same of the cells that were profiled.
+pub(crate) fn failed_profiles(run: &Run, workload: &str) -> Vec<FailedCells> {
+    let cells = run.profile.cells.iter().filter(|cell| cell.key.workload == workload);
+    by_reason(run, cells.map(|cell| (&cell.key, &cell.outcome)))
+}
+
+fn by_reason<'a>(
+    run: &Run,
+    cells: impl Iterator<Item = (&'a CellKey, &'a Outcome)>,
+) -> Vec<FailedCells> {
+    let failures = cells.filter(|(key, _)| !run.is_control(key)).filter_map(|(key, outcome)| {
+        let Outcome::Failed { reason, detail } = outcome else { return None };
+        Some(((&key.workload, &key.subject, reason), (key.point, detail)))
     });
     let text =
         |((workload, subject, reason), cells): ((&String, &String, _), Vec<(u64, &String)>)| {

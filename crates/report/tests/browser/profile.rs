@@ -280,7 +280,10 @@ fn a_subject_is_compared_with_another_at_the_same_point() {
         let drawn = boxes(page);
         assert!(named(&drawn, "do_sys_poll").classes.contains("grew"));
         let label: String = page.get(&format!("{PROFILE}.flame.stage.ariaLabel"));
-        assert_eq!(label, "Difference flame graph of poll, poll at 10,000");
+        assert_eq!(
+            label,
+            "Difference flame graph: poll at 10,000, compared with epoll-level at 10,000"
+        );
     });
 }
 
@@ -349,4 +352,51 @@ fn fourteen_subjects_at_four_points_add_little_to_a_page() {
     plain[0].1.analysis.profiles.clear();
     let added = report::html::page(&runs).len() - report::html::page(&plain).len();
     assert!(added < 120_000, "{added} bytes");
+}
+
+#[test]
+fn a_cell_without_a_profile_says_why() {
+    let mut runs: Runs = PROFILED.clone();
+    let cells = &mut runs[0].0.profile.cells;
+    let failed = cells.iter_mut().find(|cell| cell.key.point == 1_000).expect("a cell");
+    failed.outcome = record::Outcome::Failed {
+        reason: record::FailureReason::KilledBySignal { signal: "SIGKILL".to_owned() },
+        detail: String::new(),
+    };
+    runs[0].1 = findings::conclude(&runs[0].0);
+    with(&runs, |page| {
+        let notes: String = page.get("document.querySelector('.profiled .notes').textContent");
+        assert!(notes.starts_with("No profile: poll · poll at 1,000 (1 cell): "), "{notes}");
+        let points: Vec<u64> =
+            page.get(&format!("{PROFILE}.bands.cells.map((cell) => cell.position)"));
+        assert_eq!(points, [100, 300, 10_000]);
+    });
+    // Where all have failed there is nothing but that.
+    for cell in &mut runs[0].0.profile.cells {
+        cell.outcome = record::Outcome::Failed {
+            reason: record::FailureReason::KilledBySignal { signal: "SIGKILL".to_owned() },
+            detail: String::new(),
+        };
+    }
+    runs[0].1 = findings::conclude(&runs[0].0);
+    with(&runs, |page| {
+        let [notes, figures]: [usize; 2] = page.get(
+            "['.profiled .notes li', 'figure.profile'].map((part) => document.querySelectorAll(part).length)",
+        );
+        assert_eq!((notes, figures), (2, 0));
+    });
+}
+
+#[test]
+fn a_name_from_anywhere_stays_a_name() {
+    let mut runs: Runs = PROFILED.clone();
+    for frame in &mut runs[0].0.profile.frames {
+        frame.function = format!("</script><b>{}", frame.function);
+    }
+    runs[0].1 = findings::conclude(&runs[0].0);
+    with(&runs, |page| {
+        let bold: usize = page.get("document.querySelectorAll('.profiled b').length");
+        assert_eq!(bold, 0);
+        assert!(boxes(page)[0].name.starts_with("</script><b>"));
+    });
 }

@@ -126,6 +126,7 @@ class Profile {
     keep('run', numbered(data.runs, 'run'));
     const cells = data.along(this);
     const processes = data.processes(cells);
+    this.isSplit = processes.length > 1;
     keep('process', [...(processes.length === 1 ? [] : [['all', null]]), ...processes.map((frame) => [data.frames[frame].name, frame])]);
     keep('position', [...cells].reverse().map(({ position }) => [whole(position), position]));
     this.cell = cells.find(({ position }) => position === this.position);
@@ -168,7 +169,7 @@ class Profile {
     return [
       ...(data.views.length > 1 ? [` · ${data.views[this.view]}`] : []),
       ...(data.runs.length > 1 ? [` · ${data.brief[this.run]}`] : []),
-      ...(this.process === null ? [] : [` · ${data.frames[this.process].name}`]),
+      ...(!this.isSplit || this.process === null ? [] : [` · ${data.frames[this.process].name}`]),
     ];
   }
 

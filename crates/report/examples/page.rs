@@ -4,7 +4,8 @@
 //! lie on each other, `pipetest` or
 //! `pipetest-two` for runs with their points down and a map, `foreign` for a table of somebody else, `dead` for an axis from zero on,
 //! `lock` for multiples and waiting times, `lock-model` with a prediction laid over it, `model` for it alone, `build` or `build-cpus` for averages,
-//! `profile` or `profile-two` for profiles of as many subjects as the first argument says,
+//! `profile` or `profile-two` for profiles of as many subjects as the first argument says, `profile-forks` of a trajectory,
+//! `profile-lone` of one cell,
 //! `trajectory` or `trajectory-two` for every call timed; these take rounds (5) and subjects (5) too.
 
 #[path = "../tests/fixture/mod.rs"]
@@ -34,6 +35,8 @@ fn main() {
         Some("build-cpus") => vec![build::build(&[1, 2])],
         Some("profile") => vec![profile::profiled(samples)],
         Some("profile-two") => vec![profile::profiled(samples), profile::slower(samples)],
+        Some("profile-forks") => vec![profile::forks()],
+        Some("profile-lone") => vec![profile::lone()],
         Some("foreign") => vec![pipetest::foreign()],
         _ => vec![fixture::realistic(samples)],
     };

@@ -52,7 +52,6 @@ pub(super) fn section(
                     noscript { p.note { "The bands and the flame graphs need JavaScript." } }
                 }
                 script type="application/json" id={ "profile-data-" (index) } { (PreEscaped(data)) }
-                h4 { "What grew" }
                 (grew::section(runs, &groups, index))
                 div.profile.flame-graph role="group" aria-label="Flame graph" {}
             }

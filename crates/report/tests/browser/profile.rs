@@ -1,7 +1,9 @@
 //! Profiles: the bands, the flame graphs and the table show what was sampled.
 
+use crate::fixture;
 use crate::input::Held;
 use crate::page::{ONE, PROFILED, PROFILED_TWO, Page, Runs, with};
+use analysis::compare::{Terms, compare};
 use record::{Frame, ProfiledRegion, Run};
 use serde::Deserialize;
 use serde_json::json;
@@ -346,7 +348,7 @@ fn what_the_pointer_is_on_is_read_out_in_full() {
 
 #[test]
 fn fourteen_subjects_at_four_points_add_little_to_a_page() {
-    let runs: Runs = vec![crate::fixture::profile::profiled(14)];
+    let runs: Runs = vec![fixture::profile::profiled(14)];
     let mut plain = runs.clone();
     plain[0].0.profile = record::Profile::default();
     plain[0].1.analysis.profiles.clear();
@@ -399,4 +401,73 @@ fn a_name_from_anywhere_stays_a_name() {
         assert_eq!(bold, 0);
         assert!(boxes(page)[0].name.starts_with("</script><b>"));
     });
+}
+
+#[test]
+fn a_trajectory_has_a_band_from_stretch_to_stretch_and_processes_of_its_own() {
+    let runs: Runs = vec![fixture::profile::forks()];
+    with(&runs, |page| {
+        let layers: Vec<(String, usize)> = page.get(&format!(
+            "{PROFILE}.bands.layers.map((layer) => [layer.name, layer.values.length])"
+        ));
+        assert_eq!(layers[0], ("copy_page_range".to_owned(), 12));
+        assert_eq!(layers.len(), 4);
+        // Positions stand where they are, not where their logarithms are.
+        let at: Vec<f64> = page.get(&format!(
+            "(({{ bands }}) => [250, 5000, 10000].map((position) => bands.across(position)))({PROFILE})"
+        ));
+        assert!(((at[1] - at[0]) / (at[2] - at[0]) - 4_750.0 / 9_750.0).abs() < 1e-3, "{at:?}");
+        assert_eq!(boxes(page)[0].name, "all");
+        choose(page, "Process", "forker");
+        let names: Vec<String> = boxes(page).into_iter().map(|drawn| drawn.name).collect();
+        assert!(
+            names.contains(&"schedule_tail".to_owned())
+                && !names.contains(&"copy_page_range".to_owned())
+        );
+        let layers: Vec<String> =
+            page.get(&format!("{PROFILE}.bands.layers.map((layer) => layer.name)"));
+        assert_eq!(layers, ["schedule_tail"]);
+        let caption: String = page.get("document.querySelector('.profile .caption').textContent");
+        assert_eq!(caption, "fork · CPU time an operation, by function · forker");
+    });
+}
+
+#[test]
+fn a_single_cell_is_a_bar_and_a_plain_flame_graph() {
+    let runs: Runs = vec![fixture::profile::lone()];
+    with(&runs, |page| {
+        let title: String = page.get(&format!("{PROFILE}.flame.title"));
+        assert_eq!(title, "Flame graph: poll at 1,000");
+        let [width, choosers]: [f64; 2] = page.get(&format!(
+            "[document.querySelector('.band').getBBox().width,
+                [...document.querySelectorAll('.profile .chooser')].filter((one) => one.checkVisibility()).length]"
+        ));
+        assert!((100.0..=160.0).contains(&width), "{width}");
+        // Nothing but the search.
+        assert_eq!(choosers, 1.0);
+        let heads: Vec<String> = page
+            .get("[...document.querySelectorAll('.profiled h4')].map((one) => one.textContent)");
+        assert_eq!(heads, ["By function", "Flame graph: poll at 1,000"]);
+    });
+}
+
+#[test]
+fn the_page_of_a_comparison_compares_the_profiles_of_its_runs() {
+    let [(base, _), (new, _)] = &PROFILED_TWO[..] else { panic!("two runs") };
+    let comparison =
+        compare(base, new, &Terms { margin: 0.05, fail_above: None, across: false, all: false })
+            .expect("a comparison");
+    let text = report::comparison::page(&PROFILED_TWO, &comparison);
+    let complaints = crate::page::complaints_of(&text, |page| {
+        page.evaluate(
+            "document.querySelectorAll('details').forEach((one) => { one.open = true; })",
+        );
+        page.until("document.querySelector('figure.profile').profile");
+        let title: String = page.get(&format!("{PROFILE}.flame.title"));
+        assert_eq!(
+            title,
+            "Difference flame graph: poll at 10,000, compared with poll at 10,000 in run 21 on bench-7"
+        );
+    });
+    assert_eq!(complaints.unwrap_or_default(), Vec::<String>::new());
 }

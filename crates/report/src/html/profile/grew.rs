@@ -19,7 +19,13 @@ const SHARE_MIN: f64 = 0.005;
 
 /// One table for each subject, view and run that has profiles; of these the script shows the one that is chosen.
 pub(super) fn section(runs: &[Analysed], groups: &[Group], index: usize) -> Markup {
+    let grows = |group: &Group| {
+        row(runs, group)
+            .and_then(|(table, row)| ends(table, row))
+            .is_some_and(|(from, to)| from < to)
+    };
     html! {
+        h4 { @if groups.iter().any(grows) { "What grew" } @else { "By function" } }
         @for (number, group) in groups.iter().enumerate() {
             @if let Some((table, row)) = row(runs, group) {
                 @let name = (runs.len() > 1).then(|| run_names::name(runs, &runs[group.run].0));
@@ -69,7 +75,7 @@ fn function_table(
     let columns = Columns { from, to, grows: from < to, is_attributed };
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures {
+            table.figures.down[!columns.grows] {
                 caption id=(id) { div {
                     strong { (row.label) } " · CPU time an operation, in each function itself, with its 95 % interval"
                     @if let Some(name) = name { " · " (name) }

@@ -2,6 +2,7 @@
 
 use super::Unknown;
 use engine::{CpuTicks, cpu_ticks, process_ticks};
+use stacks::{ProfileError, Profiler};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ pub struct Machine {
     pub record: PathBuf,
     /// Whether the user may do everything: commands need no sudo then.
     pub is_root: bool,
+    /// Why no stacks can be sampled.
+    pub profile_refusal: Option<ProfileError>,
     /// Who used the CPUs meanwhile.
     pub watched: Watched,
 }
@@ -61,10 +64,12 @@ impl Machine {
 
     /// This machine, without watching it.
     pub fn unwatched(record: &Path) -> Machine {
-        Machine::below(Path::new("/"), &std::env::temp_dir(), record)
+        let profile_refusal = Profiler::check().err();
+        let here = Machine::below(Path::new("/"), &std::env::temp_dir(), record);
+        Machine { profile_refusal, ..here }
     }
 
-    /// The machine whose `/proc` and `/sys` are below `root`; it was not watched yet.
+    /// The machine whose `/proc` and `/sys` are below `root`; it was not watched yet, and lets stacks be sampled.
     pub fn below(root: &Path, temporary: &Path, record: &Path) -> Machine {
         let directory = record.parent().filter(|directory| !directory.as_os_str().is_empty());
         Machine {
@@ -72,6 +77,7 @@ impl Machine {
             temporary: temporary.into(),
             record: directory.unwrap_or(Path::new(".")).into(),
             is_root: rustix::process::geteuid().is_root(),
+            profile_refusal: None,
             watched: Watched::default(),
         }
     }

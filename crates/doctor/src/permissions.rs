@@ -23,6 +23,15 @@ pub static GROUP: Group = Group {
             look: perf_events,
         },
         Check {
+            name: "profile",
+            looks_at: "who may sample call stacks, and see the kernel's functions \
+                       (kernel.perf_event_paranoid, kernel.kptr_restrict)",
+            why: "`--profile` of `knee run` and `knee advise` says which functions take the time",
+            workloads: &[],
+            fix_risk: Some("it would show more of the kernel to every user"),
+            look: profile,
+        },
+        Check {
             name: "tracepoints",
             looks_at: "whether the kernel's tracepoints can be read (tracefs)",
             why: "`knee advise --pid` finds a live process's waits with them",
@@ -62,6 +71,37 @@ fn perf_events(machine: &Machine) -> Result<Diagnosis, Unknown> {
         return Ok(Diagnosis::ok(format!("{who} ({level})")));
     }
     Ok(Diagnosis::warn(format!("root ({level})"), "or run it with sudo", Remedy::setting(file, -1)))
+}
+
+/// Up to this level of `kernel.perf_event_paranoid`, users may sample what the kernel does for them.
+const LEVEL_WITH_KERNEL_MAX: i64 = 1;
+
+fn profile(machine: &Machine) -> Result<Diagnosis, Unknown> {
+    if let Some(refusal) = &machine.profile_refusal {
+        let remedy = refusal.remedy().map_or(Remedy::None, Remedy::advice);
+        return Ok(Diagnosis::warn("no", refusal.reason(), remedy));
+    }
+    let file = "/proc/sys/kernel/perf_event_paranoid";
+    let level = machine.read(file)?;
+    let level: i64 = level
+        .parse()
+        .map_err(|_| Unknown(format!("{file} holds no whole number, but `{level}`")))?;
+    if !machine.is_root && level > LEVEL_WITH_KERNEL_MAX {
+        let remedy = Remedy::setting(file, LEVEL_WITH_KERNEL_MAX);
+        let message = "the kernel's part is hidden: run it with sudo, or";
+        return Ok(Diagnosis::warn(format!("user code only ({level})"), message, remedy));
+    }
+    // 0: whoever may sample the kernel; 1: root; 2: none.
+    let file = "/proc/sys/kernel/kptr_restrict";
+    let visible_max = u64::from(machine.is_root);
+    match machine.number(file)? {
+        restricted if restricted <= visible_max => Ok(Diagnosis::ok("user code and kernel")),
+        _ => {
+            let remedy = Remedy::setting(file, visible_max);
+            let message = "the kernel hides the addresses of its functions";
+            Ok(Diagnosis::warn("user code; the kernel without names", message, remedy))
+        }
+    }
 }
 
 fn tracepoints(machine: &Machine) -> Result<Diagnosis, Unknown> {
@@ -127,6 +167,31 @@ mod tests {
         assert_eq!(command, "sudo sysctl -w kernel.perf_event_paranoid=-1");
         fake.set(file, "-1");
         assert_eq!(finds(&machine, "perf-events").0, State::Ok);
+    }
+
+    #[test]
+    fn stacks_are_sampled_with_the_kernel_without_it_or_not_at_all() {
+        let level = "/proc/sys/kernel/perf_event_paranoid";
+        let pointers = "/proc/sys/kernel/kptr_restrict";
+        let fake = Fake::new().with(level, "2").with(pointers, "1");
+        assert_eq!(fake.finds("profile").0, State::Ok, "for root");
+        let mut machine = fake.machine();
+        machine.is_root = false;
+        let (state, output, command) = finds(&machine, "profile");
+        assert_eq!(state, State::Warn);
+        assert!(output.starts_with("user code only (2)"), "{output}");
+        assert_eq!(command, "sudo sysctl -w kernel.perf_event_paranoid=1");
+        fake.set(level, "1");
+        let (state, _, command) = finds(&machine, "profile");
+        assert_eq!((state, &*command), (State::Warn, "sudo sysctl -w kernel.kptr_restrict=0"));
+        fake.set(pointers, "0");
+        assert_eq!(finds(&machine, "profile").0, State::Ok);
+        fake.set(pointers, "2");
+        assert_eq!(fake.finds("profile").2, "sysctl -w kernel.kptr_restrict=1");
+        machine.profile_refusal = Some(stacks::ProfileError::Sandboxed);
+        let (state, output, command) = finds(&machine, "profile");
+        assert!(state == State::Warn && output.contains("sandbox"), "{output}");
+        assert!(command.contains("--cap-add PERFMON"), "{command}");
     }
 
     #[test]

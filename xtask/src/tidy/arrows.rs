@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("analysis", &["record"]),
     ("findings", &["analysis", "printable", "record"]),
     ("report", &["analysis", "findings", "printable", "record"]),
-    ("doctor", &["findings", "engine", "record", "report"]),
+    ("doctor", &["findings", "engine", "record", "report", "stacks"]),
     ("foreign-tables", &["findings", "printable", "quantities", "record"]),
     (
         "knee",

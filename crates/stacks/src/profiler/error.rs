@@ -84,40 +84,60 @@ impl ProfileError {
     }
 }
 
+impl ProfileError {
+    /// What is missing, in a few words.
+    pub fn reason(&self) -> String {
+        match self {
+            ProfileError::NoPerfEvents => {
+                "this kernel has no perf events, or a sandbox hides them".into()
+            }
+            ProfileError::Forbidden { perf_level } => {
+                format!("kernel.perf_event_paranoid is {perf_level}: only root may sample")
+            }
+            ProfileError::Sandboxed => {
+                "a sandbox or a security module refuses perf_event_open, which the kernel allows"
+                    .into()
+            }
+            ProfileError::ForeignProcess { pid } => format!("process {pid} is another user's"),
+            ProfileError::NoProcess { pid } => format!("there is no process {pid}"),
+            ProfileError::MemoryLimit { kilobytes } => {
+                let setting = kilobytes.map_or_else(String::new, |kilobytes| {
+                    format!(" (kernel.perf_event_mlock_kb is {kilobytes})")
+                });
+                format!("no more memory may be locked for samples{setting}")
+            }
+            ProfileError::DescriptorLimit => "no more descriptors may be open".into(),
+            ProfileError::System { error } => format!("perf_event_open: {error}"),
+        }
+    }
+
+    /// What fixes it, where that is known.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            ProfileError::NoPerfEvents => {
+                Some("run outside of the container, or on a kernel with CONFIG_PERF_EVENTS")
+            }
+            ProfileError::Forbidden { .. } => {
+                Some("run as root, or sudo sysctl -w kernel.perf_event_paranoid=1")
+            }
+            ProfileError::Sandboxed => Some(
+                "in a container: --cap-add PERFMON, and a seccomp profile that allows perf_event_open",
+            ),
+            ProfileError::ForeignProcess { .. } => Some("run as root, or as that user"),
+            ProfileError::MemoryLimit { .. } => {
+                Some("run as root, or sudo sysctl -w kernel.perf_event_mlock_kb=8192")
+            }
+            ProfileError::DescriptorLimit => Some("raise ulimit -n"),
+            ProfileError::NoProcess { .. } | ProfileError::System { .. } => None,
+        }
+    }
+}
+
 /// One line: what is missing, and what fixes it.
 impl Display for ProfileError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            ProfileError::NoPerfEvents => f.write_str(
-                "perf_event_open is missing: this kernel has no perf events, or a sandbox hides them → \
-                 run outside of the container, or on a kernel with CONFIG_PERF_EVENTS",
-            ),
-            ProfileError::Forbidden { perf_level } => write!(
-                f,
-                "kernel.perf_event_paranoid is {perf_level}: only root may sample → \
-                 run as root, or sudo sysctl -w kernel.perf_event_paranoid=2 (1 with the kernel's part)"
-            ),
-            ProfileError::Sandboxed => f.write_str(
-                "perf_event_open is not permitted, though the kernel allows it: a sandbox or a security \
-                 module refuses it → in a container: --cap-add PERFMON, and a seccomp profile that allows \
-                 perf_event_open",
-            ),
-            ProfileError::ForeignProcess { pid } => {
-                write!(f, "process {pid} is another user's → run as root, or as that user")
-            }
-            ProfileError::NoProcess { pid } => write!(f, "there is no process {pid}"),
-            ProfileError::MemoryLimit { kilobytes } => {
-                f.write_str("no more memory may be locked for samples")?;
-                if let Some(kilobytes) = kilobytes {
-                    write!(f, " (kernel.perf_event_mlock_kb is {kilobytes})")?;
-                }
-                f.write_str(" → run as root, or sudo sysctl -w kernel.perf_event_mlock_kb=8192")
-            }
-            ProfileError::DescriptorLimit => {
-                f.write_str("no more descriptors may be open → raise ulimit -n")
-            }
-            ProfileError::System { error } => write!(f, "perf_event_open: {error}"),
-        }
+        f.write_str(&self.reason())?;
+        self.remedy().map_or(Ok(()), |remedy| write!(f, " → {remedy}"))
     }
 }
 

@@ -4,7 +4,7 @@ use super::counts::Pair;
 use analysis::compare::{Comparison, Sensitivity};
 use analysis::is_predicted;
 use findings::format::percent;
-use record::NICE;
+use record::{NICE, Plan};
 use std::collections::BTreeSet;
 
 /// What these runs can see: `These runs see changes of 24 % and more; to see 5 %: knee ab CMD -- poll --rounds
@@ -16,15 +16,15 @@ pub(super) fn sight(pair: &Pair) -> Option<String> {
         if comparison.paired {
             return format!("the same with --rounds {rounds}");
         }
-        in_turns(&workloads(comparison), rounds)
+        in_turns(&workloads(comparison, &pair.new.plan), rounds)
     };
     Some(sentence("These runs see", sensitivity, comparison.fail_above, &rounds))
 }
 
-/// What another run like a run would show, by `comparison` of that with itself: `subject` begins the
-/// sentence.
-pub fn of_another_run(comparison: &Comparison, subject: &str) -> Option<String> {
-    let rounds = |rounds: u32| in_turns(&workloads(comparison), rounds);
+/// What another run like a run of this `plan` would show, by `comparison` of that with itself: `subject`
+/// begins the sentence.
+pub fn of_another_run(comparison: &Comparison, plan: &Plan, subject: &str) -> Option<String> {
+    let rounds = |rounds: u32| in_turns(&workloads(comparison, plan), rounds);
     let sensitivity = comparison.sensitivity.as_ref()?;
     Some(sentence(subject, sensitivity, None, &rounds))
 }
@@ -35,7 +35,7 @@ const ROUNDS_IN_TURNS: u32 = 20;
 const WORKLOADS_MAX: usize = 3;
 
 /// The command that measures `workloads` in turns, in so many rounds at least.
-pub(super) fn in_turns(workloads: &[&str], rounds: u32) -> String {
+pub(super) fn in_turns(workloads: &[String], rounds: u32) -> String {
     let workloads = match workloads.len() {
         1..=WORKLOADS_MAX => workloads.join(" "),
         _ => "WORKLOAD".to_owned(),
@@ -46,11 +46,23 @@ pub(super) fn in_turns(workloads: &[&str], rounds: u32) -> String {
     }
 }
 
-/// The workloads that are compared.
-pub(super) fn workloads(comparison: &Comparison) -> Vec<&str> {
+/// The workloads that are compared, each with the flags of the user's own that it can't do without.
+pub(super) fn workloads(comparison: &Comparison, plan: &Plan) -> Vec<String> {
     let all: BTreeSet<&str> =
         comparison.tables.iter().map(|table| table.workload.as_str()).collect();
-    all.into_iter().collect()
+    all.into_iter().map(|name| format!("{name}{}", own_flags(name, plan))).collect()
+}
+
+/// The flags that add a workload's subjects, without their values: these are in the run's command line.
+fn own_flags(workload: &str, plan: &Plan) -> String {
+    let info = plan.workloads.iter().find(|info| info.name == workload);
+    let Some(custom) = info.and_then(|info| info.custom.as_deref()) else { return String::new() };
+    let flags = [
+        (" --command …", &custom.commands),
+        (" --server …", &custom.servers),
+        (" --url …", &custom.urls),
+    ];
+    flags.into_iter().filter(|(_, templates)| !templates.is_empty()).map(|(flag, _)| flag).collect()
 }
 
 fn sentence(
@@ -111,7 +123,7 @@ mod tests {
     }
 
     fn text(detectable: f64, rounds: Option<u32>, fail_above: Option<f64>) -> String {
-        let rounds_text = |rounds: u32| in_turns(&["poll", "fork"], rounds);
+        let rounds_text = |rounds: u32| in_turns(&["poll", "fork"].map(String::from), rounds);
         sentence("These runs see", &sensitivity(detectable, rounds), fail_above, &rounds_text)
     }
 
@@ -131,8 +143,25 @@ mod tests {
 
     #[test]
     fn as_many_rounds_as_usual_are_not_named() {
-        assert_eq!(in_turns(&["poll"], 20), "knee ab CMD -- poll");
-        assert_eq!(in_turns(&["a", "b", "c", "d"], 21), "knee ab CMD -- WORKLOAD --rounds 21");
+        assert_eq!(in_turns(&["poll".into()], 20), "knee ab CMD -- poll");
+        assert_eq!(
+            in_turns(&["a", "b", "c", "d"].map(String::from), 21),
+            "knee ab CMD -- WORKLOAD --rounds 21"
+        );
+    }
+
+    #[test]
+    fn a_workload_of_the_users_own_has_the_flags_that_it_needs() {
+        let template = record::Template { name: "x".into(), text: "sort {n}".into() };
+        let custom = record::Custom { commands: vec![template], ..record::Custom::default() };
+        let command = record::WorkloadInfo {
+            name: "command".into(),
+            custom: Some(Box::new(custom)),
+            ..record::WorkloadInfo::default()
+        };
+        let plan = Plan { workloads: vec![command], ..Plan::default() };
+        assert_eq!(own_flags("command", &plan), " --command …");
+        assert_eq!(own_flags("poll", &plan), "");
     }
 
     #[test]

@@ -298,7 +298,7 @@ pub(super) fn advice(pair: &Pair) -> Option<Warning> {
     } else {
         (
             "taking turns removes what changes from run to run, and more rounds narrow the intervals",
-            in_turns(&workloads(comparison), rounds),
+            in_turns(&workloads(comparison, &pair.new.plan), rounds),
         )
     };
     let what = format!("{undecided} of {total} series {are} undecided{bound}: {why}");

@@ -32,6 +32,7 @@ pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Pla
         budget: request.early_end(),
         ..Plan::default()
     };
+    plan.profile = request.profile(plan.measure_ms);
     known_axis(request, &workloads)?;
     let mut keys_by_workload = Vec::new();
     for (workload, custom) in &chosen {

@@ -9,15 +9,22 @@
 //! Batches are sized so that the clock is under 1 % of each. Where an operation is timed on its own,
 //! the measured cost of a reading is taken off.
 
+mod regions;
+
+pub(crate) use regions::Region;
+
 use crate::calibrate::Calibrated;
+use crate::worker::frame::announce_process;
 use crate::workload::Failure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use hdrhistogram::{Counter, Histogram};
 use record::{Metric, Usage};
+use regions::Regions;
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::io::{self, Write};
 use std::time::Duration;
 use sys::clock::Clock;
 use sys::process::{Resources, resources};
@@ -28,6 +35,9 @@ const SAMPLES_MAX: usize = 200;
 /// Fewer samples than this say nothing about spread: a slow operation may overrun its time for them.
 const SAMPLES_MIN: usize = 5;
 
+/// Figures of one metric that a profiled cell goes on for: its reply takes no more ranges.
+const RANGES_MAX: usize = 200_000;
+
 /// Measures within one cell.
 #[derive(Debug)]
 pub struct Probe {
@@ -35,18 +45,57 @@ pub struct Probe {
     measure_ns: f64,
     metrics: Vec<Metric>,
     facts: BTreeMap<String, String>,
+    /// What was timed when; absent where the cell is not profiled.
+    regions: Option<Regions>,
+}
+
+/// All that a cell measured.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    pub metrics: Vec<Metric>,
+    pub facts: BTreeMap<String, String>,
+    /// Of a profiled cell: what was timed when.
+    pub regions: Vec<Region>,
 }
 
 impl Probe {
     /// A probe that spends about `measure_ms` on each metric.
     pub(crate) fn new(clock: Calibrated, measure_ms: u64) -> Probe {
         let measure_ns = measure_ms as f64 * 1e6;
-        Probe { clock, measure_ns, metrics: Vec::new(), facts: BTreeMap::new() }
+        Probe { clock, measure_ns, metrics: Vec::new(), facts: BTreeMap::new(), regions: None }
+    }
+
+    /// The same for a cell that is profiled, at this point: the far end of its positions where it is a
+    /// trajectory.
+    pub(crate) fn profiled(self, point: u64, is_trajectory: bool) -> Probe {
+        let regions = Some(Regions::new(self.clock.clock, point, is_trajectory));
+        Probe { regions, ..self }
     }
 
     /// All that was measured and stated.
-    pub(crate) fn finish(self) -> (Vec<Metric>, BTreeMap<String, String>) {
-        (self.metrics, self.facts)
+    pub(crate) fn finish(self) -> Measured {
+        let regions = self.regions.map(Regions::finish).unwrap_or_default();
+        Measured { metrics: self.metrics, facts: self.facts, regions }
+    }
+
+    /// Says that `operations` of `metric`, whose figure is [given](Probe::given), were timed between two
+    /// readings of [this clock](Probe::clock). A profile counts the samples of this time.
+    pub fn region(&mut self, metric: &str, begin: u64, end: u64, operations: u64) {
+        if let Some(regions) = &mut self.regions {
+            regions.add(metric, None, (begin, end), operations);
+        }
+    }
+
+    /// Says that these processes, which the cell did not start, do what it measures: a profile samples them too.
+    pub fn measures_processes(&self, pids: &[i32]) {
+        if self.regions.is_none() {
+            return;
+        }
+        for &pid in pids {
+            // Nobody listens where this process has no parent any more: then it ends.
+            let _ = io::stdout().write_all(&announce_process(pid));
+        }
+        let _ = io::stdout().flush();
     }
 
     /// States something about this cell that a reader has to know: `parked peers` is `9000`.
@@ -111,6 +160,7 @@ impl Probe {
         let end = clock.now();
         let after = resources();
         let sample = clock.ns(start, end) / operations.max(1) as f64;
+        self.region(metric, start, end, operations);
         let metric = self.metric(metric);
         metric.samples.push(sample);
         metric.operations += operations;
@@ -139,6 +189,7 @@ impl Probe {
     ) -> Result<(), Failure> {
         let mut watch = Stopwatch::new(self.clock);
         operation(state, &mut watch)?;
+        watch.ranges = self.regions.as_ref().map(|_| Vec::new());
         let start = self.clock.clock.now();
         let (mut samples, before) = (Vec::new(), resources());
         while self.wants_more(samples.len(), start) {
@@ -147,6 +198,11 @@ impl Probe {
             samples.push(watch.counted_ns.max(0.0));
         }
         let after = resources();
+        if let Some(regions) = &mut self.regions {
+            let ranges = watch.ranges.unwrap_or_default();
+            ranges.into_iter().for_each(|range| regions.add(metric, None, range, 0));
+            regions.add_operations(metric, samples.len() as u64);
+        }
         let metric = self.metric(metric);
         metric.operations += samples.len() as u64;
         metric.samples.append(&mut samples);
@@ -190,6 +246,7 @@ impl Probe {
         // Full capacity now: a vector that grows would do so between two samples.
         let mut samples = Vec::with_capacity(count as usize);
         let mut positions = Vec::with_capacity(count as usize);
+        let mut ranges = self.regions.as_ref().map(|_| Vec::with_capacity(count as usize));
         let before = resources();
         let mut outcome = Ok(());
         for position in (0..count).map(position_after) {
@@ -201,8 +258,16 @@ impl Probe {
             }
             samples.push(clock.single_ns(start, end));
             positions.push(position);
+            if let Some(ranges) = &mut ranges {
+                ranges.push((start, end));
+            }
         }
         let after = resources();
+        if let (Some(regions), Some(ranges)) = (&mut self.regions, ranges) {
+            for (&position, range) in positions.iter().zip(ranges) {
+                regions.add(metric, Some(position), range, 1);
+            }
+        }
         self.keep(metric, samples, positions);
         add_usage(&mut self.metric(metric).usage, &before, &after);
         outcome
@@ -232,13 +297,15 @@ impl Probe {
     ) -> Result<(), Failure> {
         let mut columns: Vec<Vec<f64>> =
             parts.iter().map(|_| Vec::with_capacity(positions.len())).collect();
-        let mut laps = Laps { clock: self.clock, ns: vec![0.0; parts.len()] };
+        let mut laps = Laps { clock: self.clock, ns: vec![0.0; parts.len()], ranges: None };
+        laps.ranges = self.regions.as_ref().map(|_| Vec::new());
         let (mut done, mut outcome) = (0, Ok(()));
         let before = resources();
         while done < positions.len() && outcome.is_ok() {
             laps.ns.fill(0.0);
             outcome = operation(positions[done], &mut laps);
             if outcome.is_ok() {
+                self.add_laps(positions[done], &mut laps, parts, sum);
                 done += 1;
                 columns.iter_mut().zip(&laps.ns).for_each(|(column, &ns)| column.push(ns));
             }
@@ -257,11 +324,29 @@ impl Probe {
         outcome
     }
 
+    /// Notes when the parts of one operation were timed.
+    fn add_laps(&mut self, position: u64, laps: &mut Laps, parts: &[&str], sum: Option<&str>) {
+        let (Some(regions), Some(ranges)) = (&mut self.regions, &mut laps.ranges) else { return };
+        let mut operations = 1;
+        for (index, range) in ranges.drain(..) {
+            regions.add(parts[index], Some(position), range, 1);
+            if let Some(sum) = sum {
+                regions.add(sum, Some(position), range, operations);
+                operations = 0;
+            }
+        }
+    }
+
     /// Trajectory of an operation that another process timed, by [this clock](Probe::clock): for
     /// programs that must not contain this one, such as a small parent that forks.
     pub fn stamped(&mut self, metric: &str, stamps: &[Stamp]) {
         let ns = |stamp: &Stamp| self.clock.single_ns(stamp.before, stamp.after);
         let positions = stamps.iter().map(|stamp| stamp.position).collect();
+        if let Some(regions) = &mut self.regions {
+            for &Stamp { position, before, after } in stamps {
+                regions.add(metric, Some(position), (before, after), 1);
+            }
+        }
         self.keep(metric, stamps.iter().map(ns).collect(), positions);
     }
 
@@ -336,7 +421,9 @@ impl Probe {
 
     fn wants_more(&self, samples: usize, start: u64) -> bool {
         let spent_ns = self.clock.clock.ns(start, self.clock.clock.now());
-        samples < SAMPLES_MIN || (samples < SAMPLES_MAX && spent_ns < self.measure_ns)
+        // A profile has samples of the time, however many figures that gives.
+        let samples_max = if self.regions.is_some() { RANGES_MAX } else { SAMPLES_MAX };
+        samples < SAMPLES_MIN || (samples < samples_max && spent_ns < self.measure_ns)
     }
 
     fn metric(&mut self, name: &str) -> &mut Metric {
@@ -378,6 +465,8 @@ pub struct Stamp {
 pub struct Laps {
     clock: Calibrated,
     ns: Vec<f64>,
+    /// When each part was timed, by its index; absent where the cell is not profiled.
+    ranges: Option<Vec<(usize, (u64, u64))>>,
 }
 
 impl Laps {
@@ -388,6 +477,9 @@ impl Laps {
         let result = part();
         let end = self.clock.clock.now();
         self.ns[index] += self.clock.single_ns(start, end);
+        if let Some(ranges) = &mut self.ranges {
+            ranges.push((index, (start, end)));
+        }
         result
     }
 }
@@ -398,11 +490,13 @@ pub struct Stopwatch {
     clock: Calibrated,
     started: u64,
     counted_ns: f64,
+    /// What was counted when; absent where the cell is not profiled.
+    ranges: Option<Vec<(u64, u64)>>,
 }
 
 impl Stopwatch {
     fn new(clock: Calibrated) -> Stopwatch {
-        Stopwatch { clock, started: 0, counted_ns: 0.0 }
+        Stopwatch { clock, started: 0, counted_ns: 0.0, ranges: None }
     }
 
     /// What follows counts.
@@ -416,6 +510,9 @@ impl Stopwatch {
     pub fn stop(&mut self) {
         let end = self.clock.clock.now();
         self.counted_ns += self.clock.clock.ns(self.started, end) - self.clock.overhead_ns;
+        if let Some(ranges) = &mut self.ranges {
+            ranges.push((self.started, end));
+        }
     }
 }
 
@@ -467,7 +564,7 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-        let (metrics, _) = probe.finish();
+        let metrics = probe.finish().metrics;
         assert_eq!(done, checked, "each operation was checked once");
         assert!(metrics[0].operations < done, "warm-up is not counted");
         assert!((SAMPLES_MIN..=SAMPLES_MAX).contains(&metrics[0].samples.len()));
@@ -617,5 +714,68 @@ mod tests {
         samples.sort_by(f64::total_cmp);
         // Every repetition spent 50 µs outside; a median of that size would mean it was counted.
         assert!(samples[samples.len() / 2] < 25_000.0, "{samples:?} of {outside_ns} ns outside");
+    }
+
+    /// Metric, position, operations and ranges of all that a profiled cell timed.
+    fn regions(probe: Probe) -> Vec<(String, u64, u64, usize)> {
+        let regions = probe.finish().regions.into_iter();
+        regions
+            .map(|region| (region.metric, region.position, region.operations, region.ranges.len()))
+            .collect()
+    }
+
+    #[test]
+    fn a_profiled_cell_says_when_it_timed_what() {
+        let mut probe = probe().profiled(7, false);
+        probe.steady("loop", &mut (), |()| Ok(()), |(), _| Ok(())).unwrap();
+        probe
+            .part("wait", &mut (), |(), watch| {
+                watch.start();
+                watch.stop();
+                std::thread::yield_now();
+                Ok(())
+            })
+            .unwrap();
+        let (now, operations) = (probe.clock().now(), probe.metrics[0].operations);
+        probe.region("given", now, now + 1, 12);
+        let waits = probe.metrics[1].operations;
+        let found = regions(probe);
+        let at: Vec<(&str, u64, u64)> = found
+            .iter()
+            .map(|(metric, position, operations, _)| (metric.as_str(), *position, *operations))
+            .collect();
+        assert_eq!(at, [("loop", 7, operations), ("wait", 7, waits), ("given", 7, 12)]);
+        assert!(found.iter().all(|(.., ranges)| *ranges > 0), "{found:?}");
+    }
+
+    #[test]
+    fn a_profiled_trajectory_is_in_stretches_and_its_sum_is_of_all_parts() {
+        let mut probe = probe().profiled(20, true);
+        probe.trajectory("open", 20, |_| Ok(())).unwrap();
+        let in_parts = |_, laps: &mut Laps| {
+            laps.time(0, || ());
+            laps.time(1, || Ok(()))
+        };
+        probe.trajectory_in_parts(20, &["a", "b"], Some("both"), in_parts).unwrap();
+        let stamp = |position| Stamp { position, before: 0, after: 1 };
+        probe.stamped("fork", &[stamp(3), stamp(20)]);
+        let found = regions(probe);
+        for metric in ["open", "a", "b", "both"] {
+            let of_metric = found.iter().filter(|(name, ..)| name == metric);
+            let stretches: Vec<(u64, u64)> =
+                of_metric.map(|&(_, position, operations, _)| (position, operations)).collect();
+            assert_eq!(stretches, [(1, 1), (2, 1), (5, 3), (10, 5), (20, 10)], "{metric}");
+        }
+        let forks: Vec<u64> = found.iter().filter(|row| row.0 == "fork").map(|row| row.1).collect();
+        assert_eq!(forks, [5, 20]);
+    }
+
+    #[test]
+    fn without_a_profile_nothing_is_noted() {
+        let mut probe = probe();
+        probe.steady("loop", &mut (), |()| Ok(()), |(), _| Ok(())).unwrap();
+        probe.trajectory("open", 5, |_| Ok(())).unwrap();
+        probe.region("given", 1, 2, 1);
+        assert_eq!(probe.finish().regions, []);
     }
 }

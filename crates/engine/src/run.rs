@@ -7,13 +7,16 @@ pub(crate) mod host;
 mod keeper;
 mod lifecycle;
 mod pace;
+mod profile;
 pub(crate) mod progress;
 pub(crate) mod quiet;
+mod samples;
 pub(crate) mod settings;
 pub(crate) mod stop;
 
 pub use keeper::Unsaved;
 pub use lifecycle::new_run;
+pub use profile::{PROFILE_HZ, PROFILE_HZ_MAX, check_profile};
 
 use crate::process::adopt_orphans;
 use crate::run::progress::Watch;
@@ -24,6 +27,7 @@ use cell::measured;
 use keeper::Keeper;
 use lifecycle::close;
 use pace::Pace;
+use profile::ProfilePass;
 use record::{Archive, Run};
 use std::collections::HashSet;
 
@@ -76,5 +80,15 @@ pub fn run_by(
         watch.ended(&cell, &spender.progress(pace.progress()));
         run.cells.push(cell);
     }
-    keeper.finish(&close(run, stopped))
+    let mut pass = ProfilePass::new(run);
+    while !stopped && let Some(key) = pass.next_key() {
+        watch.profile_begins(key, &pass.progress());
+        stopped =
+            settings.stop.is_requested() || !pass.measure(run, &mut keeper, settings, &starter);
+        if let Some(cell) = run.profile.cells.last().filter(|_| !stopped) {
+            watch.profile_ended(cell, &pass.progress());
+        }
+    }
+    let ending = close(run, stopped, pass.used_ns);
+    keeper.finish(&run.profile, &ending)
 }

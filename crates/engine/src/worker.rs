@@ -3,10 +3,11 @@
 pub(crate) mod frame;
 pub(crate) mod marked;
 mod pipe;
+pub(crate) mod sampler;
 pub(crate) mod starter;
 pub(crate) mod supervise;
 
-use crate::probe::Probe;
+use crate::probe::{Measured, Probe};
 use crate::process::die_with_parent;
 use crate::workload::{About, Cell, Failure, SampleKind, Workload};
 use frame::{Order, Reply};
@@ -52,13 +53,17 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     let axis = axis.unwrap_or(workload.about().axis);
     let mut cell = Cell::new(workload.about(), axis, key, order.seed);
     cell.scratch.clone_from(&order.scratch);
+    let is_trajectory = workload.about().is_trajectory(axis);
     let mut probe = Probe::new(order.clock(), order.measure_ms);
+    if order.is_profiled {
+        probe = probe.profiled(key.point, is_trajectory);
+    }
     let before = open_descriptors();
     let outcome = catch_unwind(AssertUnwindSafe(|| workload.measure(&cell, &mut probe)));
     let after = open_descriptors();
-    let (mut metrics, facts) = probe.finish();
+    let Measured { mut metrics, facts, regions } = probe.finish();
     make_rates(workload.about(), &mut metrics);
-    if !workload.about().is_trajectory(axis) {
+    if !is_trajectory {
         // Another parameter grows: positions on the workload's own axis have no meaning on this one.
         for metric in &mut metrics {
             metric.positions.clear();
@@ -76,7 +81,11 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
         }
         Ok(Ok(())) => check_metrics(workload, &metrics),
     };
-    Reply { metrics, facts, short, failure }
+    if order.is_profiled {
+        // Figures of a process that is sampled are none: samples take time.
+        return Reply { regions, short, failure, ..Reply::default() };
+    }
+    Reply { metrics, facts, regions, short, failure }
 }
 
 /// Turns nanoseconds an operation into operations a second where a metric says a rate.

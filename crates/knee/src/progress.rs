@@ -5,7 +5,7 @@ use crate::exit::note;
 use crate::output;
 use engine::{RunProgress, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use record::{Cell, CellKey, Outcome, Plan};
+use record::{Cell, CellKey, Outcome, Plan, ProfiledCell};
 use std::time::Duration;
 
 /// Draws the progress of a run.
@@ -16,6 +16,8 @@ pub struct Progress {
     budget: Option<Duration>,
     /// Subjects that have to fail, each with its workload: their failures are no news.
     controls: Vec<(String, String)>,
+    /// Whether it shows the profile pass by now.
+    is_profiling: bool,
 }
 
 impl Progress {
@@ -44,6 +46,21 @@ impl Progress {
         bar.set_position(spent.map_or(progress.done, |spent| spent.as_millis() as u64));
     }
 
+    /// Says that a cell failed, unless it has to.
+    fn note_failure(&self, key: &CellKey, outcome: &Outcome, when: &str) {
+        let Outcome::Failed { reason, .. } = outcome else { return };
+        let names = (key.workload.as_str(), key.subject.as_str());
+        let mut controls = self.controls.iter();
+        if controls.any(|(workload, subject)| (workload.as_str(), subject.as_str()) == names) {
+            return;
+        }
+        let line = format!("failed: {}, {when}: {reason}", cell_name(key));
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => note(&line),
+        }
+    }
+
     pub fn new(total: u64) -> Progress {
         let draws = output::draws_progress();
         let bar = draws.then(|| ProgressBar::with_draw_target(Some(total), target()));
@@ -52,7 +69,7 @@ impl Progress {
             let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         }
-        Progress { bar, budget: None, controls: Vec::new() }
+        Progress { bar, budget: None, controls: Vec::new(), is_profiling: false }
     }
 
     /// Takes the line away.
@@ -70,33 +87,41 @@ fn target() -> ProgressDrawTarget {
 impl Watch for Progress {
     fn begins(&mut self, key: &CellKey, progress: &RunProgress) {
         let Some(bar) = &self.bar else { return };
-        let left = progress.left.map(|left| format!("about {} left  ", HumanDuration(left)));
-        let what = format!("{} {} at {}", key.workload, key.subject, key.point);
-        bar.set_message(format!("{}{what}", left.unwrap_or_default()));
+        bar.set_message(format!("{}{}", left(progress), cell_name(key)));
         self.set_position(progress);
     }
 
     fn ended(&mut self, cell: &Cell, progress: &RunProgress) {
-        let key = &cell.key;
-        let is_control = self
-            .controls
-            .iter()
-            .any(|(workload, subject)| (workload, subject) == (&key.workload, &key.subject));
-        if let Outcome::Failed { reason, .. } = &cell.outcome
-            && !is_control
-        {
-            let line = format!(
-                "failed: {} {} at {}, round {}: {reason}",
-                key.workload,
-                key.subject,
-                key.point,
-                key.round + 1
-            );
-            match &self.bar {
-                Some(bar) => bar.println(line),
-                None => note(&line),
-            }
-        }
+        self.note_failure(&cell.key, &cell.outcome, &format!("round {}", cell.key.round + 1));
         self.set_position(progress);
     }
+
+    fn profile_begins(&mut self, key: &CellKey, progress: &RunProgress) {
+        let Some(bar) = &self.bar else { return };
+        if !self.is_profiling {
+            self.is_profiling = true;
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        }
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+        bar.set_message(format!("{}profiling {}", left(progress), cell_name(key)));
+    }
+
+    fn profile_ended(&mut self, cell: &ProfiledCell, progress: &RunProgress) {
+        self.note_failure(&cell.key, &cell.outcome, "while it was profiled");
+        if let Some(bar) = &self.bar {
+            bar.set_position(progress.done);
+        }
+    }
+}
+
+/// The time left, if it is known, before what is being done.
+fn left(progress: &RunProgress) -> String {
+    let left = progress.left.map(|left| format!("about {} left  ", HumanDuration(left)));
+    left.unwrap_or_default()
+}
+
+fn cell_name(key: &CellKey) -> String {
+    format!("{} {} at {}", key.workload, key.subject, key.point)
 }

@@ -21,7 +21,7 @@ mod walk;
 
 pub use model::{Placed, Position, Wrong};
 
-use engine::{RunRequest, Workload};
+use engine::{PROFILE_HZ, RunRequest, Workload};
 use quantities::{count_within, percentage, time_from_ms};
 use std::collections::BTreeMap;
 use walk::Node;
@@ -59,7 +59,7 @@ fn suites_of(
 }
 
 /// What a suite may say besides its workloads.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "about",
     "workloads",
     "quick",
@@ -69,6 +69,7 @@ const KEYS: [&str; 11] = [
     "deadline",
     "budget",
     "precision",
+    "profile",
     "pin",
     "seed",
 ];
@@ -92,6 +93,7 @@ fn suite_of(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Suite, W
             "deadline" => request.deadline = Some(quantity(&value.text()?, time_from_ms)?),
             "budget" => request.budget = Some(quantity(&value.text()?, time_from_ms)?),
             "precision" => request.precision = Some(quantity(&value.text()?, percentage)?),
+            "profile" => request.profile_hz = value.yes_or_no()?.then_some(PROFILE_HZ),
             "pin" => {
                 let cpus = value.several()?;
                 let cpu = |text: &Placed| quantity(text, count_within(0..=CPU_MAX));

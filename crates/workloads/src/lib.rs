@@ -108,6 +108,33 @@ mod tests {
     }
 
     #[test]
+    fn a_profile_changes_nothing_of_the_rounds() {
+        let request = RunRequest { seed: Some(7), quick: true, ..RunRequest::default() };
+        let profiled = RunRequest { profile_hz: Some(499), ..request.clone() };
+        let [without, mut with] =
+            [request, profiled].map(|request| engine::plan(&request, TABLE).unwrap());
+        let profile = with.profile.take().unwrap();
+        assert_eq!((profile.frequency_hz, profile.measure_ms), (499, 500));
+        assert_eq!(without.profile, None);
+        assert_eq!(with, without);
+    }
+
+    #[test]
+    fn a_profiled_metric_is_measured_for_a_second_or_for_longer() {
+        let measure_ms = |time_ms: u64| {
+            let time = Some(Duration::from_millis(time_ms));
+            let request = RunRequest {
+                workloads: vec!["poll".into()],
+                time,
+                profile_hz: Some(997),
+                ..RunRequest::default()
+            };
+            engine::plan(&request, TABLE).unwrap().profile.unwrap().measure_ms
+        };
+        assert_eq!((measure_ms(30), measure_ms(3_000)), (1_000, 3_000));
+    }
+
+    #[test]
     fn every_workload_names_what_it_has() {
         for about in TABLE.iter().map(|row| row.about()) {
             let has = |name: &str| about.parameter(name).is_some();

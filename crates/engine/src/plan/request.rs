@@ -3,7 +3,7 @@
 
 use crate::run::budget::rounds_most;
 use crate::workload::{About, Workload};
-use record::{Budget, Custom, Value};
+use record::{Budget, Custom, ProfilePlan, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -53,6 +53,9 @@ pub struct RunRequest {
     pub precision: Option<f64>,
     /// The CPUs that workers are pinned to.
     pub pinned_cpus: Vec<usize>,
+    /// Profiles each cell after the last round, at this many samples a second; absent where nothing is
+    /// profiled.
+    pub profile_hz: Option<u64>,
     /// Shuffles the order; drawn where it is absent.
     pub seed: Option<u64>,
     /// What the user adds to the workloads.
@@ -91,6 +94,7 @@ impl RunRequest {
         self.deadline = self.deadline.or(base.deadline);
         self.budget = self.budget.or(base.budget);
         self.precision = self.precision.or(base.precision);
+        self.profile_hz = self.profile_hz.or(base.profile_hz);
         self.seed = self.seed.or(base.seed);
         if self.pinned_cpus.is_empty() {
             self.pinned_cpus.clone_from(&base.pinned_cpus);
@@ -130,6 +134,13 @@ impl RunRequest {
             None if self.full => MEASURE_FULL_MS,
             None => usual.unwrap_or(0),
         }
+    }
+
+    /// How its cells are profiled, where a metric of a cell of a round is measured for so long.
+    pub(super) fn profile(&self, measure_ms: u64) -> Option<ProfilePlan> {
+        let frequency_hz = self.profile_hz?;
+        let usual = if self.is_quick() { PROFILE_QUICK_MS } else { PROFILE_MS };
+        Some(ProfilePlan { frequency_hz, measure_ms: measure_ms.max(usual) })
     }
 
     /// What is asked of the workload of that name.
@@ -199,3 +210,7 @@ const ROUNDS_FULL: u32 = 10;
 const MEASURE_QUICK_MS: u64 = 30;
 /// The same with `--full`.
 const MEASURE_FULL_MS: u64 = 250;
+/// Time for one metric of one profiled cell, in milliseconds: some hundred samples.
+const PROFILE_MS: u64 = 1_000;
+/// The same with `--quick`, and in the suite.
+const PROFILE_QUICK_MS: u64 = 500;

@@ -8,6 +8,7 @@ use crate::run::cell::measured;
 use crate::run::keeper::{Keeper, Unsaved};
 use crate::run::lifecycle::close;
 use crate::run::pace::Pace;
+use crate::run::profile::ProfilePass;
 use crate::run::progress::{RunProgress, Watch};
 use crate::run::settings::Settings;
 use crate::worker::starter::Starter;
@@ -94,7 +95,36 @@ pub fn alternate(
             }
         }
     }
-    sides.map(|side| side.finish(stopped))
+    let mut passes = [0, 1].map(|turn| ProfilePass::new(sides[turn].run));
+    stopped = stopped || !profile(&mut sides, &mut passes, settings, watch);
+    let [first, second] = sides;
+    let [first_ns, second_ns] = passes.map(|pass| pass.used_ns);
+    [first.finish(stopped, first_ns), second.finish(stopped, second_ns)]
+}
+
+/// Profiles the cells of both in turns; false when it was cut off.
+fn profile(
+    sides: &mut [RunSide<'_>; 2],
+    passes: &mut [ProfilePass; 2],
+    settings: &Settings,
+    watch: &mut dyn Watch,
+) -> bool {
+    while passes.iter().any(|pass| pass.next_key().is_some()) {
+        for (side, turn) in sides.iter_mut().zip([0, 1]) {
+            let before = sum([passes[0].progress(), passes[1].progress()]);
+            let Some(key) = passes[turn].next_key() else { continue };
+            watch.profile_begins(key, &before);
+            let RunSide { run, keeper, starter, .. } = side;
+            let stopped = settings.stop.is_requested();
+            if stopped || !passes[turn].measure(run, keeper, settings, starter) {
+                return false;
+            }
+            if let Some(cell) = run.profile.cells.last() {
+                watch.profile_ended(cell, &sum([passes[0].progress(), passes[1].progress()]));
+            }
+        }
+    }
+    true
 }
 
 /// The index of the side that comes first, cell by cell.
@@ -132,21 +162,23 @@ impl<'a> RunSide<'a> {
         true
     }
 
-    fn finish(self, stopped: bool) -> Option<Unsaved> {
-        self.keeper.finish(&close(self.run, stopped))
+    fn finish(self, stopped: bool, profile_ns: u64) -> Option<Unsaved> {
+        let ending = close(self.run, stopped, profile_ns);
+        self.keeper.finish(&self.run.profile, &ending)
     }
 }
 
 /// How far both are together.
 fn progress(sides: &[RunSide<'_>; 2]) -> RunProgress {
-    let [first, second] = [&sides[0].pace, &sides[1].pace].map(Pace::progress);
+    sum([&sides[0].pace, &sides[1].pace].map(Pace::progress))
+}
+
+fn sum([first, second]: [RunProgress; 2]) -> RunProgress {
+    let left = first.left.zip(second.left);
     RunProgress {
         done: first.done + second.done,
         total: first.total + second.total,
-        left: first
-            .left
-            .zip(second.left)
-            .map(|(first, second): (Duration, Duration)| first + second),
+        left: left.map(|(first, second): (Duration, Duration)| first + second),
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn measured(
     ended_cell(sequence, key, supervise(&order, deadline, settings, starter))
 }
 
-fn order(plan: &Plan, key: &CellKey, settings: &Settings, scratch: PathBuf) -> Order {
+pub(super) fn order(plan: &Plan, key: &CellKey, settings: &Settings, scratch: PathBuf) -> Order {
     let (secrets, calibrated) = (&settings.secrets, &settings.clock);
     let key = secrets.reveal(key);
     let info = plan.workloads.iter().find(|info| info.name == key.workload);
@@ -35,6 +35,7 @@ fn order(plan: &Plan, key: &CellKey, settings: &Settings, scratch: PathBuf) -> O
         seed: cell_seed(plan.seed, &key),
         key,
         measure_ms: plan.measure_ms,
+        is_profiled: false,
         pinned_cpus: plan.pinned_cpus.clone(),
         scratch,
         parent_pid: rustix::process::getpid().as_raw_pid(),
@@ -77,7 +78,8 @@ fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Usage;
+    use crate::run::stop::Stop;
+    use record::{ProfilePlan, Usage};
     use std::collections::HashSet;
 
     fn key(point: u64, round: u32) -> CellKey {
@@ -99,6 +101,20 @@ mod tests {
             .into();
         assert_eq!(seeds.len(), 4);
         assert_ne!(cell_seed(7, &key(10, 1)), cell_seed(8, &key(10, 1)));
+    }
+
+    #[test]
+    fn the_workers_of_rounds_get_the_same_orders_with_a_profile_as_without() {
+        let settings = Settings::new(crate::calibrate(), Stop::never().unwrap());
+        let plan = Plan { seed: 7, measure_ms: 30, cells: vec![key(10, 1)], ..Plan::default() };
+        let profile = Some(ProfilePlan { frequency_hz: 997, measure_ms: 1_000 });
+        let profiled = Plan { profile, ..plan.clone() };
+        let [without, with] = [&plan, &profiled].map(|plan| {
+            let order = order(plan, &plan.cells[0], &settings, PathBuf::from("/tmp/x"));
+            serde_json::to_string(&order).unwrap()
+        });
+        assert_eq!(without, with);
+        assert!(!with.contains("profile"), "{with}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Commits cells as they end. A cell that the record refuses is tried again with the next one, and returned at
 //! the end.
 
-use record::{Archive, Cell, Ending, Error};
+use record::{Archive, Cell, Ending, Error, Profile};
+use std::collections::VecDeque;
 
 /// What could not be written, and why.
 #[derive(Debug)]
@@ -16,13 +17,15 @@ pub(crate) struct Keeper<'a> {
     archive: Option<&'a mut dyn Archive>,
     run: i64,
     unsaved: Vec<Cell>,
+    /// Cells of the profile, by their index in it.
+    unsaved_profiled: VecDeque<usize>,
     error: Option<Error>,
 }
 
 impl<'a> Keeper<'a> {
     /// Without an archive it keeps nothing, and fails never.
     pub fn new(archive: Option<&'a mut dyn Archive>, run: i64) -> Keeper<'a> {
-        Keeper { archive, run, unsaved: Vec::new(), error: None }
+        Keeper { archive, run, unsaved: Vec::new(), unsaved_profiled: VecDeque::new(), error: None }
     }
 
     /// Commits a cell, after those that could not be before.
@@ -33,15 +36,23 @@ impl<'a> Keeper<'a> {
         }
     }
 
+    /// Commits the cell of this index of the profile, after what could not be before.
+    pub fn keep_profiled(&mut self, profile: &Profile, cell: usize) {
+        if self.archive.is_some() {
+            self.unsaved_profiled.push_back(cell);
+            self.try_profile_again(profile);
+        }
+    }
+
     /// Commits what is left and closes the run.
-    pub fn finish(mut self, ending: &Ending) -> Option<Unsaved> {
-        self.try_again();
-        if self.unsaved.is_empty()
+    pub fn finish(mut self, profile: &Profile, ending: &Ending) -> Option<Unsaved> {
+        self.try_profile_again(profile);
+        let cells = self.unsaved.len() + self.unsaved_profiled.len();
+        if cells == 0
             && let Some(archive) = &mut self.archive
         {
             self.error = archive.finish(self.run, ending).err();
         }
-        let cells = self.unsaved.len();
         self.error.map(|error| Unsaved { cells, error })
     }
 
@@ -57,5 +68,17 @@ impl<'a> Keeper<'a> {
             }
         }
         self.error = None;
+    }
+
+    fn try_profile_again(&mut self, profile: &Profile) {
+        self.try_again();
+        let Some(archive) = self.archive.as_mut().filter(|_| self.error.is_none()) else { return };
+        while let Some(&cell) = self.unsaved_profiled.front() {
+            if let Err(error) = archive.commit_profiled(self.run, profile, cell) {
+                self.error = Some(error);
+                return;
+            }
+            self.unsaved_profiled.pop_front();
+        }
     }
 }

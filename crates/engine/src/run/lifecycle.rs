@@ -36,14 +36,15 @@ pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrat
     }
 }
 
-/// Closes a run with a last look at the machine.
-pub(super) fn close(run: &mut Run, stopped: bool) -> Ending {
+/// Closes a run with a last look at the machine. Its profile pass used `profile_ns` of CPU time.
+pub(super) fn close(run: &mut Run, stopped: bool, profile_ns: u64) -> Ending {
     let mut host_after = host();
     // The user may have named it.
     if let Some(name) = run.host_before.facts.get(HOST_NAME) {
         host_after.facts.insert(HOST_NAME.to_owned(), name.clone());
     }
-    let disturbed: Vec<Warning> = quiet::during(&run.host_before, &host_after, own_ns(run));
+    let disturbed: Vec<Warning> =
+        quiet::during(&run.host_before, &host_after, own_ns(run) + profile_ns);
     for warning in disturbed {
         if !run.warnings.contains(&warning) {
             run.warnings.push(warning);

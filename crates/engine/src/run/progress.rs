@@ -1,6 +1,6 @@
 //! The progress of a run, and who observes it.
 
-use record::{Cell, CellKey};
+use record::{Cell, CellKey, ProfiledCell};
 use std::time::Duration;
 
 /// Observes a run.
@@ -9,6 +9,10 @@ pub trait Watch {
     fn begins(&mut self, key: &CellKey, progress: &RunProgress);
     /// A cell ended.
     fn ended(&mut self, cell: &Cell, progress: &RunProgress);
+    /// A cell of the profile pass begins; `progress` is that of this pass.
+    fn profile_begins(&mut self, key: &CellKey, progress: &RunProgress);
+    /// A cell of the profile pass ended.
+    fn profile_ended(&mut self, cell: &ProfiledCell, progress: &RunProgress);
 }
 
 /// The progress of a run.

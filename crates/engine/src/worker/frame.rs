@@ -4,7 +4,9 @@
 //! from a reply, and half a reply from a whole one.
 
 use crate::calibrate::Calibrated;
+use crate::probe::Region;
 use record::{CellKey, Custom, FailureReason, Metric, ReplyFault, Short};
+use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,6 +28,9 @@ pub(crate) struct Order {
     pub custom: Option<Box<Custom>>,
     pub seed: u64,
     pub measure_ms: u64,
+    /// Whether the worker is sampled, and says when it timed what instead of what came of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_profiled: bool,
     pub pinned_cpus: Vec<usize>,
     /// Where the cell may make a directory for its files.
     pub scratch: PathBuf,
@@ -50,6 +55,9 @@ impl Order {
 pub(crate) struct Reply {
     pub metrics: Vec<Metric>,
     pub facts: BTreeMap<String, String>,
+    /// Of a profiled cell: what was timed when.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<Region>,
     /// How far it came, where that is not to the end.
     pub short: Option<Short>,
     /// Why its figures don't count; absent when they do.
@@ -100,6 +108,30 @@ impl Reply {
     }
 }
 
+/// Precedes the number of a process that a profiled worker did not start, and measures.
+const PROCESS: &[u8] = b"knee-process ";
+
+/// Asks for samples of a process that runs already: what a profiled worker writes before its reply.
+pub(crate) fn announce_process(pid: i32) -> Vec<u8> {
+    let mut line = PROCESS.to_vec();
+    line.extend_from_slice(format!("{pid}\n").as_bytes());
+    line
+}
+
+/// Takes the processes out of `bytes` that are announced there, as far as they have come.
+pub(crate) fn take_processes(bytes: &mut Vec<u8>) -> Vec<Pid> {
+    let mut pids = Vec::new();
+    while bytes.starts_with(PROCESS)
+        && let Some(end) = bytes.iter().position(|&byte| byte == b'\n')
+    {
+        let line: Vec<u8> = bytes.drain(..=end).collect();
+        let number = std::str::from_utf8(&line[PROCESS.len()..end]).ok();
+        let number = number.and_then(|number| number.parse().ok()).filter(|&number| number > 0);
+        pids.extend(number.and_then(Pid::from_raw));
+    }
+    pids
+}
+
 /// The first words of some output, harmless to print.
 fn start_of(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(60)];
@@ -119,6 +151,22 @@ mod tests {
     #[test]
     fn a_reply_comes_back_as_it_was() {
         assert_eq!(Reply::decode(&reply().encode().unwrap()), Ok(reply()));
+    }
+
+    #[test]
+    fn announced_processes_are_taken_out_as_they_come() {
+        let mut bytes = announce_process(17);
+        let whole = [announce_process(4), reply().encode().unwrap()].concat();
+        bytes.extend_from_slice(&whole[..5]);
+        let numbers = |pids: Vec<Pid>| pids.into_iter().map(Pid::as_raw_pid).collect::<Vec<i32>>();
+        assert_eq!(numbers(take_processes(&mut bytes)), [17]);
+        assert_eq!(numbers(take_processes(&mut bytes)), [0; 0]);
+        bytes.extend_from_slice(&whole[5..]);
+        assert_eq!(numbers(take_processes(&mut bytes)), [4]);
+        assert_eq!(Reply::decode(&bytes), Ok(reply()));
+        let mut odd = b"knee-process -3\nknee-process x\n".to_vec();
+        assert_eq!(numbers(take_processes(&mut odd)), [0; 0]);
+        assert!(odd.is_empty());
     }
 
     #[test]

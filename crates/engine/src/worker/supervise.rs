@@ -8,9 +8,10 @@ use crate::probe::usage;
 use crate::process::MARK;
 use crate::run::settings::Settings;
 use crate::run::stop::Stop;
-use crate::worker::frame::{Order, Reply};
+use crate::worker::frame::{Order, Reply, take_processes};
 use crate::worker::marked::{kill_rest, marked_children};
 use crate::worker::pipe::Pipe;
+use crate::worker::sampler::{TAKE_INTERVAL, WorkerSampler};
 use crate::worker::starter::Starter;
 use record::{FailureReason, Usage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -53,8 +54,29 @@ pub(crate) fn supervise(
     settings: &Settings,
     starter: &Starter,
 ) -> Supervised {
+    supervise_with(order, deadline, settings, starter, None)
+}
+
+/// The same, where the worker and all that it starts are sampled.
+pub(crate) fn supervise_sampled(
+    order: &Order,
+    deadline: Duration,
+    settings: &Settings,
+    starter: &Starter,
+    sampler: &mut WorkerSampler,
+) -> Supervised {
+    supervise_with(order, deadline, settings, starter, Some(sampler))
+}
+
+fn supervise_with(
+    order: &Order,
+    deadline: Duration,
+    settings: &Settings,
+    starter: &Starter,
+    sampler: Option<&mut WorkerSampler>,
+) -> Supervised {
     let start = Instant::now();
-    let mut outcome = match Worker::start(order, settings, starter) {
+    let mut outcome = match Worker::start(order, settings, starter, sampler) {
         Ok(worker) => worker.see_through(start + deadline, deadline, &settings.stop),
         Err(error) => Supervised {
             verdict: failed(FailureReason::NotStarted { error: error.to_string() }, String::new()),
@@ -77,13 +99,15 @@ fn failed(reason: FailureReason, detail: String) -> Verdict {
     Verdict::Failed { reason, detail }
 }
 
-struct Worker {
+struct Worker<'a> {
     child: Child,
     pid: Pid,
     ended: OwnedFd,
     stdout: Pipe,
     stderr: Pipe,
     mark: String,
+    /// Takes its samples meanwhile.
+    sampler: Option<&'a mut WorkerSampler>,
 }
 
 /// Why listening ended.
@@ -94,8 +118,13 @@ enum ListenEnd {
     StopRequested,
 }
 
-impl Worker {
-    fn start(order: &Order, settings: &Settings, starter: &Starter) -> io::Result<Worker> {
+impl<'a> Worker<'a> {
+    fn start(
+        order: &Order,
+        settings: &Settings,
+        starter: &Starter,
+        mut sampler: Option<&'a mut WorkerSampler>,
+    ) -> io::Result<Worker<'a>> {
         let order = serde_json::to_vec(order).map_err(io::Error::other)?;
         // A group of its own: Ctrl-C at the terminal reaches the instrument only, and whatever the worker
         // starts is killed with it.
@@ -108,9 +137,12 @@ impl Worker {
             .stderr(Stdio::piped())
             .spawn()?;
         let pid = Pid::from_child(&child);
-        match Worker::connect(&mut child, pid, &order) {
+        // It waits for its order: whatever it starts later is sampled too.
+        let sampled = sampler.as_mut().map_or(Ok(()), |sampler| sampler.start(pid));
+        match sampled.and_then(|()| Worker::connect(&mut child, pid, &order)) {
             Ok((ended, stdout, stderr)) => {
-                Ok(Worker { child, pid, ended, stdout, stderr, mark: settings.mark().into() })
+                let mark = settings.mark().into();
+                Ok(Worker { child, pid, ended, stdout, stderr, mark, sampler })
             }
             Err(error) => {
                 child.kill()?;
@@ -140,6 +172,7 @@ impl Worker {
         let (ending, resources) = sys::process::wait(self.child.id())
             .map_or((None, Resources::default()), |(end, used)| (Some(end), used));
         self.stdout.drain();
+        self.attach_announced();
         self.stderr.drain();
         let strays = kill_rest(self.pid, &self.mark);
         let detail = self.detail(sample.as_ref());
@@ -193,11 +226,15 @@ impl Worker {
                 return Ok(ListenEnd::Deadline);
             }
             let ready = self.wait(end - now, stop)?;
+            if let Some(sampler) = &mut self.sampler {
+                sampler.take();
+            }
             if stop.is_requested() {
                 return Ok(ListenEnd::StopRequested);
             }
             if ready[0] {
                 self.stdout.drain();
+                self.attach_announced();
             }
             if ready[1] {
                 self.stderr.drain();
@@ -212,6 +249,14 @@ impl Worker {
         }
     }
 
+    /// Samples the processes that the worker measures and did not start.
+    fn attach_announced(&mut self) {
+        let Some(sampler) = &mut self.sampler else { return };
+        for pid in take_processes(&mut self.stdout.bytes) {
+            sampler.attach(pid);
+        }
+    }
+
     /// Which of standard output, standard error and the worker's end are ready.
     fn wait(&self, rest: Duration, stop: &Stop) -> io::Result<[bool; 3]> {
         let mut fds = vec![
@@ -221,6 +266,7 @@ impl Worker {
         for pipe in [&self.stdout, &self.stderr] {
             fds.extend(pipe.descriptor().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         }
+        let rest = if self.sampler.is_some() { rest.min(TAKE_INTERVAL) } else { rest };
         let timeout = Timespec {
             tv_sec: rest.as_secs().cast_signed(),
             tv_nsec: i64::from(rest.subsec_nanos()),

@@ -122,7 +122,11 @@ fn resumed(file: &Path, name: &str, named: bool) -> Result<ClaimedRun, Trouble> 
     drop(SqliteArchive::open_read_only(file).map_err(|error| nothing_yet(error, named))?);
     let mut archive = SqliteArchive::open(file)?;
     let (number, claim) = claimed(&archive, name)?;
-    check_resumable(&archive.load(number)?)?;
+    let run = archive.load(number)?;
+    check_resumable(&run)?;
+    if let Some(profile) = run.plan.profile {
+        engine::check_profile(profile).map_err(Trouble::not_possible)?;
+    }
     archive.reopen(number)?;
     // Another process may have added cells before this one claimed the run.
     let run = archive.load(number)?;

@@ -5,7 +5,7 @@ use crate::exit::Trouble;
 use crate::output;
 use engine::{Calibrated, RunProgress, RunRequest, Scratch, Settings, Side, Starter, Stop, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use record::{Archive, Cell, CellKey, Run, RunState, SqliteArchive, Value};
+use record::{Archive, Cell, CellKey, ProfiledCell, Run, RunState, SqliteArchive, Value};
 use std::path::Path;
 use std::time::Duration;
 
@@ -177,4 +177,9 @@ impl Watch for Shown {
     }
 
     fn ended(&mut self, _: &Cell, _: &RunProgress) {}
+
+    // No control is profiled.
+    fn profile_begins(&mut self, _: &CellKey, _: &RunProgress) {}
+
+    fn profile_ended(&mut self, _: &ProfiledCell, _: &RunProgress) {}
 }

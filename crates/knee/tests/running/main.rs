@@ -11,6 +11,7 @@ mod like;
 mod lock;
 mod own_servers;
 mod pipetest;
+mod profile;
 mod resume;
 mod server_workloads;
 mod suites;

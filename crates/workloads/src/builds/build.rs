@@ -336,6 +336,7 @@ impl Site {
         let ended = begun.run();
         let end = clock.now();
         let ended = ended.map_err(failed)?;
+        probe.region("elapsed", start, end, 1);
         let left = begun.end().map_err(failed)?;
         if left > 0 {
             probe.fact("processes that the command left, now ended", left);

@@ -190,6 +190,14 @@ impl Running {
         }
     }
 
+    /// Its processes, where they ran before the cell began: they are none that a worker started.
+    pub fn pids_from_before(&self) -> Vec<i32> {
+        match self.origin {
+            ServerOrigin::Started(_) => Vec::new(),
+            ServerOrigin::Running(_) => self.pids(),
+        }
+    }
+
     /// Why its processes can't be looked at.
     pub fn unknown(&self) -> Option<NotFound> {
         match &self.origin {

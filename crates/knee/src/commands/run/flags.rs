@@ -60,6 +60,12 @@ pub struct Run {
     /// Kill a worker after this time; its cell counts as failed [default: 30s and ten times --time]
     #[arg(long, hide_short_help = true, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub deadline: Option<Duration>,
+    /// After the last round, sample each cell once: which functions take the time, and which grow
+    ///
+    /// The figures of the rounds stay as they are. HZ is samples a second of each running thread, 997 by default.
+    #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "997", require_equals = true)]
+    #[arg(value_parser = quantities::count_within::<u64>(1..=engine::PROFILE_HZ_MAX))]
+    pub profile: Option<u64>,
     /// Pin workers to these CPUs: 0,2
     #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
     pub pin: Vec<usize>,
@@ -133,6 +139,7 @@ impl Run {
             deadline: self.deadline,
             budget: self.budget,
             precision: self.precision,
+            profile_hz: self.profile,
             pinned_cpus: self.pin.clone(),
             seed: self.seed,
             custom: None,

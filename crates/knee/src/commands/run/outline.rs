@@ -176,6 +176,14 @@ fn text(plan: &Plan, estimate: &Estimate, seen_before: Option<String>) -> String
         deadlines(plan),
         plan.seed
     );
+    if let Some(profile) = plan.profile {
+        let _ = writeln!(
+            text,
+            "Profile: each once more after the last round at {} Hz, {} for each figure",
+            count(profile.frequency_hz),
+            duration(profile.measure_ms)
+        );
+    }
     for warning in plan.all_warnings() {
         let arrow = if warning.remedy.is_empty() {
             String::new()

@@ -35,6 +35,9 @@ pub fn planned_in_turns(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
 /// that adds more changes nothing of that.
 fn plan(request: &RunRequest) -> Result<Plan, Trouble> {
     let mut plan = engine::plan(request, workloads::TABLE)?;
+    if let Some(profile) = plan.profile {
+        engine::check_profile(profile).map_err(Trouble::not_possible)?;
+    }
     for custom in plan.workloads.iter_mut().filter_map(|workload| workload.custom.as_mut()) {
         custom.directory = directory()?.join(&custom.directory);
         if custom.output == Some(CommandOutput::Inherit) && is_socket(&std::io::stderr()) {

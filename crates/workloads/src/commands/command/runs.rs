@@ -186,6 +186,7 @@ impl Site<'_> {
             let counted = CountedRun { ran, counts };
             samples.add(&counted, elapsed_ns, &shell, self.figures)?;
             let CountedRun { ran, .. } = counted;
+            probe.region(ABOUT.metrics[0].name, ran.before, ran.after, 1);
             measured_ns += elapsed_ns;
             let wall_ns = clock.ns(begun, clock.now());
             let is_spent = measured_ns >= measure_ns || wall_ns >= WALL_TIMES_MAX * measure_ns;

@@ -100,8 +100,9 @@ impl<'a, L: Lock> Crew<'a, L> {
                 self.tallies.iter().map(|tally| 1e9 / took(tally)).collect()
             }
         };
-        let ns = clock.ns(from.at, to.at);
-        Ok(Counted::new(to.sum() - from.sum(), ns, &to.used.since(&from.used), &each))
+        let (ns, window) = (clock.ns(from.at, to.at), (from.at, to.at));
+        let (acquisitions, used) = (to.sum() - from.sum(), to.used.since(&from.used));
+        Ok(Counted::new(window, acquisitions, ns, &used, &each))
     }
 
     /// The pass in which they read the clock at each turn; a reading costs `overhead_ns`.
@@ -128,8 +129,9 @@ impl<'a, L: Lock> Crew<'a, L> {
             });
             waits
         };
-        let (_, waits, _) = self.play(clock, work, || self.window(clock))?;
-        Ok(Timed::new(waits))
+        let (begun, waits, window) = self.play(clock, work, || self.window(clock))?;
+        let window = window.map_or_else(|| (begun.at, clock.now()), |(from, to)| (from.at, to.at));
+        Ok(Timed::new(waits, window))
     }
 
     /// Turns of one thread until its pass ends, with the work outside after each.

@@ -7,6 +7,8 @@ use sys::process::Resources;
 /// Of the pass in which threads only count.
 #[derive(Debug, PartialEq)]
 pub(super) struct Counted {
+    /// The clock at its beginning and its end.
+    window: (u64, u64),
     acquisitions: u64,
     /// Nanoseconds for each of them, by the clock on the wall.
     each_ns: f64,
@@ -24,10 +26,17 @@ pub(super) struct Counted {
 const FEWEST_EACH: u64 = 5;
 
 impl Counted {
-    /// Of `acquisitions` in `ns`, with what they `used`, and the share of each thread.
-    pub fn new(acquisitions: u64, ns: f64, used: &Resources, each: &[f64]) -> Counted {
+    /// Of `acquisitions` in a `window` of `ns`, with what they `used`, and the share of each thread.
+    pub fn new(
+        window: (u64, u64),
+        acquisitions: u64,
+        ns: f64,
+        used: &Resources,
+        each: &[f64],
+    ) -> Counted {
         let per = |used: u64| used as f64 / acquisitions as f64;
         Counted {
+            window,
             acquisitions,
             each_ns: ns / acquisitions as f64,
             user_ns: per(used.user_ns),
@@ -47,6 +56,8 @@ impl Counted {
             ("switches", self.switches),
             ("preemptions", self.preemptions),
         ];
+        let (begin, end) = self.window;
+        probe.region("acquisitions", begin, end, self.acquisitions);
         let fairness = self.fairness.map(|fairness| ("fairness", fairness));
         for (metric, figure) in figures.into_iter().chain(fairness) {
             probe.given(metric, &[figure], self.acquisitions);
@@ -96,25 +107,31 @@ impl Waits {
 
 /// Of the pass in which threads read the clock.
 #[derive(Debug)]
-pub(super) struct Timed(Waits);
+pub(super) struct Timed {
+    waits: Waits,
+    /// The clock at its beginning and its end.
+    window: (u64, u64),
+}
 
 impl Timed {
-    /// All of them together.
-    pub fn new(each: Vec<Waits>) -> Timed {
+    /// All of them together, in this window.
+    pub fn new(each: Vec<Waits>, window: (u64, u64)) -> Timed {
         let mut all = Waits::new();
         for thread_waits in each {
             // Their bounds are the same.
             let _ = all.waits.add(thread_waits.waits);
             let _ = all.hand_overs.add(thread_waits.hand_overs);
         }
-        Timed(all)
+        Timed { waits: all, window }
     }
 
     pub fn state(&self, probe: &mut Probe) {
-        let Waits { waits, hand_overs } = &self.0;
+        let Waits { waits, hand_overs } = &self.waits;
         if waits.is_empty() {
             return;
         }
+        let (begin, end) = self.window;
+        probe.region("waiting", begin, end, waits.len());
         let quantiles = [("waiting", 0.5), ("p99", 0.99), ("longest", 1.0)];
         for (metric, quantile) in quantiles {
             probe.given(metric, &[waits.value_at_quantile(quantile) as f64], waits.len());
@@ -156,8 +173,9 @@ mod tests {
             switches_involuntary: 4,
             ..Resources::default()
         };
-        let counted = Counted::new(2_000, 1e6, &after.since(&before), &[1_000.0, 1_000.0]);
+        let counted = Counted::new((5, 6), 2_000, 1e6, &after.since(&before), &[1_000.0, 1_000.0]);
         let wanted = Counted {
+            window: (5, 6),
             acquisitions: 2_000,
             each_ns: 500.0,
             user_ns: 200.0,
@@ -167,7 +185,7 @@ mod tests {
             fairness: Some(1.0),
         };
         assert_eq!(counted, wanted);
-        let few = Counted::new(9, 1e6, &after.since(&before), &[9.0, 0.0]);
+        let few = Counted::new((5, 6), 9, 1e6, &after.since(&before), &[9.0, 0.0]);
         assert_eq!(few.fairness, None, "nine among two");
     }
 
@@ -176,7 +194,7 @@ mod tests {
         let mut waits = Waits::new();
         (1..=1_000).for_each(|ns| waits.waited(ns * 1_000));
         waits.handed(250);
-        let Timed(all) = Timed::new(vec![waits, Waits::new()]);
+        let all = Timed::new(vec![waits, Waits::new()], (5, 6)).waits;
         let bytes = STANDARD.decode(engine::packed(&all.waits)).unwrap();
         let read: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
         assert_eq!((read.len(), read.max() / 1_000), (1_000, 1_000));

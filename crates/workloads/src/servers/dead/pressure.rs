@@ -184,9 +184,11 @@ impl Pressure {
         if let Some(why) = server.unknown() {
             probe.fact("CPU and memory of the server", why);
         }
+        let clock = probe.clock();
         for left in (0..TRIES).rev() {
-            let mut cpu: Vec<io::Result<u64>> = Vec::new();
+            let (mut cpu, mut interval_ends) = (Vec::<io::Result<u64>>::new(), Vec::new());
             let mut watch = |_: &Tick| {
+                interval_ends.push(clock.now());
                 if is_known {
                     cpu.push(cpu_ns());
                 }
@@ -199,6 +201,11 @@ impl Pressure {
             // Where all looks at the server's CPU time came late, another try may do better.
             if samples.replies > 0 && (!samples.cpu_ns.is_empty() || !is_known || left == 0) {
                 samples.keep(probe);
+                if let [first_end, .., last_end] = interval_ends[..] {
+                    // When the first interval began is not known.
+                    let replies = outcome.series.iter().skip(1).map(|tick| tick.replies).sum();
+                    probe.region("replies", first_end, last_end, replies);
+                }
                 state(&outcome, &samples, probe);
                 self.state_manners(&outcome, probe);
                 let connections = plan.connections as u64;

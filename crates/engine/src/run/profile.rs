@@ -1,0 +1,265 @@
+//! The profile pass: after the last round each subject is measured at each point once more, while its processes
+//! are sampled. Only the samples of timed regions are assigned to functions, and no figure comes from it.
+
+use crate::probe::Region;
+use crate::run::budget::cell_group;
+use crate::run::cell::order;
+use crate::run::keeper::Keeper;
+use crate::run::progress::RunProgress;
+use crate::run::samples::Pool;
+use crate::run::settings::Settings;
+use crate::worker::sampler::WorkerSampler;
+use crate::worker::starter::Starter;
+use crate::worker::supervise::{Supervised, Verdict, supervise_sampled};
+use record::{
+    CellKey, FailureReason, Interner, Metric, Outcome, ProfilePlan, ProfiledCell, Run, Usage,
+    WorkloadInfo,
+};
+use stacks::Profiler;
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Samples a second of each running thread where nobody says: no multiple of the rate of any timer.
+pub const PROFILE_HZ: u64 = 997;
+/// More samples a second than any kernel takes by default.
+pub const PROFILE_HZ_MAX: u64 = 100_000;
+/// Samples that a cell is to have in its headline, which may take a higher rate or several workers where it ends
+/// by itself.
+const SAMPLES_WANTED: f64 = 400.0;
+/// A higher rate than this takes more than a few hundredths of the time that is sampled.
+const HZ_MAX: u64 = 9_973;
+/// Workers of one cell.
+const WORKERS_MAX: u64 = 10;
+
+/// Whether cells can be profiled here as planned, before anything is measured.
+///
+/// # Errors
+/// With one line: what is missing, and what fixes it.
+pub fn check_profile(plan: ProfilePlan) -> Result<(), String> {
+    Profiler::check().map_err(|error| error.to_string())?;
+    let hz_max = hz_max();
+    if plan.frequency_hz > hz_max {
+        let hz = plan.frequency_hz;
+        return Err(format!(
+            "--profile={hz}: the kernel takes at most {hz_max} samples a second \
+             (sysctl kernel.perf_event_max_sample_rate={hz} raises that)"
+        ));
+    }
+    Ok(())
+}
+
+/// Samples a second that the kernel takes at most.
+fn hz_max() -> u64 {
+    let rate = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate");
+    rate.ok().and_then(|rate| rate.trim().parse().ok()).unwrap_or(PROFILE_HZ_MAX)
+}
+
+/// The cells of a run that are to be profiled, in the plan's order.
+pub(super) struct ProfilePass {
+    waiting: VecDeque<CellKey>,
+    interner: Interner,
+    done: u64,
+    took: Duration,
+    /// CPU time of its workers.
+    pub used_ns: u64,
+}
+
+impl ProfilePass {
+    /// What is left of the pass of `run`; nothing where it is not to be profiled. A cell that failed in all
+    /// rounds would again.
+    pub fn new(run: &Run) -> ProfilePass {
+        let is_control = |key: &CellKey| {
+            let info = run.plan.workloads.iter().find(|info| info.name == key.workload);
+            info.is_some_and(WorkloadInfo::is_control)
+                || run.plan.controls().any(|control| control == (&key.workload, &key.subject))
+        };
+        let is_measured = |key: &CellKey| {
+            let mut cells = run.cells.iter();
+            cells.any(|cell| cell.outcome == Outcome::Measured && cell_group(&cell.key) == *key)
+        };
+        let keys = run.plan.cells.iter().filter(|key| key.round == 0 && !is_control(key));
+        let waiting: VecDeque<CellKey> = match run.plan.profile {
+            None => VecDeque::new(),
+            Some(_) => keys
+                .filter(|key| run.profile.cell(key).is_none() && is_measured(key))
+                .cloned()
+                .collect(),
+        };
+        let ended = run.profile.cells.iter();
+        ProfilePass {
+            waiting,
+            interner: Interner::new(&run.profile),
+            done: run.profile.cells.len() as u64,
+            took: ended.map(|cell| Duration::from_nanos(cell.elapsed_ns)).sum(),
+            used_ns: 0,
+        }
+    }
+
+    /// The next cell.
+    pub fn next_key(&self) -> Option<&CellKey> {
+        self.waiting.front()
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> RunProgress {
+        let waiting = self.waiting.len() as u32;
+        let left = (self.done > 0).then(|| self.took.div_f64(self.done as f64) * waiting);
+        RunProgress { done: self.done, total: self.done + u64::from(waiting), left }
+    }
+
+    /// Profiles the next cell, adds it to the run and keeps it; false when it was cut off.
+    pub fn measure(
+        &mut self,
+        run: &mut Run,
+        keeper: &mut Keeper<'_>,
+        settings: &Settings,
+        starter: &Starter,
+    ) -> bool {
+        let (Some(key), Some(plan)) = (self.waiting.front().cloned(), run.plan.profile) else {
+            return false;
+        };
+        let Some(cell) = self.profiled(run, &key, plan, settings, starter) else { return false };
+        self.waiting.pop_front();
+        self.done += 1;
+        self.took += Duration::from_nanos(cell.elapsed_ns);
+        run.profile.cells.push(cell);
+        keeper.keep_profiled(&run.profile, run.profile.cells.len() - 1);
+        true
+    }
+
+    /// One cell, in as many workers as its samples take; none when it was cut off.
+    fn profiled(
+        &mut self,
+        run: &mut Run,
+        key: &CellKey,
+        plan: ProfilePlan,
+        settings: &Settings,
+        starter: &Starter,
+    ) -> Option<ProfiledCell> {
+        let rate = rate(run, key, plan);
+        let mut pool = Pool::new(key.clone());
+        for worker in 0..rate.workers {
+            let scratch = format!("knee-{}-profile-{}-{worker}", settings.mark(), self.done);
+            let order = crate::worker::frame::Order {
+                is_profiled: true,
+                measure_ms: plan.measure_ms,
+                ..order(&run.plan, key, settings, std::env::temp_dir().join(scratch))
+            };
+            let mut sampler = WorkerSampler::new(rate.hz);
+            let supervised = supervise_sampled(
+                &order,
+                deadline(run, key, plan),
+                settings,
+                starter,
+                &mut sampler,
+            );
+            let Supervised { verdict, elapsed, usage } = supervised;
+            let Usage { user_ns, system_ns, .. } = usage;
+            self.used_ns += user_ns + system_ns;
+            pool.add_time(elapsed);
+            let regions = match verdict {
+                Verdict::Stopped => return None,
+                Verdict::Failed { reason, detail } => return Some(pool.failed(reason, detail)),
+                Verdict::Replied(reply) => reply.regions,
+            };
+            if let Some(reason) = without_regions(run, key, &regions) {
+                return Some(pool.failed(reason, String::new()));
+            }
+            let outside = Cell::new(0);
+            let wanted = |time_ns| {
+                let is_inside = regions.iter().any(|region| region.contains(time_ns));
+                outside.set(outside.get() + u64::from(!is_inside));
+                is_inside
+            };
+            if let Some(sampled) = sampler.finish(&wanted) {
+                pool.add(&regions, &sampled, &mut run.profile, &mut self.interner);
+            }
+            pool.add_outside(outside.get());
+        }
+        Some(pool.finish())
+    }
+}
+
+/// Why what a worker replied can't be profiled: nothing says when its headline was timed.
+fn without_regions(run: &Run, key: &CellKey, regions: &[Region]) -> Option<FailureReason> {
+    let headline = headline(run, key)?;
+    let is_timed = regions.iter().any(|region| region.metric == headline);
+    let message = format!(
+        "the worker does not say when it timed {headline}: it may be an older knee, which can't be profiled"
+    );
+    (!is_timed).then_some(FailureReason::CheckFailed { message })
+}
+
+fn headline<'a>(run: &'a Run, key: &CellKey) -> Option<&'a str> {
+    let info = run.plan.workloads.iter().find(|info| info.name == key.workload)?;
+    info.metrics.first().map(|metric| metric.name.as_str())
+}
+
+/// A worker that has not ended by then is killed: that of the rounds, and more by what it measures longer.
+fn deadline(run: &Run, key: &CellKey, plan: ProfilePlan) -> Duration {
+    let longer_ms = 10 * plan.measure_ms.saturating_sub(run.plan.measure_ms);
+    Duration::from_millis(run.plan.cell_deadline_ms(&key.workload) + longer_ms)
+}
+
+/// How often a cell is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rate {
+    hz: u64,
+    workers: u64,
+}
+
+/// At the plan's rate, unless the cell measures something whole that ended sooner in the timed rounds than that
+/// takes for [`SAMPLES_WANTED`].
+fn rate(run: &Run, key: &CellKey, plan: ProfilePlan) -> Rate {
+    let info = run.plan.workloads.iter().find(|info| info.name == key.workload);
+    let is_whole = info.is_some_and(|info| info.trajectory || info.averages);
+    let timed_ns = is_whole.then(|| timed_ns(run, key)).flatten();
+    let rate = timed_ns
+        .map_or(Rate { hz: plan.frequency_hz, workers: 1 }, |ns| rate_for(ns, plan.frequency_hz));
+    // The kernel may have lowered its maximum since the plan was made.
+    Rate { hz: rate.hz.min(hz_max()), ..rate }
+}
+
+/// For what takes so long.
+fn rate_for(timed_ns: f64, hz: u64) -> Rate {
+    let timed_s = timed_ns.max(1.0) / 1e9;
+    let wanted_hz = (SAMPLES_WANTED / timed_s).min(HZ_MAX as f64) as u64;
+    let hz = hz.max(wanted_hz);
+    let workers = (SAMPLES_WANTED / 2.0 / (timed_s * hz as f64)).ceil() as u64;
+    Rate { hz, workers: workers.clamp(1, WORKERS_MAX) }
+}
+
+/// What the headline of a cell took in all of a timed round: the median.
+fn timed_ns(run: &Run, key: &CellKey) -> Option<f64> {
+    let headline = headline(run, key)?;
+    let cells = run.cells.iter().filter(|cell| cell_group(&cell.key) == *key);
+    let metrics = cells.flat_map(|cell| &cell.metrics).filter(|metric| metric.name == headline);
+    let is_time = |unit: &str| unit == "ns";
+    let info = run.plan.workloads.iter().find(|info| info.name == key.workload)?;
+    let is_time = info.metrics.first().is_some_and(|metric| is_time(&metric.unit));
+    // The worker made a rate of nanoseconds, of which each is for one operation.
+    let ns = |sample: &f64| if is_time { *sample } else { 1e9 / sample.max(1e-9) };
+    let sum_ns = |metric: &Metric| metric.samples.iter().map(ns).sum::<f64>();
+    let mut sums: Vec<f64> = metrics.map(sum_ns).filter(|sum| *sum > 0.0).collect();
+    sums.sort_by(f64::total_cmp);
+    sums.get(sums.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_sooner_is_sampled_more_often_and_in_several_workers() {
+        let rate = |seconds: f64| {
+            let Rate { hz, workers } = rate_for(seconds * 1e9, PROFILE_HZ);
+            (hz, workers)
+        };
+        assert_eq!(rate(10.0), (997, 1));
+        assert_eq!(rate(0.2), (2_000, 1));
+        assert_eq!(rate(0.02), (9_973, 2));
+        assert_eq!(rate(1e-3), (9_973, 10));
+        assert_eq!(rate(0.0), (9_973, 10));
+    }
+}

@@ -1,0 +1,235 @@
+//! Samples of the processes of a cell, brought together with what it timed when.
+
+use crate::probe::Region;
+use crate::run::samples::convert::{code, event, frame, limit};
+use record::{
+    CellKey, FailureReason, Frame, FunctionCode, InstructionSamples, Interner, Outcome, Profile,
+    ProfileLimit, ProfiledCell, ProfiledRegion, SampledEvent,
+};
+use stacks::SampledStacks;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+mod convert;
+
+/// A profiled cell while its workers come in.
+pub(super) struct Pool {
+    cell: ProfiledCell,
+    counts: Vec<Counts>,
+}
+
+/// The samples of one region.
+#[derive(Default)]
+struct Counts {
+    region: ProfiledRegion,
+    stacks: BTreeMap<u32, u64>,
+    /// By frame and offset.
+    instructions: BTreeMap<(u32, u64), u64>,
+}
+
+impl Pool {
+    pub fn new(key: CellKey) -> Pool {
+        let cell = ProfiledCell {
+            key,
+            outcome: Outcome::Measured,
+            elapsed_ns: 0,
+            event: SampledEvent::CpuClock,
+            sample_ns: 0.0,
+            regions: Vec::new(),
+            samples_outside: 0,
+            limits: Vec::new(),
+        };
+        Pool { cell, counts: Vec::new() }
+    }
+
+    /// A worker took so long.
+    pub fn add_time(&mut self, elapsed: Duration) {
+        self.cell.elapsed_ns += elapsed.as_nanos() as u64;
+    }
+
+    /// So many samples were outside of all regions.
+    pub fn add_outside(&mut self, samples: u64) {
+        self.cell.samples_outside += samples;
+    }
+
+    /// Adds a worker: what it timed when, and its samples, whose frames and stacks come to be in `profile`.
+    pub fn add(
+        &mut self,
+        regions: &[Region],
+        sampled: &SampledStacks,
+        profile: &mut Profile,
+        interner: &mut Interner,
+    ) {
+        self.cell.event = event(sampled.event);
+        self.cell.sample_ns = sampled.sample_ns;
+        sampled.limits.iter().map(limit).for_each(|limit| self.add_limit(limit));
+        let frames: Vec<Frame> = sampled.frames.iter().map(frame).collect();
+        let indices: Vec<usize> = regions.iter().map(|region| self.index(region)).collect();
+        for sample in &sampled.samples {
+            let inside =
+                regions.iter().zip(&indices).filter(|(region, _)| region.contains(sample.time_ns));
+            let inside: Vec<usize> = inside.map(|(_, &index)| index).collect();
+            let known = sample.stack.iter().filter_map(|&index| frames.get(index as usize));
+            let Some(stack) = interner.stack(profile, known) else { continue };
+            let innermost = profile.stacks[stack as usize].frame;
+            for index in inside {
+                let counts = &mut self.counts[index];
+                *counts.stacks.entry(stack).or_default() += 1;
+                *counts.instructions.entry((innermost, sample.offset)).or_default() += 1;
+            }
+        }
+        for (index, found) in &sampled.code {
+            let Some(frame) = frames.get(*index as usize) else { continue };
+            let frame = interner.frame(profile, frame);
+            if !profile.code.iter().any(|code| code.frame == frame) {
+                profile.code.push(FunctionCode { frame, code: code(found) });
+            }
+        }
+    }
+
+    /// Where a region's samples are counted, with its operations and its time added.
+    fn index(&mut self, region: &Region) -> usize {
+        let is_same = |counts: &Counts| {
+            counts.region.metric == region.metric && counts.region.position == region.position
+        };
+        let index = self.counts.iter().position(is_same).unwrap_or_else(|| {
+            let (metric, position) = (region.metric.clone(), region.position);
+            let empty = ProfiledRegion { metric, position, ..ProfiledRegion::default() };
+            self.counts.push(Counts { region: empty, ..Counts::default() });
+            self.counts.len() - 1
+        });
+        self.counts[index].region.operations += region.operations;
+        self.counts[index].region.elapsed_ns += region.elapsed_ns();
+        index
+    }
+
+    /// Adds what could not be seen: lost samples of several workers are added up.
+    fn add_limit(&mut self, limit: ProfileLimit) {
+        if let ProfileLimit::SamplesLost { lost: more } = limit {
+            for known in &mut self.cell.limits {
+                if let ProfileLimit::SamplesLost { lost } = known {
+                    *lost += more;
+                    return;
+                }
+            }
+        }
+        if !self.cell.limits.contains(&limit) {
+            self.cell.limits.push(limit);
+        }
+    }
+
+    /// The cell whose worker failed: no sample of it counts.
+    pub fn failed(self, reason: FailureReason, detail: String) -> ProfiledCell {
+        let outcome = Outcome::Failed { reason, detail };
+        ProfiledCell { outcome, samples_outside: 0, ..self.cell }
+    }
+
+    /// The cell, with its regions by metric in the order in which they were timed, and then by position.
+    pub fn finish(self) -> ProfiledCell {
+        let Pool { mut cell, counts } = self;
+        cell.regions = counts.into_iter().map(Counts::finish).collect();
+        let metrics: Vec<String> =
+            cell.regions.iter().map(|region| region.metric.clone()).collect();
+        let first = |name: &str| metrics.iter().position(|metric| metric == name);
+        cell.regions.sort_by_key(|region| (first(&region.metric), region.position));
+        cell
+    }
+}
+
+impl Counts {
+    fn finish(self) -> ProfiledRegion {
+        let instruction = |((frame, offset), count)| InstructionSamples { frame, offset, count };
+        ProfiledRegion {
+            samples: self.stacks.into_iter().collect(),
+            instructions: self.instructions.into_iter().map(instruction).collect(),
+            ..self.region
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stacks::{FrameKind, TimedSample};
+
+    fn region(metric: &str, position: u64, ranges: &[(u64, u64)]) -> Region {
+        Region { metric: metric.into(), position, operations: 10, ranges: ranges.into() }
+    }
+
+    fn sampled(samples: &[(u64, &[u32], u64)]) -> SampledStacks {
+        let frame = |function: &str, kind| stacks::Frame {
+            function: function.into(),
+            module: "kernel".into(),
+            kind,
+        };
+        let samples = samples.iter().map(|&(time_ns, stack, offset)| TimedSample {
+            time_ns,
+            stack: stack.into(),
+            offset,
+        });
+        SampledStacks {
+            event: stacks::SampledEvent::CpuClock,
+            sample_ns: 1e6,
+            frames: vec![frame("knee", FrameKind::Process), frame("do_poll", FrameKind::Kernel)],
+            samples: samples.collect(),
+            limits: vec![stacks::ProfileLimit::SamplesLost { lost: 3 }],
+            code: Vec::new(),
+        }
+    }
+
+    fn key() -> CellKey {
+        CellKey {
+            workload: "poll".into(),
+            subject: "poll".into(),
+            parameters: record::Parameters::new(),
+            point: 100,
+            round: 0,
+        }
+    }
+
+    #[test]
+    fn samples_count_where_they_were_timed_and_workers_add_up() {
+        let (mut profile, mut interner) = (Profile::default(), Interner::default());
+        let mut pool = Pool::new(key());
+        let regions = [
+            region("answer", 200, &[(50, 60)]),
+            region("answer", 100, &[(10, 20), (30, 40)]),
+            region("served", 100, &[(10, 40)]),
+        ];
+        let samples: [(u64, &[u32], u64); 4] =
+            [(15, &[0, 1], 4), (25, &[0], 0), (35, &[0, 1], 4), (55, &[0, 1], 8)];
+        for _ in 0..2 {
+            pool.add(&regions, &sampled(&samples), &mut profile, &mut interner);
+            pool.add_outside(1);
+        }
+        let cell = pool.finish();
+        let counts: Vec<(&str, u64, u64, u64)> = cell
+            .regions
+            .iter()
+            .map(|region| {
+                (region.metric.as_str(), region.position, region.sample_count(), region.elapsed_ns)
+            })
+            .collect();
+        assert_eq!(
+            counts,
+            [("answer", 100, 4, 40), ("answer", 200, 2, 20), ("served", 100, 6, 60)]
+        );
+        assert_eq!(cell.samples_outside, 2);
+        assert_eq!(cell.regions[2].operations, 20);
+        assert_eq!(cell.limits, [ProfileLimit::SamplesLost { lost: 6 }]);
+        assert_eq!((profile.frames.len(), profile.stacks.len()), (2, 2), "each is kept once");
+        let hottest = InstructionSamples { frame: 1, offset: 4, count: 4 };
+        assert_eq!(cell.regions[0].instructions, [hottest]);
+    }
+
+    #[test]
+    fn a_failed_worker_has_no_samples() {
+        let (mut profile, mut interner) = (Profile::default(), Interner::default());
+        let mut pool = Pool::new(key());
+        let regions = [region("loop", 100, &[(10, 20)])];
+        pool.add(&regions, &sampled(&[(15, &[0], 0), (99, &[0], 0)]), &mut profile, &mut interner);
+        let cell = pool.failed(FailureReason::OutputTooLong, String::new());
+        assert!(cell.regions.is_empty() && cell.samples_outside == 0);
+        assert!(matches!(cell.outcome, Outcome::Failed { .. }));
+    }
+}

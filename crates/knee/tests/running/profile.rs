@@ -1,0 +1,214 @@
+//! The profile pass: every workload has samples of what it times, and what is cut off or fails loses nothing.
+
+use crate::common::{Came, Knee, wait_until};
+use record::{Archive, Outcome, ProfilePlan, ProfiledCell, Run, RunState, SqliteArchive};
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::Path;
+
+/// Whether this machine allows samples; says so where it does not.
+fn is_possible() -> bool {
+    match engine::check_profile(ProfilePlan { frequency_hz: 1, measure_ms: 1 }) {
+        Ok(()) => true,
+        Err(error) => {
+            eprintln!("SKIPPED: {error}");
+            false
+        }
+    }
+}
+
+/// Something short with a profile of it.
+fn profiled(knee: &Knee, words: &[&str]) -> (Came, Run) {
+    let short = ["--rounds", "1", "--time", "1ms", "--quick", "--profile=2k"];
+    let came = knee.run(&[&["run"], words, &short].concat());
+    knee.assert_no_process_left();
+    assert!(knee.record().exists(), "{words:?}: {came:?}");
+    let run = knee.last_run();
+    (came, run)
+}
+
+/// What measures each workload in a moment: few operations, but so many that their time can be sampled.
+fn words(workload: &str) -> Option<&'static [&'static str]> {
+    Some(match workload {
+        "poll" => &["--points", "100", "--subjects", "epoll-level"],
+        "pipetest" => &["--points", "10", "--pipes", "100", "--subjects", "epoll-level"],
+        "socket" | "bind" | "accept" | "close" => &["--points", "1k"],
+        "mmap" | "touch" | "munmap" => &["--points", "10k"],
+        "open" | "manyfiles" => &["--points", "1k"],
+        "fork" | "reap" => &["--points", "200", "--subjects", "static"],
+        "thread" => &["--points", "500"],
+        "lock" => &["--points", "4", "--subjects", "ttas"],
+        "connect" | "request" => &["--points", "200", "--subjects", "epoll-level"],
+        "dead" => &["--points", "10", "--subjects", "epoll-level", "--workers", "1"],
+        "download" => &["--points", "16", "--subjects", "sendfile"],
+        "build" => &["--files", "2", "--subjects", "half", "--warm-up", "none"],
+        "command" => &["--command", "count=seq {n}", "--points", "20k"],
+        "fault" => &["--subjects", "well-behaved"],
+        "known" => &["--points", "16", "--subjects", "linear"],
+        // The control of the harness is no workload that anybody asks about.
+        "null" => return None,
+        unknown => panic!("say how {unknown} is measured in a moment"),
+    })
+}
+
+#[test]
+fn every_workload_has_samples_of_its_headline() {
+    if !is_possible() {
+        return;
+    }
+    for workload in workloads::TABLE.iter().map(|row| row.about()) {
+        let Some(words) = words(workload.name) else { continue };
+        let knee = Knee::new();
+        let (came, run) = profiled(&knee, &[&[workload.name], words].concat());
+        if run.plan.cells.is_empty() {
+            eprintln!("SKIPPED: {} can't be measured here: {came:?}", workload.name);
+            continue;
+        }
+        assert_eq!(came.code, Some(0), "{}: {came:?}", workload.name);
+        assert!(!run.profile.cells.is_empty(), "{}: {came:?}", workload.name);
+        let headline = workload.metrics[0].name;
+        for cell in &run.profile.cells {
+            assert_eq!(cell.outcome, Outcome::Measured, "{}", workload.name);
+            let regions = cell.regions.iter().filter(|region| region.metric == headline);
+            let samples: u64 = regions.clone().map(record::ProfiledRegion::sample_count).sum();
+            let operations: u64 = regions.map(|region| region.operations).sum();
+            assert!(samples > 0 && operations > 0, "{} {:?}: {cell:?}", workload.name, cell.key);
+            for region in &cell.regions {
+                assert!(region.position <= cell.key.point, "{}: {region:?}", workload.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_subject_is_profiled_once_at_each_point_and_the_rounds_are_the_plan_s() {
+    if !is_possible() {
+        return;
+    }
+    let knee = Knee::new();
+    let words = ["known", "null", "--points", "16,32", "--subjects", "linear,empty"];
+    let (came, run) = profiled(&knee, &words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert_eq!(run.cells.len(), run.plan.cells.len());
+    let mut keys: Vec<(&str, u64, u32)> = run.profile.cells.iter().map(key).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, [("linear", 16, 0), ("linear", 32, 0)], "controls are not profiled");
+    for cell in &run.profile.cells {
+        let samples = cell.regions[0].sample_count();
+        // Half a second at 2,000 a second, on a machine that does much else.
+        assert!((50..2_000).contains(&samples), "{samples} samples");
+        assert!((cell.sample_ns - 500_000.0).abs() < 1.0, "{}", cell.sample_ns);
+        assert!(cell.regions[0].elapsed_ns > 50_000_000, "{:?}", cell.regions[0].elapsed_ns);
+    }
+}
+
+fn key(cell: &ProfiledCell) -> (&str, u64, u32) {
+    (&cell.key.subject, cell.key.point, cell.key.round)
+}
+
+#[test]
+fn a_run_that_is_cut_off_in_its_profile_goes_on_there() {
+    if !is_possible() {
+        return;
+    }
+    let knee = Knee::new();
+    let words = ["run", "known", "--rounds", "1", "--time", "1ms", "--quick", "--profile"];
+    let mut child = knee.start(&words);
+    let load = || {
+        let archive = SqliteArchive::open_read_only(knee.record()).ok()?;
+        archive.load(archive.resolve("last").ok()?).ok()
+    };
+    wait_until("two cells are profiled", || {
+        load().is_some_and(|run: Run| run.profile.cells.len() >= 2)
+    });
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let before = knee.last_run();
+    assert_eq!(before.summary.state, RunState::Interrupted);
+    assert!(before.profile.cells.len() < before.cells.len());
+    let came = knee.run(&["run", "--resume"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let after = knee.last_run();
+    assert_eq!(after.summary.state, RunState::Complete);
+    assert_eq!(after.cells, before.cells, "no round was measured again");
+    let kept = before.profile.cells.len();
+    assert_eq!(after.profile.cells[..kept], before.profile.cells);
+    assert_eq!(after.profile.cells.len(), after.cells.len());
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn a_cell_that_fails_while_it_is_profiled_loses_nothing() {
+    if !is_possible() {
+        return;
+    }
+    let knee = Knee::new();
+    // Its clean-up after the round makes it fail from then on.
+    let failed = knee.directory.path().join("failed");
+    let command = format!("once=test ! -e {} -o {{n}} = 2", failed.display());
+    let cleanup = format!("touch {}", failed.display());
+    let words = [
+        "command",
+        "--command",
+        &command,
+        "--command",
+        "ever=test {n} = 1",
+        "--points",
+        "1",
+        "--cleanup",
+        &cleanup,
+    ];
+    let words = [&words[..], &["--seed", "1"]].concat();
+    let (came, run) = profiled(&knee, &words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(Path::new(&failed).exists());
+    assert_eq!(run.summary.state, RunState::Complete);
+    let outcome = |name: &str| {
+        let cell = run.profile.cells.iter().find(|cell| cell.key.subject == name);
+        cell.map(|cell| (cell.outcome == Outcome::Measured, cell.regions.is_empty()))
+    };
+    assert_eq!(outcome("ever"), Some((true, false)));
+    // Whether its round came before the clean-up of the other is drawn; a cell without a round has no profile.
+    let is_measured = |name: &str| {
+        run.cells.iter().any(|cell| cell.key.subject == name && cell.outcome == Outcome::Measured)
+    };
+    let wanted = is_measured("once").then_some((false, true));
+    assert_eq!(outcome("once"), wanted);
+    if wanted.is_some() {
+        assert!(came.err.contains("while it was profiled"), "{came:?}");
+    }
+}
+
+#[test]
+fn both_sides_of_a_comparison_are_profiled() {
+    if !is_possible() {
+        return;
+    }
+    let knee = Knee::new();
+    let words = ["ab", "env X=1", "--", "known", "--points", "16", "--subjects", "linear,log"];
+    let short = ["--rounds", "2", "--time", "1ms", "--quick", "--profile"];
+    let came = knee.run(&[&words[..], &short].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
+    for number in [1, 2] {
+        let run = archive.load(number).unwrap();
+        assert_eq!((run.cells.len(), run.profile.cells.len()), (4, 2), "run {number}");
+    }
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn a_rate_that_the_kernel_refuses_is_refused_before_anything_is_measured() {
+    if !is_possible() {
+        return;
+    }
+    let maximum = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate").unwrap();
+    if maximum.trim() == "100000" {
+        let knee = Knee::new();
+        let came = knee.run(&["run", "known", "--profile=100001"]);
+        assert_eq!(came.code, Some(2), "{came:?}");
+        assert!(!knee.record().exists());
+    }
+    let knee = Knee::new();
+    let came = knee.run(&["run", "known", "--profile=0"]);
+    assert_eq!(came.code, Some(2), "{came:?}");
+}

@@ -2,12 +2,14 @@
 //! most consequential first.
 //!
 //! An [`Answer`] is data with its sentences; terminal, page and JSON lay it out. Its sections stand in the
-//! order in which a reader asks: what stops scaling (and what to use instead), what changes sides, what is
+//! order in which a reader asks: what stops scaling (and what to use instead), where the CPU
+//! time goes that grows, what changes sides, what is
 //! worth knowing, what holds, what is not decided, how far to trust it, and where it was measured.
 
 mod advice;
 mod changes_sides;
 mod consequence;
+mod cpu_time;
 mod holds;
 mod material;
 mod measurement;
@@ -45,6 +47,8 @@ use serde::Serialize;
 pub struct Answer {
     /// Costs that grow and rates that fall, the largest factor first.
     pub stops_scaling: Vec<Statement>,
+    /// Where the CPU time goes that grows, of a profiled run.
+    pub cpu_time: Vec<Statement>,
     /// Where one subject overtakes another.
     pub changes_sides: Vec<Statement>,
     /// Modes, steps, drift, unequal shares and large ratios.
@@ -68,6 +72,7 @@ impl Answer {
         let stops_scaling = stops_scaling::statements(&material);
         let changes_sides = changes_sides::statements(&material, &stops_scaling);
         Self {
+            cpu_time: cpu_time::statements(&material),
             changes_sides,
             worth_knowing: worth_knowing::statements(&material),
             holds: holds::holdings(&material),

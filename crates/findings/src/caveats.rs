@@ -69,6 +69,7 @@ table! {
     failed_cells::FailedCells,
     short_trajectories::ShortTrajectories,
     damaged_histograms::DamagedHistograms,
+    limited_profile::LimitedProfile,
     wide_intervals::WideIntervals,
     few_rounds::FewRounds,
     few_points::FewPoints,

@@ -6,7 +6,7 @@ mod functions;
 
 pub use commands::{resume_command, shell_word};
 pub use figures::*;
-pub use functions::short_function;
+pub use functions::{function_name, short_function};
 pub use printable::{count, plural, quantity};
 
 use analysis::{Estimate, Shares};

@@ -147,6 +147,7 @@ table! {
     modes::Modes,
     step::Step,
     drift::Drift,
+    attribution::Attribution,
     behaviour::Behaviour,
     ranking::Ranking,
     trade_off::TradeOff,

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+mod attributed;
 pub mod caveats;
 mod conclusions;
 mod context;

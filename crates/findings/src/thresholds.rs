@@ -33,3 +33,7 @@ pub const IDLE_CLOSED_SHARE_MIN: f64 = 0.01;
 pub const PER_CONNECTION_MIN: f64 = 0.9;
 /// Fewer connections say nothing of what grows with them: they may meet as many threads of any pool.
 pub const GROWTH_CONNECTIONS_MIN: u64 = 8;
+/// From this share of lost samples on a profile may lack what was busiest.
+pub const LOST_SHARE_MIN: f64 = 0.01;
+/// From this share of samples without a symbol on a profile may hide where time goes.
+pub const UNNAMED_SHARE_MIN: f64 = 0.05;

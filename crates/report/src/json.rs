@@ -13,12 +13,13 @@
 //! | `warnings` | of the plan (its changes in sentences) and of the run: `what` and `remedy` |
 //! | `cells` | each cell that ended: key, outcome, resources, facts, metrics; `short` if before its axis did |
 //! | `profile` | sampled call stacks: `frames`, `stacks`, `cells` and `code`; if the run has a profile, and with [`Samples::Include`] |
+//! | `profiles` | of a run with a profile: CPU time an operation by function, subjects by points, with `growth`, `change`, `contrasts` |
 //! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `comparisons`, `distributions` |
 //! | `means` | of workloads with averages: means with their standard deviations and every run, metrics by subjects |
 //! | `maps` | which subject is best where, over two axes at once: a whole by a ratio |
 //! | `findings` | by kind: workload, parameters, metric, subjects, `data`, its `consequence`, and the sentence |
 //! | `caveats` | by kind: `data`, and in words `what` and `remedy` |
-//! | `answer` | the findings ranked and grouped: `stops_scaling`, `changes_sides`, `worth_knowing`, `holds`, `undecided`, `not_measured`, `trust`, `measurement` |
+//! | `answer` | the findings ranked and grouped: `stops_scaling`, `cpu_time`, `changes_sides`, `worth_knowing`, `holds`, `undecided`, `not_measured`, `trust`, `measurement` |
 //!
 //! A metric of a cell has `name`, `count`, `operations` and `usage`; with [`Samples::Include`] also
 //! `samples`, in the metric's unit, `positions`, and `histogram` where the record keeps one: every single
@@ -73,6 +74,9 @@ pub fn run(run: &Run, conclusions: &Conclusions, samples: Samples) -> Value {
     });
     if samples == Samples::Include && !run.profile.is_empty() {
         value["profile"] = json!(run.profile);
+    }
+    if !analysis.profiles.is_empty() {
+        value["profiles"] = json!(tables::profiles(&analysis.profiles));
     }
     value
 }

@@ -7,6 +7,7 @@
 mod answer;
 mod averages;
 mod down;
+mod profiles;
 mod waits;
 
 use crate::layout::{
@@ -23,6 +24,7 @@ use record::Run;
 use std::ops::Range;
 
 pub use answer::{LINES_MAX, Pointers, answer};
+pub use profiles::{profiles, top_functions};
 
 /// Directly behind the best figure at a point, for eyes and pipes that see no colour.
 fn sign(mark: Mark) -> char {

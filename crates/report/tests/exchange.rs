@@ -29,7 +29,7 @@ fn runs() -> Vec<Run> {
         locks::locks(3).0,
         build::build(&[1, 2]).0,
     ];
-    all.extend([labelled(), interrupted(), open(), profiled()]);
+    all.extend([labelled(), interrupted(), open(), profiled(), attributed()]);
     all
 }
 
@@ -107,6 +107,36 @@ fn profiled() -> Run {
     };
     run.plan.profile = Some(ProfilePlan { frequency_hz: 997, measure_ms: 500 });
     run
+}
+
+/// A run whose profiles show of each subject something else: added time, waiting, no change.
+fn attributed() -> Run {
+    let few = [("nginx;write_[k]", 200), ("nginx;do_poll_[k]", 50), ("knee worker;load", 250)];
+    let many = [
+        ("nginx;do_poll_[k];sock_poll_[k]", 2_000),
+        ("nginx;do_poll_[k]", 900),
+        ("nginx;[libc.so.6]", 300),
+        ("knee worker;load", 250),
+    ];
+    let mut profile = fixtures::profile();
+    let mut cells = Vec::new();
+    for (subject, far) in [("epoll", 500), ("futex", 1_000_000), ("poll", 3_450)] {
+        for (point, round) in [10, 100, 1_000].into_iter().flat_map(|p| [(p, 0), (p, 1)]) {
+            let grown = point == 1_000 && subject == "poll";
+            let elapsed = if point == 1_000 { far * 1_000_000 } else { 500_000_000 };
+            let key = fixtures::key("dead", subject, point, round);
+            let stacks: &[(&str, u64)] = if grown { &many } else { &few };
+            if round == 0 {
+                profile = profile.cell(key, "loop", (1_000, elapsed), stacks.iter().copied());
+            }
+            let samples = vec![elapsed as f64 / 1_000.0; 9];
+            cells.push(fixtures::cell("dead", subject, point, round).samples("loop", samples));
+        }
+    }
+    let workload = fixtures::workload("dead").axis("dead connections", "dead").time("loop");
+    let workload = workload.subjects(["epoll", "futex", "poll"]).compared_pair("epoll", "poll");
+    let run = fixtures::run(workload).cells(cells).profile(profile.build());
+    run.host_after(fixtures::host("2026-11-21T10:01:00+00:00", [])).complete()
 }
 
 fn labelled() -> Run {
@@ -291,8 +321,8 @@ fn small(value: &mut Value) {
 fn a_key_of_another_name_is_not_what_the_schema_says_wherever_it_stands() {
     let published = Published::new();
     let mut checked_shapes = BTreeSet::new();
-    for mut value in
-        [labelled(), locks::locks(3).0, build::build(&[1]).0, profiled()].map(|run| value(&run))
+    for mut value in [labelled(), locks::locks(3).0, build::build(&[1]).0, profiled(), attributed()]
+        .map(|run| value(&run))
     {
         small(&mut value);
         published.holds(&value).unwrap();
@@ -324,6 +354,10 @@ fn a_key_of_another_name_is_not_what_the_schema_says_wherever_it_stands() {
         "/profile/stacks/*",
         "/profile/code/*/code/machine",
         "/profile/cells/*/regions/*/instructions/*",
+        "/profiles/*/rows/*/functions/*/added/share",
+        "/profiles/*/rows/*/change/container",
+        "/profiles/*/contrasts/*/leaders/*",
+        "/answer/cpu_time/*",
     ] {
         assert!(checked_shapes.contains(shape), "{shape} is not in {checked_shapes:?}");
     }

@@ -147,6 +147,8 @@ pub struct ProfileDifference {
     pub added_ns: Estimate,
     /// The share of the samples without a symbol, in the one that costs more.
     pub unnamed_share: f64,
+    /// Whether one of them has no samples in the kernel, which hid itself.
+    pub kernel_hidden: bool,
     /// What to make of it.
     pub verdict: DifferenceVerdict,
     /// The deepest function that holds, with what it calls, [`CONTAINER_SHARE_MIN`] of the added CPU time;
@@ -200,6 +202,8 @@ pub enum DifferenceVerdict {
     NotTimed,
     /// The timed rounds differ, and the profiled operations do not.
     NotReproduced,
+    /// The CPU time that was seen does not explain the difference, and the kernel's was not seen.
+    KernelHidden,
     /// There are too few samples to say.
     TooFewSamples,
 }

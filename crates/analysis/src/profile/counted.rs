@@ -4,7 +4,7 @@ use crate::Estimate;
 use crate::profile::thresholds::PROCESS_SHARE_MIN;
 use crate::stats::poisson;
 use crate::{FunctionTime, ProfilePoint};
-use record::{Frame, FrameKind, Profile, ProfiledCell, ProfiledRegion};
+use record::{Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion};
 use std::collections::HashMap;
 
 /// Samples in one function.
@@ -35,6 +35,7 @@ pub(crate) struct Counted<'a> {
     elapsed_ns: u64,
     kernel: u64,
     unnamed: u64,
+    pub(crate) kernel_hidden: bool,
     pub(crate) functions: HashMap<&'a Frame, Count>,
 }
 
@@ -53,6 +54,9 @@ impl<'a> Counted<'a> {
                 regions.find(|region| region.metric == metric && region.position == point)
             {
                 counted.sample_ns = cell.sample_ns;
+                let mut limits = cell.limits.iter();
+                counted.kernel_hidden |=
+                    limits.any(|limit| matches!(limit, ProfileLimit::KernelHidden { .. }));
                 counted.add(profile, region);
             }
         }

@@ -47,6 +47,7 @@ impl<'a> Pair<'a, '_> {
             }),
             added_ns: total.estimate(),
             unnamed_share: dearer.unnamed_share(),
+            kernel_hidden: self.kernel_hidden(),
             verdict,
             container: None,
             leaders: Vec::new(),
@@ -80,6 +81,10 @@ impl<'a> Pair<'a, '_> {
     /// The one that costs more CPU time.
     fn dearer(&self) -> &Counted<'a> {
         if self.total().value >= 0.0 { self.second } else { self.first }
+    }
+
+    fn kernel_hidden(&self) -> bool {
+        self.first.kernel_hidden || self.second.kernel_hidden
     }
 
     fn total(&self) -> Difference {
@@ -132,6 +137,9 @@ impl<'a> Pair<'a, '_> {
         let added_elapsed = self.second.elapsed_ns() - self.first.elapsed_ns();
         let cpu_at_most = total.value + NORMAL_95 * total.error;
         if added_elapsed > 0.0 && cpu_at_most < (1.0 - WAITING_SHARE_MIN) * added_elapsed {
+            if self.kernel_hidden() {
+                return DifferenceVerdict::KernelHidden;
+            }
             // Who waits has few samples, which is no want of them.
             return if self.second.samples_of_one_cpu() < SAMPLES_MIN as f64 {
                 DifferenceVerdict::TooFewSamples

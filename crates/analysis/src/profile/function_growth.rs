@@ -29,8 +29,8 @@ pub(crate) fn function_growth(samples: &[Samples], random: &mut Rng) -> Option<G
         .iter()
         .map(|&Samples { point, count, each_ns }| {
             let expected = count as f64 + 0.5;
-            let error = CELL_ERROR.hypot(1.0 / expected.sqrt());
-            GrowthPoint { point, median: expected * each_ns, error }
+            // Errors beyond these are part of every class's likelihood.
+            GrowthPoint { point, median: expected * each_ns, error: 1.0 / expected.sqrt() }
         })
         .collect();
     let replicates: Vec<Vec<f64>> = samples

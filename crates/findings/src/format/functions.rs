@@ -1,5 +1,7 @@
 //! Names of functions where there is little space: a table's column, a box of a flame graph.
 
+use record::Frame;
+
 /// The parts of a path that are kept: a type and its method.
 const PARTS_KEPT: usize = 2;
 
@@ -19,6 +21,15 @@ pub fn short_function(name: &str) -> String {
     let short = kept.join("::");
     // Whatever a name looks like, something is left of it.
     if short.trim().is_empty() { name.to_owned() } else { short }
+}
+
+/// The name of a function where text is short; of addresses without a symbol that of their module.
+pub fn function_name(frame: &Frame) -> String {
+    if frame.function.is_empty() {
+        let module = if frame.module.is_empty() { "unknown" } else { &frame.module };
+        return format!("{module} (no symbol)");
+    }
+    short_function(&frame.function)
 }
 
 /// A C++ function without what it takes and what it promises: `(int const&) const`.

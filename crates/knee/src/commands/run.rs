@@ -300,7 +300,8 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
     let sight = sight(run, "Another run like this one shows").filter(|_| !is_quiet());
     let pointers =
         Pointers { all, lines: left_out.into_iter().chain(sight).chain(files).collect() };
-    above + &terminal::answer(run, conclusions, &style, &pointers)
+    let functions = terminal::top_functions(run, conclusions, &style);
+    above + &terminal::answer(run, conclusions, &style, &pointers) + &functions
 }
 
 /// What another run like this one would show, compared with it: as this one would be with itself. `subject`

@@ -45,7 +45,8 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     };
     let pointers = Pointers { all, lines: Vec::new() };
     let answer = terminal::answer(&run, &conclusions, &style, &pointers);
-    print(&(tables + &answer))?;
+    let functions = terminal::top_functions(&run, &conclusions, &style);
+    print(&(tables + &answer + &functions))?;
     Ok(Exit::Done)
 }
 

@@ -24,8 +24,8 @@ pub const VALUES_MAX: usize = 16_000_000;
 /// Digits of a run's id.
 const ID_DIGITS: usize = 16;
 /// Keys of conclusions and of repeated data.
-const CONCLUDED: [&str; 7] =
-    ["unavailable", "tables", "means", "maps", "findings", "caveats", "answer"];
+const CONCLUDED: [&str; 8] =
+    ["unavailable", "profiles", "tables", "means", "maps", "findings", "caveats", "answer"];
 
 /// Why a text is no run: what is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Tables as JSON: the data as `analysis` has it, with each typed reason's sentence as `because`.
 
 use analysis::{
-    ComparisonOutcome, Growth, GrowthReason, Modes, Rate, Row, Scaling, SubjectComparison, Table,
-    TrendReason,
+    ComparisonOutcome, Growth, GrowthReason, Modes, ProfileTable, Rate, Row, Scaling,
+    SubjectComparison, Table, TrendReason,
 };
 use findings::{Data, reasons};
 use serde_json::{Value, json};
@@ -10,6 +10,32 @@ use serde_json::{Value, json};
 /// One value for each table.
 pub(super) fn tables(tables: &[Table]) -> Vec<Value> {
     tables.iter().map(table).collect()
+}
+
+/// One value for each table of profiles.
+pub(super) fn profiles(tables: &[ProfileTable]) -> Vec<Value> {
+    tables.iter().map(profile).collect()
+}
+
+fn profile(table: &ProfileTable) -> Value {
+    let mut value = json!(table);
+    for (index, row) in table.rows.iter().enumerate() {
+        let value = &mut value["rows"][index];
+        if let Some(growth) = &row.growth {
+            explain_growth(&mut value["growth"], growth);
+        }
+        for (index, function) in row.functions.iter().enumerate() {
+            let value = &mut value["functions"][index];
+            let growths =
+                [("growth", &function.growth), ("inclusive_growth", &function.inclusive_growth)];
+            for (key, growth) in growths {
+                if let Some(growth) = growth {
+                    explain_growth(&mut value[key], growth);
+                }
+            }
+        }
+    }
+    value
 }
 
 fn table(table: &Table) -> Value {

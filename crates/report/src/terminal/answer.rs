@@ -16,7 +16,7 @@ const SENTENCE_LINES_MAX: usize = 2;
 const HEADING_WIDTH: usize = 15;
 
 /// How soon a section gives way: what stops scaling last, caveats first.
-const WEIGHTS: [usize; 4] = [1, 2, 2, 4];
+const WEIGHTS: [usize; 5] = [1, 1, 2, 2, 4];
 
 /// What stands below an answer.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +52,7 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     };
     let mut sections = vec![
         section(title(&answer), &answer.stops_scaling),
+        section("Where the CPU time goes", &answer.cpu_time),
         section("Changes sides", &answer.changes_sides),
         section("Worth knowing", &answer.worth_knowing),
         pen.caveat_section(conclusions.caveats.iter().filter(|caveat| !answer.trust.says(caveat))),
@@ -181,7 +182,8 @@ fn workload_width(run: &Run, answer: &Answer) -> usize {
     if measured.len() < 2 {
         return 0;
     }
-    let sections = [&answer.stops_scaling, &answer.changes_sides, &answer.worth_knowing];
+    let sections =
+        [&answer.stops_scaling, &answer.cpu_time, &answer.changes_sides, &answer.worth_knowing];
     let names = sections.into_iter().flatten().map(|statement| display_width(&statement.workload));
     names.max().map_or(0, |width| width + INDENT)
 }

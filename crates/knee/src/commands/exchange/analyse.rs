@@ -79,7 +79,8 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
     let page =
         ask.output.iter().filter(|_| !is_quiet()).map(|file| format!("Report: {}", file.display()));
     let pointers = Pointers { all: "--all".to_owned(), lines: page.collect() };
-    print(&(tables + &terminal::answer(run, conclusions, &style, &pointers)))?;
+    let answer = terminal::answer(run, conclusions, &style, &pointers);
+    print(&(tables + &answer + &terminal::top_functions(run, conclusions, &style)))?;
     Ok(Exit::Done)
 }
 

@@ -1,0 +1,187 @@
+//! The words for what one profile has more than another.
+
+use crate::format::{count, function_name, list, percent};
+use analysis::{AddedFunction, DifferenceVerdict, ProfileDifference};
+use record::{Frame, FrameKind};
+use std::mem::discriminant;
+
+/// From this share of the added time on in functions that wait, a sentence says so. Source: judgement.
+const WAITING_SHARE_MIN: f64 = 0.5;
+
+/// Functions of kernels and of the C library in which a CPU is busy waiting for a lock.
+const WAITING_FUNCTIONS: &[&str] = &[
+    "native_queued_spin_lock_slowpath",
+    "__pv_queued_spin_lock_slowpath",
+    "queued_spin_lock_slowpath",
+    "queued_read_lock_slowpath",
+    "queued_write_lock_slowpath",
+    "osq_lock",
+    "mutex_spin_on_owner",
+    "rwsem_spin_on_owner",
+    "rwsem_optimistic_spin",
+    "pthread_spin_lock",
+    "__pthread_spin_lock",
+];
+
+/// What several have added alike over `range`: `97 % of the CPU time added between … is in do_sys_poll and what it
+/// calls: …`. All have the verdict and the container of the first.
+pub(crate) fn added(differences: &[&ProfileDifference], range: &str) -> String {
+    let [first, ..] = differences else { return String::new() };
+    let word = if first.added_ns.value >= 0.0 { "added" } else { "saved" };
+    let whole = format!("{} {word} {range}", cpu_time(first));
+    match first.verdict {
+        DifferenceVerdict::Waiting { .. } => {
+            let share = shares(differences, |difference| match difference.verdict {
+                DifferenceVerdict::Waiting { share } => Some(share),
+                _ => None,
+            });
+            format!("{share} of the time added {range} is waiting, not CPU time")
+        }
+        DifferenceVerdict::TooFewSamples => {
+            let samples = differences.iter().flat_map(|difference| difference.samples);
+            let most = count(samples.max().unwrap_or(0));
+            format!("too few samples to say what changed {range} ({most} at most)")
+        }
+        _ => attributed(differences, &whole),
+    }
+}
+
+/// What one has more than the other: `97 % of the additional CPU time is in do_sys_poll and what it calls: …`.
+pub(crate) fn more(difference: &ProfileDifference) -> String {
+    let word = if difference.added_ns.value >= 0.0 { "additional" } else { "saved" };
+    let whole = cpu_time(difference).replace("the ", &format!("the {word} "));
+    match difference.verdict {
+        DifferenceVerdict::Waiting { share } => {
+            format!("{} of the additional time is waiting, not CPU time", share_text(share))
+        }
+        _ => attributed(&[difference], &whole),
+    }
+}
+
+/// Of profiles that do not change: ` do not change between …: no function's share of the CPU time by more than 9
+/// points.`
+pub(crate) fn same(subjects: usize, difference: &ProfileDifference, range: &str) -> String {
+    let DifferenceVerdict::Same { bound } = difference.verdict else { return String::new() };
+    let verb = if subjects == 1 { "does" } else { "do" };
+    let points = (bound * 100.0).ceil();
+    format!(" {verb} not change {range}: no function's share by more than {points:.0} points")
+}
+
+/// Whether one sentence can have both.
+pub(crate) fn is_alike(first: &ProfileDifference, second: &ProfileDifference) -> bool {
+    let frame = |function: Option<&AddedFunction>| function.map(|function| function.frame.clone());
+    let named = |difference: &ProfileDifference| {
+        let container = frame(difference.container.as_ref());
+        (container.clone(), frame(difference.leaders.first()).filter(|_| container.is_none()))
+    };
+    discriminant(&first.verdict) == discriminant(&second.verdict)
+        && named(first) == named(second)
+        && frame(first.process.as_ref()) == frame(second.process.as_ref())
+}
+
+fn cpu_time(difference: &ProfileDifference) -> &'static str {
+    if difference.kernel_hidden { "the CPU time in user space" } else { "the CPU time" }
+}
+
+fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
+    let first = differences[0];
+    let share_of = |frame: &Frame| {
+        shares(differences, |difference| {
+            let leaders = difference.leaders.iter().chain(&difference.container);
+            // Of a function both, it is a leader by itself.
+            leaders
+                .into_iter()
+                .find(|leader| leader.frame == *frame)
+                .map(|leader| leader.share.value)
+        })
+    };
+    let leaders = &first.leaders;
+    let waiting = leaders.iter().filter(|leader| is_waiting(&leader.frame));
+    let waiting: f64 = waiting.map(|leader| leader.share.value).sum();
+    let busy = if waiting >= WAITING_SHARE_MIN { ", busy waiting" } else { "" };
+    // Where there are several, the process that grew.
+    let process = first.process.as_ref().map(|process| process.frame.function.as_str());
+    let owner = process.map(|process| format!("{process}'s ")).unwrap_or_default();
+    let text = match (&first.container, leaders.as_slice()) {
+        (Some(container), [only, ..])
+            if only.frame == container.frame && only.share.value >= LONE_SHARE_MIN =>
+        {
+            format!(
+                "{} of {whole} is in {owner}{}{busy}",
+                share_of(&only.frame),
+                function_name(&only.frame)
+            )
+        }
+        (Some(container), leaders) => {
+            let share = shares(differences, |difference| {
+                difference.container.as_ref().map(|container| container.share.value)
+            });
+            let listed: Vec<String> = leaders
+                .iter()
+                .take(NAMED_MAX)
+                .map(|leader| {
+                    let share = share_of(&leader.frame);
+                    if leader.frame == container.frame {
+                        return format!("{share} by itself");
+                    }
+                    format!("{} {share}", function_name(&leader.frame))
+                })
+                .collect();
+            let colon = if listed.is_empty() { "" } else { ": " };
+            let (name, listed) = (function_name(&container.frame), listed.join(", "));
+            format!("{share} of {whole} is in {owner}{name} and what it calls{colon}{listed}{busy}")
+        }
+        (None, []) => match &first.process {
+            Some(process) => {
+                let share = share_text(process.share.value);
+                format!("{share} of {whole} is in {}, in many functions", process.frame.function)
+            }
+            None => format!("{whole} is in many functions, none of which adds much by itself"),
+        },
+        (None, leaders) => {
+            let named = leaders.iter().take(NAMED_MAX);
+            let named: Vec<String> = named
+                .map(|leader| {
+                    format!("{} of it in {}", share_of(&leader.frame), function_name(&leader.frame))
+                })
+                .collect();
+            let within = process.map(|process| format!(" of {process}")).unwrap_or_default();
+            format!("{whole} is in several functions{within}, {}{busy}", list(&named))
+        }
+    };
+    let unnamed = shares(differences, |difference| Some(difference.unnamed_share));
+    if unnamed == "0 %" { text } else { format!("{text}; {unnamed} has no symbol") }
+}
+
+/// From this share on that a function has by itself, what it calls is not worth a word.
+const LONE_SHARE_MIN: f64 = 0.85;
+/// Functions that a sentence names at most.
+const NAMED_MAX: usize = 3;
+
+/// A share that noise may have put beyond all of it.
+fn share_text(share: f64) -> String {
+    percent(share.min(1.0))
+}
+
+/// The least and the greatest of the shares that some differences have: `96 to 97 %`.
+fn shares(
+    differences: &[&ProfileDifference],
+    share: impl Fn(&ProfileDifference) -> Option<f64>,
+) -> String {
+    let all: Vec<f64> = differences.iter().filter_map(|difference| share(difference)).collect();
+    let [min, max] = [
+        all.iter().copied().fold(f64::INFINITY, f64::min),
+        all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    ]
+    .map(share_text);
+    if min == max { min } else { format!("{} to {max}", min.trim_end_matches(" %")) }
+}
+
+/// Whether a CPU is busy waiting for a lock there: by convention in a function of that name, of a program of Rust.
+fn is_waiting(frame: &Frame) -> bool {
+    if WAITING_FUNCTIONS.contains(&frame.function.as_str()) {
+        return true;
+    }
+    let Some((_, name)) = frame.function.rsplit_once("::") else { return false };
+    frame.kind == FrameKind::User && (name == "wait" || name.starts_with("wait_"))
+}

@@ -1,0 +1,188 @@
+//! What a profiled run's answer says of where its CPU time goes.
+
+use analysis::DifferenceVerdict;
+use findings::kinds::attribution::Between;
+use findings::{Answer, Conclusions, Data, conclude};
+use fixtures::{CellBuilder, cell, key, profile, run, workload};
+use record::{ProfileLimit, Run};
+
+/// Folded stacks with their samples.
+type Stacks<'a> = &'a [(&'a str, u64)];
+
+/// Operations, their elapsed time, and samples of a subject's first and last cell, and what the timed rounds took.
+struct Subject<'a> {
+    name: &'a str,
+    cells: [(u64, u64, Stacks<'a>); 2],
+    timed: [f64; 2],
+}
+
+const POLL_FEW: Stacks<'static> = &[
+    ("knee worker;main;write_[k]", 400),
+    ("knee worker;main;do_sys_poll_[k]", 60),
+    ("knee worker;main;do_sys_poll_[k];sock_poll_[k]", 40),
+];
+const POLL_MANY: Stacks<'static> = &[
+    ("knee worker;main;write_[k]", 4),
+    ("knee worker;main;do_sys_poll_[k]", 60),
+    ("knee worker;main;do_sys_poll_[k];sock_poll_[k]", 260),
+    ("knee worker;main;do_sys_poll_[k];sock_poll_[k];unix_poll_[k]", 170),
+    ("knee worker;main;[libc.so.6]", 6),
+];
+const EPOLL: Stacks<'static> =
+    &[("knee worker;main;write_[k]", 300), ("knee worker;main;do_epoll_wait_[k]", 200)];
+
+const POLL: Subject<'static> = Subject {
+    name: "poll",
+    cells: [(100_000, 500_000_000, POLL_FEW), (1_000, 500_000_000, POLL_MANY)],
+    timed: [5e3, 5e5],
+};
+const LEVEL: Subject<'static> = Subject {
+    name: "epoll-level",
+    cells: [(100_000, 500_000_000, EPOLL), (100_000, 500_000_000, EPOLL)],
+    timed: [5e3, 5.1e3],
+};
+
+fn profiled(subjects: &[Subject<'_>], limit: Option<&ProfileLimit>) -> Run {
+    let mut profile = profile();
+    let mut cells: Vec<CellBuilder> = Vec::new();
+    for subject in subjects {
+        let ends = [100, 10_000].into_iter().zip(subject.cells).zip(subject.timed);
+        for ((point, (operations, elapsed, stacks)), timed) in ends {
+            let key = key("poll", subject.name, point, 0);
+            profile = profile.cell(key, "loop", (operations, elapsed), stacks.iter().copied());
+            if let Some(limit) = limit {
+                profile = profile.limit(limit.clone());
+            }
+            cells.extend((0..5).map(|round| {
+                let samples = (0..9).map(|at| timed * (1.0 + f64::from(at) / 200.0)).collect();
+                cell("poll", subject.name, point, round).samples("loop", samples)
+            }));
+        }
+    }
+    let workload = workload("poll").axis("watched descriptors", "watched").time("loop");
+    let workload = workload.subjects(subjects.iter().map(|subject| subject.name));
+    run(workload).cells(cells).profile(profile.build()).complete()
+}
+
+fn sentences(conclusions: &Conclusions, run: &Run) -> Vec<String> {
+    let answer = Answer::new(run, conclusions);
+    answer.cpu_time.iter().map(|statement| statement.sentence.to_string()).collect()
+}
+
+fn answer(subjects: &[Subject<'_>]) -> Vec<String> {
+    let run = profiled(subjects, None);
+    sentences(&conclude(&run), &run)
+}
+
+#[test]
+fn growth_is_attributed_in_one_sentence_and_what_holds_in_another() {
+    let edge = Subject { name: "epoll-edge", ..LEVEL };
+    assert_eq!(
+        answer(&[POLL, LEVEL, edge]),
+        [
+            "poll: 99 % of the CPU time added between 100 and 10,000 watched descriptors is in \
+             do_sys_poll and what it calls: sock_poll 52 %, unix_poll 34 %, 12 % by itself; 1.2 % has \
+             no symbol",
+            "The profiles of epoll-level and epoll-edge do not change between 100 and 10,000 watched \
+             descriptors: no function's share by more than 7 points",
+        ]
+    );
+}
+
+#[test]
+fn subjects_that_grow_alike_share_a_sentence() {
+    let ppoll = Subject { name: "ppoll", ..POLL };
+    let [only] = answer(&[POLL, ppoll]).try_into().unwrap();
+    assert!(only.starts_with("poll and ppoll: 99 % of the CPU time added between 100"), "{only}");
+}
+
+#[test]
+fn findings_have_each_pair_with_the_best_subject() {
+    let run = profiled(&[POLL, LEVEL], None);
+    let conclusions = conclude(&run);
+    let contrasts: Vec<String> = conclusions
+        .findings
+        .iter()
+        .filter(|finding| {
+            matches!(&finding.data, Data::Attribution(data)
+                if matches!(data.between, Between::Subjects { point: 10_000 }))
+        })
+        .map(|finding| finding.sentence(&run, &conclusions.analysis).to_string())
+        .collect();
+    assert_eq!(
+        contrasts,
+        [
+            "poll against epoll-level at 10,000 watched descriptors: 99 % of the additional CPU time \
+             is in do_sys_poll and what it calls: sock_poll 53 %, unix_poll 34 %, 12 % by itself; \
+             1.2 % has no symbol."
+        ]
+    );
+}
+
+#[test]
+fn what_sleeps_waits_and_what_spins_is_busy_waiting() {
+    let work: Stacks<'_> = &[("knee worker;work", 500)];
+    let first = (100_000, 500_000_000, work);
+    let sleeping =
+        Subject { name: "futex", cells: [first, (1_000, 500_000_000, work)], timed: [5e3, 5e5] };
+    let few: Stacks<'_> = &[("knee worker;work", 20)];
+    let sleeping = Subject { cells: [first, (1_000, 500_000_000, few)], ..sleeping };
+    let spin: Stacks<'_> =
+        &[("knee worker;locks::algorithms::ticket::Ticket::wait", 900), ("knee worker;work", 20)];
+    let spinning =
+        Subject { name: "ticket", cells: [first, (1_000, 500_000_000, spin)], timed: [5e3, 5e5] };
+    assert_eq!(
+        answer(&[sleeping, spinning]),
+        [
+            "futex: 97 % of the time added between 100 and 10,000 watched descriptors is waiting, not \
+             CPU time",
+            "ticket: 98 % of the CPU time added between 100 and 10,000 watched descriptors is in \
+             Ticket::wait, busy waiting",
+        ]
+    );
+}
+
+#[test]
+fn few_samples_attribute_nothing() {
+    let first: Stacks<'_> = &[("knee worker;work", 500)];
+    let few: Stacks<'_> = &[("knee worker;work", 12)];
+    let cells = [(100_000, 500_000_000, first), (24, 12_000_000, few)];
+    assert_eq!(
+        answer(&[Subject { name: "poll", cells, timed: [5e3, 5e5] }]),
+        [
+            "poll: too few samples to say what changed between 100 and 10,000 watched descriptors (500 at most)"
+        ]
+    );
+}
+
+#[test]
+fn a_process_is_named_where_there_are_several() {
+    let first: Stacks<'_> = &[("nginx;do_poll_[k]", 200), ("knee worker;load", 300)];
+    let second: Stacks<'_> = &[
+        ("nginx;do_poll_[k];sock_poll_[k]", 2_000),
+        ("nginx;do_poll_[k]", 1_000),
+        ("knee worker;load", 300),
+    ];
+    let cells = [(1_000, 300_000_000, first), (1_000, 3_000_000_000, second)];
+    assert_eq!(
+        answer(&[Subject { name: "nginx", cells, timed: [3e5, 3e6] }]),
+        [
+            "nginx: 100 % of the CPU time added between 100 and 10,000 watched descriptors is in nginx's \
+             do_poll and what it calls: sock_poll 71 %, 29 % by itself"
+        ]
+    );
+}
+
+#[test]
+fn a_hidden_kernel_is_no_waiting() {
+    let work: Stacks<'_> = &[("knee worker;work", 400)];
+    let few: Stacks<'_> = &[("knee worker;work", 60)];
+    let cells = [(100_000, 500_000_000, work), (1_000, 500_000_000, few)];
+    let subject = Subject { name: "poll", cells, timed: [5e3, 5e5] };
+    let hidden = ProfileLimit::KernelHidden { perf_level: Some(2) };
+    let run = profiled(&[subject], Some(&hidden));
+    let conclusions = conclude(&run);
+    let change = conclusions.analysis.profiles[0].rows[0].change.as_ref().unwrap();
+    assert_eq!(change.difference.verdict, DifferenceVerdict::KernelHidden);
+    assert!(sentences(&conclusions, &run).is_empty());
+}

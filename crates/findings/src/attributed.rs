@@ -39,8 +39,8 @@ pub(crate) fn added(differences: &[&ProfileDifference], range: &str) -> String {
         }
         DifferenceVerdict::TooFewSamples => {
             let samples = differences.iter().flat_map(|difference| difference.samples);
-            let most = count(samples.max().unwrap_or(0));
-            format!("too few samples to say what changed {range} ({most} at most)")
+            let max = count(samples.max().unwrap_or(0));
+            format!("too few samples to say what changed {range} ({max} at most)")
         }
         _ => attributed(differences, &whole),
     }

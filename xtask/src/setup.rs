@@ -76,7 +76,31 @@ pub fn run(tally: &mut Tally) -> Result<()> {
             tally.skip(&format!("installing {}", need.package), &why);
         }
     }
+    if let Err(why) = speedscope()? {
+        tally.skip("installing speedscope", &why);
+    }
     Ok(())
+}
+
+/// The package of npm with the page of speedscope, which a test opens exports in.
+const SPEEDSCOPE: &str = "speedscope@1.25.0";
+
+/// Puts speedscope below the directory of built files, where its test looks for it.
+fn speedscope() -> Result<Result<(), String>> {
+    let directory = shell::root().join("target/npm");
+    if directory.join("node_modules/speedscope").is_dir() {
+        println!("speedscope is here, to open what `knee export --format speedscope` writes.");
+        return Ok(Ok(()));
+    }
+    if !shell::has("npm") {
+        return Ok(Err("no npm here; its test is skipped".to_owned()));
+    }
+    fs::create_dir_all(&directory)?;
+    println!("Installing speedscope by npm.");
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--silent", "--prefix"]);
+    let is_installed = shell::succeeds(npm.arg(&directory).arg(SPEEDSCOPE))?;
+    Ok(if is_installed { Ok(()) } else { Err("npm failed (see above)".to_owned()) })
 }
 
 /// The program that meets the need of that package, if it is here.

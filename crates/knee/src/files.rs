@@ -3,6 +3,7 @@
 
 use crate::exit::Trouble;
 use engine::Stop;
+use report::export::Head;
 use std::fs::{File, Metadata, metadata, remove_file, rename};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -12,8 +13,8 @@ use std::path::Path;
 pub struct Kind {
     /// What it is, after `no`: `HTML page`.
     pub name: &'static str,
-    /// How its files begin: each like one of these; capitals make no difference.
-    pub heads: &'static [&'static str],
+    /// How its files begin: each like one of these.
+    pub heads: &'static [Head],
 }
 
 /// Whether one of `kind` may be written to `file`: it is new, or of that kind already, and none of
@@ -46,16 +47,11 @@ pub fn check(file: &Path, kind: &Kind, records: &[&Path]) -> Result<(), Trouble>
 }
 
 /// Whether `file` can be read and begins like one of `heads`.
-fn begins_like(file: &Path, heads: &[&str]) -> bool {
-    let bytes_max = heads.iter().map(|head| head.len()).max().unwrap_or(0);
+fn begins_like(file: &Path, heads: &[Head]) -> bool {
     let mut beginning = Vec::new();
-    let read =
-        File::open(file).and_then(|file| file.take(bytes_max as u64).read_to_end(&mut beginning));
-    let begins = |head: &&str| {
-        let start = beginning.get(..head.len());
-        start.is_some_and(|start| start.eq_ignore_ascii_case(head.as_bytes()))
-    };
-    read.is_ok() && heads.iter().any(begins)
+    let read = File::open(file)
+        .and_then(|file| file.take(Head::BYTES_MAX as u64).read_to_end(&mut beginning));
+    read.is_ok() && heads.iter().any(|head| head.is_of(&beginning))
 }
 
 /// Writes to `file` what `content` writes, whole or not at all.

@@ -5,9 +5,10 @@
 
 mod material;
 mod narrowed;
+mod sampled;
 
-pub use material::{Format, Material, What};
-pub use narrowed::narrowed;
+pub use material::{Format, Head, Material, What};
+pub use narrowed::{narrowed, selected};
 
 /// Declares each module, and gives its format a row.
 macro_rules! table {
@@ -28,6 +29,10 @@ table! {
     openmetrics,
     github_action_benchmark,
     bencher,
+    folded,
+    pprof,
+    perf_script,
+    speedscope,
 }
 
 /// The format of that name.

@@ -231,7 +231,7 @@ fn written(run: &Run, format: &str, what: Option<What>) -> String {
     let mut bytes = Vec::new();
     (format.write)(&material, &mut bytes).expect("written");
     let text = String::from_utf8(bytes).expect("UTF-8");
-    assert!(text.starts_with(format.heads[0]), "{}: {:?}", format.name, text.lines().next());
+    assert!(format.heads[0].is_of(text.as_bytes()), "{}: {:?}", format.name, text.lines().next());
     text
 }
 
@@ -436,6 +436,9 @@ fn what_contradicts_itself_is_refused_with_its_place() {
     );
 }
 
+/// Makes something else of a value.
+type Damage = dyn Fn(&mut Value);
+
 /// What a drawn or damaged number would make of a walk through it: none of it is taken.
 #[test]
 fn a_profile_with_numbers_of_nothing_is_refused() {
@@ -446,8 +449,7 @@ fn a_profile_with_numbers_of_nothing_is_refused() {
         read(value.to_string().as_bytes())
             .map_or_else(|error| error.to_string(), |_| "taken".into())
     };
-    type Change = dyn Fn(&mut Value);
-    let cases: [(&Change, &str); 11] = [
+    let cases: [(&Damage, &str); 11] = [
         (
             &|profile| profile["stacks"][0]["caller"] = json!(0),
             "stack 0 of the profile is not before it",

@@ -21,7 +21,7 @@ fn written(run: &Run, format: &str, what: impl Into<Option<What>>) -> String {
     let what = what.into().filter(|what| format.choices.contains(what));
     (format.write)(&Material::new(run, what), &mut bytes).expect("written");
     let text = String::from_utf8(bytes).expect("UTF-8");
-    assert!(text.starts_with(format.heads[0]), "{}: {:?}", format.name, text.lines().next());
+    assert!(format.heads[0].is_of(text.as_bytes()), "{}: {:?}", format.name, text.lines().next());
     text
 }
 

@@ -15,6 +15,7 @@ use analysis::history::{
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use jiff::civil::Date;
+use report::export::Head;
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
@@ -104,7 +105,7 @@ fn day(typed: &str) -> Result<Date, String> {
 }
 
 /// What may be replaced by a page.
-const PAGE: Kind = Kind { name: "HTML page", heads: &["<!DOCTYPE html>"] };
+const PAGE: Kind = Kind { name: "HTML page", heads: &[Head::Text("<!DOCTYPE html>")] };
 
 /// Shows the history of a workload.
 pub fn history(ask: &History) -> Result<Exit, Trouble> {

@@ -8,6 +8,7 @@ use crate::output::print_note;
 use ::record::Run;
 use clap::Args;
 use findings::Conclusions;
+use report::export::Head;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -24,7 +25,7 @@ pub struct Report {
 }
 
 /// What may be replaced by a page.
-const PAGE: Kind = Kind { name: "HTML page", heads: &["<!DOCTYPE html>"] };
+const PAGE: Kind = Kind { name: "HTML page", heads: &[Head::Text("<!DOCTYPE html>")] };
 
 /// Writes the page.
 pub fn report(ask: &Report) -> Result<Exit, Trouble> {

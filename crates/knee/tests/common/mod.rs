@@ -4,7 +4,7 @@
 
 pub mod http;
 
-use record::{Archive, Cell, Ending, Run, RunState, SqliteArchive};
+use record::{Archive, Cell, Ending, Profile, Run, RunState, SqliteArchive};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -49,9 +49,13 @@ impl Knee {
     pub fn keep(&self, run: &Run, cells: &[Cell], ended: &str) {
         std::fs::create_dir_all(self.record().parent().unwrap()).unwrap();
         let mut archive = SqliteArchive::open(self.record()).unwrap();
-        let number = archive.begin(run).unwrap();
+        let begun = Run { profile: Profile::default(), ..run.clone() };
+        let number = archive.begin(&begun).unwrap();
         for cell in cells {
             archive.commit(number, cell).unwrap();
+        }
+        for cell in 0..run.profile.cells.len() {
+            archive.commit_profiled(number, &run.profile, cell).unwrap();
         }
         let ending = Ending {
             state: RunState::Complete,

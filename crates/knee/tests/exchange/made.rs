@@ -4,7 +4,7 @@
 
 use super::common::Knee;
 use fixtures::{CellBuilder, cell, host, metric, run, workload};
-use record::{Cell, Metric, Run};
+use record::{Cell, Metric, Profile, Run};
 
 pub const POINTS: [u64; 6] = [10, 100, 1_000, 3_000, 10_000, 100_000];
 
@@ -33,7 +33,28 @@ pub fn made(samples: usize) -> (Run, Vec<Cell>) {
         .clock("tsc", 0.4, 9.0)
         .host_before(host("2026-11-21T14:02:11+00:00", [("cpu.model", "A CPU")]))
         .cells(cells)
+        .profile(profile())
         .begun()
+}
+
+/// What the cold cells do: `walk` is what grows.
+fn profile() -> Profile {
+    let mut profile = fixtures::profile();
+    for (subject, per) in [("flat", 0), ("steep", 1)] {
+        for point in POINTS {
+            let key = cell("made", subject, point, 0).parameter("kind", "cold").build().key;
+            let (walked, elapsed_ns) = (per * point / 100, 1_000_000 * (90 + per * point / 100));
+            let stacks =
+                [("knee worker;main;call_[k]", 90), ("knee worker;main;call_[k];walk_[k]", walked)];
+            let stacks = stacks.into_iter().filter(|(_, count)| *count > 0);
+            profile = profile.cell(key, "call", (100, elapsed_ns), stacks);
+            if walked > 0 {
+                let hot = walked - walked / 3;
+                profile = profile.instructions("walk_[k]", &[(0x1a3, hot), (0x1b0, walked - hot)]);
+            }
+        }
+    }
+    profile.build()
 }
 
 fn measured(

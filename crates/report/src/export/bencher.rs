@@ -3,7 +3,7 @@
 //! A benchmark of Bencher is a point of a series here. A measure has one unit, and one direction in which
 //! its thresholds lie: so it is named after these, and not after the figure.
 
-use super::material::{Format, Material, has_figures, measured, series};
+use super::material::{Format, Head, Material, has_figures, measured, series};
 use analysis::Estimate;
 use record::MetricInfo;
 use serde::Serialize;
@@ -13,9 +13,10 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "bencher",
     about: "Bencher Metric Format: medians with intervals, for `bencher run --adapter json`",
-    heads: &["{\n  \""],
+    heads: &[Head::Text("{\n  \"")],
     choices: &[],
     check: has_figures,
+    is_profile: false,
     write,
 };
 

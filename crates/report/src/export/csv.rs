@@ -2,7 +2,7 @@
 //!
 //! Both call the axis `point`, and each parameter has a column. What is missing has a row without a figure, with the reason in the last column.
 
-use super::material::{Format, Material, What, in_order, missing, unit};
+use super::material::{Format, Head, Material, What, in_order, missing, unit};
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
 use findings::reasons;
@@ -14,9 +14,10 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "csv",
     about: "a table for spreadsheets and statistics: the medians, or every sample",
-    heads: &["run,workload,subject,"],
+    heads: &[Head::Text("run,workload,subject,")],
     choices: &[What::Medians, What::Samples],
     check: |_| Ok(()),
+    is_profile: false,
     write,
 };
 

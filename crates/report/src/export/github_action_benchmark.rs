@@ -4,7 +4,7 @@
 //! A file of it holds figures of one direction only, since the action takes the direction from its own
 //! configuration. So a run with both has two files.
 
-use super::material::{Format, Material, What, has_figures, identity, measured, series};
+use super::material::{Format, Head, Material, What, has_figures, identity, measured, series};
 use analysis::PointSummary;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -12,9 +12,10 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "github-action-benchmark",
     about: "medians for the action of that name: customSmallerIsBetter or customBiggerIsBetter",
-    heads: &["[\n  {\n    \"name\":"],
+    heads: &[Head::Text("[\n  {\n    \"name\":")],
     choices: &[What::Smaller, What::Bigger],
     check,
+    is_profile: false,
     write,
 };
 

@@ -5,7 +5,9 @@
 //! with their intervals on logarithmic axes, on which zero has a position of its own before the smallest point.
 //! It runs in gnuplot 5 and 6.
 
-use super::material::{Format, Material, caveats, identity, machine_and_clock, measured, within};
+use super::material::{
+    Format, Head, Material, caveats, identity, machine_and_clock, measured, within,
+};
 use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
 use findings::format::{Unit, count, quantity};
@@ -14,12 +16,15 @@ use record::Run;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+const HEAD: &str = "# A gnuplot script of knee's.\n";
+
 pub(super) const FORMAT: Format = Format {
     name: "gnuplot",
     about: "one script with its data that draws every call as a dot, or medians with intervals",
-    heads: &["# A gnuplot script of knee's.\n"],
+    heads: &[Head::Text(HEAD)],
     choices: &[],
     check: |_| Ok(()),
+    is_profile: false,
     write,
 };
 
@@ -36,7 +41,7 @@ const LOGARITHMIC_FROM: f64 = 8.0;
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let (run, analysis) = (material.run, material.analysis());
-    out.write_all(FORMAT.heads[0].as_bytes())?;
+    out.write_all(HEAD.as_bytes())?;
     let how = if ::analysis::is_predicted(run) { "Computed by" } else { "Measured on" };
     let lines = [format!("Of {}.", identity(run)), format!("{how} {}.", machine_and_clock(run))];
     let caveats = caveats(material.conclusions()).map(|line| format!("Warning: {line}"));

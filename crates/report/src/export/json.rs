@@ -1,15 +1,16 @@
 //! All of it as JSON: the same text as `knee show --json` prints.
 
-use super::material::{Format, Material};
+use super::material::{Format, Head, Material};
 use crate::json::{Samples, run};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
     name: "json",
     about: "all of it for programs, with every sample: what `knee show --json` prints",
-    heads: &["{\n  \"answer\":", "{\n  \"caveats\":"],
+    heads: &[Head::Text("{\n  \"answer\":"), Head::Text("{\n  \"caveats\":")],
     choices: &[],
     check: |_| Ok(()),
+    is_profile: false,
     write,
 };
 

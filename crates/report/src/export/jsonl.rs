@@ -4,7 +4,7 @@
 //! stay together as a list, because they share all keys of their cell; these programs unfold a list with one
 //! function. A cell without figures has a line of its own.
 
-use super::material::{Format, Material, in_order, missing, unit};
+use super::material::{Format, Head, Material, in_order, missing, unit};
 use record::{Cell, Metric, Parameters, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -13,9 +13,10 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "jsonl",
     about: "JSON lines: one object for each figure of each cell, with its samples, for jq and DuckDB",
-    heads: &["{\"run\":\""],
+    heads: &[Head::Text("{\"run\":\"")],
     choices: &[],
     check,
+    is_profile: false,
     write,
 };
 

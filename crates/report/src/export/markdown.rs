@@ -3,7 +3,7 @@
 //! The headline tables, the findings, the caveats and the machine stand open; the other tables are
 //! folded away, so that nothing is left out.
 
-use super::material::{Format, Material, caveats, identity, machine_and_clock};
+use super::material::{Format, Head, Material, caveats, identity, machine_and_clock};
 use crate::text;
 use crate::text::NO_FIGURE;
 use crate::text::averages;
@@ -18,9 +18,10 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "markdown",
     about: "tables, findings, caveats and the machine, to paste into an issue",
-    heads: &["**knee** "],
+    heads: &[Head::Text("**knee** ")],
     choices: &[],
     check: |_| Ok(()),
+    is_profile: false,
     write,
 };
 

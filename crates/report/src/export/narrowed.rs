@@ -2,6 +2,7 @@
 
 use printable::one_line;
 use record::Run;
+use std::collections::BTreeSet;
 
 /// The run with only the workload that `table` names, or with one metric of it: `poll`, `poll/loop`.
 ///
@@ -24,12 +25,40 @@ pub fn narrowed(mut run: Run, table: &str) -> Result<Run, String> {
     run.plan.cells.retain(|key| key.workload == workload);
     run.plan.unavailable.retain(|row| row.workload == workload);
     run.cells.retain(|cell| cell.key.workload == workload);
+    run.profile.cells.retain(|cell| cell.key.workload == workload);
     if let Some(metric) = metric {
         run.plan
             .workloads
             .iter_mut()
             .for_each(|info| info.metrics.retain(|info| info.name == metric));
         run.cells.iter_mut().for_each(|cell| cell.metrics.retain(|info| info.name == metric));
+        let profiled = run.profile.cells.iter_mut();
+        profiled.for_each(|cell| cell.regions.retain(|region| region.metric == metric));
+    }
+    Ok(run)
+}
+
+/// The run with only the samples of these subjects at these points in its profile; of all where none is named.
+///
+/// # Errors
+/// With the names or points that there are, where one is none of these.
+pub fn selected(mut run: Run, subjects: &[String], points: &[u64]) -> Result<Run, String> {
+    let cells = &run.profile.cells;
+    let names: BTreeSet<&str> = cells.iter().map(|cell| cell.key.subject.as_str()).collect();
+    if let Some(subject) = subjects.iter().find(|subject| !names.contains(subject.as_str())) {
+        let names: Vec<&str> = names.into_iter().collect();
+        return Err(unknown("subject in its profile", subject, &names));
+    }
+    let regions = cells.iter().flat_map(|cell| &cell.regions);
+    let positions: BTreeSet<u64> = regions.map(|region| region.position).collect();
+    if let Some(point) = points.iter().find(|point| !positions.contains(point)) {
+        let all: Vec<String> = positions.iter().map(ToString::to_string).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        return Err(unknown("point in its profile", &point.to_string(), &all));
+    }
+    run.profile.cells.retain(|cell| subjects.is_empty() || subjects.contains(&cell.key.subject));
+    for cell in &mut run.profile.cells {
+        cell.regions.retain(|region| points.is_empty() || points.contains(&region.position));
     }
     Ok(run)
 }

@@ -5,7 +5,7 @@
 //! a summary of their own; where a workload has averages, mean and deviation are gauges. Times are
 //! seconds and percentages ratios, as the specification wants.
 
-use super::material::{Format, Material, measured};
+use super::material::{Format, Head, Material, measured};
 use crate::html::machine;
 use analysis::{Averages, Distribution, PointSummary, Row, Table};
 use printable::one_line;
@@ -16,9 +16,10 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "openmetrics",
     about: "medians and quantiles for Prometheus and what reads its text format",
-    heads: &["# TYPE knee_"],
+    heads: &[Head::Text("# TYPE knee_")],
     choices: &[],
     check: |_| Ok(()),
+    is_profile: false,
     write,
 };
 

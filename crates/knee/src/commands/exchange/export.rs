@@ -34,6 +34,12 @@ pub struct Export {
     /// one sort only, that]
     #[arg(long, value_name = "WHAT")]
     pub what: Option<What>,
+    /// Of the formats of profiles: these subjects only
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub subjects: Vec<String>,
+    /// Of the formats of profiles: these points on the axis only
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = quantities::count)]
+    pub points: Vec<u64>,
     #[command(flatten)]
     pub record_file: RecordFile,
 }
@@ -47,7 +53,9 @@ Examples:
   knee export --format csv --table poll --samples -o samples.csv
   knee export 7 --format gnuplot | gnuplot
   knee export --format jsonl | jq -c '[.subject, .point, (.samples | length)]'
-  knee export --format openmetrics -o /var/lib/node_exporter/textfile/knee.prom";
+  knee export --format openmetrics -o /var/lib/node_exporter/textfile/knee.prom
+  knee export --format folded --table poll/loop --subjects poll --points 10k | inferno-flamegraph > poll.svg
+  knee export --format pprof -o run.pb.gz";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum What {
@@ -86,6 +94,7 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     let Some(format) = export::find(&ask.format) else { return Ok(Exit::Usage) };
     let what = ask.samples.then_some(What::Samples).or(ask.what).map(export::What::from);
     check_choice(format, what)?;
+    check_selection(format, ask)?;
     let kind = Kind { name: "such export", heads: format.heads };
     let records = records(ask);
     let records: Vec<&Path> = records.iter().map(PathBuf::as_path).collect();
@@ -102,6 +111,8 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
             .map_err(|why| Trouble::usage(format!("--table {table}: {why}")))?,
         None => run,
     };
+    let run = export::selected(run, &ask.subjects, &ask.points)
+        .map_err(|why| Trouble::usage(format!("--format {}: {why}", format.name)))?;
     let material = Material::new(&run, what);
     (format.check)(&material)
         .map_err(|why| Trouble::usage(format!("--format {}: {why}", format.name)))?;
@@ -127,6 +138,20 @@ fn check_choice(format: &Format, what: Option<export::What>) -> Result<(), Troub
         "--what {what} is for --format {having}; {} {choices}",
         format.name
     )))
+}
+
+/// Refuses a choice of cells for a format that has all of them.
+fn check_selection(format: &Format, ask: &Export) -> Result<(), Trouble> {
+    let flags = [("--subjects", ask.subjects.is_empty()), ("--points", ask.points.is_empty())];
+    match flags.iter().find(|(_, is_absent)| !is_absent && !format.is_profile) {
+        None => Ok(()),
+        Some((flag, _)) => {
+            let having = export::TABLE.iter().filter(|row| row.is_profile);
+            let having: Vec<&str> = having.map(|row| row.name).collect();
+            let having = having.join(" and ");
+            Err(Trouble::usage(format!("{flag} is for --format {having}")))
+        }
+    }
 }
 
 /// The record in use, and the one that the run is in.

@@ -1,0 +1,76 @@
+//! Folded stacks: a line for each call stack with its samples, for flame graphs.
+//!
+//! The process comes first, frames are separated by semicolons, and a function of the kernel has `_[k]` behind
+//! it, as in the output of `stackcollapse-perf`.
+
+use super::material::{Format, Head, Material};
+use super::sampled::{self, Part};
+use record::{Frame, FrameKind};
+use std::io::{self, Write};
+
+pub(super) const FORMAT: Format = Format {
+    name: "folded",
+    about: "the profile as folded stacks, for flamegraph.pl, inferno-flamegraph and difffolded",
+    heads: &[Head::Line(is_folded)],
+    choices: &[],
+    check: sampled::has_samples,
+    is_profile: true,
+    write,
+};
+
+/// Whether a line is a call stack and a count.
+fn is_folded(line: &str) -> bool {
+    let Some((stack, count)) = line.rsplit_once(' ') else { return false };
+    stack.contains(';') && !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
+    let parts = sampled::parts(material.run);
+    // So that two files of one cell each can be compared, nothing but the stacks is in them.
+    let is_single = parts.len() == 1;
+    for part in &parts {
+        write_part(material, part, is_single, out)?;
+    }
+    Ok(())
+}
+
+fn write_part(
+    material: &Material,
+    part: &Part,
+    is_single: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut lines: Vec<(String, u64)> = Vec::new();
+    for &(stack, count) in &part.region.samples {
+        let frames = sampled::frames(&material.run.profile, stack);
+        let names = frames.iter().enumerate().map(|(depth, (_, frame))| match depth {
+            0 => separable(&sampled::process(frame)),
+            _ => separable(&name(frame)),
+        });
+        let title = (!is_single).then(|| separable(&part.title));
+        let names: Vec<String> = title.into_iter().chain(names).collect();
+        lines.push((names.join(";"), count));
+    }
+    lines.sort();
+    // Frames of different modules may share a name.
+    lines.dedup_by(|line, kept| {
+        let is_same = line.0 == kept.0;
+        kept.1 += if is_same { line.1 } else { 0 };
+        is_same
+    });
+    lines.iter().try_for_each(|(stack, count)| writeln!(out, "{stack} {count}"))
+}
+
+fn separable(name: &str) -> String {
+    name.replace(';', ":")
+}
+
+fn name(frame: &Frame) -> String {
+    let module = sampled::perf_module(frame);
+    let mark = match frame.kind {
+        FrameKind::Jit => "_[j]",
+        _ if module.starts_with('[') && module != sampled::UNKNOWN => "_[k]",
+        _ => "",
+    };
+    format!("{}{mark}", sampled::function(frame))
+}

@@ -1,0 +1,238 @@
+//! pprof's `profile.proto`, compressed, with labels that say which cell a sample is of.
+//!
+//! The messages are those of <https://github.com/google/pprof/blob/main/proto/profile.proto>, without fields that
+//! stay empty here.
+
+use super::material::{Format, Head, Material, identity};
+use super::sampled::{self, Part};
+use flate2::{Compression, GzBuilder};
+use prost::Message;
+use record::{Frame, Run};
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+/// In the header of the compressed file, so that it can be told from others.
+const COMMENT: &str = "knee profile";
+
+pub(super) const FORMAT: Format = Format {
+    name: "pprof",
+    about: "the profile for pprof (`go tool pprof`), with labels for subject, point and metric",
+    heads: &[Head::Bytes(b"\x1f\x8b\x08\x10\0\0\0\0\0\xffknee profile\0")],
+    choices: &[],
+    check: sampled::has_samples,
+    is_profile: true,
+    write,
+};
+
+#[derive(Clone, PartialEq, Message)]
+struct Profile {
+    #[prost(message, repeated, tag = "1")]
+    sample_type: Vec<ValueType>,
+    #[prost(message, repeated, tag = "2")]
+    sample: Vec<Sample>,
+    #[prost(message, repeated, tag = "3")]
+    mapping: Vec<Mapping>,
+    #[prost(message, repeated, tag = "4")]
+    location: Vec<Location>,
+    #[prost(message, repeated, tag = "5")]
+    function: Vec<Function>,
+    #[prost(string, repeated, tag = "6")]
+    string_table: Vec<String>,
+    #[prost(int64, tag = "9")]
+    time_nanos: i64,
+    #[prost(int64, tag = "10")]
+    duration_nanos: i64,
+    #[prost(message, optional, tag = "11")]
+    period_type: Option<ValueType>,
+    #[prost(int64, tag = "12")]
+    period: i64,
+    #[prost(int64, repeated, tag = "13")]
+    comment: Vec<i64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct ValueType {
+    #[prost(int64, tag = "1")]
+    kind: i64,
+    #[prost(int64, tag = "2")]
+    unit: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Sample {
+    /// The innermost one first.
+    #[prost(uint64, repeated, tag = "1")]
+    location_id: Vec<u64>,
+    #[prost(int64, repeated, tag = "2")]
+    value: Vec<i64>,
+    #[prost(message, repeated, tag = "3")]
+    label: Vec<Label>,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct Label {
+    #[prost(int64, tag = "1")]
+    key: i64,
+    #[prost(int64, tag = "2")]
+    text: i64,
+    #[prost(int64, tag = "3")]
+    number: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct Mapping {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(int64, tag = "5")]
+    filename: i64,
+    #[prost(bool, tag = "7")]
+    has_functions: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Location {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(uint64, tag = "2")]
+    mapping_id: u64,
+    #[prost(message, repeated, tag = "4")]
+    line: Vec<Line>,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct Line {
+    #[prost(uint64, tag = "1")]
+    function_id: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct Function {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(int64, tag = "2")]
+    name: i64,
+    #[prost(int64, tag = "3")]
+    system_name: i64,
+    #[prost(int64, tag = "4")]
+    filename: i64,
+}
+
+/// The texts of a file, each once, the empty one first.
+struct Texts {
+    all: Vec<String>,
+    index_of: HashMap<String, i64>,
+}
+
+impl Texts {
+    fn new() -> Texts {
+        Texts { all: vec![String::new()], index_of: HashMap::from([(String::new(), 0)]) }
+    }
+
+    fn index(&mut self, text: &str) -> i64 {
+        if let Some(&index) = self.index_of.get(text) {
+            return index;
+        }
+        let index = signed(self.all.len() as u64);
+        self.all.push(text.to_owned());
+        self.index_of.insert(text.to_owned(), index);
+        index
+    }
+}
+
+/// A count as protobuf has it.
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
+    let bytes = profile(material.run).encode_to_vec();
+    let builder = GzBuilder::new().comment(COMMENT).operating_system(255);
+    let mut compressed = builder.write(out, Compression::default());
+    compressed.write_all(&bytes)?;
+    compressed.finish().map(drop)
+}
+
+fn profile(run: &Run) -> Profile {
+    let parts = sampled::parts(run);
+    let mut texts = Texts::new();
+    let mut value_type =
+        |kind, unit| ValueType { kind: texts.index(kind), unit: texts.index(unit) };
+    let sample_type = vec![value_type("samples", "count"), value_type("cpu", "nanoseconds")];
+    let period_type = Some(sample_type[1]);
+    let sample = parts.iter().flat_map(|part| samples(run, part, &mut texts)).collect();
+    let mut mapping = Vec::new();
+    let mut code = (Vec::new(), Vec::new());
+    let mut ids = HashMap::new();
+    for (frame, id) in run.profile.frames.iter().zip(1..) {
+        let mapping_id = mapping_id(frame, &mut ids, &mut mapping, &mut texts);
+        let (name, filename) = (texts.index(&sampled::function(frame)), texts.index(&frame.module));
+        code.0.push(Location { id, mapping_id, line: vec![Line { function_id: id }] });
+        code.1.push(Function { id, name, system_name: name, filename });
+    }
+    let comment = vec![texts.index(&identity(run))];
+    let started =
+        run.summary.started.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_nanosecond);
+    Profile {
+        sample_type,
+        sample,
+        mapping,
+        location: code.0,
+        function: code.1,
+        string_table: texts.all,
+        time_nanos: started.ok().and_then(|ns| i64::try_from(ns).ok()).unwrap_or_default(),
+        duration_nanos: signed(
+            parts.iter().map(|part| part.region.elapsed_ns).fold(0, u64::saturating_add),
+        ),
+        period_type,
+        period: parts.first().map_or(0, |part| part.cell.sample_ns as i64),
+        comment,
+    }
+}
+
+/// The number of the file that a frame's code is in; 0 where that is not known.
+fn mapping_id<'a>(
+    frame: &'a Frame,
+    ids: &mut HashMap<&'a str, u64>,
+    mappings: &mut Vec<Mapping>,
+    texts: &mut Texts,
+) -> u64 {
+    if frame.module.is_empty() {
+        return 0;
+    }
+    *ids.entry(&frame.module).or_insert_with(|| {
+        let id = mappings.len() as u64 + 1;
+        mappings.push(Mapping { id, filename: texts.index(&frame.module), has_functions: true });
+        id
+    })
+}
+
+fn samples(run: &Run, part: &Part, texts: &mut Texts) -> Vec<Sample> {
+    let key = &part.cell.key;
+    let words = [
+        ("workload", &*key.workload),
+        ("subject", &*key.subject),
+        ("metric", &*part.region.metric),
+    ];
+    let mut labels: Vec<Label> = words
+        .iter()
+        .map(|(name, text)| Label { key: texts.index(name), text: texts.index(text), number: 0 })
+        .collect();
+    labels.extend(key.parameters.iter().map(|(name, value)| Label {
+        key: texts.index(name),
+        text: texts.index(&value.to_string()),
+        number: 0,
+    }));
+    labels.push(Label { key: texts.index("point"), text: 0, number: signed(part.region.position) });
+    let samples = part.region.samples.iter();
+    samples
+        .map(|&(stack, count)| {
+            let frames = sampled::frames(&run.profile, stack);
+            let cpu_ns = count as f64 * part.cell.sample_ns;
+            Sample {
+                location_id: frames.iter().rev().map(|(index, _)| u64::from(*index) + 1).collect(),
+                value: vec![signed(count), cpu_ns as i64],
+                label: labels.clone(),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,109 @@
+//! The profile of a run as formats of call stacks need it.
+
+use super::material::Material;
+use record::{Frame, FrameKind, Profile, ProfiledCell, ProfiledRegion, Run};
+use std::fmt::Write;
+
+/// Where a function's code is, and there is no name for it.
+pub(super) const UNKNOWN: &str = "[unknown]";
+
+/// The samples of one metric of a cell, at one position on the axis.
+pub(super) struct Part<'a> {
+    pub cell: &'a ProfiledCell,
+    pub region: &'a ProfiledRegion,
+    /// A name that is the same in every run: `poll/epoll-level/loop active=1 watched=100`.
+    pub title: String,
+}
+
+/// All that has samples, in the order of tables: by workload, parameters, metric, subject and position.
+pub(super) fn parts(run: &Run) -> Vec<Part<'_>> {
+    let cells = run.profile.cells.iter();
+    let mut parts: Vec<Part> = cells
+        .flat_map(|cell| cell.regions.iter().map(move |region| (cell, region)))
+        .filter(|(_, region)| !region.samples.is_empty())
+        .map(|(cell, region)| Part { cell, region, title: title(run, cell, region) })
+        .collect();
+    parts.sort_by_cached_key(|part| {
+        let Part { cell, region, .. } = part;
+        let (workload, metric, subject) = order(run, cell, region);
+        (workload, cell.key.parameters.clone(), metric, subject, region.position)
+    });
+    parts
+}
+
+/// The positions of workload, metric and subject in the plan.
+fn order(run: &Run, cell: &ProfiledCell, region: &ProfiledRegion) -> (usize, usize, usize) {
+    let workloads = &run.plan.workloads;
+    let Some(workload) = workloads.iter().position(|info| info.name == cell.key.workload) else {
+        return (usize::MAX, 0, 0);
+    };
+    let info = &workloads[workload];
+    let metric = info.metrics.iter().position(|metric| metric.name == region.metric);
+    let subject = info.subjects.iter().position(|subject| subject.name == cell.key.subject);
+    (workload, metric.unwrap_or(usize::MAX), subject.unwrap_or(usize::MAX))
+}
+
+fn title(run: &Run, cell: &ProfiledCell, region: &ProfiledRegion) -> String {
+    let key = &cell.key;
+    let mut title = format!("{}/{}/{}", key.workload, key.subject, region.metric);
+    for (parameter, value) in &key.parameters {
+        // Writing to a String can't fail.
+        let _ = write!(title, " {parameter}={value}");
+    }
+    let workload = run.plan.workloads.iter().find(|info| info.name == key.workload);
+    let axis = workload.map(|info| info.axis_parameter.as_str()).filter(|axis| !axis.is_empty());
+    let _ = write!(title, " {}={}", axis.unwrap_or("point"), region.position);
+    printable::one_line(&title)
+}
+
+/// Refuses a run of which no stack was sampled.
+pub(super) fn has_samples(material: &Material) -> Result<(), String> {
+    if material.run.profile.is_empty() {
+        return Err("the run has no profile; `knee run --profile` measures one".to_owned());
+    }
+    if parts(material.run).is_empty() {
+        return Err("no sample was taken while it was timed; `knee show --profile` says why".into());
+    }
+    Ok(())
+}
+
+/// The frames of a stack from its root to the innermost one.
+pub(super) fn frames(profile: &Profile, stack: u32) -> Vec<(u32, &Frame)> {
+    let indexes = profile.path(stack).into_iter().map(|node| profile.stacks[node as usize].frame);
+    indexes.filter_map(|index| Some((index, profile.frames.get(index as usize)?))).collect()
+}
+
+/// The function, or in brackets the file that its code is in, as `stackcollapse-perf` names it.
+pub(super) fn function(frame: &Frame) -> String {
+    if !frame.function.is_empty() {
+        return frame.function.clone();
+    }
+    match perf_module(frame).as_str() {
+        UNKNOWN => UNKNOWN.to_owned(),
+        module => format!("[{}]", file_name(module)),
+    }
+}
+
+/// A module as perf names it.
+pub(super) fn perf_module(frame: &Frame) -> String {
+    match (frame.kind, frame.module.as_str()) {
+        (FrameKind::Kernel, _) => "[kernel.kallsyms]".to_owned(),
+        (FrameKind::Vdso, _) => "[vdso]".to_owned(),
+        // What is made at run time is named by the map that its maker wrote.
+        (FrameKind::Jit, "") => "/tmp/perf-1.map".to_owned(),
+        (_, "") => UNKNOWN.to_owned(),
+        (FrameKind::KernelModule | FrameKind::Bpf, module) if !module.starts_with('[') => {
+            format!("[{module}]")
+        }
+        (_, module) => module.replace(' ', "_"),
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A process as the first frame of a folded stack.
+pub(super) fn process(frame: &Frame) -> String {
+    frame.function.replace(' ', "_")
+}

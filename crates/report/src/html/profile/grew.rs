@@ -8,12 +8,17 @@ use super::data::Group;
 use crate::text::NO_FIGURE;
 use ::findings::Verdict;
 use ::findings::format::{count, exponent_of, percent, short_function, time};
-use analysis::{Estimate, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction};
+use analysis::{
+    AddedTime, Estimate, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction,
+};
 use maud::{Markup, html};
 use record::Frame;
 
 /// Functions that a table lists at most.
 const LISTED: usize = 8;
+/// Half widths of its 95 % interval from which a change is listed: 3.5 standard errors, as for a function that a
+/// sentence names ([`analysis::profile::thresholds::LEADER_ERRORS`]).
+const CLEAR_HALF_WIDTHS: f64 = analysis::profile::thresholds::LEADER_ERRORS / 1.96;
 /// Those with less than this share of all changes are left out.
 const SHARE_MIN: f64 = 0.005;
 
@@ -30,7 +35,11 @@ pub(super) fn section(runs: &[Analysed], groups: &[Group], index: usize) -> Mark
             @if let Some((table, row)) = row(runs, group) {
                 @let name = (runs.len() > 1).then(|| run_names::name(runs, &runs[group.run].0));
                 div.what-grew data-grew=(group.key()) {
-                    (function_table(table, row, (&format!("grew-{index}-{number}"), name.as_deref())))
+                    @if table.headline || is_attributed(row) {
+                        (function_table(table, row, (&format!("grew-{index}-{number}"), name.as_deref())))
+                    } @else {
+                        p.note { strong { (row.label) } " · " (table.metric.name) ": no change is attributed to functions." }
+                    }
                 }
             }
         }
@@ -41,6 +50,11 @@ fn row<'a>(runs: &'a [Analysed], group: &Group) -> Option<(&'a ProfileTable, &'a
     let tables = &runs[group.run].1.analysis.profiles;
     let table = tables.iter().find(|table| group.is_in(table))?;
     Some((table, table.rows.iter().find(|row| row.subject == group.subject_name)?))
+}
+
+/// Whether the profile says which functions a change along the axis is in.
+fn is_attributed(row: &ProfileRow) -> bool {
+    row.change.as_ref().is_some_and(|change| change.difference.is_attributed())
 }
 
 /// The ends of a row: its first and last point with a profile, by their columns.
@@ -99,17 +113,31 @@ fn share_of(function: &ProfiledFunction) -> Option<Estimate> {
     function.added.and_then(|added| added.share)
 }
 
-/// Those that change most, or else those that take most.
+/// Those that change most beyond the noise of sampling, or else those that take most.
 fn listed(row: &ProfileRow, to: usize) -> Vec<&ProfiledFunction> {
-    let size = |function: &ProfiledFunction| {
-        let time = function.itself[to].map_or(0.0, |time| time.ns.value);
-        function.added.map_or(time, |added| added.ns.value.abs())
+    let is_clear = |function: &&ProfiledFunction| {
+        function.added.is_some_and(|AddedTime { ns, .. }| {
+            ns.value.abs() > CLEAR_HALF_WIDTHS * (ns.high - ns.low) / 2.0
+        })
     };
-    let mut functions: Vec<&ProfiledFunction> =
-        row.functions.iter().filter(|function| size(function) > 0.0).collect();
-    functions.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let changed: Vec<&ProfiledFunction> = row.functions.iter().filter(is_clear).collect();
+    let time = |function: &ProfiledFunction| function.itself[to].map_or(0.0, |time| time.ns.value);
+    let change =
+        |function: &ProfiledFunction| function.added.map_or(0.0, |added| added.ns.value.abs());
+    if changed.is_empty() {
+        return greatest(row.functions.iter().collect(), time);
+    }
+    greatest(changed, change)
+}
+
+/// The greatest by `size`, without those that are next to nothing.
+fn greatest(
+    mut functions: Vec<&ProfiledFunction>,
+    size: impl Fn(&ProfiledFunction) -> f64,
+) -> Vec<&ProfiledFunction> {
     let all: f64 = functions.iter().map(|function| size(function)).sum();
-    functions.retain(|function| size(function) >= SHARE_MIN * all);
+    functions.retain(|function| size(function) > SHARE_MIN * all);
+    functions.sort_by(|a, b| size(b).total_cmp(&size(a)));
     functions.truncate(LISTED);
     functions
 }

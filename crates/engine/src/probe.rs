@@ -199,8 +199,9 @@ impl Probe {
         }
         let after = resources();
         if let Some(regions) = &mut self.regions {
-            let ranges = watch.ranges.unwrap_or_default();
-            ranges.into_iter().for_each(|range| regions.add(metric, None, range, 0));
+            for range in watch.ranges.unwrap_or_default() {
+                regions.add(metric, None, range, 0);
+            }
             regions.add_operations(metric, samples.len() as u64);
         }
         let metric = self.metric(metric);
@@ -739,13 +740,13 @@ mod tests {
         let (now, operations) = (probe.clock().now(), probe.metrics[0].operations);
         probe.region("given", now, now + 1, 12);
         let waits = probe.metrics[1].operations;
-        let found = regions(probe);
-        let at: Vec<(&str, u64, u64)> = found
+        let rows = regions(probe);
+        let at: Vec<(&str, u64, u64)> = rows
             .iter()
             .map(|(metric, position, operations, _)| (metric.as_str(), *position, *operations))
             .collect();
         assert_eq!(at, [("loop", 7, operations), ("wait", 7, waits), ("given", 7, 12)]);
-        assert!(found.iter().all(|(.., ranges)| *ranges > 0), "{found:?}");
+        assert!(rows.iter().all(|(.., ranges)| *ranges > 0), "{rows:?}");
     }
 
     #[test]
@@ -759,14 +760,14 @@ mod tests {
         probe.trajectory_in_parts(20, &["a", "b"], Some("both"), in_parts).unwrap();
         let stamp = |position| Stamp { position, before: 0, after: 1 };
         probe.stamped("fork", &[stamp(3), stamp(20)]);
-        let found = regions(probe);
+        let rows = regions(probe);
         for metric in ["open", "a", "b", "both"] {
-            let of_metric = found.iter().filter(|(name, ..)| name == metric);
+            let of_metric = rows.iter().filter(|(name, ..)| name == metric);
             let stretches: Vec<(u64, u64)> =
                 of_metric.map(|&(_, position, operations, _)| (position, operations)).collect();
             assert_eq!(stretches, [(1, 1), (2, 1), (5, 3), (10, 5), (20, 10)], "{metric}");
         }
-        let forks: Vec<u64> = found.iter().filter(|row| row.0 == "fork").map(|row| row.1).collect();
+        let forks: Vec<u64> = rows.iter().filter(|row| row.0 == "fork").map(|row| row.1).collect();
         assert_eq!(forks, [5, 20]);
     }
 

@@ -83,7 +83,8 @@ impl MappedFiles {
         if mapping.path == "[vdso]" {
             return CodeAddress::Vdso(address - mapping.start);
         }
-        if !mapping.is_of_file() {
+        // A program that was started from memory has symbols like any other.
+        if !mapping.is_of_file() && (program.is_empty() || mapping.path != program) {
             return CodeAddress::Memory(pid, address);
         }
         let offset = (address - mapping.start).wrapping_add(mapping.offset);
@@ -223,4 +224,24 @@ fn open_path(path: &str, inode: u64) -> Option<File> {
     // Opening a device or a pipe could wait, or have an effect.
     let metadata = fs::metadata(path).ok()?;
     (metadata.is_file() && metadata.ino() == inode).then(|| File::open(path).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_in_memory_is_a_file_and_other_code_in_memory_is_none() {
+        let maps = Maps::parse(
+            "1000-2000 r-xp 00003000 00:01 77 /memfd:forker (deleted)\n\
+             5000-6000 r-xp 00000000 00:01 78 /memfd:jit (deleted)\n",
+        );
+        let mut files = MappedFiles::default();
+        let program = "/memfd:forker (deleted)";
+        let mut locate = |program, address| files.locate(u32::MAX, program, &maps, address);
+        assert_eq!(locate(program, 0x1010), CodeAddress::File(0, 0x3010));
+        assert_eq!(locate(program, 0x5010), CodeAddress::Memory(u32::MAX, 0x5010));
+        assert_eq!(locate("", 0x1010), CodeAddress::Memory(u32::MAX, 0x1010));
+        assert_eq!(locate(program, 0x3000), CodeAddress::Unknown);
+    }
 }

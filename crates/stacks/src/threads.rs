@@ -21,7 +21,8 @@ pub struct ProcessName {
 
 impl ProcessName {
     /// By its `comm` and the text of its `cmdline` file. A program that starts itself as `/proc/self/exe` is `exe`
-    /// for the kernel; those of its hidden subcommands (`__park`) that only serve a worker are helpers.
+    /// for the kernel, and is called by its subcommand (`knee httpd`); hidden ones (`__park`) that only serve a
+    /// worker are helpers.
     pub fn new(comm: &str, command_line: &str) -> ProcessName {
         let mut words = command_line.split('\0');
         let path = words.next().unwrap_or_default();
@@ -29,12 +30,15 @@ impl ProcessName {
         if comm != "exe" || program.is_empty() {
             return ProcessName::from_comm(comm);
         }
-        match words.next().and_then(|word| word.strip_prefix("__")) {
-            Some(part) => {
-                ProcessName { name: format!("{program} {part}"), is_helper: part != "worker" }
-            }
-            None => ProcessName::from_comm(program),
-        }
+        let is_subcommand = |word: &&str| {
+            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        };
+        let Some(word) = words.next().filter(is_subcommand) else {
+            return ProcessName::from_comm(program);
+        };
+        let part = word.strip_prefix("__");
+        let is_helper = part.is_some_and(|part| part != "worker");
+        ProcessName { name: format!("{program} {}", part.unwrap_or(word)), is_helper }
     }
 
     /// The name that the kernel gives it, and no helper.
@@ -230,7 +234,8 @@ mod tests {
         };
         assert_eq!(name("exe", "knee\0__worker\0"), ("knee worker".into(), false));
         assert_eq!(name("exe", "knee\0__park\x001\0"), ("knee park".into(), true));
-        assert_eq!(name("exe", "/opt/knee\0httpd\0"), ("knee".into(), false));
+        assert_eq!(name("exe", "/opt/knee\0httpd\0"), ("knee httpd".into(), false));
+        assert_eq!(name("exe", "/opt/knee\0--file\0"), ("knee".into(), false));
         assert_eq!(name("exe", ""), ("exe".into(), false));
         assert_eq!(name("cc1", "/usr/lib/cc1\0-quiet\0"), ("cc1".into(), false));
     }

@@ -48,14 +48,14 @@ pub(super) struct Regions {
     /// Where the stretches of a trajectory end; empty where all regions are at the point.
     stretch_ends: Vec<u64>,
     /// With ranges in readings of the clock.
-    regions: Vec<Region>,
+    noted: Vec<Region>,
 }
 
 impl Regions {
     /// Of a cell at this point, which is the far end of its positions where it is a trajectory.
     pub fn new(clock: Clock, point: u64, is_trajectory: bool) -> Regions {
         let stretch_ends = if is_trajectory { stretch_ends(point) } else { Vec::new() };
-        Regions { clock, begun: BothClocks::read(clock), point, stretch_ends, regions: Vec::new() }
+        Regions { clock, begun: BothClocks::read(clock), point, stretch_ends, noted: Vec::new() }
     }
 
     /// Adds what was timed between two readings of the clock; `position` is absent for a figure at the point.
@@ -68,12 +68,12 @@ impl Regions {
     ) {
         let at = position.map_or(self.point, |position| self.stretch(position));
         let is_same = |region: &Region| region.position == at && region.metric == metric;
-        let index = self.regions.iter().position(is_same).unwrap_or_else(|| {
+        let index = self.noted.iter().position(is_same).unwrap_or_else(|| {
             let metric = metric.to_owned();
-            self.regions.push(Region { metric, position: at, operations: 0, ranges: Vec::new() });
-            self.regions.len() - 1
+            self.noted.push(Region { metric, position: at, operations: 0, ranges: Vec::new() });
+            self.noted.len() - 1
         });
-        let region = &mut self.regions[index];
+        let region = &mut self.noted[index];
         region.operations += operations;
         match region.ranges.last_mut() {
             Some(last) if begin >= last.1 && self.clock.ns(last.1, begin) <= PAUSE_NS_MAX => {
@@ -86,7 +86,7 @@ impl Regions {
     /// Adds operations to the regions of `metric` at the point.
     pub fn add_operations(&mut self, metric: &str, operations: u64) {
         let is_same = |region: &&mut Region| region.metric == metric;
-        if let Some(region) = self.regions.iter_mut().find(is_same) {
+        if let Some(region) = self.noted.iter_mut().find(is_same) {
             region.operations += operations;
         }
     }
@@ -101,7 +101,7 @@ impl Regions {
     /// All of them, in nanoseconds of `CLOCK_MONOTONIC`.
     pub fn finish(self) -> Vec<Region> {
         let ended = BothClocks::read(self.clock);
-        let mut regions = self.regions;
+        let mut regions = self.noted;
         for region in &mut regions {
             for (begin, end) in &mut region.ranges {
                 (*begin, *end) = (
@@ -177,13 +177,13 @@ mod tests {
         for position in [1, 5, 6, 501, 1_000] {
             regions.add("open", Some(position), (position * 1_000, position * 1_000 + 10), 1);
         }
-        let found: Vec<(u64, u64)> =
-            regions.regions.iter().map(|region| (region.position, region.operations)).collect();
-        assert_eq!(found, [(5, 2), (10, 1), (1_000, 2)]);
+        let stretches: Vec<(u64, u64)> =
+            regions.noted.iter().map(|region| (region.position, region.operations)).collect();
+        assert_eq!(stretches, [(5, 2), (10, 1), (1_000, 2)]);
         let mut regions = Regions::new(Clock::Monotonic, 7, false);
         regions.add("loop", None, (1, 2), 9);
         regions.add("loop", Some(3), (2_000, 2_001), 1);
-        assert_eq!((regions.regions[0].position, regions.regions[0].operations), (7, 10));
+        assert_eq!((regions.noted[0].position, regions.noted[0].operations), (7, 10));
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         for range in [(1_000, 1_500), (1_600, 2_000), (2_300, 2_400)] {
             regions.add("loop", None, range, 1);
         }
-        assert_eq!(regions.regions[0].ranges, [(1_000, 2_000), (2_300, 2_400)]);
+        assert_eq!(regions.noted[0].ranges, [(1_000, 2_000), (2_300, 2_400)]);
     }
 
     #[test]

@@ -69,8 +69,8 @@ impl Pool {
             let inside =
                 regions.iter().zip(&indices).filter(|(region, _)| region.contains(sample.time_ns));
             let inside: Vec<usize> = inside.map(|(_, &index)| index).collect();
-            let known = sample.stack.iter().filter_map(|&index| frames.get(index as usize));
-            let Some(stack) = interner.stack(profile, known) else { continue };
+            let stack_frames = sample.stack.iter().filter_map(|&index| frames.get(index as usize));
+            let Some(stack) = interner.stack(profile, stack_frames) else { continue };
             let innermost = profile.stacks[stack as usize].frame;
             for index in inside {
                 let counts = &mut self.counts[index];
@@ -78,11 +78,11 @@ impl Pool {
                 *counts.instructions.entry((innermost, sample.offset)).or_default() += 1;
             }
         }
-        for (index, found) in &sampled.code {
+        for (index, outcome) in &sampled.code {
             let Some(frame) = frames.get(*index as usize) else { continue };
             let frame = interner.frame(profile, frame);
             if !profile.code.iter().any(|code| code.frame == frame) {
-                profile.code.push(FunctionCode { frame, code: code(found) });
+                profile.code.push(FunctionCode { frame, code: code(outcome) });
             }
         }
     }
@@ -106,8 +106,8 @@ impl Pool {
     /// Adds what could not be seen: lost samples of several workers are added up.
     fn add_limit(&mut self, limit: ProfileLimit) {
         if let ProfileLimit::SamplesLost { lost: more } = limit {
-            for known in &mut self.cell.limits {
-                if let ProfileLimit::SamplesLost { lost } = known {
+            for kept in &mut self.cell.limits {
+                if let ProfileLimit::SamplesLost { lost } = kept {
                     *lost += more;
                     return;
                 }

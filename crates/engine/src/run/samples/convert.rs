@@ -10,12 +10,10 @@ pub(super) fn event(event: stacks::SampledEvent) -> SampledEvent {
     }
 }
 
-/// A frame. This program starts itself by a name of the kernel's, which says nothing.
+/// A frame.
 pub(super) fn frame(frame: &stacks::Frame) -> Frame {
-    let kind = kind(frame.kind);
-    let is_own = kind == FrameKind::Process && frame.function == "exe";
-    let function = if is_own { "knee".to_owned() } else { frame.function.clone() };
-    Frame { function, module: frame.module.clone(), kind }
+    let stacks::Frame { function, module, .. } = frame.clone();
+    Frame { function, module, kind: kind(frame.kind) }
 }
 
 fn kind(kind: stacks::FrameKind) -> FrameKind {
@@ -47,13 +45,13 @@ pub(super) fn limit(limit: &stacks::ProfileLimit) -> ProfileLimit {
 
 /// The code of a function, or why there is none.
 pub(super) fn code(
-    found: &Result<stacks::MachineCode, stacks::CodeFault>,
+    outcome: &Result<stacks::MachineCode, stacks::CodeFault>,
 ) -> Result<MachineCode, CodeFault> {
-    match found {
+    match outcome {
         Ok(code) => Ok(MachineCode {
             architecture: code.architecture.clone(),
             address: code.address,
-            bytes: code.bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+            bytes: hexadecimal(&code.bytes),
             lines: code.lines.clone(),
         }),
         Err(stacks::CodeFault::KernelMemoryUnreadable { error }) => {
@@ -63,5 +61,20 @@ pub(super) fn code(
             Err(CodeFault::FileUnreadable { path: path.clone(), error: error.clone() })
         }
         Err(stacks::CodeFault::NoSuchFile) => Err(CodeFault::NoSuchFile),
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_two_digits_each() {
+        assert_eq!(hexadecimal(&[0, 0x0f, 0xf3, 0x90]), "000ff390");
     }
 }

@@ -12,6 +12,7 @@ mod addresses;
 mod code;
 mod demangle;
 mod display;
+mod entry;
 mod limitation;
 mod maps;
 mod model;
@@ -25,6 +26,7 @@ mod tables;
 mod threads;
 
 pub use demangle::readable;
+pub use entry::Entry;
 pub use limitation::Limitation;
 pub use maps::{Mapping, Maps};
 pub use model::{Function, Program, StackSample, ThreadState};

@@ -1,5 +1,7 @@
 //! The shape of a profile: samples of call stacks with their times, and what they were named.
 
+use std::fmt::{self, Display, Formatter};
+
 /// Call stacks that were sampled over some time.
 #[derive(Clone, Debug, Default)]
 pub struct SampledStacks {
@@ -100,6 +102,30 @@ pub enum ProfileLimit {
         /// The operating system's answer.
         error: String,
     },
+}
+
+impl Display for ProfileLimit {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            ProfileLimit::KernelHidden { perf_level } => {
+                f.write_str("the kernel's part: the system refuses it")?;
+                if let Some(level) = perf_level {
+                    write!(f, " (kernel.perf_event_paranoid is {level})")?;
+                }
+                f.write_str(" → run as root")
+            }
+            ProfileLimit::KernelSymbolsHidden => f.write_str(
+                "the names of the kernel's functions: kernel.kptr_restrict hides them → \
+                 run as root, with kernel.kptr_restrict at most 1",
+            ),
+            ProfileLimit::SamplesLost { lost } => {
+                write!(f, "{} that the kernel dropped", printable::quantity(*lost, "sample"))
+            }
+            ProfileLimit::ProcessHidden { program, error } => {
+                write!(f, "{program}: {}", printable::one_line(error))
+            }
+        }
+    }
 }
 
 /// The machine code of one function.

@@ -11,6 +11,8 @@ use std::time::Instant;
 const TABLE_BYTES_MAX: u64 = 64 << 20;
 /// A function of the kernel is taken to end here where no other follows: `kallsyms` has no sizes.
 const KERNEL_FUNCTION_BYTES_MAX: u64 = 1 << 20;
+/// What the kernel's second names begin with: of functions that also run before it is at its address.
+const SECOND_NAME: &[u8] = b"__pi_";
 
 /// The symbol at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +60,14 @@ impl Table {
     fn sort(&mut self) {
         self.entries.sort_by_key(|entry| entry.start);
         self.entries.dedup_by_key(|entry| entry.start);
+    }
+
+    /// The same, but a second name of the kernel for its own use gives way to the first.
+    fn sort_by_names(&mut self) {
+        let Table { entries, names } = self;
+        let is_second = |entry: &Entry| names[entry.name as usize..].starts_with(SECOND_NAME);
+        entries.sort_by_key(|entry| (entry.start, is_second(entry)));
+        entries.dedup_by_key(|entry| entry.start);
     }
 
     /// The entry with the greatest start at or below `address`.
@@ -187,7 +197,7 @@ impl KernelSymbols {
                 return KernelSymbols::default();
             }
         }
-        symbols.table.sort();
+        symbols.table.sort_by_names();
         let entries = &mut symbols.table.entries;
         for index in 0..entries.len() {
             let next = entries.get(index + 1).map_or(u64::MAX, |next| next.start);

@@ -3,6 +3,7 @@
 pub mod flags;
 mod live;
 mod measuring;
+mod profile;
 mod spot;
 
 use crate::commands::advise::flags::Advise;
@@ -19,6 +20,9 @@ pub fn advise(ask: &Advise) -> Result<Exit, Trouble> {
     let names: Vec<&str> = readiness::TABLE.iter().map(|row| row.name).collect();
     let ask = &Advise { mechanisms: expanded(&ask.mechanisms, &names), ..ask.clone() };
     check_mechanisms(&ask.mechanisms)?;
+    if let (Some(pid), true) = (ask.pid, ask.profile) {
+        return profile::profile(ask, pid);
+    }
     if let Some(pid) = ask.pid {
         return live::advise(ask, pid);
     }

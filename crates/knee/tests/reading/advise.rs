@@ -91,6 +91,9 @@ fn wrong_words_get_one_line() {
         (&["--pid", "x"], "--pid"),
         (&["--pid", "-3"], "--pid"),
         (&["--pid", "1", "--seconds", "0"], "--seconds"),
+        (&["--profile", "--total", "10", "--active", "1"], "--profile"),
+        (&["--pid", "1", "--profile", "--measure"], "cannot be used with"),
+        (&["--pid", "999999999", "--profile"], "there is no process 999999999"),
     ];
     for (words, wanted) in cases {
         let came = knee.run(&[&["advise"], *words].concat());
@@ -173,6 +176,38 @@ fn a_live_process_is_looked_at_and_what_is_missing_measured() {
     let command = &knee.run(&["show", "last", "--json"]).out;
     let run: Value = serde_json::from_str(command).unwrap();
     assert_eq!(run["summary"]["command"][1], "run", "{}", run["summary"]);
+}
+
+#[test]
+fn a_live_process_is_profiled() {
+    let knee = Knee::new();
+    let mut shell = Command::new("sh");
+    let mut shell = shell.args(["-c", "while :; do : < /dev/null; done"]).spawn().unwrap();
+    let pid = shell.id().to_string();
+    let words = ["advise", "--pid", &pid, "--seconds", "1", "--profile"];
+    let came = [&words[..], &[&words[..], &["--json"]].concat()].map(|words| knee.run(words));
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    let [text, json] = came;
+    if text.code == Some(5) {
+        return println!("SKIPPED: {}", text.err.trim());
+    }
+    assert_eq!(text.code, Some(0), "{text:?}");
+    assert!(text.out.starts_with(&format!("sh ({pid}): 1.0 s, ")), "{text:?}");
+    for wanted in ["samples of its call stacks", "By system call: ", "self  function"] {
+        assert!(text.out.contains(wanted), "{wanted}: {}", text.out);
+    }
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    let functions = json["functions"].as_array().unwrap();
+    assert!(!functions.is_empty(), "{json}");
+    let samples: u64 = functions.iter().filter_map(|row| row["samples"].as_u64()).sum();
+    assert_eq!(json["samples"], samples);
+    // Where the kernel may be seen, opening a file is.
+    let opens = |row: &Value| row["call"].as_str().is_some_and(|call| call.starts_with("open"));
+    let entries = json["entries"].as_array().unwrap();
+    let is_hidden = !json["not_seen"].as_array().unwrap().is_empty();
+    assert!(is_hidden || entries.iter().any(opens), "{json}");
+    assert_eq!(knee.files(), [] as [String; 0], "it leaves no record behind");
 }
 
 #[test]

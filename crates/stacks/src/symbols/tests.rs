@@ -105,6 +105,7 @@ fn what_is_no_program_is_refused() {
 fn the_kernels_function_is_the_nearest_below() {
     let text = "\
 ffffffff81000000 T _stext\n\
+ffffffff81000100 t __pi_do_a\n\
 ffffffff81000100 t do_a\n\
 ffffffff81000180 d some_data\n\
 ffffffff81000200 T do_b\n\

@@ -28,6 +28,9 @@ pub struct Advise {
     #[arg(long, value_name = "TIME", requires = "pid", default_value = "5")]
     #[arg(value_parser = quantities::seconds)]
     pub seconds: Duration,
+    /// Sample its call stacks instead: the functions that its CPU time goes to
+    #[arg(long, requires = "pid", conflicts_with_all = ["total", "mechanisms", "measure"])]
+    pub profile: bool,
     /// Mechanisms to choose from, separated by commas; a family stands for its members: epoll; with --pid
     /// also the one in use [default: all that were measured]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]

@@ -183,6 +183,7 @@ mod tests {
             total: None,
             active: None,
             pid: None,
+            profile: false,
             seconds: std::time::Duration::ZERO,
             mechanisms: vec!["poll".into(), "epoll-level".into()],
             measure: false,

@@ -89,6 +89,9 @@ impl Answer {
         let plain = |sentence: &str| Sentence::new([text(sentence)]);
         match self.stops_scaling.first().or(self.changes_sides.first()) {
             Some(statement) => statement.sentence.clone(),
+            None if !self.undecided.grown.is_empty() => {
+                plain("Nothing is decided yet that stops scaling.")
+            }
             None if !self.holds.is_empty() => plain("Nothing measured here stops scaling."),
             None if self.undecided.total > 0 => plain("Nothing is decided yet."),
             None => plain("Nothing was found."),

@@ -10,6 +10,9 @@ pub const FAST_FACTOR_MAX: f64 = 2.0;
 pub const OWN_SHARE_MIN: f64 = 0.1;
 /// A wait that is not longer than this is no evidence of anything.
 pub const WAIT_NS_MIN: f64 = 1e6;
+/// A series whose order of growth is open, and which costs this many times more at its end, has grown all
+/// the same.
+pub const GROWN_FACTOR_MIN: f64 = 2.0;
 /// Subjects that are behind by less than one of these factors, and not less than the one before, stand
 /// together.
 pub const RANKING_BANDS: [f64; 3] = [2.0, 10.0, 100.0];

@@ -35,6 +35,16 @@ fn an_answer_without_verdicts_says_so() {
 }
 
 #[test]
+fn what_grew_is_named_where_its_order_is_open() {
+    let grown = suite::grown();
+    let text = shown(&grown, 100);
+    assert!(text.starts_with("Nothing is decided yet that stops scaling\n"), "{text}");
+    assert!(text.contains("1 series (ipv4 ×"), "{text}");
+    let headline = findings::Answer::new(&grown.0, &grown.1).headline().to_string();
+    assert_eq!(headline, "Nothing is decided yet that stops scaling.");
+}
+
+#[test]
 fn a_command_that_is_recommended_is_never_cut() {
     let (mut run, mut conclusions) = suite::undecided();
     run.summary.state = record::RunState::Interrupted;

@@ -4,9 +4,10 @@ use super::material::Material;
 use super::series::Series;
 use super::verdict_group::VerdictGroup;
 use crate::caveats::more_rounds::MoreRounds;
-use crate::format::count;
+use crate::format::{count, factor};
 use crate::kinds::Data;
 use crate::sentence::{Sentence, text};
+use crate::thresholds::GROWN_FACTOR_MIN;
 use analysis::{ComparisonOutcome, trust::widths};
 use record::Run;
 use serde::Serialize;
@@ -17,6 +18,8 @@ const DROPPED_WITH_VALUE: &[&str] = &["--record", "--output", "-o", "--rounds", 
 const DROPPED: &[&str] = &["--json", "-j", "--all", "-a", "--resume"];
 /// A command with more words is named by what changes in it.
 const COMMAND_WORDS_MAX: usize = 9;
+/// Open series that are named.
+const NAMED_MAX: usize = 2;
 
 /// The verdicts that are open.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,6 +30,9 @@ pub struct Undecided {
     pub comparisons: usize,
     /// All verdicts of both sorts.
     pub total: usize,
+    /// Subjects of open series that cost far more at the last point than at the first, the one that costs
+    /// most first: how they grow is open, not that they do.
+    pub grown: Vec<String>,
     /// What gives the figures more rounds, best a command; empty where nothing is open.
     pub remedy: String,
     /// How many, in a sentence; empty where none are.
@@ -36,8 +42,12 @@ pub struct Undecided {
 impl Undecided {
     pub(super) fn new(material: &Material<'_>) -> Self {
         let series = Series::all(material);
-        let open_series =
-            series.iter().filter(|series| series.group == VerdictGroup::Undecided).count();
+        let open: Vec<&Series<'_>> =
+            series.iter().filter(|series| series.group == VerdictGroup::Undecided).collect();
+        let mut grown: Vec<&Series<'_>> =
+            open.iter().copied().filter(|series| series.factor >= GROWN_FACTOR_MIN).collect();
+        grown.sort_by(|first, second| second.factor.total_cmp(&first.factor));
+        let open_series = open.len();
         let (mut comparisons, mut open_comparisons) = (0, 0);
         for (_, finding) in material.table_findings() {
             let Data::Crossover(data) = &finding.data else { continue };
@@ -50,7 +60,8 @@ impl Undecided {
             comparisons: open_comparisons,
             total,
             remedy: if open == 0 { String::new() } else { remedy(material.run) },
-            sentence: sentence(open_series, open_comparisons, total),
+            sentence: sentence(open_series, open_comparisons, total, &grown),
+            grown: grown.into_iter().map(|series| series.row.subject.clone()).collect(),
         }
     }
 
@@ -69,15 +80,16 @@ fn is_open(outcome: &ComparisonOutcome) -> bool {
     }
 }
 
-/// `7 of 96 verdicts: 4 series and 3 comparisons`.
-fn sentence(series: usize, comparisons: usize, total: usize) -> Sentence {
+/// `7 of 96 verdicts: 4 series (poll ×391, select ×337, …) and 3 comparisons`.
+fn sentence(series: usize, comparisons: usize, total: usize, grown: &[&Series<'_>]) -> Sentence {
     let noun = |number: usize, noun: &str| match number {
         0 => None,
         1 => Some(format!("1 {}", noun.trim_end_matches('s'))),
         _ => Some(format!("{} {noun}", count(number as u64))),
     };
     // `series` is its own plural.
-    let of_series = (series > 0).then(|| format!("{} series", count(series as u64)));
+    let of_series =
+        (series > 0).then(|| format!("{} series{}", count(series as u64), named(grown)));
     let sorts: Vec<String> =
         of_series.into_iter().chain(noun(comparisons, "comparisons")).collect();
     if sorts.is_empty() {
@@ -86,6 +98,19 @@ fn sentence(series: usize, comparisons: usize, total: usize) -> Sentence {
     let open = count((series + comparisons) as u64);
     let sorts = crate::format::list(&sorts);
     Sentence::new([text(format!("{open} of {} verdicts: {sorts}", count(total as u64)))])
+}
+
+/// The first of those that grew, with their factors, in brackets.
+fn named(grown: &[&Series<'_>]) -> String {
+    let mut names: Vec<String> = grown
+        .iter()
+        .take(NAMED_MAX)
+        .map(|series| format!("{} {}", series.row.subject, factor(series.factor)))
+        .collect();
+    if grown.len() > NAMED_MAX {
+        names.push("…".to_owned());
+    }
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
 /// The command of the run with more rounds, or what changes in it.
@@ -136,8 +161,11 @@ mod tests {
 
     #[test]
     fn what_is_open_is_counted() {
-        assert_eq!(sentence(1, 1, 9).to_string(), "2 of 9 verdicts: 1 series and 1 comparison");
-        assert_eq!(sentence(0, 2, 9).to_string(), "2 of 9 verdicts: 2 comparisons");
-        assert_eq!(sentence(0, 0, 9).to_string(), "");
+        assert_eq!(
+            sentence(1, 1, 9, &[]).to_string(),
+            "2 of 9 verdicts: 1 series and 1 comparison"
+        );
+        assert_eq!(sentence(0, 2, 9, &[]).to_string(), "2 of 9 verdicts: 2 comparisons");
+        assert_eq!(sentence(0, 0, 9, &[]).to_string(), "");
     }
 }

@@ -119,6 +119,7 @@ fn shorten(sections: &mut [Section], lines: usize) {
 fn title(answer: &Answer) -> &'static str {
     match answer {
         answer if !answer.stops_scaling.is_empty() => "What stops scaling here",
+        answer if !answer.undecided.grown.is_empty() => "Nothing is decided yet that stops scaling",
         answer if !answer.holds.is_empty() => "Nothing measured here stops scaling",
         answer if !answer.undecided.is_empty() => "Nothing is decided yet",
         _ => "No order of growth was measured",

@@ -25,7 +25,7 @@ use crate::worker::starter::Starter;
 use budget::{Judge, Spender};
 use cell::measured;
 use keeper::Keeper;
-use lifecycle::close;
+use lifecycle::{close, look_after};
 use pace::Pace;
 use profile::ProfilePass;
 use record::{Archive, Run};
@@ -80,6 +80,7 @@ pub fn run_by(
         watch.ended(&cell, &spender.progress(pace.progress()));
         run.cells.push(cell);
     }
+    look_after(run);
     let mut pass = ProfilePass::new(run);
     while !stopped && let Some(key) = pass.next_key() {
         watch.profile_begins(key, &pass.progress());
@@ -89,6 +90,6 @@ pub fn run_by(
             watch.profile_ended(cell, &pass.progress());
         }
     }
-    let ending = close(run, stopped, pass.used_ns);
+    let ending = close(run, stopped);
     keeper.finish(&run.profile, &ending)
 }

@@ -207,6 +207,25 @@ fn a_point_that_was_not_planned_or_not_reached_says_so() {
 }
 
 #[test]
+fn a_run_that_was_cut_off_in_its_profile_has_whole_figures() {
+    let mut run = run();
+    run.plan.profile = Some(record::ProfilePlan { frequency_hz: 997, measure_ms: 500 });
+    let trust = |run: &Run| {
+        let conclusions = findings::conclude_for(run, &Reader::default());
+        findings::Answer::new(run, &conclusions).trust.sentence()
+    };
+    let whole = trust(&run);
+    run.summary.state = RunState::Interrupted;
+    run.plan.cells.truncate(run.cells.len());
+    let caveat = analyse(&run).caveats[0].clone();
+    assert_eq!(caveat.what, "The run was cut off in its profile, of which 0 cells ended");
+    assert_eq!(caveat.remedy, "knee run --resume=1");
+    assert_eq!(trust(&run), whole);
+    run.cells.truncate(4);
+    assert!(analyse(&run).caveats[0].what.contains("4 of"), "its rounds are not done");
+}
+
+#[test]
 fn an_interrupted_run_says_how_far_it_came() {
     let mut run = run();
     assert!(!caveats(&run).iter().any(|what| what.contains("interrupted")));

@@ -35,6 +35,14 @@ impl Run {
     pub fn is_control(&self, key: &CellKey) -> bool {
         self.plan.controls().any(|control| control == (&*key.workload, &*key.subject))
     }
+
+    /// Whether all its rounds are done, and its profile is not.
+    pub fn is_cut_off_in_profile(&self) -> bool {
+        let has_all = self.plan.budget.is_none() && self.cells.len() >= self.plan.cells.len();
+        self.summary.state != RunState::Complete
+            && self.plan.profile.is_some()
+            && (has_all || !self.profile.is_empty())
+    }
 }
 
 /// What identifies a run.

@@ -6,7 +6,7 @@
 use crate::process::adopt_orphans;
 use crate::run::cell::measured;
 use crate::run::keeper::{Keeper, Unsaved};
-use crate::run::lifecycle::close;
+use crate::run::lifecycle::{close, look_after};
 use crate::run::pace::Pace;
 use crate::run::profile::ProfilePass;
 use crate::run::progress::{RunProgress, Watch};
@@ -95,11 +95,10 @@ pub fn alternate(
             }
         }
     }
+    sides.iter_mut().for_each(|side| look_after(side.run));
     let mut passes = [0, 1].map(|turn| ProfilePass::new(sides[turn].run));
     stopped = stopped || !profile(&mut sides, &mut passes, settings, watch);
-    let [first, second] = sides;
-    let [first_ns, second_ns] = passes.map(|pass| pass.used_ns);
-    [first.finish(stopped, first_ns), second.finish(stopped, second_ns)]
+    sides.map(|side| side.finish(stopped))
 }
 
 /// Profiles the cells of both in turns; false when it was cut off.
@@ -162,8 +161,8 @@ impl<'a> RunSide<'a> {
         true
     }
 
-    fn finish(self, stopped: bool, profile_ns: u64) -> Option<Unsaved> {
-        let ending = close(self.run, stopped, profile_ns);
+    fn finish(self, stopped: bool) -> Option<Unsaved> {
+        let ending = close(self.run, stopped);
         self.keeper.finish(&self.run.profile, &ending)
     }
 }

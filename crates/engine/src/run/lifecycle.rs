@@ -36,27 +36,31 @@ pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrat
     }
 }
 
-/// Closes a run with a last look at the machine. Its profile pass used `profile_ns` of CPU time.
-pub(super) fn close(run: &mut Run, stopped: bool, profile_ns: u64) -> Ending {
+/// Looks at the machine after the last round: what a profile uses of it later disturbs no figure.
+pub(super) fn look_after(run: &mut Run) {
     let mut host_after = host();
     // The user may have named it.
     if let Some(name) = run.host_before.facts.get(HOST_NAME) {
         host_after.facts.insert(HOST_NAME.to_owned(), name.clone());
     }
-    let disturbed: Vec<Warning> =
-        quiet::during(&run.host_before, &host_after, own_ns(run) + profile_ns);
+    let disturbed: Vec<Warning> = quiet::during(&run.host_before, &host_after, own_ns(run));
     for warning in disturbed {
         if !run.warnings.contains(&warning) {
             run.warnings.push(warning);
         }
     }
+    run.host_after = Some(host_after);
+}
+
+/// Closes a run that was [looked after](look_after).
+pub(super) fn close(run: &mut Run, stopped: bool) -> Ending {
     debug_assert!(run.cells.len() <= run.plan.cells.len(), "a cell of the plan ends once");
+    let host_after = run.host_after.clone().unwrap_or_default();
     let state = if stopped { RunState::Interrupted } else { RunState::Complete };
     let ended = now();
     run.summary.state = state;
     run.summary.ended = Some(ended.clone());
     run.summary.cells_ended = run.cells.len() as u64;
-    run.host_after = Some(host_after.clone());
     Ending { state, ended, host_after, warnings: run.warnings.clone() }
 }
 

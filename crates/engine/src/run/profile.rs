@@ -12,8 +12,7 @@ use crate::worker::sampler::WorkerSampler;
 use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, Verdict, supervise_sampled};
 use record::{
-    CellKey, FailureReason, Interner, Metric, Outcome, ProfilePlan, ProfiledCell, Run, Usage,
-    WorkloadInfo,
+    CellKey, FailureReason, Interner, Metric, Outcome, ProfilePlan, ProfiledCell, Run, WorkloadInfo,
 };
 use stacks::Profiler;
 use std::cell::Cell;
@@ -61,8 +60,6 @@ pub(super) struct ProfilePass {
     interner: Interner,
     done: u64,
     took: Duration,
-    /// CPU time of its workers.
-    pub used_ns: u64,
 }
 
 impl ProfilePass {
@@ -92,7 +89,6 @@ impl ProfilePass {
             interner: Interner::new(&run.profile),
             done: run.profile.cells.len() as u64,
             took: ended.map(|cell| Duration::from_nanos(cell.elapsed_ns)).sum(),
-            used_ns: 0,
         }
     }
 
@@ -154,9 +150,7 @@ impl ProfilePass {
                 starter,
                 &mut sampler,
             );
-            let Supervised { verdict, elapsed, usage } = supervised;
-            let Usage { user_ns, system_ns, .. } = usage;
-            self.used_ns += user_ns + system_ns;
+            let Supervised { verdict, elapsed, .. } = supervised;
             pool.add_time(elapsed);
             let regions = match verdict {
                 Verdict::Stopped => return None,

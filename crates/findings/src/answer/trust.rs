@@ -186,7 +186,8 @@ fn against(material: &Material<'_>, medians: usize) -> Vec<(TrustLevel, TrustRea
     let mut add =
         |level: Option<TrustLevel>, reason| reasons.extend(level.map(|level| (level, reason)));
     let summary = &run.summary;
-    if summary.state != RunState::Complete {
+    // Without the rest of its profile, figures are worth as much.
+    if summary.state != RunState::Complete && !run.is_cut_off_in_profile() {
         let (ended, planned) = (summary.cells_ended, summary.cells_planned);
         let level = if 2 * ended < planned { TrustLevel::Poor } else { TrustLevel::Fair };
         add(Some(level), TrustReason::Incomplete { ended, planned });

@@ -2,7 +2,7 @@
 
 use super::CaveatKind;
 use crate::context::Context;
-use crate::format::{count, resume_command};
+use crate::format::{count, counted, resume_command};
 use record::{HOST_NAME, HostRole, RunState};
 use serde::Serialize;
 use std::path::Path;
@@ -16,6 +16,8 @@ pub struct RunIncomplete {
     pub cells: usize,
     /// Planned cells; unknown with a budget.
     pub planned: Option<usize>,
+    /// Cells of its profile, where only that is incomplete.
+    pub profiled: Option<usize>,
     /// What completes it.
     pub completion: Completion,
     /// Its number in the record.
@@ -57,6 +59,7 @@ impl CaveatKind for RunIncomplete {
             state: run.summary.state,
             cells,
             planned: run.plan.budget.is_none().then_some(planned),
+            profiled: run.is_cut_off_in_profile().then_some(run.profile.cells.len()),
             completion: completion(context),
             run: run.summary.number,
             record: context.reader.record.as_ref().map(|path| path.to_string_lossy().into_owned()),
@@ -68,6 +71,10 @@ impl CaveatKind for RunIncomplete {
         let cells = count(self.cells as u64);
         let planned = self.planned.map(|planned| format!(" of {}", count(planned as u64)));
         let planned = planned.unwrap_or_default();
+        if let Some(profiled) = self.profiled {
+            let profiled = counted(&count(profiled as u64), "cells");
+            return format!("The run was cut off in its profile, of which {profiled} ended");
+        }
         match self.state {
             RunState::Complete => {
                 format!("The run calls itself complete with {cells}{planned} cells")

@@ -36,6 +36,7 @@
 //! beginning to the end of one of two runs, and another build that lies in memory otherwise. Both differ by
 //! more than chance, and only turns, or another day, tell them from a change.
 
+mod attributions;
 mod changes;
 mod comparable;
 mod differences;
@@ -84,7 +85,8 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
         let workload = new.plan.workloads.iter().find(|workload| workload.name == name);
         workload.map(|workload| workload.compared_pairs.clone()).unwrap_or_default()
     };
-    let changes = changes::changes(&pairs, &tables, family, &rivals);
+    let mut changes = changes::changes(&pairs, &tables, family, &rivals);
+    attributions::attribute(&mut changes, [base, new], &tables, &sources[1]);
     // That all cells fail now is a change too.
     if tables.is_empty() && changes.is_empty() {
         let left_out = left_out.into_iter().map(RefusalReason::LeftOut);

@@ -42,6 +42,9 @@ pub(crate) fn added(differences: &[&ProfileDifference], range: &str) -> String {
             let max = count(samples.max().unwrap_or(0));
             format!("too few samples to say what changed {range} ({max} at most)")
         }
+        DifferenceVerdict::NotReproduced => {
+            format!("the profiled cells did not repeat what changed {range}")
+        }
         _ => attributed(differences, &whole),
     }
 }

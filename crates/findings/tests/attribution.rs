@@ -1,7 +1,9 @@
 //! What a profiled run's answer says of where its CPU time goes.
 
 use analysis::DifferenceVerdict;
+use analysis::compare::{Terms, compare};
 use findings::kinds::attribution::Between;
+use findings::run_changes::sentence;
 use findings::{Answer, Conclusions, Data, conclude};
 use fixtures::{CellBuilder, cell, key, profile, run, workload};
 use record::{ProfileLimit, Run};
@@ -9,6 +11,7 @@ use record::{ProfileLimit, Run};
 /// Folded stacks with their samples.
 type Stacks<'a> = &'a [(&'a str, u64)];
 
+#[derive(Clone, Copy)]
 /// Operations, their elapsed time, and samples of a subject's first and last cell, and what the timed rounds took.
 struct Subject<'a> {
     name: &'a str,
@@ -156,6 +159,18 @@ fn few_samples_attribute_nothing() {
 }
 
 #[test]
+fn a_profile_that_does_not_repeat_the_growth_says_so() {
+    let work: Stacks<'_> = &[("knee worker;work", 500)];
+    let cells = [(100_000, 500_000_000, work), (100_000, 500_000_000, work)];
+    assert_eq!(
+        answer(&[Subject { name: "poll", cells, timed: [5e3, 5e5] }]),
+        [
+            "poll: the profiled cells did not repeat what changed between 100 and 10,000 watched descriptors"
+        ]
+    );
+}
+
+#[test]
 fn a_process_is_named_where_there_are_several() {
     let first: Stacks<'_> = &[("nginx;do_poll_[k]", 200), ("knee worker;load", 300)];
     let second: Stacks<'_> = &[
@@ -176,7 +191,7 @@ fn a_process_is_named_where_there_are_several() {
 #[test]
 fn a_hidden_kernel_is_no_waiting() {
     let work: Stacks<'_> = &[("knee worker;work", 400)];
-    let few: Stacks<'_> = &[("knee worker;work", 60)];
+    let few: Stacks<'_> = &[("knee worker;work", 20)];
     let cells = [(100_000, 500_000_000, work), (1_000, 500_000_000, few)];
     let subject = Subject { name: "poll", cells, timed: [5e3, 5e5] };
     let hidden = ProfileLimit::KernelHidden { perf_level: Some(2) };
@@ -185,4 +200,30 @@ fn a_hidden_kernel_is_no_waiting() {
     let change = conclusions.analysis.profiles[0].rows[0].change.as_ref().unwrap();
     assert_eq!(change.difference.verdict, DifferenceVerdict::KernelHidden);
     assert!(sentences(&conclusions, &run).is_empty());
+}
+
+#[test]
+fn a_slower_run_says_where_its_cpu_time_went() {
+    let cells = [(100_000, 500_000_000, POLL_FEW), (100_000, 500_000_000, EPOLL)];
+    let base = Subject { name: "poll", cells, timed: [5e3, 5e3] };
+    let run = |subject, number: i64| {
+        let mut run = profiled(&[subject], None);
+        run.summary.number = number;
+        run.summary.id = format!("{number:016x}");
+        run
+    };
+    let new = Subject { cells: [cells[0], POLL.cells[1]], timed: [5e3, 5e5], ..base };
+    let base = Subject { cells: [cells[0], (100_000, 500_000_000, POLL_FEW)], ..base };
+    let terms = Terms { margin: 0.05, fail_above: None, across: true, all: false };
+    let comparison = compare(&run(base, 1), &run(new, 2), &terms).unwrap();
+    let sentences: Vec<String> =
+        comparison.changes.iter().map(|change| sentence(&comparison, change)).collect();
+    let [slower, ..] = sentences.as_slice() else { panic!("{sentences:?}") };
+    assert!(
+        slower.contains(
+            " At 10,000 watched descriptors, 99 % of the additional CPU time is in do_sys_poll and what it \
+             calls: sock_poll 52 %, unix_poll 34 %"
+        ),
+        "{sentences:?}"
+    );
 }

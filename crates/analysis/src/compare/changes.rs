@@ -92,6 +92,7 @@ impl TableChanges<'_> {
             subjects: subjects.iter().map(|&subject| subject.to_owned()).collect(),
             detail,
             headline: table.headline,
+            attribution: None,
         }
     }
 

@@ -1,7 +1,9 @@
 //! What a comparison of two runs hands to a report.
 
 use super::left_out::LeftOut;
-use crate::{CutShort, Estimate, Growth, Modes, RateTrend, SubjectComparison, Table};
+use crate::{
+    CutShort, Estimate, Growth, Modes, ProfileDifference, RateTrend, SubjectComparison, Table,
+};
 use record::{FailureReason, MetricInfo, Parameters, RunSummary};
 use serde::Serialize;
 
@@ -163,6 +165,20 @@ pub struct Change {
     pub detail: ChangeDetail,
     /// Whether it is about the headline metric.
     pub headline: bool,
+    /// Where the CPU time is that a slower or faster series takes more or less; absent without profiles in both
+    /// runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attribution: Option<RunAttribution>,
+}
+
+/// How the profile of a subject in new differs from that in base.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunAttribution {
+    /// The point.
+    pub point: u64,
+    /// How they differ: base is the first.
+    #[serde(flatten)]
+    pub difference: ProfileDifference,
 }
 
 /// What changed.

@@ -198,9 +198,9 @@ pub enum DifferenceVerdict {
         /// No function's share of the CPU time differs by more than this, with 95 % confidence.
         bound: f64,
     },
-    /// The timed rounds do not differ clearly, or do not differ in time.
+    /// The timed rounds do not differ clearly, or not in CPU time: there is nothing to attribute.
     NotTimed,
-    /// The timed rounds differ, and the profiled operations do not.
+    /// The timed rounds have the second slower, and the profiled operations are not: a cell was disturbed.
     NotReproduced,
     /// The CPU time that was seen does not explain the difference, and the kernel's was not seen.
     KernelHidden,

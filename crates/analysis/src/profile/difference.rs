@@ -122,7 +122,7 @@ impl<'a> Pair<'a, '_> {
         if bound <= SAME_SHARE_MAX {
             DifferenceVerdict::Same { bound }
         } else {
-            DifferenceVerdict::NotReproduced
+            DifferenceVerdict::NotTimed
         }
     }
 
@@ -132,11 +132,22 @@ impl<'a> Pair<'a, '_> {
         // Of opposite signs the quotient is below zero.
         let repeats = factor.ln() / timed.value.ln() >= REPRODUCED_LOG_SHARE;
         if !repeats {
-            return DifferenceVerdict::NotReproduced;
+            // What gets faster may do more at a time.
+            let slower = timed.value > 1.0;
+            return if slower {
+                DifferenceVerdict::NotReproduced
+            } else {
+                DifferenceVerdict::NotTimed
+            };
         }
         let added_elapsed = self.second.elapsed_ns() - self.first.elapsed_ns();
-        let cpu_at_most = total.value + NORMAL_95 * total.error;
-        if added_elapsed > 0.0 && cpu_at_most < (1.0 - WAITING_SHARE_MIN) * added_elapsed {
+        let cpu_max = total.value + NORMAL_95 * total.error;
+        // On a busy machine each operation takes twice its CPU time or more, at both ends: then both grow by the same
+        // factor, which is no waiting of theirs.
+        let cpu_factor = 1.0 + cpu_max.max(0.0) / self.first.cpu_ns().value;
+        let explained = cpu_factor.ln() / factor.ln() >= 1.0 - WAITING_SHARE_MIN;
+        if added_elapsed > 0.0 && cpu_max < (1.0 - WAITING_SHARE_MIN) * added_elapsed && !explained
+        {
             if self.kernel_hidden() {
                 return DifferenceVerdict::KernelHidden;
             }
@@ -155,7 +166,7 @@ impl<'a> Pair<'a, '_> {
             (true, true) => DifferenceVerdict::Added,
             (false, false) => DifferenceVerdict::Saved,
             // More CPU time in less elapsed time: it is done in parallel.
-            _ => DifferenceVerdict::NotReproduced,
+            _ => DifferenceVerdict::NotTimed,
         }
     }
 

@@ -157,6 +157,9 @@ fn time_without_cpu_time_is_waiting() {
     let DifferenceVerdict::Waiting { share } = slept.verdict else { panic!("{slept:?}") };
     assert!((share - (1.0 - 1.0e6 / 9.5e6)).abs() < 1e-9, "{share}");
     assert!(slept.container.is_none() && slept.leaders.is_empty());
+    // Where others had the CPU for two thirds of the time, at both ends, it is no waiting.
+    let busy = two_cells([(1_000, 1_500_000_000, spin), (50, 1_500_000_000, spin)], [5e5, 1e7]);
+    assert_eq!(busy.verdict, DifferenceVerdict::Added);
     // A thread that spins has CPU time.
     let spun = two_cells([first, (50, 500_000_000, spin)], [5e5, 1e7]);
     assert_eq!(spun.verdict, DifferenceVerdict::Added);

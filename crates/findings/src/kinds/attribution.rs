@@ -63,37 +63,29 @@ impl FindingKind for Attribution {
     /// `poll: 97 % of the CPU time added between 100 and 10,000 watched descriptors is in do_sys_poll and what
     /// it calls: sock_poll 51 %, unix_poll 31 %; 0.4 % has no symbol.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let head = names.head();
+        let subjects = names.subjects().len();
         match self.between {
             Between::Points { from, to } => {
-                let (from, to) = (count(from), count(to));
-                let range = format!("between {from} and {to} {}", names.axis());
-                match self.difference.verdict {
-                    DifferenceVerdict::Same { .. } => {
-                        let of_profiles = if names.subjects().len() == 1 {
-                            "The profile of "
-                        } else {
-                            "The profiles of "
-                        };
-                        let rest =
-                            attributed::same(names.subjects().len(), &self.difference, &range);
-                        let subjects = names.whole_subject_list();
-                        Sentence::new(
-                            [text(of_profiles)].into_iter().chain(subjects).chain([text(rest)]),
-                        )
-                    }
-                    _ => {
-                        let rest = attributed::added(&[&self.difference], &range);
-                        Sentence::new(head.into_iter().chain([text(format!(": {rest}."))]))
-                    }
+                let range = format!("between {} and {} {}", count(from), count(to), names.axis());
+                if !matches!(self.difference.verdict, DifferenceVerdict::Same { .. }) {
+                    let rest = attributed::added(&[&self.difference], &range);
+                    return Sentence::new(
+                        names.head().into_iter().chain([text(format!(": {rest}."))]),
+                    );
                 }
+                let profiles = if subjects == 1 { "The profile of " } else { "The profiles of " };
+                let rest = attributed::same(subjects, &self.difference, &range);
+                let listed = names.whole_subject_list();
+                let parts = [text(profiles)].into_iter().chain(listed);
+                Sentence::new(parts.chain([text(format!("{rest}."))]))
             }
             Between::Subjects { point } => {
                 let second = names.subjects().get(1).map_or("", String::as_str);
-                let at = format!("{}: ", names.point(point));
-                let than = [text(" against "), names.label(second), text(format!(" at {at}"))];
-                let rest = attributed::more(&self.difference);
-                Sentence::new(head.into_iter().chain(than).chain([text(format!("{rest}."))]))
+                let rest =
+                    format!(" at {}: {}.", names.point(point), attributed::more(&self.difference));
+                let parts =
+                    names.head().into_iter().chain([text(" against "), names.label(second)]);
+                Sentence::new(parts.chain([text(rest)]))
             }
         }
     }
@@ -123,13 +115,12 @@ fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
             DifferenceVerdict::Added
             | DifferenceVerdict::Saved
             | DifferenceVerdict::Waiting { .. }
+            | DifferenceVerdict::NotReproduced
             | DifferenceVerdict::TooFewSamples => {
                 let data = Attribution { between, difference: difference.clone() };
                 findings.push(Finding::about(table, vec![row.subject.clone()], data));
             }
-            DifferenceVerdict::NotTimed
-            | DifferenceVerdict::NotReproduced
-            | DifferenceVerdict::KernelHidden => {}
+            DifferenceVerdict::NotTimed | DifferenceVerdict::KernelHidden => {}
         }
     }
     // Of several subjects whose profiles do not change one sentence says so, with the widest bound.

@@ -14,7 +14,7 @@
 //! | `fail_above` | the slowdown that the gate refuses, as a share; null without such a gate |
 //! | `verdicts` | the number of each verdict, of `series` and of `points`, and of the `headline` metrics alone |
 //! | `differences` | facts of machine and plan that differ: `what`, `base`, `new` (null: not recorded) |
-//! | `changes` | each with kind, direction, workload, parameters, metric, subjects, headline, the `detail` of what changed, and the `sentence` |
+//! | `changes` | each with kind, direction, workload, parameters, metric, subjects, headline, the `detail` of what changed, the `attribution` by the profiles of both runs, and the `sentence` |
 //! | `tables` | points, and rows of subjects: `overall` and `cells`, each a ratio with its verdict; medians |
 //! | `left_out` | what one run lacks, or what can't be compared: its `kind` and data, `what` and `remedy` |
 //!

@@ -116,7 +116,7 @@ impl Pen {
             head.push_str(&right(&count(table.points[column]), layout.widths[column]));
         }
         if layout.growth > 0 {
-            head.push_str(&format!("{:GAP$}{}", "", padded("growth", layout.growth - GAP)));
+            head.push_str(&padded(&format!("{:GAP$}growth", ""), layout.growth));
         }
         if layout.added > 0 {
             head.push_str(&right("added", layout.added));
@@ -136,7 +136,7 @@ impl Pen {
             };
             let word = self.paint(paint, &padded(word, layout.class));
             let by = padded(by, layout.growth - GAP - layout.class - 1);
-            text.push_str(&format!("{:GAP$}{word} {by}", ""));
+            text.extend([" ".repeat(GAP), word, " ".to_owned(), by]);
         }
         if layout.added > 0 {
             text.push_str(&right(&line.added, layout.added));

@@ -128,9 +128,11 @@ class Profile {
     const processes = data.processes(cells);
     this.isSplit = processes.length > 1;
     keep('process', [...(processes.length === 1 ? [] : [['all', null]]), ...processes.map((frame) => [data.frames[frame].name, frame])]);
+    const grew = this.tableOf(`${this.subject}-${this.view}-${this.run}`);
+    if (changed !== 'position' && changed !== 'base' && changed !== 'process') this.position = Number(grew?.dataset.to ?? cells.at(-1)?.position);
     keep('position', [...cells].reverse().map(({ position }) => [whole(position), position]));
     this.cell = cells.find(({ position }) => position === this.position);
-    if (changed !== 'base') this.usualBase(cells);
+    if (changed !== 'base') this.usualBase(cells, Number(grew?.dataset.from));
     keep('base', [['nothing', null], ...this.bases(cells)]);
     if (changed !== 'position' && changed !== 'base') {
       this.bands.show(cells, this.process, this.title('CPU time of an operation by function'));
@@ -138,7 +140,7 @@ class Profile {
         ['', ' · CPU time an operation, by function', ...this.chosen].join(''));
     }
     this.figure.parentElement.querySelectorAll('[data-grew]').forEach((part) => {
-      part.hidden = part.dataset.grew !== `${this.subject}-${this.view}-${this.run}`;
+      part.hidden = part !== grew;
     });
     this.drawFlame();
   }
@@ -155,11 +157,17 @@ class Profile {
     return [...runs, ...at, ...subjects];
   }
 
-  /** At first a cell is compared with the same cell of another run, or with the other end of the axis. */
-  usualBase(cells) {
+  /** The table of what grew of one subject in one view and run. */
+  tableOf(key) {
+    return this.figure.parentElement.querySelector(`[data-grew="${key}"]`);
+  }
+
+  /** At first a cell is compared with the same cell of another run, or with where its table begins. */
+  usualBase(cells, from) {
     const sibling = this.data.cells.find((cell) => cell.run < this.run && cell.subject === this.subject
       && cell.view === this.view && cell.position === this.position);
-    const end = cells[0] !== this.cell ? cells[0] : null;
+    const first = cells.find(({ position }) => position === from) ?? cells[0];
+    const end = first !== this.cell ? first : null;
     this.base = sibling ?? end ?? null;
   }
 

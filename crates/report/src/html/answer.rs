@@ -3,6 +3,7 @@
 
 use super::findings::sentence;
 use super::head;
+use super::profile;
 use super::runs;
 use super::spark::{self, Groups};
 use super::view::{Analysed, anchor};
@@ -89,6 +90,7 @@ impl Layout<'_> {
     fn answer(&self, answer: &Answer, level: &str) -> Markup {
         html! {
             (self.statements(level, "What stops scaling", &answer.stops_scaling))
+            (self.cpu_time(level, answer))
             (self.statements(level, "Changes sides", &answer.changes_sides))
             (self.rest(level, answer))
         }
@@ -109,6 +111,7 @@ impl Layout<'_> {
                 summary { "More of " (name) }
                 @if !few { (facts) }
                 (head::statements(folded))
+                (self.cpu_time("h4", answer))
                 (self.rest("h4", answer))
             }
         }
@@ -135,6 +138,24 @@ impl Layout<'_> {
             statements.iter().map(|statement| self.statement(statement)).collect();
         html! {
             @if !items.is_empty() { (heading(level, text)) (head::statements(&items)) }
+        }
+    }
+
+    /// Where the CPU time goes, with the way to its bands and flame graphs: no small plot shows functions.
+    fn cpu_time(&self, level: &str, answer: &Answer) -> Markup {
+        let item = |statement: &Statement| {
+            let mut workloads = self.workloads.iter();
+            let index = workloads.position(|workload| workload.name == statement.workload);
+            html! {
+                div { p {
+                    (self.workload(&statement.workload)) (sentence(&statement.sentence)) " "
+                    @if let Some(index) = index { a href={ "#" (profile::anchor(index)) } { "functions" } }
+                } }
+            }
+        };
+        let items: Vec<Markup> = answer.cpu_time.iter().map(item).collect();
+        html! {
+            @if !items.is_empty() { (heading(level, "Where the CPU time goes")) (head::statements(&items)) }
         }
     }
 

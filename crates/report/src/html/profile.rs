@@ -29,6 +29,11 @@ pub(super) fn is_profiled(runs: &[Analysed]) -> bool {
     runs.iter().any(|(run, _)| !run.profile.is_empty())
 }
 
+/// The id of the heading of a workload's profiles, by the workload's index on the page.
+pub(super) fn anchor(index: usize) -> String {
+    format!("profile-{index}-head")
+}
+
 /// The profiles of one workload; nothing where it has none.
 pub(super) fn section(
     runs: &[Analysed],
@@ -41,7 +46,7 @@ pub(super) fn section(
     if groups.is_empty() && !runs.iter().any(is_failed) {
         return html! {};
     }
-    let head = format!("profile-{index}-head");
+    let head = anchor(index);
     html! {
         div.profiled {
             h3 #(head) { "Where the CPU time goes" }

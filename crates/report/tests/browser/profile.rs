@@ -471,3 +471,42 @@ fn the_page_of_a_comparison_compares_the_profiles_of_its_runs() {
     });
     assert_eq!(complaints.unwrap_or_default(), Vec::<String>::new());
 }
+
+#[test]
+fn the_head_of_the_page_says_where_the_time_goes_and_leads_there() {
+    let answer = findings::Answer::new(&PROFILED[0].0, &PROFILED[0].1);
+    assert!(!answer.cpu_time.is_empty());
+    with(&PROFILED, |page| {
+        let shown: Vec<String> = page.get(
+            "(() => { const head = [...document.querySelectorAll('#answer h3')]
+                    .find((one) => one.textContent === 'Where the CPU time goes');
+                return [...head.nextElementSibling.querySelectorAll('li')].map((one) => one.textContent); })()",
+        );
+        let wanted: Vec<String> = answer
+            .cpu_time
+            .iter()
+            .map(|statement| format!("{} functions", statement.sentence))
+            .collect();
+        assert_eq!(shown, wanted);
+        let target: String = page.get("document.querySelector(document.querySelector('#answer a[href*=profile]').hash).textContent");
+        assert_eq!(target, "Where the CPU time goes");
+    });
+}
+
+#[test]
+fn a_graph_begins_with_the_ends_that_the_table_has() {
+    let mut runs: Runs = PROFILED.clone();
+    let row = &mut runs[0].1.analysis.profiles[0].rows[0];
+    let change = row.change.as_mut().expect("a change");
+    (change.from, change.to) = (300, 1_000);
+    with(&runs, |page| {
+        choose(page, "Subject", "epoll-level");
+        choose(page, "Subject", "poll");
+        let title: String = page.get(&format!("{PROFILE}.flame.title"));
+        assert_eq!(title, "Difference flame graph: poll at 1,000, compared with poll at 300");
+        let heads: Vec<String> = page.get(
+            "[...document.querySelector('[data-grew=\"0-0-0\"] thead').querySelectorAll('th')].map((one) => one.textContent)",
+        );
+        assert_eq!(heads[2..4], ["at 300", "at 1,000"]);
+    });
+}

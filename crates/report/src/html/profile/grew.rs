@@ -7,9 +7,9 @@ use super::super::view::Analysed;
 use super::data::Group;
 use crate::text::NO_FIGURE;
 use ::findings::Verdict;
-use ::findings::format::{count, exponent_of, percent, short_function, time};
+use ::findings::format::{count, exponent_of, factor, percent, short_function, time};
 use analysis::{
-    AddedTime, Estimate, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction,
+    AddedTime, Class, Estimate, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction,
 };
 use maud::{Markup, html};
 use record::Frame;
@@ -34,7 +34,8 @@ pub(super) fn section(runs: &[Analysed], groups: &[Group], index: usize) -> Mark
         @for (number, group) in groups.iter().enumerate() {
             @if let Some((table, row)) = row(runs, group) {
                 @let name = (runs.len() > 1).then(|| run_names::name(runs, &runs[group.run].0));
-                div.what-grew data-grew=(group.key()) {
+                @let points = ends(table, row).map(|(from, to)| [table.points[from], table.points[to]]);
+                div.what-grew data-grew=(group.key()) data-from=[points.map(|[from, _]| from)] data-to=[points.map(|[_, to]| to)] {
                     @if table.headline || is_attributed(row) {
                         (function_table(table, row, (&format!("grew-{index}-{number}"), name.as_deref())))
                     } @else {
@@ -143,15 +144,14 @@ fn greatest(
 }
 
 fn line(function: &ProfiledFunction, columns: Columns) -> Markup {
+    let ends = [function.itself[columns.from], function.itself[columns.to]];
     html! {
         tr {
             th scope="row" title=(function.frame.function) { (function_name(&function.frame)) }
             td.module { (function.frame.module) }
-            @if columns.grows { (time_cell(function.itself[columns.from])) }
-            (time_cell(function.itself[columns.to]))
-            @if columns.grows {
-                td.growth { @if let Some(growth) = &function.growth { (growth_cell(growth)) } }
-            }
+            @if columns.grows { (time_cell(ends[0])) }
+            (time_cell(ends[1]))
+            @if columns.grows { (growth_cell(function.growth.as_ref(), ends.map(|time| time.map(|time| time.ns)))) }
             @if columns.is_attributed { td.number { (share_cell(share_of(function))) } }
         }
     }
@@ -159,19 +159,20 @@ fn line(function: &ProfiledFunction, columns: Columns) -> Markup {
 
 /// All functions together.
 fn total(row: &ProfileRow, columns: Columns) -> Markup {
-    let time_at = |column: usize| {
-        let time = row.cells[column].as_ref().map(|cell| cell.cpu_ns);
-        html! { td.number { @match time { Some(time) => (estimate(time)), None => (NO_FIGURE) } } }
+    let ends =
+        [columns.from, columns.to].map(|column| row.cells[column].as_ref().map(|cell| cell.cpu_ns));
+    let cell = |time: Option<Estimate>| {
+        html! {
+            td.number { @match time { Some(time) => (estimate(time)), None => (NO_FIGURE) } }
+        }
     };
     html! {
         tr {
             th scope="row" { "all functions" }
             td {}
-            @if columns.grows { (time_at(columns.from)) }
-            (time_at(columns.to))
-            @if columns.grows {
-                td.growth { @if let Some(growth) = &row.growth { (growth_cell(growth)) } }
-            }
+            @if columns.grows { (cell(ends[0])) }
+            (cell(ends[1]))
+            @if columns.grows { (growth_cell(row.growth.as_ref(), ends)) }
             @if columns.is_attributed { td {} }
         }
     }
@@ -206,11 +207,17 @@ fn estimate(ns: Estimate) -> Markup {
     }
 }
 
-fn growth_cell(growth: &Growth) -> Markup {
-    let verdict = Verdict::from(growth);
+/// An order of growth with the factor between the two times shown; an open one without evidence.
+fn growth_cell(growth: Option<&Growth>, [from, to]: [Option<Estimate>; 2]) -> Markup {
+    let Some(growth) = growth else { return html! { td.growth {} } };
+    let by = from.zip(to).filter(|(from, to)| from.value > 0.0 && to.value > 0.0);
+    let exponent = exponent_of(growth).filter(|_| growth.class != Class::Undecided);
     html! {
-        (tag(verdict.tag())) " " span.factor { (verdict.by) }
-        @if let Some(exponent) = exponent_of(growth) { span.interval { (exponent) } }
+        td.growth {
+            (tag(Verdict::from(growth).tag()))
+            @if let Some((from, to)) = by { " " span.factor { (factor(to.value / from.value)) } }
+            @if let Some(exponent) = exponent { span.interval { (exponent) } }
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use analysis::{
     Class, ComparisonReason, Estimate, GrowthReason, MissingFigure, Remedy, ScalingReason,
     TrendReason,
 };
+use record::CodeFault;
 
 /// `two points are too few`.
 pub fn growth(reason: &GrowthReason) -> String {
@@ -113,6 +114,28 @@ pub fn comparison(reason: &ComparisonReason) -> String {
             format!("leads of up to {lead} are within the scatter of their figures{ratio}")
         }
     }
+}
+
+/// Why a function's code is not in a profile, where nothing says so.
+pub const CODE_NOT_KEPT: &str = "the profile keeps only that of the functions with most samples";
+
+/// Why the code of a function can't be shown, and what shows it.
+pub fn missing_code(fault: &CodeFault) -> String {
+    match fault {
+        CodeFault::KernelMemoryUnreadable { error } => format!(
+            "the kernel's code is in /proc/kcore, which could not be read ({error}); root can on a \
+             machine, or in a virtual machine, whose kernel has CONFIG_PROC_KCORE"
+        ),
+        CodeFault::FileUnreadable { path, error } => {
+            format!("{path} could not be read ({error}); measure again where it can")
+        }
+        CodeFault::NoSuchFile => "no file has its code, which was made at run time".into(),
+    }
+}
+
+/// Why machine code stays bytes.
+pub fn no_disassembler(architecture: &str) -> String {
+    format!("knee disassembles code of x86 only, and this is of {architecture}")
 }
 
 /// Why a series has no figure at a point: `failed: it leaked 2 descriptors`.

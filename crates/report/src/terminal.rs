@@ -7,6 +7,7 @@
 mod answer;
 mod averages;
 mod down;
+mod instructions;
 mod profiles;
 mod waits;
 
@@ -23,7 +24,9 @@ use findings::{Caveat, Conclusions, Finding, Tone, Verdict};
 use record::Run;
 use std::ops::Range;
 
+pub use crate::text::instructions::Chosen;
 pub use answer::{LINES_MAX, Pointers, answer};
+pub use instructions::hot_instructions;
 pub use profiles::{profiles, top_functions};
 
 /// Directly behind the best figure at a point, for eyes and pipes that see no colour.

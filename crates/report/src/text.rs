@@ -2,6 +2,7 @@
 
 pub(crate) mod averages;
 pub(crate) mod distributions;
+pub(crate) mod instructions;
 pub(crate) mod leads;
 pub(crate) mod metrics;
 pub(crate) mod notes;

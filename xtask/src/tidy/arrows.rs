@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("printable", &[]),
     ("simulate", &[]),
     ("quantities", &[]),
+    ("disassembly", &[]),
     ("record", &["printable", "quantities"]),
     // Builders for tests: only ever a development dependency.
     ("fixtures", &["record"]),
@@ -26,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("suites", &["engine", "quantities"]),
     ("analysis", &["record"]),
     ("findings", &["analysis", "printable", "record"]),
-    ("report", &["analysis", "findings", "printable", "record"]),
+    ("report", &["analysis", "disassembly", "findings", "printable", "record"]),
     ("doctor", &["findings", "engine", "record", "report", "stacks"]),
     ("foreign-tables", &["findings", "printable", "quantities", "record"]),
     (

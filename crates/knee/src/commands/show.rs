@@ -5,12 +5,12 @@ use crate::commands::{concluded, read};
 use crate::exit::{Exit, Trouble};
 use crate::output::{is_quiet, print, print_json, style};
 use clap::Args;
-use findings::Conclusions;
 use findings::format::shell_word;
+use findings::{Caveat, Conclusions};
 use record::Run;
 use report::json::Samples;
 use report::layout::{Detail, Style};
-use report::terminal::{self, Pointers};
+use report::terminal::{self, Chosen, Pointers};
 use std::path::Path;
 
 #[derive(Args, Debug)]
@@ -21,6 +21,11 @@ pub struct Show {
     /// Show every table, not the headline metric's only
     #[arg(short, long)]
     pub all: bool,
+    /// Show the profile: the functions of each subject and how they grow; with --all also the hottest
+    /// instructions of those that grew, with a name those of that function
+    #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", conflicts_with = "json")]
+    pub profile: Option<String>,
     /// Print JSON, with every sample
     #[arg(short, long)]
     pub json: bool,
@@ -37,6 +42,10 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
         return Ok(Exit::Done);
     }
     let style = style(ask.all);
+    if let Some(function) = &ask.profile {
+        print(&profile(&run, &conclusions, &style, function)?)?;
+        return Ok(Exit::Done);
+    }
     let tables = tables(&run, &conclusions, &style);
     let all = if ask.all {
         "see above".to_owned()
@@ -48,6 +57,48 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     let functions = terminal::top_functions(&run, &conclusions, &style);
     print(&(tables + &answer + &functions))?;
     Ok(Exit::Done)
+}
+
+/// Functions whose instructions are shown in each table.
+const LOOKED_INTO: usize = 3;
+
+/// The functions of each subject, or the instructions of the one that is named.
+fn profile(
+    run: &Run,
+    conclusions: &Conclusions,
+    style: &Style,
+    function: &str,
+) -> Result<String, Trouble> {
+    if run.profile.is_empty() {
+        let why = "the run has no profile; `knee run --profile` measures one";
+        return Err(Trouble::usage(format!("--profile: {why}")));
+    }
+    if !function.is_empty() {
+        let chosen = Chosen::Named(function);
+        return terminal::hot_instructions(run, conclusions, style, chosen).map_err(|names| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let alike = quantities::nearest(function, &names);
+            let shown = if alike.is_empty() { names.into_iter().take(8).collect() } else { alike };
+            let function = printable::one_line(function);
+            Trouble::usage(format!(
+                "--profile: the run has no samples of a function `{function}` in the last cell of a \
+                 subject; it has some of {}",
+                shown.join(", ")
+            ))
+        });
+    }
+    let mut out = terminal::profiles(run, conclusions, style);
+    if style.detail == Detail::All {
+        let chosen = Chosen::Grown(LOOKED_INTO);
+        out.push_str(
+            &terminal::hot_instructions(run, conclusions, style, chosen).unwrap_or_default(),
+        );
+    }
+    let limits = conclusions.caveats.iter();
+    for limit in limits.filter(|caveat| matches!(caveat, Caveat::LimitedProfile(_))) {
+        out.push_str(&format!("{}\n", limit.line()));
+    }
+    Ok(out)
 }
 
 /// What stands above an answer: tables, findings and caveats; with `--quiet` only where all are wanted.

@@ -10,3 +10,4 @@ mod import;
 mod made;
 mod published;
 mod record_merge;
+mod show_profile;

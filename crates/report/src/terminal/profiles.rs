@@ -1,7 +1,7 @@
 //! Functions down, points across: how much CPU time of an operation each takes, and how it grows.
 
 use super::tone_paint;
-use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, Style, display_width, right, widest};
+use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right, widest};
 use crate::text;
 use analysis::{FunctionTime, ProfileRow, ProfileTable, ProfiledFunction};
 use findings::Conclusions;
@@ -40,11 +40,13 @@ pub fn top_functions(run: &Run, conclusions: &Conclusions, style: &Style) -> Str
     out
 }
 
-/// The profiles of every subject of every table that has some.
+/// The profiles of every subject: of the headline metrics, or of all.
 pub fn profiles(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     let pen = Pen::new(style);
     let mut out = String::new();
-    for table in &conclusions.analysis.profiles {
+    let all = style.detail == Detail::All;
+    let is_shown = |table: &&ProfileTable| all || table.headline;
+    for table in conclusions.analysis.profiles.iter().filter(is_shown) {
         for row in &table.rows {
             pen.profile(&mut out, run, table, row, FUNCTIONS_MAX);
             out.push('\n');
@@ -83,10 +85,12 @@ impl Pen {
         max: usize,
     ) {
         let unit = unit(row);
+        let metric = (!table.headline).then(|| format!(" of {}", table.metric.name));
+        let metric = metric.unwrap_or_default();
         let title = [
             format!("{}, {}", table.workload, row.label),
             text::parameters::with_axis(run, &table.workload, &table.parameters),
-            format!("CPU time an operation by function, {}", unit.symbol),
+            format!("CPU time an operation{metric} by function, {}", unit.symbol),
         ];
         self.paragraph(out, BOLD, &title.join(" · "), (0, INDENT));
         let functions = row.functions.iter().filter(|function| has_itself(function)).take(max);

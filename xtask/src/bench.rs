@@ -9,6 +9,7 @@ mod limit;
 mod locks;
 mod options;
 mod page;
+mod profile;
 mod simulate;
 mod table;
 
@@ -52,6 +53,8 @@ pub enum Bench {
     Simulate(simulate::Options),
     /// Our runs of a command, and hyperfine's
     Command(command::Options),
+    /// What sampling stacks costs, and whether its shares are those of perf record
+    Profile(profile::Options),
     /// What a precision saves against fixed rounds, on the quick suite
     Budget(budget::Options),
 }
@@ -69,6 +72,7 @@ impl Bench {
             Self::Compare(options) => compare::run(&options, tally),
             Self::Simulate(options) => simulate::run(&options, tally),
             Self::Command(options) => command::run(&options, tally),
+            Self::Profile(options) => profile::run(&options, tally),
             Self::Budget(options) => budget::run(&options, tally),
         }
     }

@@ -1,21 +1,34 @@
-//! Samples a program for as long as it runs, and prints the functions that it was most often in:
-//! `cargo run -p stacks --example profile -- sh -c 'seq 1000000 | sort'`.
+//! Samples a program for as long as it runs, and writes the functions that it was most often in to standard error, as
+//! tab-separated columns: `cargo run -p stacks --example profile -- 997 sh -c 'seq 1000000 | sort'`, with the samples a
+//! second first.
+//!
+//! `cargo xtask bench profile` measures with it what sampling costs, and compares it with `perf record`.
 
 use rustix::process::Pid;
+use stacks::Profiler;
 use std::collections::HashMap;
 use std::process::Command;
 use std::time::Duration;
 
+const FUNCTIONS_MAX: usize = 20;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let (program, arguments) = words.split_first().ok_or("name a program")?;
-    stacks::Profiler::check()?;
+    let [frequency, program, arguments @ ..] = &words[..] else {
+        return Err("name the samples a second, and a program".into());
+    };
+    // No divisor of the timers that programs use: 997, say.
+    let frequency_hz: u64 = frequency.parse()?;
+    Profiler::check()?;
     let mut child = Command::new(program).args(arguments).spawn()?;
-    let mut profiler = stacks::Profiler::start(Pid::from_child(&child), 997)?;
-    while child.try_wait()?.is_none() {
+    let mut profiler = Profiler::start(Pid::from_child(&child), frequency_hz)?;
+    let status = loop {
         std::thread::sleep(Duration::from_millis(50));
         profiler.take();
-    }
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+    };
     let profile = profiler.finish(&|_| true);
     let mut samples: HashMap<u32, u64> = HashMap::new();
     for innermost in profile.samples.iter().filter_map(|sample| sample.stack.last()) {
@@ -23,16 +36,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut functions: Vec<(u32, u64)> = samples.into_iter().collect();
     functions.sort_by_key(|&(_, samples)| std::cmp::Reverse(samples));
-    println!(
-        "{} samples by {:?}; not seen: {:?}",
+    eprintln!(
+        "# {} samples by {:?}; not seen: {:?}",
         profile.samples.len(),
         profile.event,
         profile.limits
     );
-    for (frame, samples) in functions.into_iter().take(20) {
+    for (frame, samples) in functions.into_iter().take(FUNCTIONS_MAX) {
         let frame = &profile.frames[frame as usize];
-        let share = 100.0 * samples as f64 / profile.samples.len() as f64;
-        println!("{share:5.1} %  {} ({})", frame.function, frame.module);
+        let share = samples as f64 / profile.samples.len() as f64;
+        eprintln!("{share:.5}\t{}\t{}", frame.function, frame.module);
     }
-    Ok(())
+    std::process::exit(status.code().unwrap_or(1));
 }

@@ -1,11 +1,42 @@
-//! What do these processes, and all that they started, do at this moment?
+//! What processes do, and all that they start: sampled call stacks over some time, and thread states at a moment.
 //!
-//! [`sample`] observes them for a fraction of a second and changes nothing: a CPU clock of the kernel samples
-//! the program counters of threads that run, and `/proc` says in which system call the others wait. It never
-//! fails; [`StackSample::limitations`] says what could not be seen.
+//! [`Profiler`] samples call stacks of the kernel and of programs, with their times, from `perf_event_open`: cycles where
+//! the CPU has a counter, else its clock. Nothing is added to the processes where the system lets every CPU be sampled
+//! (root, `CAP_PERFMON`, `kernel.perf_event_paranoid` of 0); else each thread has clocks that it hands on to what it
+//! starts. Records of forks, names and mappings say what an address was when its process has gone. Names come from ELF
+//! files, `kallsyms`, the vDSO and the lists of just-in-time compilers (`/tmp/perf-PID.map`), and are read once for the
+//! life of the program. [`SampledStacks`] also has the machine code of the functions with most samples, and
+//! [`SampledStacks::limits`] says what could not be seen.
 //!
-//! The result is typed. Its [`Display`](std::fmt::Display) writes all of it in some lines;
-//! [`StackSample::summary`] is the most important part, and its `Display` fits in a sentence.
+//! ```no_run
+//! use rustix::process::Pid;
+//! use stacks::Profiler;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut child = std::process::Command::new("sort").arg("words.txt").spawn()?;
+//!     let mut profiler = Profiler::start(Pid::from_child(&child), 997)?;
+//!     while child.try_wait()?.is_none() {
+//!         std::thread::sleep(std::time::Duration::from_millis(50));
+//!         profiler.take();
+//!     }
+//!     let profile = profiler.finish(&|_| true);
+//!     for sample in &profile.samples {
+//!         let name = |frame: &u32| profile.frames[*frame as usize].function.as_str();
+//!         let stack: Vec<&str> = sample.stack.iter().map(name).collect();
+//!         println!("{} {} under {:?}", sample.time_ns, stack.join(";"), profile.entry(sample));
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Stacks of programs are followed by frame pointers. Code without them ends the stack, and leaves out its caller at
+//! worst: addresses where no code is are dropped.
+//!
+//! [`sample`] answers what hangs: it observes processes for a fraction of a second and changes nothing. The same clocks
+//! sample the program counters of threads that run, and `/proc` says in which system call the others wait. It never
+//! fails; [`StackSample::limitations`] says what could not be seen. The result is typed. Its
+//! [`Display`](std::fmt::Display) writes all of it in some lines; [`StackSample::summary`] is the most important part, and its
+//! `Display` fits in a sentence.
 #![forbid(unsafe_code)]
 
 mod addresses;

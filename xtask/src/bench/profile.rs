@@ -1,0 +1,346 @@
+//! What sampling stacks costs the workloads, what of that a single sample costs us and `perf record`, and whether our
+//! samples say what perf's say.
+//!
+//! The cost of a workload is the CPU time of an operation with and without samples, in turns. CPU time has the interrupts of
+//! the samples, but not the time in which other programs ran. That of a sample is measured at ten times the rate.
+
+use super::options::above_zero;
+use super::{RUN_MAX, build_knee, median};
+use crate::shell;
+use crate::tally::Tally;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Samples may cost that much of the CPU time of an operation.
+const COST_MAX: f64 = 1.01;
+/// The share of a function may differ from perf's by so much.
+const SHARE_DIFFERENCE_MAX: f64 = 0.03;
+/// Functions that are compared: those with most samples by perf.
+const FUNCTIONS_COMPARED: usize = 5;
+/// Samples a second: as of `knee run --profile`, and for the cost of a sample.
+const FREQUENCY_HZ: &str = "997";
+const FREQUENCY_HIGH_HZ: &str = "9973";
+/// Turns, and CPU seconds of each, for the cost of a sample.
+const COST_TURNS: usize = 7;
+const COST_S: &str = "1";
+/// A sample of ours may cost that many times what one of perf's does.
+const COST_OF_PERF_MAX: f64 = 1.25;
+/// CPU seconds of the program that both sample.
+const BUSY_S: &str = "8";
+/// Two-sided normal quantile of 95 %.
+const Z_95: f64 = 1.96;
+
+/// A workload, how it is run, and the metric of its CPU time; none where the cell's own usage has it.
+const WORKLOADS: [(&str, &[&str], Cpu); 3] = [
+    ("poll", &["--points", "1k", "--time", "500ms"], Cpu::UsageOf("loop")),
+    (
+        "pipetest",
+        &["--points", "10", "--pipes", "1000", "--spread", "random", "--time", "500ms"],
+        Cpu::UsageOf("passes"),
+    ),
+    ("dead", &["--points", "100", "--workers", "1", "--time", "500ms"], Cpu::Metric("cpu")),
+];
+
+/// Where the CPU time of an operation is in a cell.
+#[derive(Clone, Copy, Debug)]
+enum Cpu {
+    /// In the usage of this metric, of all its operations.
+    UsageOf(&'static str),
+    /// It is a metric.
+    Metric(&'static str),
+}
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq, Args)]
+pub struct Options {
+    /// Turns of each
+    #[arg(long, default_value_t = 21, value_parser = above_zero::<usize>)]
+    pairs: usize,
+    /// The program to measure, in place of one that is built
+    #[arg(long)]
+    knee: Option<PathBuf>,
+}
+
+/// Measures both, and prints two tables.
+pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
+    let (root, target) = (shell::root(), shell::target_dir()?);
+    let mut build = shell::cargo(&root, "build");
+    if !shell::succeeds(build.args(["--release", "--package", "stacks", "--example", "profile"]))? {
+        bail!("the example does not build");
+    }
+    let sampler = target.join("release/examples/profile");
+    let knee = options.knee.clone().map_or_else(|| build_knee(&root, &target), Ok)?;
+    let scratch = tempfile::tempdir()?;
+    if let Err(error) = shell::output(Command::new(&sampler).args([FREQUENCY_HZ, "true"])) {
+        tally.skip("profile", &format!("stacks can't be sampled here: {error}"));
+        return Ok(());
+    }
+    println!("| workload | CPU time of an operation | with samples | ratio (95 % CI) |");
+    println!("| --- | ---: | ---: | --- |");
+    for (workload, words, cpu) in WORKLOADS {
+        let record = scratch.path().join("bench.db");
+        let measure = |sampled: bool| {
+            let mut command = Command::new(if sampled { &sampler } else { &knee });
+            if sampled {
+                command.arg(FREQUENCY_HZ).arg(&knee);
+            }
+            command.args(["run", workload, "--subjects", "poll"]);
+            command.args(words).args(["--rounds", "1", "--json", "--record"]).arg(&record);
+            cpu_ns(&mut command, cpu)
+        };
+        let mut pairs = Vec::new();
+        for turn in 0..options.pairs {
+            // Each comes first in every second turn.
+            pairs.push(if turn % 2 == 0 {
+                let plain = measure(false)?;
+                (plain, measure(true)?)
+            } else {
+                let sampled = measure(true)?;
+                (measure(false)?, sampled)
+            });
+        }
+        judge_cost(workload, &pairs, tally);
+    }
+    let busy = scratch.path().join("busy");
+    let mut compile = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".to_owned()));
+    compile.args(["-std=gnu11", "-O1", "-fno-omit-frame-pointer", "-o"]).arg(&busy);
+    shell::output(compile.arg(root.join("benches/profile/busy.c")))?;
+    let data = scratch.path().join("perf.data");
+    let mut record = perf_record(&data, FREQUENCY_HZ);
+    if let Err(error) = shell::output(record.arg(&busy).arg(BUSY_S)) {
+        let why = format!("perf can't run here (apt-get install linux-perf): {error}");
+        tally.skip("profile next to perf", &why);
+        return Ok(());
+    }
+    agreement(&busy, &data, &sampler, tally)?;
+    cost_of_samples(&busy, &data, &sampler, tally)
+}
+
+fn perf_record(data: &Path, frequency_hz: &str) -> Command {
+    let mut record = Command::new("perf");
+    record.args(["record", "-q", "-F", frequency_hz, "-g", "-o"]).arg(data).arg("--");
+    record
+}
+
+/// What a sample costs, ours and perf's.
+fn cost_of_samples(busy: &Path, data: &Path, sampler: &Path, tally: &mut Tally) -> Result<()> {
+    // The CPU seconds of a round, inverted.
+    let rounds = |mut command: Command| -> Result<f64> {
+        let done = shell::bounded(&mut command, RUN_MAX)?;
+        done.stdout.trim().parse().context("a program printed no number of rounds")
+    };
+    let after = |mut command: Command| {
+        command.arg(busy).arg(COST_S);
+        command
+    };
+    let mut of_plain = Vec::new();
+    let mut of_ours = Vec::new();
+    let mut of_perf = Vec::new();
+    for _ in 0..COST_TURNS {
+        let mut plain = Command::new(busy);
+        plain.arg(COST_S);
+        of_plain.push(rounds(plain)?);
+        let mut ours = Command::new(sampler);
+        ours.arg(FREQUENCY_HIGH_HZ);
+        of_ours.push(rounds(after(ours))?);
+        of_perf.push(rounds(after(perf_record(data, FREQUENCY_HIGH_HZ)))?);
+    }
+    let frequency_hz: f64 = FREQUENCY_HIGH_HZ.parse()?;
+    let plain = median(of_plain).unwrap_or(f64::NAN);
+    let cost_us =
+        |rounds: Vec<f64>| 1e6 * (1.0 - median(rounds).unwrap_or(f64::NAN) / plain) / frequency_hz;
+    let (ours_us, perf_us) = (cost_us(of_ours), cost_us(of_perf));
+    println!(
+        "\nCPU time of a sample with its stack: ours {ours_us:.1} µs, perf record {perf_us:.1} µs"
+    );
+    tally.check("profile: a sample costs what perf's does", ours_us <= COST_OF_PERF_MAX * perf_us);
+    Ok(())
+}
+
+/// The CPU time of an operation in the only cell of a run.
+fn cpu_ns(command: &mut Command, cpu: Cpu) -> Result<f64> {
+    let done = shell::bounded(command, RUN_MAX)?;
+    if !done.status.success() {
+        bail!("{} failed: {}", shell::display(command), done.stderr.trim());
+    }
+    let run: Value = serde_json::from_str(&done.stdout).context("knee run --json")?;
+    cpu_of(&run, cpu).with_context(|| format!("no CPU time in {}", shell::display(command)))
+}
+
+fn cpu_of(run: &Value, cpu: Cpu) -> Option<f64> {
+    let cells = run["cells"].as_array()?;
+    let metrics =
+        cells.iter().find(|cell| cell["key"]["subject"] == "poll")?["metrics"].as_array()?;
+    let metric = |name: &str| metrics.iter().find(|metric| metric["name"] == name);
+    match cpu {
+        Cpu::Metric(name) => {
+            median(metric(name)?["samples"].as_array()?.iter().filter_map(Value::as_f64).collect())
+        }
+        Cpu::UsageOf(name) => {
+            let metric = metric(name)?;
+            let usage = |key: &str| metric["usage"][key].as_f64();
+            Some((usage("user_ns")? + usage("system_ns")?) / metric["operations"].as_f64()?)
+        }
+    }
+}
+
+/// Prints the line of a workload, and holds it to the limit.
+fn judge_cost(workload: &str, pairs: &[(f64, f64)], tally: &mut Tally) {
+    let middle = |figure: &dyn Fn(&(f64, f64)) -> f64| {
+        median(pairs.iter().map(figure).collect()).unwrap_or(f64::NAN)
+    };
+    let mut ratios: Vec<f64> = pairs.iter().map(|(plain, sampled)| sampled / plain).collect();
+    let ratio = middle(&|(plain, sampled)| sampled / plain);
+    let (low, high) = median_interval(&mut ratios);
+    println!(
+        "| {workload} | {:.0} ns | {:.0} ns | {ratio:.4} ({low:.4}–{high:.4}) |",
+        middle(&|pair| pair.0),
+        middle(&|pair| pair.1)
+    );
+    let step = format!("profile {workload}");
+    if low > COST_MAX {
+        tally.fail(format!("{step}: samples cost {ratio:.4} of the CPU time, over {COST_MAX}"));
+    } else if high <= COST_MAX {
+        tally.pass(1);
+    } else {
+        let why =
+            format!("undecided: {ratio:.4} ({low:.4}–{high:.4}); more --pairs on a quiet machine");
+        tally.skip(&step, &why);
+    }
+}
+
+/// The 95 % CI of the median, by the ranks that a sign test leaves.
+fn median_interval(values: &mut [f64]) -> (f64, f64) {
+    values.sort_by(f64::total_cmp);
+    let count = values.len() as f64;
+    let reach = Z_95 * count.sqrt() / 2.0;
+    // The rank, counted from 1; the other is as far from the end.
+    let rank = (count / 2.0 - reach).floor().max(1.0) as usize;
+    let low = rank - 1;
+    let (Some(&first), Some(&last)) = (values.get(low), values.iter().rev().nth(low)) else {
+        return (f64::NAN, f64::NAN);
+    };
+    (first, last)
+}
+
+/// Compares the shares of the functions of a program with perf's.
+fn agreement(busy: &Path, data: &Path, sampler: &Path, tally: &mut Tally) -> Result<()> {
+    let mut report = Command::new("perf");
+    report.args([
+        "report",
+        "--stdio",
+        "--no-children",
+        "-g",
+        "none",
+        "-F",
+        "overhead,sym",
+        "-t",
+        "\t",
+        "-i",
+    ]);
+    let perf = perf_shares(&shell::output(report.arg(data))?);
+    let ours =
+        shell::bounded(Command::new(sampler).arg(FREQUENCY_HZ).arg(busy).arg(BUSY_S), RUN_MAX)?;
+    let ours = our_shares(&ours.stderr);
+    println!("\n| function | perf record | ours | points apart |\n| --- | ---: | ---: | ---: |");
+    for (function, perf) in perf.iter().take(FUNCTIONS_COMPARED) {
+        let ours = ours.get(function).copied().unwrap_or_default();
+        let apart = ours - perf;
+        println!(
+            "| {function} | {:.1} % | {:.1} % | {:+.1} |",
+            100.0 * perf,
+            100.0 * ours,
+            100.0 * apart
+        );
+        if apart.abs() > SHARE_DIFFERENCE_MAX {
+            tally.fail(format!("profile agreement: {function} is {apart:+.3} from perf's share"));
+        } else {
+            tally.pass(1);
+        }
+    }
+    if perf.len() < FUNCTIONS_COMPARED {
+        tally.fail("profile agreement: perf named too few functions");
+    }
+    Ok(())
+}
+
+/// `31.31%	[k] sock_poll`, the largest first.
+fn perf_shares(report: &str) -> Vec<(String, f64)> {
+    let lines = report.lines().filter(|line| !line.starts_with('#'));
+    let share = |line: &str| {
+        let (share, symbol) = line.split_once('\t')?;
+        let share: f64 = share.trim().strip_suffix('%')?.parse().ok()?;
+        let (_, function) = symbol.trim().split_once(' ')?;
+        Some((function.trim().to_owned(), share / 100.0))
+    };
+    lines.filter_map(share).collect()
+}
+
+/// `0.31310	sock_poll	kernel`.
+fn our_shares(table: &str) -> BTreeMap<String, f64> {
+    let share = |line: &str| {
+        let mut columns = line.split('\t');
+        let share = columns.next()?.parse().ok()?;
+        Some((columns.next()?.to_owned(), share))
+    };
+    table.lines().filter(|line| !line.starts_with('#')).filter_map(share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_cpu_time_of_an_operation_is_in_a_metric_or_in_its_usage() {
+        let usage = json!({ "user_ns": 100, "system_ns": 900 });
+        let run = json!({ "cells": [
+            { "key": { "subject": "null" }, "metrics": [] },
+            { "key": { "subject": "poll" }, "metrics": [
+                { "name": "loop", "operations": 10, "usage": usage },
+                { "name": "cpu", "samples": [5.0, 7.0, 6.0] },
+            ] },
+        ] });
+        assert_eq!(cpu_of(&run, Cpu::UsageOf("loop")), Some(100.0));
+        assert_eq!(cpu_of(&run, Cpu::Metric("cpu")), Some(6.0));
+        assert_eq!(cpu_of(&run, Cpu::Metric("wait")), None);
+    }
+
+    #[test]
+    fn the_interval_of_a_median_is_that_of_the_sign_test() {
+        let mut values: Vec<f64> = (1..=21).map(f64::from).collect();
+        assert_eq!(median_interval(&mut values), (6.0, 16.0), "ranks 6 and 16 of 21");
+        assert_eq!(median_interval(&mut [1.0]), (1.0, 1.0));
+        assert!(median_interval(&mut []).0.is_nan());
+    }
+
+    #[test]
+    fn shares_are_read_from_both() {
+        let report = "# comment\n\n    31.31%\t[k] sock_poll\n     1.50%\t[.] main\n";
+        let wanted = [("sock_poll".to_owned(), 0.3131), ("main".to_owned(), 0.015)];
+        let shares = perf_shares(report);
+        assert_eq!(shares.len(), 2);
+        for ((function, share), (name, value)) in shares.iter().zip(wanted) {
+            assert!(*function == name && (share - value).abs() < 1e-9, "{shares:?}");
+        }
+        let table = "# 9 samples\n0.31310\tsock_poll\tkernel\n0.01000\t\tlibc.so.6\n";
+        assert_eq!(our_shares(table).get("sock_poll"), Some(&0.3131));
+    }
+
+    #[test]
+    fn a_cost_is_within_beyond_or_undecided() {
+        let pairs =
+            |ratios: &[f64]| ratios.iter().map(|ratio| (100.0, 100.0 * ratio)).collect::<Vec<_>>();
+        let mut tally = Tally::default();
+        judge_cost("poll", &pairs(&[1.002; 9]), &mut tally);
+        assert_eq!(tally.failed(), 0);
+        judge_cost("poll", &pairs(&[0.9, 1.0, 1.1, 0.95, 1.05, 1.01, 1.0, 1.2, 0.8]), &mut tally);
+        assert_eq!(tally.failed(), 0, "undecided");
+        judge_cost("poll", &pairs(&[1.05; 9]), &mut tally);
+        assert_eq!(tally.failed(), 1);
+    }
+}

@@ -7,6 +7,7 @@
 
 mod data;
 mod grew;
+mod hot;
 
 use super::runs;
 use super::view::{Analysed, View};

@@ -4,7 +4,9 @@ use crate::fixture;
 use crate::input::Held;
 use crate::page::{ONE, PROFILED, PROFILED_TWO, Page, Runs, with};
 use analysis::compare::{Terms, compare};
-use record::{Frame, ProfiledRegion, Run};
+use record::{
+    CodeFault, Frame, FunctionCode, InstructionSamples, MachineCode, ProfiledRegion, Run,
+};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -59,7 +61,11 @@ fn times(run: &Run, subject: &str, point: u64, is_inclusive: bool) -> BTreeMap<S
         let counted = if is_inclusive { &path[..] } else { &path[path.len() - 1..] };
         for node in counted {
             let Frame { function, module, .. } = frame(node);
-            let name = if function.is_empty() { format!("[{module}]") } else { function.clone() };
+            let name = if function.is_empty() {
+                format!("{module} (no symbol)")
+            } else {
+                function.clone()
+            };
             *times.entry(name).or_insert(0.0) += count as f64 * each;
         }
     }
@@ -146,9 +152,13 @@ fn a_flame_graph_has_every_function_as_wide_as_its_time() {
             let wanted = times(run, "poll", point, true);
             let all = wanted["knee worker"];
             let boxes = boxes(page);
-            for name in
-                ["sock_poll", "unix_poll", "do_sys_poll", "rustix::io::write", "[libc.so.6]"]
-            {
+            for name in [
+                "sock_poll",
+                "unix_poll",
+                "do_sys_poll",
+                "rustix::io::write",
+                "libc.so.6 (no symbol)",
+            ] {
                 let (Some(drawn), Some(time)) =
                     (boxes.iter().find(|drawn| drawn.name == name), wanted.get(name))
                 else {
@@ -508,5 +518,56 @@ fn a_graph_begins_with_the_ends_that_the_table_has() {
             "[...document.querySelector('[data-grew=\"0-0-0\"] thead').querySelectorAll('th')].map((one) => one.textContent)",
         );
         assert_eq!(heads[2..4], ["at 300", "at 1,000"]);
+    });
+}
+
+#[test]
+fn the_hottest_instructions_of_what_grew_are_folded_away_below_its_table() {
+    let mut runs: Runs = PROFILED.clone();
+    let profile = &mut runs[0].0.profile;
+    let frame = |name: &str| {
+        let index = profile.frames.iter().position(|frame| frame.function == name);
+        index.expect("a function") as u32
+    };
+    let [sock_poll, unix_poll] = ["sock_poll", "unix_poll"].map(frame);
+    let sample = |frame, offset, count| InstructionSamples { frame, offset, count };
+    let cell = profile.cells.iter_mut().find(|cell| cell.key.point == 10_000).expect("a cell");
+    cell.regions[0].instructions =
+        vec![sample(sock_poll, 8, 150), sample(sock_poll, 10, 50), sample(unix_poll, 0x1a3, 60)];
+    let machine = MachineCode {
+        architecture: "x86_64".into(),
+        address: 0xffff_ffff_8120_0000,
+        bytes: "f30f1efa488b472085c07400c3".into(),
+        lines: vec![(8, "net/socket.c:1380".into())],
+    };
+    let error = "Operation not permitted".to_owned();
+    let fault = CodeFault::KernelMemoryUnreadable { error };
+    profile.code = vec![
+        FunctionCode { frame: sock_poll, code: Ok(machine) },
+        FunctionCode { frame: unix_poll, code: Err(fault) },
+    ];
+    with(&runs, |page| {
+        let summary: String = page.get("document.querySelector('.hot summary').textContent");
+        assert_eq!(summary, "Hottest instructions of sock_poll and unix_poll");
+        page.press("document.querySelector('.hot summary')", Held::Nothing);
+        let tables: Vec<Vec<Vec<String>>> = page.get(
+            "[...document.querySelectorAll('.instructions')].filter((one) => one.checkVisibility()).map((one) =>
+                [...one.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent)))",
+        );
+        assert_eq!(
+            tables,
+            [
+                vec![
+                    vec!["75 %", "+0x8", "85 c0", "test %eax,%eax", "net/socket.c:1380"],
+                    vec!["25 %", "+0xa", "74 00", "je +0xc", "net/socket.c:1380"],
+                ],
+                vec![vec!["100 %", "unix_poll+0x1a3"]],
+            ]
+        );
+        let notes: String = page.get("document.querySelector('.hot .note').textContent");
+        assert!(
+            notes.starts_with("No instructions of unix_poll: the kernel's code is in /proc/kcore"),
+            "{notes}"
+        );
     });
 }

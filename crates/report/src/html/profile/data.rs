@@ -5,7 +5,7 @@ use super::super::runs as run_names;
 use super::super::table::metric_name;
 use super::super::view::{Analysed, View};
 use crate::text;
-use ::findings::format::short_function;
+use ::findings::format::function_name;
 use analysis::{ProfileTable, Row};
 use record::{
     Frame, FrameKind, Interner, Outcome, Parameters, Profile, ProfiledCell, ProfiledRegion, Run,
@@ -177,14 +177,10 @@ fn first(cells: &[Value]) -> Option<[u64; 3]> {
 
 /// Name, module and kind; and the short name, where it is another.
 fn frame_data(frame: &Frame) -> Value {
-    let name = match (frame.function.as_str(), frame.module.as_str()) {
-        ("", "") => "[unknown]".to_owned(),
-        ("", module) => format!("[{module}]"),
-        (function, _) => function.to_owned(),
-    };
+    let short = function_name(frame);
+    let name = if frame.function.is_empty() { &short } else { &frame.function };
     let kind = KINDS.iter().position(|(kind, _)| *kind == frame.kind).unwrap_or(KINDS.len() - 1);
-    let short = short_function(&name);
-    if short == name {
+    if short == *name {
         json!([name, frame.module, kind])
     } else {
         json!([name, frame.module, kind, short])

@@ -5,14 +5,14 @@ use super::super::findings::tag;
 use super::super::runs as run_names;
 use super::super::view::Analysed;
 use super::data::Group;
+use super::hot;
 use crate::text::NO_FIGURE;
 use ::findings::Verdict;
-use ::findings::format::{count, exponent_of, factor, percent, short_function, time};
+use ::findings::format::{count, exponent_of, factor, function_name, percent, time};
 use analysis::{
     AddedTime, Class, Estimate, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction,
 };
 use maud::{Markup, html};
-use record::Frame;
 
 /// Functions that a table lists at most.
 const LISTED: usize = 8;
@@ -37,7 +37,9 @@ pub(super) fn section(runs: &[Analysed], groups: &[Group], index: usize) -> Mark
                 @let points = ends(table, row).map(|(from, to)| [table.points[from], table.points[to]]);
                 div.what-grew data-grew=(group.key()) data-from=[points.map(|[from, _]| from)] data-to=[points.map(|[_, to]| to)] {
                     @if table.headline || is_attributed(row) {
-                        (function_table(table, row, (&format!("grew-{index}-{number}"), name.as_deref())))
+                        @let id = format!("grew-{index}-{number}");
+                        (function_table(table, row, (&id, name.as_deref())))
+                        @if table.headline { (hot::section(&runs[group.run].0, table, row, &id)) }
                     } @else {
                         p.note { strong { (row.label) } " · " (table.metric.name) ": no change is attributed to functions." }
                     }
@@ -175,15 +177,6 @@ fn total(row: &ProfileRow, columns: Columns) -> Markup {
             @if columns.grows { (growth_cell(row.growth.as_ref(), ends)) }
             @if columns.is_attributed { td {} }
         }
-    }
-}
-
-/// What a function is called where there is little space.
-fn function_name(frame: &Frame) -> String {
-    match (frame.function.as_str(), frame.module.as_str()) {
-        ("", "") => "no symbol".to_owned(),
-        ("", module) => format!("no symbol in {module}"),
-        (function, _) => short_function(function),
     }
 }
 

@@ -1,0 +1,90 @@
+//! Where in the functions that grew the samples are: their hottest instructions, folded away below the table.
+
+use crate::text::instructions::{self, Chosen, SampledFunction, SampledInstruction};
+use ::findings::format::{count, function_name, list, percent};
+use analysis::{ProfileRow, ProfileTable};
+use maud::{Markup, html};
+use record::Run;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Functions of a subject that are looked into.
+const FUNCTIONS: usize = 3;
+/// Instructions of a function.
+const HOTTEST: usize = 8;
+
+/// The instructions of one row; nothing where no function has enough samples.
+pub(super) fn section(run: &Run, table: &ProfileTable, row: &ProfileRow, id: &str) -> Markup {
+    let functions = instructions::functions(run, table, row, Chosen::Grown(FUNCTIONS));
+    if functions.is_empty() {
+        return html! {};
+    }
+    let names: Vec<String> =
+        functions.iter().map(|function| function_name(function.frame)).collect();
+    html! {
+        details.hot {
+            summary { "Hottest instructions of " (list(&names)) }
+            @for (number, function) in functions.iter().enumerate() {
+                (listing(table, function, &format!("{id}-hot-{number}")))
+            }
+            @for (reason, names) in without_text(&functions) {
+                p.note { "No instructions of " (list(&names)) ": " (reason) "." }
+            }
+            p.note {
+                "A sample stands at the instruction that would have run next, or where the kernel next accepts \
+                 interrupts: look at those before it too."
+            }
+        }
+    }
+}
+
+/// The functions whose instructions have no text, by the reason.
+fn without_text<'a>(functions: &'a [SampledFunction]) -> BTreeMap<&'a str, Vec<String>> {
+    let mut reasons: BTreeMap<&'a str, Vec<String>> = BTreeMap::new();
+    for function in functions.iter().filter(|function| !function.missing.is_empty()) {
+        reasons.entry(&function.missing).or_default().push(function_name(function.frame));
+    }
+    reasons
+}
+
+fn listing(table: &ProfileTable, function: &SampledFunction, id: &str) -> Markup {
+    let mut hottest: Vec<&SampledInstruction> = function.instructions.iter().collect();
+    hottest.sort_by_key(|instruction| Reverse(instruction.samples));
+    let hidden = hottest.len().saturating_sub(HOTTEST);
+    hottest.truncate(HOTTEST);
+    let has_text = function.missing.is_empty();
+    let has_source = hottest.iter().any(|instruction| !instruction.source.is_empty());
+    let name = function_name(function.frame);
+    // Without the text, the function's name with an offset is what other tools take.
+    let prefix = if has_text { "" } else { &name };
+    html! {
+        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
+            table.figures.down.instructions {
+                caption id=(id) { div {
+                    strong { (name) } " · at " (count(function.point)) " " (table.axis) " · "
+                    (count(function.samples)) " samples"
+                    @if hidden > 0 { ", " (count(hidden as u64)) " more instructions with fewer of them" }
+                } }
+                thead { tr {
+                    th.number scope="col" { "samples" }
+                    th scope="col" { "offset" }
+                    @if has_text { th scope="col" { "bytes" } th scope="col" { "instruction" } }
+                    @if has_source { th scope="col" { "source" } }
+                } }
+                tbody {
+                    @for instruction in hottest {
+                        tr {
+                            td.number { (percent(instruction.samples as f64 / function.samples as f64)) }
+                            td { code { (prefix) "+" (format!("{:#x}", instruction.offset)) } }
+                            @if has_text {
+                                td { code.bytes { (instruction.bytes) } }
+                                td { code { (instruction.text) } }
+                            }
+                            @if has_source { td { (instruction.source) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -16,7 +16,7 @@ pub(crate) mod stop;
 
 pub use keeper::Unsaved;
 pub use lifecycle::new_run;
-pub use profile::{PROFILE_HZ, PROFILE_HZ_MAX, check_profile};
+pub use profile::{PROFILE_HZ, PROFILE_HZ_MAX, check_profile, profiled_keys};
 
 use crate::process::adopt_orphans;
 use crate::run::progress::Watch;

@@ -80,7 +80,7 @@ fn a_file_is_downloaded_from_a_server_of_ones_own() {
 }
 
 /// `knee httpd`, running, which serves the directory of `knee`; and its address.
-fn running_httpd(knee: &Knee) -> (Child, String) {
+pub(crate) fn running_httpd(knee: &Knee) -> (Child, String) {
     let directory = knee.directory.path().display().to_string();
     let mut httpd = std::process::Command::new(env!("CARGO_BIN_EXE_knee"))
         .args(["httpd", &directory, "--port", "0", "--bind", "127.0.0.1", "--json"])

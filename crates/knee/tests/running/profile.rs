@@ -1,8 +1,10 @@
 //! The profile pass: every workload has samples of what it times, and what is cut off or fails loses nothing.
 
 use crate::common::{Came, Knee, wait_until};
+use crate::own_servers::running_httpd;
 use record::{Archive, Outcome, ProfilePlan, ProfiledCell, Run, RunState, SqliteArchive};
 use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Whether this machine allows samples; says so where it does not.
@@ -194,6 +196,32 @@ fn both_sides_of_a_comparison_are_profiled() {
         assert_eq!((run.cells.len(), run.profile.cells.len()), (4, 2), "run {number}");
     }
     knee.assert_no_process_left();
+}
+
+#[test]
+fn a_server_that_runs_already_is_profiled_with_its_load() {
+    if !is_possible() {
+        return;
+    }
+    let knee = Knee::new();
+    std::fs::write(knee.directory.path().join("x"), "hello").unwrap();
+    let (mut httpd, address) = running_httpd(&knee);
+    let url = format!("mine=http://{address}/x");
+    let words = ["dead", "--points", "20", "--alive", "4", "--workers", "1", "--url", &url];
+    let short = ["--rounds", "1", "--time", "1ms", "--quick", "--profile=2k"];
+    let came = knee.run(&[&["run"], &words[..], &short].concat());
+    httpd.kill().unwrap();
+    httpd.wait().unwrap();
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let Run { profile, .. } = knee.last_run();
+    let replies = profile.cells[0].regions.iter().find(|region| region.metric == "replies");
+    let root = |stack: u32| {
+        let root = profile.path(stack)[0];
+        profile.frames[profile.stacks[root as usize].frame as usize].function.as_str()
+    };
+    let roots: BTreeSet<&str> =
+        replies.unwrap().samples.iter().map(|(stack, _)| root(*stack)).collect();
+    assert_eq!(roots, BTreeSet::from(["knee", "knee worker"]), "{:?}", profile.cells[0].limits);
 }
 
 #[test]

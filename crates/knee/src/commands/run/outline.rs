@@ -179,7 +179,8 @@ fn text(plan: &Plan, estimate: &Estimate, seen_before: Option<String>) -> String
     if let Some(profile) = plan.profile {
         let _ = writeln!(
             text,
-            "Profile: each once more after the last round at {} Hz, {} for each figure",
+            "Profile: {} once more after the last round, at {} Hz, {} for each figure",
+            counted(&count(engine::profiled_keys(plan).count() as u64), "cells"),
             count(profile.frequency_hz),
             duration(profile.measure_ms)
         );

@@ -104,13 +104,13 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
     let busy = if waiting >= WAITING_SHARE_MIN { ", busy waiting" } else { "" };
     // Where there are several, the process that grew.
     let process = first.process.as_ref().map(|process| process.frame.function.as_str());
-    let owner = process.map(|process| format!("{process}'s ")).unwrap_or_default();
+    let owner = process.map(|process| format!(" of {process}")).unwrap_or_default();
     let text = match (&first.container, leaders.as_slice()) {
         (Some(container), [only, ..])
             if only.frame == container.frame && only.share.value >= LONE_SHARE_MIN =>
         {
             format!(
-                "{} of {whole} is in {owner}{}{busy}",
+                "{} of {whole} is in {}{owner}{busy}",
                 share_of(&only.frame),
                 function_name(&only.frame)
             )
@@ -132,7 +132,7 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
                 .collect();
             let colon = if listed.is_empty() { "" } else { ": " };
             let (name, listed) = (function_name(&container.frame), listed.join(", "));
-            format!("{share} of {whole} is in {owner}{name} and what it calls{colon}{listed}{busy}")
+            format!("{share} of {whole} is in {name}{owner} and what it calls{colon}{listed}{busy}")
         }
         (None, []) => match &first.process {
             Some(process) => {

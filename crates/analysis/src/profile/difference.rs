@@ -112,11 +112,8 @@ impl<'a> Pair<'a, '_> {
             return self.changed(timed, total);
         }
         let is_level = timed.low > 1.0 / TIMED_FACTOR_MIN && timed.high < TIMED_FACTOR_MIN;
-        if !is_level {
+        if !is_level || self.first.samples.min(self.second.samples) < SAMPLES_MIN {
             return DifferenceVerdict::NotTimed;
-        }
-        if self.first.samples.min(self.second.samples) < SAMPLES_MIN {
-            return DifferenceVerdict::TooFewSamples;
         }
         let bound = self.share_bound();
         if bound <= SAME_SHARE_MAX {

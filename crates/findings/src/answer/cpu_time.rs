@@ -48,15 +48,20 @@ fn of_table(material: &Material<'_>, table: &Table) -> Vec<Statement> {
     groups.iter().map(|group| statement(material, table, group)).collect()
 }
 
-/// Whether two subjects are contrasted although the growth of the dearer one is attributed: that would say the same
-/// again.
+/// Whether two subjects are contrasted although the growth of the dearer one is attributed, or it was contrasted
+/// before: that would say the same again.
 fn is_repeated(all: &[Attributed<'_>], finding: &Finding, attribution: &Attribution) -> bool {
-    matches!(attribution.between, Between::Subjects { .. })
-        && all.iter().any(|(earlier, data)| {
-            matches!(data.between, Between::Points { .. })
-                && data.difference.is_attributed()
-                && earlier.subjects.first() == finding.subjects.first()
-        })
+    let Between::Subjects { .. } = attribution.between else { return false };
+    let dearer = finding.subjects.first();
+    let earlier = all.iter().take_while(|(earlier, _)| !std::ptr::eq(*earlier, finding));
+    let is_contrasted = earlier
+        .filter(|(_, data)| matches!(data.between, Between::Subjects { .. }))
+        .any(|(earlier, _)| earlier.subjects.first() == dearer);
+    let is_attributed = all
+        .iter()
+        .filter(|(_, data)| matches!(data.between, Between::Points { .. }))
+        .any(|(grown, data)| data.difference.is_attributed() && grown.subjects.first() == dearer);
+    is_contrasted || is_attributed
 }
 
 fn statement(material: &Material<'_>, table: &Table, group: &[Attributed<'_>]) -> Statement {

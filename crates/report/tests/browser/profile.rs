@@ -564,7 +564,7 @@ fn the_hottest_instructions_of_what_grew_are_folded_away_below_its_table() {
                 vec![vec!["100 %", "unix_poll+0x1a3"]],
             ]
         );
-        let notes: String = page.get("document.querySelector('.hot .note').textContent");
+        let notes: String = page.get("document.querySelector('.hot > .note').textContent");
         assert!(
             notes.starts_with("No instructions of unix_poll: the kernel's code is in /proc/kcore"),
             "{notes}"

@@ -1,7 +1,7 @@
 //! Where in the functions that grew the samples are: their hottest instructions, folded away below the table.
 
 use crate::text::instructions::{self, Chosen, SampledFunction, SampledInstruction};
-use ::findings::format::{count, function_name, list, percent};
+use ::findings::format::{count, function_name, list, percent, quantity};
 use analysis::{ProfileRow, ProfileTable};
 use maud::{Markup, html};
 use record::Run;
@@ -24,8 +24,10 @@ pub(super) fn section(run: &Run, table: &ProfileTable, row: &ProfileRow, id: &st
     html! {
         details.hot {
             summary { "Hottest instructions of " (list(&names)) }
-            @for (number, function) in functions.iter().enumerate() {
-                (listing(table, function, &format!("{id}-hot-{number}")))
+            div.listings {
+                @for (number, function) in functions.iter().enumerate() {
+                    (listing(table, function, &format!("{id}-hot-{number}")))
+                }
             }
             @for (reason, names) in without_text(&functions) {
                 p.note { "No instructions of " (list(&names)) ": " (reason) "." }
@@ -59,12 +61,11 @@ fn listing(table: &ProfileTable, function: &SampledFunction, id: &str) -> Markup
     let prefix = if has_text { "" } else { &name };
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures.down.instructions {
-                caption id=(id) { div {
-                    strong { (name) } " · at " (count(function.point)) " " (table.axis) " · "
-                    (count(function.samples)) " samples"
-                    @if hidden > 0 { ", " (count(hidden as u64)) " more instructions with fewer of them" }
-                } }
+            p.caption id=(id) {
+                strong { (name) } " · at " (count(function.point)) " " (table.axis) " · "
+                (quantity(function.samples, "sample"))
+            }
+            table.figures.down.instructions aria-labelledby=(id) {
                 thead { tr {
                     th.number scope="col" { "samples" }
                     th scope="col" { "offset" }
@@ -85,6 +86,7 @@ fn listing(table: &ProfileTable, function: &SampledFunction, id: &str) -> Markup
                     }
                 }
             }
+            @if hidden > 0 { p.note { (quantity(hidden as u64, "more instruction")) " with fewer samples" } }
         }
     }
 }

@@ -95,7 +95,9 @@ pub fn alternate(
             }
         }
     }
-    sides.iter_mut().for_each(|side| look_after(side.run));
+    for side in &mut sides {
+        look_after(side.run);
+    }
     let mut passes = [0, 1].map(|turn| ProfilePass::new(sides[turn].run));
     stopped = stopped || !profile(&mut sides, &mut passes, settings, watch);
     sides.map(|side| side.finish(stopped))

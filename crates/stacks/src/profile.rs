@@ -7,7 +7,8 @@ use std::fmt::{self, Display, Formatter};
 pub struct SampledStacks {
     /// What was sampled by.
     pub event: SampledEvent,
-    /// The CPU time that one sample stands for, in nanoseconds.
+    /// The CPU time that each sample stands for, in nanoseconds; by cycles, at the speed that a busy CPU had when sampling
+    /// began.
     pub sample_ns: f64,
     /// The functions of all stacks, each once.
     pub frames: Vec<Frame>,

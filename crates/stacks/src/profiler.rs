@@ -12,7 +12,7 @@ use crate::profile::{
     CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledStacks, TimedSample,
 };
 use crate::threads::threads_below;
-use clocks::{Clocks, Open};
+use clocks::{Clocks, Open, cycles_per_s};
 use error::perf_level;
 use processes::{Node, Processes, StackSample};
 use rustix::process::Pid;
@@ -46,7 +46,7 @@ impl Profiler {
     /// # Errors
     /// Nothing can be sampled.
     pub fn check() -> Result<(), ProfileError> {
-        Clocks::open_with(std::process::id(), 1, &Event::clock)?.enable()
+        Clocks::open_with(std::process::id(), 1, cycles_per_s(), &Event::clock)?.enable()
     }
 
     /// Samples `root`, its threads and descendants, and everything that they start.
@@ -58,7 +58,8 @@ impl Profiler {
     }
 
     fn start_with(root: Pid, frequency_hz: u64, open: Open<'_>) -> Result<Profiler, ProfileError> {
-        let clocks = Clocks::open_with(root.as_raw_pid().cast_unsigned(), frequency_hz, open)?;
+        let pid = root.as_raw_pid().cast_unsigned();
+        let clocks = Clocks::open_with(pid, frequency_hz, cycles_per_s(), open)?;
         let sample_ns = 1e9 / frequency_hz.max(1) as f64;
         let processes = Processes::default();
         let mut profiler = Profiler { clocks, processes, sample_ns, bytes: Vec::new() };

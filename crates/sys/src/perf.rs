@@ -44,7 +44,6 @@ const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const EXCLUDE_IDLE: u64 = 1 << 7;
 const MAPPINGS: u64 = 1 << 8;
 const COMMANDS: u64 = 1 << 9;
-const FREQUENCY: u64 = 1 << 10;
 const TASKS: u64 = 1 << 13;
 const WATERMARK: u64 = 1 << 14;
 const ID_IN_ALL: u64 = 1 << 18;
@@ -114,10 +113,11 @@ pub enum SampleClock {
         /// Nanoseconds between two samples.
         period_ns: u64,
     },
-    /// The CPU has counted so many cycles, as many as give this number of samples a second of CPU time.
+    /// The CPU has counted so many cycles. The number is fixed: the kernel would vary it to keep a frequency, so that
+    /// no sample would stand for as much as another.
     Cycles {
-        /// Samples a second.
-        frequency_hz: u64,
+        /// Cycles between two samples.
+        period: u64,
     },
 }
 
@@ -253,12 +253,10 @@ impl Event {
             Modes::All => EXCLUDE_HYPERVISOR,
             Modes::User => EXCLUDE_HYPERVISOR | EXCLUDE_KERNEL | EXCLUDE_CHAIN_KERNEL,
         };
-        // A period or a frequency of 0 would be no clock at all.
-        let (kind, config, sample_period, frequency) = match clock {
-            SampleClock::CpuTime { period_ns } => (SOFTWARE, CPU_CLOCK, period_ns.max(1), 0),
-            SampleClock::Cycles { frequency_hz } => {
-                (HARDWARE, CPU_CYCLES, frequency_hz.max(1), FREQUENCY)
-            }
+        // A period of 0 would be no clock at all.
+        let (kind, config, sample_period) = match clock {
+            SampleClock::CpuTime { period_ns } => (SOFTWARE, CPU_CLOCK, period_ns.max(1)),
+            SampleClock::Cycles { period } => (HARDWARE, CPU_CYCLES, period.max(1)),
         };
         let attributes = Attributes {
             kind,
@@ -267,7 +265,7 @@ impl Event {
             sample_period,
             sample_type: COUNTER_AND_CHAIN,
             flags: bit_field(
-                DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID | excluded | frequency | for_target,
+                DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID | excluded | for_target,
             ),
             wakeup_watermark: 1 << 30,
             clock_id: libc::CLOCK_MONOTONIC,

@@ -5,7 +5,8 @@ use crate::profile::SampledEvent;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::io;
-use sys::perf::{Event, Modes, Ring, SampleClock, Target};
+use std::time::{Duration, Instant};
+use sys::perf::{CountedEvent, Counter, Event, Modes, Ring, SampleClock, Target};
 
 /// The size of a ring's data: at a thousand samples a second, of a kilobyte at the most each, it is full
 /// after half a second.
@@ -14,6 +15,9 @@ const RING_PAGES: usize = 128;
 const RING_PAGES_MIN: usize = 8;
 /// How often the threads of a process are looked for again, while there are new ones.
 const SCANS_MAX: usize = 8;
+
+/// The CPU works for this time before its cycles are counted, so that it has left its idle speed, and then for as long.
+const WARM_UP: Duration = Duration::from_millis(5);
 
 /// Opens one clock.
 pub(super) type Open<'a> = &'a dyn Fn(SampleClock, Target, Modes) -> io::Result<Event>;
@@ -52,9 +56,20 @@ struct CpuClock {
 
 impl Clocks {
     /// Opens the clocks for the thread `root`: the best that this system allows. They do not run yet.
-    pub fn open_with(root: u32, frequency_hz: u64, open: Open<'_>) -> Result<Clocks, ProfileError> {
-        let period_ns = 1_000_000_000 / frequency_hz.max(1);
-        let clocks = [SampleClock::Cycles { frequency_hz }, SampleClock::CpuTime { period_ns }];
+    ///
+    /// A sample stands for a fixed number of cycles, which is what `cycles_per_s` makes of a fixed time; none where cycles
+    /// can't be counted.
+    pub fn open_with(
+        root: u32,
+        frequency_hz: u64,
+        cycles_per_s: Option<f64>,
+        open: Open<'_>,
+    ) -> Result<Clocks, ProfileError> {
+        let frequency_hz = frequency_hz.max(1);
+        let cpu_time = SampleClock::CpuTime { period_ns: 1_000_000_000 / frequency_hz };
+        let cycles = cycles_per_s
+            .map(|cycles| SampleClock::Cycles { period: (cycles / frequency_hz as f64) as u64 });
+        let clocks: Vec<SampleClock> = cycles.into_iter().chain([cpu_time]).collect();
         let scopes = [
             (Scope::System, Modes::All),
             (Scope::Descent, Modes::All),
@@ -62,7 +77,7 @@ impl Clocks {
         ];
         let mut refusal = None;
         for (scope, modes) in scopes {
-            for clock in clocks {
+            for &clock in &clocks {
                 let setting = Setting { scope, modes, clock };
                 let error = match open_all(root, setting, open) {
                     Ok(events) => return Clocks::new(setting, root, events),
@@ -74,7 +89,7 @@ impl Clocks {
                         refusal = Some(error);
                         break;
                     }
-                    Some(errno) if clock == clocks[0] && has_no_counter(errno) => {}
+                    Some(errno) if Some(clock) == cycles && has_no_counter(errno) => {}
                     _ => return Err(refused(&error, root)),
                 }
             }
@@ -179,6 +194,25 @@ fn open_all(
     Ok(events)
 }
 
+/// Cycles of a second of CPU time at the speed that a busy CPU has now; none where they can't be counted.
+pub(super) fn cycles_per_s() -> Option<f64> {
+    let start = |event| Counter::start(event, Modes::User).ok();
+    let (cycles, cpu_time) = (start(CountedEvent::Cycles)?, start(CountedEvent::CpuTime)?);
+    spin();
+    let (cycles_before, ns_before) = (cycles.read().ok()?, cpu_time.read().ok()?);
+    spin();
+    let counted = cycles.read().ok()?.checked_sub(cycles_before)?;
+    let ns = cpu_time.read().ok()?.checked_sub(ns_before)?;
+    (counted > 0 && ns > 0).then(|| counted as f64 * 1e9 / ns as f64)
+}
+
+fn spin() {
+    let start = Instant::now();
+    while start.elapsed() < WARM_UP {
+        std::hint::spin_loop();
+    }
+}
+
 /// Whether this answer means that there is no counter of cycles, or none for this use.
 fn has_no_counter(errno: Errno) -> bool {
     [Errno::NOENT, Errno::OPNOTSUPP, Errno::NODEV, Errno::INVAL, Errno::BUSY].contains(&errno)
@@ -235,6 +269,14 @@ mod tests {
     }
 
     #[test]
+    fn a_busy_cpu_has_a_speed_where_its_cycles_are_counted() {
+        let Some(cycles) = cycles_per_s() else {
+            return eprintln!("SKIPPED: no counter of cycles");
+        };
+        assert!((1e8..2e10).contains(&cycles), "{cycles}");
+    }
+
+    #[test]
     fn the_best_that_is_allowed_is_used() {
         // A kernel that refuses all but a program's own part, and has no counter of cycles.
         let tried = RefCell::new(Vec::new());
@@ -250,9 +292,11 @@ mod tests {
                 _ => Err(Errno::MFILE.into()),
             }
         };
-        let error = Clocks::open_with(std::process::id(), 1000, &refusing).err();
+        let open =
+            |cycles_per_s, open| Clocks::open_with(std::process::id(), 1000, cycles_per_s, open);
+        let error = open(Some(3e9), &refusing).err();
         assert_eq!(error, Some(ProfileError::DescriptorLimit));
-        let cycles = SampleClock::Cycles { frequency_hz: 1000 };
+        let cycles = SampleClock::Cycles { period: 3_000_000 };
         let clock = SampleClock::CpuTime { period_ns: 1_000_000 };
         let wanted = [
             (Scope::System, Modes::All, cycles),
@@ -260,9 +304,12 @@ mod tests {
             (Scope::Descent, Modes::User, cycles),
             (Scope::Descent, Modes::User, clock),
         ];
-        assert_eq!(*tried.borrow(), wanted);
+        assert_eq!(tried.take(), wanted);
+        assert!(open(None, &refusing).is_err());
+        let is_cycles = |clock| matches!(clock, SampleClock::Cycles { .. });
+        assert!(tried.take().into_iter().all(|(_, _, clock)| !is_cycles(clock)), "no counter");
         let refused = |_, _, _| Err(Errno::PERM.into());
-        let error = Clocks::open_with(std::process::id(), 1000, &refused).err().unwrap();
+        let error = open(Some(3e9), &refused).err().unwrap();
         assert!(
             matches!(
                 error,

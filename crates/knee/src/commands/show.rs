@@ -96,7 +96,8 @@ fn profile(
     }
     let limits = conclusions.caveats.iter();
     for limit in limits.filter(|caveat| matches!(caveat, Caveat::LimitedProfile(_))) {
-        out.push_str(&format!("{}\n", limit.line()));
+        out.push_str(&limit.line());
+        out.push('\n');
     }
     Ok(out)
 }

@@ -8,6 +8,7 @@ use findings::format::{count, function_name, list, percent};
 use record::Run;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 
 /// Instructions of a function that grew.
 const HOTTEST: usize = 8;
@@ -96,11 +97,12 @@ impl Pen {
                 format!("{}{:GAP$}{:stub$}", right(&share, INDENT + 5), "", offset(instruction));
             for (column, width) in [(&instruction.bytes, bytes), (&instruction.text, text)] {
                 if width > 0 {
-                    line.push_str(&format!("{:GAP$}{column:width$}", ""));
+                    // Writing to a String can't fail.
+                    let _ = write!(line, "{:GAP$}{column:width$}", "");
                 }
             }
             if !instruction.source.is_empty() {
-                line.push_str(&format!("{:GAP$}{}", "", self.paint(DIM, instruction.source)));
+                let _ = write!(line, "{:GAP$}{}", "", self.paint(DIM, instruction.source));
             }
             self.line(out, &line);
         }

@@ -24,7 +24,7 @@ use fastrand::Rng;
 use function_growth::{Samples, function_growth};
 use record::{Frame, FrameKind, MetricInfo, Outcome, Parameters, ProfiledCell, Run, WorkloadInfo};
 use std::collections::BTreeSet;
-use thresholds::{LISTED_INCLUSIVE_SHARE_MIN, LISTED_MAX, LISTED_SHARE_MIN};
+use thresholds::{LISTED_INCLUSIVE_SHARE_MIN, LISTED_MAX, LISTED_SHARE_MIN, POSITION_SAMPLES_MIN};
 
 /// The profiles of `run`, whose timed figures are `tables`: headline metrics first.
 pub(crate) fn profiles(run: &Run, tables: &[Table]) -> Vec<ProfileTable> {
@@ -171,10 +171,17 @@ impl<'a> Series<'a> {
         let warm = verdicts_from(self.workload.trajectory, points);
         let from_peak = self.timed_row(&profiles.subject).and_then(|row| row.rate.as_ref());
         let from = from_peak.map_or(0, |rate| rate.from).max(warm);
-        let mut with_profile =
-            (0..points.len()).filter(|&at| points[at] >= from && profiles.at[at].is_some());
-        let first = with_profile.next()?;
-        Some([first, with_profile.next_back()?])
+        let with_samples = |min: u64| -> Vec<usize> {
+            let is_seen = |at: &usize| profiles.at[*at].as_ref().is_some_and(|p| p.samples >= min);
+            (0..points.len()).filter(|&at| points[at] >= from).filter(is_seen).collect()
+        };
+        // The first stretches of a trajectory are short.
+        let min = if self.workload.trajectory { POSITION_SAMPLES_MIN } else { 0 };
+        let seen = Some(with_samples(min)).filter(|seen| seen.len() > 1);
+        match seen.unwrap_or_else(|| with_samples(0)).as_slice() {
+            [first, .., last] => Some([*first, *last]),
+            _ => None,
+        }
     }
 
     fn timed_row(&self, subject: &str) -> Option<&'a Row> {
@@ -188,7 +195,8 @@ impl<'a> Series<'a> {
             (Some(first), Some(second)) => self.time_ratio(first.median, second.median),
             // The positions of a trajectory's profile need not be the table's.
             _ if self.workload.trajectory && self.metric.unit == "ns" => {
-                let factor = row.growth.as_ref()?.factor;
+                let growth = row.growth.as_ref();
+                let factor = growth.filter(|growth| (growth.from, growth.to) == (from, to))?.factor;
                 Some(Estimate { value: factor, low: factor, high: factor })
             }
             _ => None,

@@ -4,7 +4,7 @@ use analysis::DifferenceVerdict;
 use analysis::compare::{Terms, compare};
 use findings::kinds::attribution::Between;
 use findings::run_changes::sentence;
-use findings::{Answer, Conclusions, Data, conclude};
+use findings::{Answer, Caveat, Conclusions, Data, conclude};
 use fixtures::{CellBuilder, cell, key, profile, run, workload};
 use record::{ProfileLimit, Run};
 
@@ -226,4 +226,45 @@ fn a_slower_run_says_where_its_cpu_time_went() {
         ),
         "{sentences:?}"
     );
+}
+
+#[test]
+fn what_a_profile_could_not_see_is_a_caveat() {
+    let named: Stacks<'_> = &[("knee worker;work", 90), ("knee worker;[libc.so.6]", 10)];
+    let cells = [(1_000, 100_000_000, named), (1_000, 100_000_000, named)];
+    let subject = Subject { name: "poll", cells, timed: [1e5, 1e5] };
+    let lines = |limit: Option<&ProfileLimit>| -> Vec<String> {
+        let all = conclude(&profiled(&[subject], limit)).caveats;
+        let of_profile = all.iter().filter(|caveat| matches!(caveat, Caveat::LimitedProfile(_)));
+        of_profile.map(Caveat::line).collect()
+    };
+    let unnamed = "10 % of the profile's samples have no symbol → build with symbols and frame pointers, \
+                   or install the libraries' debug symbols";
+    assert_eq!(lines(None), [unnamed]);
+    let error = "Operation not permitted".to_owned();
+    let cases = [
+        (
+            ProfileLimit::KernelHidden { perf_level: Some(2) },
+            "the profile has no samples in the kernel (kernel.perf_event_paranoid is 2) → sudo sysctl \
+             kernel.perf_event_paranoid=1",
+        ),
+        (
+            ProfileLimit::KernelSymbolsHidden,
+            "the profile has no names of kernel functions (kernel.kptr_restrict) → sudo sysctl \
+             kernel.kptr_restrict=0",
+        ),
+        (
+            ProfileLimit::SamplesLost { lost: 50 },
+            "100 of 300 samples of the profile were lost → leave a CPU idle while it is profiled",
+        ),
+        (
+            ProfileLimit::ProcessHidden { program: "nginx".into(), error },
+            "the profile has no samples of nginx: Operation not permitted → run knee as the user of that \
+             process, or as root",
+        ),
+    ];
+    for (limit, wanted) in cases {
+        assert_eq!(lines(Some(&limit)), [wanted, unnamed]);
+    }
+    assert_eq!(lines(Some(&ProfileLimit::SamplesLost { lost: 1 })), [unnamed]);
 }

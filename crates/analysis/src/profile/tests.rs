@@ -277,6 +277,7 @@ fn a_run_without_a_profile_has_none() {
 fn positions_of_a_trajectory_are_points() {
     let stacks = |n: u64| [("knee worker;mmap_[k];find_vma_[k]", n), ("knee worker;main", 60)];
     let mut built = profile().cell(key("mmap", "mmap", 10_000, 0), "call", (900, 90_000_000), []);
+    built = built.region("call", 1_000, (100, 10_000_000), [("knee worker;main", 8)]);
     for (position, samples) in [(2_000, 200), (5_000, 500), (10_000, 1_000)] {
         built = built.region("call", position, (1_000, samples * 1_000_000), stacks(samples));
     }

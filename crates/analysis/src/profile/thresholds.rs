@@ -5,6 +5,8 @@
 
 /// Fewer samples in the profile that costs more attribute nothing: a share of a fifth has an interval of ±11 points.
 pub const SAMPLES_MIN: u64 = 50;
+/// The change of a trajectory begins at its first stretch with so many samples: the first stretches take no time.
+pub const POSITION_SAMPLES_MIN: u64 = 15;
 /// The timed rounds differ from this factor on, with the whole interval. Source: as
 /// [`LEVEL_FACTOR_MAX`](crate::growth::thresholds::LEVEL_FACTOR_MAX), which two cells of the same differ by on a shared
 /// machine.

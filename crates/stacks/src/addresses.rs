@@ -229,6 +229,7 @@ fn open_path(path: &str, inode: u64) -> Option<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn a_program_in_memory_is_a_file_and_other_code_in_memory_is_none() {
@@ -243,5 +244,30 @@ mod tests {
         assert_eq!(locate(program, 0x5010), CodeAddress::Memory(u32::MAX, 0x5010));
         assert_eq!(locate("", 0x1010), CodeAddress::Memory(u32::MAX, 0x1010));
         assert_eq!(locate(program, 0x3000), CodeAddress::Unknown);
+    }
+
+    #[test]
+    fn code_made_at_run_time_is_named_by_its_compilers_list() {
+        // A number beyond the largest that Linux gives.
+        let pid = 0x7fff_1000;
+        let list = format!("/tmp/perf-{pid}.map");
+        fs::write(&list, "7f0000000100 40 LazyCompile:~add x.js:1\n").unwrap();
+        let maps = Maps::parse("7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n");
+        let mut files = MappedFiles::default();
+        let [listed, unlisted, nowhere] = [0x7f00_0000_0110, 0x7f00_0000_0010, 0x10]
+            .map(|address| files.locate(pid, "", &maps, address));
+        assert_eq!(nowhere, CodeAddress::Unknown);
+        let all = [&listed, &unlisted, &nowhere].map(Clone::clone);
+        let until = Instant::now() + Duration::from_secs(60);
+        let resolved = files.resolve(&BTreeSet::from(all), false, until);
+        fs::remove_file(list).unwrap();
+        let name = |address| {
+            let resolved: &ResolvedAddress = &resolved[address];
+            (resolved.kind, resolved.symbol.as_ref().map(|symbol| symbol.name.as_str()))
+        };
+        assert_eq!(name(&listed), (FrameKind::Jit, Some("LazyCompile:~add x.js:1")));
+        assert_eq!(resolved[&listed].offset, 0x10);
+        assert_eq!(name(&unlisted), (FrameKind::Jit, None));
+        assert_eq!(name(&nowhere), (FrameKind::Unknown, None));
     }
 }

@@ -268,7 +268,7 @@ fn agreement(busy: &Path, data: &Path, sampler: &Path, tally: &mut Tally) -> Res
     Ok(())
 }
 
-/// `31.31%	[k] sock_poll`, the largest first.
+/// A share in percent, a tab, `[k] sock_poll`; the largest first.
 fn perf_shares(report: &str) -> Vec<(String, f64)> {
     let lines = report.lines().filter(|line| !line.starts_with('#'));
     let share = |line: &str| {
@@ -280,7 +280,7 @@ fn perf_shares(report: &str) -> Vec<(String, f64)> {
     lines.filter_map(share).collect()
 }
 
-/// `0.31310	sock_poll	kernel`.
+/// A share, a tab, a function, a tab, its module.
 fn our_shares(table: &str) -> BTreeMap<String, f64> {
     let share = |line: &str| {
         let mut columns = line.split('\t');

@@ -140,7 +140,7 @@ impl Seen {
                 shares(&self.entries, entry_label, self.samples())
             ));
             if self.programs.len() > 1 {
-                let programs = shares(&self.programs, |name| name.clone(), self.samples());
+                let programs = shares(&self.programs, String::clone, self.samples());
                 lines.push(format!("By program: {programs}"));
             }
             lines.push(String::new());
@@ -148,9 +148,8 @@ impl Seen {
         }
         let limits = &self.stacks.limits;
         lines.extend(limits.iter().map(|limit| format!("Not seen: {limit}")));
-        let folded = lines.iter().flat_map(|line| match line.is_empty() {
-            true => vec![String::new()],
-            false => report::layout::folded(line, width),
+        let folded = lines.iter().flat_map(|line| {
+            if line.is_empty() { vec![String::new()] } else { report::layout::folded(line, width) }
         });
         folded.map(|line| line + "\n").collect()
     }

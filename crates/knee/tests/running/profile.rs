@@ -33,9 +33,8 @@ fn words(workload: &str) -> Option<&'static [&'static str]> {
     Some(match workload {
         "poll" => &["--points", "100", "--subjects", "epoll-level"],
         "pipetest" => &["--points", "10", "--pipes", "100", "--subjects", "epoll-level"],
-        "socket" | "bind" | "accept" | "close" => &["--points", "1k"],
+        "socket" | "bind" | "accept" | "close" | "open" | "manyfiles" => &["--points", "1k"],
         "mmap" | "touch" | "munmap" => &["--points", "10k"],
-        "open" | "manyfiles" => &["--points", "1k"],
         "fork" | "reap" => &["--points", "200", "--subjects", "static"],
         "thread" => &["--points", "500"],
         "lock" => &["--points", "4", "--subjects", "ttas"],

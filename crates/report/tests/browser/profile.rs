@@ -448,13 +448,13 @@ fn a_single_cell_is_a_bar_and_a_plain_flame_graph() {
     with(&runs, |page| {
         let title: String = page.get(&format!("{PROFILE}.flame.title"));
         assert_eq!(title, "Flame graph: poll at 1,000");
-        let [width, choosers]: [f64; 2] = page.get(
+        let (width, choosers): (f64, usize) = page.get(
             "[document.querySelector('.band').getBBox().width,
                 [...document.querySelectorAll('.profile .chooser')].filter((one) => one.checkVisibility()).length]"
         );
         assert!((100.0..=160.0).contains(&width), "{width}");
         // Nothing but the search.
-        assert_eq!(choosers, 1.0);
+        assert_eq!(choosers, 1);
         let heads: Vec<String> = page
             .get("[...document.querySelectorAll('.profiled h4')].map((one) => one.textContent)");
         assert_eq!(heads, ["By function", "Flame graph: poll at 1,000"]);

@@ -245,15 +245,16 @@ const FORMAT: Toy = Toy {
     file: "crates/report/src/export/toy.rs",
     text: r#"//! A toy: the run's id.
 
-use super::{Format, Material};
+use super::{Format, Head, Material};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
     name: "toy-format",
     about: "a toy",
-    heads: &["toy-run"],
+    heads: &[Head::Text("toy-run")],
     choices: &[],
     check: |_| Ok(()),
+    is_profile: false,
     write,
 };
 

@@ -180,29 +180,49 @@ impl Counter {
         Event::open_on(&attributes, 0, -1).map(Counter)
     }
 
-    /// The count so far. Where more was counted at a time than the CPU has counters for, each was counted
-    /// for a part of the time, and this is what that part comes to for the whole.
-    pub fn read(&self) -> io::Result<u64> {
+    /// The count so far.
+    pub fn read(&self) -> io::Result<Count> {
         let mut words = [0_u64; 3];
         // SAFETY: `words` may be written to for the length given.
         let read = unsafe {
             libc::read(self.0.0.as_raw_fd(), words.as_mut_ptr().cast(), size_of_val(&words))
         };
         match usize::try_from(read) {
-            Ok(length) if length == size_of_val(&words) => Ok(scaled(words)),
+            Ok(length) if length == size_of_val(&words) => {
+                let [events, enabled_ns, running_ns] = words;
+                Ok(Count { events, enabled_ns, running_ns })
+            }
             Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
             Err(_) => Err(io::Error::last_os_error()),
         }
     }
 }
 
-/// A count for all the time that it was enabled, of which it ran for a part.
-fn scaled([count, enabled_ns, running_ns]: [u64; 3]) -> u64 {
-    if running_ns == 0 || running_ns >= enabled_ns {
-        return count;
+/// What a [`Counter`] has counted at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    events: u64,
+    /// Time that its threads ran.
+    enabled_ns: u64,
+    /// The part of it in which the CPU had a counter for it.
+    running_ns: u64,
+}
+
+impl Count {
+    /// What was counted since `before`. Where more was counted at a time than the CPU has counters for, each
+    /// was counted for a part of the time, and this is what that part comes to for the whole; none where that
+    /// part is nothing.
+    pub fn since(self, before: Count) -> Option<u64> {
+        let events = self.events.saturating_sub(before.events);
+        let enabled_ns = self.enabled_ns.saturating_sub(before.enabled_ns);
+        let running_ns = self.running_ns.saturating_sub(before.running_ns);
+        if running_ns == 0 {
+            return (enabled_ns == 0).then_some(events);
+        }
+        let whole =
+            u128::from(events) * u128::from(enabled_ns.max(running_ns)) / u128::from(running_ns);
+        u64::try_from(whole).ok()
     }
-    let whole = u128::from(count) * u128::from(enabled_ns) / u128::from(running_ns);
-    u64::try_from(whole).unwrap_or(u64::MAX)
 }
 
 /// A tracepoint or a clock that is watched. It begins disabled.
@@ -549,17 +569,20 @@ mod tests {
         command
             .args(["-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; cat /proc/self/stat"]);
         assert!(command.output().unwrap().status.success());
-        let counted_ns = counter.read().unwrap() - before;
+        let counted_ns = counter.read().unwrap().since(before).unwrap();
         // Twenty thousand turns of a shell take milliseconds; this thread only waits for them.
         assert!(counted_ns > 1_000_000, "{counted_ns}");
     }
 
     #[test]
     fn a_count_of_a_part_of_the_time_is_scaled_to_the_whole() {
-        assert_eq!(scaled([500, 1_000, 1_000]), 500);
-        assert_eq!(scaled([500, 1_000, 250]), 2_000);
-        assert_eq!(scaled([0, 1_000, 0]), 0);
-        assert_eq!(scaled([u64::MAX, 4, 1]), u64::MAX);
+        let count =
+            |[count, enabled_ns, running_ns]: [u64; 3]| Count { events, enabled_ns, running_ns };
+        let before = count([100, 1_000, 500]);
+        assert_eq!(count([600, 2_000, 1_500]).since(before), Some(500));
+        assert_eq!(count([600, 2_000, 750]).since(before), Some(2_000), "a quarter of the time");
+        assert_eq!(count([100, 2_000, 500]).since(before), None, "another had the counter");
+        assert_eq!(count([100, 1_000, 500]).since(before), Some(0), "nothing ran");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Instructions and cycles of a command, where the machine counts them.
 
-use engine::{MetricAbout, SampleKind};
+use engine::{Failure, MetricAbout, SampleKind};
 use rustix::io::Errno;
 use std::io;
 use std::sync::OnceLock;
-use sys::perf::{CountedEvent, Counter, Modes};
+use sys::perf::{Count, CountedEvent, Counter, Modes};
 
 /// Why nothing is counted.
 const NONE: &str = "this machine has no hardware counters (a virtual machine may hide them)";
@@ -63,27 +63,35 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Begins, where it can.
-    pub fn start() -> Counters {
+    /// Begins, where this machine has counters.
+    pub fn start() -> Result<Counters, Failure> {
         let modes = match has_counters() {
             Ok(modes) => *modes,
-            Err(why) => return Counters { counters: Vec::new(), note: why.clone() },
+            Err(why) => return Ok(Counters { counters: Vec::new(), note: why.clone() }),
         };
         let started: io::Result<Vec<Counter>> =
             EVENTS.iter().map(|(event, _)| Counter::start(*event, modes)).collect();
+        let counters = started.map_err(|error| Failure::call("counting instructions", error))?;
         let note = match modes {
             Modes::All => "",
             Modes::User => "in user mode only (kernel.perf_event_paranoid)",
         };
-        match started {
-            Ok(counters) => Counters { counters, note: note.to_owned() },
-            Err(error) => Counters { counters: Vec::new(), note: reason(&error) },
-        }
+        Ok(Counters { counters, note: note.to_owned() })
     }
 
     /// The counts so far, in the order of [`metrics`].
-    pub fn read(&self) -> io::Result<Vec<u64>> {
+    pub fn read(&self) -> io::Result<Vec<Count>> {
         self.counters.iter().map(Counter::read).collect()
+    }
+
+    /// What was counted between two readings, in the order of [`metrics`].
+    pub fn between(before: &[Count], after: &[Count]) -> Result<Vec<u64>, Failure> {
+        let counts = before.iter().zip(after).map(|(before, after)| after.since(*before));
+        counts.collect::<Option<_>>().ok_or_else(|| {
+            Failure::new(
+                "another program uses the CPU's counters: instructions and cycles were not counted",
+            )
+        })
     }
 }
 
@@ -93,8 +101,9 @@ mod tests {
 
     #[test]
     fn there_are_counts_or_a_reason() {
-        let counters = Counters::start();
-        let counts = counters.read().unwrap();
+        let counters = Counters::start().unwrap();
+        let nothing = vec![Count::default(); metrics().len()];
+        let counts = Counters::between(&nothing, &counters.read().unwrap()).unwrap();
         assert_eq!(counts.len(), metrics().len());
         assert!(!counts.is_empty() || !counters.note.is_empty());
         assert!(counts.iter().all(|&count| count > 0), "this thread has run: {counts:?}");

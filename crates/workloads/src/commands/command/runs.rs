@@ -43,7 +43,7 @@ pub(super) fn measure(
     let template = commands
         .ok_or_else(|| Failure::new(format!("there is no command called {}", cell.subject)))?;
     // Before the guard starts: it is counted with what it starts.
-    let counters = Counters::start();
+    let counters = Counters::start()?;
     let mut site = Site { custom, figures, cell, runner: start(probe)?, counters };
     let command = site.command(&template.text, site.output(), custom.input.is_some())?;
     probe.fact("command", site.text(&template.text));
@@ -148,8 +148,7 @@ impl Site<'_> {
         let ran =
             ran.map_err(|error| Failure::call(format!("starting `{}`", self.text(text)), error))?;
         let after = self.counters.read().map_err(counting)?;
-        let counts = before.iter().zip(&after).map(|(before, after)| after.saturating_sub(*before));
-        Ok(CountedRun { ran, counts: counts.collect() })
+        Ok(CountedRun { ran, counts: Counters::between(&before, &after)? })
     }
 
     /// Runs the command until the time is spent.

@@ -577,7 +577,7 @@ mod tests {
     #[test]
     fn a_count_of_a_part_of_the_time_is_scaled_to_the_whole() {
         let count =
-            |[count, enabled_ns, running_ns]: [u64; 3]| Count { events, enabled_ns, running_ns };
+            |[events, enabled_ns, running_ns]: [u64; 3]| Count { events, enabled_ns, running_ns };
         let before = count([100, 1_000, 500]);
         assert_eq!(count([600, 2_000, 1_500]).since(before), Some(500));
         assert_eq!(count([600, 2_000, 750]).since(before), Some(2_000), "a quarter of the time");

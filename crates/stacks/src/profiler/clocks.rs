@@ -201,8 +201,8 @@ pub(super) fn cycles_per_s() -> Option<f64> {
     spin();
     let (cycles_before, ns_before) = (cycles.read().ok()?, cpu_time.read().ok()?);
     spin();
-    let counted = cycles.read().ok()?.checked_sub(cycles_before)?;
-    let ns = cpu_time.read().ok()?.checked_sub(ns_before)?;
+    let counted = cycles.read().ok()?.since(cycles_before)?;
+    let ns = cpu_time.read().ok()?.since(ns_before)?;
     (counted > 0 && ns > 0).then(|| counted as f64 * 1e9 / ns as f64)
 }
 

@@ -16,7 +16,7 @@ pub(crate) mod stop;
 
 pub use keeper::Unsaved;
 pub use lifecycle::new_run;
-pub use profile::{PROFILE_HZ, PROFILE_HZ_MAX, check_profile, profiled_keys};
+pub use profile::{PROFILE_HZ, PROFILE_HZ_MAX, check_profile};
 
 use crate::process::adopt_orphans;
 use crate::run::progress::Watch;
@@ -80,7 +80,7 @@ pub fn run_by(
         watch.ended(&cell, &spender.progress(pace.progress()));
         run.cells.push(cell);
     }
-    look_after(run);
+    look_after(run, ended.len());
     let mut pass = ProfilePass::new(run);
     while !stopped && let Some(key) = pass.next_key() {
         watch.profile_begins(key, &pass.progress());

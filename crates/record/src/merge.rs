@@ -110,8 +110,8 @@ fn last(there: &Run, run: &Run, cells: usize, profile: &Profile) -> Option<Endin
     let ended = [there, run].iter().any(|run| run.summary.state == RunState::Complete);
     let planned = there.summary.cells_planned;
     let measured = cells as u64 == planned || (ended && there.plan.budget.is_some());
-    let profiled =
-        ended || there.plan.profiled_cells().iter().all(|key| profile.cell(key).is_some());
+    let to_profile = there.plan.measured_profiled_cells(there.cells.iter().chain(&run.cells));
+    let profiled = ended || to_profile.iter().all(|key| profile.cell(key).is_some());
     let whole = measured && profiled;
     last.state = if whole { RunState::Complete } else { RunState::Interrupted };
     for warning in there.warnings.iter().chain(&run.warnings) {

@@ -4,7 +4,7 @@
 //! A profile is measured in a pass of its own after the timed rounds. It belongs to the run, but no figure of
 //! a [`Cell`](crate::Cell) comes from it.
 
-use crate::{CellKey, Outcome, Plan};
+use crate::{Cell, CellKey, Outcome, Plan, WorkloadInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
@@ -337,13 +337,34 @@ impl Profile {
 }
 
 impl Plan {
-    /// The cells of the profile pass, in order: each subject at each point once; none where it is not profiled.
+    /// The cells of the profile pass, in order: each subject at each point once, controls never; none where it is
+    /// not profiled.
     pub fn profiled_cells(&self) -> Vec<CellKey> {
+        let is_control = |key: &CellKey| {
+            let info = self.workloads.iter().find(|info| info.name == key.workload);
+            info.is_some_and(WorkloadInfo::is_control)
+                || self.controls().any(|control| control == (&*key.workload, &*key.subject))
+        };
         let mut distinct = HashSet::new();
-        let keys = self.cells.iter().filter(|_| self.profile.is_some());
-        let keys = keys.map(|key| CellKey { round: 0, ..key.clone() });
-        keys.filter(|key| distinct.insert(key.clone())).collect()
+        let keys = self.cells.iter().filter(|key| self.profile.is_some() && !is_control(key));
+        keys.map(first_round).filter(|key| distinct.insert(key.clone())).collect()
     }
+
+    /// Those of them that a round measured: what failed in all rounds would again.
+    pub fn measured_profiled_cells<'a>(
+        &self,
+        cells: impl IntoIterator<Item = &'a Cell>,
+    ) -> Vec<CellKey> {
+        let measured = cells.into_iter().filter(|cell| cell.outcome == Outcome::Measured);
+        let measured: HashSet<CellKey> = measured.map(|cell| first_round(&cell.key)).collect();
+        let mut keys = self.profiled_cells();
+        keys.retain(|key| measured.contains(key));
+        keys
+    }
+}
+
+fn first_round(key: &CellKey) -> CellKey {
+    CellKey { round: 0, ..key.clone() }
 }
 
 /// Finds the index of a frame or a stack, and adds what is new.
@@ -552,6 +573,19 @@ mod tests {
         assert_eq!(serde_json::from_str::<FunctionCode>(&text).unwrap(), code);
     }
 
+    fn measured(key: CellKey) -> Cell {
+        Cell {
+            key,
+            sequence: 0,
+            outcome: Outcome::Measured,
+            elapsed_ns: 0,
+            short: None,
+            usage: crate::Usage::default(),
+            metrics: Vec::new(),
+            facts: std::collections::BTreeMap::new(),
+        }
+    }
+
     #[test]
     fn the_pass_has_each_subject_at_each_point_once() {
         let key = |point, round| CellKey { point, round, ..cell(vec![]).key };
@@ -559,6 +593,9 @@ mod tests {
         let profile = Some(ProfilePlan { frequency_hz: 997, measure_ms: 500 });
         let plan = Plan { cells: cells.clone(), profile, ..Plan::default() };
         assert_eq!(plan.profiled_cells(), &cells[..2]);
+        let measured = measured(key(10, 1));
+        assert_eq!(plan.measured_profiled_cells([&measured]), &cells[1..2]);
+        assert!(plan.measured_profiled_cells([]).is_empty());
         assert!(Plan { cells, ..Plan::default() }.profiled_cells().is_empty());
     }
 

@@ -96,7 +96,7 @@ pub fn alternate(
         }
     }
     for side in &mut sides {
-        look_after(side.run);
+        look_after(side.run, 0);
     }
     let mut passes = [0, 1].map(|turn| ProfilePass::new(sides[turn].run));
     stopped = stopped || !profile(&mut sides, &mut passes, settings, watch);

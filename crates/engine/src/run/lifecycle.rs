@@ -36,8 +36,12 @@ pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrat
     }
 }
 
-/// Looks at the machine after the last round: what a profile uses of it later disturbs no figure.
-pub(super) fn look_after(run: &mut Run) {
+/// Looks at the machine after the last round: what a profile uses of it later disturbs no figure. A run that goes
+/// on with its profile, of which `cells_before` were measured earlier, was looked after then.
+pub(super) fn look_after(run: &mut Run, cells_before: usize) {
+    if run.cells.len() == cells_before && run.host_after.is_some() {
+        return;
+    }
     let mut host_after = host();
     // The user may have named it.
     if let Some(name) = run.host_before.facts.get(HOST_NAME) {
@@ -69,4 +73,24 @@ fn own_ns(run: &Run) -> u64 {
     let workers = run.cells.iter().map(|cell| cell.usage.user_ns + cell.usage.system_ns);
     let here = sys::process::resources();
     workers.sum::<u64>() + here.user_ns + here.system_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Host;
+
+    #[test]
+    fn what_a_profile_takes_is_not_looked_at_when_it_goes_on() {
+        let looked: Host =
+            Host { facts: [("cpu.count".to_owned(), "unlikely".to_owned())].into(), ..host() };
+        let mut run = new_run(Plan::default(), Vec::new(), "0", &crate::calibrate());
+        run.host_after = Some(looked.clone());
+        look_after(&mut run, 0);
+        assert_eq!(run.host_after, Some(looked.clone()));
+        assert_eq!(close(&mut run, true).host_after, looked);
+        run.host_after = None;
+        look_after(&mut run, 0);
+        assert!(run.host_after.is_some(), "an earlier process was killed before it looked");
+    }
 }

@@ -11,10 +11,7 @@ use crate::run::settings::Settings;
 use crate::worker::sampler::WorkerSampler;
 use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, Verdict, supervise_sampled};
-use record::{
-    CellKey, FailureReason, Interner, Metric, Outcome, Plan, ProfilePlan, ProfiledCell, Run,
-    WorkloadInfo,
-};
+use record::{CellKey, FailureReason, Interner, Metric, ProfilePlan, ProfiledCell, Run};
 use stacks::Profiler;
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -55,17 +52,6 @@ fn hz_max() -> u64 {
     rate.ok().and_then(|rate| rate.trim().parse().ok()).unwrap_or(PROFILE_HZ_MAX)
 }
 
-/// The cells of a plan that are to be profiled, in its order: of each subject at each point one. Controls are not.
-pub fn profiled_keys(plan: &Plan) -> impl Iterator<Item = &CellKey> {
-    let is_control = |key: &CellKey| {
-        let info = plan.workloads.iter().find(|info| info.name == key.workload);
-        info.is_some_and(WorkloadInfo::is_control)
-            || plan.controls().any(|control| control == (&*key.workload, &*key.subject))
-    };
-    let keys = plan.cells.iter().filter(|_| plan.profile.is_some());
-    keys.filter(move |key| key.round == 0 && !is_control(key))
-}
-
 /// The cells of a run that are to be profiled, in the plan's order.
 pub(super) struct ProfilePass {
     waiting: VecDeque<CellKey>,
@@ -78,12 +64,8 @@ impl ProfilePass {
     /// What is left of the pass of `run`; nothing where it is not to be profiled. A cell that failed in all
     /// rounds would again.
     pub fn new(run: &Run) -> ProfilePass {
-        let is_measured = |key: &CellKey| {
-            let mut cells = run.cells.iter();
-            cells.any(|cell| cell.outcome == Outcome::Measured && cell_group(&cell.key) == *key)
-        };
-        let is_left = |key: &&CellKey| run.profile.cell(key).is_none() && is_measured(key);
-        let waiting = profiled_keys(&run.plan).filter(is_left).cloned().collect();
+        let keys = run.plan.measured_profiled_cells(&run.cells).into_iter();
+        let waiting = keys.filter(|key| run.profile.cell(key).is_none()).collect();
         let ended = run.profile.cells.iter();
         ProfilePass {
             waiting,

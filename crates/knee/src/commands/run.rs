@@ -129,7 +129,12 @@ fn resumed(file: &Path, name: &str, named: bool) -> Result<ClaimedRun, Trouble> 
     }
     archive.reopen(number)?;
     // Another process may have added cells before this one claimed the run.
-    let run = archive.load(number)?;
+    let interrupted = run;
+    let mut run = archive.load(number)?;
+    if run.cells.len() == interrupted.cells.len() {
+        // An open run has none in the record; where only the profile is left, this one stays.
+        run.host_after = interrupted.host_after;
+    }
     Ok(ClaimedRun { run, archive: Some(archive), _claim: claim })
 }
 

@@ -81,6 +81,23 @@ fn every_workload_has_samples_of_its_headline() {
 }
 
 #[test]
+fn a_command_has_samples_of_the_headline_that_is_chosen() {
+    if !is_possible() {
+        return;
+    }
+    let knee = Knee::new();
+    let words = ["command", "--command", "count=seq {n}", "--points", "20k", "--headline", "user"];
+    let (came, run) = profiled(&knee, &words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let cell = &run.profile.cells[0];
+    assert_eq!(cell.outcome, Outcome::Measured, "{cell:?}");
+    let regions: Vec<(&str, u64)> =
+        cell.regions.iter().map(|region| (&*region.metric, region.operations)).collect();
+    let [("elapsed", elapsed), ("user", user)] = regions[..] else { panic!("{regions:?}") };
+    assert!(elapsed > 0 && elapsed == user, "{regions:?}");
+}
+
+#[test]
 fn each_subject_is_profiled_once_at_each_point_and_the_rounds_are_the_plan_s() {
     if !is_possible() {
         return;
@@ -131,6 +148,8 @@ fn a_run_that_is_cut_off_in_its_profile_goes_on_there() {
     let after = knee.last_run();
     assert_eq!(after.summary.state, RunState::Complete);
     assert_eq!(after.cells, before.cells, "no round was measured again");
+    assert_eq!(after.host_after, before.host_after, "what the profile takes disturbs no round");
+    assert_eq!(after.warnings, before.warnings);
     let kept = before.profile.cells.len();
     assert_eq!(after.profile.cells[..kept], before.profile.cells);
     assert_eq!(after.profile.cells.len(), after.cells.len());

@@ -2,7 +2,8 @@
 
 use crate::common::{cell, ending, profile, run};
 use record::{
-    Archive, Budget, Error, Merged, Profile, ProfilePlan, Run, RunState, SqliteArchive, merge,
+    Archive, Budget, Cell, Error, Merged, Profile, ProfilePlan, Run, RunState, SqliteArchive,
+    WorkloadInfo, WorkloadRole, merge,
 };
 use tempfile::{TempDir, tempdir};
 
@@ -122,14 +123,22 @@ fn a_contradiction_is_refused_and_nothing_changes() {
     assert_eq!(only(&into), before);
 }
 
-/// A run of four cells, all measured, with these cells of its profile; interrupted in its pass, if not all are there.
+/// A run of six cells with these cells of its profile, which is whole with four: the fifth cell failed in all rounds,
+/// and the last is a control. Interrupted in its pass, if not all are there.
 fn profiled(archive: &mut SqliteArchive, kept: impl Fn(u64) -> bool) -> Run {
-    let mut planned = run(ID, 4);
-    planned.plan.cells = (0..4).map(|n| cell(n).key).collect();
+    let mut cells: Vec<Cell> = (0..6).map(cell).collect();
+    cells[5].key.workload = "null".into();
+    let mut planned = run(ID, 6);
+    planned.plan.workloads.push(WorkloadInfo {
+        name: "null".into(),
+        role: Some(WorkloadRole::Control),
+        ..WorkloadInfo::default()
+    });
+    planned.plan.cells = cells.iter().map(|cell| cell.key.clone()).collect();
     planned.plan.profile = Some(ProfilePlan { frequency_hz: 997, measure_ms: 500 });
     let number = archive.begin(&planned).unwrap();
-    for sequence in 0..4 {
-        archive.commit(number, &cell(sequence)).unwrap();
+    for cell in &cells {
+        archive.commit(number, cell).unwrap();
     }
     let mut profile = profile(4);
     let cells = std::mem::take(&mut profile.cells);

@@ -180,7 +180,7 @@ fn text(plan: &Plan, estimate: &Estimate, seen_before: Option<String>) -> String
         let _ = writeln!(
             text,
             "Profile: {} once more after the last round, at {} Hz, {} for each figure",
-            counted(&count(engine::profiled_keys(plan).count() as u64), "cells"),
+            counted(&count(plan.profiled_cells().len() as u64), "cells"),
             count(profile.frequency_hz),
             duration(profile.measure_ms)
         );

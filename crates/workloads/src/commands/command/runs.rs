@@ -185,7 +185,9 @@ impl Site<'_> {
             let counted = CountedRun { ran, counts };
             samples.add(&counted, elapsed_ns, &shell, self.figures)?;
             let CountedRun { ran, .. } = counted;
-            probe.region(ABOUT.metrics[0].name, ran.before, ran.after, 1);
+            for metric in timed_metrics(self.custom.headline.as_deref()) {
+                probe.region(metric, ran.before, ran.after, 1);
+            }
             measured_ns += elapsed_ns;
             let wall_ns = clock.ns(begun, clock.now());
             let is_spent = measured_ns >= measure_ns || wall_ns >= WALL_TIMES_MAX * measure_ns;
@@ -288,6 +290,12 @@ impl Samples {
     }
 }
 
+/// The metrics that a run has samples of: its elapsed time, and the one that the user puts first.
+fn timed_metrics(headline: Option<&str>) -> impl Iterator<Item = &str> {
+    let elapsed = ABOUT.metrics[0].name;
+    std::iter::once(elapsed).chain(headline.filter(move |headline| *headline != elapsed))
+}
+
 /// How a run ended, if not well.
 fn ending(ran: &Ran, custom: &Custom) -> Option<String> {
     match ran.end {
@@ -337,6 +345,14 @@ mod tests {
         assert_eq!(end_of("äöü", 2), "öü");
         assert_eq!(end_of("ab", 5), "ab");
         assert_eq!(end_of("", 5), "");
+    }
+
+    #[test]
+    fn a_run_has_samples_of_its_elapsed_time_and_of_the_headline() {
+        let metrics = |headline| timed_metrics(headline).collect::<Vec<_>>();
+        assert_eq!(metrics(None), ["elapsed"]);
+        assert_eq!(metrics(Some("elapsed")), ["elapsed"]);
+        assert_eq!(metrics(Some("user")), ["elapsed", "user"]);
     }
 
     #[test]

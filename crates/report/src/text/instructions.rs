@@ -166,7 +166,8 @@ fn decoded<'a>(
     instruction: Option<&Instruction>,
 ) -> SampledInstruction<'a> {
     let behind = machine.lines.partition_point(|(start, _)| *start <= offset);
-    let line = behind.checked_sub(1).map(|index| machine.lines[index].1.as_str());
+    // Behind the code that is known, nothing says which line it is.
+    let line = instruction.and(behind.checked_sub(1)).map(|index| machine.lines[index].1.as_str());
     let bytes = instruction.map_or(&[][..], |instruction| &instruction.bytes);
     let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     SampledInstruction {
@@ -222,7 +223,7 @@ mod tests {
             [
                 (0, 3, "48 8b 47 18", "mov 0x18(%rdi),%rax", "net/socket.c:1380"),
                 (4, 5, "c3", "ret", "net/socket.c:1382"),
-                (9, 7, "", "", "net/socket.c:1382"),
+                (9, 7, "", "", ""),
             ],
             "behind the code that is known there is no instruction"
         );

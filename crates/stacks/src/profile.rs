@@ -93,7 +93,7 @@ pub enum ProfileLimit {
     KernelSymbolsHidden,
     /// The kernel dropped samples, because they came faster than they were read.
     SamplesLost {
-        /// How many.
+        /// How many. Where every CPU is sampled, other processes' are dropped as well, and this is estimated.
         lost: u64,
     },
     /// A process that runs already could not be sampled, or only some of its threads.

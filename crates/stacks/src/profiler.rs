@@ -111,12 +111,18 @@ impl Profiler {
         }
     }
 
+    /// Samples nothing more. What came until then stays for [`Profiler::finish`].
+    pub fn stop(&mut self) {
+        self.clocks.disable();
+    }
+
     /// Stops, names all addresses, and returns the samples. `wanted` says by its time whether a sample will be
     /// used: only the addresses of these are looked up.
     pub fn finish(mut self, wanted: &dyn Fn(u64) -> bool) -> SampledStacks {
-        self.clocks.disable();
+        self.stop();
         self.clocks.take(&mut self.bytes);
         self.add_until(u64::MAX);
+        let lost = self.processes.lost_samples();
         let mut samples: Vec<StackSample> = std::mem::take(&mut self.processes.samples);
         samples.retain(|sample| wanted(sample.time_ns));
         samples.sort_by_key(|sample| sample.time_ns);
@@ -127,13 +133,17 @@ impl Profiler {
             event: self.clocks.event(),
             sample_ns: self.sample_ns,
             samples: samples.collect(),
-            limits: self.limits(&naming.resolved),
+            limits: self.limits(&naming.resolved, lost),
             code,
             frames: naming.frames,
         }
     }
 
-    fn limits(&self, resolved: &BTreeMap<CodeAddress, ResolvedAddress>) -> Vec<ProfileLimit> {
+    fn limits(
+        &self,
+        resolved: &BTreeMap<CodeAddress, ResolvedAddress>,
+        lost: u64,
+    ) -> Vec<ProfileLimit> {
         let mut limits = Vec::new();
         if self.clocks.setting.modes == Modes::User {
             limits.push(ProfileLimit::KernelHidden { perf_level: perf_level() });
@@ -142,8 +152,8 @@ impl Profiler {
         if of_kernel().count() > 0 && of_kernel().all(|address| address.symbol.is_none()) {
             limits.push(ProfileLimit::KernelSymbolsHidden);
         }
-        if self.processes.lost > 0 {
-            limits.push(ProfileLimit::SamplesLost { lost: self.processes.lost });
+        if lost > 0 {
+            limits.push(ProfileLimit::SamplesLost { lost });
         }
         limits
     }

@@ -47,6 +47,13 @@ impl WorkerSampler {
         }
     }
 
+    /// Samples nothing more: whatever runs from now on is no part of the cell.
+    pub fn stop(&mut self) {
+        if let Some(profiler) = &mut self.profiler {
+            profiler.stop();
+        }
+    }
+
     /// Ends, and names the samples of the times that are wanted; none where it did not begin.
     pub fn finish(self, wanted: &dyn Fn(u64) -> bool) -> Option<SampledStacks> {
         let mut sampled = self.profiler?.finish(wanted);

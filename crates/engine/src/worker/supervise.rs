@@ -165,6 +165,10 @@ impl<'a> Worker<'a> {
     /// Listens until the worker ends or its time is up, kills it, and judges what it replied.
     fn see_through(mut self, end: Instant, deadline: Duration, stop: &Stop) -> Supervised {
         let listened = self.listen(end, stop);
+        // Its rings would run over meanwhile.
+        if let Some(sampler) = &mut self.sampler {
+            sampler.stop();
+        }
         let at_deadline = matches!(listened, Ok(ListenEnd::Deadline));
         let sample = at_deadline.then(|| self.sample_stacks());
         // The worker itself is waited for below: until then its pid, and so the group's, is taken.

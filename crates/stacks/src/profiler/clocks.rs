@@ -8,9 +8,10 @@ use std::io;
 use std::time::{Duration, Instant};
 use sys::perf::{CountedEvent, Counter, Event, Modes, Ring, SampleClock, Target};
 
-/// The size of a ring's data: at a thousand samples a second, of a kilobyte at the most each, it is full
-/// after half a second.
+/// The size of a ring's data at a thousand samples a second, of a kilobyte at the most each: it is full after half a
+/// second. At higher rates it is larger, up to a limit.
 const RING_PAGES: usize = 128;
+const RING_PAGES_MAX: usize = 2048;
 /// A smaller ring than this loses samples between two looks.
 const RING_PAGES_MIN: usize = 8;
 /// How often the threads of a process are looked for again, while there are new ones.
@@ -45,6 +46,8 @@ pub(super) struct Clocks {
     /// The clocks of threads that were attached later: they write to the rings of [`Clocks::cpus`].
     attached: Vec<Event>,
     threads: BTreeSet<u32>,
+    /// Whether they were disabled for good.
+    is_over: bool,
 }
 
 struct CpuClock {
@@ -80,7 +83,9 @@ impl Clocks {
             for &clock in &clocks {
                 let setting = Setting { scope, modes, clock };
                 let error = match open_all(root, setting, open) {
-                    Ok(events) => return Clocks::new(setting, root, events),
+                    Ok(events) => {
+                        return Clocks::new(setting, root, events, ring_pages(frequency_hz));
+                    }
                     Err(error) => error,
                 };
                 match Errno::from_io_error(&error) {
@@ -97,13 +102,18 @@ impl Clocks {
         Err(refusal.map_or(ProfileError::NoPerfEvents, |error| refused(&error, root)))
     }
 
-    fn new(setting: Setting, root: u32, events: Vec<(u32, Event)>) -> Result<Clocks, ProfileError> {
-        let mut cpus = Vec::with_capacity(events.len());
-        for (cpu, event) in events {
-            let ring = largest_ring(&event).map_err(|error| ProfileError::from_ring(&error))?;
-            cpus.push(CpuClock { ring, event, cpu });
-        }
-        Ok(Clocks { setting, cpus, attached: Vec::new(), threads: BTreeSet::from([root]) })
+    fn new(
+        setting: Setting,
+        root: u32,
+        events: Vec<(u32, Event)>,
+        pages: usize,
+    ) -> Result<Clocks, ProfileError> {
+        let rings =
+            largest_rings(&events, pages).map_err(|error| ProfileError::from_ring(&error))?;
+        let cpus = events.into_iter().zip(rings);
+        let cpus = cpus.map(|((cpu, event), ring)| CpuClock { ring, event, cpu }).collect();
+        let threads = BTreeSet::from([root]);
+        Ok(Clocks { setting, cpus, attached: Vec::new(), threads, is_over: false })
     }
 
     /// From now on they run.
@@ -116,7 +126,7 @@ impl Clocks {
 
     /// Also samples these threads, and those that `list` has newly, until there are no more.
     pub fn attach(&mut self, pid: u32, list: &dyn Fn() -> Vec<u32>) -> Result<(), ProfileError> {
-        if self.setting.scope == Scope::System {
+        if self.setting.scope == Scope::System || self.is_over {
             return Ok(());
         }
         for _ in 0..SCANS_MAX {
@@ -149,8 +159,9 @@ impl Clocks {
         Ok(())
     }
 
-    /// They no longer run. What is in their rings stays.
-    pub fn disable(&self) {
+    /// They no longer run, for good. What is in their rings stays.
+    pub fn disable(&mut self) {
+        self.is_over = true;
         for event in self.cpus.iter().map(|clock| &clock.event).chain(&self.attached) {
             // It can only fail where nothing comes anyway.
             let _ = event.disable();
@@ -222,15 +233,21 @@ fn refused(error: &io::Error, pid: u32) -> ProfileError {
     ProfileError::from_open(error, pid, perf_level(), rustix::process::geteuid().is_root())
 }
 
-fn largest_ring(event: &Event) -> io::Result<Ring> {
-    let mut pages = RING_PAGES;
+/// As many pages as are full after half a second.
+fn ring_pages(frequency_hz: u64) -> usize {
+    let pages = usize::try_from(frequency_hz).unwrap_or(usize::MAX) / 1000;
+    let pages = pages.saturating_add(1).saturating_mul(RING_PAGES).min(RING_PAGES_MAX);
+    pages.next_power_of_two()
+}
+
+/// A ring for each event, all of one size: what a user may lock is shared by them.
+fn largest_rings(events: &[(u32, Event)], mut pages: usize) -> io::Result<Vec<Ring>> {
+    let is_too_much = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::OutOfMemory)
+    };
     loop {
-        match Ring::new(event, pages) {
-            Err(error)
-                if error.kind() == io::ErrorKind::PermissionDenied && pages > RING_PAGES_MIN =>
-            {
-                pages /= 2;
-            }
+        match events.iter().map(|(_, event)| Ring::new(event, pages)).collect() {
+            Err(error) if is_too_much(&error) && pages > RING_PAGES_MIN => pages /= 2,
             result => return result,
         }
     }
@@ -266,6 +283,11 @@ mod tests {
         assert_eq!(cpu_list("0"), [0]);
         assert_eq!(cpu_list(""), [] as [u32; 0]);
         assert!(!online_cpus().is_empty());
+    }
+
+    #[test]
+    fn rings_grow_with_the_rate() {
+        assert_eq!([1, 997, 1_000, 9_973, 1 << 40].map(ring_pages), [128, 128, 256, 2048, 2048]);
     }
 
     #[test]

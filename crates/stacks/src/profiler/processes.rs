@@ -50,7 +50,10 @@ pub(super) struct Processes {
     pub addresses: Vec<CodeAddress>,
     pub nodes: Vec<Node>,
     pub samples: Vec<StackSample>,
-    pub lost: u64,
+    /// Records that the kernel dropped, of whatever process.
+    lost: u64,
+    /// Samples of processes that are not followed.
+    foreign: u64,
     name_indices: HashMap<String, u32>,
     address_indices: HashMap<CodeAddress, u32>,
     node_indices: HashMap<Node, u32>,
@@ -87,8 +90,19 @@ impl Processes {
                 self.forget(*time_ns);
             }
             Record::Ended { .. } => {}
-            Record::Lost(lost) => self.lost += lost,
+            Record::Lost(lost) => self.lost = self.lost.saturating_add(*lost),
         }
+    }
+
+    /// How many samples of the followed processes were dropped: nothing says of which process a dropped record was, so
+    /// they are taken to have the same part of these as of the others.
+    pub fn lost_samples(&self) -> u64 {
+        let followed = self.samples.len() as u128;
+        let all = followed + u128::from(self.foreign);
+        if all == 0 {
+            return self.lost;
+        }
+        u64::try_from((u128::from(self.lost) * followed).div_ceil(all)).unwrap_or(u64::MAX)
     }
 
     fn forget(&mut self, now_ns: u64) {
@@ -155,7 +169,10 @@ impl Processes {
         if !self.by_pid.contains_key(&pid) {
             match scope {
                 // Of another process.
-                Scope::System => return,
+                Scope::System => {
+                    self.foreign += 1;
+                    return;
+                }
                 // The record of its start was lost.
                 Scope::Descent => self.follow(pid),
             }
@@ -291,6 +308,19 @@ mod tests {
         let thread = Named { pid: PARENT, tid: 5, is_exec: false, name: b"thread", time_ns: 0 };
         processes.add(&Record::Named(thread), Scope::System);
         assert_eq!(processes.by_pid[&PARENT].name, "renamed");
+    }
+
+    #[test]
+    fn dropped_records_count_by_the_part_that_is_followed() {
+        let mut processes = Processes::default();
+        processes.add(&Record::Lost(7), Scope::System);
+        assert_eq!(processes.lost_samples(), 7, "of whatever process");
+        processes.foreign = 3;
+        assert_eq!(processes.lost_samples(), 0);
+        processes.samples.push(StackSample { time_ns: 0, node: 0 });
+        assert_eq!(processes.lost_samples(), 2);
+        processes.add(&Record::Lost(u64::MAX), Scope::System);
+        assert_eq!(processes.lost_samples(), u64::MAX / 4 + 1);
     }
 
     #[test]

@@ -152,6 +152,27 @@ fn only_the_wanted_samples_are_named_and_other_processes_are_left_out() {
 }
 
 #[test]
+fn nothing_comes_after_the_stop_however_much_is_allowed() {
+    if is_refused() {
+        return;
+    }
+    for open in [&Event::clock as Open<'_>, &only_descent] {
+        let (child, _out) = start_child();
+        let mut profiler = Profiler::start_with(child.pid(), FREQUENCY_HZ, open).unwrap();
+        while profiler.processes.samples.is_empty() {
+            profiler.take();
+        }
+        profiler.stop();
+        let stopped_ns = Clock::Monotonic.now();
+        profiler.attach(child.pid()).unwrap();
+        thread::sleep(Duration::from_millis(50));
+        let samples = profiler.finish(&|_| true).samples;
+        assert!(!samples.is_empty());
+        assert!(samples.iter().all(|sample| sample.time_ns <= stopped_ns), "{samples:?}");
+    }
+}
+
+#[test]
 fn a_process_that_has_gone_is_refused_and_the_rest_is_still_sampled() {
     if is_refused() {
         return;

@@ -130,6 +130,9 @@ pub fn missing_code(fault: &CodeFault) -> String {
             format!("{path} could not be read ({error}); measure again where it can")
         }
         CodeFault::NoSuchFile => "no file has its code, which was made at run time".into(),
+        CodeFault::TimedOut => {
+            "looking up its code took too long; measure again with a CPU idle".into()
+        }
     }
 }
 

@@ -226,6 +226,8 @@ pub enum CodeFault {
     },
     /// Nothing says where the function's code is.
     NoSuchFile,
+    /// The time for looking it up was over. A later cell may have it.
+    TimedOut,
 }
 
 impl Profile {
@@ -238,6 +240,26 @@ impl Profile {
     pub fn cell(&self, key: &CellKey) -> Option<&ProfiledCell> {
         let key = CellKey { round: 0, ..key.clone() };
         self.cells.iter().find(|cell| cell.key == key)
+    }
+
+    /// Keeps the code of a function, unless it is there; a reason why there is none only once. A profile only grows: code
+    /// that was read after all comes behind the reason, and [`Profile::code`] prefers it.
+    pub fn add_code(&mut self, code: FunctionCode) {
+        let is_known = match self.code(code.frame) {
+            None => false,
+            Some(Err(_)) => code.code.is_err(),
+            Some(Ok(_)) => true,
+        };
+        if !is_known {
+            self.code.push(code);
+        }
+    }
+
+    /// The machine code of a function, or why there is none; none where it is not kept.
+    pub fn code(&self, frame: u32) -> Option<&Result<MachineCode, CodeFault>> {
+        let of_frame = || self.code.iter().filter(|code| code.frame == frame);
+        let code = of_frame().find(|code| code.code.is_ok()).or_else(|| of_frame().next());
+        code.map(|code| &code.code)
     }
 
     /// Whether all its numbers are of something that is there: what was read from elsewhere may be damaged.
@@ -413,9 +435,7 @@ impl Interner {
         }
         for code in &source.code {
             let frame = frames[code.frame as usize];
-            if profile.code.iter().all(|existing| existing.frame != frame) {
-                profile.code.push(FunctionCode { frame, ..code.clone() });
-            }
+            profile.add_code(FunctionCode { frame, ..code.clone() });
         }
         let mut cells = source.cells.clone();
         for region in cells.iter_mut().flat_map(|cell| &mut cell.regions) {
@@ -597,6 +617,28 @@ mod tests {
         assert_eq!(plan.measured_profiled_cells([&measured]), &cells[1..2]);
         assert!(plan.measured_profiled_cells([]).is_empty());
         assert!(Plan { cells, ..Plan::default() }.profiled_cells().is_empty());
+    }
+
+    #[test]
+    fn code_that_was_read_after_all_replaces_why_it_was_not() {
+        let machine = || MachineCode {
+            architecture: "x86_64".into(),
+            address: 0,
+            bytes: "c3".into(),
+            lines: Vec::new(),
+        };
+        let mut profile = Profile::default();
+        let faults = [CodeFault::TimedOut, CodeFault::NoSuchFile];
+        for fault in faults {
+            profile.add_code(FunctionCode { frame: 2, code: Err(fault) });
+        }
+        assert_eq!(profile.code(2), Some(&Err(CodeFault::TimedOut)));
+        for _ in 0..2 {
+            profile.add_code(FunctionCode { frame: 2, code: Ok(machine()) });
+        }
+        profile.add_code(FunctionCode { frame: 2, code: Err(CodeFault::NoSuchFile) });
+        assert_eq!(profile.code(2), Some(&Ok(machine())));
+        assert_eq!((profile.code.len(), profile.code(3)), (2, None));
     }
 
     #[test]

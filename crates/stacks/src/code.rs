@@ -9,8 +9,8 @@ use crate::profile::{CodeFault, FrameKind, MachineCode};
 use crate::symbols::Symbol;
 use crate::tables::vdso;
 use kernel_memory::KernelMemory;
-use source_lines::source_lines;
-use std::collections::BTreeMap;
+use source_lines::{check_time, source_lines};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -28,25 +28,92 @@ type FunctionKey = (u64, u64, u64, i64, u64);
 /// The code of functions in files, so that cells that are profiled one after the other read it once.
 static READ: Mutex<BTreeMap<FunctionKey, MachineCode>> = Mutex::new(BTreeMap::new());
 
-/// The code of the function that `address` is in.
-pub(crate) fn machine_code(
+/// Code whose source lines are looked for, with those of the same file.
+struct WithoutLines {
+    /// Its place among the functions.
+    place: usize,
+    /// The number of its file.
+    file: usize,
+    key: FunctionKey,
+}
+
+/// The code of the functions that these addresses are in, as far as it is read until `until`.
+pub(crate) fn machine_codes(
+    files: &MappedFiles,
+    functions: &[(&CodeAddress, &ResolvedAddress)],
+    until: Instant,
+) -> Vec<Result<MachineCode, CodeFault>> {
+    let mut without_lines = Vec::new();
+    let codes = functions.iter().enumerate().map(|(place, (address, resolved))| {
+        let (code, in_file) = machine_code(files, address, resolved, until)?;
+        without_lines.extend(in_file.map(|(file, key)| WithoutLines { place, file, key }));
+        Ok(code)
+    });
+    let mut codes: Vec<Result<MachineCode, CodeFault>> = codes.collect();
+    let indices: BTreeSet<usize> = without_lines.iter().map(|code| code.file).collect();
+    for index in indices {
+        let of_file: Vec<&WithoutLines> =
+            without_lines.iter().filter(|code| code.file == index).collect();
+        add_lines(files, index, &of_file, &mut codes, until);
+    }
+    codes
+}
+
+/// Adds the lines of the functions of one file, and keeps these functions for later.
+fn add_lines(
+    files: &MappedFiles,
+    index: usize,
+    functions: &[&WithoutLines],
+    codes: &mut [Result<MachineCode, CodeFault>],
+    until: Instant,
+) {
+    let Some(file) = files.open(index) else { return };
+    let range = |code: &&WithoutLines| {
+        let code = codes[code.place].as_ref().ok()?;
+        Some((code.address, code.bytes.len() as u64))
+    };
+    let ranges: Vec<(u64, u64)> = functions.iter().filter_map(range).collect();
+    // What takes too long is not kept without its lines: a later cell may have the time.
+    let Ok(lines) = source_lines(&file, &ranges, until) else { return };
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    for (function, lines) in functions.iter().zip(lines) {
+        let Ok(code) = &mut codes[function.place] else { continue };
+        code.lines = lines;
+        if read.len() < FUNCTIONS_MAX {
+            read.insert(function.key, code.clone());
+        }
+    }
+}
+
+/// The code of one function; of one in a file, unless it was read before, without its lines, with what finds them.
+#[expect(clippy::type_complexity, reason = "what finds its lines is taken apart at once")]
+fn machine_code(
     files: &MappedFiles,
     address: &CodeAddress,
     resolved: &ResolvedAddress,
     until: Instant,
-) -> Result<MachineCode, CodeFault> {
+) -> Result<(MachineCode, Option<(usize, FunctionKey)>), CodeFault> {
     let symbol = resolved.symbol.as_ref().ok_or(CodeFault::NoSuchFile)?;
     match (address, resolved.kind) {
         (CodeAddress::File(index, _), _) => {
-            in_file(files, *index, symbol, until).map_err(|error| {
+            let code = in_file(files, *index, symbol, until);
+            let code = code.map(|(code, key)| (code, key.map(|key| (*index, key))));
+            code.map_err(|error| {
                 let path = resolved.path.clone().unwrap_or_default();
-                CodeFault::FileUnreadable { path, error: error.to_string() }
+                match error.kind() {
+                    io::ErrorKind::TimedOut => CodeFault::TimedOut,
+                    _ => CodeFault::FileUnreadable { path, error: error.to_string() },
+                }
             })
         }
-        (CodeAddress::Vdso(offset), _) => in_vdso(symbol, *offset).ok_or(CodeFault::NoSuchFile),
+        (CodeAddress::Vdso(offset), _) => {
+            let code = in_vdso(symbol, *offset).ok_or(CodeFault::NoSuchFile)?;
+            Ok((code, None))
+        }
         (CodeAddress::Kernel(_), FrameKind::Kernel | FrameKind::KernelModule | FrameKind::Bpf) => {
-            in_kernel(symbol)
-                .map_err(|error| CodeFault::KernelMemoryUnreadable { error: error.to_string() })
+            let unreadable =
+                |error: io::Error| CodeFault::KernelMemoryUnreadable { error: error.to_string() };
+            Ok((in_kernel(symbol).map_err(unreadable)?, None))
         }
         _ => Err(CodeFault::NoSuchFile),
     }
@@ -62,28 +129,23 @@ fn in_file(
     index: usize,
     symbol: &Symbol,
     until: Instant,
-) -> io::Result<MachineCode> {
+) -> io::Result<(MachineCode, Option<FunctionKey>)> {
     let gone = || io::Error::other("it is no longer there, or is another file by now");
     let file = files.open(index).ok_or_else(gone)?;
     let metadata = file.metadata()?;
     let (device, inode, size) = (metadata.dev(), metadata.ino(), metadata.size());
     let key = (device, inode, size, metadata.ctime(), symbol.start);
     if let Some(code) = READ.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-        return Ok(code.clone());
+        return Ok((code.clone(), None));
     }
     let no_bytes = || io::Error::other("the function's code is not in the file");
+    check_time(until)?;
     let symbols = files.symbols(index, until).ok_or_else(gone)?;
     let (offset, rest) = symbols.file_range(symbol.start).ok_or_else(no_bytes)?;
     let length = symbol.length.min(rest).min(FUNCTION_BYTES_MAX);
     let mut bytes = vec![0; length as usize];
     file.read_exact_at(&mut bytes, offset)?;
-    let lines = source_lines(&file, symbol.start, length).unwrap_or_default();
-    let code = MachineCode { lines, ..new_code(symbol, bytes) };
-    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    if read.len() < FUNCTIONS_MAX {
-        read.insert(key, code.clone());
-    }
-    Ok(code)
+    Ok((new_code(symbol, bytes), Some(key)))
 }
 
 fn in_vdso(symbol: &Symbol, offset: u64) -> Option<MachineCode> {
@@ -104,7 +166,6 @@ fn in_kernel(symbol: &Symbol) -> io::Result<MachineCode> {
 mod tests {
     use super::*;
     use crate::maps::Maps;
-    use std::collections::BTreeSet;
     use std::fs;
     use std::time::Duration;
 
@@ -118,6 +179,10 @@ mod tests {
     }
 
     fn code_at(address: u64) -> (String, Result<MachineCode, CodeFault>) {
+        code_before(address, Instant::now() + Duration::from_secs(60))
+    }
+
+    fn code_before(address: u64, code_until: Instant) -> (String, Result<MachineCode, CodeFault>) {
         let maps = Maps::parse(&fs::read_to_string("/proc/self/maps").unwrap());
         let mut files = MappedFiles::default();
         let address = files.locate(std::process::id(), "", &maps, address);
@@ -125,7 +190,8 @@ mod tests {
         let resolved = files.resolve(&BTreeSet::from([address.clone()]), true, until);
         let resolved = &resolved[&address];
         let name = resolved.symbol.as_ref().map(|symbol| symbol.name.clone());
-        (name.unwrap_or_default(), machine_code(&files, &address, resolved, until))
+        let code = machine_codes(&files, &[(&address, resolved)], code_until).remove(0);
+        (name.unwrap_or_default(), code)
     }
 
     #[test]
@@ -145,6 +211,21 @@ mod tests {
         assert!(code.lines.iter().all(|(offset, _)| *offset < code.bytes.len() as u64));
         assert!(code.lines.iter().any(|(_, line)| line.ends_with(&format!(":{}", first + 1))));
         assert_eq!(code_at(start).1, Ok(code), "once more");
+    }
+
+    #[inline(never)]
+    fn other_landmark(number: u64) -> u64 {
+        std::hint::black_box(number * 3)
+    }
+
+    #[test]
+    fn what_takes_too_long_says_so_and_is_read_later() {
+        assert_eq!(other_landmark(1), 3);
+        let start = other_landmark as *const () as u64;
+        let (name, code) = code_before(start, Instant::now());
+        assert_eq!(name, "stacks::code::tests::other_landmark");
+        assert_eq!(code, Err(CodeFault::TimedOut));
+        assert!(code_at(start).1.is_ok_and(|code| !code.lines.is_empty()));
     }
 
     #[test]

@@ -159,4 +159,6 @@ pub enum CodeFault {
     },
     /// Nothing says where the function's code is.
     NoSuchFile,
+    /// The time for looking it up was over. A later cell may have it.
+    TimedOut,
 }

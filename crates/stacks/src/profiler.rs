@@ -7,7 +7,7 @@ mod processes;
 pub use error::ProfileError;
 
 use crate::addresses::{CodeAddress, ResolvedAddress};
-use crate::code::machine_code;
+use crate::code::machine_codes;
 use crate::profile::{
     CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledStacks, TimedSample,
 };
@@ -162,6 +162,8 @@ impl Profiler {
 /// The names of the addresses that samples are at.
 struct Naming {
     resolved: BTreeMap<CodeAddress, ResolvedAddress>,
+    /// Whether the time was over before all were looked up.
+    is_late: bool,
     frames: Vec<Frame>,
     /// The frame of each node that a sample needs.
     of_nodes: HashMap<u32, u32>,
@@ -179,8 +181,10 @@ impl Naming {
         let is_address = |node: &u32| processes.nodes[*node as usize].caller.is_some();
         let addresses: BTreeSet<CodeAddress> =
             nodes.iter().copied().filter(is_address).map(|node| processes.address(node)).collect();
-        let resolved = processes.files.resolve(&addresses, true, Instant::now() + LOOKUP_MAX);
-        let mut naming = Naming { resolved, frames: Vec::new(), of_nodes: HashMap::new() };
+        let until = Instant::now() + LOOKUP_MAX;
+        let resolved = processes.files.resolve(&addresses, true, until);
+        let is_late = Instant::now() >= until;
+        let mut naming = Naming { resolved, is_late, frames: Vec::new(), of_nodes: HashMap::new() };
         let mut indices: HashMap<Frame, u32> = HashMap::new();
         for node in nodes {
             let frame = naming.frame(processes, node);
@@ -220,10 +224,14 @@ impl Naming {
         functions.sort_by_key(|(_, (count, _))| Reverse(*count));
         functions.truncate(FUNCTIONS_WITH_CODE_MAX);
         let until = Instant::now() + LOOKUP_MAX;
-        let code = functions.into_iter().map(|(frame, (_, address))| {
-            (frame, machine_code(&processes.files, &address, &self.resolved[&address], until))
+        let addresses: Vec<(&CodeAddress, &ResolvedAddress)> =
+            functions.iter().map(|(_, (_, address))| (address, &self.resolved[address])).collect();
+        let codes = machine_codes(&processes.files, &addresses, until);
+        let codes = codes.into_iter().zip(&addresses).map(|(code, (_, resolved))| {
+            let is_late = self.is_late && resolved.symbol.is_none();
+            if is_late { Err(CodeFault::TimedOut) } else { code }
         });
-        code.collect()
+        functions.iter().map(|(frame, _)| *frame).zip(codes).collect()
     }
 
     fn sample(&self, processes: &Processes, sample: &StackSample) -> TimedSample {

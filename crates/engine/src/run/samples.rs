@@ -81,9 +81,7 @@ impl Pool {
         for (index, outcome) in &sampled.code {
             let Some(frame) = frames.get(*index as usize) else { continue };
             let frame = interner.frame(profile, frame);
-            if !profile.code.iter().any(|code| code.frame == frame) {
-                profile.code.push(FunctionCode { frame, code: code(outcome) });
-            }
+            profile.add_code(FunctionCode { frame, code: code(outcome) });
         }
     }
 

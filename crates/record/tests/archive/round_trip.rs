@@ -202,9 +202,10 @@ fn frame() -> impl Strategy<Value = Frame> {
 fn code() -> impl Strategy<Value = Result<MachineCode, CodeFault>> {
     let machine =
         (".{0,9}", any::<u64>(), "([0-9a-f]{2}){0,9}", vec((any::<u64>(), ".{0,9}"), 0..3));
-    let faults = (0..3, ".{0,9}", ".{0,9}").prop_map(|(kind, path, error)| match kind {
+    let faults = (0..4, ".{0,9}", ".{0,9}").prop_map(|(kind, path, error)| match kind {
         0 => CodeFault::KernelMemoryUnreadable { error },
         1 => CodeFault::FileUnreadable { path, error },
+        2 => CodeFault::TimedOut,
         _ => CodeFault::NoSuchFile,
     });
     prop_oneof![

@@ -4,7 +4,7 @@ use analysis::{ProfileRow, ProfileTable};
 use disassembly::{Instruction, at, disassemble};
 use findings::format::short_function;
 use findings::reasons;
-use record::{Frame, FunctionCode, InstructionSamples, MachineCode, ProfiledRegion, Run};
+use record::{CodeFault, Frame, InstructionSamples, MachineCode, ProfiledRegion, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function of one subject at one point, with the instructions that were sampled.
@@ -127,7 +127,7 @@ fn sampled<'a>(
     for sample in regions.iter().flat_map(|region| &region.instructions).filter(is_own) {
         *offsets.entry(sample.offset).or_default() += sample.count;
     }
-    let code = run.profile.code.iter().find(|code| Some(code.frame as usize) == index);
+    let code = index.and_then(|index| run.profile.code(index as u32));
     let (instructions, missing) = with_text(&offsets, code);
     let samples = offsets.values().sum();
     SampledFunction { frame, point, samples, instructions, missing }
@@ -136,9 +136,9 @@ fn sampled<'a>(
 /// The instructions at these offsets, and why they have no text.
 fn with_text<'a>(
     offsets: &BTreeMap<u64, u64>,
-    code: Option<&'a FunctionCode>,
+    code: Option<&'a Result<MachineCode, CodeFault>>,
 ) -> (Vec<SampledInstruction<'a>>, String) {
-    let machine = match code.map(|code| &code.code) {
+    let machine = match code {
         Some(Ok(machine)) => machine,
         Some(Err(fault)) => return (plain(offsets), reasons::missing_code(fault)),
         None => return (plain(offsets), reasons::CODE_NOT_KEPT.to_owned()),
@@ -202,17 +202,16 @@ mod tests {
     use super::*;
     use record::CodeFault;
 
-    fn machine(bytes: &str, architecture: &str) -> FunctionCode {
+    fn machine(bytes: &str, architecture: &str) -> MachineCode {
         let lines = vec![(0, "net/socket.c:1380".to_owned()), (4, "net/socket.c:1382".to_owned())];
         let architecture = architecture.to_owned();
-        let code = MachineCode { architecture, address: 0x1000, bytes: bytes.into(), lines };
-        FunctionCode { frame: 0, code: Ok(code) }
+        MachineCode { architecture, address: 0x1000, bytes: bytes.into(), lines }
     }
 
     #[test]
     fn samples_within_an_instruction_are_samples_of_it() {
         let offsets = BTreeMap::from([(0, 1), (1, 2), (4, 5), (9, 7)]);
-        let code = machine("488b4718c3", "x86_64");
+        let code = Ok(machine("488b4718c3", "x86_64"));
         let (instructions, missing) = with_text(&offsets, Some(&code));
         let rows: Vec<_> = instructions
             .iter()
@@ -233,8 +232,8 @@ mod tests {
     #[test]
     fn without_code_there_are_offsets_and_a_reason() {
         let offsets = BTreeMap::from([(0x1a3, 31)]);
-        let fault = FunctionCode { frame: 0, code: Err(CodeFault::NoSuchFile) };
-        let foreign = machine("00", "riscv64");
+        let fault = Err(CodeFault::NoSuchFile);
+        let foreign = Ok(machine("00", "riscv64"));
         for (code, reason) in [
             (None, "only that of the functions with most samples"),
             (Some(&fault), "made at run time"),
@@ -244,9 +243,9 @@ mod tests {
             assert_eq!((instructions[0].offset, instructions[0].samples), (0x1a3, 31));
             assert!(missing.contains(reason) && instructions[0].text.is_empty(), "{missing}");
         }
-        let odd = machine("4", "x86_64");
+        let odd = Ok(machine("4", "x86_64"));
         assert!(with_text(&offsets, Some(&odd)).0[0].text.is_empty(), "damaged digits");
-        let foreign = machine("é", "x86_64");
+        let foreign = Ok(machine("é", "x86_64"));
         assert_eq!(with_text(&offsets, Some(&foreign)).0.len(), 1);
     }
 }

@@ -1,34 +1,65 @@
-//! The source lines of a function, from the debug information of its file.
+//! The source lines of functions, from the debug information of their files.
 
 use addr2line::Context;
 use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::read::{File as ObjectFile, ReadCache};
 use object::{Object, ObjectSection};
 use std::fs::File;
+use std::io;
+use std::time::Instant;
 
 /// More debug information than this is not read.
 const DEBUG_BYTES_MAX: u64 = 256 << 20;
 /// Directories of a path that are kept, with the file's name.
 const PATH_PARTS: usize = 3;
 
-/// The line at each offset from `start` where another one begins: `net/socket.c:1380`. None where the file has no
-/// debug information.
-pub(super) fn source_lines(file: &File, start: u64, length: u64) -> Option<Vec<(u64, String)>> {
-    let data = ReadCache::new(file.try_clone().ok()?);
-    let object = ObjectFile::parse(&data).ok()?;
+/// Whether there is time left.
+pub(super) fn check_time(until: Instant) -> io::Result<()> {
+    if Instant::now() < until { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+}
+
+/// For each function, by its address and its length: the line at each offset where another one begins,
+/// `net/socket.c:1380`; empty where the file has no debug information. That is read once for all functions.
+///
+/// # Errors
+/// [`io::ErrorKind::TimedOut`].
+pub(super) fn source_lines(
+    file: &File,
+    functions: &[(u64, u64)],
+    until: Instant,
+) -> io::Result<Vec<Vec<(u64, String)>>> {
+    check_time(until)?;
+    let none = || vec![Vec::new(); functions.len()];
+    let data = ReadCache::new(file.try_clone()?);
+    let Ok(object) = ObjectFile::parse(&data) else { return Ok(none()) };
     let is_debug = |name: &str| name.starts_with(".debug_");
     let sections = object.sections().filter(|section| section.name().is_ok_and(is_debug));
-    let size: u64 = sections.map(|section| section.size()).sum();
+    let size = sections.map(|section| section.size()).fold(0, u64::saturating_add);
     if size == 0 || size > DEBUG_BYTES_MAX {
-        return None;
+        return Ok(none());
     }
     let endian = if object.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
     let load = |id: SectionId| {
+        check_time(until)?;
         let section = object.section_by_name(id.name());
         let bytes = section.and_then(|section| section.data().ok()).unwrap_or_default();
-        Ok::<_, addr2line::gimli::Error>(EndianSlice::new(bytes, endian))
+        Ok::<_, io::Error>(EndianSlice::new(bytes, endian))
     };
-    let context = Context::from_dwarf(Dwarf::load(load).ok()?).ok()?;
+    let dwarf = Dwarf::load(load)?;
+    check_time(until)?;
+    let Ok(context) = Context::from_dwarf(dwarf) else { return Ok(none()) };
+    let of_function = |&(start, length): &(u64, u64)| {
+        check_time(until)?;
+        Ok(lines(&context, start, length).unwrap_or_default())
+    };
+    functions.iter().map(of_function).collect()
+}
+
+fn lines(
+    context: &Context<EndianSlice<'_, RunTimeEndian>>,
+    start: u64,
+    length: u64,
+) -> Option<Vec<(u64, String)>> {
     let ranges = context.find_location_range(start, start.checked_add(length)?).ok()?;
     let mut lines: Vec<(u64, String)> = Vec::new();
     for (address, _, location) in ranges {
@@ -49,6 +80,7 @@ fn shortened(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn the_end_of_a_path_is_kept() {
@@ -61,7 +93,11 @@ mod tests {
     fn a_file_without_debug_information_has_no_lines() {
         let text = std::env::temp_dir().join(format!("knee-no-lines-{}", std::process::id()));
         std::fs::write(&text, "no program").unwrap();
-        assert_eq!(source_lines(&File::open(&text).unwrap(), 0, 10), None);
+        let file = File::open(&text).unwrap();
         std::fs::remove_file(text).unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        assert_eq!(source_lines(&file, &[(0, 10), (10, 5)], until).unwrap(), [[], []]);
+        let late = source_lines(&file, &[(0, 10)], Instant::now()).unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -61,6 +61,7 @@ pub(super) fn code(
             Err(CodeFault::FileUnreadable { path: path.clone(), error: error.clone() })
         }
         Err(stacks::CodeFault::NoSuchFile) => Err(CodeFault::NoSuchFile),
+        Err(stacks::CodeFault::TimedOut) => Err(CodeFault::TimedOut),
     }
 }
 

@@ -6,10 +6,11 @@ use crate::procfs::read;
 use crate::profile::FrameKind;
 use crate::symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
 use crate::tables::{file_symbols, kernel_symbols, vdso};
+use rustix::fs::OFlags;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -53,6 +54,8 @@ impl ProcessMaps {
 pub(crate) struct MappedFiles {
     files: Vec<MappedFile>,
     indices: HashMap<(u64, String), usize>,
+    /// The users that processes run as, whose code is in no file.
+    owners: HashMap<u32, Option<u32>>,
 }
 
 struct MappedFile {
@@ -85,6 +88,7 @@ impl MappedFiles {
         }
         // A program that was started from memory has symbols like any other.
         if !mapping.is_of_file() && (program.is_empty() || mapping.path != program) {
+            self.owners.entry(pid).or_insert_with(|| owner(pid));
             return CodeAddress::Memory(pid, address);
         }
         let offset = (address - mapping.start).wrapping_add(mapping.offset);
@@ -148,7 +152,9 @@ impl MappedFiles {
                     ResolvedAddress::new(FrameKind::Vdso, "[vdso]", symbol, offset)
                 }
                 CodeAddress::Memory(pid, address) => {
-                    let symbol = lists.entry(pid).or_insert_with(|| listed(pid)).at(address);
+                    let owner = self.owners.get(&pid).copied().flatten();
+                    let list = lists.entry(pid).or_insert_with(|| listed(pid, owner));
+                    let symbol = list.at(address);
                     ResolvedAddress::new(FrameKind::Jit, "", symbol, 0)
                 }
                 CodeAddress::Unknown => ResolvedAddress::new(FrameKind::Unknown, "", None, 0),
@@ -184,19 +190,28 @@ fn in_kernel(address: u64, kernel: &KernelSymbols) -> ResolvedAddress {
     ResolvedAddress::new(kind, module, symbol, 0)
 }
 
+/// The user that a process runs as, while it lives.
+fn owner(pid: u32) -> Option<u32> {
+    fs::metadata(format!("/proc/{pid}")).ok().map(|metadata| metadata.uid())
+}
+
 /// What the compiler in a process has listed of its functions, as perf looks for it.
-fn listed(pid: u32) -> ListedSymbols {
-    let path = format!("/tmp/perf-{pid}.map");
-    // Opening a pipe would wait.
-    let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
-    let Some(file) = is_file.then(|| File::open(path).ok()).flatten() else {
+fn listed(pid: u32, owner: Option<u32>) -> ListedSymbols {
+    listed_at(&format!("/tmp/perf-{pid}.map"), owner)
+}
+
+fn listed_at(path: &str, owner: Option<u32>) -> ListedSymbols {
+    // Opening a pipe would wait, and a link may point anywhere.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let Ok(file) = File::options().read(true).custom_flags(flags).open(path) else {
         return ListedSymbols::default();
     };
-    // Anyone may write such a file: only what the user or root wrote is believed.
+    // Anyone may write such a file: only what root, the user or the process's owner wrote is believed.
     let user = rustix::process::geteuid().as_raw();
-    let is_trusted = file
-        .metadata()
-        .is_ok_and(|metadata| user == 0 || metadata.uid() == user || metadata.uid() == 0);
+    let is_trusted = file.metadata().is_ok_and(|metadata| {
+        let writer = metadata.uid();
+        metadata.is_file() && (writer == 0 || writer == user || Some(writer) == owner)
+    });
     let mut bytes = Vec::new();
     if !is_trusted || file.take(LIST_BYTES_MAX).read_to_end(&mut bytes).is_err() {
         return ListedSymbols::default();
@@ -230,6 +245,33 @@ fn open_path(path: &str, inode: u64) -> Option<File> {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn a_list_of_functions_is_believed_by_its_owner() {
+        let own = rustix::process::geteuid().as_raw();
+        assert_eq!(owner(std::process::id()), Some(own));
+        assert_eq!(owner(u32::MAX), None);
+        let path = std::env::temp_dir().join(format!("knee-list-{}", std::process::id()));
+        let linked = path.with_extension("link");
+        fs::write(&path, "1000 10 compiled\n").unwrap();
+        std::os::unix::fs::symlink(&path, &linked).unwrap();
+        let name = |path: &std::path::Path, owner| {
+            listed_at(&path.display().to_string(), owner).at(0x1008).map(|symbol| symbol.name)
+        };
+        assert_eq!(name(&path, None).as_deref(), Some("compiled"));
+        assert_eq!(name(&linked, None), None);
+        assert_eq!(name(&std::env::temp_dir(), None), None);
+        // Only root can give a file away.
+        let other = own + 4711;
+        if std::os::unix::fs::chown(&path, Some(other), None).is_ok() {
+            assert_eq!(name(&path, Some(other)).as_deref(), Some("compiled"));
+            assert_eq!(name(&path, Some(other + 1)), None);
+            assert_eq!(name(&path, None), None);
+        }
+        for file in [path, linked] {
+            fs::remove_file(file).unwrap();
+        }
+    }
 
     #[test]
     fn a_program_in_memory_is_a_file_and_other_code_in_memory_is_none() {

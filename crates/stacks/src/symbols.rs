@@ -5,10 +5,15 @@ use crate::readable;
 use object::read::{File, ReadRef};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
 use std::io::{self, BufRead};
+use std::ops::Range;
 use std::time::Instant;
 
-/// Larger symbol tables are not read.
-const TABLE_BYTES_MAX: u64 = 64 << 20;
+/// Larger symbol tables are not read: 64 MiB of entries.
+const SYMBOLS_MAX: usize = (64 << 20) / 24;
+/// More of a file than this is not read at once: its tables are read before anything says how large they are.
+const READ_BYTES_MAX: u64 = 256 << 20;
+/// Tables whose names are longer than this together are not kept: each symbol may have the name of all others.
+const NAMES_BYTES_MAX: usize = 256 << 20;
 /// A function of the kernel is taken to end here where no other follows: `kallsyms` has no sizes.
 const KERNEL_FUNCTION_BYTES_MAX: u64 = 1 << 20;
 /// What the kernel's second names begin with: of functions that also run before it is at its address.
@@ -85,6 +90,24 @@ impl Table {
     }
 }
 
+/// Data of which no more than [`READ_BYTES_MAX`] is read at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounded<R>(pub R);
+
+impl<'data, R: ReadRef<'data>> ReadRef<'data> for Bounded<R> {
+    fn len(self) -> Result<u64, ()> {
+        self.0.len()
+    }
+
+    fn read_bytes_at(self, offset: u64, size: u64) -> Result<&'data [u8], ()> {
+        if size > READ_BYTES_MAX { Err(()) } else { self.0.read_bytes_at(offset, size) }
+    }
+
+    fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'data [u8], ()> {
+        self.0.read_bytes_at_until(range, delimiter)
+    }
+}
+
 /// The functions of an ELF file.
 #[derive(Debug, Default)]
 pub struct FileSymbols {
@@ -99,17 +122,22 @@ impl FileSymbols {
     /// # Errors
     /// The data is no ELF file.
     pub fn parse<'data>(data: impl ReadRef<'data>) -> io::Result<FileSymbols> {
-        let file = File::parse(data).map_err(io::Error::other)?;
+        FileSymbols::parse_within(data, NAMES_BYTES_MAX)
+    }
+
+    fn parse_within<'data>(data: impl ReadRef<'data>, names_max: usize) -> io::Result<FileSymbols> {
+        let file = File::parse(Bounded(data)).map_err(io::Error::other)?;
         let segments = file.segments().map(|segment| {
             let (offset, size) = segment.file_range();
             (offset, size, segment.address())
         });
         let mut symbols = FileSymbols { segments: segments.collect(), table: Table::default() };
-        let table = file.section_by_name(".symtab").map_or(0, |section| section.size());
-        if table > 0 && table <= TABLE_BYTES_MAX {
-            symbols.add(&file, file.symbols());
-        } else {
-            symbols.add(&file, file.dynamic_symbols());
+        // Of a part of a table, the symbol below an address may not be the nearest.
+        let is_read = |count: usize| (1..=SYMBOLS_MAX).contains(&count);
+        if is_read(file.symbols().take(SYMBOLS_MAX + 1).count()) {
+            symbols.add(&file, file.symbols(), names_max);
+        } else if is_read(file.dynamic_symbols().take(SYMBOLS_MAX + 1).count()) {
+            symbols.add(&file, file.dynamic_symbols(), names_max);
         }
         Ok(symbols)
     }
@@ -118,14 +146,21 @@ impl FileSymbols {
         &mut self,
         file: &File<'data, impl ReadRef<'data>>,
         symbols: impl Iterator<Item = S>,
+        names_max: usize,
     ) {
         let is_code =
             |symbol: &S| symbol.kind() == SymbolKind::Text && symbol.section_index().is_some();
         // Those without a size come last: they were written in assembly, end where the next one starts and
         // within their section, and a name with a size is the better one.
         let mut unsized_symbols = Vec::new();
+        let mut names_length = 0;
         for symbol in symbols.filter(is_code) {
             let Ok(name) = symbol.name_bytes() else { continue };
+            names_length += name.len();
+            if names_length > names_max {
+                self.table = Table::default();
+                return;
+            }
             let start = symbol.address();
             match (name.is_empty(), symbol.size()) {
                 (true, _) => {}

@@ -1,5 +1,6 @@
 //! The source lines of functions, from the debug information of their files.
 
+use crate::symbols::Bounded;
 use addr2line::Context;
 use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::read::{File as ObjectFile, ReadCache};
@@ -31,7 +32,7 @@ pub(super) fn source_lines(
     check_time(until)?;
     let none = || vec![Vec::new(); functions.len()];
     let data = ReadCache::new(file.try_clone()?);
-    let Ok(object) = ObjectFile::parse(&data) else { return Ok(none()) };
+    let Ok(object) = ObjectFile::parse(Bounded(&data)) else { return Ok(none()) };
     let is_debug = |name: &str| name.starts_with(".debug_");
     let sections = object.sections().filter(|section| section.name().is_ok_and(is_debug));
     let size = sections.map(|section| section.size()).fold(0, u64::saturating_add);

@@ -48,6 +48,19 @@ fn an_own_function_is_found_by_its_address() {
 }
 
 #[test]
+fn a_file_that_takes_too_much_memory_has_no_symbols() {
+    let cache = ReadCache::new(fs::File::open("/proc/self/exe").unwrap());
+    let symbols = FileSymbols::parse_within(&cache, 1000).unwrap();
+    assert!(symbols.table.entries.is_empty() && symbols.table.names.is_empty());
+    assert!(!symbols.segments.is_empty(), "its code can still be read");
+    // Nothing touches these bytes.
+    let bytes = vec![0; READ_BYTES_MAX as usize + 1];
+    let read = |size| Bounded(&bytes[..]).read_bytes_at(0, size).map(<[u8]>::len);
+    assert_eq!(read(READ_BYTES_MAX), Ok(READ_BYTES_MAX as usize));
+    assert_eq!(read(READ_BYTES_MAX + 1), Err(()));
+}
+
+#[test]
 fn a_stripped_file_has_no_symbol_and_a_library_has_its_dynamic_symbols() {
     let directory = std::env::temp_dir().join(format!("knee-stripped-{}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();

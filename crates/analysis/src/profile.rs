@@ -15,8 +15,8 @@ pub mod thresholds;
 use crate::gather::positions::verdicts_from;
 use crate::stats::random::generator;
 use crate::{
-    Estimate, ProfileChange, ProfileContrast, ProfileDifference, ProfileRow, ProfileTable,
-    ProfiledFunction, Row, Table,
+    Estimate, PointSummary, ProfileChange, ProfileContrast, ProfileDifference, ProfileRow,
+    ProfileTable, ProfiledFunction, Row, Table,
 };
 use counted::{Count, Counted};
 use difference::Pair;
@@ -147,11 +147,7 @@ impl<'a> Series<'a> {
         let change = ends.zip(pair.as_ref()).map(|([from, to], pair)| ProfileChange {
             from: points[from],
             to: points[to],
-            difference: pair.difference(self.timed_factor(
-                &profiles.subject,
-                points[from],
-                points[to],
-            )),
+            difference: pair.difference(self.timed_factor(&profiles.subject, points, [from, to])),
         });
         let at = profiles.at.iter().zip(points);
         let cells = at.map(|(counted, &point)| Some(counted.as_ref()?.summary(point)));
@@ -166,19 +162,26 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// The first and the last of `points` that a change is judged between: of a rate that peaks, from the peak on.
+    /// The first and the last of `points` that a change is judged between: of a rate that peaks, from the peak on;
+    /// of a trajectory those that its table has figures of, where there are two.
     fn ends(&self, profiles: &Profiles<'a>, points: &[u64]) -> Option<[usize; 2]> {
         let warm = verdicts_from(self.workload.trajectory, points);
         let from_peak = self.timed_row(&profiles.subject).and_then(|row| row.rate.as_ref());
         let from = from_peak.map_or(0, |rate| rate.from).max(warm);
-        let with_samples = |min: u64| -> Vec<usize> {
-            let is_seen = |at: &usize| profiles.at[*at].as_ref().is_some_and(|p| p.samples >= min);
-            (0..points.len()).filter(|&at| points[at] >= from).filter(is_seen).collect()
+        let with_samples = |min: u64| {
+            let is_seen =
+                move |at: &usize| profiles.at[*at].as_ref().is_some_and(|p| p.samples >= min);
+            (0..points.len()).filter(|&at| points[at] >= from).filter(is_seen)
         };
-        // The first stretches of a trajectory are short.
-        let min = if self.workload.trajectory { POSITION_SAMPLES_MIN } else { 0 };
-        let seen = Some(with_samples(min)).filter(|seen| seen.len() > 1);
-        match seen.unwrap_or_else(|| with_samples(0)).as_slice() {
+        // The first stretches of a trajectory are short, and not all of them end where its table has a figure.
+        let is_timed = |at: &usize| self.timed_at(&profiles.subject, points, *at).is_some();
+        let timed: Vec<usize> = if self.workload.trajectory {
+            with_samples(POSITION_SAMPLES_MIN).filter(is_timed).collect()
+        } else {
+            Vec::new()
+        };
+        let ends = if timed.len() > 1 { timed } else { with_samples(0).collect() };
+        match ends.as_slice() {
             [first, .., last] => Some([*first, *last]),
             _ => None,
         }
@@ -188,19 +191,25 @@ impl<'a> Series<'a> {
         self.timed?.row(subject)
     }
 
-    /// The time of an operation at `to` over that at `from`, by the timed rounds.
-    fn timed_factor(&self, subject: &str, from: u64, to: u64) -> Option<Estimate> {
+    /// The figure of the timed rounds at `points[at]`; of a trajectory, whose table has other positions than its
+    /// profile, the last one in the stretch that ends there.
+    fn timed_at(&self, subject: &str, points: &[u64], at: usize) -> Option<&'a PointSummary> {
         let row = self.timed_row(subject)?;
-        match (row.at(from), row.at(to)) {
-            (Some(first), Some(second)) => self.time_ratio(first.median, second.median),
-            // The positions of a trajectory's profile need not be the table's.
-            _ if self.workload.trajectory && self.metric.unit == "ns" => {
-                let growth = row.growth.as_ref();
-                let factor = growth.filter(|growth| (growth.from, growth.to) == (from, to))?.factor;
-                Some(Estimate { value: factor, low: factor, high: factor })
-            }
-            _ => None,
+        let exact = row.at(points[at]);
+        if exact.is_some() || !self.workload.trajectory {
+            return exact;
         }
+        // The first stretch has all that is before the second.
+        let before = at.checked_sub(1).map_or(0, |before| points[before]).max(points[at] / 2);
+        let figures = row.cells.iter().flatten();
+        let inside = figures.filter(|figure| before < figure.point && figure.point <= points[at]);
+        inside.max_by_key(|figure| figure.point)
+    }
+
+    /// The time of an operation at the second of `ends` over that at the first, by the timed rounds.
+    fn timed_factor(&self, subject: &str, points: &[u64], ends: [usize; 2]) -> Option<Estimate> {
+        let [first, second] = ends.map(|at| self.timed_at(subject, points, at));
+        self.time_ratio(first?.median, second?.median)
     }
 
     /// Two figures of the metric as a ratio of times: second over first.

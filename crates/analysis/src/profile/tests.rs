@@ -1,7 +1,9 @@
 //! Profiles of known truth: what is attributed, what is not, and how often intervals hold.
 
 use crate::stats::random::generator;
-use crate::{Class, DifferenceVerdict, Estimate, ProfileDifference, ProfileTable, analyse};
+use crate::{
+    Class, DifferenceVerdict, Estimate, ProfileChange, ProfileDifference, ProfileTable, analyse,
+};
 use fastrand::Rng;
 use fixtures::{cell, key, profile, run, workload};
 use record::{Profile, Run};
@@ -273,33 +275,54 @@ fn a_run_without_a_profile_has_none() {
     assert!(analyse(&run).profiles.is_empty());
 }
 
-#[test]
-fn positions_of_a_trajectory_are_points() {
-    let stacks = |n: u64| [("knee worker;mmap_[k];find_vma_[k]", n), ("knee worker;main", 60)];
-    let mut built = profile().cell(key("mmap", "mmap", 10_000, 0), "call", (900, 90_000_000), []);
-    built = built.region("call", 1_000, (100, 10_000_000), [("knee worker;main", 8)]);
-    for (position, samples) in [(2_000, 200), (5_000, 500), (10_000, 1_000)] {
+/// A trajectory to `far` whose profile has so many samples in the growing part at these positions. Each of its calls
+/// costs in proportion to its position, and rounds differ.
+fn trajectory(far: u64, profiled: &[(u64, u64)]) -> ProfileChange {
+    let stacks = |n: u64| [("knee worker;mmap_[k];find_vma_[k]", n), ("knee worker;main", 8)];
+    let mut built = profile().cell(key("mmap", "mmap", far, 0), "call", (1, 1), []);
+    for &(position, samples) in profiled {
         built = built.region("call", position, (1_000, samples * 1_000_000), stacks(samples));
     }
-    let positions: Vec<u64> = (1..=10_000).collect();
+    let positions: Vec<u64> = (1..=far).collect();
     let cells = (0..5).map(|round| {
-        let samples = positions.iter().map(|&at| at as f64 * 100.0).collect();
+        let each = 100.0 + f64::from(round);
+        let samples = positions.iter().map(|&at| at as f64 * each).collect();
         let metric = record::Metric {
             name: "call".into(),
             samples,
             positions: positions.clone(),
-            operations: 10_000,
+            operations: far,
             ..record::Metric::default()
         };
-        cell("mmap", "mmap", 10_000, round).metric(metric)
+        cell("mmap", "mmap", far, round).metric(metric)
     });
     let workload = workload("mmap").axis("maps", "maps").time("call").subjects(["mmap"]);
-    let run = run(workload.trajectory()).cells(cells).profile(built.build()).complete();
-    let table = table(&run);
-    let change = table.rows[0].change.as_ref().unwrap();
-    assert_eq!((change.from, change.to), (2_000, 10_000));
+    let mut profile = built.build();
+    profile.cells[0].regions.remove(0);
+    let run = run(workload.trajectory()).cells(cells).profile(profile).complete();
+    table(&run).rows[0].change.clone().unwrap()
+}
+
+#[test]
+fn positions_of_a_trajectory_are_points() {
+    let profiled = [(1_000, 0), (2_000, 200), (5_000, 500), (10_000, 1_000)];
+    let change = trajectory(10_000, &profiled);
+    assert_eq!((change.from, change.to), (2_000, 10_000), "at 1,000 are 8 samples");
     assert_eq!(change.difference.verdict, DifferenceVerdict::Added);
     assert_eq!(change.difference.container.as_ref().unwrap().frame.function, "find_vma");
+}
+
+/// The table of 2,000 begins with 10, 100 and 200, the profile with 50 and 100.
+#[test]
+fn a_trajectory_is_judged_between_positions_that_were_timed() {
+    let change = trajectory(2_000, &[(50, 100), (100, 200), (1_000, 2_000), (2_000, 4_000)]);
+    assert_eq!((change.from, change.to), (100, 2_000));
+    let timed = change.difference.timed_factor;
+    assert!((18.0..22.0).contains(&timed.value), "{timed:?}");
+    assert!(timed.low < timed.value && timed.value < timed.high, "{timed:?}");
+    let change = trajectory(2_000, &[(50, 100), (2_000, 4_000)]);
+    assert_eq!((change.from, change.to), (50, 2_000));
+    assert_eq!(change.difference.verdict, DifferenceVerdict::NotTimed);
 }
 
 #[test]

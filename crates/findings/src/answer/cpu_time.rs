@@ -14,15 +14,23 @@ use analysis::{ProfileDifference, Table};
 /// A finding with its data.
 type Attributed<'a> = (&'a Finding, &'a Attribution);
 
-/// The statements, the greatest consequence first.
+/// The statements: along the axis before those that contrast two subjects, each the greatest consequence
+/// first.
 pub(super) fn statements(material: &Material<'_>) -> Vec<Statement> {
-    let mut all: Vec<Statement> =
-        material.tables().flat_map(|table| of_table(material, table)).collect();
-    rank(&mut all);
-    all
+    let (mut along, mut contrasts) = (Vec::new(), Vec::new());
+    for (between, statement) in material.tables().flat_map(|table| of_table(material, table)) {
+        match between {
+            Between::Points { .. } => along.push(statement),
+            Between::Subjects { .. } => contrasts.push(statement),
+        }
+    }
+    rank(&mut along);
+    rank(&mut contrasts);
+    along.append(&mut contrasts);
+    along
 }
 
-fn of_table(material: &Material<'_>, table: &Table) -> Vec<Statement> {
+fn of_table(material: &Material<'_>, table: &Table) -> Vec<(Between, Statement)> {
     let of_table = material.findings().filter(|finding| finding.is_about(table));
     let attributed: Vec<Attributed<'_>> = of_table
         .filter_map(|finding| match &finding.data {
@@ -45,7 +53,9 @@ fn of_table(material: &Material<'_>, table: &Table) -> Vec<Statement> {
             None => groups.push(vec![(finding, attribution)]),
         }
     }
-    groups.iter().map(|group| statement(material, table, group)).collect()
+    let with_between =
+        |group: &Vec<Attributed<'_>>| (group[0].1.between, statement(material, table, group));
+    groups.iter().map(with_between).collect()
 }
 
 /// Whether two subjects are contrasted although the growth of the dearer one is attributed, or it was contrasted

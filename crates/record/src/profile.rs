@@ -275,7 +275,6 @@ impl Profile {
             ));
         }
         let mut keys = HashSet::new();
-        let mut samples = 0_u64;
         for cell in &self.cells {
             self.check_cell(cell)
                 .and_then(|()| {
@@ -285,14 +284,28 @@ impl Profile {
                     let CellKey { subject, point, .. } = &cell.key;
                     format!("the profile of {subject} at {point}: {what}")
                 })?;
-            let counts = cell.regions.iter().flat_map(|region| {
-                let instructions = region.instructions.iter().map(|sample| sample.count);
-                region.samples.iter().map(|(_, count)| *count).chain(instructions)
-            });
-            samples = counts.fold(samples, u64::saturating_add);
         }
-        if samples > SAMPLES_MAX {
-            return Err(format!("the profile has {samples} samples"));
+        self.check_sums()
+    }
+
+    fn check_sums(&self) -> Result<(), String> {
+        let regions = self.cells.iter().flat_map(|cell| &cell.regions);
+        let taken = regions.flat_map(|region| {
+            let instructions = region.instructions.iter().map(|sample| sample.count);
+            region.samples.iter().map(|(_, count)| *count).chain(instructions)
+        });
+        let taken = taken.fold(0, u64::saturating_add);
+        let limits = self.cells.iter().flat_map(|cell| &cell.limits);
+        let lost = limits.map(|limit| match limit {
+            ProfileLimit::SamplesLost { lost } => *lost,
+            _ => 0,
+        });
+        let lost = lost.fold(0, u64::saturating_add);
+        if taken > SAMPLES_MAX {
+            return Err(format!("the profile has {taken} samples"));
+        }
+        if lost > SAMPLES_MAX {
+            return Err(format!("the profile lost {lost} samples"));
         }
         Ok(())
     }
@@ -330,7 +343,12 @@ impl Profile {
             return Err(format!("a sample stands for {} ns", cell.sample_ns));
         }
         let has_stack = |stack: u32| (stack as usize) < self.stacks.len();
+        let mut distinct = HashSet::new();
         for region in &cell.regions {
+            let ProfiledRegion { metric, position, .. } = region;
+            if !distinct.insert((metric, position)) {
+                return Err(format!("it has {metric} at {position} twice"));
+            }
             if let Some((stack, _)) = region.samples.iter().find(|(stack, _)| !has_stack(*stack)) {
                 return Err(format!("it has samples of stack {stack}, which is not there"));
             }
@@ -567,6 +585,11 @@ mod tests {
         endless.cells[0].sample_ns = f64::INFINITY;
         let mut later = good.clone();
         later.cells[0].key.round = 1;
+        let mut again = good.clone();
+        let region = again.cells[0].regions[0].clone();
+        again.cells[0].regions.push(region);
+        let mut lossy = good.clone();
+        lossy.cells[0].limits = vec![ProfileLimit::SamplesLost { lost: u64::MAX }];
         let mut code = good.clone();
         code.code = vec![FunctionCode { frame: 1, code: Err(CodeFault::NoSuchFile) }];
         for (bad, expected) in [
@@ -579,6 +602,8 @@ mod tests {
             (endless, "a sample stands for inf ns"),
             (later, "it is of round 1"),
             (code, "code of frame 1"),
+            (again, "the profile of select at 100: it has  at 0 twice"),
+            (lossy, "the profile lost 18446744073709551615 samples"),
         ] {
             let error = bad.check().unwrap_err();
             assert!(error.contains(expected), "{error}");

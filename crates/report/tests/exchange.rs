@@ -449,7 +449,7 @@ fn a_profile_with_numbers_of_nothing_is_refused() {
         read(value.to_string().as_bytes())
             .map_or_else(|error| error.to_string(), |_| "taken".into())
     };
-    let cases: [(&Damage, &str); 11] = [
+    let cases: [(&Damage, &str); 13] = [
         (
             &|profile| profile["stacks"][0]["caller"] = json!(0),
             "stack 0 of the profile is not before it",
@@ -465,6 +465,20 @@ fn a_profile_with_numbers_of_nothing_is_refused() {
         (
             &|profile| profile["cells"][0]["regions"][0]["samples"][0] = json!([0, u64::MAX]),
             "the profile has 18446744073709551615 samples",
+        ),
+        (
+            &|profile| {
+                let lost = json!({ "kind": "samples-lost", "lost": u64::MAX });
+                profile["cells"][0]["limits"] = json!([lost, lost]);
+            },
+            "the profile lost 18446744073709551615 samples",
+        ),
+        (
+            &|profile| {
+                let region = profile["cells"][0]["regions"][0].clone();
+                profile["cells"][0]["regions"].as_array_mut().unwrap().push(region);
+            },
+            " twice",
         ),
         (
             &|profile| profile["cells"][0]["regions"][0]["instructions"][0]["frame"] = json!(99),

@@ -253,6 +253,11 @@ fn what_has_no_profile_is_refused_with_what_to_do() {
         );
         assert!(refused(&empty).starts_with("no sample was taken while it was timed"));
     }
+    let mut endless = profiled();
+    endless.profile.cells[0].regions[0].samples[0].1 = 1 << 50;
+    let format = find("perf-script").unwrap();
+    let refused = (format.check)(&Material::new(&endless, None)).unwrap_err();
+    assert!(refused.ends_with("--format folded has a line for each stack"), "{refused}");
     let unknown = selected(profiled(), &["pol".into()], &[]).unwrap_err();
     assert_eq!(unknown, "the run has no subject in its profile `pol`; it has epoll, poll");
     let unknown = selected(profiled(), &[], &[7]).unwrap_err();

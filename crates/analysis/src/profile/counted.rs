@@ -65,8 +65,9 @@ impl<'a> Counted<'a> {
     }
 
     fn add(&mut self, profile: &'a Profile, region: &ProfiledRegion) {
-        self.operations += region.operations;
-        self.elapsed_ns += region.elapsed_ns;
+        // A record that was imported may have any numbers.
+        self.operations = self.operations.saturating_add(region.operations);
+        self.elapsed_ns = self.elapsed_ns.saturating_add(region.elapsed_ns);
         for &(stack, count) in &region.samples {
             let path = profile.path(stack);
             let frames = path.iter().filter_map(|&node| {

@@ -326,6 +326,16 @@ fn a_trajectory_is_judged_between_positions_that_were_timed() {
 }
 
 #[test]
+fn numbers_that_no_profile_has_are_added_up_all_the_same() {
+    let stacks = [("knee worker;main", 8)];
+    let timed = (u64::MAX, u64::MAX);
+    let profile = profile().cell(key("poll", "poll", 1, 0), "loop", timed, stacks).build();
+    let cell = &profile.cells[0];
+    let counted = super::Counted::new(&profile, &[cell, cell], "loop", 1).unwrap();
+    assert_eq!((counted.operations, counted.samples), (u64::MAX, 16));
+}
+
+#[test]
 fn two_runs_are_compared_at_one_point() {
     let slower: Truth<'_> = &[
         ("knee worker;main;write_[k]", |_| 900.0),

@@ -220,7 +220,7 @@ fn profile_limit() -> impl Strategy<Value = ProfileLimit> {
     (0..4, ".{0,9}", ".{0,9}", any::<u64>()).prop_map(|(kind, program, error, lost)| match kind {
         0 => ProfileLimit::KernelHidden { perf_level: Some(lost.cast_signed()) },
         1 => ProfileLimit::KernelSymbolsHidden,
-        2 => ProfileLimit::SamplesLost { lost },
+        2 => ProfileLimit::SamplesLost { lost: lost >> 16 },
         _ => ProfileLimit::ProcessHidden { program, error },
     })
 }
@@ -272,7 +272,8 @@ prop_compose! {
         });
         for (index, cell) in cells.iter_mut().enumerate() {
             cell.key.point = index as u64;
-            for region in &mut cell.regions {
+            for (region, distinct) in cell.regions.iter_mut().zip(["a", "b", "c", "d"]) {
+                region.metric.push_str(distinct);
                 region.samples.iter_mut().for_each(|(stack, _)| *stack %= nodes);
                 region.instructions.iter_mut().for_each(|sample| sample.frame %= count);
             }

@@ -16,10 +16,26 @@ pub(super) const FORMAT: Format = Format {
     about: "the profile as `perf script` prints one, for the many programs that read that",
     heads: &[Head::Text("# Samples of knee's.\n")],
     choices: &[],
-    check: sampled::has_samples,
+    check,
     is_profile: true,
     write,
 };
+
+/// Samples that are written: some gigabytes of text. A record that was imported may say that it has any number.
+const EVENTS_MAX: u64 = 10_000_000;
+
+fn check(material: &Material) -> Result<(), String> {
+    sampled::has_samples(material)?;
+    let events: u64 =
+        sampled::parts(material.run).iter().map(|part| part.region.sample_count()).sum();
+    if events > EVENTS_MAX {
+        return Err(format!(
+            "the profile has {events} samples, and perf-script has an event for each, at most {EVENTS_MAX}; \
+             --format folded has a line for each stack"
+        ));
+    }
+    Ok(())
+}
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# Samples of knee's.")?;

@@ -8,6 +8,7 @@ pub use error::ProfileError;
 
 use crate::addresses::{CodeAddress, ResolvedAddress};
 use crate::code::machine_codes;
+use crate::procfs::read;
 use crate::profile::{
     CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledStacks, TimedSample,
 };
@@ -20,7 +21,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 use sys::clock::Clock;
-use sys::perf::{Event, Modes, Record, records_with_bytes};
+use sys::perf::{Event, Modes, Record, records, records_with_bytes};
 
 /// How long looking up symbols may take.
 const LOOKUP_MAX: Duration = Duration::from_secs(20);
@@ -28,6 +29,11 @@ const LOOKUP_MAX: Duration = Duration::from_secs(20);
 const FUNCTIONS_WITH_CODE_MAX: usize = 10;
 /// A record is written this long after its time at the most. Until then, an earlier one may come from another CPU.
 const WRITTEN_AFTER_NS: u64 = 1_000_000;
+
+/// How often the threads of a process are looked for again, while there are new ones.
+const SCANS_MAX: usize = 8;
+/// A thread is listed for a moment before the record of its start is written.
+const RECORDED_AFTER: Duration = Duration::from_millis(1);
 
 /// A profile that is being taken.
 ///
@@ -38,6 +44,8 @@ pub struct Profiler {
     processes: Processes,
     sample_ns: f64,
     bytes: Vec<u8>,
+    /// What could not be attached.
+    hidden: Vec<ProfileLimit>,
 }
 
 impl Profiler {
@@ -62,7 +70,8 @@ impl Profiler {
         let clocks = Clocks::open_with(pid, frequency_hz, cycles_per_s(), open)?;
         let sample_ns = 1e9 / frequency_hz.max(1) as f64;
         let processes = Processes::default();
-        let mut profiler = Profiler { clocks, processes, sample_ns, bytes: Vec::new() };
+        let (bytes, hidden) = (Vec::new(), Vec::new());
+        let mut profiler = Profiler { clocks, processes, sample_ns, bytes, hidden };
         // What it starts from here on is recorded; what it has started already is looked for.
         profiler.clocks.enable()?;
         profiler.attach(root)?;
@@ -83,7 +92,47 @@ impl Profiler {
         for process in processes {
             self.processes.follow(process);
         }
-        self.clocks.attach(pid, &|| threads_below(pid).into_iter().map(|(_, tid)| tid).collect())
+        let threads = self.attach_threads(pid)? as u64;
+        if threads > 0 {
+            let comm = read(&format!("/proc/{pid}/comm")).unwrap_or_default();
+            let comm = printable::replace_unprintable(comm.trim_end());
+            let program = format!("{} of {comm}", printable::quantity(threads, "thread"));
+            let most = self.clocks.threads_max;
+            let error = format!("without CAP_PERFMON, {most} threads are sampled at most");
+            self.hidden.push(ProfileLimit::ProcessHidden { program, error });
+        }
+        Ok(())
+    }
+
+    /// Gives clocks to the threads of a process and of its descendants, until there are no more without; says how many
+    /// were too many.
+    fn attach_threads(&mut self, pid: u32) -> Result<usize, ProfileError> {
+        let mut excess = 0;
+        for _ in 0..SCANS_MAX {
+            if !self.clocks.are_of_threads() {
+                break;
+            }
+            let threads = threads_below(pid).into_iter().map(|(_, tid)| tid);
+            std::thread::sleep(RECORDED_AFTER);
+            let inherited = self.inherited();
+            let new: Vec<u32> =
+                threads.filter(|&tid| !self.clocks.has(tid) && !inherited.contains(&tid)).collect();
+            if new.len() <= excess {
+                break;
+            }
+            excess = self.clocks.attach(pid, &new)?;
+        }
+        Ok(excess)
+    }
+
+    /// The threads that have their clocks from the threads that started them.
+    fn inherited(&mut self) -> BTreeSet<u32> {
+        self.clocks.take(&mut self.bytes);
+        let started = records(&self.bytes).filter_map(|record| match record {
+            Record::Forked(forked) => Some(forked.tid),
+            _ => None,
+        });
+        self.processes.started.iter().copied().chain(started).collect()
     }
 
     /// Takes what has come out of the kernel; to be called every 100 ms at least.
@@ -144,7 +193,7 @@ impl Profiler {
         resolved: &BTreeMap<CodeAddress, ResolvedAddress>,
         lost: u64,
     ) -> Vec<ProfileLimit> {
-        let mut limits = Vec::new();
+        let mut limits = self.hidden.clone();
         if self.clocks.setting.modes == Modes::User {
             limits.push(ProfileLimit::KernelHidden { perf_level: perf_level() });
         }

@@ -7,8 +7,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Instant;
 
-/// Threads beyond these are not sampled: there are workloads that start thousands.
-const THREADS_MAX: usize = 2048;
+/// Threads beyond these get no clocks of their own: there are workloads that start thousands.
+pub(crate) const THREADS_MAX: usize = 2048;
+/// Threads beyond these are not looked at to find their processes: as many as Linux has by default.
+const THREADS_LISTED_MAX: usize = 1 << 17;
 
 /// What to call a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +105,8 @@ impl Threads {
         let mut next = 0;
         while let Some(&pid) = queue.get(next) {
             next += 1;
-            for tid in thread_ids(pid) {
+            // One more than the maximum, so that the excess is noticed.
+            for tid in thread_ids(pid, THREADS_MAX + 1) {
                 // At least one thread is taken, however late it is.
                 let full = self.list.len() >= THREADS_MAX;
                 if full || (!self.list.is_empty() && Instant::now() >= until) {
@@ -111,7 +114,8 @@ impl Threads {
                     return;
                 }
                 self.add(pid, tid, name, is_later);
-                queue.extend(children(pid, tid).into_iter().filter(|&child| queued.insert(child)));
+                let children = children(pid, tid, THREADS_MAX);
+                queue.extend(children.into_iter().filter(|&child| queued.insert(child)));
             }
         }
     }
@@ -153,27 +157,27 @@ pub(crate) fn threads_below(pid: u32) -> Vec<(u32, u32)> {
     let mut threads = Vec::new();
     let mut next = 0;
     while let Some(&pid) = queue.get(next)
-        && threads.len() < THREADS_MAX
+        && threads.len() < THREADS_LISTED_MAX
     {
         next += 1;
-        for tid in thread_ids(pid) {
+        for tid in thread_ids(pid, THREADS_LISTED_MAX) {
             threads.push((pid, tid));
-            queue.extend(children(pid, tid).into_iter().filter(|&child| queued.insert(child)));
+            let children = children(pid, tid, THREADS_LISTED_MAX);
+            queue.extend(children.into_iter().filter(|&child| queued.insert(child)));
         }
     }
     threads
 }
 
-fn thread_ids(pid: u32) -> Vec<u32> {
+fn thread_ids(pid: u32, max: usize) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-    // One more than the maximum, so that the excess is noticed.
-    entries.flatten().filter_map(number).take(THREADS_MAX + 1).collect()
+    entries.flatten().filter_map(number).take(max).collect()
 }
 
-fn children(pid: u32, tid: u32) -> Vec<u32> {
+fn children(pid: u32, tid: u32, max: usize) -> Vec<u32> {
     let list = read(&format!("/proc/{pid}/task/{tid}/children")).unwrap_or_default();
-    list.split_whitespace().filter_map(|word| word.parse().ok()).take(THREADS_MAX).collect()
+    list.split_whitespace().filter_map(|word| word.parse().ok()).take(max).collect()
 }
 
 fn comm_and_state(pid: u32, tid: u32) -> Option<(String, char)> {

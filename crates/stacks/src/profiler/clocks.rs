@@ -2,6 +2,7 @@
 
 use super::error::{ProfileError, perf_level};
 use crate::profile::SampledEvent;
+use crate::threads::THREADS_MAX;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::io;
@@ -14,8 +15,6 @@ const RING_PAGES: usize = 128;
 const RING_PAGES_MAX: usize = 2048;
 /// A smaller ring than this loses samples between two looks.
 const RING_PAGES_MIN: usize = 8;
-/// How often the threads of a process are looked for again, while there are new ones.
-const SCANS_MAX: usize = 8;
 
 /// The CPU works for this time before its cycles are counted, so that it has left its idle speed, and then for as long.
 const WARM_UP: Duration = Duration::from_millis(5);
@@ -46,6 +45,8 @@ pub(super) struct Clocks {
     /// The clocks of threads that were attached later: they write to the rings of [`Clocks::cpus`].
     attached: Vec<Event>,
     threads: BTreeSet<u32>,
+    /// Threads that are given clocks at most.
+    pub threads_max: usize,
     /// Whether they were disabled for good.
     is_over: bool,
 }
@@ -113,7 +114,8 @@ impl Clocks {
         let cpus = events.into_iter().zip(rings);
         let cpus = cpus.map(|((cpu, event), ring)| CpuClock { ring, event, cpu }).collect();
         let threads = BTreeSet::from([root]);
-        Ok(Clocks { setting, cpus, attached: Vec::new(), threads, is_over: false })
+        let (attached, threads_max) = (Vec::new(), THREADS_MAX);
+        Ok(Clocks { setting, cpus, attached, threads, threads_max, is_over: false })
     }
 
     /// From now on they run.
@@ -124,22 +126,24 @@ impl Clocks {
             .map_err(|error| ProfileError::System { error: error.to_string() })
     }
 
-    /// Also samples these threads, and those that `list` has newly, until there are no more.
-    pub fn attach(&mut self, pid: u32, list: &dyn Fn() -> Vec<u32>) -> Result<(), ProfileError> {
-        if self.setting.scope == Scope::System || self.is_over {
-            return Ok(());
+    /// Whether each thread needs clocks of its own, or of the thread that started it.
+    pub fn are_of_threads(&self) -> bool {
+        self.setting.scope == Scope::Descent && !self.is_over
+    }
+
+    /// Whether a thread was given clocks.
+    pub fn has(&self, tid: u32) -> bool {
+        self.threads.contains(&tid)
+    }
+
+    /// Also samples these threads, which have no clocks yet. Says how many were too many.
+    pub fn attach(&mut self, pid: u32, threads: &[u32]) -> Result<usize, ProfileError> {
+        let free = self.threads_max.saturating_sub(self.threads.len());
+        let (attached, excess) = threads.split_at(free.min(threads.len()));
+        for &tid in attached {
+            self.attach_thread(tid).map_err(|error| refused(&error, pid))?;
         }
-        for _ in 0..SCANS_MAX {
-            let new: Vec<u32> =
-                list().into_iter().filter(|tid| !self.threads.contains(tid)).collect();
-            if new.is_empty() {
-                break;
-            }
-            for tid in new {
-                self.attach_thread(tid).map_err(|error| refused(&error, pid))?;
-            }
-        }
-        Ok(())
+        Ok(excess.len())
     }
 
     fn attach_thread(&mut self, tid: u32) -> io::Result<()> {

@@ -5,7 +5,7 @@ use crate::addresses::{CodeAddress, MappedFiles};
 use crate::maps::{Mapping, Maps};
 use crate::procfs::read;
 use crate::threads::ProcessName;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use sys::perf::{Forked, Mapped, Named, Record, Sample};
 
@@ -50,6 +50,8 @@ pub(super) struct Processes {
     pub addresses: Vec<CodeAddress>,
     pub nodes: Vec<Node>,
     pub samples: Vec<StackSample>,
+    /// Threads that have inherited their clocks, where clocks are of threads.
+    pub started: BTreeSet<u32>,
     /// Records that the kernel dropped, of whatever process.
     lost: u64,
     /// Samples of processes that are not followed.
@@ -82,14 +84,22 @@ impl Processes {
             Record::Sample(sample) => self.sample(sample, scope),
             Record::Mapped(mapped) => self.mapped(mapped),
             Record::Named(named) => self.named(named),
-            Record::Forked(forked) => self.forked(forked),
+            Record::Forked(forked) => {
+                if scope == Scope::Descent {
+                    self.started.insert(forked.tid);
+                }
+                self.forked(forked);
+            }
             Record::Ended { pid, tid, time_ns } if pid == tid => {
+                self.started.remove(tid);
                 if self.by_pid.contains_key(pid) {
                     self.ended.push_back((*time_ns, *pid));
                 }
                 self.forget(*time_ns);
             }
-            Record::Ended { .. } => {}
+            Record::Ended { tid, .. } => {
+                self.started.remove(tid);
+            }
             Record::Lost(lost) => self.lost = self.lost.saturating_add(*lost),
         }
     }

@@ -152,6 +152,51 @@ fn only_the_wanted_samples_are_named_and_other_processes_are_left_out() {
 }
 
 #[test]
+fn a_thread_has_clocks_once_and_those_without_are_counted() {
+    if is_refused() {
+        return;
+    }
+    let (mut shell, mut out) =
+        start(Command::new("sh").args(["-c", "read line; sleep 1000 & echo; wait"]));
+    let mut profiler = Profiler::start_with(shell.pid(), FREQUENCY_HZ, &only_descent).unwrap();
+    shell.go();
+    out.read_line(&mut String::new()).unwrap();
+    let root = shell.pid().as_raw_pid().cast_unsigned();
+    let threads = threads_below(root);
+    assert_eq!(threads.len(), 2, "{threads:?}");
+    profiler.attach(shell.pid()).unwrap();
+    assert!(
+        threads.iter().all(|(_, tid)| profiler.clocks.has(*tid) == (*tid == root)),
+        "inherited"
+    );
+    // Also when the record of its start was taken long ago.
+    thread::sleep(Duration::from_millis(10));
+    profiler.take();
+    profiler.attach(shell.pid()).unwrap();
+    assert!(
+        threads.iter().all(|(_, tid)| profiler.clocks.has(*tid) == (*tid == root)),
+        "inherited"
+    );
+    assert_eq!(profiler.hidden, []);
+
+    let (child, _its_out) = start_child();
+    let of_child = threads_below(child.pid().as_raw_pid().cast_unsigned()).len();
+    assert!(of_child > 1);
+    profiler.clocks.threads_max = 2;
+    profiler.attach(child.pid()).unwrap();
+    let limits = profiler.finish(&|_| true).limits;
+    let wanted = |limit: &ProfileLimit| {
+        matches!(limit, ProfileLimit::ProcessHidden { program, .. }
+            if program.starts_with(&format!("{} thread", of_child - 1)))
+    };
+    assert!(limits.iter().any(wanted), "{limits:?}");
+    for (pid, _) in threads {
+        let pid = Pid::from_raw(pid.cast_signed()).unwrap();
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+}
+
+#[test]
 fn nothing_comes_after_the_stop_however_much_is_allowed() {
     if is_refused() {
         return;

@@ -262,10 +262,10 @@ mod tests {
         assert_eq!(name(&linked, None), None);
         assert_eq!(name(&std::env::temp_dir(), None), None);
         // Only root can give a file away.
-        let other = own + 4711;
-        if std::os::unix::fs::chown(&path, Some(other), None).is_ok() {
-            assert_eq!(name(&path, Some(other)).as_deref(), Some("compiled"));
-            assert_eq!(name(&path, Some(other + 1)), None);
+        let stranger = own + 4711;
+        if std::os::unix::fs::chown(&path, Some(stranger), None).is_ok() {
+            assert_eq!(name(&path, Some(stranger)).as_deref(), Some("compiled"));
+            assert_eq!(name(&path, Some(stranger + 1)), None);
             assert_eq!(name(&path, None), None);
         }
         for file in [path, linked] {

@@ -30,8 +30,8 @@ static READ: Mutex<BTreeMap<FunctionKey, MachineCode>> = Mutex::new(BTreeMap::ne
 
 /// Code whose source lines are looked for, with those of the same file.
 struct WithoutLines {
-    /// Its place among the functions.
-    place: usize,
+    /// Its index among the functions.
+    function: usize,
     /// The number of its file.
     file: usize,
     key: FunctionKey,
@@ -44,9 +44,9 @@ pub(crate) fn machine_codes(
     until: Instant,
 ) -> Vec<Result<MachineCode, CodeFault>> {
     let mut without_lines = Vec::new();
-    let codes = functions.iter().enumerate().map(|(place, (address, resolved))| {
+    let codes = functions.iter().enumerate().map(|(function, (address, resolved))| {
         let (code, in_file) = machine_code(files, address, resolved, until)?;
-        without_lines.extend(in_file.map(|(file, key)| WithoutLines { place, file, key }));
+        without_lines.extend(in_file.map(|(file, key)| WithoutLines { function, file, key }));
         Ok(code)
     });
     let mut codes: Vec<Result<MachineCode, CodeFault>> = codes.collect();
@@ -69,24 +69,23 @@ fn add_lines(
 ) {
     let Some(file) = files.open(index) else { return };
     let range = |code: &&WithoutLines| {
-        let code = codes[code.place].as_ref().ok()?;
+        let code = codes[code.function].as_ref().ok()?;
         Some((code.address, code.bytes.len() as u64))
     };
     let ranges: Vec<(u64, u64)> = functions.iter().filter_map(range).collect();
     // What takes too long is not kept without its lines: a later cell may have the time.
     let Ok(lines) = source_lines(&file, &ranges, until) else { return };
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    for (function, lines) in functions.iter().zip(lines) {
-        let Ok(code) = &mut codes[function.place] else { continue };
+    for (without, lines) in functions.iter().zip(lines) {
+        let Ok(code) = &mut codes[without.function] else { continue };
         code.lines = lines;
         if read.len() < FUNCTIONS_MAX {
-            read.insert(function.key, code.clone());
+            read.insert(without.key, code.clone());
         }
     }
 }
 
 /// The code of one function; of one in a file, unless it was read before, without its lines, with what finds them.
-#[expect(clippy::type_complexity, reason = "what finds its lines is taken apart at once")]
 fn machine_code(
     files: &MappedFiles,
     address: &CodeAddress,

@@ -97,8 +97,8 @@ impl Profiler {
             let comm = read(&format!("/proc/{pid}/comm")).unwrap_or_default();
             let comm = printable::replace_unprintable(comm.trim_end());
             let program = format!("{} of {comm}", printable::quantity(threads, "thread"));
-            let most = self.clocks.threads_max;
-            let error = format!("without CAP_PERFMON, {most} threads are sampled at most");
+            let max = self.clocks.threads_max;
+            let error = format!("without CAP_PERFMON, {max} threads are sampled at most");
             self.hidden.push(ProfileLimit::ProcessHidden { program, error });
         }
         Ok(())

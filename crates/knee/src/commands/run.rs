@@ -305,8 +305,11 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
     let sight = sight(run, "Another run like this one shows").filter(|_| !is_quiet());
     let pointers =
         Pointers { all, lines: left_out.into_iter().chain(sight).chain(files).collect() };
-    let functions = terminal::top_functions(run, conclusions, &style);
-    above + &terminal::answer(run, conclusions, &style, &pointers) + &functions
+    let answer = above + &terminal::answer(run, conclusions, &style, &pointers);
+    if is_quiet() && !asked.all {
+        return answer;
+    }
+    answer + &terminal::top_functions(run, conclusions, &style)
 }
 
 /// What another run like this one would show, compared with it: as this one would be with itself. `subject`

@@ -182,23 +182,21 @@ impl Profiler {
             event: self.clocks.event(),
             sample_ns: self.sample_ns,
             samples: samples.collect(),
-            limits: self.limits(&naming.resolved, lost),
+            limits: self.limits(&naming, lost),
             code,
             frames: naming.frames,
         }
     }
 
-    fn limits(
-        &self,
-        resolved: &BTreeMap<CodeAddress, ResolvedAddress>,
-        lost: u64,
-    ) -> Vec<ProfileLimit> {
+    fn limits(&self, naming: &Naming, lost: u64) -> Vec<ProfileLimit> {
         let mut limits = self.hidden.clone();
         if self.clocks.setting.modes == Modes::User {
             limits.push(ProfileLimit::KernelHidden { perf_level: perf_level() });
         }
-        let of_kernel = || resolved.values().filter(|address| address.kind.is_kernel());
-        if of_kernel().count() > 0 && of_kernel().all(|address| address.symbol.is_none()) {
+        let of_kernel = || naming.resolved.values().filter(|address| address.kind.is_kernel());
+        let is_nameless = of_kernel().all(|address| address.symbol.is_none());
+        // Where the time was over, nothing was hidden.
+        if !naming.is_late && is_nameless && of_kernel().count() > 0 {
             limits.push(ProfileLimit::KernelSymbolsHidden);
         }
         if lost > 0 {

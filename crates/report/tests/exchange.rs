@@ -97,6 +97,7 @@ fn profiled() -> Run {
         .code("do_sys_poll_[k]", Err(CodeFault::KernelMemoryUnreadable { error: error() }))
         .code("[libc.so.6]", Err(file))
         .code("main", Err(CodeFault::NoSuchFile))
+        .code("sock_poll_[k]", Err(CodeFault::TimedOut))
         .build();
     let failed = &mut run.profile.cells[1];
     failed.regions.clear();

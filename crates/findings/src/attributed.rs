@@ -22,6 +22,8 @@ const WAITING_FUNCTIONS: &[&str] = &[
     "pthread_spin_lock",
     "__pthread_spin_lock",
 ];
+/// Where the functions of knee's own locks are.
+const OWN_LOCKS: &str = "locks::algorithms::";
 
 /// What several have added alike over `range`: `97 % of the CPU time added between … is in do_sys_poll and what it
 /// calls: …`. All have the verdict and the container of the first.
@@ -180,11 +182,13 @@ fn shares(
     if min == max { min } else { format!("{} to {max}", min.trim_end_matches(" %")) }
 }
 
-/// Whether a CPU is busy waiting for a lock there: by convention in a function of that name, of a program of Rust.
+/// Whether a CPU is busy waiting for a lock there. knee's own locks wait in functions of that name; elsewhere a
+/// function of that name may do anything: `Epoll::wait` makes a system call.
 fn is_waiting(frame: &Frame) -> bool {
     if WAITING_FUNCTIONS.contains(&frame.function.as_str()) {
         return true;
     }
-    let Some((_, name)) = frame.function.rsplit_once("::") else { return false };
-    frame.kind == FrameKind::User && (name == "wait" || name.starts_with("wait_"))
+    let name = frame.function.strip_prefix(OWN_LOCKS).and_then(|path| path.rsplit_once("::"));
+    let is_wait = name.is_some_and(|(_, name)| name == "wait" || name.starts_with("wait_"));
+    frame.kind == FrameKind::User && is_wait
 }

@@ -146,6 +146,19 @@ fn what_sleeps_waits_and_what_spins_is_busy_waiting() {
 }
 
 #[test]
+fn a_wait_that_is_no_locks_is_not_called_busy() {
+    let work: Stacks<'_> = &[("knee worker;work", 500)];
+    let wait: Stacks<'_> =
+        &[("knee worker;polling::Poller::wait_deadline", 900), ("knee worker;work", 20)];
+    let cells = [(100_000, 500_000_000, work), (1_000, 500_000_000, wait)];
+    assert_eq!(
+        answer(&[Subject { name: "polling", cells, timed: [5e3, 5e5] }]),
+        ["polling: 98 % of the CPU time added between 100 and 10,000 watched descriptors is in \
+             Poller::wait_deadline"]
+    );
+}
+
+#[test]
 fn few_samples_attribute_nothing() {
     let first: Stacks<'_> = &[("knee worker;work", 500)];
     let few: Stacks<'_> = &[("knee worker;work", 12)];

@@ -14,7 +14,7 @@ use crate::profile::{
 };
 use crate::threads::threads_below;
 use clocks::{Clocks, Open, cycles_per_s};
-use error::perf_level;
+pub(crate) use error::perf_level;
 use processes::{Node, Processes, StackSample};
 use rustix::process::Pid;
 use std::cmp::Reverse;

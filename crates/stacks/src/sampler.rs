@@ -3,6 +3,7 @@
 use crate::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
 use crate::limitation::Limitation;
 use crate::model::{Function, Program, StackSample, ThreadState};
+use crate::profiler::perf_level;
 use crate::threads::{Process, ProcessName, Thread, Threads, cpu_ns};
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -282,7 +283,7 @@ impl<'a> Sampler<'a> {
             limitations.push(Limitation::Denied { denied: self.denied, threads, reason });
         }
         if self.user_only > 0 {
-            limitations.push(Limitation::KernelHidden { perf_level: perf_level() });
+            limitations.push(Limitation::KernelHidden { perf_level: perf_level_text() });
         }
         if self.samples_lost > 0 {
             limitations.push(Limitation::SamplesLost { lost: self.samples_lost, samples });
@@ -299,16 +300,15 @@ fn denial_reason(error: &io::Error) -> String {
     if !is_denial(error) {
         return format!("perf_event_open: {error}");
     }
-    match perf_level() {
+    match perf_level_text() {
         Some(level) => format!("{error} ({level}, or a sandbox, or another's) → run as root"),
         None => format!("{error} (this kernel has no perf events)"),
     }
 }
 
 /// What the kernel allows this user.
-fn perf_level() -> Option<String> {
-    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?;
-    Some(format!("kernel.perf_event_paranoid is {}", level.trim()))
+fn perf_level_text() -> Option<String> {
+    perf_level().map(|level| format!("kernel.perf_event_paranoid is {level}"))
 }
 
 /// Samples by function, and by the offset in it.

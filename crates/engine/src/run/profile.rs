@@ -11,7 +11,9 @@ use crate::run::settings::Settings;
 use crate::worker::sampler::WorkerSampler;
 use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, Verdict, supervise_sampled};
-use record::{CellKey, FailureReason, Interner, Metric, ProfilePlan, ProfiledCell, Run};
+use record::{
+    CellKey, FailureReason, Interner, Metric, MetricInfo, ProfilePlan, ProfiledCell, Run,
+};
 use stacks::Profiler;
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -160,17 +162,16 @@ impl ProfilePass {
 
 /// Why what a worker replied can't be profiled: nothing says when its headline was timed.
 fn without_regions(run: &Run, key: &CellKey, regions: &[Region]) -> Option<FailureReason> {
-    let headline = headline(run, key)?;
-    let is_timed = regions.iter().any(|region| region.metric == headline);
+    let headline = &headline(run, key)?.name;
+    let is_timed = regions.iter().any(|region| region.metric == *headline);
     let message = format!(
         "the worker does not say when it timed {headline}: it may be an older knee, which can't be profiled"
     );
     (!is_timed).then_some(FailureReason::CheckFailed { message })
 }
 
-fn headline<'a>(run: &'a Run, key: &CellKey) -> Option<&'a str> {
-    let info = run.plan.workloads.iter().find(|info| info.name == key.workload)?;
-    info.metrics.first().map(|metric| metric.name.as_str())
+fn headline<'a>(run: &'a Run, key: &CellKey) -> Option<&'a MetricInfo> {
+    run.plan.workloads.iter().find(|info| info.name == key.workload)?.metrics.first()
 }
 
 /// A worker that has not ended by then is killed: that of the rounds, and more by what it measures longer.
@@ -211,10 +212,9 @@ fn rate_for(timed_ns: f64, hz: u64) -> Rate {
 fn timed_ns(run: &Run, key: &CellKey) -> Option<f64> {
     let headline = headline(run, key)?;
     let cells = run.cells.iter().filter(|cell| cell_group(&cell.key) == *key);
-    let metrics = cells.flat_map(|cell| &cell.metrics).filter(|metric| metric.name == headline);
-    let is_time = |unit: &str| unit == "ns";
-    let info = run.plan.workloads.iter().find(|info| info.name == key.workload)?;
-    let is_time = info.metrics.first().is_some_and(|metric| is_time(&metric.unit));
+    let metrics =
+        cells.flat_map(|cell| &cell.metrics).filter(|metric| metric.name == headline.name);
+    let is_time = headline.unit == "ns";
     // The worker made a rate of nanoseconds, of which each is for one operation.
     let ns = |sample: &f64| if is_time { *sample } else { 1e9 / sample.max(1e-9) };
     let sum_ns = |metric: &Metric| metric.samples.iter().map(ns).sum::<f64>();

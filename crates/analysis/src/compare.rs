@@ -67,7 +67,7 @@ use table_pair::TablePair;
 pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refusal> {
     let (workloads, mut left_out) = comparable::comparable(base, new, terms)?;
     let is_compared =
-        |name: &str, metric: usize| workloads.contains(name) && (terms.all || metric == 0);
+        |name: &str, headline: bool| workloads.contains(name) && (terms.all || headline);
     let sources = [base, new].map(|run| tables_where(run, is_compared));
     let arrangement = Arrangement::new(base, new);
     let common = comparable::common_tables(&sources[0], &sources[1], &mut left_out);

@@ -38,14 +38,17 @@ pub(crate) fn profiles(run: &Run, tables: &[Table]) -> Vec<ProfileTable> {
         let all_parameters: BTreeSet<&Parameters> =
             cells.iter().map(|cell| &cell.key.parameters).collect();
         for parameters in all_parameters {
-            for (index, metric) in workload.metrics.iter().enumerate() {
+            for metric in &workload.metrics {
+                let is_headline =
+                    |cell: &&ProfiledCell| workload.headline(&cell.key.subject) == Some(metric);
+                let headline = cells.iter().any(is_headline);
                 let cells = cells.iter().copied().filter(|cell| cell.key.parameters == *parameters);
                 let series = Series {
                     run,
                     workload,
                     parameters,
                     metric,
-                    headline: index == 0,
+                    headline,
                     cells: cells.collect(),
                     timed: tables.iter().find(|table| {
                         (&table.workload, &table.parameters, &table.metric.name)

@@ -34,21 +34,30 @@ pub(crate) fn tables(run: &Run) -> Vec<Table> {
     tables_where(run, |_, _| true)
 }
 
-/// The tables of `run` whose workload and index of the metric in it are `wanted`.
-pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, usize) -> bool) -> Vec<Table> {
+/// The tables of `run` that are `wanted`, by their workload and whether they are headline tables.
+pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, bool) -> bool) -> Vec<Table> {
     let mut tables = Vec::new();
     for workload in &run.plan.workloads {
         let gathered = Gathered::new(run, &workload.name);
         for parameters in gathered.in_order() {
-            let metrics = workload.metrics.iter().enumerate();
-            for (index, metric) in metrics.filter(|(index, _)| wanted(&workload.name, *index)) {
-                let (gathered, headline) = (&gathered, index == 0);
-                let table =
-                    Context { run, workload, gathered, parameters, metric, headline }.table();
-                // A metric that belongs to other parameters would be a table of dashes.
-                if table.headline || table.rows.iter().any(has_figures) {
-                    tables.push(table);
+            let gathered = &gathered;
+            let mut has_facts = false;
+            for metric in &workload.metrics {
+                let context = Context { run, workload, gathered, parameters, metric };
+                let headline = context.is_headline();
+                if !wanted(&workload.name, headline) {
+                    continue;
                 }
+                let mut table = context.table(headline);
+                // A metric that belongs to other parameters would be a table of dashes.
+                if !table.headline && !table.rows.iter().any(has_figures) {
+                    continue;
+                }
+                if table.headline && !has_facts {
+                    table.facts = facts(&gathered.facts(parameters));
+                    has_facts = true;
+                }
+                tables.push(table);
             }
         }
     }
@@ -64,13 +73,14 @@ pub(crate) fn headlines(
 ) {
     for workload in &run.plan.workloads {
         let gathered = Gathered::new(run, &workload.name);
-        let Some(metric) = workload.metrics.first() else { continue };
         for parameters in gathered.in_order() {
-            let gathered = &gathered;
-            let context = Context { run, workload, gathered, parameters, metric, headline: true };
-            let points: Vec<u64> = gathered.axis(parameters, &metric.name).into_iter().collect();
-            let warm = verdicts_from(workload.trajectory, &points);
             for subject in workload.subjects.iter().filter(|subject| !subject.control) {
+                let Some(metric) = workload.headline(&subject.name) else { continue };
+                let gathered = &gathered;
+                let context = Context { run, workload, gathered, parameters, metric };
+                let points: Vec<u64> =
+                    gathered.axis(parameters, &metric.name).into_iter().collect();
+                let warm = verdicts_from(workload.trajectory, &points);
                 let series = gathered.series(&subject.name, parameters, &metric.name);
                 let counts = |point: &u64| *point >= warm && points.contains(point);
                 for (&point, samples) in
@@ -99,11 +109,38 @@ struct Context<'a> {
     gathered: &'a Gathered<'a>,
     parameters: &'a Parameters,
     metric: &'a MetricInfo,
-    headline: bool,
 }
 
 impl Context<'_> {
-    fn table(&self) -> Table {
+    /// Whether it is the headline metric of any subject that has cells. A workload without subjects that were
+    /// measured has the table of its first metric.
+    fn is_headline(&self) -> bool {
+        let subjects = self.workload.subjects.iter();
+        let mut headlines = subjects
+            .filter(|subject| !subject.control && self.gathered.knows(&subject.name))
+            .filter_map(|subject| self.workload.headline(&subject.name))
+            .peekable();
+        match headlines.peek() {
+            Some(_) => headlines.any(|headline| headline.name == self.metric.name),
+            None => self.workload.metrics.first() == Some(self.metric),
+        }
+    }
+
+    /// Whether `subject` has a row: it has figures of the metric, or lacks those that it should have.
+    fn has_row(&self, subject: &SubjectInfo, is_headline: bool) -> bool {
+        let is_there =
+            self.gathered.knows(&subject.name) || self.unavailable(&subject.name).is_some();
+        let is_of_first = |headline: &MetricInfo| self.workload.metrics.first() == Some(headline);
+        let should_have = match self.workload.headline(&subject.name) {
+            Some(headline) if is_headline => headline == self.metric,
+            headline => headline.is_some_and(is_of_first),
+        };
+        let has_figures =
+            || self.gathered.series(&subject.name, self.parameters, &self.metric.name).is_some();
+        is_there && (should_have || has_figures())
+    }
+
+    fn table(&self, headline: bool) -> Table {
         let points: Vec<u64> =
             self.gathered.axis(self.parameters, &self.metric.name).into_iter().collect();
         let portion = Portion::new(self.workload, self.parameters);
@@ -111,15 +148,13 @@ impl Context<'_> {
         let axis = &self.workload.axis_parameter;
         let one_each =
             shares.as_ref().and_then(|shares| shares.one_each(axis)).map(|index| points[index]);
-        let has_row = |subject: &&SubjectInfo| {
-            self.gathered.knows(&subject.name) || self.unavailable(&subject.name).is_some()
-        };
         // A control has no figures, and no row.
+        let subjects = self.workload.subjects.iter();
         let subjects =
-            self.workload.subjects.iter().filter(|subject| !subject.control).filter(has_row);
+            subjects.filter(|subject| !subject.control && self.has_row(subject, headline));
         let (mut rows, mut series) = (Vec::new(), Vec::new());
         for subject in subjects {
-            let (row, figures) = self.row(subject, &points, one_each);
+            let (row, figures) = self.row(subject, &points, one_each, headline);
             // The first calls of a trajectory are cold, and not compared.
             let warm = verdicts_from(self.workload.trajectory, &points);
             let counting = figures.iter().filter(|figure| figure.summary.point >= warm);
@@ -132,33 +167,50 @@ impl Context<'_> {
             series.clear();
         }
         let comparisons = Comparisons::new(&series);
-        let ranked = self.headline && shares.as_ref().is_some_and(|shares| shares.multiple);
+        let is_separate = self.workload.separate_subjects;
+        let ranked =
+            headline && !is_separate && shares.as_ref().is_some_and(|shares| shares.multiple);
         Table {
             workload: self.workload.name.clone(),
             parameters: self.parameters.clone(),
             metric: self.metric.clone(),
-            headline: self.headline,
+            headline,
             axis: self.workload.axis.clone(),
             axis_parameter: self.workload.axis_parameter.clone(),
             trajectory: self.workload.trajectory,
             points_down: self.workload.points_down,
             shares,
-            leads: leads(&comparisons, &rows, &points),
-            comparisons: with_shares(comparisons.outcomes(), portion.as_ref()),
+            leads: if is_separate {
+                vec![None; points.len()]
+            } else {
+                leads(&comparisons, &rows, &points)
+            },
+            comparisons: with_shares(self.outcomes(&comparisons), portion.as_ref()),
             rankings: if ranked {
                 rankings::rankings(&comparisons, &rows, &points)
             } else {
                 Vec::new()
             },
             distributions: self.distributions(&points),
-            facts: if self.headline {
-                facts(&self.gathered.facts(self.parameters))
-            } else {
-                Vec::new()
-            },
+            facts: Vec::new(),
             rows,
             points,
         }
+    }
+
+    /// How the pairs compare that are alternatives, or are always compared.
+    fn outcomes(&self, comparisons: &Comparisons<'_>) -> Vec<SubjectComparison> {
+        let mut outcomes = comparisons.outcomes();
+        if self.workload.separate_subjects {
+            let pairs = &self.workload.compared_pairs;
+            outcomes.retain(|outcome| {
+                let is_pair = |(first, second): &(String, String)| {
+                    [(first, second), (second, first)].contains(&(&outcome.first, &outcome.second))
+                };
+                pairs.iter().any(is_pair)
+            });
+        }
+        outcomes
     }
 
     /// How single operations are distributed, where the record keeps them.
@@ -195,6 +247,7 @@ impl Context<'_> {
         subject: &SubjectInfo,
         points: &[u64],
         one_each: Option<u64>,
+        headline: bool,
     ) -> (Row, Vec<Figure>) {
         let series = self.gathered.series(&subject.name, self.parameters, &self.metric.name);
         let all: Vec<Figure> = series
@@ -205,9 +258,9 @@ impl Context<'_> {
         let shape = self.shape(&subject.name);
         let growth = self.growth(&all, shape.trajectory);
         let unfinished = self.gathered.unfinished(&subject.name, self.parameters);
-        let rate = self.rate(&all, shape.trajectory, one_each);
+        let rate = self.rate(&all, shape.trajectory, one_each, headline);
         // The other metrics have no figures there either, which says nothing new.
-        let headline_from = one_each.filter(|_| self.headline);
+        let headline_from = one_each.filter(|_| headline);
         let rate = match headline_from {
             Some(one_each) => unfinished::beyond(rate, &all, one_each, &unfinished),
             None => rate,
@@ -252,20 +305,26 @@ impl Context<'_> {
     }
 
     /// A degree, such as a share or an index, is neither a cost nor a rate.
-    fn is_rate(&self) -> bool {
-        let says_so = self.headline || self.metric.unit.ends_with("/s");
+    fn is_rate(&self, headline: bool) -> bool {
+        let says_so = headline || self.metric.unit.ends_with("/s");
         says_so && !self.metric.lower_is_better && !self.workload.averages
     }
 
     fn scaling(&self, figures: &[Figure], one_each: u64) -> Option<Scaling> {
         let seen: Vec<_> = figures.iter().map(Figure::seen).collect();
-        if self.is_rate() { usl::scaling(&seen, Some(one_each)) } else { None }
+        if self.is_rate(true) { usl::scaling(&seen, Some(one_each)) } else { None }
     }
 
     /// The trend of a rate; a cost grows instead. Where the rate has figures at the point `one_each` and
     /// beyond it, the points before it are left out, unless the rate is crushed by then.
-    fn rate(&self, figures: &[Figure], trajectory: bool, one_each: Option<u64>) -> Option<Rate> {
-        if !self.is_rate() {
+    fn rate(
+        &self,
+        figures: &[Figure],
+        trajectory: bool,
+        one_each: Option<u64>,
+        headline: bool,
+    ) -> Option<Rate> {
+        if !self.is_rate(headline) {
             return None;
         }
         let counting = counting(figures, trajectory);

@@ -49,5 +49,5 @@ pub use workload::figure::{read_figure, unit_of_reports};
 pub use workload::template;
 pub use workload::{
     About, Cell, Failure, Fit, Kind, MetricAbout, Original, Print, RatioAbout, SampleKind, Subject,
-    Usual, Workload, info,
+    SubjectsAre, Usual, Workload, info,
 };

@@ -69,17 +69,18 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
             metric.positions.clear();
         }
     }
+    let headline = headline(workload, &key.subject);
     let mut short = None;
     let failure = match outcome {
         Err(panic) => Some(FailureReason::Panicked { message: panic_message(&*panic) }),
         Ok(Err(failure)) => {
-            short = cut_short(workload.about(), &metrics, &failure);
+            short = cut_short(headline, &metrics, &failure);
             short.is_none().then(|| failure.into())
         }
         Ok(Ok(())) if after > before => {
             Some(FailureReason::DescriptorsLeaked { count: (after - before) as u64 })
         }
-        Ok(Ok(())) => check_metrics(workload, &metrics),
+        Ok(Ok(())) => check_metrics(workload.about(), headline, &metrics),
     };
     if order.is_profiled {
         // Figures of a process that is sampled are none: samples take time.
@@ -98,21 +99,31 @@ fn make_rates(about: &About, metrics: &mut [record::Metric]) {
     }
 }
 
+/// The metric that a subject is measured for.
+fn headline(workload: &dyn Workload, subject: &str) -> &'static str {
+    let own = workload.subjects().into_iter().find(|row| row.name == subject);
+    let own = own.map_or("", |row| row.headline);
+    let first = workload.about().metrics.first().map_or("", |metric| metric.name);
+    if own.is_empty() { first } else { own }
+}
+
 /// How far a trajectory came that ran out of something; none where nothing of it counts.
-fn cut_short(about: &About, metrics: &[record::Metric], failure: &Failure) -> Option<Short> {
+fn cut_short(headline: &str, metrics: &[record::Metric], failure: &Failure) -> Option<Short> {
     if !failure.is_shortage() {
         return None;
     }
-    let headline = about.metrics.first()?.name;
     let metric = metrics.iter().find(|metric| metric.name == headline)?;
     let reached = metric.positions.iter().copied().max()?;
     Some(Short { reached, reason: failure.clone().into() })
 }
 
 /// What is wrong with the metrics of a workload: no headline, one that it does not declare, NaN.
-fn check_metrics(workload: &dyn Workload, metrics: &[record::Metric]) -> Option<FailureReason> {
-    let declared = workload.about().metrics;
-    let headline = declared.first()?.name;
+fn check_metrics(
+    about: &About,
+    headline: &str,
+    metrics: &[record::Metric],
+) -> Option<FailureReason> {
+    let declared = about.metrics;
     if !metrics.iter().any(|metric| metric.name == headline && !metric.samples.is_empty()) {
         return Some(FailureReason::MetricMissing { metric: headline.into() });
     }

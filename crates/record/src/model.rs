@@ -202,6 +202,10 @@ pub struct WorkloadInfo {
     /// What it is there for; absent in records of knee before 0.1. See [`WorkloadInfo::is_control`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<WorkloadRole>,
+    /// Whether its subjects have nothing to do with each other: then only `compared_pairs` are compared, and
+    /// none is the best.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub separate_subjects: bool,
     /// Pairs of subjects whose comparison is always reported.
     #[serde(default, alias = "rivals")]
     pub compared_pairs: Vec<(String, String)>,
@@ -295,6 +299,19 @@ impl WorkloadInfo {
     pub fn is_control(&self) -> bool {
         self.role.unwrap_or_else(|| old::workload_role(&self.name)) == WorkloadRole::Control
     }
+
+    /// The metric that `subject` is measured for: its own, or else the first of the workload.
+    pub fn headline(&self, subject: &str) -> Option<&MetricInfo> {
+        let own = self.subjects.iter().find(|info| info.name == subject);
+        let own = own.map_or("", |info| info.headline.as_str());
+        self.metrics.iter().find(|metric| metric.name == own).or(self.metrics.first())
+    }
+}
+
+/// For fields that are left out where they are `false`.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A subject, as reports name it.
@@ -309,6 +326,13 @@ pub struct SubjectInfo {
     /// Whether it is wrong on purpose: a control, each cell of which has to fail.
     #[serde(default)]
     pub control: bool,
+    /// The heading that it is listed under; empty where there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The name of its headline metric, where that is not the first of the workload; else empty. See
+    /// [`WorkloadInfo::headline`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub headline: String,
 }
 
 /// A subject that can't be measured here.

@@ -114,7 +114,7 @@ fn empty(path: &FigurePath, metric: &MetricInfo, workload: &WorkloadInfo) -> Lin
         label: String::new(),
         parameters: path.parameters.clone(),
         metric: metric.clone(),
-        headline: workload.metrics.first().is_some_and(|first| first.name == metric.name),
+        headline: workload.headline(&path.subject).is_some_and(|first| first.name == metric.name),
         axis: workload.axis.clone(),
         point: path.point,
         figures: Vec::new(),

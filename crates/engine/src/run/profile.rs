@@ -171,7 +171,7 @@ fn without_regions(run: &Run, key: &CellKey, regions: &[Region]) -> Option<Failu
 }
 
 fn headline<'a>(run: &'a Run, key: &CellKey) -> Option<&'a MetricInfo> {
-    run.plan.workloads.iter().find(|info| info.name == key.workload)?.metrics.first()
+    run.plan.workloads.iter().find(|info| info.name == key.workload)?.headline(&key.subject)
 }
 
 /// A worker that has not ended by then is killed: that of the rounds, and more by what it measures longer.

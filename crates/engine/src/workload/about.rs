@@ -30,6 +30,8 @@ pub struct About {
     pub trajectory: bool,
     /// Whether its tables have the points down and the subjects across.
     pub points_down: bool,
+    /// What its subjects are to each other.
+    pub subjects_are: SubjectsAre,
     /// Pairs of subjects whose comparison is always reported.
     pub compared_pairs: &'static [(&'static str, &'static str)],
     /// How much is measured by default.
@@ -42,7 +44,7 @@ pub struct About {
     pub averages: bool,
     /// Keys of a suite, and flags, that add commands or servers of the user's own.
     pub custom_keys: &'static [&'static str],
-    /// What it measures; the first one is the headline.
+    /// What it measures; the first one is the headline, unless a [subject](super::Subject) has another.
     pub metrics: &'static [MetricAbout],
 }
 
@@ -85,6 +87,7 @@ impl About {
         ratio: None,
         trajectory: false,
         points_down: false,
+        subjects_are: SubjectsAre::Alternatives,
         compared_pairs: &[],
         usual: Usual {
             rounds: 7,
@@ -137,6 +140,15 @@ pub struct RatioAbout {
     pub word: &'static str,
     /// Whether reports write it as a multiple (`4 per CPU`), and not as a percentage.
     pub multiple: bool,
+}
+
+/// What the subjects of a workload are to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubjectsAre {
+    /// Ways to do the same: the best is named, and all pairs are compared.
+    Alternatives,
+    /// Operations that have nothing to do with each other: only [`About::compared_pairs`] are compared.
+    Separate,
 }
 
 /// Whether a workload runs without being named.

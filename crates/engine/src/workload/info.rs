@@ -1,7 +1,7 @@
 //! A workload's description in the record's shape.
 
 use super::Workload;
-use super::about::{Kind, MetricAbout, SampleKind};
+use super::about::{Kind, MetricAbout, SampleKind, SubjectsAre};
 use super::parameter::Parameter;
 use super::subject::Subject;
 use record::{MetricInfo, Ratio, SubjectInfo, WorkloadInfo, WorkloadRole};
@@ -30,6 +30,7 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
             Kind::Control => WorkloadRole::Control,
             Kind::Suite | Kind::Named | Kind::Fault => WorkloadRole::Comparison,
         }),
+        separate_subjects: about.subjects_are == SubjectsAre::Separate,
         compared_pairs: about
             .compared_pairs
             .iter()
@@ -66,5 +67,7 @@ fn subject_info(subject: &Subject) -> SubjectInfo {
         label: subject.label.into(),
         note: subject.note.clone(),
         control: subject.control,
+        group: subject.group.into(),
+        headline: subject.headline.into(),
     }
 }

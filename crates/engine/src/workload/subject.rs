@@ -20,6 +20,10 @@ pub struct Subject {
     pub control: bool,
     /// Whether it is measured only where it is named.
     pub by_name_only: bool,
+    /// The heading that it is listed under in tables; may be empty.
+    pub group: &'static str,
+    /// Its headline metric, where that is not the first of the workload; else empty.
+    pub headline: &'static str,
 }
 
 impl Subject {
@@ -33,6 +37,8 @@ impl Subject {
             available: Ok(()),
             control: false,
             by_name_only: false,
+            group: "",
+            headline: "",
         }
     }
 }

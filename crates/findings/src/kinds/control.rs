@@ -30,7 +30,7 @@ impl FindingKind for Control {
         let finding = |(key, control): (&CellKey, Self)| {
             let mut workloads = context.run.plan.workloads.iter();
             let workload = workloads.find(|workload| workload.name == key.workload);
-            let metric = workload.and_then(|workload| workload.metrics.first());
+            let metric = workload.and_then(|workload| workload.headline(&key.subject));
             Finding {
                 workload: key.workload.clone(),
                 parameters: key.parameters.clone(),

@@ -108,12 +108,12 @@ prop_compose! {
     fn workload()(
         words in prop::array::uniform5(".{0,9}"),
         version in any::<u32>(),
-        [points_down, trajectory, averages, multiple] in any::<[bool; 4]>(),
+        [points_down, trajectory, averages, multiple, separate_subjects] in any::<[bool; 5]>(),
         ratio in prop::option::of(prop::array::uniform3(".{0,9}")),
         compared_pairs in vec((".{0,9}", ".{0,9}"), 0..3),
         [not_measured, also_growth] in prop::array::uniform2(vec(".{0,9}", 0..3)),
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
-        subjects in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
+        subjects in vec((prop::array::uniform5(".{0,9}"), any::<bool>()), 0..4),
         roles in (prop::option::of(Just(WorkloadRole::Control)), prop::option::of(Just(MetricRole::MaxWait))),
     ) -> WorkloadInfo {
         let (role, metric_role) = roles;
@@ -123,9 +123,11 @@ prop_compose! {
             MetricInfo { name, about, unit, lower_is_better, role: metric_role }
         });
         let subjects = subjects.into_iter()
-            .map(|(name, label, note, control)| SubjectInfo { name, label, note, control });
+            .map(|([name, label, note, group, headline], control)| {
+                SubjectInfo { name, label, note, control, group, headline }
+            });
         WorkloadInfo { deadline_ms: None, name, version, question, operation, not_measured, axis,
-            axis_parameter, ratio, trajectory, points_down, role, compared_pairs, also_growth, averages,
+            axis_parameter, ratio, trajectory, points_down, role, separate_subjects, compared_pairs, also_growth, averages,
             metrics: metrics.collect(), subjects: subjects.collect(), custom: Some(Box::new(custom())) }
     }
 }

@@ -154,7 +154,7 @@ fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
             }
         }
         if let Some(missing) = missing(cell) {
-            let headline = workload.and_then(|info| info.metrics.first());
+            let headline = workload.and_then(|info| info.headline(&key.subject));
             let metric =
                 headline.map_or(("", ""), |metric| (metric.name.as_str(), metric.unit.as_str()));
             let mut line = line(metric);

@@ -64,15 +64,7 @@ impl Row {
 
     /// As a subject, which is unavailable where it can't be built or the kernel is too old.
     pub fn subject(&self) -> Subject {
-        Subject {
-            name: self.name,
-            label: self.name,
-            summary: self.summary,
-            note: String::new(),
-            available: self.available(),
-            control: false,
-            by_name_only: false,
-        }
+        Subject { available: self.available(), ..Subject::plain(self.name, self.summary) }
     }
 
     fn available(&self) -> Result<(), String> {

@@ -62,12 +62,9 @@ fn subject(row: &'static Mechanism) -> Subject {
         Trigger::Oneshot => "oneshot: its handler arms the descriptor again",
     };
     Subject {
-        name: row.name,
         label: row.label,
-        summary: row.summary,
         note: duty.into(),
         available: (row.available)().map_err(|why| why.0),
-        control: false,
-        by_name_only: false,
+        ..Subject::plain(row.name, row.summary)
     }
 }

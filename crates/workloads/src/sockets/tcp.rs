@@ -76,17 +76,14 @@ impl Family {
 
 /// Both families as subjects.
 pub(crate) fn subjects() -> Vec<Subject> {
+    let summary = |family| match family {
+        Family::Ipv4 => "TCP over IPv4",
+        Family::Ipv6 => "TCP over IPv6",
+    };
     let subject = |family: Family| Subject {
-        name: family.name(),
         label: family.label(),
-        summary: match family {
-            Family::Ipv4 => "TCP over IPv4",
-            Family::Ipv6 => "TCP over IPv6",
-        },
-        note: String::new(),
         available: family.available(),
-        control: false,
-        by_name_only: false,
+        ..Subject::plain(family.name(), summary(family))
     };
     Family::ALL.map(subject).into()
 }

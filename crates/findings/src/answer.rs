@@ -10,6 +10,7 @@ mod advice;
 mod changes_sides;
 mod consequence;
 mod cpu_time;
+mod figure_list;
 mod holds;
 mod material;
 mod measurement;
@@ -27,6 +28,7 @@ mod worth_knowing;
 
 pub use advice::Advice;
 pub use consequence::Consequence;
+pub use figure_list::{FigureGroup, FigureList, SingleFigure, is_single};
 pub use holds::Holding;
 pub use measurement::{Measurement, machine};
 pub use not_measured::{NotMeasured, UnavailableSubjects};
@@ -37,10 +39,12 @@ pub use undecided::Undecided;
 pub use verdict_group::VerdictGroup;
 
 use crate::conclusions::Conclusions;
+use crate::format::{count, counted, list};
 use crate::sentence::{Sentence, text};
 use material::Material;
 use record::Run;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// What a run says, ranked and grouped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,6 +59,8 @@ pub struct Answer {
     pub worth_knowing: Vec<Statement>,
     /// Series that do not grow or that hold, one entry a table.
     pub holds: Vec<Holding>,
+    /// The figures that are no series, of workloads whose subjects are not compared.
+    pub figures: Vec<FigureList>,
     /// How many verdicts are open, and what decides them.
     pub undecided: Undecided,
     /// What is left out for want of figures.
@@ -76,6 +82,7 @@ impl Answer {
             changes_sides,
             worth_knowing: worth_knowing::statements(&material),
             holds: holds::holdings(&material),
+            figures: figure_list::lists(&material),
             undecided: Undecided::new(&material),
             not_measured: NotMeasured::new(run),
             trust: Trust::new(&material),
@@ -94,7 +101,37 @@ impl Answer {
             }
             None if !self.holds.is_empty() => plain("Nothing measured here stops scaling."),
             None if self.undecided.total > 0 => plain("Nothing is decided yet."),
+            None if !self.figures.is_empty() => {
+                Sentence::new([text(format!("{}.", self.figures_text()))])
+            }
             None => plain("Nothing was found."),
+        }
+    }
+
+    /// Whether it has figures and no verdict: nothing was measured at more than one point.
+    pub fn is_list(&self) -> bool {
+        let statements = [&self.stops_scaling, &self.changes_sides];
+        let has_verdicts = statements.iter().any(|statements| !statements.is_empty())
+            || !self.holds.is_empty()
+            || self.undecided.total > 0;
+        !self.figures.is_empty() && !has_verdicts
+    }
+
+    /// How many figures there are, and how precise they are: `46 figures of baseline; the widest 95 % CI is
+    /// ±9.8 % (fork-exec)`.
+    pub fn figures_text(&self) -> String {
+        let workloads: BTreeSet<&str> =
+            self.figures.iter().map(|list| list.workload.as_str()).collect();
+        let workloads: Vec<String> = workloads.into_iter().map(str::to_owned).collect();
+        let all = || self.figures.iter().flat_map(FigureList::figures);
+        let figures = counted(&count(all().count() as u64), "figures");
+        let head = format!("{figures} of {}", list(&workloads));
+        let width = |figure: &&SingleFigure| figure.half_width().unwrap_or(0.0);
+        match all().max_by(|a, b| width(a).total_cmp(&width(b))) {
+            Some(widest) if width(&widest) > 0.0 => {
+                format!("{head}; the widest 95 % CI is {} ({})", widest.width(), widest.label)
+            }
+            _ => head,
         }
     }
 }

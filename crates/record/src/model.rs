@@ -172,6 +172,7 @@ pub struct Budget {
 
 /// A workload, as it described itself when it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct WorkloadInfo {
     /// Its name: `poll`.
     pub name: String,
@@ -305,6 +306,11 @@ impl WorkloadInfo {
         let own = self.subjects.iter().find(|info| info.name == subject);
         let own = own.map_or("", |info| info.headline.as_str());
         self.metrics.iter().find(|metric| metric.name == own).or(self.metrics.first())
+    }
+
+    /// The heading that `subject` is listed under; empty where there is none.
+    pub fn group(&self, subject: &str) -> &str {
+        self.subjects.iter().find(|info| info.name == subject).map_or("", |info| &info.group)
     }
 }
 

@@ -251,7 +251,7 @@ fn workload(
                     p { (info.operation) }
                     (not_measured(info))
                     (averages::section(runs, info, &id))
-                    @if !info.averages || grows(&views) { (plot(runs, (info, finding), index, &views)) }
+                    @if draws(info, &views) { (plot(runs, (info, finding), index, &views)) }
                     @if !info.averages {
                         @for (number, view) in views.iter().enumerate() {
                             (table::section(runs, view, &format!("{id}-table-{number}"), number))
@@ -286,11 +286,12 @@ fn plot(
     }
 }
 
-/// Whether anything was measured at more than one point: of averages at a single one their own drawing
-/// says more than a plot.
-fn grows(views: &[view::View]) -> bool {
+/// Whether there is a plot: of averages at a single point their own drawing says more, and figures that are
+/// not compared are listed.
+fn draws(info: &WorkloadInfo, views: &[view::View]) -> bool {
     let mut tables = views.iter().flat_map(|view| &view.tables);
-    tables.any(|(_, table)| table.points.len() > 1)
+    let is_plain = !info.averages && !info.separate_subjects;
+    is_plain || tables.any(|(_, table)| table.points.len() > 1)
 }
 
 /// What a reader could take the figures for and they are not.

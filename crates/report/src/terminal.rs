@@ -8,6 +8,7 @@ mod answer;
 mod averages;
 mod down;
 mod instructions;
+mod listed;
 mod profiles;
 mod waits;
 
@@ -45,7 +46,13 @@ pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     let mut out = figures(run, analysis, style);
     let shown: Vec<&Finding> =
         conclusions.findings.iter().filter(|finding| all || finding.headline).collect();
-    pen.findings(&mut out, run, analysis, &shown);
+    // Where there is one point and nothing is compared, no findings are no surprise.
+    let mut tables = text::tables::shown(analysis).peekable();
+    let is_list =
+        tables.peek().is_some() && tables.all(|table| listed::workload(run, table).is_some());
+    if !shown.is_empty() || !is_list {
+        pen.findings(&mut out, run, analysis, &shown);
+    }
     pen.caveats(&mut out, &conclusions.caveats);
     if !all {
         pen.rest(&mut out, analysis);
@@ -63,7 +70,12 @@ pub fn figures(run: &Run, analysis: &Analysis, style: &Style) -> String {
         out.push('\n');
     }
     for table in text::tables::shown(analysis).filter(|table| all || table.headline) {
-        pen.table(&mut out, run, table);
+        match listed::workload(run, table) {
+            // The answer has them.
+            Some(_) if !all => continue,
+            Some(info) => pen.listed(&mut out, run, table, info),
+            None => pen.table(&mut out, run, table),
+        }
         if all {
             pen.facts(&mut out, table);
             pen.waits(&mut out, table);

@@ -4,7 +4,7 @@ mod fixture;
 
 use findings::Conclusions;
 use fixture::trajectory::{Size, before};
-use fixture::{build, dead, locks, pipetest, realistic, suite};
+use fixture::{baseline, build, dead, locks, pipetest, realistic, suite};
 use record::Run;
 use report::layout::{Detail, Style};
 use report::terminal::{LINES_MAX, Pointers, answer};
@@ -32,6 +32,34 @@ fn an_answer_without_verdicts_says_so() {
     insta::assert_snapshot!("answer_builds", shown(&build::build(&[1, 2]), 100));
     insta::assert_snapshot!("answer_nothing", shown(&suite::one_point(), 100));
     insta::assert_snapshot!("answer_undecided", shown(&suite::undecided(), 100));
+}
+
+#[test]
+fn figures_that_are_no_series_are_the_answer() {
+    let run = baseline::baseline(&baseline::MACHINES[0]);
+    insta::assert_snapshot!("answer_list", shown(&run, 100));
+    let headline = findings::Answer::new(&run.0, &run.1).headline().to_string();
+    assert_eq!(headline, "32 figures of baseline; the widest 95 % CI is ±2.4 % (select-tcp-100).");
+}
+
+#[test]
+fn where_figures_take_too_many_lines_narrow_intervals_are_left_out() {
+    let (mut run, _) = baseline::baseline(&baseline::MACHINES[0]);
+    for workload in &mut run.plan.workloads {
+        let subjects = workload.subjects.iter_mut().enumerate();
+        subjects.for_each(|(index, subject)| subject.group = format!("Group {index}"));
+    }
+    let conclusions = findings::conclude(&run);
+    let text = shown(&(run, conclusions), 60);
+    assert!(text.contains("  ± where it is more than 5 %\n"), "{text}");
+    assert!(text.contains("more: knee show 1 --all"), "{text}");
+    assert!(text.lines().count() <= LINES_MAX, "{text}");
+}
+
+#[test]
+fn with_several_points_there_is_something_to_scale_along() {
+    let text = shown(&baseline::copies(&baseline::MACHINES[0]), 100);
+    assert!(!text.contains("figures of baseline"), "{text}");
 }
 
 #[test]
@@ -89,6 +117,7 @@ fn an_answer_fits_a_screen_whatever_was_measured() {
         locks::locks(5),
         locks::predicted(3),
         build::build(&[1, 2]),
+        baseline::baseline(&baseline::MACHINES[0]),
         suite::suite(),
         suite::undecided(),
     ];

@@ -3,7 +3,7 @@
 mod fixture;
 
 use fixture::trajectory::{Size, after, before};
-use fixture::{build, dead, locks, pipetest, realistic};
+use fixture::{baseline, build, dead, locks, pipetest, realistic};
 use report::layout::{Detail, Style};
 use report::terminal::tables;
 
@@ -44,6 +44,7 @@ fn no_line_is_wider_than_the_terminal() {
         [realistic(20), pipetest::pipetest(20), with_long_names(), calls, dead::dead(4)]
             .into_iter()
             .chain([locks::locks(5), locks::predicted(3), build::build(&[1, 2])])
+            .chain([baseline::baseline(&baseline::MACHINES[0])])
     {
         for width in [40, 41, 47, 60, 80, 97, 120, 200] {
             for detail in [Detail::Headline, Detail::All] {
@@ -54,6 +55,15 @@ fn no_line_is_wider_than_the_terminal() {
             }
         }
     }
+}
+
+#[test]
+fn figures_that_are_not_compared_are_listed_with_their_intervals() {
+    let (run, conclusions) = baseline::baseline(&baseline::MACHINES[0]);
+    let all = Style { width: 80, detail: Detail::All, ..PLAIN };
+    insta::assert_snapshot!("listed", tables(&run, &conclusions, &all));
+    let headline = tables(&run, &conclusions, &PLAIN);
+    assert_eq!(headline, "", "the answer has the figures");
 }
 
 #[test]

@@ -129,10 +129,15 @@ pub fn multiple(times: f64) -> String {
     without_zeros(significant(times))
 }
 
-/// So many of what an axis counts: `1 thread`, `16 threads`, `0.5 threads`.
+/// So many of what an axis counts: `1 thread`, `16 threads`, `0.5 threads`, `1 copy`.
 pub fn counted(number: &str, what: &str) -> String {
-    let singular = if number == "1" { what.strip_suffix('s') } else { None };
-    format!("{number} {}", singular.unwrap_or(what))
+    if number != "1" {
+        return format!("{number} {what}");
+    }
+    match what.strip_suffix("ies") {
+        Some(stem) => format!("1 {stem}y"),
+        None => format!("1 {}", what.strip_suffix('s').unwrap_or(what)),
+    }
 }
 
 /// How far a ratio is above 1, as a percentage that it does not exceed: `3 %` for 1.027.
@@ -207,7 +212,7 @@ impl Unit {
     /// of ns, µs, ms and s in which the middle one of `figures` is at least 1; so do rates (`…/s`) of
     /// single ones, thousands (`k …/s`) and millions (`M …/s`), these only where the least has a digit
     /// to show: rates span decades, and their readers like thousands. Bytes (`B`) become KiB, MiB or
-    /// GiB. Others stay.
+    /// GiB; bytes a second (`B/s`) kB/s, MB/s or GB/s. Others stay.
     pub fn for_table(unit: &str, figures: &[f64]) -> Self {
         let mut finite: Vec<f64> = figures.iter().copied().filter(|f| f.is_finite()).collect();
         let middle = analysis::stats::quantiles::median_of(&mut finite).unwrap_or(1.0);
@@ -217,8 +222,12 @@ impl Unit {
         let times = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
         let rates = [("M", 1e6), ("k", 1e3)];
         let bytes = [("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0)];
+        let bandwidths = [("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)];
         let fitting = match unit {
             "ns" => times.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per)),
+            "B/s" => {
+                bandwidths.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per))
+            }
             "B" => bytes.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per)),
             rate if rate.ends_with("/s") => {
                 rates.into_iter().find(shows).map(|(many, per)| (format!("{many} {rate}"), per))
@@ -308,6 +317,13 @@ mod tests {
     }
 
     #[test]
+    fn one_of_many_is_singular() {
+        let texts = [("1", "threads"), ("2", "threads"), ("1", "copies"), ("0.5", "copies")];
+        let texts = texts.map(|(number, what)| counted(number, what));
+        assert_eq!(texts, ["1 thread", "2 threads", "1 copy", "0.5 copies"]);
+    }
+
+    #[test]
     fn places_and_shares_are_as_exact_as_they_are_known() {
         let positions = [
             (4723.4, "4,720"),
@@ -378,6 +394,7 @@ mod tests {
         let memory = Unit::for_table("B", &[900.0, 12_288.0, 40_960.0]);
         assert_eq!(memory.with_symbol(12_288.0), "12.0 KiB");
         assert_eq!(Unit::for_table("B", &[1000.0]).with_symbol(1000.0), "1,000 B");
+        assert_eq!(Unit::for_table("B/s", &[2.9e9]).with_symbol(2.9e9), "2.90 GB/s");
         assert_eq!(Unit::for_table("B", &[3.0 * 1_048_576.0]).with_symbol(3_145_728.0), "3.00 MiB");
         assert_eq!(Unit::for_table("bytes", &[1e9]), Unit { symbol: "bytes".into(), per: 1.0 });
     }

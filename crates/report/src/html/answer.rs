@@ -7,8 +7,9 @@ use super::profile;
 use super::runs;
 use super::spark::{self, Groups};
 use super::view::{Analysed, anchor};
+use crate::text;
 use analysis::Table;
-use findings::answer::{Answer, Holding, Statement};
+use findings::answer::{Answer, FigureList, Holding, Statement};
 use findings::format::{count, counted};
 use findings::{Finding, Sentence, Tone};
 use maud::{Markup, html};
@@ -123,6 +124,7 @@ impl Layout<'_> {
         html! {
             (self.statements(level, "Worth knowing", &answer.worth_knowing))
             dl.answer-rest {
+                @for list in &answer.figures { (figures(list, answer.figures.len() > 1)) }
                 (self.holdings("Does not grow", answer, true))
                 (self.holdings("Holds or rises", answer, false))
                 (line("Not decided", &undecided.sentence.to_string(), &undecided.remedy))
@@ -214,7 +216,7 @@ pub(super) fn card(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -
             @if let Some(table) = table { (spark::plot(table, &Groups { subjects, advised })) }
             p { (sentence(&text)) }
         } @else {
-            p { "Not decided." }
+            p { (figures_of(answers, info).unwrap_or_else(undecided)) }
         }
     }
 }
@@ -223,7 +225,36 @@ pub(super) fn card(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -
 pub(super) fn finding(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -> String {
     let mut runs = runs.iter().zip(answers);
     let text = runs.find_map(|(analysed, answer)| Some(card_of_run(analysed, answer, info)?.2));
-    text.map_or_else(|| "Not decided.".to_owned(), |text| text.to_string())
+    let text = text.map(|text| text.to_string());
+    text.or_else(|| figures_of(answers, info)).unwrap_or_else(undecided)
+}
+
+fn undecided() -> String {
+    "Not decided.".to_owned()
+}
+
+/// How many figures a workload has that are no series: `46 figures, each with its 95 % CI.`
+fn figures_of(answers: &[Answer], info: &WorkloadInfo) -> Option<String> {
+    let mut lists = answers.iter().flat_map(|answer| &answer.figures);
+    let list = lists.find(|list| list.workload == info.name)?;
+    let figures = counted(&count(list.figures().count() as u64), "figures");
+    Some(format!("{figures}, each with its 95 % CI."))
+}
+
+/// Figures that are no series, a line for each of their headings.
+fn figures(list: &FigureList, several: bool) -> Markup {
+    let scope = text::parameters::scope(&list.workload, &list.parameters);
+    html! {
+        @for group in &list.groups {
+            @let name = if group.name.is_empty() { &list.workload } else { &group.name };
+            (head::line(name, &html! {
+                @if several { span.workload-name { (scope) } " " }
+                ul.figure-list { @for figure in &group.figures {
+                    li { (figure.label) " " b { (figure.level()) } " " span.width { (figure.width()) } }
+                } }
+            }))
+        }
+    }
 }
 
 /// The table, the subjects that stop scaling and those that hold, and the sentence of a card.

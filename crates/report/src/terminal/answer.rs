@@ -1,9 +1,13 @@
 //! The answer of a run on one screen: a section for each question that a reader has, the most consequential
 //! statement first, in [`LINES_MAX`] lines whatever was measured.
 
-use crate::layout::{BOLD, DIM, GOOD, INDENT, PLAIN, Pen, Style, display_width, wrapped_whole};
+use crate::layout::{
+    BOLD, DIM, GAP, GOOD, INDENT, PLAIN, Pen, Style, display_width, widest, wrapped_whole,
+};
+use crate::text;
 use anstyle::Style as Paint;
-use findings::answer::{Answer, Holding, Statement};
+use findings::answer::{Answer, FigureGroup, FigureList, Holding, SingleFigure, Statement};
+use findings::format::percent;
 use findings::{Caveat, Conclusions};
 use record::Run;
 use std::collections::BTreeSet;
@@ -16,7 +20,9 @@ const SENTENCE_LINES_MAX: usize = 2;
 const HEADING_WIDTH: usize = 15;
 
 /// How soon a section gives way: what stops scaling last, caveats first.
-const WEIGHTS: [usize; 5] = [1, 1, 2, 2, 4];
+const WEIGHTS: [usize; 6] = [1, 1, 2, 2, 2, 4];
+/// Where figures do not fit, the 95 % CI stands only with those that are wider than this share to either side.
+const NARROW_MAX: f64 = 0.05;
 
 /// What stands below an answer.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +37,7 @@ pub struct Pointers {
 type PaintedLine = (Paint, String);
 
 /// Statements below a heading; the last ones give way where lines are short.
+#[derive(Default)]
 struct Section {
     heading: String,
     statements: Vec<Vec<PaintedLine>>,
@@ -50,20 +57,26 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
             .collect(),
         left_out: 0,
     };
-    let mut sections = vec![
-        section(title(&answer), &answer.stops_scaling),
-        section("Where the CPU time goes", &answer.cpu_time),
-        section("Changes sides", &answer.changes_sides),
-        section("Worth knowing", &answer.worth_knowing),
-        pen.caveat_section(conclusions.caveats.iter().filter(|caveat| !answer.trust.says(caveat))),
-    ];
     let mut rest: Vec<PaintedLine> = Vec::new();
     for sentence in sentences(&answer) {
         rest.extend(pen.sentence_section(&sentence));
     }
     let folded = pointers.lines.iter().flat_map(|line| wrapped_whole(line, pen.width, 0, INDENT));
     let pointer_lines: Vec<String> = folded.collect();
-    shorten(&mut sections, LINES_MAX.saturating_sub(rest.len() + pointer_lines.len()));
+    let lines_max = LINES_MAX.saturating_sub(rest.len() + pointer_lines.len());
+    let figures = pen.figure_section(&answer, lines_max);
+    let first = section(title(&answer), &answer.stops_scaling);
+    let [first, figures] =
+        if answer.is_list() { [figures, Section::default()] } else { [first, figures] };
+    let mut sections = vec![
+        first,
+        section("Where the CPU time goes", &answer.cpu_time),
+        section("Changes sides", &answer.changes_sides),
+        section("Worth knowing", &answer.worth_knowing),
+        figures,
+        pen.caveat_section(conclusions.caveats.iter().filter(|caveat| !answer.trust.says(caveat))),
+    ];
+    shorten(&mut sections, lines_max);
     let caveats = sections.split_off(sections.len() - 1);
     let mut out = String::new();
     for (index, section) in sections.iter().enumerate() {
@@ -219,6 +232,59 @@ impl Pen {
             painted.extend(lines.into_iter().map(|line| (GOOD, line)));
         }
         painted
+    }
+
+    /// The figures that are no series; where they take more than `lines`, without the CIs that are narrow.
+    fn figure_section(&self, answer: &Answer, lines: usize) -> Section {
+        let section = |above: f64| {
+            let mut statements: Vec<Vec<PaintedLine>> = Vec::new();
+            if above > 0.0 {
+                let legend = format!("{:INDENT$}± where it is more than {}", "", percent(above));
+                statements.push(vec![(DIM, legend)]);
+            }
+            let lists = answer.figures.iter();
+            statements.extend(lists.flat_map(|list| self.figure_list(list, answer, above)));
+            Section { heading: answer.figures_text(), statements, left_out: 0 }
+        };
+        let whole = section(0.0);
+        if whole.lines() <= lines { whole } else { section(NARROW_MAX) }
+    }
+
+    /// Each group of a list: its heading, and behind it its figures, with the 95 % CI where its half is `above`
+    /// this share.
+    fn figure_list(&self, list: &FigureList, answer: &Answer, above: f64) -> Vec<Vec<PaintedLine>> {
+        let names = answer.figures.iter().flat_map(|list| &list.groups).map(|group| &group.name);
+        let width = widest(names).max(1) + INDENT;
+        let scope = text::parameters::scope(&list.workload, &list.parameters);
+        let scope =
+            (answer.figures.len() > 1).then(|| vec![(DIM, format!("{:INDENT$}{scope}", ""))]);
+        let groups = list.groups.iter().map(|group| self.figure_group(group, width, above));
+        scope.into_iter().chain(groups).collect()
+    }
+
+    fn figure_group(&self, group: &FigureGroup, width: usize, above: f64) -> Vec<PaintedLine> {
+        let entry = |figure: &SingleFigure| {
+            let wide = figure.half_width().is_some_and(|half_width| half_width > above);
+            let width = if wide { format!(" {}", figure.width()) } else { String::new() };
+            format!("{} {}{width}", figure.label, figure.level())
+        };
+        // A narrow screen has the headings on lines of their own.
+        let is_narrow = 3 * width > self.width;
+        let indent = if is_narrow { 2 * INDENT } else { INDENT + width };
+        let mut lines = vec![format!("{:INDENT$}{:<width$}", "", group.name)];
+        if is_narrow {
+            lines.push(" ".repeat(indent));
+        }
+        for entry in group.figures.iter().map(entry) {
+            let last = lines.last().map_or(0, |line| display_width(line));
+            let gap = if last > indent { GAP } else { 0 };
+            if last > indent && last + gap + display_width(&entry) > self.width {
+                lines.push(format!("{:indent$}{entry}", ""));
+            } else if let Some(line) = lines.last_mut() {
+                *line = format!("{line}{:gap$}{entry}", "");
+            }
+        }
+        lines.into_iter().map(|line| (PLAIN, line)).collect()
     }
 
     /// The caveats, each with its remedy.

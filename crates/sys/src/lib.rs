@@ -20,6 +20,12 @@ pub mod devpoll;
 pub mod epoll;
 #[cfg(target_os = "linux")]
 pub mod fiemap;
+#[cfg(target_os = "linux")]
+pub mod fork;
+#[cfg(target_os = "linux")]
+pub mod futex;
+#[cfg(target_os = "linux")]
+pub mod heap;
 #[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
 pub mod kqueue;
 #[cfg(target_os = "linux")]
@@ -30,6 +36,8 @@ pub mod mounts;
 pub mod peek;
 #[cfg(target_os = "linux")]
 pub mod perf;
+#[cfg(target_os = "linux")]
+pub mod plain;
 pub mod poll;
 #[cfg(any(target_os = "solaris", target_os = "illumos"))]
 pub mod port;
@@ -38,6 +46,8 @@ pub mod process;
 pub mod pthread;
 #[cfg(target_os = "linux")]
 pub mod ring;
+#[cfg(target_os = "linux")]
+pub mod shared;
 #[cfg(target_os = "linux")]
 pub mod signal;
 #[cfg(target_os = "linux")]

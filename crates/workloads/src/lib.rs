@@ -7,6 +7,7 @@ mod shared {
     //! What several folders use: CPUs, a directory for files, what the machine runs out of, turns of a loop.
     pub(crate) mod cpus;
     pub(crate) mod directory;
+    pub(crate) mod fairness;
     pub(crate) mod shortage;
     pub(crate) mod turns;
 }
@@ -61,6 +62,11 @@ table! {
     /// Locks under CPU over-commit.
     locks [] {
         lock,
+    }
+    /// System calls by several threads or processes at once.
+    #[expect(clippy::module_inception, reason = "the workload has the name of its kind")]
+    syscalls [board, crew, operations, parameters, seat] {
+        syscalls,
     }
     /// Whole web servers under load, with dead connections and large files.
     servers [client, pub drivers, served] {

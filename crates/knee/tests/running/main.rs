@@ -15,3 +15,4 @@ mod profile;
 mod resume;
 mod server_workloads;
 mod suites;
+mod syscalls;

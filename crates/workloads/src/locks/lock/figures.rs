@@ -1,5 +1,6 @@
 //! What came of a pass, as the figures of a cell.
 
+use crate::shared::fairness::{FEWEST_EACH, jain};
 use engine::Probe;
 use hdrhistogram::Histogram;
 use sys::process::Resources;
@@ -21,9 +22,6 @@ pub(super) struct Counted {
     /// None of too few acquisitions: of ten among thirty threads, twenty have none in any case.
     fairness: Option<f64>,
 }
-
-/// Acquisitions for each thread that it takes to tell how evenly they are spread.
-const FEWEST_EACH: u64 = 5;
 
 impl Counted {
     /// Of `acquisitions` in a `window` of `ns`, with what they `used`, and the share of each thread.
@@ -63,13 +61,6 @@ impl Counted {
             probe.given(metric, &[figure], self.acquisitions);
         }
     }
-}
-
-/// Jain's index of fairness: 1 where all have the same, 1/n where one of n has everything.
-fn jain(shares: &[f64]) -> f64 {
-    let sum: f64 = shares.iter().sum();
-    let squares: f64 = shares.iter().map(|share| share * share).sum();
-    if squares == 0.0 { 1.0 } else { sum * sum / (shares.len() as f64 * squares) }
 }
 
 /// Three digits of whatever a thread may wait for.
@@ -152,16 +143,6 @@ mod tests {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
     use hdrhistogram::serialization::Deserializer;
-
-    #[test]
-    fn jains_index_is_one_for_all_alike_and_a_share_for_one_alone() {
-        let close = |left: f64, right: f64| (left - right).abs() < 1e-12;
-        assert!(close(jain(&[5.0, 5.0, 5.0]), 1.0));
-        assert!(close(jain(&[9.0, 0.0, 0.0, 0.0]), 0.25));
-        // By hand: (1 + 2 + 3 + 4)² / (4 × (1 + 4 + 9 + 16)).
-        assert!(close(jain(&[1.0, 2.0, 3.0, 4.0]), 100.0 / 120.0));
-        assert!(close(jain(&[0.0, 0.0]), 1.0));
-    }
 
     #[test]
     fn figures_are_for_each_acquisition_and_switches_for_a_thousand() {

@@ -1,0 +1,32 @@
+//! The workload `syscalls`: each operation by threads and by processes, and what becomes of a process that ends.
+
+use crate::common::Knee;
+use record::{Cell, Outcome};
+
+/// The only sample of a metric.
+fn figure(cell: &Cell, metric: &str) -> f64 {
+    let recorded = cell.metrics.iter().find(|candidate| candidate.name == metric);
+    let recorded = recorded.unwrap_or_else(|| panic!("{metric}: {cell:?}"));
+    assert_eq!(recorded.samples.len(), 1, "{metric} of {:?}", cell.key);
+    recorded.samples[0]
+}
+
+#[test]
+fn each_operation_is_measured_by_threads_and_by_processes() {
+    let knee = Knee::new();
+    // As many rounds as there have to be, and no time to spare: this measures nothing.
+    let words = ["run", "syscalls", "--rounds", "1", "--time", "5ms", "--points", "1,2,3"];
+    let came = knee.run(&words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    knee.assert_no_process_left();
+    let run = knee.last_run();
+    let operations = run.plan.workloads[0].subjects.len();
+    assert_eq!(run.cells.len(), 2 * 3 * operations);
+    for cell in &run.cells {
+        assert_eq!(cell.outcome, Outcome::Measured, "{:?}", cell.key);
+        let workers = cell.key.point as f64;
+        let (all, each) = (figure(cell, "operations"), figure(cell, "each"));
+        assert!(all > 0.0 && (all / each - workers).abs() < 1e-6, "{cell:?}");
+        assert!(figure(cell, "cpu") > 0.0, "{cell:?}");
+    }
+}

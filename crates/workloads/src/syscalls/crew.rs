@@ -1,0 +1,303 @@
+//! The workers of a cell: threads or processes that begin together, and how much they did in a window of time.
+
+use super::board::Board;
+use super::operations::Life;
+use super::seat::Seat;
+use crate::shared::fairness::{FEWEST_EACH, jain};
+use engine::{Failure, FailureReason, Probe};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::thread::{self, Builder};
+use std::time::{Duration, Instant};
+use sys::clock::Clock;
+use sys::cputime::cpu_ns;
+use sys::process::{End, resources, thread_resources, wait};
+
+/// A thread needs little of its stack.
+const STACK_BYTES: usize = 256 << 10;
+/// Every worker is to have done something before counting begins, if that comes within this.
+const WARM_UP_MAX: Duration = Duration::from_millis(150);
+/// So often is looked at how far they are.
+const LOOK: Duration = Duration::from_millis(1);
+/// Fewer operations than this are no rate: it takes longer for them.
+const FEWEST: u64 = 15;
+/// But no longer than this.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// What a failed process can say.
+const MESSAGE_BYTES_MAX: usize = 2_048;
+
+/// What the workers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    Threads,
+    Processes,
+}
+
+/// How far all of them are at one moment.
+struct Moment {
+    at: u64,
+    done: Vec<u64>,
+    cpu_ns: u64,
+}
+
+/// What they did between two moments.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    window: (u64, u64),
+    ns: f64,
+    each: Vec<u64>,
+    cpu_ns: u64,
+}
+
+/// The workers of a cell.
+pub(crate) struct Crew<'a> {
+    pub(crate) workers: usize,
+    pub(crate) life: &'a Life,
+    pub(crate) clock: Clock,
+    /// How long is counted.
+    pub(crate) time: Duration,
+    /// See [`Seat`].
+    pub(crate) right: bool,
+}
+
+impl Crew<'_> {
+    /// Has all of them repeat the operation, and counts.
+    pub(crate) fn count(&self, by: By) -> Result<Counted, Failure> {
+        let board = Board::new(self.workers).map_err(|error| Failure::call("mmap", error))?;
+        match by {
+            By::Threads => self.threads(&board),
+            By::Processes => self.processes(&board),
+        }
+    }
+
+    fn work(&self, board: &Board, me: usize) -> Result<(), Failure> {
+        let worked = (self.life)(&Seat::new(board, me, self.right));
+        if worked.is_err() {
+            board.fail();
+        }
+        worked
+    }
+
+    fn threads(&self, board: &Board) -> Result<Counted, Failure> {
+        let cpu = || {
+            let used = resources().since(&thread_resources());
+            Ok(used.user_ns + used.system_ns)
+        };
+        thread::scope(|scope| {
+            let mut all = Vec::new();
+            for me in 0..self.workers {
+                let builder = Builder::new().stack_size(STACK_BYTES);
+                let started = builder.spawn_scoped(scope, move || self.work(board, me));
+                match started {
+                    Ok(thread) => all.push(thread),
+                    Err(error) => {
+                        board.stop();
+                        return Err(Failure::call(format!("starting thread {}", me + 1), error));
+                    }
+                }
+            }
+            let counted =
+                self.window(board, || all.iter().all(|thread| !thread.is_finished()), cpu);
+            board.stop();
+            for thread in all {
+                thread.join().map_err(|_| Failure::new("a thread panicked"))??;
+            }
+            counted
+        })
+    }
+
+    fn processes(&self, board: &Board) -> Result<Counted, Failure> {
+        let pipe = io::pipe().map_err(|error| Failure::call("pipe", error))?;
+        let (mut reports, report) = pipe;
+        let mut children = Children::default();
+        for me in 0..self.workers {
+            let child = sys::fork::fork(|| match self.work(board, me) {
+                Ok(()) => 0,
+                Err(failure) => report_failure(&report, failure),
+            });
+            match child {
+                Ok(child) => children.running.push(child),
+                Err(error) => {
+                    board.stop();
+                    return Err(Failure::call(format!("starting process {}", me + 1), error));
+                }
+            }
+        }
+        drop(report);
+        let pids = children.running.clone();
+        let cpu = || {
+            let each = pids.iter().map(|&pid| cpu_ns(pid.cast_signed()));
+            each.sum::<io::Result<u64>>().map_err(|error| Failure::call("a CPU clock", error))
+        };
+        let counted = self.window(board, || children.none_has_ended(), cpu);
+        board.stop();
+        let ended = children.wait();
+        match reported_failure(&mut reports) {
+            Some(failure) => Err(failure),
+            None => ended.and(counted),
+        }
+    }
+
+    /// Lets the workers begin when all are prepared, and counts over the time of the cell, once each has done
+    /// something; over more, where little happens.
+    fn window(
+        &self,
+        board: &Board,
+        all_live: impl Fn() -> bool,
+        cpu: impl Fn() -> Result<u64, Failure>,
+    ) -> Result<Counted, Failure> {
+        let goes_on = || !board.has_failed() && all_live();
+        let ended = || Failure::new("a worker ended before it was stopped");
+        while !board.all_arrived() {
+            if !goes_on() {
+                return Err(ended());
+            }
+            thread::sleep(LOOK);
+        }
+        board.begin();
+        let begun = Instant::now();
+        let all_there = || board.tallies().iter().all(|&done| done > 0);
+        while !all_there() && begun.elapsed() < WARM_UP_MAX && goes_on() {
+            thread::sleep(LOOK);
+        }
+        let moment = || -> Result<Moment, Failure> {
+            let done = board.tallies();
+            Ok(Moment { at: self.clock.now(), done, cpu_ns: cpu()? })
+        };
+        let (begun, from) = (Instant::now(), moment()?);
+        thread::sleep(self.time);
+        let counted = loop {
+            let counted = Counted::new(self.clock, &from, moment()?);
+            if counted.operations() >= FEWEST || begun.elapsed() > PATIENCE || !goes_on() {
+                break counted;
+            }
+            thread::sleep(LOOK);
+        };
+        if !goes_on() {
+            return Err(ended());
+        }
+        if counted.operations() == 0 {
+            let waited_ms = 100 * (counted.ns / 1e8).round() as u64;
+            return Err(Failure::new(format!("no operation was done in {waited_ms} ms")));
+        }
+        Ok(counted)
+    }
+}
+
+/// Processes that have to be waited for.
+#[derive(Default)]
+struct Children {
+    running: Vec<u32>,
+}
+
+impl Children {
+    fn none_has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.running.iter().all(|&pid| {
+            let pid = Pid::from_raw(pid.cast_signed());
+            pid.is_some_and(|pid| matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
+        })
+    }
+
+    /// Waits for all of them, and says what was wrong with any.
+    fn wait(&mut self) -> Result<(), Failure> {
+        let mut wrong = None;
+        for (index, pid) in self.running.drain(..).enumerate() {
+            let (end, _) = wait(pid).map_err(|error| Failure::call("wait4", error))?;
+            let number = index + 1;
+            wrong = wrong.or(match end {
+                End::Exited(0) => None,
+                End::Exited(code) => Some(format!("process {number} ended with {code}")),
+                End::Killed(signal) => Some(format!("process {number} was killed by {signal}")),
+            });
+        }
+        wrong.map_or(Ok(()), |wrong| Err(Failure::new(wrong)))
+    }
+}
+
+impl Drop for Children {
+    fn drop(&mut self) {
+        // All were told to stop. One that does not is killed with the cell.
+        for pid in self.running.drain(..) {
+            let _ = wait(pid);
+        }
+    }
+}
+
+/// Tells the parent of a process why it failed; returns the exit code.
+fn report_failure(pipe: &PipeWriter, failure: Failure) -> i32 {
+    let reason = serde_json::to_vec(&FailureReason::from(failure)).unwrap_or_default();
+    // A line longer than the pipe takes at once could be mixed with another, or wait for ever.
+    if reason.len() < MESSAGE_BYTES_MAX {
+        let line = [reason, b"\n".to_vec()].concat();
+        let _ = (&*pipe).write_all(&line);
+    }
+    1
+}
+
+/// The first failure that a process reported.
+fn reported_failure(pipe: &mut PipeReader) -> Option<Failure> {
+    let mut lines = String::new();
+    pipe.read_to_string(&mut lines).ok()?;
+    let reason: FailureReason = serde_json::from_str(lines.lines().next()?).ok()?;
+    Some(reason.into())
+}
+
+impl Counted {
+    fn new(clock: Clock, from: &Moment, to: Moment) -> Counted {
+        let each = from.done.iter().zip(&to.done).map(|(from, to)| to - from);
+        Counted {
+            window: (from.at, to.at),
+            ns: clock.ns(from.at, to.at),
+            each: each.collect(),
+            cpu_ns: to.cpu_ns.saturating_sub(from.cpu_ns),
+        }
+    }
+
+    pub(crate) fn operations(&self) -> u64 {
+        self.each.iter().sum()
+    }
+
+    /// Gives the probe the figures of the cell.
+    pub(crate) fn state(&self, probe: &mut Probe) {
+        let (operations, (begin, end)) = (self.operations(), self.window);
+        probe.region("operations", begin, end, operations);
+        let ns = self.ns / operations as f64;
+        let figures = [
+            ("operations", ns),
+            ("each", ns * self.each.len() as f64),
+            ("cpu", self.cpu_ns as f64 / operations as f64),
+        ];
+        // Of ten operations among thirty workers, twenty have none in any case.
+        let shares: Vec<f64> = self.each.iter().map(|&done| done as f64).collect();
+        let enough = operations >= FEWEST_EACH * self.each.len() as u64;
+        let fairness = enough.then(|| ("fairness", jain(&shares)));
+        for (metric, figure) in figures.into_iter().chain(fairness) {
+            probe.given(metric, &[figure], operations);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_of_what_was_done_in_the_window() {
+        let moment = |at, done: [u64; 2], cpu_ns| Moment { at, done: done.into(), cpu_ns };
+        let from = moment(0, [10, 20], 5_000);
+        let counted = Counted::new(Clock::Monotonic, &from, moment(1_000, [40, 30], 6_000));
+        assert_eq!((counted.operations(), counted.each.as_slice()), (40, &[30, 10][..]));
+        assert_eq!((counted.ns.round() as u64, counted.cpu_ns), (1_000, 1_000));
+    }
+
+    #[test]
+    fn a_failure_passes_through_the_pipe_as_it_is() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let failure = Failure::call("operation 7", "no more");
+        assert_eq!(report_failure(&writer, failure.clone()), 1);
+        report_failure(&writer, Failure::new("another"));
+        drop(writer);
+        assert_eq!(reported_failure(&mut reader), Some(failure));
+    }
+}

@@ -1,0 +1,102 @@
+//! Which system calls stop scaling with threads?
+//!
+//! What Anton Blanchard's will-it-scale asks since 2009: one thread repeats an operation as fast as it can; then
+//! two do, and so on up to the CPUs and beyond. An operation without a lock in common does twice as much on two
+//! CPUs. Where threads meet at a lock of the kernel, or only at a cache line, they do less; and where processes do
+//! more than threads, it is something that threads of a process share.
+//!
+//! A cell has one pass. Its workers set up what they have to themselves, begin together, and count what they
+//! do, each on cache lines of its own, until they are stopped. Counting begins when each has done something. The answer of every call is
+//! checked by the worker that made it, within the loop, as a program would.
+
+use super::crew::{By, Crew};
+use super::operations::{Ground, Operation, TABLE};
+use super::parameters::{BY, THREADS, WORKERS_MAX};
+use crate::shared::{cpus, directory};
+use engine::{
+    About, Cell, Failure, Fit, Kind, LimitCause, MetricAbout, MetricRole, Probe, RatioAbout,
+    SampleKind, Subject, SubjectsAre, Usual, Workload,
+};
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Syscalls = Syscalls;
+
+pub(crate) struct Syscalls;
+
+static ABOUT: About = About {
+    name: "syscalls",
+    kind: Kind::Named,
+    question: "Which system calls stop scaling with threads?",
+    operation: "one turn of a loop that makes the calls and checks what they answer",
+    not_measured: &[
+        "what workers set up before they begin: files, descriptors, sockets",
+        "workers that are pinned to a CPU each: the scheduler places them on --cpus",
+        "the disk: files are small, and stay in the page cache",
+        "CPU time of the children that fork-exit starts",
+    ],
+    parameters: &[THREADS, BY, cpus::ALL],
+    axis: THREADS.name,
+    ratio: Some(RatioAbout { part: THREADS.name, whole: "cpus", word: "per CPU", multiple: true }),
+    subjects_are: SubjectsAre::Separate,
+    compared_pairs: &[("open-close-one", "open-close-separate")],
+    usual: Usual { rounds: 9, rounds_quick: 5, ..About::PLAIN.usual },
+    metrics: &[
+        MetricAbout::new("operations", "operations of all", SampleKind::Rate("operations/s")),
+        MetricAbout::new(
+            "each",
+            "operations of one thread or process",
+            SampleKind::Rate("operations/s"),
+        ),
+        MetricAbout::time("cpu", "operation, on all CPUs").with_role(MetricRole::Cpu),
+        MetricAbout::new(
+            "fairness",
+            "Jain's index of the workers' operations",
+            SampleKind::Degree(""),
+        )
+        .with_role(MetricRole::Fairness),
+    ],
+    ..About::PLAIN
+};
+
+impl Workload for Syscalls {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        TABLE.iter().map(|operation| subject(operation)).collect()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        if cell.number(THREADS.name).is_ok_and(|threads| threads <= WORKERS_MAX) {
+            return Fit::Measure;
+        }
+        Fit::AtMost {
+            parameter: THREADS.name,
+            max: WORKERS_MAX,
+            cause: LimitCause::NothingNew,
+            remedy: String::new(),
+        }
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        cpus::choose(cell)?;
+        let operation = cell.find_subject(TABLE, |operation| operation.name)?;
+        let directory = directory::make(cell, probe)?;
+        let ground = Ground { directory: directory.path().into() };
+        let life = (operation.prepare)(&ground)?;
+        let crew = Crew {
+            workers: cell.number(THREADS.name)? as usize,
+            life: &life,
+            clock: probe.clock(),
+            time: probe.time(),
+            right: true,
+        };
+        crew.count(By::from_cell(cell)?)?.state(probe);
+        Ok(())
+    }
+}
+
+fn subject(operation: &'static Operation) -> Subject {
+    Subject { group: operation.group, ..Subject::plain(operation.name, operation.summary) }
+}

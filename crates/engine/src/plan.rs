@@ -293,7 +293,10 @@ impl<'a> Swept<'a> {
                     "points",
                 )
             }
-            None => (request.points.clone(), "points"),
+            // Only its axis says what `64k` is: 64,000 of something, or 64 KiB.
+            None => {
+                (request.points.iter().map(|point| axis.read(&point.text())).collect(), "points")
+            }
         };
         if values.is_empty() {
             let (workload, name) = (self.workload.about().name, axis.name);

@@ -132,6 +132,11 @@ pub fn value() -> impl TypedValueParser<Value = Value> {
     StringValueParser::new().map(|typed| Value::typed(&typed))
 }
 
+/// Reads a point as it was typed: the plan reads it by the axis, which says what `64k` is.
+pub fn point() -> impl TypedValueParser<Value = Value> {
+    StringValueParser::new().map(|typed| Value::from(typed.trim()))
+}
+
 /// Reads a name. Completions know some; which others there are, only the plan knows.
 #[derive(Clone, Debug)]
 pub struct Suggested(Vec<String>);

@@ -98,6 +98,11 @@ pub enum LimitCause {
         /// What each takes, in KiB.
         each_kib: u64,
     },
+    /// Memory that one thing takes all at once.
+    AvailableMemory {
+        /// What is available, in MiB.
+        available_mib: u64,
+    },
     /// Memory for both ends of connections.
     ConnectionMemory,
     /// Ids for processes.
@@ -223,6 +228,9 @@ impl fmt::Display for LimitCause {
             }
             Self::Memory { available_mib, each_kib } => {
                 write!(f, "{available_mib} MiB of memory are available, {each_kib} KiB for each")
+            }
+            Self::AvailableMemory { available_mib } => {
+                write!(f, "half of the {available_mib} MiB of available memory is left to others")
             }
             Self::ConnectionMemory => f.write_str("both ends of each take memory here"),
             Self::ProcessIds { left } => {

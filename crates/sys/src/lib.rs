@@ -31,6 +31,8 @@ pub mod kqueue;
 #[cfg(target_os = "linux")]
 pub mod map;
 #[cfg(target_os = "linux")]
+pub mod memory;
+#[cfg(target_os = "linux")]
 pub mod mounts;
 #[cfg(target_os = "linux")]
 pub mod peek;

@@ -48,6 +48,10 @@ table! {
         touch,
         munmap,
     }
+    /// Caches and main memory: loads, stores and first touches by the size of what is in use.
+    caches [] {
+        memory,
+    }
     /// Many open or mapped files.
     files [layout] {
         open,

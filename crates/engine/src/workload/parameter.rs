@@ -28,6 +28,8 @@ pub enum Values {
     ShareOf(&'static str),
     /// A whole number, at least 1, or a multiple of that other parameter: `4x`, `1/2x`.
     TimesOf(&'static str),
+    /// A size in KiB from here to there: a whole number of them, or with a unit (`48K`, `2MiB`).
+    Kibibytes(u64, u64),
     /// How many of the CPUs that a run may use, or `all` of them.
     Cpus,
     /// One of these words.
@@ -74,6 +76,7 @@ impl Parameter {
     pub fn read(&self, typed: &str) -> Value {
         match self.values {
             Values::Text | Values::DirectoryOr(_) | Values::OneOf(_) => Value::from(typed.trim()),
+            Values::Kibibytes(..) => kibibytes(typed.trim()),
             _ => Value::typed(typed),
         }
     }
@@ -85,6 +88,7 @@ impl Parameter {
             (
                 Values::AtLeast(_)
                 | Values::Between(..)
+                | Values::Kibibytes(..)
                 | Values::ShareOf(_)
                 | Values::TimesOf(_)
                 | Values::Cpus,
@@ -105,6 +109,9 @@ impl Parameter {
             }
             (Values::DirectoryOr(word), _) if value != word => absolute(&value.text(), flag),
             (Values::Text | Values::DirectoryOr(_), _) => Ok(value.clone()),
+            (Values::Kibibytes(..), _) => Err(format!(
+                "--{flag}: `{value}` is not a whole number of KiB (such as 64, 48K or 2M)"
+            )),
             (Values::OneOf(words), _) if words.contains(&&*value.text()) => Ok(value.clone()),
             (Values::OneOf(words), _) => {
                 Err(format!("--{flag} is one of {}, not `{value}`", words.join(", ")))
@@ -119,7 +126,7 @@ impl Parameter {
     fn within_bounds(&self, value: &Value, flag: &str) -> Result<Value, String> {
         let (min, max) = match self.values {
             Values::AtLeast(min) => (min, quantities::COUNT_MAX),
-            Values::Between(min, max) => (min, max),
+            Values::Between(min, max) | Values::Kibibytes(min, max) => (min, max),
             _ => (1, quantities::COUNT_MAX),
         };
         match value.number() {
@@ -146,6 +153,7 @@ impl Parameter {
         match self.values {
             Values::AtLeast(min) => format!("{min} or more"),
             Values::Between(min, max) => format!("{min} to {max}"),
+            Values::Kibibytes(min, max) => format!("{min} to {max} KiB"),
             Values::ShareOf(whole) => format!("1 or more, or a percentage of {whole}"),
             Values::TimesOf(whole) => format!("1 or more, or a multiple of {whole} such as 4x"),
             Values::Cpus => "1 or more, or all".to_owned(),
@@ -153,6 +161,14 @@ impl Parameter {
             Values::Text => "a text".to_owned(),
             Values::DirectoryOr(word) => format!("a directory, or {word}"),
         }
+    }
+}
+
+/// A number of KiB as it stands, or one of bytes with its unit; any other text stays a word.
+fn kibibytes(typed: &str) -> Value {
+    match quantities::bytes(typed) {
+        Ok(bytes) if bytes.is_multiple_of(1 << 10) => Value::Number(bytes as u64 >> 10),
+        _ => Value::from(typed),
     }
 }
 
@@ -220,6 +236,19 @@ mod tests {
         assert_eq!(check(&between, "1").unwrap_err(), "--points is at least 2, not 1");
         assert_eq!(check(&between, "1k").unwrap_err(), "--points is at most 9, not 1000");
         assert!(check(&between, "50%").unwrap_err().contains("not a whole number"));
+    }
+
+    #[test]
+    fn a_size_is_a_number_of_kib_or_has_a_unit() {
+        let size = Parameter { values: Values::Kibibytes(4, 1 << 20), ..TOKENS };
+        for (typed, kib) in [("4", 4), ("48K", 48), ("48k", 48), ("2MiB", 2048), ("4096B", 4)] {
+            assert_eq!(check(&size, typed), Ok(Value::Number(kib)), "{typed}");
+        }
+        for typed in ["1000B", "48q", "", "-4", "1.5", "50%"] {
+            let line = check(&size, typed).unwrap_err();
+            assert!(line.contains("is not a whole number of KiB"), "{line}");
+        }
+        assert_eq!(check(&size, "2G").unwrap_err(), "--points is at most 1048576, not 2097152");
     }
 
     #[test]

@@ -35,6 +35,7 @@ fn words(workload: &str) -> Option<&'static [&'static str]> {
         "pipetest" => &["--points", "10", "--pipes", "100", "--subjects", "epoll-level"],
         "socket" | "bind" | "accept" | "close" | "open" | "manyfiles" => &["--points", "1k"],
         "mmap" | "touch" | "munmap" => &["--points", "10k"],
+        "memory" => &["--points", "64", "--subjects", "random"],
         "fork" | "reap" => &["--points", "200", "--subjects", "static"],
         "thread" => &["--points", "500"],
         "lock" => &["--points", "4", "--subjects", "ttas"],

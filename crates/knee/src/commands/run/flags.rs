@@ -27,7 +27,7 @@ pub struct Run {
     ///
     /// A percentage is of the parameter that the axis is a part of. By default the workload's own points.
     #[arg(short, long, value_name = "NUMBERS", value_delimiter = ',', allow_hyphen_values = true)]
-    #[arg(value_parser = usage::value())]
+    #[arg(value_parser = usage::point())]
     pub points: Vec<Value>,
     /// Parameter that grows [default: the workload's own]
     #[arg(long, value_name = "PARAMETER")]

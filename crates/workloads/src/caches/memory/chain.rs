@@ -91,8 +91,8 @@ mod tests {
     fn one_line_of_a_page_is_not_at_the_same_place_in_each() {
         let lines = lines(Order::OnePerPage, 1024);
         let pages: BTreeSet<u32> = lines.iter().map(|line| line / 64).collect();
-        let places: BTreeSet<u32> = lines.iter().map(|line| line % 64).collect();
-        assert_eq!((lines.len(), pages.len(), places.len()), (256, 256, 64));
+        let positions: BTreeSet<u32> = lines.iter().map(|line| line % 64).collect();
+        assert_eq!((lines.len(), pages.len(), positions.len()), (256, 256, 64));
     }
 
     #[test]

@@ -46,6 +46,7 @@ const fn row(name: &'static str, summary: &'static str, order: Order, pages: Pag
 pub(super) fn subjects() -> Vec<Subject> {
     let subject = |row: &Row| Subject {
         available: if row.pages == Pages::Huge { huge_pages() } else { Ok(()) },
+        group: "Latency",
         ..Subject::plain(row.name, row.summary)
     };
     ROWS.iter().map(subject).collect()

@@ -1,25 +1,39 @@
 //! Compiles the small programs of ours that workloads embed: the forker (`src/processes/forker.rs`) both ways,
-//! linked dynamically and statically, and the starter of commands (`src/commands/command/runs.rs`).
+//! linked dynamically and statically, the starter of commands (`src/commands/command/runs.rs`), and the rows of
+//! `baseline` with the program that they execute (`src/baselines/program.rs`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const FORKER: &str = "forker/forker.c";
 const STARTER: &str = "starter/starter.c";
+const BASELINE: [&str; 7] = [
+    "baseline/main.c",
+    "baseline/processor.c",
+    "baseline/switching.c",
+    "baseline/local.c",
+    "baseline/files.c",
+    "baseline/bandwidth.c",
+    "baseline/latency.c",
+];
+const HELLO: &str = "baseline/hello.c";
 
 fn main() {
     println!("cargo::rerun-if-changed={FORKER}");
     println!("cargo::rerun-if-changed={STARTER}");
+    println!("cargo::rerun-if-changed=baseline");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where"));
     let dynamic = [(FORKER, "forker-dynamic"), (STARTER, "starter-dynamic")];
-    for (source, name) in dynamic {
-        if let Err(why) = compile(source, &out.join(name), &[]) {
-            println!("cargo::error={source} does not compile: {why}");
+    let dynamic = dynamic.map(|(source, name)| (vec![source], name));
+    let of_baseline = [(BASELINE.to_vec(), "baseline"), (vec![HELLO], "hello")];
+    for (sources, name) in dynamic.into_iter().chain(of_baseline) {
+        if let Err(why) = compile(&sources, &out.join(name), &[]) {
+            println!("cargo::error={} does not compile: {why}", sources[0]);
         }
     }
     for (source, name) in [(FORKER, "forker-static"), (STARTER, "starter-static")] {
         let fixed = out.join(name);
-        if let Err(why) = compile(source, &fixed, &["-static"]) {
+        if let Err(why) = compile(&[source], &fixed, &["-static"]) {
             // An empty program: what needs it says that it is unavailable, or takes the other.
             std::fs::write(&fixed, "").expect("the folder for what is built can be written to");
             println!("cargo::warning=no static program can be linked (install libc6-dev): {why}");
@@ -28,11 +42,15 @@ fn main() {
 }
 
 /// Makes a program, small and as quick as a program is that people use.
-fn compile(source: &str, to: &Path, how: &[&str]) -> Result<(), String> {
+fn compile(sources: &[&str], to: &Path, how: &[&str]) -> Result<(), String> {
     let compiler = cc::Build::new().opt_level(2).debug(false).try_get_compiler();
     let mut command: Command = compiler.map_err(|error| error.to_string())?.to_command();
     // Without debug information, but with the names that a profile shows.
-    command.args(["-std=gnu11", "-Wall", "-Wextra", "-Wl,-S", "-o"]).arg(to).arg(source).args(how);
+    command
+        .args(["-std=gnu11", "-Wall", "-Wextra", "-Wl,-S", "-o"])
+        .arg(to)
+        .args(sources)
+        .args(how);
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(());

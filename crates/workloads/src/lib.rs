@@ -4,9 +4,11 @@
 use engine::Workload;
 
 mod shared {
-    //! What several folders use: CPUs, a directory for files, what the machine runs out of, turns of a loop.
+    //! What several folders use: CPUs, a directory for files, embedded programs, what the machine runs out of, turns
+    //! of a loop.
     pub(crate) mod cpus;
     pub(crate) mod directory;
+    pub(crate) mod embedded;
     pub(crate) mod fairness;
     pub(crate) mod shortage;
     pub(crate) mod turns;
@@ -82,6 +84,10 @@ table! {
     /// Processes that build a tree of files, as `make -j` does.
     builds [] {
         build,
+    }
+    /// What basic operations cost, as lmbench measures them.
+    baselines [program, rows] {
+        baseline,
     }
     /// Commands of the user's own.
     commands [] {

@@ -4,6 +4,7 @@
 mod common;
 
 mod ab;
+mod baseline;
 mod budget;
 mod build;
 mod command;

@@ -43,6 +43,7 @@ fn words(workload: &str) -> Option<&'static [&'static str]> {
         "dead" => &["--points", "10", "--subjects", "epoll-level", "--workers", "1"],
         "download" => &["--points", "16", "--subjects", "sendfile"],
         "build" => &["--files", "2", "--subjects", "half", "--warm-up", "none"],
+        "baseline" => &["--subjects", "null-call"],
         "command" => &["--command", "count=seq {n}", "--points", "20k"],
         "fault" => &["--subjects", "well-behaved"],
         "known" => &["--points", "16", "--subjects", "linear"],

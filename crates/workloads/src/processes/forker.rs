@@ -7,11 +7,11 @@
 use crate::processes::limits;
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
+use crate::shared::embedded::in_memory;
 use engine::{Cell, Failure, Fit, Probe, Stamp, Subject};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use rustix::io::Errno;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
@@ -148,7 +148,8 @@ impl Forker {
             .map_err(|error| Failure::call("memfd_create", error))?;
         ftruncate(&stamps, stamps_bytes as u64)
             .map_err(|error| Failure::call("memory for the figures", error))?;
-        let program = in_memory(row.linked.program()).map_err(failed("the forker in memory"))?;
+        let program =
+            in_memory("forker", row.linked.program()).map_err(failed("the forker in memory"))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         command.arg0("forker").args([row.how, row.ending]);
         command.args([count, megabytes].map(|number| number.to_string()));
@@ -242,17 +243,4 @@ impl Drop for Forker {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// A program in memory that can be run.
-fn in_memory(program: &[u8]) -> std::io::Result<File> {
-    let create = |flags| memfd_create("forker", MemfdFlags::CLOEXEC | flags);
-    let made = match create(MemfdFlags::EXEC) {
-        // Kernels before 6.3 don't know the flag, and let all of them be run.
-        Err(Errno::INVAL) => create(MemfdFlags::empty()),
-        result => result,
-    };
-    let mut file = File::from(made?);
-    file.write_all(program)?;
-    Ok(file)
 }

@@ -1,0 +1,293 @@
+/*
+ * Repeats one operation of the workload `baseline`, and reads the clock around each batch. It is embedded in
+ * knee, which runs it from memory for each cell. It is a program of its own because what it measures depends on
+ * the process: a fork copies the parent, and a context switch goes from one small process to the next.
+ *
+ *     baseline ROW CLOCK DIRECTORY HELLO PARENT
+ *
+ * CLOCK is tsc, or anything else for CLOCK_MONOTONIC. DIRECTORY is for files. HELLO is the descriptor of the
+ * program that the rows with exec start. PARENT is the process whose death ends this one. The dialogue:
+ *
+ *     → fact NAME = TEXT                any number of them
+ *     → ready UNITS OVERHEAD_UNITS      what one operation counts for; 0 where nothing is to be taken off
+ *     ← run N                           do N operations
+ *     → ran BEFORE AFTER                the clock before and after
+ *     ← overhead N                      do N times what is not the operation itself
+ *     → ran 0 TICKS
+ *     ← repeat N                        go on with batches of N until there is more input
+ *     → repeated BATCHES
+ *
+ * or at any time `failed CALL: WORDS` with an errno in front: 0 if it was no call. The end of input ends it.
+ */
+#define _GNU_SOURCE
+#include "baseline.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct row *row;
+const char *directory;
+int hello = -1;
+
+static struct row *const families[] = {processor_rows, switching_rows, local_rows,
+                                       file_rows,      bandwidth_rows, latency_rows};
+static int with_tsc;
+static volatile long used;
+
+uint64_t now(void) {
+#if defined(__x86_64__)
+    if (with_tsc) {
+        /* Fenced on both sides: no instruction of the timed region moves across the reading. */
+        __builtin_ia32_lfence();
+        uint64_t ticks = __builtin_ia32_rdtsc();
+        __builtin_ia32_lfence();
+        return ticks;
+    }
+#endif
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+uint64_t timed(void (*run)(long), long n) {
+    uint64_t before = now();
+    run(n);
+    return now() - before;
+}
+
+void use(long value) { used = value; }
+
+/* Peers, which this process ends: none may be left when it has ended. */
+enum { PEERS_MAX = 16 };
+
+static pid_t self, peers[PEERS_MAX];
+static int peers_count;
+
+static void end_peers(void) {
+    if (getpid() != self) return;
+    for (int n = 0; n < peers_count; n++) kill(peers[n], SIGKILL);
+    for (int n = 0; n < peers_count; n++) waitpid(peers[n], NULL, 0);
+}
+
+_Noreturn void fail_call(const char *call) {
+    int error = errno;
+    end_peers();
+    dprintf(STDOUT_FILENO, "failed %d %s: %s\n", error, call, strerror(error));
+    exit(1);
+}
+
+_Noreturn void fail(const char *what) {
+    end_peers();
+    dprintf(STDOUT_FILENO, "failed 0 %s\n", what);
+    exit(1);
+}
+
+void fact(const char *name, const char *format, ...) {
+    char text[256];
+    va_list words;
+    va_start(words, format);
+    vsnprintf(text, sizeof text, format, words);
+    va_end(words);
+    dprintf(STDOUT_FILENO, "fact %s = %s\n", name, text);
+}
+
+const char *in_directory(const char *name) {
+    static char path[4096];
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path) {
+        fail("the path of the directory is too long");
+    }
+    return path;
+}
+
+/* Asks to end with `parent`, and ends if it has ended already. */
+static void end_with(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+}
+
+void start_peer(void (*body)(void)) {
+    if (peers_count == PEERS_MAX) fail("a row has more peers than there is room for");
+    pid_t pid = fork();
+    if (pid < 0) fail_call("fork");
+    if (pid == 0) {
+        end_with(self);
+        body();
+        _exit(1);
+    }
+    peers[peers_count++] = pid;
+}
+
+void *page_aligned(size_t bytes) {
+    void *memory;
+    if ((errno = posix_memalign(&memory, (size_t)sysconf(_SC_PAGESIZE), bytes)) != 0) {
+        fail_call("posix_memalign");
+    }
+    memset(memory, 1, bytes);
+    return memory;
+}
+
+int make_file(const char *path, size_t bytes) {
+    static char block[1 << 16];
+    memset(block, 'k', sizeof block);
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) fail_call("open of a file to read");
+    for (size_t done = 0; done < bytes;) {
+        size_t wanted = bytes - done < sizeof block ? bytes - done : sizeof block;
+        ssize_t wrote = write(fd, block, wanted);
+        if (wrote <= 0) fail_call("write of a file to read");
+        done += (size_t)wrote;
+    }
+    return fd;
+}
+
+/* xorshift64: any order without a pattern does. */
+static uint64_t next_random(void) {
+    static uint64_t state = 88172645463325252;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+size_t *permutation(size_t n, size_t scale) {
+    size_t *order = malloc(n * sizeof *order);
+    if (order == NULL) fail_call("malloc");
+    for (size_t i = 0; i < n; i++) order[i] = i * scale;
+    for (size_t i = n; i > 1; i--) {
+        size_t j = next_random() % i, kept = order[j];
+        order[j] = order[i - 1];
+        order[i - 1] = kept;
+    }
+    return order;
+}
+
+int listen_on_loopback(struct sockaddr_in *address) {
+    socklen_t length = sizeof *address;
+    int sock = socket(AF_INET, SOCK_STREAM, 0);
+    if (sock < 0) fail_call("socket");
+    memset(address, 0, sizeof *address);
+    address->sin_family = AF_INET;
+    address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (bind(sock, (struct sockaddr *)address, length) != 0) fail_call("bind");
+    if (listen(sock, 100) != 0) fail_call("listen");
+    if (getsockname(sock, (struct sockaddr *)address, &length) != 0) fail_call("getsockname");
+    return sock;
+}
+
+/* Every number is read and added, one after the other: a compiler that adds several at once would measure
+   itself. */
+int sum_ints(const int *from, size_t bytes) {
+    int sum = 0;
+    const volatile int *at = from;
+    for (size_t done = 0; done < bytes; done += 128 * sizeof *at, at += 128) {
+#define ADD(i) sum += at[i];
+        EACH128(ADD)
+#undef ADD
+    }
+    return sum;
+}
+
+long sum_longs(const long *from, size_t bytes) {
+    long sum = 0;
+    const volatile long *at = from;
+    for (size_t done = 0; done < bytes; done += 128 * sizeof *at, at += 128) {
+#define ADD(i) sum += at[i];
+        EACH128(ADD)
+#undef ADD
+    }
+    return sum;
+}
+
+static struct row *find_row(const char *name) {
+    for (size_t family = 0; family < sizeof families / sizeof *families; family++) {
+        for (struct row *at = families[family]; at->name != NULL; at++) {
+            if (strcmp(at->name, name) == 0) return at;
+        }
+    }
+    fail("there is no row of this name");
+}
+
+static void run_batch(long n) {
+    if (row->before != NULL) row->before(n);
+    uint64_t before = now();
+    row->run(n);
+    uint64_t after = now();
+    if (row->after != NULL) row->after(n);
+    dprintf(STDOUT_FILENO, "ran %llu %llu\n", (unsigned long long)before, (unsigned long long)after);
+}
+
+static void run_overhead(long n) {
+    if (row->overhead == NULL) fail("nothing is to be taken off this row");
+    dprintf(STDOUT_FILENO, "ran 0 %llu\n", (unsigned long long)row->overhead(n));
+}
+
+static void repeat(long n) {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    long batches = 0;
+    do {
+        if (row->before != NULL) row->before(n);
+        row->run(n);
+        if (row->after != NULL) row->after(n);
+        batches++;
+    } while (poll(&input, 1, 0) == 0);
+    dprintf(STDOUT_FILENO, "repeated %ld\n", batches);
+}
+
+/* The next line of standard input, without a buffer that a fork would copy; 0 at the end. */
+static int read_line(char *line, size_t size) {
+    size_t length = 0;
+    while (length + 1 < size) {
+        ssize_t got = read(STDIN_FILENO, line + length, 1);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return 0;
+        if (line[length] == '\n') break;
+        length++;
+    }
+    line[length] = '\0';
+    return 1;
+}
+
+int main(int count, char **words) {
+    if (count != 6) fail("ROW CLOCK DIRECTORY HELLO PARENT are wanted");
+    self = getpid();
+    end_with(atoi(words[5]));
+    prctl(PR_SET_NAME, "baseline");
+    signal(SIGPIPE, SIG_IGN);
+    row = find_row(words[1]);
+    with_tsc = strcmp(words[2], "tsc") == 0;
+    directory = words[3];
+    hello = atoi(words[4]);
+    fcntl(hello, F_SETFD, FD_CLOEXEC);
+    if (row->units == 0) row->units = 1;
+    if (row->prepare != NULL) row->prepare();
+    size_t overhead_units = row->overhead_units == 0 ? row->units : row->overhead_units;
+    dprintf(STDOUT_FILENO, "ready %zu %zu\n", row->units, row->overhead == NULL ? 0 : overhead_units);
+    char line[64];
+    while (read_line(line, sizeof line)) {
+        char command[16];
+        long n = 0;
+        if (sscanf(line, "%15s %ld", command, &n) != 2 || n < 1) fail("a command of another language");
+        if (strcmp(command, "run") == 0) {
+            run_batch(n);
+        } else if (strcmp(command, "overhead") == 0) {
+            run_overhead(n);
+        } else if (strcmp(command, "repeat") == 0) {
+            repeat(n);
+        } else {
+            fail("an unknown command");
+        }
+    }
+    end_peers();
+    return 0;
+}

@@ -1,0 +1,198 @@
+//! What do the basic operations of this machine and its kernel cost?
+//!
+//! The rows of lmbench's summary (USENIX, 1996) but for RPC: system calls, signals,
+//! processes, context switches, local communication, files, virtual memory and memory. Each is a subject of its
+//! own. `docs/baseline.md` says for each row what lmbench's program does, and what is done differently.
+//!
+//! The rows are functions of a small C program, since what they measure depends on the process that does it: a
+//! fork copies its parent, and a compiler that adds four numbers at once reads memory faster.
+
+use crate::baselines::program::{Program, Times};
+use crate::baselines::rows::{BANDWIDTH, LATENCY, ROWS, Row};
+use crate::shared::{cpus, directory, shortage};
+use engine::{
+    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, Parameter, Probe,
+    SampleKind, Subject, SubjectsAre, Sweep, Usual, Values, Workload,
+};
+
+/// The row of the table.
+pub(crate) const WORKLOAD: Baseline = Baseline;
+
+pub(crate) struct Baseline;
+
+const COPIES: Parameter = Parameter {
+    name: "copies",
+    about: "copies of each operation that go on at the same time; one of them is measured",
+    values: Values::Between(1, 1_000),
+    default: Defaults::always(&["1"]),
+    sweep: Some(Sweep { label: "copies", points: Defaults::always(&["1"]) }),
+};
+
+static ABOUT: About = About {
+    name: "baseline",
+    kind: Kind::Named,
+    question: "What do the basic operations of this machine and its kernel cost?",
+    operation: "the operation that the subject is named after, as in lmbench",
+    not_measured: &[
+        "RPC, and lmbench's tables of integer and floating-point arithmetic",
+        "disks and networks: files are in the cache, and connections go over loopback",
+        "where the scheduler puts two processes: on several CPUs it changes their figures (--cpus 1)",
+    ],
+    parameters: &[COPIES, cpus::ALL],
+    axis: COPIES.name,
+    subjects_are: SubjectsAre::Separate,
+    usual: Usual { rounds_quick: 5, ..About::PLAIN.usual },
+    metrics: &[
+        MetricAbout::time(LATENCY, "one operation"),
+        MetricAbout::new(BANDWIDTH, "bytes that are moved", SampleKind::Rate("B/s")),
+    ],
+    ..About::PLAIN
+};
+
+/// Batches of one cell, as far as they are no shorter than this.
+const BATCHES: f64 = 200.0;
+const BATCH_NS_MIN: f64 = 20_000.0;
+/// Fewer say nothing about spread: a slow operation may overrun its time for them.
+const BATCHES_MIN: usize = 5;
+/// Batches of what is taken off, of which the median counts.
+const OVERHEAD_BATCHES: usize = 11;
+
+impl Workload for Baseline {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        ROWS.iter().map(Row::subject).collect()
+    }
+
+    fn fit(&self, cell: &Cell) -> Fit {
+        let (Ok(copies), Ok(row)) = (cell.number(COPIES.name), row(cell)) else {
+            return Fit::Measure;
+        };
+        // Another half for all others: for want of memory, the kernel ends processes of anybody.
+        let (available_kib, each_kib) = (shortage::available_kib(), row.mib << 10);
+        let max = (available_kib / 2 / each_kib).max(1);
+        if copies <= max {
+            return Fit::Measure;
+        }
+        let cause = LimitCause::Memory { available_mib: available_kib >> 10, each_kib };
+        let remedy = "end what else uses memory".to_owned();
+        Fit::AtMost { parameter: COPIES.name, max, cause, remedy }
+    }
+
+    fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
+        let (row, copies) = (row(cell)?, cell.number(COPIES.name)?);
+        cpus::choose(cell)?;
+        let directory = directory::make(cell, probe)?;
+        let start = |copy: u64| {
+            let own = directory.path().join(copy.to_string());
+            std::fs::create_dir(&own).map_err(shortage::during("mkdir"))?;
+            Program::start(row.name, &own, probe)
+        };
+        let mut measured = start(0)?;
+        let mut load_copies = (1..copies).map(start).collect::<Result<Vec<Program>, Failure>>()?;
+        for (name, text) in &measured.facts {
+            probe.fact(name, text);
+        }
+        let batch = batch_size(row, &mut measured, probe)?;
+        for copy in &mut load_copies {
+            copy.repeat(batch)?;
+        }
+        let outcome = measure(row, batch, &mut measured, probe);
+        // A copy that failed meanwhile was no load.
+        for copy in &mut load_copies {
+            copy.stop()?;
+        }
+        outcome
+    }
+}
+
+fn row(cell: &Cell) -> Result<&'static Row, Failure> {
+    cell.find_subject(ROWS, |row| row.name)
+}
+
+/// Operations of a batch: they fill their part of the time. What is timed here is warm-up.
+fn batch_size(row: &Row, program: &mut Program, probe: &Probe) -> Result<u64, Failure> {
+    let wanted_ns = (probe.time().as_nanos() as f64 / BATCHES).max(BATCH_NS_MIN);
+    let batch_max = (row.operations_max / 40).max(1);
+    let mut operations = 1_u64;
+    loop {
+        // The faster of two: one that was interrupted would make every batch too short.
+        let mut took_ns = f64::INFINITY;
+        for _ in 0..2 {
+            took_ns = took_ns.min(ns(probe, program.run(operations)?).max(1.0));
+        }
+        let scale = wanted_ns / took_ns;
+        if scale <= 2.0 || operations == batch_max {
+            return Ok(((operations as f64 * scale).ceil() as u64).clamp(1, batch_max));
+        }
+        operations = ((operations as f64 * scale.min(10.0)).ceil() as u64).min(batch_max);
+    }
+}
+
+/// Measures until the time is spent.
+fn measure(row: &Row, batch: u64, program: &mut Program, probe: &mut Probe) -> Result<(), Failure> {
+    let taken_off_ns = overhead_ns(row, batch, program, probe)?;
+    let units = batch * program.units;
+    let (clock, start) = (probe.clock(), probe.clock().now());
+    let (mut samples, mut spent_ns) = (Vec::new(), 0.0);
+    let wanted_ns = probe.time().as_nanos() as f64;
+    while samples.len() < BATCHES_MIN || spent_ns < wanted_ns {
+        if (samples.len() as u64 + 1) * batch > row.operations_max && samples.len() >= BATCHES_MIN {
+            break;
+        }
+        let times = program.run(batch)?;
+        let sample = ns(probe, times) / units as f64 - taken_off_ns;
+        if sample <= 0.0 {
+            let without = row.without;
+            return Err(Failure::new(format!("{without} took longer than all of it")));
+        }
+        samples.push(sample);
+        probe.region(row.metric, times.before, times.after, units);
+        spent_ns = clock.ns(start, clock.now());
+    }
+    let operations = units * samples.len() as u64;
+    probe.given(row.metric, &samples, operations);
+    Ok(())
+}
+
+/// What is taken off the figure of each unit, in nanoseconds.
+fn overhead_ns(
+    row: &Row,
+    batch: u64,
+    program: &mut Program,
+    probe: &mut Probe,
+) -> Result<f64, Failure> {
+    let Some(units) = program.overhead_units else { return Ok(0.0) };
+    let mut each_ns = Vec::with_capacity(OVERHEAD_BATCHES);
+    for _ in 0..OVERHEAD_BATCHES {
+        each_ns.push(ns(probe, program.overhead(batch)?) / (batch * units) as f64);
+    }
+    each_ns.sort_by(f64::total_cmp);
+    let median_ns = each_ns[OVERHEAD_BATCHES / 2];
+    probe.fact(&format!("without {}", row.without), format!("{median_ns:.3} ns"));
+    Ok(median_ns)
+}
+
+fn ns(probe: &Probe, Times { before, after }: Times) -> f64 {
+    probe.clock().ns(before, after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_a_row_without_something_says_what() {
+        let mut names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!((names.len(), count), (count, 45));
+        for group in ROWS.chunk_by(|a, b| a.group == b.group) {
+            let elsewhere = ROWS.iter().filter(|row| row.group == group[0].group).count();
+            assert_eq!(elsewhere, group.len(), "{} is in one piece", group[0].group);
+        }
+    }
+}

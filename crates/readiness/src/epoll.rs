@@ -70,6 +70,11 @@ mod here {
             sys::epoll::remove(self.instance.as_fd(), fd)
         }
 
+        /// Nothing to do: an item of the kernel's is a file with a number, and goes with the file.
+        fn detach(&mut self, _fd: BorrowedFd<'_>) -> io::Result<()> {
+            Ok(())
+        }
+
         fn wait(&mut self, ready: &mut Vec<Event>, timeout: Option<Duration>) -> io::Result<()> {
             ready.clear();
             let instance = self.instance.as_fd();

@@ -217,6 +217,21 @@ pub trait Readiness: Send {
     /// `NotFound` if `fd` is not watched; else what the kernel says.
     fn remove(&mut self, fd: BorrowedFd<'_>) -> io::Result<()>;
 
+    /// Keeps watching the file of a watched `fd` that the caller closes next: while another
+    /// descriptor, of any process, has the file open, its events are reported as before. From then
+    /// on it can be neither modified nor removed, and the number may be added again. The file is
+    /// watched until its last descriptor is closed; a mechanism that holds files itself (io_uring)
+    /// watches it until the mechanism is closed.
+    ///
+    /// # Errors
+    /// `Unsupported` by rows whose [`Mechanism::detaches`] is false; else what the kernel says.
+    fn detach(&mut self, _fd: BorrowedFd<'_>) -> io::Result<()> {
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "watches descriptors, and knows no file whose descriptor is closed",
+        ))
+    }
+
     /// Clears `ready`, waits until something is ready or the time is up, and fills it: with at
     /// least one event if there is any, with all of them where the mechanism can hand over several.
     /// `None` waits for ever, zero not at all. A wait that a signal interrupts goes on with the
@@ -249,6 +264,9 @@ pub struct Mechanism {
     pub queued: bool,
     /// Whether it sets [`Event::hangup`]; if not, a hang-up is just readable.
     pub reports_hangup: bool,
+    /// Whether it goes on watching a file whose descriptor is closed here and that is open
+    /// elsewhere: see [`Readiness::detach`].
+    pub detaches: bool,
     /// What it can't do, in one line each; empty when there is nothing to say.
     pub limits: &'static [&'static str],
     /// Whether it can be used here and now, or why not.

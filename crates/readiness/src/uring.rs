@@ -4,6 +4,7 @@
 //! carries its descriptor and a number; only the completions of the number that the descriptor has
 //! now are reported.
 
+use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
@@ -54,6 +55,8 @@ struct Early {
     fd: RawFd,
     request: u32,
     event: Event,
+    /// Whether it is of a file that is detached: its descriptor's number says nothing of it.
+    detached: bool,
 }
 
 struct Polls {
@@ -61,6 +64,8 @@ struct Polls {
     home: Home,
     shots: Shots,
     watches: Slots<Watch>,
+    /// Tokens of files whose descriptors are closed here, by the numbers of their requests.
+    detached: HashMap<u32, Token>,
     next_request: u32,
     early: Vec<Early>,
     /// Descriptors whose multishot request has ended, to be armed again.
@@ -88,6 +93,7 @@ pub(crate) fn open(capacity: usize, shots: Shots) -> io::Result<Box<dyn Readines
         home: Home::here(),
         shots,
         watches: Slots::new(capacity),
+        detached: HashMap::new(),
         next_request: 0,
         early: Vec::new(),
         ended: Vec::new(),
@@ -235,24 +241,34 @@ impl Polls {
         for completion in self.ring.completion() {
             taken += 1;
             let (request, fd) = unpack(completion.user_data());
-            let Some(watch) = self.watches.peek_mut(fd) else { continue };
-            let more = cqueue::more(completion.flags());
-            if !more {
-                watch.in_flight = watch.in_flight.saturating_sub(1);
-            }
-            if watch.request != request {
-                continue;
-            }
-            let result = completion.result();
-            if self.shots == Shots::Many && !more && result >= 0 {
-                self.ended.push(fd);
-            }
+            let (more, result) = (cqueue::more(completion.flags()), completion.result());
+            let (token, detached) = match self.watches.peek_mut(fd) {
+                Some(watch) if watch.request == request => {
+                    if !more {
+                        watch.in_flight = watch.in_flight.saturating_sub(1);
+                    }
+                    if self.shots == Shots::Many && !more && result >= 0 {
+                        self.ended.push(fd);
+                    }
+                    (watch.token, false)
+                }
+                watch => {
+                    if let Some(token) = detached_token(&mut self.detached, request, more) {
+                        (token, true)
+                    } else {
+                        if let Some(watch) = watch.filter(|_| !more) {
+                            watch.in_flight = watch.in_flight.saturating_sub(1);
+                        }
+                        continue;
+                    }
+                }
+            };
             // A request that failed tells it as the descriptor's error: its next use says more.
             let reported = i16::try_from(result).ok().filter(|&bits| bits >= 0);
-            let event = bits::event(watch.token, reported.unwrap_or(libc::POLLERR));
+            let event = bits::event(token, reported.unwrap_or(libc::POLLERR));
             match &mut ready {
                 Some(ready) => ready.push(event),
-                None => self.early.push(Early { fd, request, event }),
+                None => self.early.push(Early { fd, request, event, detached }),
             }
         }
         taken
@@ -294,7 +310,7 @@ impl Polls {
     fn report_early(&mut self, ready: &mut Vec<Event>) {
         for early in self.early.drain(..) {
             let watch = self.watches.peek(early.fd);
-            if watch.is_some_and(|watch| watch.request == early.request) {
+            if early.detached || watch.is_some_and(|watch| watch.request == early.request) {
                 ready.push(early.event);
             }
         }
@@ -314,6 +330,12 @@ impl Polls {
         }
         Ok(())
     }
+}
+
+/// The token of a detached file by the number of its request, which ends unless there is `more` to come.
+#[cold]
+fn detached_token(detached: &mut HashMap<u32, Token>, request: u32, more: bool) -> Option<Token> {
+    if more { detached.get(&request).copied() } else { detached.remove(&request) }
 }
 
 /// The number and the descriptor of a request.
@@ -347,6 +369,24 @@ impl Readiness for Polls {
         self.watches.get(fd)?;
         self.cancel(fd)?;
         self.watches.remove(fd).map(drop)
+    }
+
+    /// The kernel must have the request before the descriptor is closed, and holds the file from then on.
+    fn detach(&mut self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        let fd = fd.as_raw_fd();
+        self.watches.get(fd)?;
+        self.rearm()?;
+        while !self.ring.submission().is_empty() {
+            self.enter(0, None)?;
+        }
+        let watch = self.watches.remove(fd)?;
+        for early in self.early.iter_mut().filter(|early| early.request == watch.request) {
+            early.detached = true;
+        }
+        if watch.in_flight > 0 {
+            self.detached.insert(watch.request, watch.token);
+        }
+        Ok(())
     }
 
     fn wait(&mut self, ready: &mut Vec<Event>, timeout: Option<Duration>) -> io::Result<()> {

@@ -105,6 +105,13 @@ pub enum LimitCause {
     },
     /// Memory for both ends of connections.
     ConnectionMemory,
+    /// A setting of the kernel's, for all processes together.
+    Setting {
+        /// Its name: `fs.file-max`.
+        setting: String,
+        /// Its value.
+        max: u64,
+    },
     /// Ids for processes.
     ProcessIds {
         /// Those that are left.
@@ -233,6 +240,7 @@ impl fmt::Display for LimitCause {
                 write!(f, "half of the {available_mib} MiB of available memory is left to others")
             }
             Self::ConnectionMemory => f.write_str("both ends of each take memory here"),
+            Self::Setting { setting, max } => write!(f, "{setting} is {max}"),
             Self::ProcessIds { left } => {
                 write!(f, "all processes of the machine share {left} more ids (kernel.pid_max)")
             }

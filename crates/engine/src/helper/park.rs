@@ -57,6 +57,11 @@ impl Parking {
         MESSAGE_MAX.min(descriptors_max() / 8).max(1)
     }
 
+    /// How many descriptors it takes here to have `descriptors` parked: one for each holder.
+    pub fn lines(descriptors: usize) -> usize {
+        descriptors.div_ceil(Holder::capacity())
+    }
+
     /// Hands `descriptors` over and closes them here. Starts another holder when the last is full.
     #[expect(clippy::needless_pass_by_value, reason = "taken, so that they are closed here")]
     pub fn park(&mut self, descriptors: Vec<OwnedFd>) -> io::Result<()> {
@@ -80,14 +85,16 @@ impl Parking {
         self.end()
     }
 
+    /// All of them close at the same time: each takes long to close thousands.
     fn end(&mut self) -> io::Result<()> {
-        for Holder { mut process, socket, .. } in self.holders.drain(..) {
-            drop(socket);
+        let ending: Vec<Child> = self.holders.drain(..).map(|holder| holder.process).collect();
+        let mut outcome = Ok(());
+        for mut process in ending {
             if !process.wait()?.success() {
-                return Err(io::Error::other("a process that held descriptors has died"));
+                outcome = Err(io::Error::other("a process that held descriptors has died"));
             }
         }
-        Ok(())
+        outcome
     }
 }
 
@@ -107,11 +114,12 @@ impl Holder {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .spawn()?;
-        Ok(Holder {
-            process,
-            socket,
-            capacity: descriptors_max().saturating_sub(HOLDER_DESCRIPTORS).max(1),
-        })
+        Ok(Holder { process, socket, capacity: Holder::capacity() })
+    }
+
+    /// How many descriptors one holds.
+    fn capacity() -> usize {
+        descriptors_max().saturating_sub(HOLDER_DESCRIPTORS).max(1)
     }
 
     fn take(&mut self, descriptors: &[OwnedFd]) -> io::Result<()> {

@@ -12,6 +12,7 @@ mod like;
 mod lock;
 mod own_servers;
 mod pipetest;
+mod poll;
 mod profile;
 mod resume;
 mod server_workloads;

@@ -13,6 +13,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     trigger: Trigger::Oneshot,
     queued: true,
     reports_hangup: true,
+    detaches: false,
     limits: &[
         "watches no more descriptors than the capacity it is opened with: add refuses the next",
         "the sum of all capacities on the machine is bounded by the sysctl fs.aio-max-nr",

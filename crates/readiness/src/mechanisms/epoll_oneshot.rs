@@ -9,6 +9,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     trigger: Trigger::Oneshot,
     queued: false,
     reports_hangup: true,
+    detaches: true,
     limits: epoll::LIMITS,
     available: epoll::available,
     open: |capacity| epoll::open(capacity, Trigger::Oneshot),

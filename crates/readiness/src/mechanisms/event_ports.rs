@@ -12,6 +12,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     trigger: Trigger::Oneshot,
     queued: false,
     reports_hangup: true,
+    detaches: false,
     limits: &[],
     available,
     open,

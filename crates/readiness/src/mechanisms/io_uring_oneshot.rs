@@ -9,6 +9,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     trigger: Trigger::Oneshot,
     queued: true,
     reports_hangup: true,
+    detaches: true,
     limits: LIMITS,
     available,
     open,

@@ -26,6 +26,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     trigger: Trigger::Level,
     queued: false,
     reports_hangup: true,
+    detaches: false,
     limits: if EMULATED { &["an emulation: says nothing about kqueue's own speed"] } else { &[] },
     available,
     open,

@@ -17,6 +17,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     trigger: Trigger::Edge,
     queued: false,
     reports_hangup: true,
+    detaches: false,
     limits: &["a library's figures, not a mechanism's"],
     available: || Ok(()),
     open: |capacity| {

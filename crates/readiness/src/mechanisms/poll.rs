@@ -9,6 +9,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     trigger: Trigger::Level,
     queued: false,
     reports_hangup: true,
+    detaches: false,
     limits: &["looks through all watched descriptors at every wait"],
     available: || Ok(()),
     open: |capacity| Ok(pollset::open(capacity, sys::poll::poll)),

@@ -19,6 +19,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     queued: false,
     // Its other backends leave the flag unset.
     reports_hangup: cfg!(any(target_os = "linux", target_os = "android")),
+    detaches: false,
     limits: &[
         "a library's figures, not a mechanism's",
         "a peer that stops sending and goes on reading is just readable, not a hang-up",

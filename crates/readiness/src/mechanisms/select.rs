@@ -23,6 +23,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     trigger: Trigger::Level,
     queued: false,
     reports_hangup: false,
+    detaches: false,
     limits: if SELECT_LIMIT.is_none() {
         &[SCANS, BLIND, "sets past FD_SETSIZE (1,024) are this kernel's kindness, not POSIX"]
     } else {

@@ -9,6 +9,7 @@ pub(crate) const MECHANISM: Mechanism = Mechanism {
     trigger: Trigger::Edge,
     queued: true,
     reports_hangup: false,
+    detaches: false,
     limits: LIMITS,
     available,
     open,

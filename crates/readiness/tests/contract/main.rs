@@ -4,6 +4,7 @@
 //! this kind of system and doesn't fails the test.
 
 mod basics;
+mod detached;
 #[cfg(target_os = "linux")]
 mod interrupted;
 mod lifecycle;

@@ -127,6 +127,12 @@ impl Object {
         assert!(self.peer.take().is_some(), "there is nobody to hang up");
     }
 
+    /// Gives the watched end the lowest free number from `min` on, and closes the old one: as if another
+    /// process had it.
+    pub fn renumber(&mut self, min: i32) {
+        self.watched = rustix::io::fcntl_dupfd_cloexec(&self.watched, min).unwrap();
+    }
+
     /// Closes the watched end and hands over the peer.
     pub fn close(self) -> Option<OwnedFd> {
         drop(self.watched);

@@ -52,6 +52,11 @@ impl Watcher {
         self.check("remove", outcome);
     }
 
+    pub fn detach(&mut self, object: &Object) {
+        let outcome = self.inner.detach(object.fd());
+        self.check("detach", outcome);
+    }
+
     /// Arms again what a oneshot row has reported; nothing to do for others.
     pub fn rearm(&mut self, object: &Object, token: u64, interest: Interest) {
         if self.row.trigger == Trigger::Oneshot {

@@ -1,22 +1,30 @@
 //! What is watched: socketpairs, pipes, eventfds or TCP connections over loopback.
 //!
 //! Only the peers of active objects are ever written to. The others have to stay open and nothing
-//! else, so they can be parked in other processes where the limits ask for it.
+//! else, so they can be parked in other processes where the limits ask for it. So can the watched ends of
+//! objects that are not active, where the mechanism watches files whose descriptors are closed here.
 
+use crate::readiness::mechanisms::OWN_DESCRIPTORS;
 use crate::sockets::tcp::{Family, Listener};
-use engine::{Failure, Parking, Probe};
+use engine::{Failure, Parking, Probe, descriptors_max};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
 use rustix::pipe::{PipeFlags, pipe_with};
-use std::collections::HashSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// The index of a descriptor among those that are watched; also its token.
+/// The index of an object in the order in which they are opened.
 pub(crate) type ObjectIndex = usize;
+
+/// The index of an object among those whose watched end is open here; also its token. It is the
+/// [`ObjectIndex`] where all are open here.
+pub(crate) type Slot = usize;
 
 /// Batches that opening, adding, removing and closing are timed in.
 pub(crate) const BATCHES: usize = 20;
+
+/// The most batches that opening and adding are timed in, where a batch is what is parked at once.
+const PARKED_BATCHES_MAX: usize = 100;
 
 /// Where opening and closing are measured; nowhere, if nobody asks what they cost.
 pub(crate) type Timed<'a> = Option<&'a mut Probe>;
@@ -32,6 +40,10 @@ fn timed(
         None => body(),
     }
 }
+
+/// Connections to one listener. The kernel has 28,000 ports for the other ends by default, and searches the
+/// longer the fewer are free.
+const PORT_CONNECTIONS: usize = 20_000;
 
 /// A kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +76,16 @@ impl Object {
         if self == Object::Eventfd { 1 } else { 2 }
     }
 
+    /// Memory of the kernel for one object that is watched, both its ends, at the most. Linux 6.18's slabs grew
+    /// by 7.0, 2.6, 0.6 and 4.5 KiB for each of 200,000 that epoll watched.
+    pub fn memory_kib(self) -> u64 {
+        match self {
+            Object::Socketpair | Object::Tcp => 10,
+            Object::Pipe => 4,
+            Object::Eventfd => 1,
+        }
+    }
+
     /// Makes it ready: what is written, and read again by the handler.
     pub fn message(self) -> &'static [u8] {
         // An eventfd takes and gives a number of eight bytes.
@@ -71,78 +93,168 @@ impl Object {
     }
 }
 
+/// Which ends of the objects are open here, and which are parked.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    object: Object,
+    count: usize,
+    /// The objects that are written to, ascending: both their ends are open here.
+    active: Vec<ObjectIndex>,
+    /// Whether peers are parked.
+    parks_peers: bool,
+    /// How many of the first objects have their watched end here; of the others the active ones have.
+    kept: usize,
+}
+
+impl Layout {
+    /// All watched ends are open here, and so are all peers unless they are to be parked.
+    pub fn watched_here(
+        object: Object,
+        count: usize,
+        active: &[ObjectIndex],
+        parks_peers: bool,
+    ) -> Layout {
+        let mut active = active.to_vec();
+        active.sort_unstable();
+        Layout { object, count, active, parks_peers, kept: count }
+    }
+
+    /// As many watched ends are open here as may be, next to what parking itself takes; the others are
+    /// parked with their peers.
+    pub fn beyond_limit(object: Object, count: usize, active: &[ObjectIndex]) -> Layout {
+        let kept = Layout::kept_beyond_limit(object, count, active.len()).min(count);
+        Layout { kept, ..Layout::watched_here(object, count, active, true) }
+    }
+
+    /// How many watched ends can be here beyond the limit, next to those of the active objects.
+    pub fn kept_beyond_limit(object: Object, count: usize, active: usize) -> usize {
+        let ends = object.descriptors();
+        let others = ends.saturating_mul(active.saturating_add(Parking::chunk()));
+        let lines = Parking::lines(ends.saturating_mul(count));
+        let listeners = if object == Object::Tcp { count / PORT_CONNECTIONS } else { 0 };
+        let own = OWN_DESCRIPTORS + lines + listeners;
+        descriptors_max().saturating_sub(own).saturating_sub(others)
+    }
+
+    /// Where the object at `index` is among those whose watched end is open here, if it is.
+    fn slot(&self, index: ObjectIndex) -> Option<Slot> {
+        if index < self.kept {
+            return Some(index);
+        }
+        let before = self.active.partition_point(|&active| active < self.kept);
+        self.active[before..].binary_search(&index).ok().map(|rank| self.kept + rank)
+    }
+
+    /// The slots of active objects.
+    pub fn slots(&self, active: &[ObjectIndex]) -> Result<Vec<Slot>, Failure> {
+        let slot = |&index: &ObjectIndex| {
+            self.slot(index).ok_or_else(|| Failure::new(format!("object {index} is parked")))
+        };
+        active.iter().map(slot).collect()
+    }
+
+    fn is_active(&self, index: ObjectIndex) -> bool {
+        self.active.binary_search(&index).is_ok()
+    }
+}
+
+/// Makes a mechanism watch ends that are parked next. It is given the probe where adding is measured.
+pub(crate) type Register<'a> = &'a mut dyn FnMut(&[OwnedFd], &mut Timed<'_>) -> Result<(), Failure>;
+
 /// All that is watched, in order.
 #[derive(Debug)]
 pub(crate) struct Objects {
     pub object: Object,
-    /// The ends that are watched; they don't block.
+    /// The ends that are watched and open here; they don't block.
     pub watched: Vec<OwnedFd>,
-    /// The ends that are written to and stay in this process, with their places, ascending. Empty
+    /// The ends that are written to and stay in this process, with their slots, ascending. Empty
     /// for eventfds, which have one end.
-    peers: Vec<(ObjectIndex, OwnedFd)>,
+    peers: Vec<(Slot, OwnedFd)>,
     parking: Parking,
+    parked_ends: usize,
 }
 
 impl Objects {
-    /// Opens `count` of them. With `park`, the peers of those that are not active go elsewhere.
+    /// Opens them. Those whose watched end is to be parked are shown to `register` before.
     pub fn open(
-        object: Object,
-        count: usize,
-        active: &[ObjectIndex],
-        park: bool,
+        layout: &Layout,
         probe: &mut Timed<'_>,
+        register: Register<'_>,
     ) -> Result<Objects, Failure> {
-        let listener = match object {
-            Object::Tcp => Some(Listener::open(Family::Ipv4)?),
-            _ => None,
-        };
-        let active: HashSet<ObjectIndex> = active.iter().copied().collect();
-        let (watched, peers) = (Vec::with_capacity(count), Vec::new());
-        let mut all = Objects { object, watched, peers, parking: Parking::new() };
+        let &Layout { object, count, .. } = layout;
+        let (watched, peers) = (Vec::with_capacity(layout.kept), Vec::new());
+        let mut listeners = Vec::new();
+        let parking = Parking::new();
+        let mut all = Objects { object, watched, peers, parking, parked_ends: 0 };
         let chunk = count.div_ceil(BATCHES).min(Parking::chunk());
-        while all.watched.len() < count {
-            let some = chunk.min(count - all.watched.len());
+        // Millions in chunks are more samples than anybody wants: then only some are timed.
+        let every = count.div_ceil(chunk).div_ceil(PARKED_BATCHES_MAX);
+        for (batch, first) in (0..count).step_by(chunk).enumerate() {
+            let some = chunk.min(count - first);
             let mut opened: Vec<Ends> = Vec::with_capacity(some);
-            timed(probe, "open", some as u64, || {
+            if object == Object::Tcp && first / PORT_CONNECTIONS >= listeners.len() {
+                listeners.push(Listener::open(Family::Ipv4)?);
+            }
+            let mut nobody = None;
+            let timing = if batch % every == 0 { &mut *probe } else { &mut nobody };
+            timed(timing, "open", some as u64, || {
                 for _ in 0..some {
-                    opened.push(open(object, listener.as_ref())?);
+                    opened.push(open(object, listeners.last())?);
                 }
                 Ok(())
             })?;
-            all.take(opened, |index| park && !active.contains(&index))?;
+            all.take(first, opened, layout, timing, register)?;
         }
         if let Some(probe) = probe {
-            probe.fact("parked peers", all.parking.parked());
+            probe.fact("parked peers", all.parking.parked() - all.parked_ends);
+            if all.parked_ends > 0 {
+                probe.fact("parked watched ends", all.parked_ends);
+            }
         }
         Ok(all)
     }
 
+    /// Keeps what has to be here of the objects from `first` on, and parks the other ends.
     fn take(
         &mut self,
+        first: ObjectIndex,
         opened: Vec<Ends>,
-        parks: impl Fn(ObjectIndex) -> bool,
+        layout: &Layout,
+        timing: &mut Timed<'_>,
+        register: Register<'_>,
     ) -> Result<(), Failure> {
-        let mut away = Vec::new();
-        for (end, peer) in opened {
-            let index = self.watched.len();
-            self.watched.push(end);
+        let (mut ends, mut peers) = (Vec::new(), Vec::new());
+        for (index, (end, peer)) in (first..).zip(opened) {
+            let active = layout.is_active(index);
+            if index < layout.kept || active {
+                self.watched.push(end);
+            } else {
+                ends.push(end);
+            }
             match peer {
-                Some(peer) if parks(index) => away.push(peer),
-                Some(peer) => self.peers.push((index, peer)),
+                Some(peer) if layout.parks_peers && !active => peers.push(peer),
+                Some(peer) => self.peers.push((self.watched.len() - 1, peer)),
                 None => {}
             }
         }
-        self.parking.park(away).map_err(|error| Failure::call("parking peers", error))
+        let parking = |error| Failure::call("parking descriptors", error);
+        if !ends.is_empty() {
+            register(&ends, timing)?;
+            self.parked_ends += ends.len();
+            self.parking.park(ends).map_err(parking)?;
+        }
+        self.parking.park(peers).map_err(parking)
     }
 
-    /// The end to write to for the object at `index`.
-    pub fn peer(&self, index: ObjectIndex) -> Result<&OwnedFd, Failure> {
+    /// The end to write to for the object in `slot`.
+    pub fn peer(&self, slot: Slot) -> Result<&OwnedFd, Failure> {
         if self.object == Object::Eventfd {
-            return Ok(&self.watched[index]);
+            return Ok(&self.watched[slot]);
         }
-        let slot = self.peers.binary_search_by_key(&index, |(index, _)| *index);
-        slot.map(|at| &self.peers[at].1)
-            .map_err(|_| Failure::new(format!("the peer of {index} is parked")))
+        let found = self.peers.binary_search_by_key(&slot, |(slot, _)| *slot);
+        found
+            .map(|at| &self.peers[at].1)
+            .map_err(|_| Failure::new(format!("the peer of {slot} is parked")))
     }
 
     /// Closes them all. Timed only where all peers are here: elsewhere it would be half the work.
@@ -206,6 +318,30 @@ fn connect(listener: &Listener) -> io::Result<Ends> {
 mod tests {
     use super::*;
     use rustix::io::{fcntl_getfd, read, write};
+
+    #[test]
+    fn slots_count_what_is_here() {
+        let active = [90, 3, 20, 50];
+        let layout = Layout { kept: 30, ..Layout::watched_here(Object::Pipe, 100, &active, true) };
+        assert_eq!(layout.slots(&active).unwrap(), [31, 3, 20, 30]);
+        assert_eq!(
+            [0, 29, 30, 99].map(|index| layout.slot(index)),
+            [Some(0), Some(29), None, None]
+        );
+        assert!(layout.slots(&[99]).is_err());
+    }
+
+    #[test]
+    fn beyond_the_limit_descriptors_are_left_for_all_that_parking_takes() {
+        let here = |count| {
+            let layout = Layout::beyond_limit(Object::Socketpair, count, &[count / 2]);
+            let holders = Parking::lines(2 * count);
+            layout.kept + 2 + 2 * Parking::chunk() + holders + OWN_DESCRIPTORS
+        };
+        for factor in [2, 10, 50] {
+            assert_eq!(here(factor * descriptors_max()), descriptors_max());
+        }
+    }
 
     #[test]
     fn what_is_written_to_the_peer_comes_out_of_the_watched_end() {

@@ -17,7 +17,7 @@ mod game;
 mod spread;
 
 use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
-use crate::readiness::objects::{Object, Objects};
+use crate::readiness::objects::{Layout, Object, Objects};
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Parking, Print,
     Probe, RatioAbout, SampleKind, SkipCause, Subject, Sweep, Usual, Values, Workload,
@@ -170,7 +170,8 @@ impl Workload for Pipetest {
         }
         let written = rules.spread.written(rules.tokens, rules.pipes);
         let park = 2 * rules.pipes + OWN_DESCRIPTORS > descriptors_max();
-        let mut pipes = Objects::open(Object::Pipe, rules.pipes, &written, park, &mut None)?;
+        let layout = Layout::watched_here(Object::Pipe, rules.pipes, &written, park);
+        let mut pipes = Objects::open(&layout, &mut None, &mut |_, _| Ok(()))?;
         let row = mechanisms::row(&cell.subject)?;
         let mut game = Game::new(row, &pipes, &rules, mechanisms::timeout(cell)?)?;
         probe.steady_turns("passes", &mut game, Game::turn, Game::check)?;

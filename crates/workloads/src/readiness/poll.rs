@@ -7,19 +7,23 @@
 //! next wait, which then pays for adding and arming.
 
 mod bench;
+mod limits;
 
 use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
-use crate::readiness::objects::{Object, ObjectIndex, Objects};
+use crate::readiness::objects::{Layout, Object, ObjectIndex, Objects};
 use bench::Bench;
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Parking, Print,
-    Probe, RatioAbout, SkipCause, Subject, Sweep, Values, Workload, descriptors_max,
+    Probe, RatioAbout, SkipCause, Subject, Sweep, Usual, Values, Workload, descriptors_max,
 };
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Poll = Poll;
 
 pub(crate) struct Poll;
+
+/// Opening an object, watching it, parking it and closing it, on a busy machine.
+const OBJECT_US_MAX: u64 = 200;
 
 static ABOUT: About = About {
     name: "poll",
@@ -31,6 +35,7 @@ static ABOUT: About = About {
         "what a server does besides: accepting, parsing, sending",
         "several threads on one mechanism, or wakers on another CPU: writer and reader are one thread",
         "where io_uring and AIO hold requests back until the next wait, adding is paid in that wait",
+        "beyond a process's limit on descriptors, removing those whose descriptors are closed here",
     ],
     parameters: &[
         Parameter {
@@ -110,6 +115,7 @@ static ABOUT: About = About {
             "a mean of 5 seconds a figure, without its spread; select stopped where 2N reached 1,024",
         ],
     }],
+    usual: Usual { made_us_max: Some(("watched", OBJECT_US_MAX)), ..About::PLAIN.usual },
     metrics: &[
         MetricAbout::time("loop", "write + wait + dispatch"),
         MetricAbout::time("wait", "wait alone"),
@@ -134,19 +140,29 @@ impl Workload for Poll {
         let (Ok(watched), Ok(active)) = (cell.number("watched"), cell.number("active")) else {
             return Fit::Measure; // measuring says what is wrong
         };
-        let object = cell.text("object").unwrap_or_default();
-        if object == "eventfd" && matches!(cell.subject.as_str(), "sigio" | "signalfd") {
+        let Ok(object) = cell.text("object").and_then(|name| Object::from_name(&name)) else {
+            return Fit::Measure;
+        };
+        if object == Object::Eventfd && matches!(cell.subject.as_str(), "sigio" | "signalfd") {
             return Fit::Leave {
                 cause: SkipCause::NoSignals { subject: cell.subject.clone() },
                 remedy: "watch sockets or pipes: --object socketpair".into(),
             };
         }
-        let max = watched_max(&object, active);
+        let max = watched_max(object, active);
         if max == 0 {
             return Fit::Leave {
                 cause: SkipCause::TooFewDescriptors { max: descriptors_max() as u64 },
                 remedy: "ulimit -n 1024".into(),
             };
+        }
+        if watched > max && mechanisms::row(&cell.subject).is_ok_and(|row| row.detaches) {
+            let fit = limits::beyond(object, watched, max);
+            let possible = if let Fit::AtMost { max, .. } = &fit { *max } else { watched };
+            // The active ones are here, with both their ends.
+            if Layout::kept_beyond_limit(object, possible as usize, active as usize) > 0 {
+                return fit;
+            }
         }
         if active > watched.min(max) {
             return Fit::Leave {
@@ -166,10 +182,15 @@ impl Workload for Poll {
         let active = active_indices_of(cell)?;
         let object = Object::from_name(&cell.text("object")?)?;
         let timeout = mechanisms::timeout(cell)?;
-        let park = watched * object.descriptors() + OWN_DESCRIPTORS > descriptors_max();
+        let layout = layout(object, watched, &active);
 
-        let mut objects = Objects::open(object, watched, &active, park, &mut Some(&mut *probe))?;
-        let mut bench = Bench::new(row, &objects, &active, timeout)?;
+        let mut mechanism =
+            (row.open)(watched).map_err(|error| Failure::call("opening it", error))?;
+        let mut objects = Objects::open(&layout, &mut Some(&mut *probe), &mut |ends, timing| {
+            bench::add_detached(&mut *mechanism, ends, timing)
+        })?;
+        let slots = layout.slots(&active)?;
+        let mut bench = Bench::new(mechanism, row.trigger, &objects, &slots, timeout)?;
         bench.add_all(probe)?;
         bench.measure_loop(probe)?;
         bench.measure_wait(probe)?;
@@ -179,11 +200,20 @@ impl Workload for Poll {
     }
 }
 
+/// Which ends are open here, so that the limit on descriptors is kept.
+fn layout(object: Object, watched: usize, active: &[ObjectIndex]) -> Layout {
+    if watched as u64 > watched_max(object, active.len() as u64) {
+        return Layout::beyond_limit(object, watched, active);
+    }
+    let park = watched * object.descriptors() + OWN_DESCRIPTORS > descriptors_max();
+    Layout::watched_here(object, watched, active, park)
+}
+
 /// The most descriptors that can be watched here: all that are allowed, less those that the worker
 /// needs for itself, for the peers of the active ones, and for a chunk on its way to be parked.
-fn watched_max(object: &str, active: u64) -> u64 {
+fn watched_max(object: Object, active: u64) -> u64 {
     let peers = match object {
-        "eventfd" => 0,
+        Object::Eventfd => 0,
         _ => active.saturating_add(Parking::chunk() as u64),
     };
     (descriptors_max().saturating_sub(OWN_DESCRIPTORS) as u64).saturating_sub(peers)
@@ -293,7 +323,7 @@ mod tests {
         assert_eq!(Poll.fit(&cell("poll", 10, "10", "pipe")), Fit::Measure);
         assert!(matches!(Poll.fit(&cell("poll", 10, "11", "pipe")), Fit::Leave { .. }));
         assert!(matches!(Poll.fit(&cell("sigio", 10, "1", "eventfd")), Fit::Leave { .. }));
-        let limit = watched_max("pipe", 1);
+        let limit = watched_max(Object::Pipe, 1);
         let clamp = Poll.fit(&cell("poll", limit + 1, "1", "pipe"));
         assert!(matches!(clamp, Fit::AtMost { max, .. } if max == limit), "{clamp:?}");
     }

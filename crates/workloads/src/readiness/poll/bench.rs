@@ -1,9 +1,9 @@
 //! The loop that is timed: write, wait, dispatch; and the count that every event has to match.
 
 use crate::readiness::mechanisms::took_part;
-use crate::readiness::objects::{BATCHES, ObjectIndex, Objects};
+use crate::readiness::objects::{BATCHES, Objects, Slot, Timed};
 use engine::{Failure, Probe, Stopwatch};
-use readiness::{Event, Interest, Mechanism, Readiness, Token, Trigger};
+use readiness::{Event, Interest, Readiness, Token, Trigger};
 use rustix::io::{Errno, read, write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -12,6 +12,35 @@ use std::time::Duration;
 /// by one of this length, and only then is the event lost.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The token of all that is parked: it has no slot, so that an event of it fails the cell.
+const PARKED: Token = Token(u64::MAX);
+
+/// Makes `mechanism` watch ends that are closed here next and stay open elsewhere.
+pub(super) fn add_detached(
+    mechanism: &mut dyn Readiness,
+    ends: &[OwnedFd],
+    timing: &mut Timed<'_>,
+) -> Result<(), Failure> {
+    let mut add = || {
+        for end in ends {
+            mechanism
+                .add(end.as_fd(), PARKED, Interest::Readable)
+                .map_err(|error| Failure::call("adding a descriptor", error))?;
+        }
+        Ok(())
+    };
+    match timing {
+        Some(probe) => probe.batch("add", ends.len() as u64, add)?,
+        None => add()?,
+    }
+    for end in ends {
+        mechanism
+            .detach(end.as_fd())
+            .map_err(|error| Failure::call("keeping a file without its descriptor", error))?;
+    }
+    Ok(())
+}
+
 /// One mechanism over all that it watches.
 pub(super) struct Bench<'a> {
     mechanism: Box<dyn Readiness>,
@@ -19,11 +48,11 @@ pub(super) struct Bench<'a> {
     objects: &'a Objects,
     /// The ends to write to.
     peers: Vec<&'a OwnedFd>,
-    active: &'a [ObjectIndex],
+    active: &'a [Slot],
     message: &'static [u8],
     timeout: Option<Duration>,
     events: Vec<Event>,
-    /// Events by place since the last check.
+    /// Events by slot since the last check.
     seen: Vec<u64>,
     /// Waits that found nothing although something had been written.
     late: u64,
@@ -33,17 +62,17 @@ pub(super) struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     pub fn new(
-        row: &Mechanism,
+        mechanism: Box<dyn Readiness>,
+        trigger: Trigger,
         objects: &'a Objects,
-        active: &'a [ObjectIndex],
+        active: &'a [Slot],
         timeout: Option<Duration>,
     ) -> Result<Bench<'a>, Failure> {
         let count = objects.watched.len();
-        let mechanism = (row.open)(count).map_err(|error| Failure::call("opening it", error))?;
         let peers: Result<Vec<_>, _> = active.iter().map(|&index| objects.peer(index)).collect();
         Ok(Bench {
             mechanism,
-            trigger: row.trigger,
+            trigger,
             objects,
             peers: peers?,
             active,
@@ -57,7 +86,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Watches everything. A last wait takes what was held back, so that it is paid before the loop.
+    /// Watches everything that is open here. A last wait takes what was held back, so that it is paid before the loop.
     pub fn add_all(&mut self, probe: &mut Probe) -> Result<(), Failure> {
         let watched = &self.objects.watched;
         let chunk = watched.len().div_ceil(BATCHES);

@@ -89,6 +89,31 @@ impl Map {
         }
     }
 
+    /// Writes the byte at `offset` and reads it back, so that the kernel has to put a page there. Asks it before for
+    /// plain pages, not huge ones, where `offset` is 0.
+    ///
+    /// # Errors
+    /// `EINVAL` outside of the map, `EACCES` where it can't be written to.
+    #[inline]
+    pub fn write_at(&mut self, offset: usize) -> io::Result<u8> {
+        if offset >= self.bytes.get() || !self.writable {
+            let code = if self.writable { libc::EINVAL } else { libc::EACCES };
+            return Err(io::Error::from_raw_os_error(code));
+        }
+        if offset == 0 {
+            // SAFETY: advice on this value's own map, which changes no byte. A kernel without huge pages refuses it.
+            unsafe {
+                libc::madvise(self.at.as_ptr().cast(), self.bytes.get(), libc::MADV_NOHUGEPAGE);
+            }
+        }
+        // SAFETY: the byte is within the map, may be written, and nobody else refers to it.
+        Ok(unsafe {
+            let at = self.at.as_ptr().add(offset);
+            at.write_volatile(1);
+            at.read_volatile()
+        })
+    }
+
     /// Sends `head` and then `bytes` of the map from `from` on to a socket, as much as it takes now.
     /// Only the kernel reads the map: where the file has become shorter than it, that is an error of
     /// the call, and no SIGBUS.
@@ -169,6 +194,10 @@ mod tests {
             map.unmap().unwrap();
         }
         assert!(Map::new(Behind::File(&file, 1), page).is_err(), "an offset within a page");
+        let mut memory = Map::new(Behind::Memory, 2 * page).unwrap();
+        assert_eq!((memory.write_at(0).unwrap(), memory.write_at(2 * page - 1).unwrap()), (1, 1));
+        assert!(memory.write_at(2 * page).is_err());
+        assert!(Map::new(Behind::File(&file, 0), page).unwrap().write_at(0).is_err());
     }
 
     #[test]

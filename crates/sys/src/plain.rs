@@ -13,7 +13,7 @@ pub fn getppid() -> i32 {
     unsafe { libc::getppid() }
 }
 
-/// sched_yield(2).
+/// `sched_yield(2)`.
 #[inline]
 pub fn sched_yield() -> io::Result<()> {
     // SAFETY: takes nothing.
@@ -89,12 +89,13 @@ pub fn seek(fd: BorrowedFd<'_>, offset: i64) -> io::Result<i64> {
     if at < 0 { Err(io::Error::last_os_error()) } else { Ok(at) }
 }
 
-/// send(2) and recv(2) without flags.
+/// poll(2) of one descriptor: whether it can be written to now.
 #[inline]
-pub fn send(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
-    let (at, length) = (bytes.as_ptr().cast(), bytes.len());
-    // SAFETY: pointer and length are those of one buffer.
-    counted(unsafe { libc::send(fd.as_raw_fd(), at, length, libc::MSG_NOSIGNAL) })
+pub fn is_writable(fd: BorrowedFd<'_>) -> io::Result<bool> {
+    let mut set = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+    // SAFETY: the set is one structure, which is valid for the length of the call.
+    done(unsafe { libc::poll(&raw mut set, 1, 0) })?;
+    Ok(set.revents == libc::POLLOUT)
 }
 
 thread_local! {
@@ -161,6 +162,9 @@ mod tests {
         assert_eq!((read(fd, &mut bytes).unwrap(), &bytes), (4, b"Xcde"));
         assert_eq!((write(fd, b"Z").unwrap(), pread(fd, &mut bytes, 3).unwrap()), (1, 3));
         assert_eq!(&bytes[..3], b"deZ");
+        assert!(
+            is_writable(fd).unwrap() && !is_writable(std::io::pipe().unwrap().0.as_fd()).unwrap()
+        );
         let copy = dup(fd).unwrap();
         assert_ne!(copy.as_raw_fd(), file.as_raw_fd());
         close(copy).unwrap();

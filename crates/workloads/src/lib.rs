@@ -70,7 +70,6 @@ table! {
         lock,
     }
     /// System calls by several threads or processes at once.
-    #[expect(clippy::module_inception, reason = "the workload has the name of its kind")]
     syscalls [board, crew, operations, parameters, seat] {
         syscalls,
     }

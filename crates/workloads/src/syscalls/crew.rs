@@ -167,7 +167,7 @@ impl Crew<'_> {
         let (begun, from) = (Instant::now(), moment()?);
         thread::sleep(self.time);
         let counted = loop {
-            let counted = Counted::new(self.clock, &from, moment()?);
+            let counted = Counted::new(self.clock, &from, &moment()?);
             if counted.operations() >= FEWEST || begun.elapsed() > PATIENCE || !goes_on() {
                 break counted;
             }
@@ -244,7 +244,7 @@ fn reported_failure(pipe: &mut PipeReader) -> Option<Failure> {
 }
 
 impl Counted {
-    fn new(clock: Clock, from: &Moment, to: Moment) -> Counted {
+    fn new(clock: Clock, from: &Moment, to: &Moment) -> Counted {
         let each = from.done.iter().zip(&to.done).map(|(from, to)| to - from);
         Counted {
             window: (from.at, to.at),
@@ -286,7 +286,7 @@ mod tests {
     fn figures_are_of_what_was_done_in_the_window() {
         let moment = |at, done: [u64; 2], cpu_ns| Moment { at, done: done.into(), cpu_ns };
         let from = moment(0, [10, 20], 5_000);
-        let counted = Counted::new(Clock::Monotonic, &from, moment(1_000, [40, 30], 6_000));
+        let counted = Counted::new(Clock::Monotonic, &from, &moment(1_000, [40, 30], 6_000));
         assert_eq!((counted.operations(), counted.each.as_slice()), (40, &[30, 10][..]));
         assert_eq!((counted.ns.round() as u64, counted.cpu_ns), (1_000, 1_000));
     }

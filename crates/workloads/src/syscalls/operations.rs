@@ -1,13 +1,18 @@
 //! The operations. A new one is one file in this directory and one line in the table here.
 
-use super::seat::Seat;
+use super::seat::{Check, Seat};
 use crate::shared::shortage;
 use engine::Failure;
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What is repeated by several threads or processes at once.
 pub(crate) struct Operation {
@@ -53,6 +58,28 @@ table! {
     open_close_separate,
     read_one,
     pread_one,
+    write_one,
+    lseek_one,
+    stat,
+    mmap_munmap,
+    mmap_touch_munmap,
+    page_fault,
+    brk,
+    malloc,
+    futex_mismatch,
+    futex_wake,
+    poll,
+    epoll_ctl_one,
+    epoll_ctl_separate,
+    pipe_ping,
+    eventfd,
+    unix_ping,
+    tcp_ping,
+    accept_one,
+    accept_reuseport,
+    fork_exit,
+    sched_yield,
+    signal_self,
 }
 
 /// The directory of a cell.
@@ -70,12 +97,11 @@ impl Ground {
     fn file(&self, name: &str) -> Result<PathBuf, Failure> {
         file_in(&self.directory, name)
     }
+}
 
-    /// The same, opened to read and write.
-    fn opened(&self, name: &str) -> Result<File, Failure> {
-        let path = self.file(name)?;
-        File::options().read(true).write(true).open(path).map_err(setting_up)
-    }
+/// Opens a file to read and write.
+fn open_file(path: &Path) -> Result<File, Failure> {
+    File::options().read(true).write(true).open(path).map_err(setting_up)
 }
 
 fn file_in(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
@@ -87,6 +113,77 @@ fn file_in(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
 /// A path as the kernel takes it.
 fn c_path(path: &Path) -> Result<CString, Failure> {
     CString::new(path.as_os_str().as_bytes()).map_err(|error| Failure::call("a path", error))
+}
+
+/// Writes a byte to `to`, another each time, and reads it from `from`.
+#[inline]
+fn pass_byte(
+    to: BorrowedFd<'_>,
+    from: BorrowedFd<'_>,
+    byte: &mut u8,
+    check: Check,
+) -> io::Result<()> {
+    *byte = byte.wrapping_add(1);
+    let mut passed = [0];
+    sys::plain::write(to, &[*byte])?;
+    let bytes = sys::plain::read(from, &mut passed)?;
+    check.that(bytes == 1 && passed[0] == *byte, "another byte came out")
+}
+
+/// Adds an eventfd of the worker's own to `set`, and removes it, again and again.
+fn add_and_remove(set: BorrowedFd<'_>, seat: &Seat<'_>) -> Result<(), Failure> {
+    let own = eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| setting_up(error.into()))?;
+    seat.repeat(|check| {
+        sys::epoll::add(set, own.as_fd(), 0, 0)?;
+        check.that(sys::epoll::remove(set, own.as_fd()).is_ok(), "what was added was not there")
+    })
+}
+
+/// A socket on a port that others may have as well, or on any where that is 0.
+fn bound(port: u16) -> Result<OwnedFd, Failure> {
+    let make = || -> rustix::io::Result<OwnedFd> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
+        sockopt::set_socket_reuseport(&socket, true)?;
+        bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))?;
+        Ok(socket)
+    };
+    make().map_err(|error| setting_up(error.into()))
+}
+
+/// The port of a socket.
+fn port(socket: &OwnedFd) -> Result<u16, Failure> {
+    let copy = socket.try_clone().map_err(setting_up)?;
+    Ok(TcpListener::from(copy).local_addr().map_err(setting_up)?.port())
+}
+
+/// A listener that answers at once where no connection waits.
+fn listener(port: u16) -> Result<TcpListener, Failure> {
+    let socket = bound(port)?;
+    listen(&socket, BACKLOG).map_err(|error| setting_up(error.into()))?;
+    Ok(socket.into())
+}
+
+/// More than workers whose listener others connect to while they wait for a CPU.
+const BACKLOG: i32 = 4_096;
+
+/// Connects to the port of `listener`, accepts what waits there, and closes all of it: the connections that were
+/// accepted count. A connection ends with a reset, so that its port is free again.
+fn connect_and_accept(listener: &TcpListener, seat: &Seat<'_>) -> Result<(), Failure> {
+    let to = listener.local_addr().map_err(setting_up)?;
+    seat.repeat_counted(|check| {
+        let client = TcpStream::connect(to)?;
+        sockopt::set_socket_linger(&client, Some(Duration::ZERO))?;
+        let mut accepted = 0;
+        loop {
+            match listener.accept() {
+                Ok((_, peer)) => check.that(peer.ip() == to.ip(), "a stranger connected")?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(accepted),
+                Err(error) => return Err(error),
+            }
+            accepted += 1;
+        }
+    })
 }
 
 /// The failure of what an operation needs.

@@ -40,6 +40,8 @@ impl<'a> Seat<'a> {
         while !self.board.stopped() {
             match turn(check) {
                 Ok(operations) => done += operations,
+                // Another worker may have ended, and closed what this one was about to use.
+                Err(_) if self.board.stopped() => return Ok(()),
                 Err(error) => return Err(shortage::failure(self.during(done).as_str(), &error)),
             }
             tally.store(done, Relaxed);

@@ -38,7 +38,11 @@ static ABOUT: About = About {
     axis: THREADS.name,
     ratio: Some(RatioAbout { part: THREADS.name, whole: "cpus", word: "per CPU", multiple: true }),
     subjects_are: SubjectsAre::Separate,
-    compared_pairs: &[("open-close-one", "open-close-separate")],
+    compared_pairs: &[
+        ("open-close-one", "open-close-separate"),
+        ("epoll-ctl-one", "epoll-ctl-separate"),
+        ("accept-one", "accept-reuseport"),
+    ],
     usual: Usual { rounds: 9, rounds_quick: 5, ..About::PLAIN.usual },
     metrics: &[
         MetricAbout::new("operations", "operations of all", SampleKind::Rate("operations/s")),

@@ -1,23 +1,22 @@
-//! `pread` of one open file by all workers, each at a place of its own: there is no position to share.
+//! `pread` of one page of one file by all workers, each with an open file of its own: they meet at the page.
 
-use super::{Operation, PAGE, PAGES};
+use super::{Operation, PAGE, open_file};
 use std::os::fd::AsFd;
 use sys::plain::pread;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "pread-one",
     group: "Files",
-    summary: "pread of an own page of one open file",
-    contends: "the file's reference count, which threads change at each call (f_count)",
-    shared_by_threads: "the descriptor table",
+    summary: "pread of the first page of one file, opened by each",
+    contends: "the reference count of the page",
+    shared_by_threads: "",
     prepare: |ground| {
-        let file = ground.opened("one")?;
+        let path = ground.file("one")?;
         Ok(Box::new(move |seat| {
-            let mut page = [1; PAGE];
-            let offset = (PAGE * (seat.me % PAGES)) as i64;
+            let (file, mut page) = (open_file(&path)?, [1; PAGE]);
             seat.repeat(|check| {
                 page[0] = 1;
-                let taken = pread(file.as_fd(), &mut page, offset)?;
+                let taken = pread(file.as_fd(), &mut page, 0)?;
                 check.that(taken == PAGE && page[0] == 0, "pread gave another page")
             })
         }))

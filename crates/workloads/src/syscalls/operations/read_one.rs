@@ -1,23 +1,23 @@
-//! `read` of one open file by all workers: they take turns at its position.
+//! `read` of one file by all workers, each with an open file, and so a position, of its own.
 
-use super::{Operation, PAGE};
+use super::{Operation, PAGE, open_file};
 use std::os::fd::AsFd;
 use sys::plain::{read, seek};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "read-one",
     group: "Files",
-    summary: "read of a page of one open file, at its common position",
-    contends: "the lock of the position (f_pos_lock)",
+    summary: "read of the next page of one file, opened by each",
+    contends: "the reference counts of the pages",
     shared_by_threads: "",
     prepare: |ground| {
-        let file = ground.opened("one")?;
+        let path = ground.file("one")?;
         Ok(Box::new(move |seat| {
-            let mut page = [1; PAGE];
+            let (file, mut page) = (open_file(&path)?, [1; PAGE]);
             seat.repeat_counted(|check| {
                 page[0] = 1;
                 let taken = read(file.as_fd(), &mut page)?;
-                // At the end of the file all begin anew.
+                // At its end it begins anew.
                 if taken == 0 {
                     return seek(file.as_fd(), 0).map(|_| 0);
                 }

@@ -1,0 +1,29 @@
+//! `eventfd`: each worker adds one to its own, and reads it.
+
+use super::{Operation, setting_up};
+use rustix::event::{EventfdFlags, eventfd};
+use std::os::fd::AsFd;
+use sys::plain::{read, write};
+
+pub(crate) const OPERATION: Operation = Operation {
+    name: "eventfd",
+    group: "Passing a byte",
+    summary: "write to an own eventfd, and read of it",
+    contends: "",
+    shared_by_threads: "",
+    prepare: |_| {
+        Ok(Box::new(|seat| {
+            let counter =
+                eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| setting_up(error.into()))?;
+            let mut taken = [0; 8];
+            seat.repeat(|check| {
+                write(counter.as_fd(), &1_u64.to_ne_bytes())?;
+                let bytes = read(counter.as_fd(), &mut taken)?;
+                check.that(
+                    (bytes, u64::from_ne_bytes(taken)) == (8, 1),
+                    "the eventfd lost its count",
+                )
+            })
+        }))
+    },
+};

@@ -1,0 +1,17 @@
+//! `fork`, `_exit` and `wait4`: threads copy one address space, which keeps all others from changing it.
+
+use super::Operation;
+use sys::fork::fork_exit;
+
+pub(crate) const OPERATION: Operation = Operation {
+    name: "fork-exit",
+    group: "Processes",
+    summary: "fork of a child that ends at once, and wait for it",
+    contends: "the lock of the address space (mmap_lock), the list of processes and the numbers of processes",
+    shared_by_threads: "the address space",
+    prepare: |_| {
+        Ok(Box::new(|seat| {
+            seat.repeat(|check| check.that(fork_exit().is_ok(), "a child did not end well"))
+        }))
+    },
+};

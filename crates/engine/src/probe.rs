@@ -187,25 +187,37 @@ impl Probe {
         state: &mut S,
         mut operation: impl FnMut(&mut S, &mut Stopwatch) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        self.part_turns(metric, state, |state, watch| operation(state, watch).map(|()| 1))
+    }
+
+    /// As [`Probe::part`], where what is counted of one turn is several operations: `turn` says how many. A sample
+    /// is their mean.
+    pub fn part_turns<S>(
+        &mut self,
+        metric: &str,
+        state: &mut S,
+        mut turn: impl FnMut(&mut S, &mut Stopwatch) -> Result<u64, Failure>,
+    ) -> Result<(), Failure> {
         let mut watch = Stopwatch::new(self.clock);
-        operation(state, &mut watch)?;
+        turn(state, &mut watch)?;
         watch.ranges = self.regions.as_ref().map(|_| Vec::new());
         let start = self.clock.clock.now();
-        let (mut samples, before) = (Vec::new(), resources());
+        let (mut samples, mut operations, before) = (Vec::new(), 0, resources());
         while self.wants_more(samples.len(), start) {
             watch.counted_ns = 0.0;
-            operation(state, &mut watch)?;
-            samples.push(watch.counted_ns.max(0.0));
+            let done = turn(state, &mut watch)?;
+            operations += done;
+            samples.push(watch.counted_ns.max(0.0) / done.max(1) as f64);
         }
         let after = resources();
         if let Some(regions) = &mut self.regions {
             for range in watch.ranges.unwrap_or_default() {
                 regions.add(metric, None, range, 0);
             }
-            regions.add_operations(metric, samples.len() as u64);
+            regions.add_operations(metric, operations);
         }
         let metric = self.metric(metric);
-        metric.operations += samples.len() as u64;
+        metric.operations += operations;
         metric.samples.append(&mut samples);
         // The part that does not count is in these figures too: they bound the cost from above.
         add_usage(&mut metric.usage, &before, &after);
@@ -715,6 +727,25 @@ mod tests {
         samples.sort_by(f64::total_cmp);
         // Every repetition spent 50 µs outside; a median of that size would mean it was counted.
         assert!(samples[samples.len() / 2] < 25_000.0, "{samples:?} of {outside_ns} ns outside");
+    }
+
+    #[test]
+    fn a_part_of_several_operations_is_their_mean() {
+        let mut probe = probe();
+        let clock = probe.clock.clock;
+        let turn = |(): &mut (), watch: &mut Stopwatch| {
+            watch.start();
+            let start = clock.now();
+            while clock.ns(start, clock.now()) < 100_000.0 {}
+            watch.stop();
+            Ok(100)
+        };
+        probe.part_turns("fault", &mut (), turn).unwrap();
+        let Metric { samples, operations, .. } = probe.metrics[0].clone();
+        assert_eq!(operations, 100 * samples.len() as u64);
+        // 100 µs for a hundred: at least nearly 1 µs each.
+        assert!(samples.iter().all(|ns| *ns >= 990.0), "{samples:?}");
+        assert!(samples.iter().any(|ns| *ns < 50_000.0), "{samples:?}");
     }
 
     /// Metric, position, operations and ranges of all that a profiled cell timed.

@@ -41,6 +41,10 @@ pub const HOST_ID: &str = "host.id";
 /// The key of how nice its processes are to others: 0 is usual, 19 gives way to all.
 pub const NICE: &str = "process.nice";
 
+/// The beginning of the keys of caches of data: `cpu.cache.l1d` is `48K`, and `cpu.cache.l3.cpus` names the CPUs that
+/// share it.
+pub const CACHE: &str = "cpu.cache.";
+
 /// Every fact that has a role, those first that weigh most when two runs differ.
 pub const HOST_FACTS: &[HostFact] = &[
     fact(HOST_NAME, "host", &[Identity]),
@@ -60,6 +64,7 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact(NICE, "nice", &[Cause]),
     fact("cpu.microcode", "microcode", &[Cause]),
     fact("cpu.ticks.", "", &[Fleeting]),
+    fact(CACHE, "caches", &[Cause]),
     fact("cpu.", "", &[]),
     fact("hypervisor.present", "hypervisor present", &[Hardware, Cause]),
     fact("hypervisor.vendor", "hypervisor vendor", &[Hardware, Cause]),
@@ -148,7 +153,39 @@ impl Run {
     }
 }
 
+/// A cache of data, as the kernel describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct CpuCache {
+    /// Its level, counted from 1.
+    pub level: u8,
+    /// Its size in KiB.
+    pub kib: u64,
+    /// Whether several CPUs share it.
+    pub shared: bool,
+}
+
 impl Host {
+    /// The caches of data, by level.
+    pub fn caches(&self) -> Vec<CpuCache> {
+        let cache = |(key, size): (&String, &String)| {
+            let name = key.strip_prefix(CACHE)?.strip_prefix('l')?;
+            let level = name.strip_suffix('d').unwrap_or(name).parse().ok()?;
+            let unit_at = size.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(size.len());
+            let (number, unit) = size.split_at(unit_at);
+            let factor: u64 = match unit {
+                "K" => 1,
+                "M" => 1 << 10,
+                "G" => 1 << 20,
+                _ => return None,
+            };
+            let kib = number.parse::<u64>().ok()?.checked_mul(factor)?;
+            Some(CpuCache { level, kib, shared: self.fact(&format!("{key}.cpus")).is_some() })
+        };
+        let mut all: Vec<CpuCache> = self.facts.iter().filter_map(cache).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// A fact by its key.
     pub fn fact(&self, key: &str) -> Option<&str> {
         self.facts.get(key).map(String::as_str)
@@ -203,6 +240,19 @@ mod tests {
             assert_eq!(HostFact::find(&key).unwrap().0, rank, "{key}");
         }
         assert_eq!(HostFact::find("loads"), None);
+    }
+
+    #[test]
+    fn caches_are_read_by_level() {
+        let host = host(&[
+            ("cpu.cache.l3", "480M"),
+            ("cpu.cache.l3.cpus", "0-1"),
+            ("cpu.cache.l1d", "48K"),
+            ("cpu.cache.l2", "2048K"),
+            ("cpu.cache.l4", "unknown"),
+        ]);
+        let caches: Vec<_> = host.caches().iter().map(|c| (c.level, c.kib, c.shared)).collect();
+        assert_eq!(caches, [(1, 48, false), (2, 2048, false), (3, 480 << 10, true)]);
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange, SkipCause}
 pub use custom::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use error::Error;
 pub use host::{
-    CpuShares, HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole, NICE,
+    CACHE, CpuCache, CpuShares, HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole,
+    NICE,
 };
 pub use location::default_path;
 pub use merge::{Merged, merge};

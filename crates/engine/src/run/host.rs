@@ -2,7 +2,7 @@
 //!
 //! Whatever can't be read is left out; a fact is never guessed.
 
-use record::{HOST_ID, HOST_NAME, Host, NICE};
+use record::{CACHE, HOST_ID, HOST_NAME, Host, NICE};
 use rustix::process::{Resource, getpriority_process, getrlimit};
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
@@ -49,6 +49,7 @@ pub fn host() -> Host {
     }
     identity(&mut facts);
     cpu(&mut facts);
+    caches(Path::new("/sys/devices/system/cpu/cpu0/cache"), &mut facts);
     vulnerabilities(&mut facts);
     memory(&mut facts);
     limits(&mut facts);
@@ -113,6 +114,27 @@ fn cpu(facts: &mut BTreeMap<String, String>) {
     }
     if let Ok(nice) = getpriority_process(None) {
         facts.insert(NICE.into(), nice.to_string());
+    }
+}
+
+/// The caches of data of the first CPU: size and, where several CPUs share one, which.
+fn caches(directory: &Path, facts: &mut BTreeMap<String, String>) {
+    for entry in directory.read_dir().into_iter().flatten().flatten() {
+        let read = |name: &str| {
+            let text = read_to_string(entry.path().join(name)).ok()?;
+            Some(text.trim().to_owned())
+        };
+        let (Some(level), Some(size)) = (read("level"), read("size")) else { continue };
+        let kind = match read("type").as_deref() {
+            Some("Data") => "d",
+            Some("Unified") => "",
+            _ => continue,
+        };
+        let key = format!("{CACHE}l{level}{kind}");
+        let cpus =
+            read("shared_cpu_list").filter(|list| cpus_in(list).is_some_and(|cpus| cpus > 1));
+        facts.extend(cpus.map(|cpus| (format!("{key}.cpus"), cpus)));
+        facts.insert(key, size);
     }
 }
 
@@ -234,6 +256,33 @@ pub fn process_ticks(proc: &Path) -> BTreeMap<u32, (String, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn caches_of_data_are_facts_with_the_cpus_that_share_them() {
+        let directory = std::env::temp_dir().join(format!("knee-caches-{}", std::process::id()));
+        let all = [
+            ("1", "Data", "48K", "0"),
+            ("1", "Instruction", "64K", "0"),
+            ("3", "Unified", "480M", "0-1"),
+        ];
+        for (index, (level, kind, size, cpus)) in all.into_iter().enumerate() {
+            let path = directory.join(format!("index{index}"));
+            std::fs::create_dir_all(&path).unwrap();
+            let files =
+                [("level", level), ("type", kind), ("size", size), ("shared_cpu_list", cpus)];
+            for (name, text) in files {
+                std::fs::write(path.join(name), format!("{text}\n")).unwrap();
+            }
+        }
+        let mut facts = BTreeMap::new();
+        caches(&directory, &mut facts);
+        std::fs::remove_dir_all(&directory).unwrap();
+        let facts: Vec<(&str, &str)> =
+            facts.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let expected =
+            [("cpu.cache.l1d", "48K"), ("cpu.cache.l3", "480M"), ("cpu.cache.l3.cpus", "0-1")];
+        assert_eq!(facts, expected);
+    }
 
     #[test]
     fn the_facts_that_reports_lean_on_are_there() {

@@ -7,16 +7,21 @@
 //! The order of the chain decides what else is in it: a random order over all lines defeats the prefetchers, and on
 //! pages of 4 KiB it misses the TLB as well; the same order on transparent huge pages doesn't. A fixed stride shows
 //! what the prefetchers hide.
+//!
+//! Over the same sizes: how many bytes a second one thread reads, writes and copies, as in lmbench's bw_mem, and what
+//! the first touch of each page costs.
 
+mod bandwidth;
 mod chain;
 mod companions;
+mod faults;
 mod latency;
 
 use crate::shared::cpus;
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, Parameter, Probe, Subject,
-    SubjectsAre, Sweep, Usual, Values, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, Parameter, Probe,
+    SampleKind, Subject, SubjectsAre, Sweep, Usual, Values, Workload,
 };
 use sys::memory::huge_page_bytes;
 
@@ -61,9 +66,10 @@ static ABOUT: About = About {
     name: "memory",
     kind: Kind::Named,
     question: "How long does a load take, by the size of the memory that is in use?",
-    operation: "a load of 8 bytes whose address the load before it gave",
+    operation: "a load whose address the load before it gave; a byte read, written or copied; a page's first touch",
     not_measured: &[
-        "loads that a CPU overlaps: each waits for the one before",
+        "loads that a CPU overlaps, in the latency: each waits for the one before",
+        "vectors wider than the 16 bytes of every such CPU, in reads and writes",
         "memory of another NUMA node",
         "what other programs, or other guests of the same host, keep in a shared cache",
     ],
@@ -71,7 +77,11 @@ static ABOUT: About = About {
     axis: SIZE.name,
     subjects_are: SubjectsAre::Separate,
     usual: Usual { rounds: 5, rounds_quick: 3, measure_ms: 30, ..About::PLAIN.usual },
-    metrics: &[MetricAbout::time("latency", "dependent load")],
+    metrics: &[
+        MetricAbout::time(latency::LATENCY, "dependent load"),
+        MetricAbout::new(bandwidth::BANDWIDTH, "reads, writes or copies", SampleKind::Rate("B/s")),
+        MetricAbout::time(faults::FAULT, "first touch of a page of 4 KiB"),
+    ],
     ..About::PLAIN
 };
 
@@ -81,7 +91,7 @@ impl Workload for Memory {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        latency::subjects()
+        [latency::subjects(), bandwidth::subjects(), faults::subjects()].concat()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
@@ -114,6 +124,12 @@ impl Workload for Memory {
         let bytes = (cell.number(SIZE.name)? as usize) << 10;
         let threads = cell.number(THREADS.name)? as usize;
         let placed = companions::placed(threads)?;
+        if bandwidth::has(cell) {
+            return bandwidth::measure(cell, bytes, &placed, probe);
+        }
+        if faults::has(cell) {
+            return faults::measure(cell, bytes, &placed, probe);
+        }
         latency::measure(cell, bytes, &placed, probe)
     }
 }

@@ -95,7 +95,7 @@ impl Walk {
 }
 
 /// Whether all of it is on huge pages: the kernel may have none to give.
-fn on_huge_pages(memory: &Memory) -> Result<(), Failure> {
+pub(super) fn on_huge_pages(memory: &Memory) -> Result<(), Failure> {
     let (huge, whole) =
         memory.huge_bytes().map_err(|error| Failure::call("reading /proc/self/smaps", error))?;
     if huge >= whole {

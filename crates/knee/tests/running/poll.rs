@@ -51,7 +51,8 @@ fn forty_thousand_are_watched_where_a_process_may_have_fifteen() {
             assert!((25_000..39_999).contains(&ends), "{subject}: {ends}");
         }
         for metric in ["loop", "wait", "add", "remove", "open"] {
-            let has_it = |one: &Value| one["name"] == metric && !list(one, "samples").is_empty();
+            let has_it =
+                |entry: &Value| entry["name"] == metric && !list(entry, "samples").is_empty();
             assert!(list(cell, "metrics").iter().any(has_it), "{subject}: no {metric}");
         }
     }

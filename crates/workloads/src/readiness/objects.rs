@@ -129,11 +129,11 @@ impl Layout {
     /// How many watched ends can be here beyond the limit, next to those of the active objects.
     pub fn kept_beyond_limit(object: Object, count: usize, active: usize) -> usize {
         let ends = object.descriptors();
-        let others = ends.saturating_mul(active.saturating_add(Parking::chunk()));
+        let paired = ends.saturating_mul(active.saturating_add(Parking::chunk()));
         let lines = Parking::lines(ends.saturating_mul(count));
         let listeners = if object == Object::Tcp { count / PORT_CONNECTIONS } else { 0 };
         let own = OWN_DESCRIPTORS + lines + listeners;
-        descriptors_max().saturating_sub(own).saturating_sub(others)
+        descriptors_max().saturating_sub(own).saturating_sub(paired)
     }
 
     /// Where the object at `index` is among those whose watched end is open here, if it is.
@@ -195,8 +195,8 @@ impl Objects {
             if object == Object::Tcp && first / PORT_CONNECTIONS >= listeners.len() {
                 listeners.push(Listener::open(Family::Ipv4)?);
             }
-            let mut nobody = None;
-            let timing = if batch % every == 0 { &mut *probe } else { &mut nobody };
+            let mut no_probe = None;
+            let timing = if batch % every == 0 { &mut *probe } else { &mut no_probe };
             timed(timing, "open", some as u64, || {
                 for _ in 0..some {
                     opened.push(open(object, listeners.last())?);
@@ -251,8 +251,8 @@ impl Objects {
         if self.object == Object::Eventfd {
             return Ok(&self.watched[slot]);
         }
-        let found = self.peers.binary_search_by_key(&slot, |(slot, _)| *slot);
-        found
+        let position = self.peers.binary_search_by_key(&slot, |(slot, _)| *slot);
+        position
             .map(|at| &self.peers[at].1)
             .map_err(|_| Failure::new(format!("the peer of {slot} is parked")))
     }

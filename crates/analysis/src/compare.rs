@@ -29,6 +29,9 @@
 //! 4. *Verdict.* The same where the whole interval is within the margin, also if it excludes 1; else
 //!    slower or faster where it excludes 1; else undecided.
 //!
+//! Of several runs each is compared with the first, and where one is to be called the best, with all others. The
+//! correction is for all pairs of them, so that the 5 % hold for the whole.
+//!
 //! Runs that took turns cell by cell are compared round by round: what disturbed one disturbed the other,
 //! so that neither drift nor floor is added, and no witness is asked. Between runs apart the witness hides a
 //! change that leaves a tenth of the operations alone: a different result of the medians is reported, and
@@ -47,12 +50,14 @@ mod levels;
 mod model;
 mod sensitivity;
 mod series;
+mod several;
 mod slowdown;
 mod table_pair;
 pub mod thresholds;
 
 pub use left_out::{LeftOut, NoRatioReason, Refusal, RefusalReason, Side, TableName};
 pub use model::*;
+pub use several::{Best, Several, compare_several};
 pub use slowdown::{Bound, Slowdown, slowdowns};
 
 use crate::compare::thresholds::RUN_ERROR;
@@ -65,6 +70,16 @@ use table_pair::TablePair;
 /// What of `new` is faster, slower or the same as in `base`, and what else changed; or why they can't be
 /// compared.
 pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refusal> {
+    compare_among(base, new, terms, 1)
+}
+
+/// The same where it is one of so many `comparisons` that are to hold all at once.
+fn compare_among(
+    base: &Run,
+    new: &Run,
+    terms: &Terms,
+    comparisons: usize,
+) -> Result<Comparison, Refusal> {
     let (workloads, mut left_out) = comparable::comparable(base, new, terms)?;
     let is_compared =
         |name: &str, headline: bool| workloads.contains(name) && (terms.all || headline);
@@ -74,7 +89,7 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
     let pairs: Vec<TablePair<'_>> =
         common.iter().map(|tables| TablePair::new(base, new, *tables, arrangement)).collect();
     left_out.extend(pairs.iter().flat_map(TablePair::left_out));
-    let family = family(&pairs, terms, arrangement);
+    let family = family(&pairs, terms, arrangement, comparisons);
     let judged = pairs.iter().filter(|pair| !pair.rows.is_empty());
     let tables: Vec<ComparedTable> = judged.map(|pair| pair.judged(family)).collect();
     let judged_effects =
@@ -109,14 +124,21 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
     })
 }
 
-/// All ratios that are judged at once. The figures of a model have no error of a run, and interleaved runs
-/// share theirs.
-fn family(pairs: &[TablePair<'_>], terms: &Terms, arrangement: Arrangement) -> Family {
+/// All ratios that are judged at once, those of the other `comparisons` too. The figures of a model have no error
+/// of a run, and interleaved runs share theirs.
+fn family(
+    pairs: &[TablePair<'_>],
+    terms: &Terms,
+    arrangement: Arrangement,
+    comparisons: usize,
+) -> Family {
     let rows = || pairs.iter().flat_map(|pair| &pair.rows);
     let separate = arrangement == Arrangement::Separate;
+    let series = rows().filter(|row| row.effects.overall.is_some()).count();
+    let points: usize = rows().map(|row| row.effects.points.iter().flatten().count()).sum();
     Family {
-        series: rows().filter(|row| row.effects.overall.is_some()).count(),
-        points: rows().map(|row| row.effects.points.iter().flatten().count()).sum(),
+        series: comparisons * series,
+        points: comparisons * points,
         floor: if separate { RUN_ERROR } else { 0.0 },
         witness: separate,
         margin: terms.margin,

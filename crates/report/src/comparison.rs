@@ -17,3 +17,6 @@ pub use json::{SCHEMA, value as json};
 pub use markdown::text as markdown;
 pub use sight::of_another_run;
 pub use terminal::text as terminal;
+pub(crate) use text::{
+    headline, identity, in_unit, interval, ranked_changes, ratio, tag, with_remedy, word,
+};

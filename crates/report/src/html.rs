@@ -65,7 +65,7 @@ pub(crate) struct Front {
     /// What its sections need besides the page's own style.
     pub(crate) style: &'static str,
     /// What each run is called here: `Base`.
-    pub(crate) run_names: &'static [&'static str],
+    pub(crate) run_names: Vec<String>,
     /// The answer.
     pub(crate) answer: Markup,
     /// What is behind it.
@@ -152,7 +152,7 @@ fn masthead_facts(runs: &[Analysed], front: Option<&Front>) -> Markup {
     html! {
         @match (front, runs) {
             (Some(front), _) => {
-                @for (run, name) in runs.iter().zip(front.run_names) {
+                @for (run, name) in runs.iter().zip(&front.run_names) {
                     (dateline(run, Some((name, &runs::name(runs, &run.0)))))
                 }
             }

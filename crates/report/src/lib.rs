@@ -14,6 +14,7 @@ pub mod history;
 pub mod html;
 pub mod json;
 pub mod layout;
+pub mod side_by_side;
 pub mod terminal;
 mod text;
 

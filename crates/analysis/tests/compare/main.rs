@@ -6,3 +6,4 @@ mod changed;
 mod detected;
 mod drawn;
 mod refused;
+mod several;

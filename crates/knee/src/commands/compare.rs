@@ -1,7 +1,8 @@
-//! `knee compare`: two runs next to each other, and whether a gate lets the new one through.
+//! `knee compare`: runs next to each other, and whether a gate lets the new ones through.
 
 mod baseline;
 pub mod flags;
+mod several;
 mod verdict;
 
 use crate::commands::{read, record_path, report};
@@ -15,14 +16,18 @@ use findings::left_out;
 use flags::{Compare, Judgement, MARGIN, Output};
 use std::path::{Path, PathBuf};
 
-/// Compares two runs; or only names one.
+/// Compares two runs, or more; or only names one.
 pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     check(&compare.judgement, &compare.output)?;
     if let (Some(name), Some(run)) = (&compare.judgement.save_baseline, single_run(compare)) {
         refuse_comparing_flags(compare)?;
         return print_note(&baseline::save(&compare.output, name, run)?).map(|()| Exit::Done);
     }
-    let (base, new) = runs(compare)?;
+    let names = names(compare)?;
+    if names.len() > 2 {
+        return several::compare(compare, &names);
+    }
+    let (base, new) = runs(compare, &names)?;
     let comparison = compared(&base, &new, compare.across, &compare.judgement, &compare.output)?;
     let exit = verdict::exit(compare.judgement.gate(), &comparison);
     let holder = holder(compare)?;
@@ -162,33 +167,25 @@ fn refuse_comparing_flags(compare: &Compare) -> Result<(), Trouble> {
     )))
 }
 
+/// The names of the runs, the base first; where one is named, the last run is compared with it.
+fn names(compare: &Compare) -> Result<Vec<String>, Trouble> {
+    let base = compare.baseline.as_ref().map(|name| baseline::run(&compare.output, name));
+    let mut names: Vec<String> = base.transpose()?.into_iter().collect();
+    names.extend(compare.runs.iter().cloned());
+    match names.len() {
+        0 => Err(Trouble::usage("which runs? `knee compare BASE [NEW…]`, or --baseline NAME")),
+        1 => {
+            names.push("last".to_owned());
+            Ok(names)
+        }
+        _ => Ok(names),
+    }
+}
+
 /// Both runs, from the record.
-fn runs(compare: &Compare) -> Result<(Run, Run), Trouble> {
-    let (base, new) = match (&compare.baseline, compare.runs.as_slice()) {
-        (Some(name), []) => (baseline::run(&compare.output, name)?, "last"),
-        (Some(name), [new]) => (baseline::run(&compare.output, name)?, new.as_str()),
-        (None, [base]) => (base.clone(), "last"),
-        (None, [base, new]) => (base.clone(), new.as_str()),
-        (None, []) => {
-            return Err(Trouble::usage(
-                "which runs? `knee compare BASE [NEW]`, or --baseline NAME",
-            ));
-        }
-        (Some(_), more) => {
-            let count = more.len();
-            return Err(Trouble::usage(format!(
-                "--baseline names one of the two runs already, and {count} are named besides"
-            )));
-        }
-        (None, more) => {
-            return Err(Trouble::usage(format!(
-                "two runs are compared, and {} are named; `knee report` overlays several",
-                more.len()
-            )));
-        }
-    };
+fn runs(compare: &Compare, names: &[String]) -> Result<(Run, Run), Trouble> {
     let file = &compare.output.record_file;
-    let (base, new) = (read(&base, file)?, read(new, file)?);
+    let (base, new) = (read(&names[0], file)?, read(&names[1], file)?);
     if base.summary.id == new.summary.id {
         return Err(Trouble::usage(format!(
             "both are run {} ({}); name another, or measure one: `knee run`",

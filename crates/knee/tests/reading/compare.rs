@@ -247,17 +247,63 @@ fn what_can_t_be_written_costs_no_comparison() {
 }
 
 #[test]
+fn each_further_run_is_compared_with_the_first() {
+    let knee = known_runs();
+    let page = knee.directory.path().join("all.html");
+    let came = compared(&knee, &["2", "3", "5", "-o", page.to_str().unwrap()]);
+    assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{came:?}");
+    let order = ["base  run 2 (", "What changed", "  run 3: ", "  run 5: ", "Facts", "null · "];
+    let positions =
+        order.map(|part| came.out.find(part).unwrap_or_else(|| panic!("{part}: {}", came.out)));
+    assert!(positions.is_sorted(), "{}", came.out);
+    assert!(came.out.contains("run 5: No difference"), "{}", came.out);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("id=\"side-by-side\""), "{}", &page[..400]);
+
+    let json = compared(&knee, &["2", "3", "5", "--json"]);
+    let value: Value = serde_json::from_str(&json.out).unwrap();
+    let numbers = |key: &str| value[key].as_array().unwrap().len();
+    assert_eq!((numbers("runs"), numbers("comparisons")), (3, 2), "{value:#}");
+    assert_eq!(value["comparisons"][0]["new"]["number"], 3);
+    assert_eq!((value["pairs"].as_u64(), value["confidence"].as_f64()), (Some(3), Some(0.95)));
+    let markdown = compared(&knee, &["2", "3", "5", "--markdown"]);
+    assert!(markdown.out.starts_with("**knee: 2 runs against run 2**"), "{markdown:?}");
+}
+
+#[test]
+fn a_gate_holds_for_each_of_several_runs() {
+    let knee = known_runs();
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["2", "5", "3", "--fail-on", "slower"], 3, "knee: 3: the new run is slower"),
+        (&["2", "5", "4", "--fail-on", "slower"], 4, "knee: 4: nothing could be decided"),
+        (&["3", "2", "5", "--fail-on", "slower"], 0, ""),
+    ];
+    for (words, code, why) in cases {
+        let came = compared(&knee, words);
+        assert_eq!(came.code, Some(*code), "{words:?}: {came:?}");
+        assert!(came.err.contains(why) && came.err.lines().count() <= 1, "{words:?}: {came:?}");
+    }
+    let words = ["2", "5", "3", "--fail-on", "slower", "--save-baseline", "main"];
+    let came = compared(&knee, &words);
+    assert!(came.out.contains("Baseline main: left as it was"), "{came:?}");
+    let came = compared(&knee, &["3", "2", "5", "--fail-on", "slower", "--save-baseline", "main"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let came = compared(&knee, &["--baseline", "main", "2", "3"]);
+    assert!(came.out.starts_with("base  run 5 ("), "{came:?}");
+}
+
+#[test]
 fn what_can_t_be_compared_is_refused_in_one_line() {
     let knee = known_runs();
     let came =
         knee.run(&["run", "fault", "--subjects", "well-behaved", "--rounds", "1", "--time", "1ms"]);
     assert_eq!(came.code, Some(0), "{came:?}");
     let cases: &[(&[&str], &str)] = &[
-        (&[], "`knee compare BASE [NEW]`"),
+        (&[], "`knee compare BASE [NEW…]`"),
         (&["2", "2"], "both are run 2 (00000000000000a2)"),
         (&["last"], "both are run 6"),
-        (&["1", "2", "3"], "two runs are compared, and 3 are named"),
-        (&["--baseline", "main", "1", "2"], "--baseline names one of the two runs already"),
+        (&["1", "2", "1"], "1: run 1 ("),
+        (&["2", "3", "6"], "2 and 6 can't be compared: "),
         (&["99"], "no run 99"),
         (&["the best"], "does not name a run"),
         (&["2", "6"], "no workload in common"),

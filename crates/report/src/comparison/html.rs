@@ -38,7 +38,7 @@ pub fn page(runs: &[(Run, Conclusions)], comparison: &Comparison) -> String {
     let front = Front {
         title: headline(comparison),
         style: STYLE,
-        run_names: &["Base", "New"],
+        run_names: vec!["Base".to_owned(), "New".to_owned()],
         answer: answer(&pair),
         section: section(&pair),
     };

@@ -24,7 +24,7 @@ pub(super) const fn sign(verdict: Verdict) -> char {
 }
 
 /// The word for a verdict.
-pub(super) const fn word(verdict: Verdict) -> &'static str {
+pub(crate) const fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Slower => "slower",
         Verdict::Faster => "faster",
@@ -62,7 +62,7 @@ pub(super) fn legend(comparison: &Comparison) -> String {
 }
 
 /// A ratio with the sign of its verdict: `×1.10 ▲`.
-pub(super) fn ratio(ratio: &Ratio) -> String {
+pub(crate) fn ratio(ratio: &Ratio) -> String {
     format!("{} {}", ratio_factor(ratio.ratio.value), sign(ratio.verdict))
 }
 
@@ -75,7 +75,7 @@ pub(super) fn ratio_factor(ratio: f64) -> String {
 }
 
 /// ` in µs`; nothing for figures without a unit.
-pub(super) fn in_unit(unit: &Unit) -> String {
+pub(crate) fn in_unit(unit: &Unit) -> String {
     if unit.symbol.is_empty() { String::new() } else { format!(" in {}", unit.symbol) }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn point(point: Option<&ComparedPoint>) -> String {
 }
 
 /// The interval of a ratio: `1.08 to 1.13`; none where it has no width.
-pub(super) fn interval(ratio: &Ratio) -> Option<String> {
+pub(crate) fn interval(ratio: &Ratio) -> Option<String> {
     let (low, high) = (ratio.ratio.low, ratio.ratio.high);
     let has_width = low.is_finite() && high.is_finite() && low < high;
     let [low, high] = [low, high].map(|end| ratio_factor(end).replacen('×', "", 1));
@@ -126,7 +126,7 @@ pub(super) fn changes(comparison: &Comparison) -> Vec<&Change> {
 
 /// The changes, the largest first among those of headline metrics: whole series, then points, then what has no
 /// ratio.
-pub(super) fn ranked_changes(comparison: &Comparison) -> Vec<&Change> {
+pub(crate) fn ranked_changes(comparison: &Comparison) -> Vec<&Change> {
     let size = |ratio: &Ratio| ratio.ratio.value.ln().abs();
     let rank = |change: &&Change| match &change.detail {
         ChangeDetail::Series { ratio, .. } => (0, size(ratio)),
@@ -144,7 +144,7 @@ pub(super) fn ranked_changes(comparison: &Comparison) -> Vec<&Change> {
 }
 
 /// The comparison in one sentence: its first change, else how many series are the same.
-pub(super) fn headline(comparison: &Comparison) -> String {
+pub(crate) fn headline(comparison: &Comparison) -> String {
     let changes = ranked_changes(comparison);
     let series = Counts::of_series(comparison.tables.iter());
     if let (Some(largest), 2..) = (largest(comparison), series.slower + series.faster) {
@@ -204,7 +204,7 @@ pub(super) fn scope(change: &Change) -> String {
 }
 
 /// The sign and the word of a change.
-pub(super) fn tag(change: &Change) -> (char, &'static str) {
+pub(crate) fn tag(change: &Change) -> (char, &'static str) {
     let sign = match change.direction {
         Some(Direction::Worse) => sign(Verdict::Slower),
         Some(Direction::Better) => sign(Verdict::Faster),
@@ -225,7 +225,7 @@ pub(super) fn tag(change: &Change) -> (char, &'static str) {
 
 /// The name of a run in a comparison: `run 7 (00000000a3f1b2c4), 2026-11-21 14:02 UTC, knee 0.1.0, commit
 /// 3701d31`.
-pub(super) fn identity(run: &Run) -> String {
+pub(crate) fn identity(run: &Run) -> String {
     let summary = &run.summary;
     let name = match summary.number {
         0 => format!("run {}", summary.id),
@@ -306,7 +306,7 @@ pub(super) fn advice(pair: &Pair) -> Option<Warning> {
 }
 
 /// A warning in one line, with its remedy.
-pub(super) fn with_remedy(warning: &Warning) -> String {
+pub(crate) fn with_remedy(warning: &Warning) -> String {
     match warning.remedy.as_str() {
         "" => warning.what.clone(),
         remedy => format!("{} → {remedy}", warning.what),

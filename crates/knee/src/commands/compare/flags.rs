@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = MORE)]
 pub struct Compare {
-    /// BASE and NEW [default: last]: numbers, beginnings of ids, `last`, FILE.db or FILE.db:RUN
+    /// BASE and NEW [default: last], or several NEW: numbers, beginnings of ids, `last`, FILE.db or FILE.db:RUN
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Compare with the run of this name: see --save-baseline
@@ -48,7 +48,7 @@ pub struct Judgement {
 /// Where and how much of a comparison is written.
 #[derive(Args, Debug)]
 pub struct Output {
-    /// Write the page of both runs overlaid to this file
+    /// Write the page of the runs overlaid to this file
     #[arg(short = 'o', long = "output", value_name = "FILE.html")]
     pub page: Option<PathBuf>,
     /// Compare all metrics, and show the medians
@@ -78,6 +78,7 @@ or environments in turns, and compares them.
 Examples:
   knee compare 7                                    # run 7 with the last
   knee compare 7 9 -o compared.html                 # and a page with both overlaid
+  knee compare 7 8 9 a.db:2                         # each further one with run 7
   knee compare --save-baseline main                 # the last run is the one to compare with
   knee compare --baseline main --fail-above 10%     # exit 3 where something is surely 10 % slower
   knee compare --baseline main --fail-on slower     # exit 3 where anything is slower";

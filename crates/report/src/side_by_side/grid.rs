@@ -1,0 +1,86 @@
+//! A table of cells that have several lines, for a terminal; too wide, it is split between its columns.
+
+use crate::layout::{DIM, GAP, INDENT, Pen, display_width, right, widest};
+use anstyle::Style as Paint;
+
+/// A table as text.
+pub(super) struct Grid {
+    /// What the rows are.
+    pub(super) stub: String,
+    /// The head of each column: its lines.
+    pub(super) heads: Vec<Vec<String>>,
+    /// The rows: their names, and the lines of each cell.
+    pub(super) rows: Vec<(String, Vec<Cell>)>,
+}
+
+/// The lines of a cell.
+pub(super) type Cell = Vec<(Paint, String)>;
+
+impl Pen {
+    /// Writes the table, in as many parts as the width asks for.
+    pub(super) fn grid(&self, out: &mut String, grid: &Grid) {
+        let names = grid.rows.iter().map(|(name, _)| name);
+        let stub = widest(names.chain([&grid.stub])) + INDENT;
+        let width = |column: usize| {
+            let cells = grid.rows.iter().flat_map(|(_, cells)| &cells[column]);
+            let lines = cells.map(|(_, text)| text).chain(&grid.heads[column]);
+            widest(lines) + GAP
+        };
+        let widths: Vec<usize> = (0..grid.heads.len()).map(width).collect();
+        let mut start = 0;
+        while start < widths.len() {
+            let mut used = stub;
+            let fitting = widths[start..].iter().take_while(|&&width| {
+                used += width;
+                used <= self.width
+            });
+            let end = start + fitting.count().max(1);
+            if start > 0 {
+                out.push('\n');
+            }
+            self.grid_part(out, grid, (start, end), (stub, &widths));
+            start = end;
+        }
+    }
+
+    fn grid_part(
+        &self,
+        out: &mut String,
+        grid: &Grid,
+        (start, end): (usize, usize),
+        (stub, widths): (usize, &[usize]),
+    ) {
+        let heads = &grid.heads[start..end];
+        let head_lines = heads.iter().map(Vec::len).max().unwrap_or(0);
+        for line in 0..head_lines {
+            let first = if line == 0 { grid.stub.as_str() } else { "" };
+            let mut text = format!("{:INDENT$}{first:<width$}", "", width = stub - INDENT);
+            for (head, width) in heads.iter().zip(&widths[start..end]) {
+                text.push_str(&padded(head.get(line).map_or("", String::as_str), *width));
+            }
+            self.line(out, &self.paint(DIM, &text));
+        }
+        for (name, cells) in &grid.rows {
+            let cells = &cells[start..end];
+            for line in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+                let first = if line == 0 { name.as_str() } else { "" };
+                let pad = (stub - INDENT).saturating_sub(display_width(first));
+                let mut text = format!("{:INDENT$}{first}{:pad$}", "", "");
+                for (cell, width) in cells.iter().zip(&widths[start..end]) {
+                    match cell.get(line) {
+                        Some((paint, value)) => {
+                            text.push_str(&self.paint(*paint, &padded(value, *width)));
+                        }
+                        None => text.push_str(&" ".repeat(*width)),
+                    }
+                }
+                self.line(out, &text);
+            }
+        }
+    }
+}
+
+/// To the right of its column.
+fn padded(text: &str, width: usize) -> String {
+    right(text, width)
+}

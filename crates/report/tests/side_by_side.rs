@@ -1,0 +1,65 @@
+//! Several runs side by side, as people and programs see them.
+
+mod fixture;
+
+use analysis::compare::{Several, Terms, compare_several};
+use findings::Conclusions;
+use fixture::baseline;
+use record::Run;
+use report::layout::{Detail, Style};
+use report::side_by_side::{SideBySide, compared, json, machines, markdown};
+
+const PLAIN: Style = Style { colour: false, width: 100, detail: Detail::Headline };
+
+fn several(runs: &[(Run, Conclusions)]) -> Several {
+    let terms = Terms { margin: 0.05, fail_above: None, across: true, all: false };
+    compare_several(&runs.iter().map(|(run, _)| run).collect::<Vec<_>>(), &terms)
+}
+
+#[test]
+fn machines_stand_in_rows_below_the_headings_of_the_workload() {
+    let runs = baseline::machines();
+    let several = several(&runs);
+    let side = SideBySide { runs: &runs, several: &several };
+    insta::assert_snapshot!("machines", machines(&side, &PLAIN));
+}
+
+#[test]
+fn what_changed_in_which_run_comes_first() {
+    let runs = baseline::machines();
+    let several = several(&runs);
+    let side = SideBySide { runs: &runs, several: &several };
+    insta::assert_snapshot!("compared", compared(&side, &PLAIN));
+    insta::assert_snapshot!("markdown", markdown(&side));
+}
+
+#[test]
+fn programs_get_each_comparison_and_the_best() {
+    let runs = baseline::machines();
+    let several = several(&runs);
+    let value = json(&SideBySide { runs: &runs, several: &several });
+    let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
+    // As the head of the module lists them.
+    assert_eq!(keys, ["best", "comparisons", "confidence", "pairs", "runs", "schema"]);
+    assert_eq!(value["runs"][0]["number"], 12);
+    assert_eq!(value["comparisons"][1]["new"]["number"], 41);
+    let best = value["best"].as_array().unwrap();
+    let stat = best.iter().find(|best| best["subject"] == "stat" && best["point"].is_null());
+    assert_eq!(stat.unwrap()["run"], 2);
+    assert!(!best.iter().any(|best| best["subject"] == "switch-2p-0k"), "{best:?}");
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let runs = baseline::machines();
+    let several = several(&runs);
+    let side = SideBySide { runs: &runs, several: &several };
+    for width in [60, 80, 120, 200] {
+        for detail in [Detail::Headline, Detail::All] {
+            let style = Style { width, detail, ..PLAIN };
+            for line in machines(&side, &style).lines().chain(compared(&side, &style).lines()) {
+                assert!(line.chars().count() <= width, "{width} columns: {line:?}");
+            }
+        }
+    }
+}

@@ -9,6 +9,7 @@
 mod changes;
 mod differences;
 mod drift;
+pub mod gate;
 mod joined;
 mod joint;
 mod left_out;
@@ -19,9 +20,10 @@ pub mod thresholds;
 
 pub use left_out::{Incomparable, LeftOut, Machine};
 pub use measured::{FigurePath, Measured, Wanted, measured};
-pub use model::{Change, History, JointChange, Line, Shift, Terms};
+pub use model::{Alarm, Change, History, JointChange, Line, Shift, Terms};
 
 use crate::history::thresholds::FALSE_ALARM;
+use gate::{Raised, is_same_change};
 use levels::{LevelChange, Reading, Requirement};
 
 /// The history that `runs`, the oldest first, make; `None` of none. The newest says what is comparable.
@@ -82,18 +84,32 @@ fn judge(line: &mut Line, runs: &[Measured], judged: usize, terms: &Terms) {
     let figures = line.figures.iter().zip(apart);
     line.apart = figures.filter(|(_, apart)| *apart).map(|((run, _), _)| *run).collect();
     line.visible = Some(levels::visible(&readings, &requirement).exp());
-    // The changes that were seen before the newest run.
     let newest = line.figures.last().is_some_and(|(run, _)| run + 1 == runs.len());
+    if newest {
+        let raised = gate::raised(&readings, &requirement);
+        line.alarms = raised.iter().map(|raised| alarm(line, raised)).collect();
+    }
+    // The changes that were seen before the newest run.
     let before = &readings[..readings.len() - usize::from(newest)];
     let earlier = if newest { levels::changes(before, &requirement) } else { changes.clone() };
     if let Some(rise) = drift::rise(&readings, &changes) {
         line.drift = Some(rise.map(f64::exp));
-        let was_seen = |change: &LevelChange| earlier.iter().any(|before| is_same(before, change));
+        let was_seen =
+            |change: &LevelChange| earlier.iter().any(|before| is_same_change(before, change));
         line.drift_is_fresh =
             drift::rise(before, &earlier).is_none() && !changes.iter().all(was_seen);
         return;
     }
     line.shifts = changes.iter().map(|change| shift(line, change, &earlier, runs, terms)).collect();
+}
+
+fn alarm(line: &Line, raised: &Raised) -> Alarm {
+    let (at, by) = match raised {
+        Raised::Shift(change) => (change.at, change.by),
+        Raised::Drift(by) => (0, *by),
+    };
+    let factor = by.map(f64::exp);
+    Alarm { at: line.figures[at].0, direction: line.direction(factor.value), factor }
 }
 
 fn shift(
@@ -113,12 +129,7 @@ fn shift(
         factor,
         direction: line.direction(factor.value),
         chance: change.chance,
-        fresh: !earlier.iter().any(|before| is_same(before, change)),
+        fresh: !earlier.iter().any(|before| is_same_change(before, change)),
         differences: differences::differences(&runs[last], &runs[at], terms.label.as_deref()),
     }
-}
-
-/// Whether two changes are the same: one more run may move it by a run.
-fn is_same(before: &LevelChange, change: &LevelChange) -> bool {
-    before.at.abs_diff(change.at) <= 1 && before.by.value * change.by.value > 0.0
 }

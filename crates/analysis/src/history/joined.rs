@@ -123,6 +123,7 @@ fn empty(path: &FigurePath, metric: &MetricInfo, workload: &WorkloadInfo) -> Lin
         shifts: Vec::new(),
         drift: None,
         drift_is_fresh: false,
+        alarms: Vec::new(),
     }
 }
 

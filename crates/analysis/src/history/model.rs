@@ -72,6 +72,8 @@ pub struct Line {
     pub drift: Option<Estimate>,
     /// Whether it is the newest run that brought the drift to light.
     pub drift_is_fresh: bool,
+    /// What the newest run makes certain enough for a gate.
+    pub alarms: Vec<Alarm>,
 }
 
 impl Line {
@@ -98,6 +100,18 @@ impl Line {
             Direction::Better
         }
     }
+}
+
+/// A change that fails a gate: it is certain since the newest run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Alarm {
+    /// The first run of the new level, as its place in [`History::runs`]; the first of all where it came bit
+    /// by bit.
+    pub at: usize,
+    /// Whether it is for the worse or the better.
+    pub direction: Direction,
+    /// What comes after over what was before.
+    pub factor: Estimate,
 }
 
 /// A change of level between two runs.

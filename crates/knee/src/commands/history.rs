@@ -10,7 +10,7 @@ use ::record::{Archive, Run, RunSummary, SqliteArchive};
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{
-    Change, History as Joined, Measured, Terms, Wanted, history as join, measured,
+    Change, History as Joined, Line, Measured, Terms, Wanted, history as join, measured,
 };
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
@@ -42,12 +42,12 @@ pub struct History {
     /// Leave out changes of less than this
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = quantities::percentage)]
     pub margin: f64,
-    /// Exit with 3 where the newest run brought to light that something is surely slower by more than this: its
-    /// whole CI lies above; with 4 where there are too few runs to tell
+    /// Exit with 3 where the newest run makes certain that something is slower by more than this: its whole
+    /// CI lies above; with 4 where there are too few runs to tell
     #[arg(long, value_name = "PERCENT", value_parser = quantities::percentage, conflicts_with = "fail_on")]
     pub fail_above: Option<f64>,
-    /// Exit with 3 where the newest run brought to light that something is slower; with 4 where there are
-    /// too few runs to tell. Each look may be wrong: see docs/history.md
+    /// Exit with 3 where the newest run makes certain that something is slower; with 4 where there are
+    /// too few runs to tell
     #[arg(long, value_name = "WHAT")]
     pub fail_on: Option<FailOn>,
     /// All metrics, not the headline metric only, and the lines that did not change
@@ -216,16 +216,25 @@ fn nothing(ask: &History) -> Trouble {
 /// The exit code of a gate that refuses slowdowns by more than a share, if there is one.
 fn exit(gate: Option<f64>, history: &Joined) -> Exit {
     let Some(limit) = gate else { return Exit::Done };
-    let worse = |change: &Change| change.fresh && change.direction == Direction::Worse;
-    let above = |change: &Change| {
-        change.lines.iter().any(|&(line, factor)| {
-            let lower_is_better =
-                history.lines.get(line).is_none_or(|line| line.metric.lower_is_better);
-            limit <= 0.0 || slowdown_min(factor, lower_is_better) > 1.0 + limit
-        })
+    let fails = |line: &Line, direction: Direction, factor: Estimate| {
+        let above = limit <= 0.0 || slowdown_min(factor, line.metric.lower_is_better) > 1.0 + limit;
+        direction == Direction::Worse && above
     };
-    if history.changes.iter().any(|change| worse(change) && above(change)) {
+    let certain =
+        |line: &Line| line.alarms.iter().any(|alarm| fails(line, alarm.direction, alarm.factor));
+    if history.lines.iter().any(certain) {
         return Exit::Different;
+    }
+    let is_shown = |change: &Change| {
+        let mut lines = change.lines.iter();
+        change.fresh
+            && lines.any(|&(line, factor)| fails(&history.lines[line], change.direction, factor))
+    };
+    if history.changes.iter().any(is_shown) {
+        complain(
+            "knee: the newest run shows a slowdown that is not certain enough to fail (docs/history.md, \
+             A gate): measure again",
+        );
     }
     if history.judged == 0 { Exit::Inconclusive } else { Exit::Done }
 }

@@ -11,7 +11,7 @@
 //! | `left_out` | what is not comparable with the newest run: its `kind` and data, and `what` |
 //! | `margin` | smaller shares of change are left out |
 //! | `judged` | how many lines were judged at once |
-//! | `lines` | a line for each series and point: `figures` (place in `runs`, median with its interval), `apart`, `visible`, `shifts`, `drift`, `drift_is_fresh` |
+//! | `lines` | a line for each series and point: `figures` (place in `runs`, median with its interval), `apart`, `visible`, `shifts`, `drift`, `drift_is_fresh`, `alarms` (what fails a gate: `at`, `direction`, `factor`) |
 //! | `told` | what changed, the newest first: `at`, `last`, `direction`, `lines` with their factors, `differences`, and the `sentence` |
 //! | `together` | what changed in most subjects at once, from one run to another, the newest first, with its `sentence` |
 

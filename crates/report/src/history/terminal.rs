@@ -222,6 +222,7 @@ mod tests {
             shifts: Vec::new(),
             drift: None,
             drift_is_fresh: false,
+            alarms: Vec::new(),
         }
     }
 

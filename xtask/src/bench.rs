@@ -1,5 +1,6 @@
 //! Our loops compared with plain C programs that make the same system calls, run in turn.
 
+mod baseline;
 mod budget;
 mod command;
 mod compare;
@@ -55,6 +56,8 @@ pub enum Bench {
     Command(command::Options),
     /// What sampling stacks costs, and whether its shares are those of perf record
     Profile(profile::Options),
+    /// Our rows of lmbench's summary, and lmbench's own programs
+    Baseline(baseline::Options),
     /// What a precision saves against fixed rounds, on the quick suite
     Budget(budget::Options),
 }
@@ -73,6 +76,7 @@ impl Bench {
             Self::Simulate(options) => simulate::run(&options, tally),
             Self::Command(options) => command::run(&options, tally),
             Self::Profile(options) => profile::run(&options, tally),
+            Self::Baseline(options) => baseline::run(&options, tally),
             Self::Budget(options) => budget::run(&options, tally),
         }
     }

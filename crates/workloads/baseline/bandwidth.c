@@ -126,7 +126,7 @@ static void run_reread(long n) {
         if (lseek(file, 0, SEEK_SET) != 0) fail_call("lseek");
         for (size_t done = 0; done < file_bytes; done += message_bytes) {
             if (read(file, buffer, message_bytes) != (ssize_t)message_bytes) fail_call("read");
-            use(sum_ints((int *)buffer, message_bytes));
+            use(sum_longs((unsigned long *)buffer, message_bytes));
         }
     }
 }
@@ -135,11 +135,11 @@ static void prepare_map(void) {
     prepare_file();
     map = mmap(NULL, file_bytes, PROT_READ, MAP_SHARED, file, 0);
     if (map == MAP_FAILED) fail_call("mmap");
-    if (sum_longs((long *)map, file_bytes) == 0) fail("the map has another content");
+    if (sum_longs((unsigned long *)map, file_bytes) == 0) fail("the map has another content");
 }
 
 static void run_map(long n) {
-    while (n-- > 0) use(sum_longs((long *)map, file_bytes));
+    while (n-- > 0) use(sum_longs((unsigned long *)map, file_bytes));
 }
 
 /* ---- Memory. ---- */
@@ -181,14 +181,15 @@ static void run_copy_hand(long n) {
 }
 
 static void run_memory_read(long n) {
-    while (n-- > 0) use(sum_ints(source, memory_bytes));
+    while (n-- > 0) use(sum_ints((unsigned *)source, memory_bytes));
 }
 
 static void run_memory_write(long n) {
     while (n-- > 0) {
         volatile int *to = source;
         for (size_t done = 0; done < memory_bytes; done += 512, to += 128) {
-#define WRITE(i) to[i] = 1;
+/* Downwards in each block, as the assignment p[0] = p[1] = … = 1 does. */
+#define WRITE(i) to[127 - (i)] = 1;
             EACH128(WRITE)
 #undef WRITE
         }

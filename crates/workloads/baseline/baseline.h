@@ -62,10 +62,10 @@ size_t *permutation(size_t n, size_t scale);
 struct sockaddr_in;
 int listen_on_loopback(struct sockaddr_in *address);
 /* The sums of all ints and of all longs; `bytes` is a multiple of 512 and of 1,024. */
-int sum_ints(const int *from, size_t bytes);
-long sum_longs(const long *from, size_t bytes);
+unsigned sum_ints(const unsigned *at, size_t bytes);
+unsigned long sum_longs(const unsigned long *at, size_t bytes);
 /* Keeps a result from being optimized away. */
-void use(long value);
+void use(unsigned long value);
 
 /* Repeats M(i) for 0 to 127: a loop that is unrolled by hand. */
 #define EACH4(M, i) M((i)) M((i) + 1) M((i) + 2) M((i) + 3)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -129,6 +130,9 @@ static void prepare_udp(void) {
 
 static int listener;
 static struct sockaddr_in server;
+static long opened;
+/* How many the server has closed: shared with it. */
+static _Atomic long *closed;
 
 /* Closes each connection when its client has. */
 static void accept_and_close(void) {
@@ -137,7 +141,15 @@ static void accept_and_close(void) {
         int accepted = accept(listener, NULL, NULL);
         if (accepted < 0 || read(accepted, &byte, 1) != 0) return;
         close(accepted);
+        atomic_fetch_add(closed, 1);
     }
+}
+
+/* Batches are smaller than the queue of the listener: where that is full, the kernel drops a connection, which is tried
+   again a second later. */
+static void wait_for_server(long n) {
+    opened += n;
+    while (atomic_load(closed) < opened) sched_yield();
 }
 
 static void run_connect(long n) {
@@ -152,9 +164,12 @@ static void run_connect(long n) {
 }
 
 static void prepare_connect(void) {
+    closed = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (closed == MAP_FAILED) fail_call("mmap");
     listener = listen_on_loopback(&server);
     start_peer(accept_and_close);
     run_connect(1);
+    wait_for_server(1);
 }
 
 /* ---- A futex: whoever is not next sleeps. ---- */
@@ -199,7 +214,7 @@ struct row local_rows[] = {
     {.name = "unix", .prepare = prepare_unix, .run = run_echo},
     {.name = "udp", .prepare = prepare_udp, .run = run_udp},
     {.name = "tcp", .prepare = prepare_tcp, .run = run_echo},
-    {.name = "tcp-connect", .prepare = prepare_connect, .run = run_connect},
+    {.name = "tcp-connect", .prepare = prepare_connect, .run = run_connect, .after = wait_for_server},
     {.name = "futex", .prepare = prepare_futex, .run = run_futex},
     {.name = "eventfd", .prepare = prepare_eventfd, .run = run_echo},
     {0},

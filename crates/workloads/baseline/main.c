@@ -43,7 +43,7 @@ int hello = -1;
 static struct row *const families[] = {processor_rows, switching_rows, local_rows,
                                        file_rows,      bandwidth_rows, latency_rows};
 static int with_tsc;
-static volatile long used;
+static volatile unsigned long used;
 
 uint64_t now(void) {
 #if defined(__x86_64__)
@@ -66,7 +66,7 @@ uint64_t timed(void (*run)(long), long n) {
     return now() - before;
 }
 
-void use(long value) { used = value; }
+void use(unsigned long value) { used = value; }
 
 /* Peers, which this process ends: none may be left when it has ended. */
 enum { PEERS_MAX = 16 };
@@ -138,7 +138,8 @@ void *page_aligned(size_t bytes) {
 }
 
 int make_file(const char *path, size_t bytes) {
-    static char block[1 << 16];
+    /* As lmdd writes it: a file system that caches large pieces keeps the sizes in which they were written. */
+    static char block[8 << 10];
     memset(block, 'k', sizeof block);
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0) fail_call("open of a file to read");
@@ -148,6 +149,8 @@ int make_file(const char *path, size_t bytes) {
         if (wrote <= 0) fail_call("write of a file to read");
         done += (size_t)wrote;
     }
+    /* Or pages would be written to the disk while they are read. */
+    if (fsync(fd) != 0) fail_call("fsync");
     return fd;
 }
 
@@ -185,25 +188,21 @@ int listen_on_loopback(struct sockaddr_in *address) {
     return sock;
 }
 
-/* Every number is read and added, one after the other: a compiler that adds several at once would measure
-   itself. */
-int sum_ints(const int *from, size_t bytes) {
-    int sum = 0;
-    const volatile int *at = from;
-    for (size_t done = 0; done < bytes; done += 128 * sizeof *at, at += 128) {
-#define ADD(i) sum += at[i];
-        EACH128(ADD)
-#undef ADD
+/* Every number is read and added, with an addition that reads memory: the build forbids the compiler to add several
+   at once. The sum of a block needs no other block's, so that a processor works on several, as it does for lmbench. */
+unsigned sum_ints(const unsigned *at, size_t bytes) {
+    unsigned sum = 0;
+    for (const unsigned *end = at + bytes / sizeof *at; at < end; at += 128) {
+#define ADD(i) +at[i]
+        sum += 0 EACH128(ADD);
     }
     return sum;
 }
 
-long sum_longs(const long *from, size_t bytes) {
-    long sum = 0;
-    const volatile long *at = from;
-    for (size_t done = 0; done < bytes; done += 128 * sizeof *at, at += 128) {
-#define ADD(i) sum += at[i];
-        EACH128(ADD)
+unsigned long sum_longs(const unsigned long *at, size_t bytes) {
+    unsigned long sum = 0;
+    for (const unsigned long *end = at + bytes / sizeof *at; at < end; at += 128) {
+        sum += 0 EACH128(ADD);
 #undef ADD
     }
     return sum;

@@ -11,7 +11,7 @@ enum { PROCESSES_MAX = 16 };
 
 static int processes, pipes[PROCESSES_MAX][2], position;
 static size_t array_bytes;
-static int *array;
+static unsigned long *array;
 
 static void pass(int to) {
     int token = 1;
@@ -37,7 +37,7 @@ static void be_in_the_ring(void) {
     for (;;) {
         int token;
         if (read(from, &token, sizeof token) != sizeof token) _exit(1);
-        use(sum_ints(array, array_bytes));
+        use(sum_longs(array, array_bytes));
         if (write(to, &token, sizeof token) != sizeof token) _exit(1);
     }
 }
@@ -46,7 +46,7 @@ static void run_ring(long n) {
     while (n-- > 0) {
         pass(pipes[0][1]);
         take(pipes[processes - 1][0]);
-        use(sum_ints(array, array_bytes));
+        use(sum_longs(array, array_bytes));
     }
 }
 
@@ -59,7 +59,7 @@ static void run_alone(long n) {
         pass(own_pipes[at][1]);
         take(own_pipes[at][0]);
         if (++at == processes) at = 0;
-        use(sum_ints(array, array_bytes));
+        use(sum_longs(array, array_bytes));
     }
 }
 

@@ -107,7 +107,7 @@ pub enum Verdict {
 /// The place, from 0, of the value that is the lower end of the median's 95 % interval among
 /// `count` sorted values: the last with at most 2.5 % of the binomial distribution below it. None
 /// with fewer than six values, of which no interval is as sure.
-fn rank_low(count: usize) -> Option<usize> {
+pub(super) fn rank_low(count: usize) -> Option<usize> {
     let (mut below, mut term) = (0.0, 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX)));
     let mut rank = 0;
     loop {

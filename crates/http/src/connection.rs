@@ -326,7 +326,8 @@ impl Connection {
         self.add_pending(out.len() - start, from_file.is_some(), request.line, context);
         self.since_ms = context.now_ms;
         self.phase = match body {
-            _ if !keep => Phase::Last { linger: more_came || body.is_some() },
+            // A client that did not ask for the end may send its next request before it reads of it.
+            _ if !keep => Phase::Last { linger: more_came || body.is_some() || request.keep_alive },
             Some(discard) => Phase::Body(discard, DISCARD_BYTES),
             None => Phase::Head,
         };

@@ -272,6 +272,17 @@ mod tests {
     }
 
     #[test]
+    fn an_end_that_the_client_did_not_ask_for_lingers() {
+        let (_directory, mut exchange) = exchange();
+        let asked = [&GET[..GET.len() - 2], b"Connection: close\r\n\r\n"].concat();
+        assert!(exchange.play([&asked[..]]).closed);
+        assert!(!exchange.lingers, "who asks for the end sends no more");
+        exchange.context.draining = true;
+        assert!(text(&exchange.play([GET])).contains("Connection: close"));
+        assert!(exchange.lingers, "a next request may be on its way");
+    }
+
+    #[test]
     fn a_client_that_expects_100_continue_gets_it() {
         let (_directory, mut exchange) = exchange();
         let start = [&GET[..GET.len() - 2], b"Expect: 100-continue\r\n"].concat();

@@ -47,6 +47,31 @@ fn a_suite_is_one_run_and_flags_win() {
     assert_eq!(run.cells.len(), 2);
 }
 
+/// The recipe of docs/workloads.md, with as many dead connections as a machine for tests bears.
+#[test]
+fn the_suite_of_a_million_holds_fifty_thousand_dead_connections() {
+    let knee = Knee::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/million.toml");
+    let suite = ["run", "--suite", "million", "--config", file];
+    let plan = knee.run(&[&suite[..], &["--plan", "--json"]].concat());
+    assert_eq!(plan.code, Some(0), "{plan:?}");
+    let words = ["dead", "--points", "50k", "--subjects", "epoll-level", "--rounds", "1"];
+    let came = knee.run(&[&suite[..], &words, &["--time", "5ms", "--json"]].concat());
+    let run = json(&came);
+    let cells = run["cells"].as_array().unwrap();
+    let [cell] = &cells[..] else { panic!("{cells:?}") };
+    assert_eq!(cell["outcome"]["outcome"], "measured", "{cell}");
+    let dead = cell["key"]["point"].as_u64().unwrap();
+    if dead < 50_000 {
+        // What the machine does not allow is in the plan with its reason; and on the screen here.
+        let changes = &run["plan"]["changes"];
+        assert!(changes.to_string().contains("50000 dead connections became"), "{changes}");
+        eprintln!("{dead} dead connections instead of 50,000: {changes}");
+    }
+    assert!(dead > 1_000, "{dead}");
+    knee.assert_no_process_left();
+}
+
 #[test]
 fn the_plan_measures_and_records_nothing() {
     let knee = Knee::new();

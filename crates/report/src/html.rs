@@ -26,6 +26,7 @@ mod table;
 mod view;
 mod waits;
 
+use crate::side_by_side::page as side_by_side;
 use crate::text;
 use ::findings::format::{count, list};
 use ::findings::{Answer, Conclusions};
@@ -104,8 +105,15 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
     };
     let facts = |index: usize| dateline(&runs[index], None);
     let is_profiled = profile::is_profiled(runs);
-    let style =
-        [front.map_or("", |front| front.style), if is_profiled { profile::STYLE } else { "" }];
+    let style = [
+        front.map_or(side_by_side::STYLE, |front| front.style),
+        if is_profiled { profile::STYLE } else { "" },
+    ];
+    let lists = if front.is_none() {
+        side_by_side::lists(runs)
+    } else {
+        html! {}
+    };
     let scripts = SCRIPTS.into_iter().chain(profile::SCRIPTS.into_iter().filter(|_| is_profiled));
     let markup = html! {
         (DOCTYPE)
@@ -116,7 +124,7 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
                 (head::masthead(&title, question, &masthead_facts(runs, front)))
                 main {
                     @if let Some(front) = front { (head::answer(&front.answer)) (front.section) }
-                    @else { (answer::section(runs, &answers, &workloads, facts)) }
+                    @else { (answer::section(runs, &answers, &workloads, facts)) (lists) }
                     div.workloads.cards[workloads.len() > 1] {
                         @for (index, info) in workloads.iter().enumerate() {
                             @let card = (workloads.len() > 1).then(|| answer::card(runs, &answers, info));
@@ -140,6 +148,9 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
 fn title(runs: &[Analysed], answers: &[Answer]) -> String {
     let Some(answer) = answers.first() else { return "Nothing measured".to_owned() };
     let headline = answer::headline(answer);
+    if runs.len() > 1 && answers.iter().all(Answer::is_list) {
+        return format!("{} runs side by side", count(runs.len() as u64));
+    }
     if runs.len() == 1 {
         return headline;
     }

@@ -63,3 +63,19 @@ fn no_line_is_wider_than_the_terminal() {
         }
     }
 }
+
+#[test]
+fn a_page_of_several_runs_has_the_figures_side_by_side() {
+    let runs = baseline::machines();
+    let page = report::html::page(&runs);
+    assert!(page.contains("<h1>3 runs side by side</h1>"));
+    let section = page.split("id=\"side-by-side\"").nth(1).expect("the section");
+    let section = section.split("</section>").next().unwrap();
+    for part in ["Context switching", "switch-2p-0k", "amber", "★", "×0.707", "0.670–0.742"] {
+        assert!(section.contains(part), "no {part}");
+    }
+    assert_eq!(section.matches("<table").count(), 5, "one for each heading");
+    let only = report::html::page(&runs[..1]);
+    assert!(!only.contains("id=\"side-by-side\""));
+    assert!(only.contains("71.0 ns"), "each figure in a unit of its own");
+}

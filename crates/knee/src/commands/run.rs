@@ -303,8 +303,14 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
     };
     let files = (!files.is_empty() && !is_quiet()).then(|| files.to_owned());
     let sight = sight(run, "Another run like this one shows").filter(|_| !is_quiet());
-    let pointers =
-        Pointers { all, lines: left_out.into_iter().chain(sight).chain(files).collect() };
+    let next_to = match run.summary.number {
+        number if number > 0 && !is_quiet() => {
+            show::side_by_side(run, &number.to_string(), &asked.record_file)
+        }
+        _ => Vec::new(),
+    };
+    let lines = left_out.into_iter().chain(next_to).chain(sight).chain(files).collect();
+    let pointers = Pointers { all, lines };
     let answer = above + &terminal::answer(run, conclusions, &style, &pointers);
     if is_quiet() && !asked.all {
         return answer;

@@ -1,4 +1,7 @@
-//! `knee show`: the tables and findings of a run, from the record.
+//! `knee show`: the tables and findings of a run, from the record; of several, machines and runs side by side.
+
+mod named;
+mod several;
 
 use crate::commands::record_file::RecordFile;
 use crate::commands::{concluded, read};
@@ -14,10 +17,12 @@ use report::terminal::{self, Chosen, Pointers};
 use std::path::Path;
 
 #[derive(Args, Debug)]
+#[command(after_help = MORE)]
 pub struct Show {
-    /// A number, the beginning of an id, `last`, FILE.db or FILE.db:RUN
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: String,
+    /// Runs [default: last]: numbers, beginnings of ids, `last`, FILE.db or FILE.db:RUN; names of workloads before
+    /// them show these only
+    #[arg(value_name = "WORKLOAD|RUN")]
+    pub words: Vec<String>,
     /// Show every table, not the headline metric's only
     #[arg(short, long)]
     pub all: bool,
@@ -33,30 +38,71 @@ pub struct Show {
     pub record_file: RecordFile,
 }
 
-/// Shows a run.
+/// What `knee help show` says below its flags.
+const MORE: &str = "\
+Several runs stand side by side: a run in each row, the figures across, with ratios to the first run and the best
+marked where it is significant. docs/compare.md says how.
+
+Examples:
+  knee show 7 --all                       # every table of run 7
+  knee show poll                          # the last run, poll only
+  knee show baseline a.db b.db c.db       # three machines side by side";
+
+/// Shows a run, or several side by side.
 pub fn show(ask: &Show) -> Result<Exit, Trouble> {
-    let run = read(&ask.run, &ask.record_file)?;
-    let conclusions = concluded(&run, &ask.run, &ask.record_file);
+    let named = named::parse(&ask.words)?;
+    let mut runs = Vec::new();
+    for name in &named.runs {
+        runs.push(read(name, &ask.record_file)?);
+    }
+    named::narrow(&mut runs, &named.workloads)?;
+    if runs.len() > 1 {
+        return several::show(ask, runs);
+    }
+    for (name, run) in named.runs.iter().zip(&runs) {
+        show_run(ask, name, run)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Shows one run, which was read by this `name`.
+fn show_run(ask: &Show, name: &str, run: &Run) -> Result<(), Trouble> {
+    let conclusions = concluded(run, name, &ask.record_file);
     if ask.json {
-        print_json(&report::json::run(&run, &conclusions, Samples::Include))?;
-        return Ok(Exit::Done);
+        return print_json(&report::json::run(run, &conclusions, Samples::Include));
     }
     let style = style(ask.all);
     if let Some(function) = &ask.profile {
-        print(&profile(&run, &conclusions, &style, function)?)?;
-        return Ok(Exit::Done);
+        return print(&profile(run, &conclusions, &style, function)?);
     }
-    let tables = tables(&run, &conclusions, &style);
+    let tables = tables(run, &conclusions, &style);
     let all = if ask.all {
         "see above".to_owned()
     } else {
-        format!("{} --all", command(&ask.run, ask.record_file.flag()))
+        format!("{} --all", command(name, ask.record_file.flag()))
     };
-    let pointers = Pointers { all, lines: Vec::new() };
-    let answer = terminal::answer(&run, &conclusions, &style, &pointers);
-    let functions = terminal::top_functions(&run, &conclusions, &style);
-    print(&(tables + &answer + &functions))?;
-    Ok(Exit::Done)
+    let pointers = Pointers { all, lines: side_by_side(run, name, &ask.record_file) };
+    let answer = terminal::answer(run, &conclusions, &style, &pointers);
+    let functions = terminal::top_functions(run, &conclusions, &style);
+    print(&(tables + &answer + &functions))
+}
+
+/// The command that sets a run, which was read by this `name`, next to those of other machines; where its figures
+/// are no series.
+pub fn side_by_side(run: &Run, name: &str, file: &RecordFile) -> Vec<String> {
+    let is_list = |info: &&record::WorkloadInfo| {
+        let mut cells = run.cells.iter().filter(|cell| cell.key.workload == info.name);
+        let first = cells.next().map(|cell| cell.key.point);
+        info.separate_subjects && first.is_some() && cells.all(|cell| Some(cell.key.point) == first)
+    };
+    let workloads = run.plan.workloads.iter().filter(is_list);
+    let record =
+        file.flag().map(|file| format!(" --record {}", shell_word(&file.to_string_lossy())));
+    let record = record.unwrap_or_default();
+    let line = |info: &record::WorkloadInfo| {
+        format!("Next to another machine's: knee show {} {name} OTHER.db{record}", info.name)
+    };
+    workloads.map(line).collect()
 }
 
 /// Functions whose instructions are shown in each table.

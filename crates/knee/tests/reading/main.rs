@@ -6,5 +6,6 @@ mod common;
 mod advise;
 mod compare;
 mod history;
+mod show;
 mod simulate;
 mod terminal;

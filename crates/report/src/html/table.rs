@@ -9,12 +9,13 @@ use crate::text;
 use crate::text::NO_FIGURE;
 use crate::text::leads::Mark;
 use ::findings::Verdict;
+use ::findings::answer::is_single;
 use ::findings::format::exponent_of;
 use ::findings::reasons;
 use analysis::{Basis, Estimate, Growth, Halved, PointSummary, Rate, RateTrend, Row, Table};
 use findings::format::{Unit, count, list, multiple, position, proportion, ratio, significant};
 use maud::{Markup, html};
-use record::Run;
+use record::{Run, WorkloadInfo};
 
 /// Stands behind the best figure at a point.
 fn sign(mark: Mark) -> char {
@@ -40,9 +41,10 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
     let unit = text::metrics::unit(table);
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures.down[table.points_down] {
+            table.figures.down[table.points_down].listed[list_of(run, table).is_some()] {
                 (caption(run, table, &unit, (id, name)))
-                @if table.points_down { (down(table, &unit)) }
+                @if let Some(info) = list_of(run, table) { (listed(table, info)) }
+                @else if table.points_down { (down(table, &unit)) }
                 @else { (across(table, &unit)) }
             }
         }
@@ -78,7 +80,8 @@ fn caption(run: &Run, table: &Table, unit: &Unit, (id, name): (&str, Option<&str
     html! {
         caption id=(id) {
             div {
-                strong { (text::metrics::measure(&table.metric, unit)) }
+                @if list_of(run, table).is_some() { strong { (text::metrics::about(&table.metric)) } }
+                @else { strong { (text::metrics::measure(&table.metric, unit)) } }
                 " · " (text::parameters::with_axis(run, &table.workload, &table.parameters))
                 " · " (text::metrics::medians(run, table))
                 @if has_intervals(table) { ", with its 95 % interval" }
@@ -91,6 +94,45 @@ fn caption(run: &Run, table: &Table, unit: &Unit, (id, name): (&str, Option<&str
 /// Whether any of its figures has an interval: single ones have none.
 fn has_intervals(table: &Table) -> bool {
     table.rows.iter().flat_map(|row| &row.cells).flatten().any(|cell| cell.samples > 1)
+}
+
+/// The workload of a table whose figures are listed: they are not compared, and there is one point.
+fn list_of<'r>(run: &'r Run, table: &Table) -> Option<&'r WorkloadInfo> {
+    let mut workloads = run.plan.workloads.iter();
+    workloads.find(|info| info.name == table.workload).filter(|info| is_single(info, table))
+}
+
+/// Figures down below the headings of the workload, each in a unit of its own.
+fn listed(table: &Table, info: &WorkloadInfo) -> Markup {
+    let rows = text::tables::rows(table).map(|row| (info.group(&row.subject), row));
+    html! {
+        thead { tr { th scope="col" { "subject" } th.number scope="col" { (table.metric.name) } } }
+        @for (group, rows) in text::tables::grouped(rows) {
+            tbody {
+                @if !group.is_empty() { tr { th.group colspan="2" scope="rowgroup" { (group) } } }
+                @for row in rows {
+                    tr.unavailable[row.unavailable.is_some()] {
+                        th scope="row" { (row.label) }
+                        @match (&row.unavailable, row.cells.first().and_then(Option::as_ref)) {
+                            (Some(reason), _) => td.reason { "unavailable: " (reason) },
+                            (None, Some(cell)) => td.number { (figure_and_interval(table, cell)) },
+                            (None, None) => td.number { (median(row, table.points[0], None, (&text::metrics::unit(table), None))) },
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `71.2 ns` with its CI.
+fn figure_and_interval(table: &Table, cell: &PointSummary) -> Markup {
+    let Estimate { value, low, high } = cell.median;
+    let unit = Unit::for_table(&table.metric.unit, &[value]);
+    html! {
+        (unit.with_symbol(value))
+        @if low < high { span.interval { (unit.figure(low)) "–" (unit.figure(high)) } }
+    }
 }
 
 /// Subjects down, points across.

@@ -8,7 +8,8 @@ use crate::comparison::{in_unit, ratio};
 use crate::layout::{BOLD, DIM, Detail, GOOD, INDENT, PLAIN, Pen, Style};
 use crate::text;
 use crate::text::NO_FIGURE;
-use findings::format::{Unit, count, counted};
+use analysis::Estimate;
+use findings::format::{Unit, count, counted, percent};
 
 /// Behind a figure that is better than that of each other run.
 const BEST: char = '*';
@@ -26,10 +27,10 @@ pub fn text(side: &SideBySide<'_>, style: &Style) -> String {
     for tables in by_scope(&tables) {
         out.push('\n');
         if tables.iter().all(|table| table.is_single()) {
-            pen.single_figures(&mut out, &names, &tables);
+            pen.single_figures(&mut out, &names, &tables, all);
         } else {
             for table in tables {
-                pen.series_of_runs(&mut out, &names, table);
+                pen.series_of_runs(&mut out, &names, table, all);
             }
         }
     }
@@ -90,7 +91,13 @@ fn missing(tables: &[SideTable<'_>], names: &[String]) -> Vec<String> {
 
 impl Pen {
     /// A grid for each heading, its figures across.
-    fn single_figures(&self, out: &mut String, names: &[String], tables: &[&SideTable<'_>]) {
+    fn single_figures(
+        &self,
+        out: &mut String,
+        names: &[String],
+        tables: &[&SideTable<'_>],
+        all: bool,
+    ) {
         let Some((run, table)) = tables.first().map(|table| table.first) else { return };
         let at = counted(&count(table.points[0]), &table.axis);
         let scope = text::parameters::scope(&table.workload, &table.parameters);
@@ -107,7 +114,7 @@ impl Pen {
                 heads.map(|((_, row), unit)| vec![format!("{} ", row.label), in_head(unit)]);
             let rows = names.iter().enumerate().map(|(run, name)| {
                 let cells = figures.iter().zip(&units);
-                let cells = cells.map(|((_, row), unit)| lines(&row.points[0][run], unit));
+                let cells = cells.map(|((_, row), unit)| lines(&row.points[0][run], unit, all));
                 (name.clone(), cells.collect())
             });
             let grid =
@@ -117,7 +124,7 @@ impl Pen {
     }
 
     /// A grid for each series, its points across.
-    fn series_of_runs(&self, out: &mut String, names: &[String], table: &SideTable<'_>) {
+    fn series_of_runs(&self, out: &mut String, names: &[String], table: &SideTable<'_>, all: bool) {
         let unit = table.unit();
         let title = format!("{}{}", table.title(), in_unit(&unit));
         self.paragraph(out, BOLD, &title, (0, INDENT));
@@ -127,7 +134,7 @@ impl Pen {
                 out.push('\n');
             }
             let rows = names.iter().enumerate().map(|(run, name)| {
-                let cells = row.points.iter().map(|cells| lines(&cells[run], &unit));
+                let cells = row.points.iter().map(|cells| lines(&cells[run], &unit, all));
                 (name.clone(), cells.collect())
             });
             let grid =
@@ -141,11 +148,14 @@ fn in_head(unit: &Unit) -> String {
     format!("{} ", unit.symbol)
 }
 
-/// A figure, its ratio to the first run, and the CI of that.
-fn lines(cell: &SideCell<'_>, unit: &Unit) -> Cell {
+/// A figure, with its own CI where `all` is wanted; its ratio to the first run, and the CI of that.
+fn lines(cell: &SideCell<'_>, unit: &Unit, all: bool) -> Cell {
     let figure = cell.median.map_or_else(|| NO_FIGURE.to_owned(), |m| unit.figure(m.value));
     let (mark, own) = if cell.is_best { (BEST, GOOD) } else { (' ', PLAIN) };
     let mut lines = vec![(own, format!("{figure}{mark}"))];
+    if let Some(Estimate { value, low, high }) = cell.median.filter(|m| all && m.low < m.high) {
+        lines.push((DIM, format!("±{} ", percent((high - low) / 2.0 / value.abs()))));
+    }
     if let Some(judged) = cell.ratio {
         lines.push((paint(judged.verdict), ratio(judged)));
         lines.extend(range(judged).map(|range| (DIM, format!("{range} "))));

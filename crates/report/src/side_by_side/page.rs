@@ -9,10 +9,14 @@ use crate::history::sentences::difference;
 use crate::html::{Front, head, page_with};
 use crate::text;
 use crate::text::NO_FIGURE;
-use analysis::compare::Verdict;
+use analysis::Table;
+use analysis::compare::{Terms, Verdict, compare_several};
+use findings::Conclusions;
+use findings::answer::is_single;
 use findings::format::{Unit, count, counted};
 use findings::left_out;
 use maud::{Markup, html};
+use record::Run;
 
 pub(crate) const STYLE: &str =
     concat!(include_str!("../../assets/comparison.css"), include_str!("../../assets/side.css"));
@@ -50,6 +54,41 @@ fn answer(side: &SideBySide<'_>, names: &[String]) -> Markup {
             (head::line("Compared with", &html! { (base) }))
         }
     }
+}
+
+/// The section of a page of `runs` that lie over each other: the figures that are no series, side by side; nothing
+/// where fewer than two runs have any.
+pub(crate) fn lists(runs: &[(Run, Conclusions)]) -> Markup {
+    let has_list = |(run, conclusions): &&(Run, Conclusions)| {
+        conclusions.analysis.tables.iter().any(|table| is_listed(run, table))
+    };
+    if runs.iter().filter(has_list).count() < 2 {
+        return html! {};
+    }
+    let narrowed: Vec<(Run, Conclusions)> = runs.iter().map(narrowed).collect();
+    let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
+    let compared: Vec<&Run> = narrowed.iter().map(|(run, _)| run).collect();
+    let several = compare_several(&compared, &terms);
+    section(&SideBySide { runs: &narrowed, several: &several }, false)
+}
+
+/// What counts as no difference where nothing else is asked for.
+const MARGIN: f64 = 0.05;
+
+fn is_listed(run: &Run, table: &Table) -> bool {
+    let mut workloads = run.plan.workloads.iter();
+    workloads.any(|info| info.name == table.workload && is_single(info, table))
+}
+
+/// Of a run only the workloads whose figures are listed.
+fn narrowed((run, conclusions): &(Run, Conclusions)) -> (Run, Conclusions) {
+    let (mut run, mut conclusions) = (run.clone(), conclusions.clone());
+    conclusions.analysis.tables.retain(|table| is_listed(&run, table));
+    let names: Vec<&String> =
+        conclusions.analysis.tables.iter().map(|table| &table.workload).collect();
+    run.plan.workloads.retain(|info| names.contains(&&info.name));
+    run.cells.retain(|cell| names.contains(&&cell.key.workload));
+    (run, conclusions)
 }
 
 /// The tables; with the `facts` in which the runs differ from the first.

@@ -76,7 +76,9 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
         figures,
         pen.caveat_section(conclusions.caveats.iter().filter(|caveat| !answer.trust.says(caveat))),
     ];
-    shorten(&mut sections, lines_max);
+    // Of a list of figures caveats give way first.
+    let weights = if answer.is_list() { [0, 1, 1, 1, 1, 1] } else { WEIGHTS };
+    shorten(&mut sections, lines_max, weights);
     let caveats = sections.split_off(sections.len() - 1);
     let mut out = String::new();
     for (index, section) in sections.iter().enumerate() {
@@ -109,8 +111,8 @@ impl Section {
 }
 
 /// Leaves out statements until the sections have `lines` at most: always the last one of the section that
-/// has most lines for its [`WEIGHTS`].
-fn shorten(sections: &mut [Section], lines: usize) {
+/// has most lines for its weight.
+fn shorten(sections: &mut [Section], lines: usize, weights: [usize; 6]) {
     let used = |sections: &[Section]| {
         let shown = sections
             .iter()
@@ -121,7 +123,7 @@ fn shorten(sections: &mut [Section], lines: usize) {
     while used(sections) > lines {
         let with_statements =
             sections.iter_mut().enumerate().filter(|(_, section)| !section.statements.is_empty());
-        let weight = |(index, section): &(usize, &mut Section)| WEIGHTS[*index] * section.lines();
+        let weight = |(index, section): &(usize, &mut Section)| weights[*index] * section.lines();
         let Some((_, largest)) = with_statements.max_by_key(weight) else { return };
         largest.statements.pop();
         largest.left_out += 1;

@@ -1,0 +1,39 @@
+//! Several runs side by side.
+
+use super::Show;
+use crate::exit::{Exit, Trouble};
+use crate::output::{print, print_json, style};
+use ::record::Run;
+use ::report::side_by_side::{self, SideBySide};
+use analysis::compare::{Terms, compare_several};
+
+/// What counts as no difference.
+const MARGIN: f64 = 0.05;
+
+/// Shows `runs` side by side, ratios to the first of them.
+pub(super) fn show(ask: &Show, runs: Vec<Run>) -> Result<Exit, Trouble> {
+    if ask.profile.is_some() {
+        return Err(Trouble::usage(
+            "--profile shows one run; `knee compare` compares the profiles of two",
+        ));
+    }
+    let ids: Vec<&str> = runs.iter().map(|run| run.summary.id.as_str()).collect();
+    if let Some(at) = (1..ids.len()).find(|&at| ids[..at].contains(&ids[at])) {
+        let run = &runs[at].summary;
+        return Err(Trouble::usage(format!("run {} ({}) is named twice", run.number, run.id)));
+    }
+    let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: ask.all };
+    let several = compare_several(&runs.iter().collect::<Vec<_>>(), &terms);
+    let analysed = runs.into_iter().map(|run| {
+        let conclusions = findings::conclude(&run);
+        (run, conclusions)
+    });
+    let runs: Vec<_> = analysed.collect();
+    let side = SideBySide { runs: &runs, several: &several };
+    if ask.json {
+        print_json(&side_by_side::json(&side))?;
+    } else {
+        print(&side_by_side::machines(&side, &style(ask.all)))?;
+    }
+    Ok(Exit::Done)
+}

@@ -366,6 +366,7 @@ mod tests {
             unavailable: None,
             growth: None,
             rate: None,
+            speedup: None,
             scaling: None,
             unfinished: Vec::new(),
             modes: None,

@@ -20,6 +20,7 @@
 //! then the line bends between the two points, and the interval is widened to where the line behind the
 //! second would lead, drawn back.
 
+pub mod speedup;
 pub mod thresholds;
 pub(crate) mod unfinished;
 pub mod usl;

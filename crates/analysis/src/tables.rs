@@ -24,7 +24,7 @@ use crate::tables::shares::Portion;
 use crate::trust::budget_interval::budget_interval;
 use crate::{
     ComparisonOutcome, CutShort, Distribution, Growth, Lead, MissingFigure, PointSummary, Rate,
-    Row, Scaling, SubjectComparison, Table, rates,
+    Row, Scaling, Speedup, SubjectComparison, Table, rates,
 };
 use fastrand::Rng;
 use record::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
@@ -265,6 +265,7 @@ impl Context<'_> {
             Some(one_each) => unfinished::beyond(rate, &all, one_each, &unfinished),
             None => rate,
         };
+        let speedup = headline_from.and_then(|one_each| self.speedup(&all, one_each));
         let scaling = headline_from.and_then(|one_each| self.scaling(&all, one_each));
         // A trajectory has more positions than its table shows.
         let figures: Vec<Figure> =
@@ -287,6 +288,7 @@ impl Context<'_> {
             unavailable,
             growth,
             rate,
+            speedup,
             scaling,
             unfinished,
             modes: shape.modes,
@@ -310,8 +312,18 @@ impl Context<'_> {
         says_so && !self.metric.lower_is_better && !self.workload.averages
     }
 
-    fn scaling(&self, figures: &[Figure], one_each: u64) -> Option<Scaling> {
+    fn speedup(&self, figures: &[Figure], one_each: u64) -> Option<Speedup> {
+        let is_parallel = self.workload.parallel.is_some() && self.is_rate(true);
         let seen: Vec<_> = figures.iter().map(Figure::seen).collect();
+        let best: Vec<_> = figures.iter().map(|figure| figure.best).collect();
+        is_parallel.then(|| rates::speedup::speedup(&seen, &best, one_each))?
+    }
+
+    /// The law. Of those that do work of their own it is that up to one for each of the whole: beyond, they only take turns.
+    fn scaling(&self, figures: &[Figure], one_each: u64) -> Option<Scaling> {
+        let is_parallel = self.workload.parallel.is_some();
+        let counting = figures.iter().filter(|f| !is_parallel || f.summary.point <= one_each);
+        let seen: Vec<_> = counting.map(Figure::seen).collect();
         if self.is_rate(true) { usl::scaling(&seen, Some(one_each)) } else { None }
     }
 
@@ -331,6 +343,11 @@ impl Context<'_> {
         let seen: Vec<_> = counting.iter().map(|figure| figure.seen()).collect();
         let best: Vec<_> = counting.iter().map(|figure| figure.best).collect();
         let at = one_each.and_then(|point| seen.iter().position(|figure| figure.point == point));
+        if headline && self.workload.parallel.is_some() && at.is_some_and(|at| at + 1 == seen.len())
+        {
+            // Its speedup says all that there is.
+            return None;
+        }
         let Some(at) = at.filter(|&at| at + 1 < seen.len()) else {
             return rates::rate_by(&seen, &best);
         };

@@ -11,7 +11,9 @@ pub(crate) mod parameter;
 mod subject;
 pub mod template;
 
-pub use about::{About, Kind, MetricAbout, RatioAbout, SampleKind, SubjectsAre, Usual};
+pub use about::{
+    About, Kind, MetricAbout, ParallelAbout, RatioAbout, SampleKind, SubjectsAre, Usual,
+};
 pub use cell::Cell;
 pub use failure::Failure;
 pub use info::info;

@@ -70,6 +70,17 @@ impl<'a> Context<'a> {
         })
     }
 
+    /// The table of the same metric and workload that differs in nothing but the value of `parameter`, which is `value`
+    /// there.
+    pub fn sibling_with(&self, table: &Table, parameter: &str, value: &str) -> Option<&'a Table> {
+        let mut wanted = table.parameters.clone();
+        wanted.insert(parameter.to_owned(), value.into());
+        self.all_tables().find(|sibling| {
+            (&sibling.workload, &sibling.metric.name, &sibling.parameters)
+                == (&table.workload, &table.metric.name, &wanted)
+        })
+    }
+
     /// Whether the deviations of the figures are known from elsewhere than from their rounds.
     pub(crate) fn has_deviations(&self) -> bool {
         self.named_points.is_some_and(|points| points.deviations.len() > 1)

@@ -142,6 +142,8 @@ table! {
     growth::Growth,
     trend::Trend,
     unfinished::Unfinished,
+    speedup::Speedup,
+    sharing::Sharing,
     scaling::Scaling,
     fairness::Fairness,
     modes::Modes,

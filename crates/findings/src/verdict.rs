@@ -1,7 +1,7 @@
 //! A finding in a word or two: what stands in a table's last column and in a tag next to a sentence.
 
-use crate::format::{class, count, divided, factor, ratio, trend};
-use analysis::{Class, Growth, Rate, RateTrend, Row};
+use crate::format::{self, class, count, divided, factor, ratio, trend};
+use analysis::{Class, Growth, Rate, RateTrend, Row, Speedup, SpeedupVerdict};
 
 /// An order of growth or a trend, with its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,11 +92,37 @@ impl From<&Rate> for Verdict {
     }
 }
 
+impl From<SpeedupVerdict> for Tone {
+    fn from(verdict: SpeedupVerdict) -> Self {
+        match verdict {
+            SpeedupVerdict::Scales => Self::Low,
+            SpeedupVerdict::Rises | SpeedupVerdict::Holds | SpeedupVerdict::Peaks => Self::Middle,
+            SpeedupVerdict::Falls | SpeedupVerdict::Collapses => Self::High,
+            SpeedupVerdict::Undecided => Self::Open,
+        }
+    }
+}
+
+impl From<&Speedup> for Verdict {
+    fn from(speedup: &Speedup) -> Self {
+        let by = match speedup.verdict {
+            SpeedupVerdict::Falls | SpeedupVerdict::Collapses => divided(speedup.factor.value),
+            SpeedupVerdict::Peaks => speedup
+                .peak
+                .as_ref()
+                .map_or_else(String::new, |peak| format!("at {}", count(peak.at))),
+            _ => factor(speedup.factor.value),
+        };
+        Self { word: format::speedup(speedup.verdict), by, tone: speedup.verdict.into() }
+    }
+}
+
 impl Verdict {
     /// How a series grows, or where its rate goes, where the figures say so.
     pub fn new(row: &Row) -> Option<Self> {
         let growth = row.growth.as_ref().map(Self::from);
-        growth.or_else(|| row.rate.as_ref().map(Self::from))
+        let speedup = || row.speedup.as_ref().map(Self::from);
+        growth.or_else(speedup).or_else(|| row.rate.as_ref().map(Self::from))
     }
 
     /// Its word as a tag.

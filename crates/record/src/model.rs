@@ -207,6 +207,10 @@ pub struct WorkloadInfo {
     /// none is the best.
     #[serde(default, skip_serializing_if = "is_false")]
     pub separate_subjects: bool,
+    /// What works side by side along the axis, where each does work of its own: then the rate is to grow with it, up to one for
+    /// each of the [ratio](Self::ratio)'s whole. Absent where that is not so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<Parallel>,
     /// Pairs of subjects whose comparison is always reported.
     #[serde(default, alias = "rivals")]
     pub compared_pairs: Vec<(String, String)>,
@@ -242,6 +246,17 @@ pub struct Ratio {
     /// Whether it is written as a multiple of the whole (`4 per CPU`), and not as a percentage.
     #[serde(default)]
     pub multiple: bool,
+}
+
+/// What works side by side: threads that share what is their process's, or processes that don't.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parallel {
+    /// The parameter that says which: `by`.
+    pub parameter: String,
+    /// Its value for those that share: `threads`.
+    pub sharing: String,
+    /// Its value for those that don't: `processes`.
+    pub separate: String,
 }
 
 /// One figure that a workload measures at each point.
@@ -339,6 +354,9 @@ pub struct SubjectInfo {
     /// [`WorkloadInfo::headline`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub headline: String,
+    /// What those that [share](Parallel::sharing) have in common in it: `the descriptor table`; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub shared: String,
 }
 
 /// A subject that can't be measured here.

@@ -4,7 +4,7 @@ mod fixture;
 
 use findings::Conclusions;
 use fixture::trajectory::{Size, before};
-use fixture::{baseline, build, dead, locks, pipetest, realistic, suite};
+use fixture::{baseline, build, dead, locks, pipetest, realistic, suite, syscalls};
 use record::Run;
 use report::layout::{Detail, Style};
 use report::terminal::{LINES_MAX, Pointers, answer};
@@ -23,6 +23,11 @@ fn an_answer_says_what_stops_scaling_and_what_to_use_instead() {
     insta::assert_snapshot!("answer_lock", shown(&locks::locks(5), 100));
     insta::assert_snapshot!("answer_dead", shown(&dead::dead(12), 80));
     insta::assert_snapshot!("answer_suite", shown(&suite::suite(), 100));
+}
+
+#[test]
+fn an_answer_names_the_calls_that_stop_scaling_and_what_threads_share() {
+    insta::assert_snapshot!("answer_syscalls", shown(&syscalls::syscalls(), 100));
 }
 
 #[test]

@@ -65,6 +65,45 @@ impl RateTrend {
     }
 }
 
+/// How a rate grows with those that work side by side, up to one for each CPU.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Speedup {
+    /// The verdict.
+    pub verdict: SpeedupVerdict,
+    /// The point that the last one is compared with: the first, or the peak where the rate peaks or collapses behind one.
+    pub from: u64,
+    /// The point with one for each.
+    pub to: u64,
+    /// The median there.
+    pub level: f64,
+    /// The rate at `to` over that at `from`.
+    pub factor: Estimate,
+    /// What that would be if each did as much as at the first point: their number over that at the first point.
+    pub linear: f64,
+    /// The peak, where it is clearly better than both ends.
+    pub peak: Option<Peak>,
+}
+
+/// How a rate grows with those that work side by side: the fixed vocabulary of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpeedupVerdict {
+    /// It grows in proportion, or nearly.
+    Scales,
+    /// It grows by a tenth or more, and by less than that.
+    Rises,
+    /// All together do as much as the first alone.
+    Holds,
+    /// It grows and falls again, by a tenth or more, but not to less than half of its best.
+    Peaks,
+    /// All together do less than the first alone.
+    Falls,
+    /// All together do less than half.
+    Collapses,
+    /// The evidence is too thin.
+    Undecided,
+}
+
 /// The Universal Scalability Law: X(N) = λN / (1 + σ(N − 1) + κN(N − 1)).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scaling {

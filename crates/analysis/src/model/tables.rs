@@ -1,7 +1,7 @@
 //! Tables of figures: what analysis returns for each metric of each workload.
 
 use super::{
-    Averages, Drift, Growth, Lead, Modes, ProfileTable, Ranking, Rate, Scaling, Step,
+    Averages, Drift, Growth, Lead, Modes, ProfileTable, Ranking, Rate, Scaling, Speedup, Step,
     SubjectComparison,
 };
 use crate::MissingFigure;
@@ -159,6 +159,8 @@ pub struct Row {
     /// The trend of its rate; absent with fewer than two points, and where less is better. Where the ratio
     /// is shown as a multiple, the trend begins at 1: below 1 threads add CPUs, above 1 they share them.
     pub rate: Option<Rate>,
+    /// How its rate grows up to a ratio of 1, where each of the part does work of its own; absent elsewhere.
+    pub speedup: Option<Speedup>,
     /// The fit of the Universal Scalability Law to its rate; absent where the ratio is not shown as a
     /// multiple.
     pub scaling: Option<Scaling>,

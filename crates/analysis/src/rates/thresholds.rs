@@ -7,6 +7,11 @@
 pub const HOLDS_MIN: f64 = 0.9;
 /// A rate that falls below this share of what it was collapses: a half.
 pub const COLLAPSE_MAX: f64 = 0.5;
+/// A rate that reaches this share of what all would do, if each did as much as the first, scales: four fifths, which a fifth of
+/// contention leaves of two.
+pub const SCALES_MIN: f64 = 0.8;
+/// Where its interval reaches below this share, it only rises.
+pub const SCALES_INTERVAL_MIN: f64 = 0.7;
 /// Below this share a rate is crushed by over-commitment: contention alone costs a lock less. Source: locks
 /// on 2 to 64 CPUs, see `tests/locks.rs`.
 pub const CRUSHED_MAX: f64 = 0.01;

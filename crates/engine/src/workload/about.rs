@@ -32,6 +32,9 @@ pub struct About {
     pub points_down: bool,
     /// What its subjects are to each other.
     pub subjects_are: SubjectsAre,
+    /// What works side by side along the axis, each at work of its own, so that its rate is to grow up to one for each of
+    /// the [ratio](About::ratio)'s whole.
+    pub parallel: Option<ParallelAbout>,
     /// Pairs of subjects whose comparison is always reported.
     pub compared_pairs: &'static [(&'static str, &'static str)],
     /// How much is measured by default.
@@ -88,6 +91,7 @@ impl About {
         trajectory: false,
         points_down: false,
         subjects_are: SubjectsAre::Alternatives,
+        parallel: None,
         compared_pairs: &[],
         usual: Usual {
             rounds: 7,
@@ -149,6 +153,17 @@ pub enum SubjectsAre {
     Alternatives,
     /// Operations that have nothing to do with each other: only [`About::compared_pairs`] are compared.
     Separate,
+}
+
+/// What works side by side: threads that share what is their process's, or processes that don't.
+#[derive(Clone, Copy, Debug)]
+pub struct ParallelAbout {
+    /// The parameter that says which: `by`.
+    pub parameter: &'static str,
+    /// Its value for those that share: `threads`.
+    pub sharing: &'static str,
+    /// Its value for those that don't: `processes`.
+    pub separate: &'static str,
 }
 
 /// Whether a workload runs without being named.

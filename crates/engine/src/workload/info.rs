@@ -4,7 +4,7 @@ use super::Workload;
 use super::about::{Kind, MetricAbout, SampleKind, SubjectsAre};
 use super::parameter::Parameter;
 use super::subject::Subject;
-use record::{MetricInfo, Ratio, SubjectInfo, WorkloadInfo, WorkloadRole};
+use record::{MetricInfo, Parallel, Ratio, SubjectInfo, WorkloadInfo, WorkloadRole};
 
 /// A workload's own description, in the record's shape, with `axis` as its axis.
 pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
@@ -31,6 +31,11 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
             Kind::Suite | Kind::Named | Kind::Fault => WorkloadRole::Comparison,
         }),
         separate_subjects: about.subjects_are == SubjectsAre::Separate,
+        parallel: about.parallel.map(|parallel| Parallel {
+            parameter: parallel.parameter.into(),
+            sharing: parallel.sharing.into(),
+            separate: parallel.separate.into(),
+        }),
         compared_pairs: about
             .compared_pairs
             .iter()
@@ -69,5 +74,6 @@ fn subject_info(subject: &Subject) -> SubjectInfo {
         control: subject.control,
         group: subject.group.into(),
         headline: subject.headline.into(),
+        shared: subject.shared.into(),
     }
 }

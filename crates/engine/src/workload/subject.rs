@@ -24,6 +24,8 @@ pub struct Subject {
     pub group: &'static str,
     /// Its headline metric, where that is not the first of the workload; else empty.
     pub headline: &'static str,
+    /// What threads of a process have in common in it, and processes don't, where it can be done by both; else empty.
+    pub shared: &'static str,
 }
 
 impl Subject {
@@ -39,6 +41,7 @@ impl Subject {
             by_name_only: false,
             group: "",
             headline: "",
+            shared: "",
         }
     }
 }

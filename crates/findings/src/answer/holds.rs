@@ -4,8 +4,9 @@ use super::material::Material;
 use super::range::Range;
 use super::series::Series;
 use super::verdict_group::VerdictGroup;
-use crate::format::count;
-use crate::sentence::{Part, Sentence, text};
+use crate::format::{count, counted, factor};
+use crate::names::Names;
+use crate::sentence::{Part, Sentence, list, text};
 use analysis::Table;
 use record::Parameters;
 use serde::Serialize;
@@ -25,6 +26,8 @@ pub struct Holding {
     pub subjects: Vec<String>,
     /// How many subjects of the table have a verdict.
     pub total: usize,
+    /// Whether they are speedups: they do more with more threads, up to one for each CPU.
+    pub scales: bool,
     /// The least and the greatest of their medians, in the metric's unit.
     pub level: Range,
     /// The entry among those of other workloads: `accept`, or `poll (active = 1; 10 of 13)`.
@@ -55,6 +58,7 @@ fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Opt
         in_range.map(|cell| cell.median.value)
     });
     let level = Range::new(medians);
+    let scales = holding.iter().all(|series| series.linear.is_some());
     let part = (subjects.len() < total)
         .then(|| format!("{} of {}", count(subjects.len() as u64), count(total as u64)));
     let label = Sentence::new([
@@ -69,6 +73,11 @@ fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Opt
         _ if level.0 >= level.1 => format!(" {verb} at {max}"),
         _ => format!(" {verb} between {min} and {max}"),
     };
+    let (label, stay) = if scales {
+        (scale_label(&holding, &names), scale_text(&holding, &names))
+    } else {
+        (label, stay)
+    };
     let sentence = Sentence::new(names.whole_subject_list().into_iter().chain([text(stay)]));
     Some(Holding {
         workload: table.workload.clone(),
@@ -77,10 +86,35 @@ fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Opt
         is_cost: table.metric.lower_is_better,
         subjects,
         total,
+        scales,
         level,
         label,
         sentence,
     })
+}
+
+/// `getppid, stat, poll and 16 more (by = threads) ×1.83 to ×2.01`.
+fn scale_label(holding: &[&Series<'_>], names: &Names<'_>) -> Sentence {
+    let (named, counted_only) = holding.split_at(NAMED_MAX.min(holding.len()));
+    let mut parts: Vec<Part> =
+        named.iter().map(|series| names.label(&series.row.subject)).collect();
+    if !counted_only.is_empty() {
+        parts.push(text(format!("{} more", count(counted_only.len() as u64))));
+    }
+    let gains = Range::new(holding.iter().map(|series| 1.0 / series.factor)).format(factor);
+    let rest = text(format!("{} {gains}", names.qualifier()));
+    Sentence::new(list(parts).into_iter().chain([rest]))
+}
+
+/// Speedups that are named in a label.
+const NAMED_MAX: usize = 3;
+
+/// ` scale ×1.83 to ×2.01 from 1 to 2 threads`.
+fn scale_text(holding: &[&Series<'_>], names: &Names<'_>) -> String {
+    let verb = if holding.len() == 1 { "scales" } else { "scale" };
+    let gains = Range::new(holding.iter().map(|series| 1.0 / series.factor)).format(factor);
+    let (from, to) = (holding[0].from, holding[0].to);
+    format!(" {verb} {gains} from {} to {}", count(from), counted(&count(to), names.axis()))
 }
 
 /// What stands behind a workload: its table's qualifier, and how many of its subjects hold.

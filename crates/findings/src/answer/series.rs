@@ -27,6 +27,8 @@ pub(super) struct Series<'a> {
     pub level: f64,
     /// Where it peaks, if it does.
     pub peak: Option<u64>,
+    /// Of a speedup, how many times more would be done in proportion.
+    pub linear: Option<f64>,
 }
 
 impl<'a> Series<'a> {
@@ -39,6 +41,12 @@ impl<'a> Series<'a> {
                     let word = class(growth.class);
                     (growth.into(), word, growth.from, growth.to, growth.factor, None)
                 }
+                Data::Speedup(speedup) => {
+                    let word = Verdict::from(speedup).word;
+                    let peak = speedup.peak.map(|peak| peak.at);
+                    let factor = 1.0 / speedup.factor.value;
+                    (speedup.into(), word, speedup.from, speedup.to, factor, peak)
+                }
                 Data::Trend(rate) => {
                     let word = Verdict::from(rate).word;
                     let peak = rate.peak.map(|peak| peak.at);
@@ -46,9 +54,29 @@ impl<'a> Series<'a> {
                 }
                 _ => return None,
             };
+            let linear = match &finding.data {
+                Data::Speedup(speedup) => Some(speedup.linear),
+                // Beyond the CPUs nothing more is to be expected: only a fall says something.
+                Data::Trend(_) if row.speedup.is_some() && group == VerdictGroup::Holds => {
+                    return None;
+                }
+                _ => None,
+            };
             let level = row.at(to)?.median.value;
             let shared_word = shared_word(finding).unwrap_or(word);
-            Some(Self { table, row, group, word, shared_word, from, to, factor, level, peak })
+            Some(Self {
+                table,
+                row,
+                group,
+                word,
+                shared_word,
+                from,
+                to,
+                factor,
+                level,
+                peak,
+                linear,
+            })
         };
         material.table_findings().filter_map(series).collect()
     }
@@ -65,8 +93,15 @@ impl<'a> Series<'a> {
     }
 }
 
+/// The verdict that speedups of one group share.
+const NO_MORE: &str = "does not scale";
+
 /// `at least linear` for the classes that are.
 fn shared_word(finding: &Finding) -> Option<&'static str> {
+    if let Data::Speedup(_) = &finding.data {
+        // Whether two do as much as one or less, they do not do more.
+        return Some(NO_MORE);
+    }
     let Data::Growth(growth) = &finding.data else { return None };
     let is_at_least = [Class::Linear, Class::AtLeastLinear, Class::Linearithmic];
     is_at_least.contains(&growth.class).then(|| class(Class::AtLeastLinear))

@@ -8,7 +8,7 @@ use super::series::Series;
 use super::statement::{Evidence, Statement, Topic, rank};
 use super::thresholds::SAME_FACTOR_MAX;
 use super::verdict_group::VerdictGroup;
-use crate::format::{count, factor, fall, list, multiple};
+use crate::format::{count, counted, factor, fall, list, multiple, number_word};
 use crate::kinds::Data;
 use crate::names::Names;
 use crate::sentence::{Part, Sentence, text};
@@ -42,6 +42,7 @@ fn grouped<'s, 'a: 's>(
             let first = group[0];
             series.is_of(first.table)
                 && (series.shared_word, series.to) == (first.shared_word, first.to)
+                && series.linear.is_some() == first.linear.is_some()
         };
         match groups.iter_mut().find(belongs) {
             Some(group) => group.push(series),
@@ -60,7 +61,8 @@ fn statement(material: &Material<'_>, group: &[&Series<'_>]) -> Statement {
     let advice = Advice::new(table, &subjects, to, &names);
     let consequence = Consequence {
         avoidable: advice.is_some(),
-        ..Consequence::new(table, &subjects, evidence.factor.1)
+        // Of a speedup what is lost is what would be done in proportion.
+        ..Consequence::new(table, &subjects, evidence.factor.1 * group[0].linear.unwrap_or(1.0))
     };
     let topic = if table.metric.lower_is_better { Topic::Grows } else { Topic::Falls };
     let statement = Statement::new(topic, table, subjects, consequence, sentence);
@@ -87,6 +89,9 @@ impl Evidence {
 fn sentence(group: &[&Series<'_>], names: &Names<'_>) -> Sentence {
     let mut sorted = group.to_vec();
     sorted.sort_by(|a, b| b.factor.total_cmp(&a.factor));
+    if let Some(linear) = group[0].linear {
+        return speedups(&sorted, linear, names);
+    }
     let is_alike = |a: &&Series<'_>, b: &&Series<'_>| a.factor <= SAME_FACTOR_MAX * b.factor;
     let mut parts: Vec<Part> = Vec::new();
     for (index, cluster) in sorted.chunk_by(is_alike).enumerate() {
@@ -145,6 +150,41 @@ fn fall_text(evidence: &Evidence, cluster: &[&Series<'_>], names: &Names<'_>) ->
         _ => format!("{qualifier} {verb} {factors} {range}, leaving {level}"),
     }
 }
+
+/// The speedups of a table, the least first: `dup-close ×0.547, brk ×0.798 and open-close-one ×1.00 (by = threads) stop scaling
+/// from 1 to 2 threads`, `stat ×1.46 and accept-one ×1.55 rise from 1 to 2 threads, of ×2.00 in proportion`.
+fn speedups(sorted: &[&Series<'_>], linear: f64, names: &Names<'_>) -> Sentence {
+    let (first, rest) = sorted.split_at(SPEEDUPS_MAX.min(sorted.len()));
+    let gain = |series: &&Series<'_>| {
+        let gain = factor(1.0 / series.factor);
+        [names.label(&series.row.subject), text(format!(" {gain}"))]
+    };
+    let mut parts: Vec<Part> = Vec::new();
+    for (index, series) in first.iter().enumerate() {
+        let is_last = index + 1 == first.len() && rest.is_empty();
+        let separator = if is_last { " and " } else { ", " };
+        parts.extend((index > 0).then(|| text(separator)));
+        parts.extend(gain(series));
+    }
+    if !rest.is_empty() {
+        parts.push(text(format!(" and {} more", number_word(rest.len()))));
+    }
+    let (from, to) = (sorted[0].from, sorted[0].to);
+    let range = format!("from {} to {}", count(from), counted(&count(to), names.axis()));
+    let (singular, plural, end) = match sorted[0].group {
+        VerdictGroup::Slows => {
+            ("rises", "rise", format!(", of ×{} in proportion", multiple(linear)))
+        }
+        _ => ("stops", "stop", String::new()),
+    };
+    let verb = if sorted.len() == 1 { singular } else { plural };
+    let verb = if end.is_empty() { format!("{verb} scaling") } else { verb.to_owned() };
+    parts.push(text(format!("{} {verb} {range}{end}", names.qualifier())));
+    Sentence::new(parts)
+}
+
+/// Of more speedups than this in a statement the others are counted.
+const SPEEDUPS_MAX: usize = 8;
 
 /// `from 10 to 10,000 watched descriptors`, `from 1 to 8 threads per CPU`.
 fn range_text(evidence: &Evidence, names: &Names<'_>) -> String {

@@ -1,7 +1,7 @@
 //! What a verdict means for whoever has to choose: the one place that sorts classes and trends.
 
 use super::thresholds::{FALL_FACTOR_MIN, FLAT_FACTOR_MAX};
-use analysis::{Class, Growth, Rate, RateTrend};
+use analysis::{Class, Growth, Rate, RateTrend, Speedup, SpeedupVerdict};
 
 /// What a verdict means for whoever has to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,20 @@ impl From<&Rate> for VerdictGroup {
                 let is_small = rate.factor.value * FALL_FACTOR_MIN > 1.0;
                 if is_small { Self::Slows } else { Self::Falls }
             }
+        }
+    }
+}
+
+impl From<&Speedup> for VerdictGroup {
+    fn from(speedup: &Speedup) -> Self {
+        match speedup.verdict {
+            SpeedupVerdict::Scales => Self::Holds,
+            SpeedupVerdict::Rises => Self::Slows,
+            SpeedupVerdict::Holds
+            | SpeedupVerdict::Peaks
+            | SpeedupVerdict::Falls
+            | SpeedupVerdict::Collapses => Self::Falls,
+            SpeedupVerdict::Undecided => Self::Undecided,
         }
     }
 }

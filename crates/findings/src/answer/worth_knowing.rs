@@ -1,5 +1,6 @@
 //! What is worth knowing besides: findings of one kind about several subjects of a table in one statement.
 
+use super::consequence::Consequence;
 use super::material::Material;
 use super::range::Range;
 use super::statement::{Statement, Topic, rank};
@@ -7,6 +8,7 @@ use super::stops_scaling::{level_text, slowing};
 use super::{advice, spread};
 use crate::finding::Finding;
 use crate::format::{count, factor, multiple, number_word, percent, ratio};
+use crate::kinds::sharing::Sharing;
 use crate::kinds::step::{between, step_factor};
 use crate::kinds::trade_off::TradeOff;
 use crate::kinds::{Data, Kind};
@@ -50,6 +52,7 @@ fn is_joined(first: &Finding, second: &Finding) -> bool {
             (Data::Step(a), Data::Step(b)) => (a.factor.value >= 1.0) == (b.factor.value >= 1.0),
             (Data::Drift(a), Data::Drift(b)) => (a.factor.value >= 1.0) == (b.factor.value >= 1.0),
             (Data::Fairness(a), Data::Fairness(b)) => a.point == b.point,
+            (Data::Sharing(a), Data::Sharing(b)) => a.shared == b.shared,
             _ => false,
         }
 }
@@ -68,6 +71,7 @@ fn statement(material: &Material<'_>, table: &Table, findings: &[&Finding]) -> S
         Data::Step(_) => Some(steps(findings, &names)),
         Data::Drift(_) => Some(drifts(findings)),
         Data::Fairness(_) => fairness(findings, &names),
+        Data::Sharing(first) => return shared(material, table, findings, first),
         Data::TradeOff(trade_off) => return traded(material, table, findings[0], trade_off),
         _ => None,
     };
@@ -107,6 +111,40 @@ fn traded(
         consequence,
         sentence,
     )
+}
+
+/// `dup-close and open-close-one do ×0.93 to ×1.05 from 1 to 2 threads, and ×1.75 to ×1.94 with processes; threads share the
+/// descriptor table`.
+fn shared(
+    material: &Material<'_>,
+    table: &Table,
+    findings: &[&Finding],
+    first: &Sharing,
+) -> Statement {
+    let all = findings.iter().filter_map(|finding| match &finding.data {
+        Data::Sharing(sharing) => Some(sharing),
+        _ => None,
+    });
+    let gains = Range::new(all.clone().map(|sharing| sharing.speedup.factor.value));
+    let separate = Range::new(all.map(|sharing| sharing.separate_speedup.factor.value));
+    let subjects: Vec<String> = findings.iter().flat_map(|f| f.subjects.iter().cloned()).collect();
+    let names = material.names(table, &subjects);
+    let verb = if subjects.len() == 1 { "does" } else { "do" };
+    let (from, to) = (first.speedup.from, count(first.speedup.to));
+    let rest = format!(
+        " {verb} {} from {} to {to} {}, and {} with {}{}",
+        gains.format(factor),
+        count(from),
+        first.sharing,
+        separate.format(factor),
+        first.separate,
+        first.reason()
+    );
+    let labels = names.label_list(subjects.iter().map(String::as_str));
+    let sentence = Sentence::new(labels.into_iter().chain([text(rest)]));
+    let ranked = findings.iter().map(|finding| finding.rank()).fold(1.0, f64::max);
+    let consequence = Consequence { avoidable: true, ..Consequence::new(table, &subjects, ranked) };
+    Statement::new(Topic::Finding(Kind::Sharing), table, subjects, consequence, sentence)
 }
 
 /// `: 6.0 to 7.0 % of the samples take 8.2 µs instead of 3.7 µs (two modes)`.

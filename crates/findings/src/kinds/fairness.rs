@@ -35,6 +35,8 @@ impl FindingKind for Fairness {
         let of_row = |(table, row): (&Table, &Row)| {
             // Elsewhere nothing is shared.
             table.shares.as_ref().filter(|shares| shares.multiple)?;
+            // What is no alternative to the others has no best one among them.
+            context.workload(table).filter(|workload| !workload.separate_subjects)?;
             Some(Finding::about_row(table, row, Self::new(context, table, row)?))
         };
         context.headline_rows().filter_map(of_row).collect()

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use record::{
     Archive, AxisPosition, Budget, Cell, CellKey, Change, Clock, CodeFault, CommandOutput, Custom,
     Ending, Error, FailureReason, Frame, FrameKind, FunctionCode, Host, InstructionSamples, Limit,
-    LimitCause, MachineCode, Metric, MetricInfo, MetricRole, Outcome, Plan, PlanChange, Profile,
-    ProfileLimit, ProfilePlan, ProfiledCell, ProfiledRegion, Ratio, Run, RunState, RunSummary,
-    SampledEvent, Shell, Short, SkipCause, SqliteArchive, StackNode, SubjectInfo, Template,
-    Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
+    LimitCause, MachineCode, Metric, MetricInfo, MetricRole, Outcome, Parallel, Plan, PlanChange,
+    Profile, ProfileLimit, ProfilePlan, ProfiledCell, ProfiledRegion, Ratio, Run, RunState,
+    RunSummary, SampledEvent, Shell, Short, SkipCause, SqliteArchive, StackNode, SubjectInfo,
+    Template, Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
 };
 use tempfile::tempdir;
 
@@ -113,21 +113,25 @@ prop_compose! {
         compared_pairs in vec((".{0,9}", ".{0,9}"), 0..3),
         [not_measured, also_growth] in prop::array::uniform2(vec(".{0,9}", 0..3)),
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
-        subjects in vec((prop::array::uniform5(".{0,9}"), any::<bool>()), 0..4),
+        subjects in vec((prop::array::uniform6(".{0,9}"), any::<bool>()), 0..4),
+        parallel in prop::option::of(prop::array::uniform3(".{0,9}")),
         roles in (prop::option::of(Just(WorkloadRole::Control)), prop::option::of(Just(MetricRole::MaxWait))),
     ) -> WorkloadInfo {
         let (role, metric_role) = roles;
         let [name, question, operation, axis, axis_parameter] = words;
         let ratio = ratio.map(|[part, whole, word]| Ratio { part, whole, word, multiple });
+        let parallel = parallel.map(|[parameter, sharing, separate]| {
+            Parallel { parameter, sharing, separate }
+        });
         let metrics = metrics.into_iter().map(|(name, about, unit, lower_is_better)| {
             MetricInfo { name, about, unit, lower_is_better, role: metric_role }
         });
         let subjects = subjects.into_iter()
-            .map(|([name, label, note, group, headline], control)| {
-                SubjectInfo { name, label, note, control, group, headline }
+            .map(|([name, label, note, group, headline, shared], control)| {
+                SubjectInfo { name, label, note, control, group, headline, shared }
             });
         WorkloadInfo { deadline_ms: None, name, version, question, operation, not_measured, axis,
-            axis_parameter, ratio, trajectory, points_down, role, separate_subjects, compared_pairs, also_growth, averages,
+            axis_parameter, ratio, trajectory, points_down, role, separate_subjects, parallel, compared_pairs, also_growth, averages,
             metrics: metrics.collect(), subjects: subjects.collect(), custom: Some(Box::new(custom())) }
     }
 }

@@ -254,7 +254,9 @@ fn verdict_cell(row: &Row) -> Markup {
     html! {
         (tag(verdict.tag())) " " span.factor { (verdict.by) }
         @if let Some(growth) = &row.growth { (evidence(growth)) }
-        @else if let Some(rate) = &row.rate { (remaining(rate)) }
+        @else if let Some(rate) = row.rate.as_ref().filter(|_| row.speedup.is_none()) {
+            (remaining(rate))
+        }
     }
 }
 

@@ -157,6 +157,7 @@ fn sentences(answer: &Answer) -> Vec<SentenceSection<'_>> {
     let mut unavailable = not_measured.unavailable_clauses().into_iter();
     let all = [
         ("Does not grow", holding(answer, true), ""),
+        ("Scales", scaling(answer), ""),
         ("Holds or rises", holding(answer, false), ""),
         ("Not decided", undecided.sentence.to_string(), undecided.remedy.as_str()),
         ("Unavailable", unavailable.next().unwrap_or_default(), ""),
@@ -175,13 +176,26 @@ fn sentences(answer: &Answer) -> Vec<SentenceSection<'_>> {
 /// What holds: a sentence where it is one table, else the workloads.
 fn holding(answer: &Answer, is_cost: bool) -> String {
     let holds: Vec<&Holding> =
-        answer.holds.iter().filter(|holding| holding.is_cost == is_cost).collect();
+        answer.holds.iter().filter(|h| h.is_cost == is_cost && !h.scales).collect();
     match holds.as_slice() {
         [only] if answer.holds.len() == 1 => only.sentence.to_string(),
         several => {
             let labels: Vec<String> =
                 several.iter().map(|holding| holding.label.to_string()).collect();
             labels.join(", ")
+        }
+    }
+}
+
+/// What scales: a sentence where it is one table, else a label of each.
+fn scaling(answer: &Answer) -> String {
+    let scales: Vec<&Holding> = answer.holds.iter().filter(|holding| holding.scales).collect();
+    match scales.as_slice() {
+        [only] => only.sentence.to_string(),
+        several => {
+            let labels: Vec<String> =
+                several.iter().map(|holding| holding.label.to_string()).collect();
+            labels.join("; ")
         }
     }
 }

@@ -68,7 +68,8 @@ pub(crate) fn reasons(row: &Row) -> Vec<String> {
 
 /// Why a row is undecided, or what its growth class is based on if not on its medians.
 pub(crate) fn basis(row: &Row) -> Option<String> {
-    if let Some(reason) = row.rate.as_ref().and_then(|rate| rate.reason.as_ref()) {
+    let rate = row.rate.as_ref().filter(|_| row.speedup.is_none());
+    if let Some(reason) = rate.and_then(|rate| rate.reason.as_ref()) {
         return Some(reasons::trend(reason));
     }
     let growth = row.growth.as_ref()?;

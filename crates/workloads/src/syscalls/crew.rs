@@ -3,6 +3,7 @@
 use super::board::Board;
 use super::operations::Life;
 use super::seat::Seat;
+use crate::shared::cpus;
 use crate::shared::fairness::{FEWEST_EACH, jain};
 use engine::{Failure, FailureReason, Probe};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -53,6 +54,8 @@ pub(crate) struct Counted {
 pub(crate) struct Crew<'a> {
     pub(crate) workers: usize,
     pub(crate) life: &'a Life,
+    /// Each worker is kept to one of these, in turns: two that share a CPU while another idles would say nothing.
+    pub(crate) cpus: Vec<usize>,
     pub(crate) clock: Clock,
     /// How long is counted.
     pub(crate) time: Duration,
@@ -71,7 +74,8 @@ impl Crew<'_> {
     }
 
     fn work(&self, board: &Board, me: usize) -> Result<(), Failure> {
-        let worked = (self.life)(&Seat::new(board, me, self.right));
+        let kept = cpus::stay_on(&[self.cpus[me % self.cpus.len()]]);
+        let worked = kept.and_then(|()| (self.life)(&Seat::new(board, me, self.right)));
         if worked.is_err() {
             board.fail();
         }

@@ -23,16 +23,9 @@ pub(crate) struct Operation {
     /// What one operation is, and on what, in one line.
     pub(crate) summary: &'static str,
     /// The lock or structure of the kernel that those who do it at once meet at; empty where there is none.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "read by the finding that compares threads with processes")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "docs/syscalls.md has it"))]
     pub(crate) contends: &'static str,
     /// What threads of a process share, and processes don't, that the operation changes; empty where there is nothing.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "read by the finding that compares threads with processes")
-    )]
     pub(crate) shared_by_threads: &'static str,
     /// Sets up what all workers share, and returns what each of them does.
     pub(crate) prepare: fn(&Ground) -> Result<Life, Failure>,
@@ -196,6 +189,7 @@ fn setting_up(error: io::Error) -> Failure {
 mod tests {
     use super::super::crew::{By, Crew};
     use super::*;
+    use crate::shared::cpus;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
     use sys::clock::Clock;
@@ -225,7 +219,8 @@ mod tests {
         let directory = Directory::new();
         let life = (operation.prepare)(&Ground { directory: directory.0.clone() })?;
         let (clock, time) = (Clock::Monotonic, Duration::from_millis(2));
-        let crew = Crew { workers, life: &life, clock, time, right };
+        let cpus = cpus::allowed()?;
+        let crew = Crew { workers, life: &life, cpus, clock, time, right };
         crew.count(By::Threads).map(|counted| counted.operations())
     }
 

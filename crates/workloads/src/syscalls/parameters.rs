@@ -1,7 +1,7 @@
 //! What can be varied: how many do it at once, and what they are.
 
 use super::crew::By;
-use engine::{Cell, Defaults, Failure, Parameter, Sweep, Values};
+use engine::{Cell, Defaults, Failure, ParallelAbout, Parameter, Sweep, Values};
 
 /// More workers than this say nothing that fewer don't.
 pub(crate) const WORKERS_MAX: u64 = 1_024;
@@ -13,7 +13,10 @@ pub(crate) const THREADS: Parameter = Parameter {
     default: Defaults::always(&["1x"]),
     sweep: Some(Sweep {
         label: "threads",
-        points: Defaults { quick: &["1", "1x", "2x"], full: &["1", "1/2x", "1x", "2x", "4x"] },
+        points: Defaults {
+            quick: &["1", "1x", "2x"],
+            full: &["1", "1/4x", "1/2x", "1x", "2x", "4x"],
+        },
     }),
 };
 
@@ -27,6 +30,10 @@ pub(crate) const BY: Parameter = Parameter {
     default: Defaults::always(&[THREADS_WORD, PROCESSES_WORD]),
     sweep: None,
 };
+
+/// Threads share what is their process's.
+pub(crate) const PARALLEL: ParallelAbout =
+    ParallelAbout { parameter: BY.name, sharing: THREADS_WORD, separate: PROCESSES_WORD };
 
 impl By {
     pub(crate) fn from_cell(cell: &Cell) -> Result<By, Failure> {

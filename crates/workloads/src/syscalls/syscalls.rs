@@ -5,13 +5,14 @@
 //! CPUs. Where threads meet at a lock of the kernel, or only at a cache line, they do less; and where processes do
 //! more than threads, it is something that threads of a process share.
 //!
-//! A cell has one pass. Its workers set up what they have to themselves, begin together, and count what they
+//! A cell has one pass. Its workers are kept to a CPU each, in turns, as will-it-scale's are: the scheduler may leave two
+//! on one CPU for longer than a cell takes. They set up what they have to themselves, begin together, and count what they
 //! do, each on cache lines of its own, until they are stopped. Counting begins when each has done something. The answer of every call is
 //! checked by the worker that made it, within the loop, as a program would.
 
 use super::crew::{By, Crew};
 use super::operations::{Ground, Operation, TABLE};
-use super::parameters::{BY, THREADS, WORKERS_MAX};
+use super::parameters::{BY, PARALLEL, THREADS, WORKERS_MAX};
 use crate::shared::{cpus, directory};
 use engine::{
     About, Cell, Failure, Fit, Kind, LimitCause, MetricAbout, MetricRole, Probe, RatioAbout,
@@ -30,7 +31,7 @@ static ABOUT: About = About {
     operation: "one turn of a loop that makes the calls and checks what they answer",
     not_measured: &[
         "what workers set up before they begin: files, descriptors, sockets",
-        "workers that are pinned to a CPU each: the scheduler places them on --cpus",
+        "how the scheduler places workers: each is kept to one of --cpus, in turns",
         "the disk: files are small, and stay in the page cache",
         "CPU time of the children that fork-exit starts",
     ],
@@ -38,6 +39,7 @@ static ABOUT: About = About {
     axis: THREADS.name,
     ratio: Some(RatioAbout { part: THREADS.name, whole: "cpus", word: "per CPU", multiple: true }),
     subjects_are: SubjectsAre::Separate,
+    parallel: Some(PARALLEL),
     compared_pairs: &[
         ("open-close-one", "open-close-separate"),
         ("epoll-ctl-one", "epoll-ctl-separate"),
@@ -92,6 +94,7 @@ impl Workload for Syscalls {
         let crew = Crew {
             workers: cell.number(THREADS.name)? as usize,
             life: &life,
+            cpus: cpus::allowed()?,
             clock: probe.clock(),
             time: probe.time(),
             right: true,
@@ -102,5 +105,6 @@ impl Workload for Syscalls {
 }
 
 fn subject(operation: &'static Operation) -> Subject {
-    Subject { group: operation.group, ..Subject::plain(operation.name, operation.summary) }
+    let Operation { name, group, summary, shared_by_threads: shared, .. } = *operation;
+    Subject { group, shared, ..Subject::plain(name, summary) }
 }

@@ -89,8 +89,8 @@ fn line(row: &Row) -> String {
         figures
     };
     let (theirs, ours) = (side(|pair| pair.0.median), side(|pair| pair.1.median));
-    let (unit, factor) = unit_of(&row.mechanism);
-    let middle = |figures: &[f64]| median(figures.to_vec()).unwrap_or(f64::NAN) / factor;
+    let middle = |figures: &[f64]| median(figures.to_vec()).unwrap_or(f64::NAN);
+    let (unit, factor) = unit_of(&row.mechanism, middle(&theirs));
     let ci = super::table::rank_low(ours.len()).map_or_else(
         || "too few for a CI".to_owned(),
         |rank| {
@@ -109,8 +109,8 @@ fn line(row: &Row) -> String {
     format!(
         "| {} | {} {unit} ({ci}) | {} {unit} | {} | {mark} |",
         row.mechanism,
-        short(middle(&ours)),
-        short(middle(&theirs)),
+        short(middle(&ours) / factor),
+        short(middle(&theirs) / factor),
         row.in_words(),
     )
 }
@@ -127,14 +127,12 @@ fn short(figure: f64) -> String {
     format!("{figure:.digits$}")
 }
 
-/// The unit that a row is shown in, and how many of the record's that is.
-fn unit_of(name: &str) -> (&'static str, f64) {
-    if plays::is_bandwidth(name) {
-        ("MB/s", 1e6)
-    } else if name.starts_with("latency-") {
-        ("ns", 1.0)
-    } else {
-        ("µs", 1e3)
+/// The unit that a figure of a row is shown in, and how many of the record's that is.
+fn unit_of(name: &str, figure: f64) -> (&'static str, f64) {
+    match figure {
+        _ if plays::is_bandwidth(name) => ("MB/s", 1e6),
+        ..1e3 => ("ns", 1.0),
+        _ => ("µs", 1e3),
     }
 }
 

@@ -49,9 +49,8 @@ static ABOUT: About = About {
     ..About::PLAIN
 };
 
-/// Batches of one cell, as far as they are no shorter than this.
+/// Batches of one cell, where a row asks for no longer ones.
 const BATCHES: f64 = 200.0;
-const BATCH_NS_MIN: f64 = 20_000.0;
 /// Fewer say nothing about spread: a slow operation may overrun its time for them.
 const BATCHES_MIN: usize = 5;
 /// Batches of what is taken off, of which the median counts.
@@ -114,7 +113,8 @@ fn row(cell: &Cell) -> Result<&'static Row, Failure> {
 
 /// Operations of a batch: they fill their part of the time. What is timed here is warm-up.
 fn batch_size(row: &Row, program: &mut Program, probe: &Probe) -> Result<u64, Failure> {
-    let wanted_ns = (probe.time().as_nanos() as f64 / BATCHES).max(BATCH_NS_MIN);
+    let time_ns = probe.time().as_nanos() as f64;
+    let wanted_ns = (time_ns / BATCHES).max(row.batch_ns_min.min(time_ns));
     let batch_max = (row.operations_max / 40).max(1);
     let mut operations = 1_u64;
     loop {

@@ -147,6 +147,10 @@ fn command_for(shown: &[&str]) -> clap::Command {
             .into_iter()
             .fold(analyse, |analyse, flag| analyse.mut_arg(flag, |arg| arg.required(true)))
     });
+    let line = line.mut_subcommand("show", |show| {
+        let names = PossibleValuesParser::new(originals.clone());
+        show.mut_arg("like", |arg| arg.value_parser(names).hide_possible_values(true))
+    });
     line.mut_subcommand("run", |run| {
         let planned = |arg: Arg| {
             let is_for_resumed = FOR_RESUMED.contains(&arg.get_id().as_str());

@@ -4,6 +4,7 @@ mod averages;
 mod calls;
 mod reply_rates;
 mod rows;
+pub mod summary;
 
 use self::rows::measured;
 use ::record::{Run, Value};
@@ -18,7 +19,8 @@ pub fn all() -> impl Iterator<Item = (&'static About, &'static Original)> {
     tables.flat_map(|about| about.originals.iter().map(move |original| (about, original)))
 }
 
-fn named(name: &str) -> Option<(&'static About, &'static Original)> {
+/// The original of this name, with the workload that measures the same.
+pub fn named(name: &str) -> Option<(&'static About, &'static Original)> {
     all().find(|(_, original)| original.name == name)
 }
 
@@ -51,7 +53,11 @@ pub fn with_original(name: Option<&str>, flags: RunRequest) -> RunRequest {
 pub fn command(about: &About, original: &Original) -> String {
     let (subjects, points) = (original.subjects.join(","), original.points.join(","));
     let workloads = original.workloads(about.name).join(" ");
-    let mut command = format!("knee run {workloads} --subjects {subjects} --points {points}");
+    let mut command = format!("knee run {workloads}");
+    for (flag, values) in [("subjects", subjects), ("points", points)] {
+        // Writing to a String can't fail.
+        let _ = if values.is_empty() { Ok(()) } else { write!(command, " --{flag} {values}") };
+    }
     for (name, value) in original.parameters {
         // Writing to a String can't fail.
         let _ = write!(command, " --{name} {value}");
@@ -88,6 +94,10 @@ pub fn output(name: &str, run: &Run, conclusions: &Conclusions, files: &str) -> 
         Print::Calls(columns) => {
             calls::calls(&mut out, name, columns, run);
             "# "
+        }
+        Print::Summary => {
+            out.extend(summary::summary(&[(run, analysis)]));
+            ""
         }
     };
     let blank = if mark.is_empty() { vec![String::new()] } else { Vec::new() };

@@ -38,6 +38,8 @@ pub enum Print {
     /// A line for each call and a block for each round, microseconds with one decimal. A column is a
     /// metric of a workload, named in this order; the workloads share subjects and parameters.
     Calls(&'static [(&'static str, &'static str)]),
+    /// lmbench's tables: a machine in each row, the subjects in columns of its own names.
+    Summary,
 }
 
 impl Original {

@@ -1,5 +1,6 @@
 //! `knee show`: the tables and findings of a run, from the record; of several, machines and runs side by side.
 
+mod like;
 mod named;
 mod several;
 
@@ -34,6 +35,9 @@ pub struct Show {
     /// Print JSON, with every sample
     #[arg(short, long)]
     pub json: bool,
+    /// Print in the format of a classic benchmark, `lmbench` for several runs too: see `knee list`
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "profile", "all"])]
+    pub like: Option<String>,
     #[command(flatten)]
     pub record_file: RecordFile,
 }
@@ -46,7 +50,8 @@ marked where it is significant. docs/compare.md says how.
 Examples:
   knee show 7 --all                       # every table of run 7
   knee show poll                          # the last run, poll only
-  knee show baseline a.db b.db c.db       # three machines side by side";
+  knee show baseline a.db b.db c.db       # three machines side by side
+  knee show --like lmbench a.db b.db      # the same in lmbench's tables";
 
 /// Shows a run, or several side by side.
 pub fn show(ask: &Show) -> Result<Exit, Trouble> {
@@ -56,6 +61,9 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
         runs.push(read(name, &ask.record_file)?);
     }
     named::narrow(&mut runs, &named.workloads)?;
+    if let Some(name) = &ask.like {
+        return like::show(name, &runs).map(|()| Exit::Done);
+    }
     if runs.len() > 1 {
         return several::show(ask, runs);
     }

@@ -232,3 +232,34 @@ fn gnuplot_reads_it_as_it_is() {
     let words: Vec<&str> = message.split_whitespace().collect();
     assert_eq!(words, ["2", "40", "0", "20", "20", "1"], "{message}\n{}", came.out);
 }
+
+#[test]
+fn lmbench_prints_its_summary_of_one_run_and_of_several() {
+    let knee = Knee::new();
+    let words = ["run", "--like", "lmbench", "--subjects", "null-call,bw-pipe", "--rounds", "3"];
+    let words = [&words[..], &["--time", "1ms"]].concat();
+    let came = knee.run(&words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    for part in
+        ["S U M M A R Y", "Processor, Processes", "bandwidths in MB/s", "Hidden: the spread"]
+    {
+        assert!(came.out.contains(part), "{part}: {}", came.out);
+    }
+    assert!(!came.out.contains("Context switching"), "nothing of it was measured: {}", came.out);
+    assert_eq!(knee.run(&words).code, Some(0));
+    let shown = knee.run(&["show", "--like", "lmbench", "1", "2"]);
+    assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""), "{shown:?}");
+    let rows = shown.out.lines().filter(|line| line.contains(" Linux ")).count();
+    assert_eq!(rows, 4, "a row for each run in each table: {}", shown.out);
+    let tiny = ["--points", "1", "--rounds", "1", "--time", "1ms"];
+    assert_eq!(knee.run(&[&["run", "null"], &tiny[..]].concat()).code, Some(0));
+    for (words, why) in [
+        (&["show", "--like", "lmbench", "1", "3"][..], "run 3 ("),
+        (&["show", "--like", "lmbnch", "1"], "did you mean lmbench?"),
+        (&["show", "--like", "poller-bench", "1"], "has no figures of poll"),
+    ] {
+        let came = knee.run(words);
+        assert_eq!(came.code, Some(2), "{words:?}: {came:?}");
+        assert!(came.err.contains(why), "{words:?}: {}", came.err);
+    }
+}

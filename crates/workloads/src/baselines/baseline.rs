@@ -11,8 +11,8 @@ use crate::baselines::program::{Program, Times};
 use crate::baselines::rows::{BANDWIDTH, LATENCY, ROWS, Row};
 use crate::shared::{cpus, directory, shortage};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, Parameter, Probe,
-    SampleKind, Subject, SubjectsAre, Sweep, Usual, Values, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, Original, Parameter, Print,
+    Probe, SampleKind, Subject, SubjectsAre, Sweep, Usual, Values, Workload,
 };
 
 /// The row of the table.
@@ -42,6 +42,20 @@ static ABOUT: About = About {
     axis: COPIES.name,
     subjects_are: SubjectsAre::Separate,
     usual: Usual { rounds_quick: 5, ..About::PLAIN.usual },
+    originals: &[Original {
+        name: "lmbench",
+        original: "lmbench by Larry McVoy and Carl Staelin, 1996 to 2007: `make results see`",
+        subjects: &[],
+        points: &["1"],
+        parameters: &[],
+        rounds: None,
+        print: Print::Summary,
+        also: &[],
+        hides: &[
+            "the spread: each figure is a median without its interval, cut to a few digits",
+            "futex and eventfd, which have no column",
+        ],
+    }],
     metrics: &[
         MetricAbout::time(LATENCY, "one operation"),
         MetricAbout::new(BANDWIDTH, "bytes that are moved", SampleKind::Rate("B/s")),

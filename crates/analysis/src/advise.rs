@@ -371,6 +371,7 @@ mod tests {
             unfinished: Vec::new(),
             modes: None,
             steps: Vec::new(),
+            levels: Vec::new(),
             drift: None,
             short: None,
         };

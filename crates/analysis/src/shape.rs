@@ -1,6 +1,7 @@
 //! The shape of one series: its modes, steps and drift, as a row lists them.
 
 pub mod drift;
+pub(crate) mod levels;
 pub mod modes;
 pub mod peaks;
 pub mod point_steps;

@@ -4,6 +4,7 @@ pub mod averages;
 pub mod distributions;
 mod facts;
 pub(crate) mod figure;
+mod levels;
 mod lookup;
 pub(crate) mod maps;
 pub(crate) mod shares;
@@ -23,8 +24,8 @@ use crate::tables::figure::{Figure, counting, figure, growth};
 use crate::tables::shares::Portion;
 use crate::trust::budget_interval::budget_interval;
 use crate::{
-    ComparisonOutcome, CutShort, Distribution, Growth, Lead, MissingFigure, PointSummary, Rate,
-    Row, Scaling, Speedup, SubjectComparison, Table, rates,
+    ComparisonOutcome, CutShort, Distribution, Growth, Lead, Level, MissingFigure, PointSummary,
+    Rate, Row, Scaling, Speedup, SubjectComparison, Table, rates,
 };
 use fastrand::Rng;
 use record::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
@@ -256,9 +257,11 @@ impl Context<'_> {
             .filter_map(|(&point, samples)| self.summarise(&subject.name, point, samples))
             .collect();
         let shape = self.shape(&subject.name);
-        let growth = self.growth(&all, shape.trajectory);
+        // What has levels has no order of growth, and no trend.
+        let is_staircase = subject.memory_access.is_some();
+        let growth = self.growth(&all, shape.trajectory).filter(|_| !is_staircase);
         let unfinished = self.gathered.unfinished(&subject.name, self.parameters);
-        let rate = self.rate(&all, shape.trajectory, one_each, headline);
+        let rate = self.rate(&all, shape.trajectory, one_each, headline).filter(|_| !is_staircase);
         // The other metrics have no figures there either, which says nothing new.
         let headline_from = one_each.filter(|_| headline);
         let rate = match headline_from {
@@ -293,6 +296,7 @@ impl Context<'_> {
             unfinished,
             modes: shape.modes,
             steps: shape.steps,
+            levels: self.levels(subject, headline),
             drift: shape.drift,
             short,
         };
@@ -371,6 +375,16 @@ impl Context<'_> {
                 return shape;
             }
             Shape { steps: point_steps::find(&cloud), ..shape }
+        })
+    }
+
+    /// The levels of the curve of a subject that goes over memory.
+    fn levels(&self, subject: &SubjectInfo, headline: bool) -> Vec<Level> {
+        let metric = &self.metric.name;
+        let series = self.gathered.series(&subject.name, self.parameters, metric);
+        let series = series.filter(|_| headline && subject.memory_access.is_some());
+        series.map_or_else(Vec::new, |series| {
+            levels::levels(series, |from| self.random(&subject.name, from))
         })
     }
 

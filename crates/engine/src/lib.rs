@@ -40,7 +40,9 @@ pub use worker::{WORKER_COMMAND, worker_main};
 pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.
 pub use record::{CommandOutput, Custom, PrintedFigure, Shell, Template};
-pub use record::{FailureReason, LimitCause, MetricRole, SkipCause, Warning, server_facts};
+pub use record::{
+    FailureReason, LimitCause, MemoryAccess, MetricRole, SkipCause, Warning, server_facts,
+};
 pub use workload::custom::{
     leaked, leaked_slice, name_templates, read_output, read_shell, read_template, read_word,
     word_axis, word_parameters,

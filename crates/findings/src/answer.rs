@@ -94,7 +94,9 @@ impl Answer {
     /// The answer in one sentence: the title of a page.
     pub fn headline(&self) -> Sentence {
         let plain = |sentence: &str| Sentence::new([text(sentence)]);
-        match self.stops_scaling.first().or(self.changes_sides.first()) {
+        let statements = [&self.stops_scaling, &self.changes_sides];
+        let first = statements.into_iter().find_map(|statements| statements.first());
+        match first.or_else(|| self.levels().next()) {
             Some(statement) => statement.sentence.clone(),
             None if !self.undecided.grown.is_empty() => {
                 plain("Nothing is decided yet that stops scaling.")
@@ -106,6 +108,12 @@ impl Answer {
             }
             None => plain("Nothing was found."),
         }
+    }
+
+    /// Those of the statements worth knowing that are about levels of memory.
+    pub fn levels(&self) -> impl Iterator<Item = &Statement> {
+        let topic = Topic::Finding(crate::Kind::MemoryLevels);
+        self.worth_knowing.iter().filter(move |statement| statement.topic == topic)
     }
 
     /// Whether it has figures and no verdict: nothing was measured at more than one point.

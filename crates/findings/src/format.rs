@@ -53,6 +53,17 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
+/// A size in KiB with the largest unit, a power of 1024, that keeps it whole or in halves: `48 KiB`, `1.5 MiB`, `1 GiB`.
+pub fn size(kib: u64) -> String {
+    let units = [(1 << 20, "GiB"), (1 << 10, "MiB")];
+    let unit = units.into_iter().find(|(unit, _)| kib >= *unit && (2 * kib).is_multiple_of(*unit));
+    match unit {
+        Some((unit, name)) if kib.is_multiple_of(unit) => format!("{} {name}", kib / unit),
+        Some((unit, name)) => format!("{}.5 {name}", kib / unit),
+        None => format!("{} KiB", count(kib)),
+    }
+}
+
 /// A time with its unit: `3.50 µs`. A dash where there is none.
 pub fn time(ns: f64) -> String {
     match ns {
@@ -72,6 +83,14 @@ mod tests {
     fn durations_have_whole_units() {
         let texts = [500, 1_500, 34_200, 60_000, 90_000, 7_200_000, 3_723_000].map(duration);
         let expected = ["500 ms", "1.5 s", "34 s", "1 min", "1 min 30 s", "2 h", "1 h 2 min 3 s"];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn sizes_are_whole_or_halves() {
+        let texts = [4, 48, 1_024, 1_536, 2_048, 3_000, 491_520, 1 << 20].map(size);
+        let expected =
+            ["4 KiB", "48 KiB", "1 MiB", "1.5 MiB", "2 MiB", "3,000 KiB", "480 MiB", "1 GiB"];
         assert_eq!(texts, expected);
     }
 

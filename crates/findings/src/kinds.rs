@@ -146,6 +146,7 @@ table! {
     sharing::Sharing,
     scaling::Scaling,
     fairness::Fairness,
+    memory_levels::MemoryLevels,
     modes::Modes,
     step::Step,
     drift::Drift,

@@ -172,6 +172,11 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// The unit of the metric: `ns`.
+    pub fn metric_unit(&self) -> &'a str {
+        self.table.map_or("", |table| &table.metric.unit)
+    }
+
     /// The unit in which these figures of the metric are readable.
     pub fn unit(&self, figures: &[f64]) -> Unit {
         Unit::for_table(self.table.map_or("", |table| &table.metric.unit), figures)

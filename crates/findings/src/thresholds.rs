@@ -40,3 +40,9 @@ pub const GROWTH_CONNECTIONS_MIN: u64 = 8;
 pub const LOST_SHARE_MIN: f64 = 0.01;
 /// From this share of samples without a symbol on a profile may hide where time goes.
 pub const UNNAMED_SHARE_MIN: f64 = 0.05;
+/// A level that ends at this many times the size of a cache still is the cache's: between its size and the next point
+/// lies where it is left.
+pub const CACHE_EXCESS_MAX: f64 = 1.25;
+/// A cache whose level ends below this share of its size holds less than the kernel says. On pages of 4 KiB, whose
+/// physical places compete for the same sets, the level of a second-level cache ends at half of its size.
+pub const CACHE_LEFT_SHARE_MIN: f64 = 0.5;

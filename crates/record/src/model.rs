@@ -357,6 +357,21 @@ pub struct SubjectInfo {
     /// What those that [share](Parallel::sharing) have in common in it: `the descriptor table`; else empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shared: String,
+    /// How it goes over memory, where its axis is the size of a working set in KiB: the levels of its curve are
+    /// those of memory, and it has no order of growth. Absent for all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_access: Option<MemoryAccess>,
+}
+
+/// How a subject goes over a working set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryAccess {
+    /// Bytes of the working set for each byte that it takes in a cache: 64 where of each page of 4 KiB one line of
+    /// 64 bytes is used.
+    pub spread: u64,
+    /// The subject that does the same on huge pages; empty where there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub huge_page_subject: String,
 }
 
 /// A subject that can't be measured here.

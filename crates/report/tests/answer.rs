@@ -4,7 +4,7 @@ mod fixture;
 
 use findings::Conclusions;
 use fixture::trajectory::{Size, before};
-use fixture::{baseline, build, dead, locks, pipetest, realistic, suite, syscalls};
+use fixture::{baseline, build, dead, locks, memory, pipetest, realistic, suite, syscalls};
 use record::Run;
 use report::layout::{Detail, Style};
 use report::terminal::{LINES_MAX, Pointers, answer};
@@ -59,6 +59,25 @@ fn where_figures_take_too_many_lines_narrow_intervals_are_left_out() {
     assert!(text.contains("  ± where it is more than 5 %\n"), "{text}");
     assert!(text.contains("more: knee show 1 --all"), "{text}");
     assert!(text.lines().count() <= LINES_MAX, "{text}");
+}
+
+#[test]
+fn levels_of_memory_are_the_answer_and_have_the_names_of_caches() {
+    let run = memory::memory();
+    let text = shown(&run, 140);
+    assert!(text.starts_with("The levels of memory\n  random: L1 (kernel 48 KiB) 1.2"), "{text}");
+    let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "to 48 KiB, L2 (kernel 2 MiB) 4.0",
+        "to 1 MiB, L3 (kernel 480 MiB) 4",
+        ", L3 and TLB misses 9",
+        ") to 256 MiB random-huge: L1 (kernel 48 KiB) 1.2",
+    ] {
+        assert!(folded.contains(part), "{part}: {folded}");
+    }
+    assert!(!text.contains("Not decided"), "levels have no order of growth: {text}");
+    let headline = findings::Answer::new(&run.0, &run.1).headline().to_string();
+    assert!(headline.starts_with("random: L1 (kernel 48 KiB) 1.2"), "{headline}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod fixture;
 
 use fixture::trajectory::{self, Size};
-use fixture::{baseline, build, dead, locks, pipetest, realistic, syscalls};
+use fixture::{baseline, build, dead, locks, memory, pipetest, realistic, syscalls};
 use jsonschema::Validator;
 use record::{
     AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, Custom, FailureReason, Limit,
@@ -30,6 +30,7 @@ fn runs() -> Vec<Run> {
         build::build(&[1, 2]).0,
         baseline::baseline(&baseline::MACHINES[0]).0,
         syscalls::syscalls().0,
+        memory::memory().0,
     ];
     all.extend([labelled(), interrupted(), open(), profiled(), attributed()]);
     all

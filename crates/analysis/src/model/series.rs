@@ -55,6 +55,17 @@ pub struct Step {
     pub between: Option<[u64; 2]>,
 }
 
+/// A part of the axis along which a curve stays the same.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Level {
+    /// Its first point.
+    pub from: u64,
+    /// Its last point.
+    pub to: u64,
+    /// The median of all its points, with its CI.
+    pub median: Estimate,
+}
+
 /// A change over the rounds of a measurement, whatever the axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Drift {

@@ -1,8 +1,8 @@
 //! Tables of figures: what analysis returns for each metric of each workload.
 
 use super::{
-    Averages, Drift, Growth, Lead, Modes, ProfileTable, Ranking, Rate, Scaling, Speedup, Step,
-    SubjectComparison,
+    Averages, Drift, Growth, Lead, Level, Modes, ProfileTable, Ranking, Rate, Scaling, Speedup,
+    Step, SubjectComparison,
 };
 use crate::MissingFigure;
 use record::{FailureReason, MetricInfo, Parameters};
@@ -170,6 +170,8 @@ pub struct Row {
     pub modes: Option<Modes>,
     /// The jumps of its curve, ascending.
     pub steps: Vec<Step>,
+    /// The levels of its curve, ascending by size, where it goes over memory.
+    pub levels: Vec<Level>,
     /// Its change from round to round, if it is significant.
     pub drift: Option<Drift>,
     /// The point that every round reached, where that is not the end of the axis.

@@ -75,5 +75,6 @@ fn subject_info(subject: &Subject) -> SubjectInfo {
         group: subject.group.into(),
         headline: subject.headline.into(),
         shared: subject.shared.into(),
+        memory_access: subject.memory_access.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! What a workload compares, and whether a cell of it can be measured here.
 
-use record::{LimitCause, SkipCause};
+use record::{LimitCause, MemoryAccess, SkipCause};
 
 /// What is compared within a workload.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Subject {
     pub headline: &'static str,
     /// What threads of a process have in common in it, and processes don't, where it can be done by both; else empty.
     pub shared: &'static str,
+    /// How it goes over memory, where its axis is the size of a working set in KiB.
+    pub memory_access: Option<MemoryAccess>,
 }
 
 impl Subject {
@@ -42,6 +44,7 @@ impl Subject {
             group: "",
             headline: "",
             shared: "",
+            memory_access: None,
         }
     }
 }

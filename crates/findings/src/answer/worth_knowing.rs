@@ -36,6 +36,18 @@ pub(super) fn statements(material: &Material<'_>) -> Vec<Statement> {
     all.extend(slowing(material));
     all.extend(spread::statements(material));
     rank(&mut all);
+    // What a machine's memory is has no rank: it is the answer, in the order of the tables.
+    let order = |statement: &Statement| {
+        let is_levels = statement.topic == Topic::Finding(Kind::MemoryLevels);
+        let subject = statement.subjects.first();
+        let row_index = || {
+            let mut rows =
+                material.conclusions.analysis.tables.iter().flat_map(|table| &table.rows);
+            rows.position(|row| Some(&row.subject) == subject)
+        };
+        if is_levels { row_index().unwrap_or(usize::MAX - 1) } else { usize::MAX }
+    };
+    all.sort_by_key(order);
     all
 }
 

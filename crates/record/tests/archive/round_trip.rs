@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use record::{
     Archive, AxisPosition, Budget, Cell, CellKey, Change, Clock, CodeFault, CommandOutput, Custom,
     Ending, Error, FailureReason, Frame, FrameKind, FunctionCode, Host, InstructionSamples, Limit,
-    LimitCause, MachineCode, Metric, MetricInfo, MetricRole, Outcome, Parallel, Plan, PlanChange,
-    Profile, ProfileLimit, ProfilePlan, ProfiledCell, ProfiledRegion, Ratio, Run, RunState,
-    RunSummary, SampledEvent, Shell, Short, SkipCause, SqliteArchive, StackNode, SubjectInfo,
-    Template, Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
+    LimitCause, MachineCode, MemoryAccess, Metric, MetricInfo, MetricRole, Outcome, Parallel, Plan,
+    PlanChange, Profile, ProfileLimit, ProfilePlan, ProfiledCell, ProfiledRegion, Ratio, Run,
+    RunState, RunSummary, SampledEvent, Shell, Short, SkipCause, SqliteArchive, StackNode,
+    SubjectInfo, Template, Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
 };
 use tempfile::tempdir;
 
@@ -128,7 +128,9 @@ prop_compose! {
         });
         let subjects = subjects.into_iter()
             .map(|([name, label, note, group, headline, shared], control)| {
-                SubjectInfo { name, label, note, control, group, headline, shared }
+                let memory_access = control
+                    .then(|| MemoryAccess { spread: 64, huge_page_subject: note.clone() });
+                SubjectInfo { name, label, note, control, group, headline, shared, memory_access }
             });
         WorkloadInfo { deadline_ms: None, name, version, question, operation, not_measured, axis,
             axis_parameter, ratio, trajectory, points_down, role, separate_subjects, parallel, compared_pairs, also_growth, averages,

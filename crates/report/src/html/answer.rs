@@ -276,6 +276,10 @@ fn card_of_run<'a>(
         let advised = statement.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
         return Some((table, [&statement.subjects[..], advised], statement.sentence.clone()));
     }
+    if let Some(statement) = answer.levels().find(of_it) {
+        let table = tables().find(|table| statement.is_about(table));
+        return Some((table, [&statement.subjects[..], &[]], statement.sentence.clone()));
+    }
     if let Some(holding) = answer.holds.iter().find(|holding| holding.workload == info.name) {
         let shown = (&holding.parameters, &holding.metric);
         let table = tables().find(|table| (&table.parameters, &table.metric.name) == shown);

@@ -49,14 +49,16 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let pen = Pen::new(style);
     let answer = Answer::new(run, conclusions);
     let workloads = workload_width(run, &answer);
-    let section = |heading: &str, statements: &[Statement]| Section {
+    let listed = |heading: &str, statements: Vec<&Statement>| Section {
         heading: heading.to_owned(),
         statements: statements
-            .iter()
+            .into_iter()
             .map(|statement| pen.statement(statement, workloads))
             .collect(),
         left_out: 0,
     };
+    let section =
+        |heading: &str, statements: &[Statement]| listed(heading, statements.iter().collect());
     let mut rest: Vec<PaintedLine> = Vec::new();
     for sentence in sentences(&answer) {
         rest.extend(pen.sentence_section(&sentence));
@@ -65,14 +67,24 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let pointer_lines: Vec<String> = folded.collect();
     let lines_max = LINES_MAX.saturating_sub(rest.len() + pointer_lines.len());
     let figures = pen.figure_section(&answer, lines_max);
-    let first = section(title(&answer), &answer.stops_scaling);
+    // Levels of memory are the answer where nothing is above them.
+    let is_first = answer.stops_scaling.is_empty() && answer.levels().next().is_some();
+    let (levels, worth_knowing): (Vec<_>, Vec<_>) = answer
+        .worth_knowing
+        .iter()
+        .partition(|statement| is_first && answer.levels().any(|level| level == *statement));
+    let first = if is_first {
+        listed("The levels of memory", levels)
+    } else {
+        section(title(&answer), &answer.stops_scaling)
+    };
     let [first, figures] =
         if answer.is_list() { [figures, Section::default()] } else { [first, figures] };
     let mut sections = vec![
         first,
         section("Where the CPU time goes", &answer.cpu_time),
         section("Changes sides", &answer.changes_sides),
-        section("Worth knowing", &answer.worth_knowing),
+        listed("Worth knowing", worth_knowing),
         figures,
         pen.caveat_section(conclusions.caveats.iter().filter(|caveat| !answer.trust.says(caveat))),
     ];

@@ -2,7 +2,7 @@
 
 use super::companions;
 use crate::shared::shortage;
-use engine::{Cell, Failure, Probe, Subject};
+use engine::{Cell, Failure, MemoryAccess, Probe, Subject};
 use std::hint::black_box;
 use sys::memory::{Memory, Pages};
 
@@ -28,6 +28,7 @@ pub(super) fn subjects() -> Vec<Subject> {
     let subject = |&(name, summary, _): &(&'static str, &'static str, Access)| Subject {
         group: "Bandwidth",
         headline: BANDWIDTH,
+        memory_access: Some(MemoryAccess { spread: 1, huge_page_subject: String::new() }),
         ..Subject::plain(name, summary)
     };
     ROWS.iter().map(subject).collect()

@@ -23,6 +23,15 @@ pub(super) enum Order {
 }
 
 impl Order {
+    /// Bytes of a set for each byte that it takes in a cache. With a stride a set takes its whole size, though it has
+    /// fewer lines: they compete for as many fewer of the cache's sets.
+    pub fn spread(self) -> u64 {
+        match self {
+            Order::OnePerPage => LINES_PER_PAGE as u64,
+            Order::Random | Order::PageAfterPage | Order::Stride(_) => 1,
+        }
+    }
+
     /// The lines of a set of `bytes`, each once: a link stands at the beginning of each.
     pub fn lines(self, bytes: usize, seed: u64) -> Vec<u32> {
         let mut random = Rng::with_seed(seed);

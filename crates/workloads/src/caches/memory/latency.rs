@@ -3,7 +3,7 @@
 use super::chain::{LINE_BYTES, Order};
 use super::{companions, huge_pages};
 use crate::shared::shortage;
-use engine::{Cell, Failure, Probe, Subject};
+use engine::{Cell, Failure, MemoryAccess, Probe, Subject};
 use sys::memory::{Chain, Memory, Pages};
 
 /// The metric.
@@ -42,11 +42,26 @@ const fn row(name: &'static str, summary: &'static str, order: Order, pages: Pag
     Row { name, summary, order, pages }
 }
 
+impl Row {
+    /// How its curve is read.
+    fn access(&self) -> MemoryAccess {
+        let huge = ROWS.iter().find(|row| (row.order, row.pages) == (self.order, Pages::Huge));
+        MemoryAccess {
+            spread: self.order.spread(),
+            huge_page_subject: huge
+                .filter(|row| row.name != self.name)
+                .map_or("", |row| row.name)
+                .into(),
+        }
+    }
+}
+
 /// The subjects.
 pub(super) fn subjects() -> Vec<Subject> {
     let subject = |row: &Row| Subject {
         available: if row.pages == Pages::Huge { huge_pages() } else { Ok(()) },
         group: "Latency",
+        memory_access: Some(row.access()),
         ..Subject::plain(row.name, row.summary)
     };
     ROWS.iter().map(subject).collect()

@@ -249,6 +249,7 @@ mod tests {
             growth: None,
             rate: None,
             scaling: None,
+            speedup: None,
             unfinished: Vec::new(),
             modes: None,
             steps: Vec::new(),

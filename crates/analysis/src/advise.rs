@@ -5,9 +5,11 @@
 //! logarithmic scales, first along the ratio, then between totals. Outside of them there is no advice.
 
 mod gain;
+mod range;
 mod thresholds;
 
 pub use gain::{Gain, GainVerdict};
+pub use range::{only_grounds, subjects_in_range};
 
 use crate::pairs::thresholds::{LEAD_MIN, SAME_POSITION_RATIO, errors_asked};
 use crate::stats::NORMAL_95;

@@ -3,7 +3,7 @@
 use crate::error::At;
 use crate::location::{self, Journal, Survey};
 use crate::{
-    Archive, Cell, Ending, Error, Host, MetricInfo, Profile, Run, RunState, RunSummary,
+    Archive, Cell, Ending, Error, Host, MetricInfo, Plan, Profile, Run, RunState, RunSummary,
     profile_rows, reference, rows, schema, seal,
 };
 use rusqlite::backup::Backup;
@@ -165,6 +165,25 @@ impl SqliteArchive {
             }
         }
         Ok(damaged)
+    }
+
+    /// What a run was planned to measure, and the machine before it began: without its cells, which are nearly
+    /// all of it.
+    ///
+    /// # Errors
+    /// As [`Archive::load`].
+    pub fn plan_and_host(&self, run: i64) -> Result<(Plan, Host), Error> {
+        let path = &self.path;
+        let transaction = self.connection.unchecked_transaction().at(path)?;
+        let mut select = transaction
+            .prepare_cached("SELECT plan, host_before FROM run WHERE number = ?1")
+            .at(path)?;
+        let mut rows = select.query([run]).at(path)?;
+        let Some(row) = rows.next().at(path)? else {
+            return Err(no_such_run(run, path));
+        };
+        seal::check_run(&transaction, run, path)?;
+        Ok((rows::from_json(row, "plan", path)?, rows::from_json(row, "host_before", path)?))
     }
 
     /// The file, as it was named.

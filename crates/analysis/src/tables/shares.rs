@@ -52,7 +52,8 @@ impl<'a> Portion<'a> {
         Estimate { value: self.at(position.value), low: left.min(right), high: left.max(right) }
     }
 
-    fn at(&self, axis: f64) -> f64 {
+    /// The ratio at a point of the axis.
+    pub(crate) fn at(&self, axis: f64) -> f64 {
         match self.rule {
             Rule::Whole(whole) => axis / whole,
             Rule::Part(part) => part / axis,

@@ -5,7 +5,7 @@ use crate::commands::advise::measuring::{MEASURED_BY, Measuring, measuring, word
 use crate::commands::{record_path, run};
 use crate::exit::{Trouble, complain};
 use ::record::{Archive, HostRole, Run, RunState, SqliteArchive, Value};
-use analysis::advise::{Advice, Ground, Spot, grounds};
+use analysis::advise::{Advice, Ground, Spot, grounds, only_grounds, subjects_in_range};
 use findings::format::{count, resume_command};
 use report::advice::{Source, SourcedAdvice, Substitution, mean_count};
 use std::path::Path;
@@ -33,17 +33,21 @@ fn recorded(ask: &Advise, spot: Spot, file: &Path) -> Result<Option<SourcedAdvic
     let archive = SqliteArchive::open_read_only(file)?;
     let here = engine::host();
     let mut best_run: Option<SourcedAdvice> = None;
+    let wanted = wanted(ask);
     for summary in archive.runs()?.iter().rev().filter(|run| run.cells_ended > 0) {
-        let run = archive.load(summary.number)?;
-        let has_ratio = run.plan.workloads.iter().any(|info| info.ratio.is_some());
-        let has_host = !run.host_before.facts.is_empty();
-        let is_here = has_host && here.differing(&run.host_before, HostRole::Resume).is_empty();
-        if !has_ratio || !is_here {
+        let (plan, host) = archive.plan_and_host(summary.number)?;
+        let has_host = !host.facts.is_empty();
+        let is_here = has_host && here.differing(&host, HostRole::Resume).is_empty();
+        let in_range = subjects_in_range(&plan, spot);
+        let covers = in_range.iter().filter(|name| wanted.iter().any(|wanted| wanted == *name));
+        let ranked = best_run.as_ref().map_or(0, |best| best.advice.ranking.len());
+        // Loading a run and analysing it takes most of the time: only where it can be better.
+        if !is_here || covers.count() <= ranked {
             continue;
         }
-        let Some(advice) = best(&run, spot, &wanted(ask)) else { continue };
+        let run = only_grounds(archive.load(summary.number)?);
+        let Some(advice) = best(&run, spot, &wanted) else { continue };
         let is_whole = advice.absent.is_empty();
-        let ranked = best_run.as_ref().map_or(0, |best| best.advice.ranking.len());
         if advice.ranking.len() > ranked {
             best_run = Some(with_source(advice, &run, Source::Recorded));
         }

@@ -12,6 +12,7 @@ mod options;
 mod page;
 mod profile;
 mod simulate;
+mod syscalls;
 mod table;
 
 use crate::shell;
@@ -58,6 +59,8 @@ pub enum Bench {
     Profile(profile::Options),
     /// Our rows of lmbench's summary, and lmbench's own programs
     Baseline(baseline::Options),
+    /// Our operations of system calls, and will-it-scale's own programs
+    Syscalls(syscalls::Options),
     /// What a precision saves against fixed rounds, on the quick suite
     Budget(budget::Options),
 }
@@ -77,6 +80,7 @@ impl Bench {
             Self::Command(options) => command::run(&options, tally),
             Self::Profile(options) => profile::run(&options, tally),
             Self::Baseline(options) => baseline::run(&options, tally),
+            Self::Syscalls(options) => syscalls::run(&options, tally),
             Self::Budget(options) => budget::run(&options, tally),
         }
     }

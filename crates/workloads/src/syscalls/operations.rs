@@ -90,6 +90,14 @@ impl Ground {
     fn file(&self, name: &str) -> Result<PathBuf, Failure> {
         file_in(&self.directory, name)
     }
+
+    /// The same of one page: the kernel keeps a larger file in pieces of many pages, and a write to one of them costs four times
+    /// as much.
+    fn page(&self, name: &str) -> Result<PathBuf, Failure> {
+        let path = self.directory.join(name);
+        fs::write(&path, [0; PAGE]).map_err(setting_up)?;
+        Ok(path)
+    }
 }
 
 /// Opens a file to read and write.

@@ -7,11 +7,11 @@ use sys::plain::pwrite;
 pub(crate) const OPERATION: Operation = Operation {
     name: "write-one",
     group: "Files",
-    summary: "pwrite of the first page of one file, opened by each",
+    summary: "pwrite of one file of a page, opened by each",
     contends: "the lock of the file (i_rwsem)",
     shared_by_threads: "",
     prepare: |ground| {
-        let path = ground.file("one")?;
+        let path = ground.page("one")?;
         Ok(Box::new(move |seat| {
             let (file, page) = (open_file(&path)?, [0; PAGE]);
             seat.repeat(|check| {

@@ -107,6 +107,8 @@ static void run_faults(long n) {
 static void prepare_faults(void) {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     prepare_mapped_file();
+    close(fd);
+    if ((fd = open(in_directory("mapped"), O_RDONLY | O_CLOEXEC)) < 0) fail_call("open");
     pages_count = map_bytes / page_bytes;
     pages = permutation(pages_count, page_bytes);
     row->units = pages_count;

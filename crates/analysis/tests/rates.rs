@@ -324,3 +324,27 @@ fn a_server_without_answers_has_collapsed() {
     let never = of_singles(&[(0, 0.0), (100, 0.0)]);
     assert_eq!(never.trend, RateTrend::Undecided);
 }
+
+/// How often the interval of a factor holds the true one, where all noise is between rounds.
+fn coverage(points: &[u64], rounds: usize, noise: Noise) -> usize {
+    let mut random = generator(rounds as u64, &["coverage"]);
+    let holds = (0..REPETITIONS).filter(|_| {
+        let factor = drawn(&|_| 1_000.0, points, (noise, rounds), &mut random).factor;
+        factor.low <= 1.0 && 1.0 <= factor.high
+    });
+    holds.count()
+}
+
+/// 95 % of 200 are 190; fewer than 182 come with a chance of 1 % at that rate.
+#[test]
+fn the_interval_of_a_factor_holds_the_true_one() {
+    let between = Noise { sample: 0.001, round: 0.05, ..QUIET };
+    for points in [&[1, 10][..], QUICK] {
+        for noise in [between, USUAL] {
+            let counts =
+                [2, 3, 4, 5, 7, 9, 15].map(|rounds| (rounds, coverage(points, rounds, noise)));
+            println!("{} points, {noise:?}: {counts:?} of {REPETITIONS}", points.len());
+            assert!(counts.iter().all(|(_, holds)| *holds >= 182), "{counts:?}");
+        }
+    }
+}

@@ -42,7 +42,7 @@ pub const FIT_STEPS_MAX: usize = 40;
 /// simulated.
 pub fn widened(rounds: u32) -> f64 {
     match rounds {
-        2 => 1.6,
+        2 => 2.2,
         3 => 1.15,
         _ => 1.0,
     }

@@ -31,6 +31,8 @@ pub struct SideBySide<'a> {
     pub runs: &'a [(Run, Conclusions)],
     /// Their comparisons.
     pub several: &'a Several,
+    /// How the user named them; may be empty.
+    pub words: &'a [String],
 }
 
 /// One metric of a workload under one set of parameters, in all runs that have it.
@@ -111,7 +113,8 @@ impl<'a> SideBySide<'a> {
             number => format!("run {number}"),
         });
         let ids = runs().map(|run| format!("run {}", short_id(run)));
-        let candidates = [hosts.unwrap_or_default(), numbers.collect(), ids.collect()];
+        let candidates =
+            [hosts.unwrap_or_default(), numbers.collect(), self.words.to_vec(), ids.collect()];
         let is_distinct = |names: &&Vec<String>| {
             names.len() == self.runs.len()
                 && names.iter().enumerate().all(|(at, name)| !names[..at].contains(name))
@@ -257,8 +260,15 @@ fn short_id(run: &Run) -> &str {
     run.summary.id.get(..6).unwrap_or(&run.summary.id)
 }
 
+/// From this ratio of its ends on a CI says nothing.
+const RANGE_MAX: f64 = 1e4;
+
 /// The CI of a ratio, as short as a column asks for: `1.34–1.47`.
 fn range(ratio: &Ratio) -> Option<String> {
+    let Estimate { low, high, .. } = ratio.ratio;
+    if low < high && high > RANGE_MAX * low {
+        return Some("too wide".to_owned());
+    }
     Some(crate::comparison::interval(ratio)?.replace(" to ", "–"))
 }
 

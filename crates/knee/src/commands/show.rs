@@ -65,7 +65,7 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
         return like::show(name, &runs).map(|()| Exit::Done);
     }
     if runs.len() > 1 {
-        return several::show(ask, runs);
+        return several::show(ask, runs, &named.runs);
     }
     for (name, run) in named.runs.iter().zip(&runs) {
         show_run(ask, name, run)?;

@@ -69,7 +69,7 @@ pub(crate) fn lists(runs: &[(Run, Conclusions)]) -> Markup {
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
     let compared: Vec<&Run> = narrowed.iter().map(|(run, _)| run).collect();
     let several = compare_several(&compared, &terms);
-    section(&SideBySide { runs: &narrowed, several: &several }, false)
+    section(&SideBySide { runs: &narrowed, several: &several, words: &[] }, false)
 }
 
 /// What counts as no difference where nothing else is asked for.

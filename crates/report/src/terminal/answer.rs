@@ -66,7 +66,10 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let folded = pointers.lines.iter().flat_map(|line| wrapped_whole(line, pen.width, 0, INDENT));
     let pointer_lines: Vec<String> = folded.collect();
     let lines_max = LINES_MAX.saturating_sub(rest.len() + pointer_lines.len());
-    let figures = pen.figure_section(&answer, lines_max);
+    let has_caveats = conclusions.caveats.iter().any(|caveat| !answer.trust.says(caveat));
+    // Their heading, and how many there are.
+    let of_caveats = if has_caveats { 2 } else { 0 };
+    let figures = pen.figure_section(&answer, lines_max.saturating_sub(of_caveats));
     // Levels of memory are the answer where nothing is above them.
     let is_first = answer.stops_scaling.is_empty() && answer.levels().next().is_some();
     let (levels, worth_knowing): (Vec<_>, Vec<_>) = answer

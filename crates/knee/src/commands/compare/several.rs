@@ -28,7 +28,7 @@ pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
             )));
         }
     }
-    let side = SideBySide { runs: &runs, several: &several };
+    let side = SideBySide { runs: &runs, several: &several, words: names };
     let exit = exit(judgement, &several);
     let is_for_programs = output.json || judgement.markdown;
     let printed = if output.json {

@@ -15,7 +15,7 @@ pub(super) fn show(name: &str, runs: &[Run]) -> Result<(), Trouble> {
     let workloads = original.workloads(about.name);
     for run in runs {
         let has = |name: &&str| run.plan.workloads.iter().any(|info| info.name == **name);
-        if !workloads.iter().any(|name| has(name)) {
+        if !workloads.iter().any(has) {
             let names: Vec<String> = workloads.iter().map(|&name| name.to_owned()).collect();
             return Err(Trouble::usage(format!(
                 "--like {name}: run {} ({}) has no figures of {}",

@@ -10,8 +10,8 @@ use analysis::compare::{Terms, compare_several};
 /// What counts as no difference.
 const MARGIN: f64 = 0.05;
 
-/// Shows `runs` side by side, ratios to the first of them.
-pub(super) fn show(ask: &Show, runs: Vec<Run>) -> Result<Exit, Trouble> {
+/// Shows `runs`, which were named by these `words`, side by side: ratios to the first of them.
+pub(super) fn show(ask: &Show, runs: Vec<Run>, words: &[String]) -> Result<Exit, Trouble> {
     if ask.profile.is_some() {
         return Err(Trouble::usage(
             "--profile shows one run; `knee compare` compares the profiles of two",
@@ -29,7 +29,7 @@ pub(super) fn show(ask: &Show, runs: Vec<Run>) -> Result<Exit, Trouble> {
         (run, conclusions)
     });
     let runs: Vec<_> = analysed.collect();
-    let side = SideBySide { runs: &runs, several: &several };
+    let side = SideBySide { runs: &runs, several: &several, words };
     if ask.json {
         print_json(&side_by_side::json(&side))?;
     } else {

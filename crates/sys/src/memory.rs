@@ -140,7 +140,9 @@ impl Chain {
     /// `EINVAL` where there is no offset, or where one is not of a word within the memory.
     pub fn new(memory: Memory, offsets: impl IntoIterator<Item = usize>) -> io::Result<Chain> {
         let wrong = || io::Error::from_raw_os_error(libc::EINVAL);
-        let (start, words) = (memory.start().cast::<Link>(), memory.bytes / 8);
+        #[expect(clippy::cast_ptr_alignment, reason = "memory begins at a page")]
+        let start = memory.start().cast::<Link>();
+        let words = memory.bytes / 8;
         let link = |offset: usize| {
             let within = offset.is_multiple_of(8) && offset / 8 < words;
             let at = start.wrapping_add(offset / 8);
@@ -189,7 +191,7 @@ impl Chain {
 }
 
 /// The link after this one.
-#[inline(always)]
+#[inline]
 fn next(at: NonNull<Link>) -> NonNull<Link> {
     // SAFETY: this function is private to chains, which begin at a link that `Chain::new` wrote, and every link that
     // it wrote holds the address of another one in the same memory.

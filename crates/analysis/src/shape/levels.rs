@@ -67,13 +67,13 @@ impl Curve {
         let mut best = vec![(0.0, 0, false)];
         for end in 1..=count {
             let mut cheapest = (f64::INFINITY, 0, false);
-            for start in 0..end {
+            for (start, before) in best.iter().enumerate() {
                 for is_flat in [true, false] {
                     if is_flat && end - start < LEVEL_POINTS_MIN {
                         continue;
                     }
                     let own = if is_flat { self.flat(start, end) } else { self.climb(start, end) };
-                    let cost = best[start].0 + own;
+                    let cost = before.0 + own;
                     if cost < cheapest.0 {
                         cheapest = (cost, start, is_flat);
                     }

@@ -1,6 +1,6 @@
 //! How long does a load take, by the size of the memory that is in use?
 //!
-//! lmbench's lat_mem_rd. A chain of dependent loads goes through a working set: each load gives the address of the
+//! `lat_mem_rd` of lmbench. A chain of dependent loads goes through a working set: each load gives the address of the
 //! next one, so that none begins before the one before has come. While the set fits into a cache, a load takes what
 //! that cache takes; the curve over sizes is a staircase of the machine's caches.
 //!
@@ -8,7 +8,7 @@
 //! pages of 4 KiB it misses the TLB as well; the same order on transparent huge pages doesn't. A fixed stride shows
 //! what the prefetchers hide.
 //!
-//! Over the same sizes: how many bytes a second one thread reads, writes and copies, as in lmbench's bw_mem, and what
+//! Over the same sizes: how many bytes a second one thread reads, writes and copies, as in `bw_mem` of lmbench, and what
 //! the first touch of each page costs.
 
 mod bandwidth;

@@ -337,7 +337,7 @@ impl<'a> Levels<'a> {
     }
 
     /// The rate at one point over that at another.
-    fn ratio(&self, at: usize, base: usize) -> Estimate {
+    pub(crate) fn ratio(&self, at: usize, base: usize) -> Estimate {
         let value = self.logs[at] - self.logs[base];
         let each = self.draws[at].iter().zip(&self.draws[base]).take(self.count);
         let leads: Vec<f64> = each.map(|(at, base)| at - base).collect();

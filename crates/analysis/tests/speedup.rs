@@ -8,28 +8,53 @@ use analysis::{Row, Speedup, SpeedupVerdict, Table, analyse};
 use fixtures::{cell, run, workload};
 
 const RUNS: u64 = 100;
+/// Runs of a whole table of calls: the documented rate is that of 100.
+const FAMILIES: u64 = 30;
 const ROUNDS: u32 = 9;
 
-/// Tables of a call that does so many times more by two of two threads, and by two of two processes; rounds scatter by `noise`.
-fn tables(gains: [f64; 2], noise: f64, seed: u64) -> Vec<Table> {
+/// What is measured: so many calls, each for so many rounds that scatter by `noise`.
+#[derive(Clone, Copy)]
+struct Setting {
+    calls: usize,
+    rounds: u32,
+    noise: f64,
+    /// The share of rounds that are slowed by 30 %.
+    slowed: f64,
+    cpus: u64,
+}
+
+const ONE_CALL: Setting = Setting { calls: 1, rounds: ROUNDS, noise: 0.01, slowed: 0.0, cpus: 2 };
+
+/// Tables of calls that do so many times more by so many threads, and by so many processes.
+fn tables_at(setting: Setting, points: &[(u64, [f64; 2])], seed: u64) -> Vec<Table> {
+    let Setting { calls, rounds, noise, slowed, cpus } = setting;
+    let names: Vec<String> = (0..calls).map(|call| format!("call{call}")).collect();
     let about = workload("syscalls")
         .axis("threads", "threads")
         .multiple("threads", "cpus", "per CPU")
         .rate("operations", "operations", "operations/s")
         .separate()
-        .sharing("call", "a table")
         .parallel("by", "threads", "processes");
+    let about = names.iter().fold(about, |about, name| about.sharing(name, "a table"));
     let mut random = generator(seed, &["speedup"]);
     let mut cells = Vec::new();
-    for (by, gain) in ["threads", "processes"].into_iter().zip(gains) {
-        for (point, round) in [1, 2, 8].into_iter().flat_map(|p| (0..ROUNDS).map(move |r| (p, r))) {
-            let gain = if point == 1 { 1.0 } else { gain };
-            let rate = 1e6 * gain * (noise * normal(&mut random)).exp();
-            let cell = cell("syscalls", "call", point, round).parameter("by", by);
-            cells.push(cell.parameter("cpus", "2").samples("operations", vec![rate]));
+    for name in &names {
+        for (index, by) in ["threads", "processes"].into_iter().enumerate() {
+            for (point, round) in points.iter().flat_map(|p| (0..rounds).map(move |r| (p, r))) {
+                let slow = if random.f64() < slowed { 0.7 } else { 1.0 };
+                let rate = 1e6 * slow * point.1[index] * (noise * normal(&mut random)).exp();
+                let cell = cell("syscalls", name, point.0, round).parameter("by", by);
+                let cell = cell.parameter("cpus", &cpus.to_string());
+                cells.push(cell.samples("operations", vec![rate]));
+            }
         }
     }
-    analyse(&run(about).rounds(ROUNDS).seed(seed).cells(cells).complete()).tables
+    analyse(&run(about).rounds(rounds).seed(seed).cells(cells).complete()).tables
+}
+
+/// Tables of a call that does so many times more by two of two threads, and by two of two processes; rounds scatter by `noise`.
+fn tables(gains: [f64; 2], noise: f64, seed: u64) -> Vec<Table> {
+    tables_at(Setting { noise, ..ONE_CALL }, &[(1, [1.0; 2]), (2, gains), (8, gains)], seed)
 }
 
 fn speedup(tables: &[Table], by: &str) -> Speedup {
@@ -74,11 +99,58 @@ fn verdicts_are_those_of_the_truth_or_open() {
 }
 
 #[test]
+fn a_speedup_behind_a_peak_is_over_the_first_point_all_the_same() {
+    let points = [(1, [1.0; 2]), (2, [1.2, 2.0]), (4, [0.9, 3.9]), (8, [0.4, 7.6])];
+    let tables = tables_at(Setting { cpus: 8, ..ONE_CALL }, &points, 1);
+    let [of_threads, of_processes] = ["threads", "processes"].map(|by| speedup(&tables, by));
+    assert_eq!((of_threads.from, of_threads.to, of_threads.verdict), (1, 8, Collapses));
+    assert!((of_threads.factor.value - 0.4).abs() < 0.02, "{:?}", of_threads.factor);
+    assert_eq!(of_threads.peak.map(|peak| peak.at), Some(2));
+    let after_peak = of_threads.after_peak.unwrap().value;
+    assert!((after_peak - 0.4 / 1.2).abs() < 0.02, "{after_peak}");
+    assert_eq!((of_processes.from, of_processes.verdict), (1, Scales));
+    assert!(of_processes.after_peak.is_none());
+    assert!(falls_behind(&of_threads, &of_processes, 28));
+}
+
+/// How many of the rows fall behind.
+fn behind(tables: &[Table]) -> usize {
+    let [threads, processes] = ["threads", "processes"].map(|by| {
+        let is_by = |table: &&Table| table.parameters["by"].text() == by;
+        &tables.iter().find(is_by).unwrap().rows
+    });
+    let falls = |(a, b): (&Row, &Row)| {
+        falls_behind(a.speedup.as_ref().unwrap(), b.speedup.as_ref().unwrap(), threads.len())
+    };
+    threads.iter().zip(processes).filter(|(a, b)| falls((a, b))).count()
+}
+
+#[test]
+fn of_a_whole_table_whose_rows_do_the_same_by_both_hardly_ever_one_is_blamed() {
+    const SAME: [(u64, [f64; 2]); 3] = [(1, [1.0; 2]), (2, [1.5; 2]), (8, [1.5; 2])];
+    const BEHIND: [(u64, [f64; 2]); 3] = [(1, [1.0; 2]), (2, [1.0, 2.0]), (8, [1.0, 2.0])];
+    for rounds in [5, 9] {
+        for (noise, slowed, found_min) in [(0.02, 0.0, 28), (0.1, 0.0, 20), (0.02, 0.2, 4)] {
+            let setting = Setting { calls: 28, rounds, noise, slowed, ..ONE_CALL };
+            let wrong = |seed: &u64| behind(&tables_at(setting, &SAME, *seed)) > 0;
+            let wrong = (0..FAMILIES).filter(wrong).count();
+            let found = behind(&tables_at(setting, &BEHIND, 1));
+            assert!(wrong <= 2, "{wrong} of {FAMILIES} with {rounds} rounds at {noise}");
+            assert!(found >= found_min, "{found} of 28 with {rounds} rounds at {noise}");
+        }
+    }
+    for rounds in [1, 2, 3, 4] {
+        let setting = Setting { calls: 28, rounds, ..ONE_CALL };
+        assert_eq!(behind(&tables_at(setting, &BEHIND, 1)), 0, "too few rounds: {rounds}");
+    }
+}
+
+#[test]
 fn what_threads_share_is_blamed_where_it_costs_and_hardly_ever_else() {
     let blamed = |gains: [f64; 2], noise: f64| {
         let falls = |seed: u64| {
             let tables = tables(gains, noise, seed);
-            falls_behind(&speedup(&tables, "threads"), &speedup(&tables, "processes"))
+            falls_behind(&speedup(&tables, "threads"), &speedup(&tables, "processes"), 1)
         };
         (0..RUNS).filter(|&seed| falls(seed)).count()
     };

@@ -106,7 +106,9 @@ impl From<SpeedupVerdict> for Tone {
 impl From<&Speedup> for Verdict {
     fn from(speedup: &Speedup) -> Self {
         let by = match speedup.verdict {
-            SpeedupVerdict::Falls | SpeedupVerdict::Collapses => divided(speedup.factor.value),
+            SpeedupVerdict::Falls | SpeedupVerdict::Collapses => {
+                divided(speedup.after_peak.unwrap_or(speedup.factor).value)
+            }
             SpeedupVerdict::Peaks => speedup
                 .peak
                 .as_ref()

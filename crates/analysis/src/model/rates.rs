@@ -70,7 +70,7 @@ impl RateTrend {
 pub struct Speedup {
     /// The verdict.
     pub verdict: SpeedupVerdict,
-    /// The point that the last one is compared with: the first, or the peak where the rate peaks or collapses behind one.
+    /// The first point.
     pub from: u64,
     /// The point with one for each.
     pub to: u64,
@@ -82,6 +82,10 @@ pub struct Speedup {
     pub linear: f64,
     /// The peak, where it is clearly better than both ends.
     pub peak: Option<Peak>,
+    /// The rate at `to` over that at the peak, where there is one.
+    pub after_peak: Option<Estimate>,
+    /// The rounds at `from` or at `to`, the fewer of them.
+    pub rounds: u32,
 }
 
 /// How a rate grows with those that work side by side: the fixed vocabulary of findings.

@@ -12,6 +12,11 @@ pub const COLLAPSE_MAX: f64 = 0.5;
 pub const SCALES_MIN: f64 = 0.8;
 /// Where its interval reaches below this share, it only rises.
 pub const SCALES_INTERVAL_MIN: f64 = 0.7;
+/// With fewer rounds it is not said that threads fall behind processes: too little is known of how rounds scatter.
+pub const FALLS_BEHIND_ROUNDS_MIN: u32 = 5;
+/// How often chance may say so of any row of a table whose rows all do the same by both. Source: simulated, see
+/// `tests/speedup.rs`.
+pub const FALLS_BEHIND_CHANCE_MAX: f64 = 0.05;
 /// Below this share a rate is crushed by over-commitment: contention alone costs a lock less. Source: locks
 /// on 2 to 64 CPUs, see `tests/locks.rs`.
 pub const CRUSHED_MAX: f64 = 0.01;

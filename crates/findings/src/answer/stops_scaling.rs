@@ -42,7 +42,8 @@ fn grouped<'s, 'a: 's>(
             let first = group[0];
             series.is_of(first.table)
                 && (series.shared_word, series.to) == (first.shared_word, first.to)
-                && series.linear.is_some() == first.linear.is_some()
+                // Speedups from another first point are others in proportion.
+                && series.linear == first.linear
         };
         match groups.iter_mut().find(belongs) {
             Some(group) => group.push(series),
@@ -157,7 +158,9 @@ fn speedups(sorted: &[&Series<'_>], linear: f64, names: &Names<'_>) -> Sentence 
     let (first, rest) = sorted.split_at(SPEEDUPS_MAX.min(sorted.len()));
     let gain = |series: &&Series<'_>| {
         let gain = factor(1.0 / series.factor);
-        [names.label(&series.row.subject), text(format!(" {gain}"))]
+        let peak = series.peak.map(|peak| format!(" (peak at {})", count(peak)));
+        let gain = format!(" {gain}{}", peak.unwrap_or_default());
+        [names.label(&series.row.subject), text(gain)]
     };
     let mut parts: Vec<Part> = Vec::new();
     for (index, series) in first.iter().enumerate() {

@@ -64,7 +64,9 @@ fn is_joined(first: &Finding, second: &Finding) -> bool {
             (Data::Step(a), Data::Step(b)) => (a.factor.value >= 1.0) == (b.factor.value >= 1.0),
             (Data::Drift(a), Data::Drift(b)) => (a.factor.value >= 1.0) == (b.factor.value >= 1.0),
             (Data::Fairness(a), Data::Fairness(b)) => a.point == b.point,
-            (Data::Sharing(a), Data::Sharing(b)) => a.shared == b.shared,
+            (Data::Sharing(a), Data::Sharing(b)) => {
+                a.shared == b.shared && a.speedup.from == b.speedup.from
+            }
             _ => false,
         }
 }

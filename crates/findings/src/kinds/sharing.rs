@@ -80,7 +80,8 @@ impl Sharing {
         let separate_speedup = of_separate.row(&row.subject)?.speedup.as_ref()?;
         let mut subjects = workload.subjects.iter();
         let shared = subjects.find(|subject| subject.name == row.subject);
-        falls_behind(speedup, separate_speedup).then(|| Self {
+        let comparisons = table.rows.iter().filter(|row| row.speedup.is_some()).count();
+        falls_behind(speedup, separate_speedup, comparisons).then(|| Self {
             sharing: sharing.clone(),
             separate: separate.clone(),
             shared: shared.map(|subject| subject.shared.clone()).unwrap_or_default(),

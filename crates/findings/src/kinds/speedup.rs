@@ -53,19 +53,24 @@ fn verdict(speedup: &Speedup, names: &Names<'_>) -> String {
             let is = if speedup.verdict == SpeedupVerdict::Holds { "" } else { "is " };
             format!("{is}{word}: {rates} {change} {range}{ci}, {linear}")
         }
-        SpeedupVerdict::Falls | SpeedupVerdict::Collapses => {
-            format!("{word}: {rates} {}", fall(speedup, &range))
-        }
-        SpeedupVerdict::Peaks => {
-            let at = speedup.peak.as_ref().map_or(speedup.from, |peak| peak.at);
-            format!("{word} at {}: {rates} {}", threads(at), fall(speedup, &range))
+        SpeedupVerdict::Falls | SpeedupVerdict::Collapses | SpeedupVerdict::Peaks => {
+            let behind = speedup.peak.zip(speedup.after_peak);
+            let (from, change) =
+                behind.map_or((speedup.from, speedup.factor), |(peak, change)| (peak.at, change));
+            let at = if speedup.verdict == SpeedupVerdict::Peaks {
+                format!(" at {}", threads(from))
+            } else {
+                String::new()
+            };
+            let range = format!("from {} to {}", count(from), threads(speedup.to));
+            format!("{word}{at}: {rates} {}", fall(change, &range))
         }
     }
 }
 
 /// `fall ÷1.31 from 1 to 2 threads (95 % CI 1.20–1.44)`.
-fn fall(speedup: &Speedup, range: &str) -> String {
-    let Estimate { value, low, high } = speedup.factor;
+fn fall(change: Estimate, range: &str) -> String {
+    let Estimate { value, low, high } = change;
     let fall = Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low };
     format!("fall {} {range}{}", format::fall(fall.value), interval(fall, significant))
 }

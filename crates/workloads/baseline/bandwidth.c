@@ -31,10 +31,11 @@ static void send_on_order(void) {
 static void run_ordered(long n) {
     size_t wanted = transfer_bytes;
     while (n-- > 0) {
-        if (write(orders[1], &wanted, sizeof wanted) != sizeof wanted) fail_call("write of an order");
+        ssize_t sent = write(orders[1], &wanted, sizeof wanted);
+        if (sent != sizeof wanted) fail_transfer("write of an order", sent);
         for (size_t done = 0; done < wanted;) {
             ssize_t got = read(from, buffer, message_bytes);
-            if (got <= 0) fail_call("read");
+            if (got <= 0) fail_transfer("read", got);
             done += (size_t)got;
         }
     }
@@ -44,6 +45,8 @@ static void start_sender(void) {
     row->units = transfer_bytes;
     if (pipe2(orders, O_CLOEXEC) != 0) fail_call("pipe");
     start_peer(send_on_order);
+    close_peers(orders[0]);
+    close_peers(peer_to);
     fact("bytes of a message", "%zu", message_bytes);
     /* Not at a page's beginning, as lmbench reads from a pipe. */
     buffer = (char *)page_aligned(message_bytes + 4096) + (strcmp(row->name, "bw-pipe") == 0 ? 128 : 0);
@@ -77,7 +80,7 @@ static void run_read(long n) {
     while (n-- > 0) {
         for (size_t left = transfer_bytes; left > 0;) {
             ssize_t got = read(from, buffer, message_bytes);
-            if (got <= 0) fail_call("read");
+            if (got <= 0) fail_transfer("read", got);
             left -= (size_t)got < left ? (size_t)got : left;
         }
     }
@@ -99,10 +102,12 @@ static void prepare_tcp(void) {
     if (connect(from, (struct sockaddr *)&address, sizeof address) != 0) fail_call("connect");
     peer_to = accept(listener, NULL, NULL);
     if (peer_to < 0) fail_call("accept");
+    close(listener);
     set_buffer(peer_to, SO_SNDBUF);
     message_bytes = row->units = transfer_bytes;
     fact("bytes of a message", "%zu", message_bytes);
     start_peer(send_always);
+    close_peers(peer_to);
     buffer = page_aligned(message_bytes);
     /* The connection's window grows first. */
     run_read(20);

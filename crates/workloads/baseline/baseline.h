@@ -46,12 +46,16 @@ uint64_t timed(void (*run)(long), long n);
 _Noreturn void fail_call(const char *call);
 /* Ends the program, and says what is wrong. */
 _Noreturn void fail(const char *what);
+/* Ends the program after a read or write that returned another number of bytes than a message has. */
+_Noreturn void fail_transfer(const char *call, ssize_t bytes);
 /* A fact that a reader has to know. */
 void fact(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A path in the directory. */
 const char *in_directory(const char *name);
-/* Starts a process that runs `body`, and ends with this one. */
+/* Starts a process that runs `body`, and ends with this one. This one fails when it ends. */
 void start_peer(void (*body)(void));
+/* Closes what only a peer uses once that has been started, so that its end is seen here. */
+void close_peers(int descriptor);
 /* The address of a buffer at a page's beginning, which has been written to. */
 void *page_aligned(size_t bytes);
 /* A file of as many bytes that are not zero, open to read and write. */

@@ -28,8 +28,10 @@ static void echo(void) {
 static void run_echo(long n) {
     uint64_t message = 1;
     while (n-- > 0) {
-        if (write(our_write, &message, message_bytes) != (ssize_t)message_bytes) fail_call("write");
-        if (read(our_read, &message, message_bytes) != (ssize_t)message_bytes) fail_call("read");
+        ssize_t bytes = write(our_write, &message, message_bytes);
+        if (bytes != (ssize_t)message_bytes) fail_transfer("write", bytes);
+        bytes = read(our_read, &message, message_bytes);
+        if (bytes != (ssize_t)message_bytes) fail_transfer("read", bytes);
     }
     if (message != 1) fail("the message came back as another");
 }
@@ -37,6 +39,11 @@ static void run_echo(long n) {
 /* Starts the peer, and has it answer once before anything is timed. */
 static void start_echo(void) {
     start_peer(echo);
+    /* Both use both of two eventfds. */
+    if (peer_read != our_write) {
+        close_peers(peer_read);
+        if (peer_write != peer_read) close_peers(peer_write);
+    }
     run_echo(1);
 }
 
@@ -123,6 +130,7 @@ static void prepare_udp(void) {
         fail_call("setsockopt");
     }
     start_peer(echo_datagrams);
+    close_peers(peer_read);
     run_udp(1);
 }
 
@@ -168,6 +176,7 @@ static void prepare_connect(void) {
     if (closed == MAP_FAILED) fail_call("mmap");
     listener = listen_on_loopback(&server);
     start_peer(accept_and_close);
+    close_peers(listener);
     run_connect(1);
     wait_for_server(1);
 }

@@ -17,7 +17,8 @@
  *     ← repeat N                        go on with batches of N until there is more input
  *     → repeated BATCHES
  *
- * or at any time `failed CALL: WORDS` with an errno in front: 0 if it was no call. The end of input ends it.
+ * or at any time `failed ERRNO CALL`: 0 and words if it was no call. The end of input ends it, and so does that of
+ * a peer.
  */
 #define _GNU_SOURCE
 #include "baseline.h"
@@ -70,12 +71,15 @@ void use(unsigned long value) { used = value; }
 
 /* Peers, which this process ends: none may be left when it has ended. */
 enum { PEERS_MAX = 16 };
+#define PEER_ENDED "a process that answers ended early"
 
 static pid_t self, peers[PEERS_MAX];
 static int peers_count;
 
 static void end_peers(void) {
     if (getpid() != self) return;
+    /* These end as they should. */
+    signal(SIGCHLD, SIG_DFL);
     for (int n = 0; n < peers_count; n++) kill(peers[n], SIGKILL);
     for (int n = 0; n < peers_count; n++) waitpid(peers[n], NULL, 0);
 }
@@ -83,7 +87,7 @@ static void end_peers(void) {
 _Noreturn void fail_call(const char *call) {
     int error = errno;
     end_peers();
-    dprintf(STDOUT_FILENO, "failed %d %s: %s\n", error, call, strerror(error));
+    dprintf(STDOUT_FILENO, "failed %d %s\n", error, call);
     exit(1);
 }
 
@@ -91,6 +95,24 @@ _Noreturn void fail(const char *what) {
     end_peers();
     dprintf(STDOUT_FILENO, "failed 0 %s\n", what);
     exit(1);
+}
+
+_Noreturn void fail_transfer(const char *call, ssize_t bytes) {
+    if (bytes == 0 || (bytes < 0 && (errno == EPIPE || errno == ECONNRESET))) fail(PEER_ENDED);
+    if (bytes > 0) fail("a message was cut");
+    fail_call(call);
+}
+
+/* A peer has ended by itself: whoever waits for it in a call, or for memory to change, would wait for ever. What the
+   peer said of it stands before this. */
+static void on_end_of_peer(int number) {
+    static const char line[] = "failed 0 " PEER_ENDED "\n";
+    (void)number;
+    if (getpid() != self) return;
+    end_peers();
+    ssize_t written = write(STDOUT_FILENO, line, sizeof line - 1);
+    (void)written;
+    _exit(1);
 }
 
 void fact(const char *name, const char *format, ...) {
@@ -118,6 +140,9 @@ static void end_with(pid_t parent) {
 
 void start_peer(void (*body)(void)) {
     if (peers_count == PEERS_MAX) fail("a row has more peers than there is room for");
+    struct sigaction action = {.sa_handler = on_end_of_peer, .sa_flags = SA_NOCLDSTOP | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(SIGCHLD, &action, NULL) != 0) fail_call("sigaction");
     pid_t pid = fork();
     if (pid < 0) fail_call("fork");
     if (pid == 0) {
@@ -126,6 +151,10 @@ void start_peer(void (*body)(void)) {
         _exit(1);
     }
     peers[peers_count++] = pid;
+}
+
+void close_peers(int descriptor) {
+    if (close(descriptor) != 0) fail_call("close of what only a peer uses");
 }
 
 void *page_aligned(size_t bytes) {

@@ -15,12 +15,14 @@ static unsigned long *array;
 
 static void pass(int to) {
     int token = 1;
-    if (write(to, &token, sizeof token) != sizeof token) fail_call("write to a pipe");
+    ssize_t bytes = write(to, &token, sizeof token);
+    if (bytes != sizeof token) fail_transfer("write to a pipe", bytes);
 }
 
 static void take(int from) {
     int token;
-    if (read(from, &token, sizeof token) != sizeof token) fail_call("read of a pipe");
+    ssize_t bytes = read(from, &token, sizeof token);
+    if (bytes != sizeof token) fail_transfer("read of a pipe", bytes);
 }
 
 /* Memory of this process's own: what a fork shares would be one array for all. */
@@ -77,6 +79,11 @@ static void prepare_ring(void) {
         if (pipe2(pipes[n], O_CLOEXEC) != 0 || pipe2(own_pipes[n], O_CLOEXEC) != 0) fail_call("pipe");
     }
     for (position = 1; position < processes; position++) start_peer(be_in_the_ring);
+    /* This process writes to the first and reads from the last. */
+    for (int n = 0; n < processes; n++) {
+        if (n != processes - 1) close_peers(pipes[n][0]);
+        if (n != 0) close_peers(pipes[n][1]);
+    }
     make_array();
     /* Once round, so that all are there. */
     run_ring(1);

@@ -102,7 +102,7 @@ impl Workload for Baseline {
         let start = |copy: u64| {
             let own = directory.path().join(copy.to_string());
             std::fs::create_dir(&own).map_err(shortage::during("mkdir"))?;
-            Program::start(row.name, &own, probe)
+            Program::start(row.name, &own, probe.clock().name())
         };
         let mut measured = start(0)?;
         let mut load_copies = (1..copies).map(start).collect::<Result<Vec<Program>, Failure>>()?;

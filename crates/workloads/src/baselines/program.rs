@@ -3,15 +3,20 @@
 
 use crate::shared::embedded::{in_memory, in_memory_of_all};
 use crate::shared::shortage;
-use engine::{Failure, Probe};
+use engine::Failure;
 use std::io::{BufRead, BufReader, Error, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/baseline"));
 const HELLO: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hello"));
+
+/// A program that has not ended so long after its input is killed.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A copy of the program while it runs. It is ended when this value is dropped, and its peers with it.
 pub(super) struct Program {
@@ -35,13 +40,14 @@ pub(super) struct Times {
 }
 
 impl Program {
-    /// Starts it for `row`, with its files in `directory`, and waits until it is ready.
-    pub fn start(row: &str, directory: &Path, probe: &Probe) -> Result<Program, Failure> {
+    /// Starts it for `row`, with its files in `directory`, and waits until it is ready. It reads the clock of this
+    /// name.
+    pub fn start(row: &str, directory: &Path, clock: &str) -> Result<Program, Failure> {
         let failed = |what| move |error: Error| shortage::failure(what, &error);
         let program = in_memory("baseline", PROGRAM).map_err(failed("the program in memory"))?;
         let hello = in_memory_of_all("hello", HELLO).map_err(failed("hello in memory"))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
-        command.arg0("baseline").args([row, probe.clock().name()]).arg(directory);
+        command.arg0("baseline").args([row, clock]).arg(directory);
         command.arg(hello.as_raw_fd().to_string()).arg(std::process::id().to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(failed("starting the program from memory"))?;
@@ -129,10 +135,7 @@ impl Program {
         let (errno, what) = failed.split_once(' ').unwrap_or(("0", failed));
         Err(match errno.parse().unwrap_or(0) {
             0 => Failure::new(what),
-            errno => {
-                let call = what.rsplit_once(": ").map_or(what, |(call, _)| call);
-                shortage::failure(call, &Error::from_raw_os_error(errno))
-            }
+            errno => shortage::failure(what, &Error::from_raw_os_error(errno)),
         })
     }
 }
@@ -141,7 +144,16 @@ impl Drop for Program {
     fn drop(&mut self) {
         // It ends its peers first, and then itself.
         self.stdin = None;
-        let _ = self.child.wait();
+        let start = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if start.elapsed() > PATIENCE {
+                // The kernel ends its peers with it.
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                return;
+            }
+            sleep(Duration::from_millis(1));
+        }
     }
 }
 
@@ -158,6 +170,77 @@ fn numbers<const N: usize>(line: &str, word: &str) -> Result<[u64; N], Failure> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+
+    fn send(pid: u32, signal: Signal) {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).unwrap();
+        // One that has ended meanwhile gets none.
+        let _ = kill_process(pid, signal);
+    }
+
+    /// Does something about a program, which is killed where that takes far too long.
+    fn guarded<T>(pid: u32, body: impl FnOnce() -> T) -> T {
+        let (done, is_done) = channel::<()>();
+        let guard = std::thread::spawn(move || {
+            let late =
+                is_done.recv_timeout(Duration::from_secs(30)) == Err(RecvTimeoutError::Timeout);
+            if late {
+                send(pid, Signal::KILL);
+            }
+            late
+        });
+        let result = body();
+        drop(done);
+        assert!(!guard.join().unwrap(), "the program did not answer");
+        result
+    }
+
+    #[test]
+    fn the_end_of_a_peer_fails_each_row_that_has_one() {
+        for row in [
+            "pipe",
+            "unix",
+            "udp",
+            "tcp",
+            "tcp-connect",
+            "futex",
+            "eventfd",
+            "switch-2p-0k",
+            "switch-16p-16k",
+            "bw-pipe",
+            "bw-unix",
+            "bw-tcp",
+        ] {
+            let mut program = Program::start(row, Path::new("/"), "monotonic").unwrap();
+            program.run(1).unwrap();
+            let pid = program.child.id();
+            let children =
+                std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+            let peer = children.split_whitespace().last().unwrap().parse().unwrap();
+            send(peer, Signal::KILL);
+            let (mut batches, pid) = (0, program.child.id());
+            let failure = guarded(pid, || {
+                loop {
+                    match program.run(10) {
+                        // It may have been answered before.
+                        Ok(_) if batches < 1_000 => batches += 1,
+                        result => return result.unwrap_err(),
+                    }
+                }
+            });
+            assert_eq!(failure.to_string(), "a process that answers ended early", "{row}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_killed() {
+        let program = Program::start("pipe", Path::new("/"), "monotonic").unwrap();
+        let pid = program.child.id();
+        send(pid, Signal::STOP);
+        guarded(pid, || drop(program));
+        assert!(!Path::new(&format!("/proc/{pid}")).exists());
+    }
 
     #[test]
     fn a_reply_has_its_word_and_its_numbers() {

@@ -127,8 +127,8 @@ fn traded(
     )
 }
 
-/// `dup-close and open-close-one do ×0.93 to ×1.05 from 1 to 2 threads, and ×1.75 to ×1.94 with processes; threads share the
-/// descriptor table`.
+/// `dup-close and open-close-one do ×0.93 to ×1.05 from 1 to 2 threads, and ×1.75 to ×1.94 with processes; what threads
+/// share there: the descriptor table`.
 fn shared(
     material: &Material<'_>,
     table: &Table,

@@ -42,7 +42,7 @@ impl FindingKind for Sharing {
     }
 
     /// `dup-close holds with threads and scales with processes: ×1.02 (95 % 0.97 to 1.06) and ×1.95 (95 % 1.90 to 2.00) from 1
-    /// to 2; threads share the descriptor table.`
+    /// to 2; what threads share there: the descriptor table.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let Self { sharing, separate, speedup, separate_speedup, .. } = self;
         let change = |speedup: &Speedup| {
@@ -90,12 +90,13 @@ impl Sharing {
         })
     }
 
-    /// What they share, behind a sentence: `; threads share the descriptor table`.
+    /// What they share, behind a sentence: `; what threads share there: the descriptor table`. It may be the reason: that it is was not
+    /// measured.
     pub(crate) fn reason(&self) -> String {
         if self.shared.is_empty() {
             return String::new();
         }
-        format!("; {} share {}", self.sharing, self.shared)
+        format!("; what {} share there: {}", self.sharing, self.shared)
     }
 }
 

@@ -1,4 +1,5 @@
-//! `fork`, `_exit` and `wait4`: threads copy one address space, which keeps all others from changing it.
+//! `fork`, `_exit` and `wait4`: threads copy one address space, which keeps all others from changing it; and in a process with
+//! threads glibc's `fork` also holds the locks of its streams and arenas meanwhile.
 
 use super::Operation;
 use sys::fork::fork_exit;
@@ -7,8 +8,8 @@ pub(crate) const OPERATION: Operation = Operation {
     name: "fork-exit",
     group: "Processes",
     summary: "fork of a child that ends at once, and wait for it",
-    contends: "the lock of the address space (mmap_lock), the list of processes and the numbers of processes",
-    shared_by_threads: "the address space",
+    contends: "the lock of the address space (mmap_lock), the C library's locks, the list of processes and the numbers of processes",
+    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             seat.repeat(|check| check.that(fork_exit().is_ok(), "a child did not end well"))

@@ -9,7 +9,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Waiting",
     summary: "futex wake on an own word without waiters",
     contends: "the buckets of waiting threads, if words share one",
-    shared_by_threads: "the buckets of waiting threads",
+    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             let word = AtomicU32::new(1);

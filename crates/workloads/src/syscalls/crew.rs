@@ -24,6 +24,10 @@ const LOOK: Duration = Duration::from_millis(1);
 const FEWEST: u64 = 15;
 /// But no longer than this.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// Two readings of the clock around the tallies may be apart by this share of the window.
+const APART_MAX: f64 = 0.001;
+/// So often are they taken at most. A later reading is no better where other programs keep the CPUs.
+const READINGS_MAX: usize = 10;
 /// What a failed process can say.
 const MESSAGE_BYTES_MAX: usize = 2_048;
 
@@ -75,11 +79,7 @@ impl Crew<'_> {
 
     fn work(&self, board: &Board, me: usize) -> Result<(), Failure> {
         let kept = cpus::stay_on(&[self.cpus[me % self.cpus.len()]]);
-        let worked = kept.and_then(|()| (self.life)(&Seat::new(board, me, self.right)));
-        if worked.is_err() {
-            board.fail();
-        }
-        worked
+        kept.and_then(|()| (self.life)(&Seat::new(board, me, self.right)))
     }
 
     fn threads(&self, board: &Board) -> Result<Counted, Failure> {
@@ -93,7 +93,8 @@ impl Crew<'_> {
             let mut all = Vec::new();
             for me in 0..self.workers {
                 let builder = Builder::new().stack_size(STACK_BYTES);
-                let started = builder.spawn_scoped(scope, move || self.work(board, me));
+                let work = move || self.work(board, me).inspect_err(|_| _ = board.fail());
+                let started = builder.spawn_scoped(scope, work);
                 match started {
                     Ok(thread) => all.push(thread),
                     Err(error) => {
@@ -117,10 +118,7 @@ impl Crew<'_> {
         let (mut reports, report) = pipe;
         let mut children = Children::default();
         for me in 0..self.workers {
-            let child = sys::fork::fork(|| match self.work(board, me) {
-                Ok(()) => 0,
-                Err(failure) => report_failure(&report, failure),
-            });
+            let child = sys::fork::fork(|| exit_code(self.work(board, me), board, &report));
             match child {
                 Ok(child) => children.running.push(child),
                 Err(error) => {
@@ -167,8 +165,8 @@ impl Crew<'_> {
             thread::sleep(LOOK);
         }
         let moment = || -> Result<Moment, Failure> {
-            let done = board.tallies();
-            Ok(Moment { at: self.clock.now(), done, cpu_ns: cpu()? })
+            let (at, done) = moment(self.clock, self.time, || board.tallies());
+            Ok(Moment { at, done, cpu_ns: cpu()? })
         };
         let (begun, from) = (Instant::now(), moment()?);
         thread::sleep(self.time);
@@ -188,6 +186,30 @@ impl Crew<'_> {
         }
         Ok(counted)
     }
+}
+
+/// Takes the tallies, and says when that was: in the middle of two readings of the clock. Takes them again where this thread
+/// lost its CPU meanwhile, and the two are apart by more than a small share of the window.
+fn moment(
+    clock: Clock,
+    window: Duration,
+    mut tallies: impl FnMut() -> Vec<u64>,
+) -> (u64, Vec<u64>) {
+    let apart_max_ns = window.as_nanos() as f64 * APART_MAX;
+    let mut closest: Option<(f64, u64, Vec<u64>)> = None;
+    for _ in 0..READINGS_MAX {
+        let before = clock.now();
+        let done = tallies();
+        let after = clock.now();
+        let apart_ns = clock.ns(before, after);
+        if closest.as_ref().is_none_or(|(least_ns, ..)| apart_ns < *least_ns) {
+            closest = Some((apart_ns, before.midpoint(after), done));
+        }
+        if apart_ns <= apart_max_ns {
+            break;
+        }
+    }
+    closest.map_or_else(|| (clock.now(), tallies()), |(_, at, done)| (at, done))
 }
 
 /// Processes that have to be waited for.
@@ -230,23 +252,23 @@ impl Drop for Children {
     }
 }
 
-/// Tells the parent of a process why it failed; returns the exit code.
-fn report_failure(pipe: &PipeWriter, failure: Failure) -> i32 {
+/// The exit code of a process. The first that failed tells the parent why: it reads when all have ended, and of the others
+/// the pipe could become full.
+fn exit_code(worked: Result<(), Failure>, board: &Board, pipe: &PipeWriter) -> i32 {
+    let Err(failure) = worked else { return 0 };
     let reason = serde_json::to_vec(&FailureReason::from(failure)).unwrap_or_default();
-    // A line longer than the pipe takes at once could be mixed with another, or wait for ever.
-    if reason.len() < MESSAGE_BYTES_MAX {
-        let line = [reason, b"\n".to_vec()].concat();
-        let _ = (&*pipe).write_all(&line);
+    // One longer than the pipe has room for would wait for ever.
+    if board.fail() && reason.len() < MESSAGE_BYTES_MAX {
+        let _ = (&*pipe).write_all(&reason);
     }
     1
 }
 
-/// The first failure that a process reported.
+/// The failure that a process reported.
 fn reported_failure(pipe: &mut PipeReader) -> Option<Failure> {
-    let mut lines = String::new();
-    pipe.read_to_string(&mut lines).ok()?;
-    let reason: FailureReason = serde_json::from_str(lines.lines().next()?).ok()?;
-    Some(reason.into())
+    let mut reason = Vec::new();
+    pipe.read_to_end(&mut reason).ok()?;
+    serde_json::from_slice::<FailureReason>(&reason).ok().map(Failure::from)
 }
 
 impl Counted {
@@ -300,10 +322,39 @@ mod tests {
     #[test]
     fn a_failure_passes_through_the_pipe_as_it_is() {
         let (mut reader, writer) = io::pipe().unwrap();
+        let board = Board::new(1).unwrap();
+        assert_eq!((exit_code(Ok(()), &board, &writer), board.has_failed()), (0, false));
         let failure = Failure::call("operation 7", "no more");
-        assert_eq!(report_failure(&writer, failure.clone()), 1);
-        report_failure(&writer, Failure::new("another"));
+        assert_eq!(exit_code(Err(failure.clone()), &board, &writer), 1);
+        // Nothing reads meanwhile: more than the first of these would fill the pipe, and wait.
+        for _ in 0..200 {
+            assert_eq!(exit_code(Err(Failure::new("x".repeat(1_500))), &board, &writer), 1);
+        }
         drop(writer);
         assert_eq!(reported_failure(&mut reader), Some(failure));
+    }
+
+    #[test]
+    fn a_moment_that_was_interrupted_is_taken_again() {
+        let clock = Clock::Monotonic;
+        let mut readings = 0;
+        let (at, done) = moment(clock, Duration::from_secs(1), || {
+            readings += 1;
+            if readings == 1 {
+                thread::sleep(Duration::from_millis(20));
+            }
+            vec![readings]
+        });
+        assert!(at <= clock.now() && done[0] > 1, "{done:?}");
+        let mut readings = 0_usize;
+        let slow = || {
+            readings += 1;
+            thread::sleep(Duration::from_millis(if readings == 3 { 2 } else { 50 }));
+            vec![readings as u64]
+        };
+        let before = clock.now();
+        let (at, done) = moment(clock, Duration::from_secs(1), slow);
+        assert_eq!((done, readings), (vec![3], READINGS_MAX), "the shortest of all");
+        assert!(at > before + 100_000_000 && at < clock.now());
     }
 }

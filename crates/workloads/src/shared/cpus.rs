@@ -29,16 +29,21 @@ pub(crate) fn allowed() -> Result<Vec<usize>, Failure> {
 /// since the first ones serve most interrupts. Says which they are; none where that is all of them, and
 /// the scheduler places as it always does.
 pub(crate) fn choose(cell: &Cell) -> Result<Vec<usize>, Failure> {
-    let (wanted, mut cpus) = (cell.number(ONE.name)? as usize, allowed()?);
-    if wanted > cpus.len() {
-        return Err(Failure::new(format!("{wanted} CPUs, and there are {}", cpus.len())));
-    }
-    let chosen = cpus.split_off(cpus.len() - wanted);
-    if cpus.is_empty() {
+    let all = allowed()?;
+    let chosen = last_of(&all, cell.number(ONE.name)? as usize)?;
+    if chosen.len() == all.len() {
         return Ok(Vec::new());
     }
     stay_on(&chosen)?;
     Ok(chosen)
+}
+
+/// The last `wanted` of `cpus`.
+pub(crate) fn last_of(cpus: &[usize], wanted: usize) -> Result<Vec<usize>, Failure> {
+    let Some(first) = cpus.len().checked_sub(wanted) else {
+        return Err(Failure::new(format!("{wanted} CPUs, and there are {}", cpus.len())));
+    };
+    Ok(cpus[first..].to_vec())
 }
 
 /// Keeps this thread to these CPUs.

@@ -55,13 +55,16 @@ impl Break {
         Ok(Break { base: base.next_multiple_of(page) + page, page })
     }
 
-    /// Raises the break by a page, and lowers it again: two calls. What lies between is touched by nobody.
+    /// Raises the break to a place that only caller `me`, counted from 0, moves it to, and lowers it again by a page: two
+    /// calls. What lies between is touched by nobody. Places of its own, because a call that finds the break where it is to
+    /// go does nothing.
     ///
     /// # Errors
     /// `ENOMEM` at the limit on memory or on data (`RLIMIT_DATA`).
     #[inline]
-    pub fn up_and_down(&self) -> io::Result<()> {
-        for wanted in [self.base + self.page, self.base] {
+    pub fn up_and_down(&self, me: usize) -> io::Result<()> {
+        let low = self.base + 2 * me * self.page;
+        for wanted in [low + self.page, low] {
             if set(wanted) != wanted {
                 return Err(io::Error::from_raw_os_error(libc::ENOMEM));
             }
@@ -118,8 +121,11 @@ mod tests {
                     }
                 });
             }
-            (0..2_000).for_each(|_| space.up_and_down().unwrap());
+            (0..2_000).for_each(|_| space.up_and_down(0).unwrap());
         });
         assert_eq!(set(0), space.base);
+        space.up_and_down(3).unwrap();
+        assert_eq!(set(0), space.base + 6 * space.page, "each caller has two places of its own");
+        space.up_and_down(0).unwrap();
     }
 }

@@ -89,28 +89,32 @@ impl Map {
         }
     }
 
-    /// Writes the byte at `offset` and reads it back, so that the kernel has to put a page there. Asks it before for
-    /// plain pages, not huge ones, where `offset` is 0.
+    /// Asks the kernel for plain pages, not huge ones. One without huge pages refuses that.
+    pub fn on_plain_pages(&self) {
+        // SAFETY: advice on this value's own map, which changes no byte.
+        unsafe {
+            libc::madvise(self.at.as_ptr().cast(), self.bytes.get(), libc::MADV_NOHUGEPAGE);
+        }
+    }
+
+    /// Writes to the byte at `offset`, so that the kernel has to put a page there. Returns whether the page was new: the byte
+    /// behind it was still zero. That one is written, too, so that a second write finds the page used.
     ///
     /// # Errors
-    /// `EINVAL` outside of the map, `EACCES` where it can't be written to.
+    /// `EINVAL` where there are no two bytes at `offset`, `EACCES` where they can't be written to.
     #[inline]
-    pub fn write_at(&mut self, offset: usize) -> io::Result<u8> {
-        if offset >= self.bytes.get() || !self.writable {
+    pub fn write_first(&mut self, offset: usize) -> io::Result<bool> {
+        if offset >= self.bytes.get() - 1 || !self.writable {
             let code = if self.writable { libc::EINVAL } else { libc::EACCES };
             return Err(io::Error::from_raw_os_error(code));
         }
-        if offset == 0 {
-            // SAFETY: advice on this value's own map, which changes no byte. A kernel without huge pages refuses it.
-            unsafe {
-                libc::madvise(self.at.as_ptr().cast(), self.bytes.get(), libc::MADV_NOHUGEPAGE);
-            }
-        }
-        // SAFETY: the byte is within the map, may be written, and nobody else refers to it.
+        // SAFETY: both bytes are within the map, may be written, and nobody else refers to them.
         Ok(unsafe {
             let at = self.at.as_ptr().add(offset);
             at.write_volatile(1);
-            at.read_volatile()
+            let was_new = at.add(1).read_volatile() == 0;
+            at.add(1).write_volatile(1);
+            was_new
         })
     }
 
@@ -208,9 +212,11 @@ mod tests {
         }
         assert!(Map::new(Behind::File(&file, 1), page).is_err(), "an offset within a page");
         let mut memory = Map::new(Behind::Memory, 2 * page).unwrap();
-        assert_eq!((memory.write_at(0).unwrap(), memory.write_at(2 * page - 1).unwrap()), (1, 1));
-        assert!(memory.write_at(2 * page).is_err());
-        assert!(Map::new(Behind::File(&file, 0), page).unwrap().write_at(0).is_err());
+        memory.on_plain_pages();
+        assert!(memory.write_first(0).unwrap() && memory.write_first(2 * page - 2).unwrap());
+        assert!(!memory.write_first(0).unwrap(), "a page that was written to is not new");
+        assert!(memory.write_first(2 * page - 1).is_err());
+        assert!(Map::new(Behind::File(&file, 0), page).unwrap().write_first(0).is_err());
     }
 
     #[test]

@@ -4,15 +4,18 @@ use super::seat::{Check, Seat};
 use crate::shared::shortage;
 use engine::Failure;
 use rustix::event::{EventfdFlags, eventfd};
+use rustix::fs::fstat;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use sys::plain::{close, open};
 
 /// What is repeated by several threads or processes at once.
 pub(crate) struct Operation {
@@ -23,7 +26,7 @@ pub(crate) struct Operation {
     /// What one operation is, and on what, in one line.
     pub(crate) summary: &'static str,
     /// The lock or structure of the kernel that those who do it at once meet at; empty where there is none.
-    #[cfg_attr(not(test), expect(dead_code, reason = "docs/syscalls.md has it"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test holds docs/syscalls.md to it"))]
     pub(crate) contends: &'static str,
     /// What threads of a process share, and processes don't, that the operation changes; empty where there is nothing.
     pub(crate) shared_by_threads: &'static str,
@@ -126,9 +129,32 @@ fn pass_byte(
 ) -> io::Result<()> {
     *byte = byte.wrapping_add(1);
     let mut passed = [0];
-    sys::plain::write(to, &[*byte])?;
+    let written = sys::plain::write(to, &[*byte])?;
     let bytes = sys::plain::read(from, &mut passed)?;
-    check.that(bytes == 1 && passed[0] == *byte, "another byte came out")
+    check.that((written, bytes, passed[0]) == (1, 1, *byte), "another byte came out")
+}
+
+/// How often a new descriptor is looked at more closely: each time would be another call to time.
+const LOOK_EACH: u64 = 1_024;
+
+/// Closes a new descriptor, which fails where it is not open; sometimes looks before whether it is of the file with this inode.
+#[inline]
+fn check_and_close(fd: OwnedFd, inode: u64, turn: &mut u64, check: Check) -> io::Result<()> {
+    if turn.is_multiple_of(LOOK_EACH) {
+        check.that(fstat(&fd)?.st_ino == inode, "the descriptor is of another file")?;
+    }
+    *turn += 1;
+    close(fd)
+}
+
+/// Opens and closes the file at `path`, again and again.
+fn open_and_close(path: &CStr, inode: u64, seat: &Seat<'_>) -> Result<(), Failure> {
+    let mut turn = 0;
+    seat.repeat(|check| check_and_close(open(path)?, inode, &mut turn, check))
+}
+
+fn inode(path: &Path) -> Result<u64, Failure> {
+    Ok(fs::metadata(path).map_err(setting_up)?.ino())
 }
 
 /// Adds an eventfd of the worker's own to `set`, and removes it, again and again.
@@ -224,8 +250,19 @@ mod tests {
 
     /// How many operations so many threads did.
     fn counted(operation: &Operation, workers: usize, right: bool) -> Result<u64, Failure> {
+        counted_after(operation, workers, right, |_| ())
+    }
+
+    /// The same where something was done with the directory after it was prepared.
+    fn counted_after(
+        operation: &Operation,
+        workers: usize,
+        right: bool,
+        spoil: impl FnOnce(&Path),
+    ) -> Result<u64, Failure> {
         let directory = Directory::new();
         let life = (operation.prepare)(&Ground { directory: directory.0.clone() })?;
+        spoil(&directory.0);
         let (clock, time) = (Clock::Monotonic, Duration::from_millis(2));
         let cpus = cpus::allowed()?;
         let crew = Crew { workers, life: &life, cpus, clock, time, right };
@@ -243,7 +280,57 @@ mod tests {
     }
 
     #[test]
-    fn the_check_of_every_operation_can_fail() {
+    fn a_file_that_is_not_as_it_was_prepared_is_noticed() {
+        type Spoilt<'a> = (&'a str, &'a dyn Fn(&Path), &'a str);
+        let ones = |directory: &Path| {
+            fs::write(directory.join("one"), vec![1; PAGE * PAGES]).unwrap();
+        };
+        let short = |directory: &Path| {
+            File::options().write(true).open(directory.join("one")).unwrap().set_len(10).unwrap();
+        };
+        let another = |directory: &Path| {
+            fs::rename(file_in(directory, "another").unwrap(), directory.join("one")).unwrap();
+        };
+        let spoilt: [Spoilt<'_>; 6] = [
+            ("open-close-one", &another, "the descriptor is of another file"),
+            ("read-one", &ones, "read gave another page"),
+            ("read-one", &short, "read gave another page"),
+            ("pread-one", &ones, "pread gave another page"),
+            ("pread-one", &short, "pread gave another page"),
+            ("stat", &short, "stat gave another size"),
+        ];
+        for (name, spoil, wrong) in spoilt {
+            let operation = TABLE.iter().find(|operation| operation.name == name).unwrap();
+            let failure = counted_after(operation, 1, true, spoil).expect_err(name).to_string();
+            assert_eq!(failure, format!("operation 1 of worker 1: {wrong}"));
+        }
+    }
+
+    #[test]
+    fn a_descriptor_that_is_not_open_or_of_another_file_is_noticed() {
+        let check = Check { right: true };
+        let file = || File::open("/dev/null").unwrap();
+        let own = inode(Path::new("/dev/null")).unwrap();
+        let mut turn = 0;
+        check_and_close(file().into(), own, &mut turn, check).unwrap();
+        // Most turns leave it to close.
+        check_and_close(file().into(), own + 1, &mut turn, check).unwrap();
+        turn = LOOK_EACH;
+        assert!(check_and_close(file().into(), own + 1, &mut turn, check).is_err());
+    }
+
+    #[test]
+    fn another_byte_or_none_is_noticed() {
+        let (reader, writer) = io::pipe().unwrap();
+        let pass =
+            |byte: &mut u8| pass_byte(writer.as_fd(), reader.as_fd(), byte, Check { right: true });
+        pass(&mut 5).unwrap();
+        sys::plain::write(writer.as_fd(), &[9]).unwrap();
+        assert_eq!(pass(&mut 5).unwrap_err().to_string(), "another byte came out");
+    }
+
+    #[test]
+    fn every_operation_heeds_its_check() {
         for operation in TABLE {
             let failure = counted(operation, 1, false).expect_err(operation.name).to_string();
             assert!(
@@ -252,6 +339,21 @@ mod tests {
                 operation.name
             );
         }
+    }
+
+    #[test]
+    fn the_document_has_a_row_for_every_operation() {
+        let document = include_str!("../../../../docs/syscalls.md");
+        let rows =
+            document.lines().skip_while(|line| !line.starts_with("| operation | what it is"));
+        let rows: Vec<&str> = rows.skip(2).take_while(|line| line.starts_with('|')).collect();
+        let expected = TABLE.iter().map(|operation| {
+            let Operation { name, summary, contends, shared_by_threads, .. } = operation;
+            let contends = if contends.is_empty() { "nothing" } else { contends };
+            let row = format!("| `{name}` | {summary} | {contends} | {shared_by_threads} |");
+            row.replace("  ", " ")
+        });
+        assert_eq!(rows, expected.collect::<Vec<_>>());
     }
 
     #[test]

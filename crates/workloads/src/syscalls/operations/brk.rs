@@ -1,4 +1,4 @@
-//! `brk`, a page up and down: threads have one break.
+//! `brk`, a page up and down: threads have one break, and each moves it to places of its own.
 
 use super::{Operation, setting_up};
 use sys::heap::Break;
@@ -13,7 +13,7 @@ pub(crate) const OPERATION: Operation = Operation {
         let program_break = Break::take().map_err(setting_up)?;
         Ok(Box::new(move |seat| {
             seat.repeat_counted(|check| {
-                check.that(program_break.up_and_down().is_ok(), "the break did not move")?;
+                check.that(program_break.up_and_down(seat.me).is_ok(), "the break did not move")?;
                 Ok(2)
             })
         }))

@@ -1,9 +1,9 @@
 //! `dup` and `close` of a descriptor of each worker's own file: they meet in the table of descriptors.
 
-use super::{Operation, setting_up};
+use super::{Operation, check_and_close, inode, setting_up};
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd};
-use sys::plain::{close, dup};
+use std::os::fd::AsFd;
+use sys::plain::dup;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "dup-close",
@@ -14,12 +14,10 @@ pub(crate) const OPERATION: Operation = Operation {
     prepare: |ground| {
         let directory = ground.directory.clone();
         Ok(Box::new(move |seat| {
-            let file = File::create(directory.join(seat.me.to_string())).map_err(setting_up)?;
-            seat.repeat(|check| {
-                let copy = dup(file.as_fd())?;
-                check.that(copy.as_raw_fd() != file.as_raw_fd(), "dup gave the same descriptor")?;
-                close(copy)
-            })
+            let path = directory.join(seat.me.to_string());
+            let file = File::create(&path).map_err(setting_up)?;
+            let (inode, mut turn) = (inode(&path)?, 0);
+            seat.repeat(|check| check_and_close(dup(file.as_fd())?, inode, &mut turn, check))
         }))
     },
 };

@@ -1,4 +1,4 @@
-//! `eventfd`: each worker adds one to its own, and reads it.
+//! `eventfd`: each worker adds a number, another each time, to its own, and reads it.
 
 use super::{Operation, setting_up};
 use rustix::event::{EventfdFlags, eventfd};
@@ -15,12 +15,13 @@ pub(crate) const OPERATION: Operation = Operation {
         Ok(Box::new(|seat| {
             let counter =
                 eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| setting_up(error.into()))?;
-            let mut taken = [0; 8];
+            let (mut added, mut taken) = (0_u64, [0; 8]);
             seat.repeat(|check| {
-                write(counter.as_fd(), &1_u64.to_ne_bytes())?;
+                added = added % 1_000 + 1;
+                let written = write(counter.as_fd(), &added.to_ne_bytes())?;
                 let bytes = read(counter.as_fd(), &mut taken)?;
                 check.that(
-                    (bytes, u64::from_ne_bytes(taken)) == (8, 1),
+                    (written, bytes, u64::from_ne_bytes(taken)) == (8, 8, added),
                     "the eventfd lost its count",
                 )
             })

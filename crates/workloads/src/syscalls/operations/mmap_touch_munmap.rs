@@ -13,7 +13,7 @@ pub(crate) const OPERATION: Operation = Operation {
         Ok(Box::new(|seat| {
             seat.repeat(|check| {
                 let mut map = Map::new(Behind::Memory, PAGE)?;
-                check.that(map.touch() == 1, "a page lost a byte")?;
+                check.that(map.write_first(0)?, "the page was not new")?;
                 map.unmap()
             })
         }))

@@ -1,8 +1,6 @@
 //! `open` and `close` of a file of each worker's own, in a directory of its own.
 
-use super::{Operation, c_path, file_in, setting_up};
-use std::os::fd::AsRawFd;
-use sys::plain::{close, open};
+use super::{Operation, c_path, file_in, inode, open_and_close, setting_up};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "open-close-separate",
@@ -15,12 +13,8 @@ pub(crate) const OPERATION: Operation = Operation {
         Ok(Box::new(move |seat| {
             let own = directory.join(seat.me.to_string());
             std::fs::create_dir(&own).map_err(setting_up)?;
-            let path = c_path(&file_in(&own, "file")?)?;
-            seat.repeat(|check| {
-                let file = open(&path)?;
-                check.that(file.as_raw_fd() > 2, "open gave a standard descriptor")?;
-                close(file)
-            })
+            let file = file_in(&own, "file")?;
+            open_and_close(&c_path(&file)?, inode(&file)?, seat)
         }))
     },
 };

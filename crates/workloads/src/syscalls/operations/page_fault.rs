@@ -21,12 +21,14 @@ pub(crate) const OPERATION: Operation = Operation {
                 if next >= BYTES {
                     next = 0;
                     current.take().map_or(Ok(()), Map::unmap)?;
-                    current = Some(Map::new(Behind::Memory, BYTES)?);
+                    let map = Map::new(Behind::Memory, BYTES)?;
+                    map.on_plain_pages();
+                    current = Some(map);
                 }
                 let map = current.as_mut().ok_or_else(|| io::Error::other("there is no map"))?;
-                let byte = map.write_at(next)?;
+                let was_new = map.write_first(next)?;
                 next += PAGE;
-                check.that(byte == 1, "a page lost a byte")
+                check.that(was_new, "the page was not new")
             })
         }))
     },

@@ -172,6 +172,8 @@ mod tests {
     use super::*;
     use fastrand::Rng;
 
+    type Curve = fn(f64) -> f64;
+
     /// Sizes as a run has them: powers of two, and one between each two.
     fn sizes() -> Vec<u64> {
         (2..20).flat_map(|n| [1 << n, 3 << (n - 1)]).chain([1 << 20]).collect()
@@ -199,7 +201,7 @@ mod tests {
     #[test]
     fn smooth_curves_and_noise_have_no_step() {
         let mut random = Rng::with_seed(1);
-        let curves: [(&str, fn(f64) -> f64); 8] = [
+        let curves: [(&str, Curve); 8] = [
             ("flat", |_| 4.0),
             ("x^0.05", |n| n.powf(0.05)),
             ("x^0.1", |n| n.powf(0.1)),

@@ -61,7 +61,7 @@ pub struct Options {
     #[arg(long)]
     will_it_scale: Option<PathBuf>,
     /// Turns of each
-    #[arg(long, default_value_t = 5, value_parser = above_zero::<usize>)]
+    #[arg(long, default_value_t = 7, value_parser = above_zero::<usize>)]
     pairs: usize,
     /// Operations of knee; all that will-it-scale has by default
     #[arg(long, value_delimiter = ',')]
@@ -140,7 +140,7 @@ fn judge(row: &Row, tally: &mut Tally) {
     let name = row.mechanism.replace(" | ", " by ");
     match row.verdict() {
         Verdict::Held => tally.pass(1),
-        _ if !because.is_empty() => tally.pass(1),
+        _ if !because.is_empty() => tally.skip(&name, &format!("{because}: {ratio}")),
         Verdict::Beyond => tally.fail(format!("{name}: will-it-scale's rate {ratio}")),
         Verdict::Undecided => {
             tally.skip(&name, &format!("undecided: {ratio}; more --pairs on a quiet machine"));

@@ -8,7 +8,7 @@
 //! fork copies its parent, and a compiler that adds four numbers at once reads memory faster.
 
 use crate::baselines::program::{Program, Times};
-use crate::baselines::rows::{BANDWIDTH, LATENCY, ROWS, Row};
+use crate::baselines::rows::{BANDWIDTH, BasicOperation, LATENCY, ROWS};
 use crate::shared::{cpus, directory, shortage};
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, Original, Parameter, Print,
@@ -67,9 +67,9 @@ static ABOUT: About = About {
 const BATCHES: f64 = 200.0;
 /// Fewer say nothing about spread: a slow operation may overrun its time for them.
 const BATCHES_MIN: usize = 5;
-/// Batches of what is taken off, of which the lower quartile counts: on a busy machine, a median of interrupted ones would
-/// take off too much.
-const OVERHEAD_BATCHES: usize = 11;
+/// One batch of what is taken off comes with so many that are measured, and one with each of the first: all over the cell, as what disturbs the one
+/// disturbs the other.
+const BATCHES_BETWEEN: usize = 8;
 
 impl Workload for Baseline {
     fn about(&self) -> &'static About {
@@ -77,7 +77,7 @@ impl Workload for Baseline {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        ROWS.iter().map(Row::subject).collect()
+        ROWS.iter().map(BasicOperation::subject).collect()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
@@ -122,12 +122,12 @@ impl Workload for Baseline {
     }
 }
 
-fn row(cell: &Cell) -> Result<&'static Row, Failure> {
+fn row(cell: &Cell) -> Result<&'static BasicOperation, Failure> {
     cell.find_subject(ROWS, |row| row.name)
 }
 
 /// Operations of a batch: they fill their part of the time. What is timed here is warm-up.
-fn batch_size(row: &Row, program: &mut Program, probe: &Probe) -> Result<u64, Failure> {
+fn batch_size(row: &BasicOperation, program: &mut Program, probe: &Probe) -> Result<u64, Failure> {
     let time_ns = probe.time().as_nanos() as f64;
     let wanted_ns = (time_ns / BATCHES).max(row.batch_ns_min.min(time_ns));
     let batch_max = (row.operations_max / 40).max(1);
@@ -147,47 +147,65 @@ fn batch_size(row: &Row, program: &mut Program, probe: &Probe) -> Result<u64, Fa
 }
 
 /// Measures until the time is spent.
-fn measure(row: &Row, batch: u64, program: &mut Program, probe: &mut Probe) -> Result<(), Failure> {
-    let taken_off_ns = overhead_ns(row, batch, program, probe)?;
+fn measure(
+    row: &BasicOperation,
+    batch: u64,
+    program: &mut Program,
+    probe: &mut Probe,
+) -> Result<(), Failure> {
     let units = batch * program.units;
     let (clock, start) = (probe.clock(), probe.clock().now());
-    let (mut samples, mut spent_ns) = (Vec::new(), 0.0);
+    let (mut whole_ns, mut taken_off_ns, mut spent_ns) = (Vec::new(), Vec::new(), 0.0);
     let wanted_ns = probe.time().as_nanos() as f64;
-    while samples.len() < BATCHES_MIN || spent_ns < wanted_ns {
-        if (samples.len() as u64 + 1) * batch > row.operations_max && samples.len() >= BATCHES_MIN {
+    while whole_ns.len() < BATCHES_MIN || spent_ns < wanted_ns {
+        if (whole_ns.len() as u64 + 1) * batch > row.operations_max && whole_ns.len() >= BATCHES_MIN
+        {
             break;
         }
-        let times = program.run(batch)?;
-        let sample = ns(probe, times) / units as f64 - taken_off_ns;
-        if sample <= 0.0 {
-            let without = row.without;
-            return Err(Failure::new(format!("{without} took longer than all of it")));
+        if let Some(units) = program.overhead_units
+            && is_due(whole_ns.len())
+        {
+            taken_off_ns.push(ns(probe, program.overhead(batch)?) / (batch * units) as f64);
         }
-        samples.push(sample);
+        let times = program.run(batch)?;
+        whole_ns.push(ns(probe, times) / units as f64);
         probe.region(row.metric, times.before, times.after, units);
         spent_ns = clock.ns(start, clock.now());
     }
+    let without = row.without;
+    if !taken_off_ns.is_empty() {
+        probe.fact(&format!("without {without}"), format!("{:.3} ns", median(&taken_off_ns)));
+    }
+    let Some(samples) = difference(&whole_ns, &taken_off_ns) else {
+        return Err(Failure::new(format!("{without} took longer than all of it")));
+    };
     let operations = units * samples.len() as u64;
     probe.given(row.metric, &samples, operations);
     Ok(())
 }
 
-/// What is taken off the figure of each unit, in nanoseconds.
-fn overhead_ns(
-    row: &Row,
-    batch: u64,
-    program: &mut Program,
-    probe: &mut Probe,
-) -> Result<f64, Failure> {
-    let Some(units) = program.overhead_units else { return Ok(0.0) };
-    let mut each_ns = Vec::with_capacity(OVERHEAD_BATCHES);
-    for _ in 0..OVERHEAD_BATCHES {
-        each_ns.push(ns(probe, program.overhead(batch)?) / (batch * units) as f64);
+/// Whether it is time for a batch of what is taken off, after so many that were measured.
+fn is_due(measured: usize) -> bool {
+    measured < BATCHES_MIN || measured.is_multiple_of(BATCHES_BETWEEN)
+}
+
+/// The figures without the median of what is taken off; none where the median figure is less. A single one that is less
+/// is nothing: it says no more than one that is too large.
+fn difference(whole_ns: &[f64], taken_off_ns: &[f64]) -> Option<Vec<f64>> {
+    if taken_off_ns.is_empty() {
+        return Some(whole_ns.to_vec());
     }
-    each_ns.sort_by(f64::total_cmp);
-    let quartile_ns = each_ns[OVERHEAD_BATCHES / 4];
-    probe.fact(&format!("without {}", row.without), format!("{quartile_ns:.3} ns"));
-    Ok(quartile_ns)
+    let taken_off_ns = median(taken_off_ns);
+    let is_more = median(whole_ns) > taken_off_ns;
+    is_more.then(|| whole_ns.iter().map(|whole| (whole - taken_off_ns).max(0.0)).collect())
+}
+
+/// Of at least one.
+fn median(figures: &[f64]) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (half, is_odd) = (sorted.len() / 2, sorted.len() % 2 == 1);
+    if is_odd { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) }
 }
 
 fn ns(probe: &Probe, Times { before, after }: Times) -> f64 {
@@ -197,6 +215,23 @@ fn ns(probe: &Probe, Times { before, after }: Times) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_disturbed_batch_loses_neither_the_cell_nor_its_median() {
+        let whole_ns = [10.0, 11.0, 3.0, 12.0, 900.0];
+        assert_eq!(difference(&whole_ns, &[]), Some(whole_ns.to_vec()));
+        let wanted = vec![5.0, 6.0, 0.0, 7.0, 895.0];
+        assert_eq!(difference(&whole_ns, &[5.0, 400.0, 5.0]), Some(wanted));
+        assert_eq!(difference(&whole_ns, &[10.0, 11.0]), Some(vec![0.0, 0.5, 0.0, 1.5, 889.5]));
+        assert_eq!(difference(&whole_ns, &[11.0]), None);
+        assert_eq!(difference(&whole_ns, &[12.0, 12.0, 1.0]), None);
+    }
+
+    #[test]
+    fn what_is_taken_off_is_measured_all_over_the_cell() {
+        let at: Vec<usize> = (0..40).filter(|measured| is_due(*measured)).collect();
+        assert_eq!(at, [0, 1, 2, 3, 4, 8, 16, 24, 32]);
+    }
 
     #[test]
     fn names_are_different_and_a_row_without_something_says_what() {

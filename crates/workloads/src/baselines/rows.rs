@@ -5,7 +5,7 @@ use engine::Subject;
 
 /// One row: an operation of its own.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct BasicOperation {
     /// The name of the subject, by which the program knows it too.
     pub name: &'static str,
     /// What it is, in one line.
@@ -35,9 +35,9 @@ pub(crate) const LATENCY: &str = "latency";
 /// Bytes a second.
 pub(crate) const BANDWIDTH: &str = "bandwidth";
 
-impl Row {
-    const fn new(name: &'static str, summary: &'static str, group: &'static str) -> Row {
-        Row {
+impl BasicOperation {
+    const fn new(name: &'static str, summary: &'static str, group: &'static str) -> BasicOperation {
+        BasicOperation {
             name,
             summary,
             group,
@@ -50,13 +50,13 @@ impl Row {
     }
 
     /// The same without what the program times besides.
-    const fn without(self, without: &'static str) -> Row {
-        Row { without, ..self }
+    const fn without(self, without: &'static str) -> BasicOperation {
+        BasicOperation { without, ..self }
     }
 
     /// The same with so much memory.
-    const fn mib(self, mib: u64) -> Row {
-        Row { mib, ..self }
+    const fn mib(self, mib: u64) -> BasicOperation {
+        BasicOperation { mib, ..self }
     }
 
     /// As a subject.
@@ -76,36 +76,37 @@ const FILES: &str = "Files and virtual memory";
 const BANDWIDTHS: &str = "Bandwidths";
 const MEMORY: &str = "Memory latencies";
 
-const fn processor(name: &'static str, summary: &'static str) -> Row {
-    Row::new(name, summary, PROCESSOR)
+const fn processor(name: &'static str, summary: &'static str) -> BasicOperation {
+    BasicOperation::new(name, summary, PROCESSOR)
 }
 
-const fn switch(name: &'static str, summary: &'static str) -> Row {
-    Row::new(name, summary, SWITCHING).without("the token and the sum in one process alone")
+const fn switch(name: &'static str, summary: &'static str) -> BasicOperation {
+    BasicOperation::new(name, summary, SWITCHING)
+        .without("the token and the sum in one process alone")
 }
 
-const fn local(name: &'static str, summary: &'static str) -> Row {
-    Row::new(name, summary, LOCAL)
+const fn local(name: &'static str, summary: &'static str) -> BasicOperation {
+    BasicOperation::new(name, summary, LOCAL)
 }
 
-const fn files(name: &'static str, summary: &'static str) -> Row {
-    Row::new(name, summary, FILES)
+const fn files(name: &'static str, summary: &'static str) -> BasicOperation {
+    BasicOperation::new(name, summary, FILES)
 }
 
-const fn many_files(name: &'static str, summary: &'static str) -> Row {
-    Row { batch_ns_min: FILES_BATCH_NS_MIN, mib: 128, ..files(name, summary) }
+const fn many_files(name: &'static str, summary: &'static str) -> BasicOperation {
+    BasicOperation { batch_ns_min: FILES_BATCH_NS_MIN, mib: 128, ..files(name, summary) }
 }
 
-const fn bandwidth(name: &'static str, summary: &'static str) -> Row {
-    Row { metric: BANDWIDTH, mib: 32, ..Row::new(name, summary, BANDWIDTHS) }
+const fn bandwidth(name: &'static str, summary: &'static str) -> BasicOperation {
+    BasicOperation { metric: BANDWIDTH, mib: 32, ..BasicOperation::new(name, summary, BANDWIDTHS) }
 }
 
-const fn load(name: &'static str, summary: &'static str) -> Row {
-    Row::new(name, summary, MEMORY)
+const fn load(name: &'static str, summary: &'static str) -> BasicOperation {
+    BasicOperation::new(name, summary, MEMORY)
 }
 
 /// All rows, in the order of lmbench's summary.
-pub(crate) const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[BasicOperation] = &[
     processor("null-call", "getppid, the shortest system call"),
     processor("null-io", "read a byte of /dev/zero, write one to /dev/null: the mean of both"),
     processor("stat", "stat of a file by its whole path"),
@@ -127,7 +128,7 @@ pub(crate) const ROWS: &[Row] = &[
     local("unix", "a byte to another process and back over an AF_UNIX stream"),
     local("udp", "4 bytes to another process and back over UDP"),
     local("tcp", "a byte to another process and back over TCP"),
-    Row {
+    BasicOperation {
         operations_max: 2_000,
         ..local("tcp-connect", "connect to another process over TCP, and close")
     },
@@ -141,7 +142,7 @@ pub(crate) const ROWS: &[Row] = &[
         .mib(32),
     files("protection-fault", "write to a page that may only be read, and handle the signal")
         .without("handling a signal"),
-    files("page-fault", "read a page of a mapped file that is in the cache")
+    files("page-fault", "read a page of a mapped file in the cache: a fault maps up to 16 of them")
         .without("mapping the file")
         .mib(32),
     files("select-100", "select of 100 descriptors of a file"),

@@ -127,7 +127,7 @@ impl<'a> Series<'a> {
             parameters: self.parameters.clone(),
             metric: self.metric.clone(),
             headline: self.headline,
-            axis: self.workload.axis.clone(),
+            axis: self.workload.axis_with(self.parameters),
             trajectory: self.workload.trajectory,
             contrasts: self.contrasts(&all, &points),
             points,

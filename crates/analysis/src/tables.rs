@@ -176,7 +176,7 @@ impl Context<'_> {
             parameters: self.parameters.clone(),
             metric: self.metric.clone(),
             headline,
-            axis: self.workload.axis.clone(),
+            axis: self.workload.axis_with(self.parameters),
             axis_parameter: self.workload.axis_parameter.clone(),
             trajectory: self.workload.trajectory,
             points_down: self.workload.points_down,

@@ -76,6 +76,9 @@ fn a_speedup_is_from_one_thread_to_one_for_each_cpu() {
     assert_eq!((of_threads.from, of_threads.to, of_threads.verdict), (1, 2, Scales));
     assert!((of_threads.linear - 2.0).abs() < 1e-9 && (of_threads.factor.value - 1.9).abs() < 0.05);
     assert_eq!(speedup(&tables, "processes").verdict, Holds);
+    // Each table counts what works in it.
+    let axes = tables.iter().map(|table| table.axis.as_str());
+    assert_eq!(axes.collect::<Vec<_>>(), ["threads", "processes"]);
     // The trend is that beyond.
     let trend = tables[0].rows[0].rate.clone().unwrap();
     assert_eq!((trend.from, trend.to), (2, 8));

@@ -124,6 +124,8 @@ pub enum LimitCause {
     },
     /// More would show nothing that is not known then.
     NothingNew,
+    /// Beyond one for each CPU it would be another operation: a switch from one to the next.
+    OneForEachCpu,
 }
 
 /// Why cells can't be measured, whatever the value of one parameter.
@@ -248,6 +250,9 @@ impl fmt::Display for LimitCause {
                 write!(f, "half of what is free in {directory} is left to others")
             }
             Self::NothingNew => f.write_str("more threads say nothing that these don't"),
+            Self::OneForEachCpu => {
+                f.write_str("beyond one for each CPU it is another operation, a switch to the next")
+            }
         }
     }
 }

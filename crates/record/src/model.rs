@@ -4,7 +4,7 @@
 //! and analyse again. Times are nanoseconds in `f64`; names and units are given in full.
 
 use crate::old::{self, ShortJson};
-use crate::{CellKey, Custom, FailureReason, PlanChange, Profile, ProfilePlan};
+use crate::{CellKey, Custom, FailureReason, Parameters, PlanChange, Profile, ProfilePlan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -321,6 +321,14 @@ impl WorkloadInfo {
         let own = self.subjects.iter().find(|info| info.name == subject);
         let own = own.map_or("", |info| info.headline.as_str());
         self.metrics.iter().find(|metric| metric.name == own).or(self.metrics.first())
+    }
+
+    /// What the axis counts under these parameters, for people: `processes`, where these work side by side and not
+    /// the `threads` of the axis.
+    pub fn axis_with(&self, parameters: &Parameters) -> String {
+        let counted = self.parallel.as_ref().filter(|parallel| parallel.sharing == self.axis);
+        let value = counted.and_then(|parallel| parameters.get(&parallel.parameter));
+        value.map_or_else(|| self.axis.clone(), |value| value.text().into_owned())
     }
 
     /// The heading that `subject` is listed under; empty where there is none.

@@ -30,7 +30,9 @@ impl FindingKind for Scaling {
             let has_peak = law
                 .peak
                 .is_some_and(|peak| peak.low > first && peak.high <= PEAK_CI_RATIO_MAX * peak.low);
-            let to = row.cells.iter().flatten().next_back()?.point;
+            // Of those that do work of their own it is fitted up to one for each CPU.
+            let last = row.cells.iter().flatten().next_back()?.point;
+            let to = row.speedup.as_ref().map_or(last, |speedup| speedup.to);
             Some(Finding::about_row(table, row, Self { law, to }).with_headline(has_peak))
         };
         context.rows().filter_map(of_row).collect()

@@ -23,7 +23,8 @@ pub(crate) fn with_axis(run: &Run, workload: &str, fixed: &Parameters) -> String
 /// The same for a known workload. The fixed half of a ratio stands with the axis; `object` names what the
 /// axis counts; the other parameters follow.
 pub(crate) fn with_axis_of(info: &WorkloadInfo, fixed: &Parameters) -> String {
-    let axis = info.axis.as_str();
+    let axis = info.axis_with(fixed);
+    let axis = axis.as_str();
     let objects = match (fixed.get("object"), axis.strip_suffix("descriptors")) {
         (Some(object), Some(start)) => format!("{start}{}", plural(&object.text())),
         _ => axis.to_owned(),
@@ -43,7 +44,7 @@ pub(crate) fn with_axis_of(info: &WorkloadInfo, fixed: &Parameters) -> String {
         // The word `n` of a command of the user's own.
         (None, _) if objects == "n" => objects.clone(),
         (None, _) => format!("N {objects}"),
-        (Some(value), Some(ratio)) => per_whole(info, ratio, value),
+        (Some(value), Some(ratio)) => per_whole(info, axis, ratio, value),
         (Some(value), None) if fixed_half == whole => {
             format!("N {objects} in {}", counted(&text(value), whole))
         }
@@ -80,10 +81,10 @@ pub(crate) fn whole_plural(ratio: &Ratio) -> String {
 
 /// `N threads on 2 CPUs`, `4 threads on N CPUs`, `4 threads per CPU on N CPUs`: one half of the ratio
 /// grows, the other is fixed at `value`.
-fn per_whole(info: &WorkloadInfo, ratio: &Ratio, value: &Value) -> String {
+fn per_whole(info: &WorkloadInfo, axis: &str, ratio: &Ratio, value: &Value) -> String {
     let wholes = whole_plural(ratio);
     if info.axis_parameter == ratio.part {
-        return format!("N {} on {}", info.axis, counted(&text(value), &wholes));
+        return format!("N {axis} on {}", counted(&text(value), &wholes));
     }
     match value {
         Value::Multiple(multiple) => {

@@ -21,6 +21,8 @@ use sys::plain::{close, open};
 pub(crate) struct Operation {
     /// Its name: `dup-close`.
     pub(crate) name: &'static str,
+    /// Whether it is the same operation with more workers than CPUs, and no switch from one to the next.
+    pub(crate) beyond_cpus: bool,
     /// The heading that it is listed under.
     pub(crate) group: &'static str,
     /// What one operation is, and on what, in one line.

@@ -74,14 +74,19 @@ impl Workload for Syscalls {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        if cell.number(THREADS.name).is_ok_and(|threads| threads <= WORKERS_MAX) {
-            return Fit::Measure;
-        }
-        Fit::AtMost {
+        let threads = cell.number(THREADS.name).unwrap_or(0);
+        let at_most = |max: u64, cause: LimitCause| Fit::AtMost {
             parameter: THREADS.name,
-            max: WORKERS_MAX,
-            cause: LimitCause::NothingNew,
+            max,
+            cause,
             remedy: String::new(),
+        };
+        let operation = TABLE.iter().find(|operation| operation.name == cell.subject);
+        let is_another = operation.is_some_and(|operation| !operation.beyond_cpus);
+        match cell.number(cpus::ALL.name) {
+            Ok(cpus) if is_another && threads > cpus => at_most(cpus, LimitCause::OneForEachCpu),
+            _ if threads > WORKERS_MAX => at_most(WORKERS_MAX, LimitCause::NothingNew),
+            _ => Fit::Measure,
         }
     }
 
@@ -107,4 +112,28 @@ impl Workload for Syscalls {
 fn subject(operation: &'static Operation) -> Subject {
     let Operation { name, group, summary, shared_by_threads: shared, .. } = *operation;
     Subject { group, shared, ..Subject::plain(name, summary) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_another_operation_beyond_the_cpus_is_measured_up_to_them() {
+        let fit = |subject: &str, threads: u64| {
+            let parameters = [("threads", threads), ("cpus", 2)];
+            let parameters = parameters.map(|(name, number)| (name.to_owned(), number.into()));
+            let subject = subject.to_owned();
+            WORKLOAD.fit(&Cell { subject, parameters: parameters.into(), ..Cell::default() })
+        };
+        for threads in [1, 2] {
+            assert_eq!(fit("sched-yield", threads), Fit::Measure);
+        }
+        let Fit::AtMost { parameter, max, cause, .. } = fit("sched-yield", 4) else {
+            panic!("a yield with others waiting is a switch to them");
+        };
+        assert_eq!((parameter, max, cause), ("threads", 2, LimitCause::OneForEachCpu));
+        assert_eq!(fit("getppid", 8), Fit::Measure);
+        assert!(matches!(fit("getppid", 1_025), Fit::AtMost { max: WORKERS_MAX, .. }));
+    }
 }

@@ -4,6 +4,7 @@ use super::{Operation, connect_and_accept, listener};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "accept-one",
+    beyond_cpus: true,
     group: "Connections",
     summary: "connect over loopback, accept from one listener of all, and close of both ends",
     contends: "the queue of the listener, and the table of ports",

@@ -4,6 +4,7 @@ use super::{Operation, bound, connect_and_accept, listener, port};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "accept-reuseport",
+    beyond_cpus: true,
     group: "Connections",
     summary: "connect over loopback, accept from an own listener on one port, and close of both ends",
     contends: "the table of ports",

@@ -5,6 +5,7 @@ use sys::heap::Break;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "brk",
+    beyond_cpus: true,
     group: "Memory",
     summary: "brk: raises the break by a page, or lowers it again",
     contends: "the lock of the address space (mmap_lock)",

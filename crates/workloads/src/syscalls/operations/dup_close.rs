@@ -7,6 +7,7 @@ use sys::plain::dup;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "dup-close",
+    beyond_cpus: true,
     group: "Descriptors",
     summary: "dup and close of an own file's descriptor",
     contends: "the lock of the descriptor table (files->file_lock)",

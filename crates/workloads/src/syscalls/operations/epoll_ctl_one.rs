@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "epoll-ctl-one",
+    beyond_cpus: true,
     group: "Waiting",
     summary: "epoll_ctl: adds an own eventfd to one set of all, and removes it",
     contends: "the lock of the set (ep->mtx)",

@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "epoll-ctl-separate",
+    beyond_cpus: true,
     group: "Waiting",
     summary: "epoll_ctl: adds an own eventfd to an own set, and removes it",
     contends: "the user's count of watched descriptors",

@@ -7,6 +7,7 @@ use sys::plain::{read, write};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "eventfd",
+    beyond_cpus: true,
     group: "Passing a byte",
     summary: "write to an own eventfd, and read of it",
     contends: "",

@@ -6,6 +6,7 @@ use sys::fork::fork_exit;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "fork-exit",
+    beyond_cpus: true,
     group: "Processes",
     summary: "fork of a child that ends at once, and wait for it",
     contends: "the lock of the address space (mmap_lock), the C library's locks, the list of processes and the numbers of processes",

@@ -7,6 +7,7 @@ use sys::futex::wait;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "futex-mismatch",
+    beyond_cpus: true,
     group: "Waiting",
     summary: "futex wait on an own word that has another value",
     contends: "the buckets of waiting threads, if words share one",

@@ -6,6 +6,7 @@ use sys::futex::wake;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "futex-wake",
+    beyond_cpus: true,
     group: "Waiting",
     summary: "futex wake on an own word without waiters",
     contends: "the buckets of waiting threads, if words share one",

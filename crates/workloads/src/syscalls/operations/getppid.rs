@@ -5,6 +5,7 @@ use sys::plain::getppid;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "getppid",
+    beyond_cpus: true,
     group: "Control",
     summary: "getppid: asks for the parent's number",
     contends: "",

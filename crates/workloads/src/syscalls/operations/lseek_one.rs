@@ -6,6 +6,7 @@ use sys::plain::seek;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "lseek-one",
+    beyond_cpus: true,
     group: "Files",
     summary: "lseek of one open file, whose position all share",
     contends: "the lock of the position (f_pos_lock)",

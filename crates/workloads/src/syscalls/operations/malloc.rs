@@ -9,6 +9,7 @@ const BYTES: usize = 1_024;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "malloc",
+    beyond_cpus: true,
     group: "Memory",
     summary: "malloc and free of 1 KiB in the C library",
     contends: "",

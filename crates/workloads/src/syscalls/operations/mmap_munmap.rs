@@ -8,6 +8,7 @@ const BYTES: usize = 128 << 20;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "mmap-munmap",
+    beyond_cpus: true,
     group: "Memory",
     summary: "mmap and munmap of 128 MiB that are not touched",
     contends: "the lock of the address space (mmap_lock)",

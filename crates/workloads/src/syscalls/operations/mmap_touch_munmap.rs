@@ -5,6 +5,7 @@ use sys::map::{Behind, Map};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "mmap-touch-munmap",
+    beyond_cpus: true,
     group: "Memory",
     summary: "mmap, first write and munmap of a page",
     contends: "the lock of the address space (mmap_lock), and the other CPUs' TLBs",

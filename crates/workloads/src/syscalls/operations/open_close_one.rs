@@ -4,6 +4,7 @@ use super::{Operation, c_path, inode, open_and_close};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "open-close-one",
+    beyond_cpus: true,
     group: "Files",
     summary: "open and close of one file by all",
     contends: "the reference counts of the file's directory entry (d_lockref), and the descriptor table",

@@ -4,6 +4,7 @@ use super::{Operation, c_path, file_in, inode, open_and_close, setting_up};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "open-close-separate",
+    beyond_cpus: true,
     group: "Files",
     summary: "open and close of an own file in an own directory",
     contends: "the descriptor table, and the directories above",

@@ -9,6 +9,7 @@ const BYTES: usize = 16 << 20;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "page-fault",
+    beyond_cpus: true,
     group: "Memory",
     summary: "the first write to a page of a map of 16 MiB",
     contends: "the lock of the map (mmap_lock where it is not of its own), and the list of free pages",

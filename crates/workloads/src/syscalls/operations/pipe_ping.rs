@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "pipe-ping",
+    beyond_cpus: true,
     group: "Passing a byte",
     summary: "write of a byte to an own pipe, and read of it",
     contends: "the clock of each inode's times, and nothing else in common",

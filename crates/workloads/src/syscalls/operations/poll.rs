@@ -7,6 +7,7 @@ use sys::plain::is_writable;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "poll",
+    beyond_cpus: true,
     group: "Waiting",
     summary: "poll of an own file, which is always ready",
     contends: "",

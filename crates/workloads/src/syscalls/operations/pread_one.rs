@@ -6,6 +6,7 @@ use sys::plain::pread;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "pread-one",
+    beyond_cpus: true,
     group: "Files",
     summary: "pread of the first page of one file, opened by each",
     contends: "the reference count of the page",

@@ -6,6 +6,7 @@ use sys::plain::{read, seek};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "read-one",
+    beyond_cpus: true,
     group: "Files",
     summary: "read of the next page of one file, opened by each",
     contends: "the reference counts of the pages",

@@ -5,9 +5,10 @@ use sys::plain::sched_yield;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "sched-yield",
+    beyond_cpus: false,
     group: "Processes",
     summary: "sched_yield: gives the CPU to the next that waits for it",
-    contends: "the queue of a CPU, beyond one for each CPU",
+    contends: "",
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

@@ -5,6 +5,7 @@ use sys::plain::{count_signals, raise_counted};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "signal-self",
+    beyond_cpus: true,
     group: "Processes",
     summary: "raise of a signal to the calling thread, which handles it",
     contends: "the lock of the signal handlers (siglock)",

@@ -5,6 +5,7 @@ use sys::plain::stat_size;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "stat",
+    beyond_cpus: true,
     group: "Files",
     summary: "stat of one path by all",
     contends: "the reference count of the file's directory entry (d_lockref)",

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "tcp-ping",
+    beyond_cpus: true,
     group: "Passing a byte",
     summary: "write of a byte to an own TCP connection over loopback, and read of it",
     contends: "the queues of the loopback device, one for each CPU",

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "unix-ping",
+    beyond_cpus: true,
     group: "Passing a byte",
     summary: "write of a byte to an own unix socket, and read of it at the other end",
     contends: "the allocation of buffers",

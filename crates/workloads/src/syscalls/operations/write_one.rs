@@ -6,6 +6,7 @@ use sys::plain::pwrite;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "write-one",
+    beyond_cpus: true,
     group: "Files",
     summary: "pwrite of one file of a page, opened by each",
     contends: "the lock of the file (i_rwsem)",

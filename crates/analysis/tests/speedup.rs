@@ -133,13 +133,13 @@ fn of_a_whole_table_whose_rows_do_the_same_by_both_hardly_ever_one_is_blamed() {
     const SAME: [(u64, [f64; 2]); 3] = [(1, [1.0; 2]), (2, [1.5; 2]), (8, [1.5; 2])];
     const BEHIND: [(u64, [f64; 2]); 3] = [(1, [1.0; 2]), (2, [1.0, 2.0]), (8, [1.0, 2.0])];
     for rounds in [5, 9] {
-        for (noise, slowed, found_min) in [(0.02, 0.0, 28), (0.1, 0.0, 20), (0.02, 0.2, 4)] {
+        for (noise, slowed, blamed_min) in [(0.02, 0.0, 28), (0.1, 0.0, 20), (0.02, 0.2, 4)] {
             let setting = Setting { calls: 28, rounds, noise, slowed, ..ONE_CALL };
             let wrong = |seed: &u64| behind(&tables_at(setting, &SAME, *seed)) > 0;
             let wrong = (0..FAMILIES).filter(wrong).count();
-            let found = behind(&tables_at(setting, &BEHIND, 1));
+            let blamed = behind(&tables_at(setting, &BEHIND, 1));
             assert!(wrong <= 2, "{wrong} of {FAMILIES} with {rounds} rounds at {noise}");
-            assert!(found >= found_min, "{found} of 28 with {rounds} rounds at {noise}");
+            assert!(blamed >= blamed_min, "{blamed} of 28 with {rounds} rounds at {noise}");
         }
     }
     for rounds in [1, 2, 3, 4] {

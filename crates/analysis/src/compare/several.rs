@@ -14,7 +14,7 @@ pub struct Several {
     pub comparisons: Vec<Result<Comparison, Refusal>>,
     /// How many pairs of runs there are: the ratios of all of them hold at once.
     pub pairs: usize,
-    /// Where a run is better than each of the others.
+    /// Where a run is better than each of the others; nowhere that one of them has no ratio.
     pub best: Vec<Best>,
 }
 
@@ -64,7 +64,9 @@ pub fn compare_several(runs: &[&Run], terms: &Terms) -> Several {
         verdicts.add((0, index + 1), comparison.as_ref().ok());
     }
     let mut best = Vec::new();
-    for (position, levels) in levels(&comparisons) {
+    let levels = levels(&comparisons).into_iter();
+    // A run without a ratio may be the better one.
+    for (position, levels) in levels.filter(|(_, levels)| levels.len() == runs.len()) {
         let Some(run) = levels.first().map(|(run, _)| *run) else { continue };
         let rivals: Vec<usize> = levels[1..].iter().map(|(rival, _)| *rival).collect();
         for &rival in &rivals {

@@ -1,6 +1,8 @@
 //! Every number that decides a comparison of two runs, with its source. The head of `compare.rs` has the
 //! measured rates of false alarms.
 
+/// The default of [`Terms::margin`](super::Terms::margin): figures that differ by less are the same. A choice.
+pub const MARGIN: f64 = 0.05;
 /// By how much more than the whole series, as a logarithm, a point is worth a mention.
 pub const POINT_EXCESS_LOG: f64 = 0.05;
 /// Resamplings: enough for two digits of a standard deviation.

@@ -43,6 +43,23 @@ fn a_run_is_the_best_where_it_is_better_than_each_other() {
 }
 
 #[test]
+fn no_run_is_the_best_where_another_has_no_ratio() {
+    let mut random = generator(2, &["best"]);
+    let factors: [Factor<'_>; 3] = [&|_| 1.0, &|_| 1.3, &|_| 0.7];
+    let mut all = runs(&USUAL, &factors, &mut random);
+    let points = |all: &[Run]| -> Vec<Option<u64>> {
+        let several = compare_several(&all.iter().collect::<Vec<_>>(), &terms(0.05));
+        several.best.iter().map(|best| best.point).collect()
+    };
+    assert_eq!(points(&all), [None, Some(100), Some(1000)]);
+    all[1].cells.retain(|cell| cell.key.subject != "s0" || cell.key.point != 100);
+    assert_eq!(points(&all), [None, Some(1000)], "a run without the figure");
+    all[1].plan.workloads[0].name = "other".to_owned();
+    let refused = compare(&all[0], &all[1], &terms(0.05));
+    assert_eq!((refused.is_err(), points(&all)), (true, vec![]), "a run that can't be compared");
+}
+
+#[test]
 fn more_runs_widen_each_interval() {
     let mut random = generator(3, &["wider"]);
     let factors: [Factor<'_>; 5] = [&|_| 1.0; 5];

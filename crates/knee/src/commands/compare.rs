@@ -11,9 +11,10 @@ use crate::files;
 use crate::output::{print, print_exactly, print_note, style};
 use ::record::{Run, RunRef};
 use ::report::comparison::{self, Pair};
+use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Comparison, Terms};
 use findings::left_out;
-use flags::{Compare, Judgement, MARGIN, Output};
+use flags::{Compare, Judgement, Output};
 use std::path::{Path, PathBuf};
 
 /// Compares two runs, or more; or only names one.

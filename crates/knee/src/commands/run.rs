@@ -8,7 +8,6 @@ mod planned;
 
 pub use planned::{planned, planned_in_turns};
 
-use crate::commands::compare::flags::MARGIN;
 use crate::commands::run::flags::Run as Asked;
 use crate::commands::run::labels::labels;
 use crate::commands::{Claim, nothing_yet, record_path, report, show};
@@ -22,6 +21,7 @@ use ::record::{
 };
 use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
+use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, compare};
 use engine::{Calibrated, Settings, Stop, Unsaved};
 use findings::caveats::run_incomplete::Completion;

@@ -2,6 +2,7 @@
 
 use super::bench::request;
 use super::{Control, Proof, State, twice};
+use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Comparison, Terms, Verdict, compare};
 use engine::{RunRequest, Starter};
 use findings::left_out;
@@ -33,7 +34,7 @@ pub const ONE_AFTER_THE_OTHER: Control = Control {
 };
 
 /// Figures that differ by less are the same.
-const TERMS: Terms = Terms { margin: 0.05, fail_above: None, across: false, all: false };
+const TERMS: Terms = Terms { margin: MARGIN, fail_above: None, across: false, all: false };
 
 /// A loop without system calls, one with them, and a trajectory.
 fn three(rounds: u32) -> RunRequest {

@@ -10,6 +10,7 @@ use crate::html::{Front, head, page_with};
 use crate::text;
 use crate::text::NO_FIGURE;
 use analysis::Table;
+use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, Verdict, compare_several};
 use findings::Conclusions;
 use findings::answer::is_single;
@@ -71,9 +72,6 @@ pub(crate) fn lists(runs: &[(Run, Conclusions)]) -> Markup {
     let several = compare_several(&compared, &terms);
     section(&SideBySide { runs: &narrowed, several: &several, words: &[] }, false)
 }
-
-/// What counts as no difference where nothing else is asked for.
-const MARGIN: f64 = 0.05;
 
 fn is_listed(run: &Run, table: &Table) -> bool {
     let mut workloads = run.plan.workloads.iter();

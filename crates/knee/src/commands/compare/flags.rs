@@ -107,5 +107,17 @@ impl Judgement {
     }
 }
 
-/// The margin where none is asked for.
-pub const MARGIN: f64 = 0.05;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::compare::thresholds::MARGIN;
+    use clap::{Command, FromArgMatches};
+
+    #[test]
+    fn the_margin_is_the_default_of_every_comparison() {
+        let command = Compare::augment_args(Command::new("compare"));
+        let matches = command.try_get_matches_from(["compare", "7"]).unwrap();
+        let compare = Compare::from_arg_matches(&matches).unwrap();
+        assert!((compare.judgement.margin - MARGIN).abs() < f64::EPSILON);
+    }
+}

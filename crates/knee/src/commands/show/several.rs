@@ -5,10 +5,8 @@ use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use ::record::Run;
 use ::report::side_by_side::{self, SideBySide};
+use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, compare_several};
-
-/// What counts as no difference.
-const MARGIN: f64 = 0.05;
 
 /// Shows `runs`, which were named by these `words`, side by side: ratios to the first of them.
 pub(super) fn show(ask: &Show, runs: Vec<Run>, words: &[String]) -> Result<Exit, Trouble> {

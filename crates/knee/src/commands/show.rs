@@ -32,7 +32,7 @@ pub struct Show {
     #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", conflicts_with = "json")]
     pub profile: Option<String>,
-    /// Print JSON, with every sample
+    /// Print JSON: a whole run with every sample, or the comparison of several
     #[arg(short, long)]
     pub json: bool,
     /// Print in the format of a classic benchmark, `lmbench` for several runs too: see `knee list`
@@ -56,6 +56,9 @@ Examples:
 /// Shows a run, or several side by side.
 pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     let named = named::parse(&ask.words)?;
+    if ask.json {
+        named.refuse_part(&ask.record_file)?;
+    }
     let mut runs = Vec::new();
     for name in &named.runs {
         runs.push(read(name, &ask.record_file)?);

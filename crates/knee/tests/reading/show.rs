@@ -35,6 +35,8 @@ fn runs_stand_side_by_side_and_workloads_are_named_before_them() {
     let json = knee.run(&["show", "1", "2", "3", "--json"]);
     let value: Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(value["runs"].as_array().map(Vec::len), Some(3));
+    let json = knee.run(&["show", "baseline", "1", "2", "--json"]);
+    assert_eq!(json.code, Some(0), "a comparison may be of a part: {json:?}");
     // Runs with nothing in common stand side by side as well, without ratios.
     let came = knee.run(&["show", "1", "4"]);
     assert_eq!(came.code, Some(0), "{came:?}");
@@ -57,6 +59,8 @@ fn a_workload_narrows_what_is_shown() {
         (&["show", "sokcet"], "sokcet: the run has no such workload"),
         (&["show", "the best"], "does not name a run"),
         (&["show", "1", "1"], "is named twice"),
+        (&["show", "socket", "--json"], "not socket only: knee show last --json"),
+        (&["show", "baseline", "2", "--json"], "not baseline only: knee show 2 --json"),
         (&["show", "1", "2", "--profile"], "--profile shows one run"),
     ] {
         let came = knee.run(words);

@@ -47,6 +47,16 @@ fn a_suite_is_one_run_and_flags_win() {
     assert_eq!(run.cells.len(), 2);
 }
 
+/// Whether this machine has memory for `dead` connections, twice what docs/workloads.md says of each, and descriptors
+/// for a 64th of them in a process, and as many again.
+fn has_capacity_for(dead: u64) -> bool {
+    let info = fs::read_to_string("/proc/meminfo").unwrap();
+    let available = info.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap();
+    let available_kib: u64 = available.trim().trim_end_matches(" kB").parse().unwrap();
+    let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    available_kib > dead * 2 * 9 && descriptors.is_none_or(|max| max > dead / 64 * 2)
+}
+
 /// The recipe of docs/workloads.md, with as many dead connections as a machine for tests bears.
 #[test]
 fn the_suite_of_a_million_holds_fifty_thousand_dead_connections() {
@@ -62,13 +72,14 @@ fn the_suite_of_a_million_holds_fifty_thousand_dead_connections() {
     let [cell] = &cells[..] else { panic!("{cells:?}") };
     assert_eq!(cell["outcome"]["outcome"], "measured", "{cell}");
     let dead = cell["key"]["point"].as_u64().unwrap();
-    if dead < 50_000 {
+    if has_capacity_for(50_000) {
+        assert_eq!(dead, 50_000, "{}", run["plan"]["changes"]);
+    } else {
         // What the machine does not allow is in the plan with its reason; and on the screen here.
         let changes = &run["plan"]["changes"];
         assert!(changes.to_string().contains("50000 dead connections became"), "{changes}");
         eprintln!("{dead} dead connections instead of 50,000: {changes}");
     }
-    assert!(dead > 1_000, "{dead}");
     knee.assert_no_process_left();
 }
 

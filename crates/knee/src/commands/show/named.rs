@@ -1,5 +1,6 @@
 //! What the words of `knee show` name: workloads, and runs.
 
+use crate::commands::record_file::RecordFile;
 use crate::exit::Trouble;
 use ::record::{Run, RunRef};
 use findings::format::list;
@@ -11,6 +12,15 @@ pub(super) struct Named {
     pub(super) workloads: Vec<String>,
     /// The runs, the last one where none is named.
     pub(super) runs: Vec<String>,
+}
+
+impl Named {
+    /// Refuses a part of a single run: whoever reads its JSON, as `knee import` does, takes it for the whole run.
+    pub(super) fn refuse_part(&self, file: &RecordFile) -> Result<(), Trouble> {
+        let ([run], [workload, ..]) = (&self.runs[..], &self.workloads[..]) else { return Ok(()) };
+        let (workload, whole) = (printable::one_line(workload), super::command(run, file.flag()));
+        Err(Trouble::usage(format!("--json has all of a run, not {workload} only: {whole} --json")))
+    }
 }
 
 /// Sorts the words. The name of a workload of this knee is never a run: `dead` could be the beginning of an id as

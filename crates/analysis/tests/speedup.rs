@@ -78,7 +78,7 @@ fn a_speedup_is_from_one_thread_to_one_for_each_cpu() {
     assert_eq!(speedup(&tables, "processes").verdict, Holds);
     // Each table counts what works in it.
     let axes = tables.iter().map(|table| table.axis.as_str());
-    assert_eq!(axes.collect::<Vec<_>>(), ["threads", "processes"]);
+    assert_eq!(axes.collect::<Vec<_>>(), ["processes", "threads"]);
     // The trend is that beyond.
     let trend = tables[0].rows[0].rate.clone().unwrap();
     assert_eq!((trend.from, trend.to), (2, 8));

@@ -39,6 +39,7 @@ fn words(workload: &str) -> Option<&'static [&'static str]> {
         "fork" | "reap" => &["--points", "200", "--subjects", "static"],
         "thread" => &["--points", "500"],
         "lock" => &["--points", "4", "--subjects", "ttas"],
+        "syscalls" => &["--points", "2", "--subjects", "getppid"],
         "connect" | "request" => &["--points", "200", "--subjects", "epoll-level"],
         "dead" => &["--points", "10", "--subjects", "epoll-level", "--workers", "1"],
         "download" => &["--points", "16", "--subjects", "sendfile"],

@@ -24,6 +24,7 @@ fn main() {
     println!("cargo::rerun-if-changed={FORKER}");
     println!("cargo::rerun-if-changed={STARTER}");
     println!("cargo::rerun-if-changed=baseline");
+    println!("cargo::rerun-if-changed=clock");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where"));
     let dynamic = [(FORKER, "forker-dynamic"), (STARTER, "starter-dynamic")];
     let dynamic = dynamic.map(|(source, name)| (vec![source], name));

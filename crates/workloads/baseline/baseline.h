@@ -38,8 +38,6 @@ extern const char *directory;
 /* A descriptor of the program hello in memory. */
 extern int hello;
 
-/* The present reading of the clock. */
-uint64_t now(void);
 /* Ticks of n operations of `run`. */
 uint64_t timed(void (*run)(long), long n);
 /* Ends the program, and says which call failed with errno. */

@@ -22,6 +22,7 @@
  */
 #define _GNU_SOURCE
 #include "baseline.h"
+#include "../clock/clock.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -43,23 +44,7 @@ int hello = -1;
 
 static struct row *const families[] = {processor_rows, switching_rows, local_rows,
                                        file_rows,      bandwidth_rows, latency_rows};
-static int with_tsc;
 static volatile unsigned long used;
-
-uint64_t now(void) {
-#if defined(__x86_64__)
-    if (with_tsc) {
-        /* Fenced on both sides: no instruction of the timed region moves across the reading. */
-        __builtin_ia32_lfence();
-        uint64_t ticks = __builtin_ia32_rdtsc();
-        __builtin_ia32_lfence();
-        return ticks;
-    }
-#endif
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 uint64_t timed(void (*run)(long), long n) {
     uint64_t before = now();

@@ -33,6 +33,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "../clock/clock.h"
 
 extern char **environ;
 
@@ -51,23 +52,6 @@ static volatile sig_atomic_t died;
    one more that each fork has to copy or to leave out. */
 static int kept = -1;
 static long count, made_count;
-
-static int with_tsc;
-
-static uint64_t now(void) {
-#if defined(__x86_64__)
-    if (with_tsc) {
-        /* Fenced on both sides: no instruction of the timed region moves across the reading. */
-        __builtin_ia32_lfence();
-        uint64_t ticks = __builtin_ia32_rdtsc();
-        __builtin_ia32_lfence();
-        return ticks;
-    }
-#endif
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* Asks to end with `parent`, and ends if it has ended already. */
 static void end_with(pid_t parent) {

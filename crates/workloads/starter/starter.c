@@ -27,25 +27,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "../clock/clock.h"
 
 extern char **environ;
-
-static int with_tsc;
-
-static uint64_t now(void) {
-#if defined(__x86_64__)
-    if (with_tsc) {
-        /* Fenced on both sides: no instruction of the timed region moves across the reading. */
-        __builtin_ia32_lfence();
-        uint64_t ticks = __builtin_ia32_rdtsc();
-        __builtin_ia32_lfence();
-        return ticks;
-    }
-#endif
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static long long us(struct timeval time) {
     return (long long)time.tv_sec * 1000000 + time.tv_usec;

@@ -79,21 +79,30 @@ pub fn conclude(
     let printed = if is_for_programs { print_exactly(&text) } else { print(&text) };
     let mut notes = recorded.unwrap_or_default();
     let kept = keep(judgement, output, (base, new), comparison, exit, holder, &mut notes);
-    let noted = match notes.as_str() {
-        "" => Ok(()),
-        notes if is_for_programs => {
-            // Standard output has that form alone.
-            notes.lines().for_each(note);
-            Ok(())
-        }
-        notes => print_note(&["\n", notes].concat()),
-    };
+    let noted = print_notes(&notes, is_for_programs);
     if let Some(why) = verdict::why(judgement.gate(), exit, comparison) {
         let say = if exit == Exit::Done { note } else { complain };
         say(&format!("knee: {why}"));
     }
     kept?;
-    match printed.and(noted) {
+    ended(exit, printed.and(noted))
+}
+
+/// Prints lines about the files that were written: on standard error where standard output has a form for programs alone.
+fn print_notes(notes: &str, is_for_programs: bool) -> Result<(), Trouble> {
+    if notes.is_empty() {
+        return Ok(());
+    }
+    if is_for_programs {
+        notes.lines().for_each(note);
+        return Ok(());
+    }
+    print_note(&["\n", notes].concat())
+}
+
+/// How a comparison ends that ended as `exit`: a reader that has gone away matters only where nothing else was wrong.
+fn ended(exit: Exit, printed: Result<(), Trouble>) -> Result<Exit, Trouble> {
+    match printed {
         Err(trouble) if exit == Exit::Done => Err(trouble),
         _ => Ok(exit),
     }

@@ -15,8 +15,8 @@ use findings::run_changes::sentence;
 /// Further changes of a run, and facts that differ, are counted, unless [`Detail::All`] is set.
 const CHANGES_MAX: usize = 4;
 const FACTS_MAX: usize = 6;
-/// Behind the ratio of a run that is better than each other one.
-const BEST: char = '*';
+/// Behind a figure or a ratio that is better than that of each other run.
+pub(super) const BEST: char = '*';
 
 /// The runs as lines that end in a line feed.
 pub fn text(side: &SideBySide<'_>, style: &Style) -> String {

@@ -1,7 +1,7 @@
 //! Several runs for a terminal, a run in each row and the figures in columns, below the headings of the workload: as
 //! lmbench's summary sets machines side by side.
 
-use super::compared::{margin, paint};
+use super::compared::{BEST, margin, paint};
 use super::grid::{Cell, Grid};
 use super::{SideBySide, SideCell, SideRow, SideTable, confidence, legend, range};
 use crate::comparison::{in_unit, ratio};
@@ -10,9 +10,6 @@ use crate::text;
 use crate::text::NO_FIGURE;
 use analysis::Estimate;
 use findings::format::{Unit, count, counted, percent};
-
-/// Behind a figure that is better than that of each other run.
-const BEST: char = '*';
 
 /// The runs as lines that end in a line feed.
 pub fn text(side: &SideBySide<'_>, style: &Style) -> String {

@@ -1,11 +1,11 @@
 //! More than two runs: each further one against the first.
 
 use super::flags::{Compare, Judgement, Output};
-use super::{baseline, verdict};
+use super::{baseline, ended, print_notes, verdict};
 use crate::commands::{read, record_path, report};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
-use crate::output::{print, print_exactly, print_note, style};
+use crate::output::{print, print_exactly, style};
 use ::record::{Run, RunRef};
 use ::report::side_by_side::{self, SideBySide};
 use analysis::compare::{Several, Terms, compare_several};
@@ -40,20 +40,10 @@ pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
     };
     let mut notes = String::new();
     let kept = keep(compare, &side, exit, names, &mut notes);
-    let noted = match notes.as_str() {
-        "" => Ok(()),
-        notes if is_for_programs => {
-            notes.lines().for_each(note);
-            Ok(())
-        }
-        notes => print_note(&["\n", notes].concat()),
-    };
+    let noted = print_notes(&notes, is_for_programs);
     say_why(judgement, exit, names, &several);
     kept?;
-    match printed.and(noted) {
-        Err(trouble) if exit == Exit::Done => Err(trouble),
-        _ => Ok(exit),
-    }
+    ended(exit, printed.and(noted))
 }
 
 /// The runs with what is concluded from each; none twice.

@@ -28,14 +28,14 @@ use keeper::Keeper;
 use lifecycle::{close, look_after};
 use pace::Pace;
 use profile::ProfilePass;
-use record::{Archive, Run};
+use record::{Run, RunWriter};
 use std::collections::HashSet;
 
 /// Measures the cells of `run` that have not ended, in the plan's order, and closes it. Whatever a
 /// worker does, the run goes on; what the archive could not take comes back.
 pub fn run(
     run: &mut Run,
-    archive: Option<&mut dyn Archive>,
+    archive: Option<&mut dyn RunWriter>,
     settings: &Settings,
     watch: &mut dyn Watch,
 ) -> Option<Unsaved> {
@@ -46,7 +46,7 @@ pub fn run(
 /// and with a budget, each cell has the fewest rounds that a budget has.
 pub fn run_by(
     run: &mut Run,
-    archive: Option<&mut dyn Archive>,
+    archive: Option<&mut dyn RunWriter>,
     settings: &Settings,
     watch: &mut dyn Watch,
     judge: Option<&Judge<'_>>,

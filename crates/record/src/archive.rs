@@ -1,13 +1,11 @@
 //! The seam between measuring and keeping: whatever can hold runs implements [`Archive`].
 
 use crate::{Cell, Error, Host, Profile, Run, RunState, RunSummary, Warning};
+use serde::{Deserialize, Serialize};
 
-/// Keeps runs. Each cell is durable when [`Archive::commit`] returns.
-///
-/// A run's number is its place in one archive and is never given again after [`Archive::delete`];
-/// its id is the same wherever it is copied to. So an archive refuses a second run of the same id,
-/// and copying runs between archives needs nothing but these methods: load, begin, commit, finish.
-pub trait Archive {
+/// Takes a run while it is measured: a file, or a wire to another machine. Each cell is durable when
+/// [`RunWriter::commit`] returns.
+pub trait RunWriter {
     /// Begins a run, which has no cells yet, and returns its number.
     ///
     /// The summary's number, state, end and count of ended cells are the archive's own business
@@ -41,7 +39,14 @@ pub trait Archive {
     /// [`Error::NoSuchRun`], [`Error::RunNotOpen`]; [`Error::Invalid`] when the ending's state is
     /// [`RunState::Open`]; else why it can't be written.
     fn finish(&mut self, run: i64, ending: &Ending) -> Result<(), Error>;
+}
 
+/// Keeps runs.
+///
+/// A run's number is its place in one archive and is never given again after [`Archive::delete`];
+/// its id is the same wherever it is copied to. So an archive refuses a second run of the same id,
+/// and copying runs between archives needs nothing but these methods: load, begin, commit, finish.
+pub trait Archive: RunWriter {
     /// Marks a run as open again, so that its remaining cells can be committed. Its end and its
     /// last look at the machine are forgotten; its cells and warnings stay.
     ///
@@ -100,7 +105,7 @@ pub trait Archive {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ending {
     /// Complete or interrupted.
     pub state: RunState,

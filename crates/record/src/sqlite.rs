@@ -3,7 +3,7 @@
 use crate::error::At;
 use crate::location::{self, Journal, Survey};
 use crate::{
-    Archive, Cell, Ending, Error, Host, MetricInfo, Plan, Profile, Run, RunState, RunSummary,
+    Archive, Cell, Ending, Error, Host, MetricInfo, Plan, Profile, Run, RunState, RunSummary, RunWriter,
     profile_rows, reference, rows, schema, seal,
 };
 use rusqlite::backup::Backup;
@@ -267,7 +267,7 @@ impl SqliteArchive {
     }
 }
 
-impl Archive for SqliteArchive {
+impl RunWriter for SqliteArchive {
     fn begin(&mut self, run: &Run) -> Result<i64, Error> {
         if !run.cells.is_empty() || !run.profile.is_empty() {
             let what = "a run that begins with cells".into();
@@ -339,7 +339,9 @@ impl Archive for SqliteArchive {
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         Ok(())
     }
+}
 
+impl Archive for SqliteArchive {
     fn reopen(&mut self, run: i64) -> Result<(), Error> {
         self.write(|transaction, path| {
             if state_of(transaction, run, path)? == RunState::Complete {

@@ -12,7 +12,7 @@ use crate::run::profile::ProfilePass;
 use crate::run::progress::{RunProgress, Watch};
 use crate::run::settings::Settings;
 use crate::worker::starter::Starter;
-use record::{Archive, CellKey, Outcome, Plan, Run, WorkloadInfo};
+use record::{CellKey, Outcome, Plan, Run, RunWriter, WorkloadInfo};
 use std::time::Duration;
 
 /// Whether workers can be started so: one cell of a `workload` that does nothing is measured and thrown
@@ -62,7 +62,7 @@ pub struct Side<'a> {
     /// The run, which has no cells yet.
     pub run: &'a mut Run,
     /// Where it is kept.
-    pub archive: Option<&'a mut dyn Archive>,
+    pub archive: Option<&'a mut dyn RunWriter>,
     /// What starts its workers.
     pub starter: Starter,
 }

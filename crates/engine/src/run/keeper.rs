@@ -1,7 +1,7 @@
 //! Commits cells as they end. A cell that the record refuses is tried again with the next one, and returned at
 //! the end.
 
-use record::{Archive, Cell, Ending, Error, Profile};
+use record::{Cell, Ending, Error, Profile, RunWriter};
 use std::collections::VecDeque;
 
 /// What could not be written, and why.
@@ -14,7 +14,7 @@ pub struct Unsaved {
 }
 
 pub(crate) struct Keeper<'a> {
-    archive: Option<&'a mut dyn Archive>,
+    archive: Option<&'a mut dyn RunWriter>,
     run: i64,
     unsaved: Vec<Cell>,
     /// Cells of the profile, by their index in it.
@@ -24,7 +24,7 @@ pub(crate) struct Keeper<'a> {
 
 impl<'a> Keeper<'a> {
     /// Without an archive it keeps nothing, and fails never.
-    pub fn new(archive: Option<&'a mut dyn Archive>, run: i64) -> Keeper<'a> {
+    pub fn new(archive: Option<&'a mut dyn RunWriter>, run: i64) -> Keeper<'a> {
         Keeper { archive, run, unsaved: Vec::new(), unsaved_profiled: VecDeque::new(), error: None }
     }
 

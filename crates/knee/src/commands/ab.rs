@@ -9,7 +9,7 @@ use super::{Claim, record_path, run};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing, note};
 use crate::output::print_note;
 use crate::progress::Progress;
-use ::record::{Archive, NICE, Run, RunState, SqliteArchive};
+use ::record::{NICE, Run, RunState, RunWriter, SqliteArchive};
 use engine::{Settings, Side, Stop};
 use flags::Ab;
 use side::Workers;
@@ -140,8 +140,8 @@ fn measure(
     }
 }
 
-fn archive(archive: &mut Option<SqliteArchive>) -> Option<&mut dyn Archive> {
-    archive.as_mut().map(|archive| archive as &mut dyn Archive)
+fn archive(archive: &mut Option<SqliteArchive>) -> Option<&mut dyn RunWriter> {
+    archive.as_mut().map(|archive| archive as &mut dyn RunWriter)
 }
 
 /// Begins both in the record. A file that is no record is refused before anything is measured; where

@@ -17,7 +17,7 @@ use crate::output::{is_quiet, print, print_json, style};
 use crate::progress::Progress;
 use ::record::{
     Archive, HOST_NAME, HostDifference, HostRole, Outcome, Plan, Run, RunState, RunSummary,
-    SqliteArchive,
+    RunWriter, SqliteArchive,
 };
 use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
@@ -66,7 +66,7 @@ pub fn measured(
     };
 
     let mut progress = Progress::for_plan(&claimed.run.plan, 1);
-    let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn Archive);
+    let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn RunWriter);
     let judge = |run: &Run| analysis::trust::widths::by_cell(run);
     let unsaved = engine::run_by(&mut claimed.run, archive, &settings, &mut progress, Some(&judge));
     progress.done();

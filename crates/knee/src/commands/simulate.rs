@@ -7,7 +7,7 @@ mod simulated_run;
 use crate::commands::{report, show};
 use crate::exit::{Exit, Trouble};
 use crate::output::{is_quiet, print, print_json, style};
-use ::record::{Archive, Ending, Run, RunState, SqliteArchive};
+use ::record::{Ending, Run, RunState, RunWriter, SqliteArchive};
 use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
 use clap::{Args, Subcommand};

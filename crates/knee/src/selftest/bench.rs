@@ -5,7 +5,9 @@ use crate::exit::Trouble;
 use crate::output;
 use engine::{Calibrated, RunProgress, RunRequest, Scratch, Settings, Side, Starter, Stop, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use record::{Archive, Cell, CellKey, ProfiledCell, Run, RunState, SqliteArchive, Value};
+use record::{
+    Archive, Cell, CellKey, ProfiledCell, Run, RunState, RunWriter, SqliteArchive, Value,
+};
 use std::path::Path;
 use std::time::Duration;
 

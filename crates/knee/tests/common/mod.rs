@@ -4,7 +4,7 @@
 
 pub mod http;
 
-use record::{Archive, Cell, Ending, Profile, Run, RunState, SqliteArchive};
+use record::{Archive, Cell, Ending, Profile, Run, RunState, RunWriter, SqliteArchive};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,10 +1,10 @@
 //! What the tests share: runs and cells to keep, and child processes to keep them in.
 
 use record::{
-    Archive, Cell, CellKey, Clock, CodeFault, Ending, FailureReason, Frame, FrameKind,
-    FunctionCode, Host, InstructionSamples, Interner, MachineCode, Metric, MetricInfo, Outcome,
-    Plan, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Run, RunState, RunSummary,
-    SampledEvent, SqliteArchive, Usage, Warning, WorkloadInfo,
+    Cell, CellKey, Clock, CodeFault, Ending, FailureReason, Frame, FrameKind, FunctionCode, Host,
+    InstructionSamples, Interner, MachineCode, Metric, MetricInfo, Outcome, Plan, Profile,
+    ProfileLimit, ProfiledCell, ProfiledRegion, Run, RunState, RunSummary, RunWriter, SampledEvent,
+    SqliteArchive, Usage, Warning, WorkloadInfo,
 };
 use std::collections::BTreeMap;
 use std::env;

@@ -2,7 +2,7 @@
 //! in one line. Never does it show as whole what is not.
 
 use crate::common::{assert_child_passed, cell, child, ending, record_of_child, run};
-use record::{Archive, Cell, Error, RunState, SqliteArchive};
+use record::{Archive, Cell, Error, RunState, RunWriter, SqliteArchive};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@
 
 use crate::aged;
 use crate::common::{PROFILED, cell, ending, make_record, profile, run};
-use record::{Archive, Cell, Error, Profile, Run, RunState, SqliteArchive, merge};
+use record::{Archive, Cell, Error, Profile, Run, RunState, RunWriter, SqliteArchive, merge};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};

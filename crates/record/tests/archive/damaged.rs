@@ -2,7 +2,7 @@
 
 use crate::common::{cells, make_record, run};
 use crate::damage::Stage;
-use record::{Archive, Error, SqliteArchive};
+use record::{Archive, Error, RunWriter, SqliteArchive};
 use std::fs;
 use std::path::Path;
 use tempfile::tempdir;

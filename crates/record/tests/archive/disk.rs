@@ -5,7 +5,7 @@ use crate::common::{
     RECORD, arguments, assert_child_passed, cell, cells, contents, ending, integrity, make_record,
     record_of_child, run,
 };
-use record::{Archive, Error, RunState, SqliteArchive};
+use record::{Archive, Error, RunState, RunWriter, SqliteArchive};
 use std::env;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};

@@ -1,7 +1,7 @@
 //! Files that are not a record, or a damaged one: reported in one line, and never touched.
 
 use crate::common::{assert_unchanged, cell, cells, contents, integrity, make_record, run};
-use record::{Archive, Error, SqliteArchive};
+use record::{Archive, Error, RunWriter, SqliteArchive};
 use rusqlite::Connection;
 use std::fs;
 use std::os::unix::net::UnixListener;

@@ -2,7 +2,7 @@
 //! run can be resumed.
 
 use crate::common::{cell, cells, child, ending, integrity, record_of_child, run};
-use record::{Archive, RunState, SqliteArchive};
+use record::{Archive, RunState, RunWriter, SqliteArchive};
 use std::fs;
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::path::Path;

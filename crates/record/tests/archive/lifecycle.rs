@@ -3,7 +3,7 @@
 use crate::common::{
     RECORD, arguments, assert_unchanged, cell, cells, contents, ending, integrity, make_record, run,
 };
-use record::{Archive, Error, RunState, SqliteArchive, default_path};
+use record::{Archive, Error, RunState, RunWriter, SqliteArchive, default_path};
 use std::env;
 use std::fs;
 use std::process::Command;

@@ -2,8 +2,8 @@
 
 use crate::common::{cell, ending, profile, run};
 use record::{
-    Archive, Budget, Cell, Error, Merged, Profile, ProfilePlan, Run, RunState, SqliteArchive,
-    WorkloadInfo, WorkloadRole, merge,
+    Archive, Budget, Cell, Error, Merged, Profile, ProfilePlan, Run, RunState, RunWriter,
+    SqliteArchive, WorkloadInfo, WorkloadRole, merge,
 };
 use tempfile::{TempDir, tempdir};
 

@@ -6,7 +6,7 @@ use crate::common::{
     assert_child_passed, assert_unchanged, cell, child, contents, ending, integrity, make_record,
     record_of_child, run,
 };
-use record::{Archive, Error, Run, RunState, SqliteArchive};
+use record::{Archive, Error, Run, RunState, RunWriter, SqliteArchive};
 use rusqlite::Connection;
 use std::env;
 use std::fs;

@@ -2,7 +2,8 @@
 
 use crate::common::{ending, integrity, make_record, profile, run};
 use record::{
-    Archive, Error, Frame, FrameKind, InstructionSamples, Interner, Run, RunState, SqliteArchive,
+    Archive, Error, Frame, FrameKind, InstructionSamples, Interner, Run, RunState, RunWriter,
+    SqliteArchive,
 };
 use rusqlite::Connection;
 use tempfile::{TempDir, tempdir};

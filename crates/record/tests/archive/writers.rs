@@ -3,7 +3,7 @@
 use crate::common::{
     assert_child_passed, cell, cells, child, ending, integrity, make_record, record_of_child, run,
 };
-use record::{Archive, Error, RunState, SqliteArchive};
+use record::{Archive, Error, RunState, RunWriter, SqliteArchive};
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;

@@ -1,0 +1,135 @@
+//! Kernel images: what a file is, and which version.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// An image that QEMU can boot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// The file.
+    pub path: PathBuf,
+    /// What it was built for.
+    pub machine: Machine,
+    /// The release that it says of itself (`6.1.0-53-cloud-amd64`); empty where the image does not say it.
+    pub release: String,
+}
+
+/// A processor architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// 64-bit x86.
+    X86,
+    /// 64-bit ARM.
+    Arm,
+}
+
+/// Why a file is no kernel that can be booted.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum KernelFault {
+    /// It can't be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// It is no kernel image.
+    #[error("it is no kernel image: a bzImage of x86 or an Image of arm64 is")]
+    Foreign,
+    /// It is what the kernel is linked to, and can't be booted.
+    #[error("it is an ELF file, as vmlinux is: give arch/x86/boot/bzImage of the same tree")]
+    Elf,
+    /// Some of it is missing.
+    #[error("it is cut off: it has {have} of {want} bytes")]
+    Truncated {
+        /// Its length in bytes.
+        have: u64,
+        /// What its header says.
+        want: u64,
+    },
+}
+
+/// Where the header of an x86 image begins, in bytes.
+const SETUP: usize = 0x1f1;
+
+impl Kernel {
+    /// What the file at `path` is.
+    ///
+    /// # Errors
+    /// Why it can't be booted.
+    pub fn read(path: &Path) -> Result<Kernel, KernelFault> {
+        let bytes = fs::read(path).map_err(|error| KernelFault::Unreadable(error.to_string()))?;
+        let (machine, release) = recognised(&bytes)?;
+        Ok(Kernel { path: path.to_owned(), machine, release })
+    }
+}
+
+fn recognised(bytes: &[u8]) -> Result<(Machine, String), KernelFault> {
+    if bytes.starts_with(b"\x7fELF") {
+        return Err(KernelFault::Elf);
+    }
+    if bytes.get(0x202..0x206) == Some(b"HdrS") {
+        return x86(bytes).map(|release| (Machine::X86, release));
+    }
+    if bytes.get(56..60) == Some(b"ARM\x64") {
+        return Ok((Machine::Arm, String::new()));
+    }
+    Err(KernelFault::Foreign)
+}
+
+/// The release in the header of an x86 image, which has all that it claims.
+fn x86(bytes: &[u8]) -> Result<String, KernelFault> {
+    let byte = |at: usize| u64::from(bytes.get(at).copied().unwrap_or(0));
+    let word = |at: usize| byte(at) | byte(at + 1) << 8;
+    // Zero stands for four, as it did in the oldest images.
+    let sectors = match byte(SETUP) {
+        0 => 4,
+        sectors => sectors,
+    };
+    let paragraphs = word(0x1f4) | word(0x1f6) << 16;
+    let want = (sectors + 1) * 512 + paragraphs * 16;
+    let have = bytes.len() as u64;
+    if have < want {
+        return Err(KernelFault::Truncated { have, want });
+    }
+    let at = word(0x20e) as usize + 0x200;
+    let text = bytes.get(at..).unwrap_or_default();
+    let release = text.split(|byte| matches!(byte, 0 | b' ')).next().unwrap_or_default();
+    Ok(printable::one_line(&String::from_utf8_lossy(&release[..release.len().min(100)])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An image of two sectors of setup and one paragraph of kernel, which says that it is 6.1.0-test.
+    fn image() -> Vec<u8> {
+        let mut bytes = vec![0; 3 * 512 + 16];
+        bytes[SETUP] = 2;
+        bytes[0x1f4] = 1;
+        bytes[0x202..0x206].copy_from_slice(b"HdrS");
+        bytes[0x20e] = 0x80;
+        bytes[0x280..0x293].copy_from_slice(b"6.1.0-test (a@b) #1");
+        bytes
+    }
+
+    #[test]
+    fn an_image_says_its_release() {
+        assert_eq!(recognised(&image()), Ok((Machine::X86, "6.1.0-test".into())));
+        let mut arm = vec![0; 64];
+        arm[56..60].copy_from_slice(b"ARM\x64");
+        assert_eq!(recognised(&arm), Ok((Machine::Arm, String::new())));
+    }
+
+    #[test]
+    fn what_can_not_be_booted_is_refused_with_its_reason() {
+        let whole = image();
+        let cut = &whole[..whole.len() - 1];
+        let fault = KernelFault::Truncated { have: 1551, want: 1552 };
+        assert_eq!(recognised(cut), Err(fault));
+        assert_eq!(recognised(b"\x7fELF\x02"), Err(KernelFault::Elf));
+        for foreign in [&b""[..], b"#!/bin/sh", &[0; 4096]] {
+            assert_eq!(recognised(foreign), Err(KernelFault::Foreign));
+        }
+        let mut far = image();
+        far[0x20f] = 0xff;
+        assert_eq!(recognised(&far), Ok((Machine::X86, String::new())));
+    }
+}

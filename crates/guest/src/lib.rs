@@ -4,6 +4,20 @@
 //! cell that it is at, and nothing else.
 #![forbid(unsafe_code)]
 
-pub mod kernel;
-pub mod root;
-pub mod wire;
+mod boot;
+mod init;
+mod kernel;
+mod machine;
+mod message;
+mod root;
+mod wire;
+mod writer;
+
+pub use boot::{Console, Guest, GuestFault};
+pub use init::{GUEST_COMMAND, WIRE_DEVICES, is_init, main as init_main};
+pub use kernel::{Kernel, KernelFault, Machine};
+pub use machine::{Accelerator, Hardware, kvm_works, qemu_version};
+pub use message::{FromGuest, Job, Profiled, ToGuest};
+pub use root::write_initramfs;
+pub use wire::{WireFault, receive, send};
+pub use writer::WireWriter;

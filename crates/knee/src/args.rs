@@ -20,6 +20,7 @@ use crate::commands::serve::httpd::Httpd;
 use crate::commands::serve::load::Load;
 use crate::commands::show::Show;
 use crate::commands::simulate::Simulate;
+use crate::commands::vm::flags::Vm;
 use crate::exit::{CODES, Trouble};
 use crate::output::ScreenFlags;
 use crate::usage;
@@ -48,7 +49,7 @@ pub struct Line {
 
 /// The commands by what they are for, as `knee --help` lists them.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["run", "ab", "list"]),
+    ("Measure", &["run", "ab", "vm", "list"]),
     ("Read", &["show", "report", "advise"]),
     ("Compare", &["compare", "history"]),
     ("Exchange", &["export", "import", "analyse", "record"]),
@@ -72,6 +73,8 @@ pub enum Command {
     Compare(Compare),
     /// Measure two programs or environments in turns, and compare them
     Ab(Box<Ab>),
+    /// Boot kernels in virtual machines, measure in them in turns, and compare them
+    Vm(Box<Vm>),
     /// Show runs of a workload over time, and where a level changed
     History(Box<History>),
     /// Export a run: as a table, a gnuplot script, Markdown, …
@@ -217,6 +220,22 @@ where
                 return Err(Trouble::usage(format!("{flag} can't be used with `knee ab`")));
             }
             Command::Ab(Box::new(Ab { measured, ..*ab }))
+        }
+        (Command::Vm(vm), _) => {
+            let words: Vec<OsString> = ["knee".into()].into_iter().chain(vm.run.clone()).collect();
+            let Command::Run(measured) = parse(&words)? else {
+                return Err(Trouble::usage("after `--` comes what each kernel measures: run poll"));
+            };
+            let never = [
+                (measured.json && vm.judgement.markdown, "--json with --markdown"),
+                (measured.resume.is_some(), "--resume"),
+                (measured.like.is_some(), "--like"),
+                (measured.plan, "--plan"),
+            ];
+            if let Some((_, flag)) = never.into_iter().find(|(given, _)| *given) {
+                return Err(Trouble::usage(format!("{flag} can't be used with `knee vm`")));
+            }
+            Command::Vm(Box::new(Vm { measured, ..*vm }))
         }
         (command, _) => command,
     })

@@ -14,6 +14,7 @@ pub mod run;
 pub mod serve;
 pub mod show;
 pub mod simulate;
+pub mod vm;
 
 use crate::commands::record_file::RecordFile;
 use crate::exit::Trouble;

@@ -33,7 +33,8 @@ pub const CODES: &[(u8, &str)] = &[
 ];
 
 impl Exit {
-    fn code(self) -> u8 {
+    /// The number that the shell sees.
+    pub fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
             Exit::Failed => 1,
@@ -89,6 +90,13 @@ impl Trouble {
 
     pub fn interrupted(line: impl Into<String>) -> Trouble {
         Trouble { exit: Exit::Interrupted, line: line.into() }
+    }
+
+    /// What a guest could not do, with the exit code that it would have ended with.
+    pub fn of_guest(line: String, code: u8) -> Trouble {
+        let all = [Exit::Usage, Exit::NotPossibleHere, Exit::Interrupted];
+        let exit = all.into_iter().find(|exit| exit.code() == code).unwrap_or(Exit::Failed);
+        Trouble { exit, line }
     }
 
     /// Prints it on standard error, unless the line is empty.

@@ -25,6 +25,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
     let words: Vec<String> = typed.iter().map(|word| word.to_string_lossy().into()).collect();
+    if guest::is_init() && words.len() == 1 {
+        guest::init_main();
+    }
     if let Some(code) = internal(&words) {
         return code;
     }
@@ -48,6 +51,7 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::Report(report) => commands::report::report(&report),
         Command::Compare(compare) => commands::compare::compare(&compare),
         Command::Ab(ab) => commands::ab::ab(&ab, &words),
+        Command::Vm(vm) => commands::vm::vm(*vm),
         Command::History(ask) => commands::history::history(&ask),
         Command::Export(ask) => commands::exchange::export::export(&ask),
         Command::Import(ask) => commands::exchange::import::import(&ask, &words),
@@ -74,6 +78,7 @@ fn internal(words: &[String]) -> Option<ExitCode> {
         [_, command, parent] if command == engine::PARK_COMMAND => {
             engine::park_main(parent.parse().unwrap_or_default())
         }
+        [_, command] if command == guest::GUEST_COMMAND => commands::vm::in_guest::main(),
         [_, command, words @ ..] if command == engine::GUARD_COMMAND => engine::guard_main(words),
         [_, command, parent] if command == load::DEAD_COMMAND => {
             load::dead_main(parent.parse().unwrap_or_default()).map_err(std::io::Error::other)

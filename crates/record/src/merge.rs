@@ -5,7 +5,7 @@
 //! changed. A run is there, or completed, wholly or not at all, so a merge that is cut off can simply be done
 //! again. One that was not there is marked as come from elsewhere.
 
-use crate::{Archive, CellKey, Ending, Error, Interner, Profile, Run, RunState, RunWriter};
+use crate::{Archive, CellKey, Ending, Error, Interner, Profile, Run, RunState};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 

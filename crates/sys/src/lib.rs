@@ -29,6 +29,8 @@ pub mod heap;
 #[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
 pub mod kqueue;
 #[cfg(target_os = "linux")]
+pub mod loopback;
+#[cfg(target_os = "linux")]
 pub mod map;
 #[cfg(target_os = "linux")]
 pub mod memory;

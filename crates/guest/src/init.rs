@@ -1,0 +1,89 @@
+//! The first program of a guest: mounts what knee needs, starts it, and turns the machine off when it has ended.
+
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, mount};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::system::{RebootCommand, reboot, sethostname};
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use sys::process::{reap, this_program};
+
+/// The hidden subcommand that measures in a guest.
+pub const GUEST_COMMAND: &str = "__guest";
+/// The guest's end of the wire.
+pub const WIRE_DEVICES: [&str; 2] = ["/dev/ttyS1", "/dev/ttyAMA1"];
+
+/// What a guest's figures need of file systems: type, where, and the kernel option without which it is missing.
+const MOUNTS: [(&str, &str, &str); 5] = [
+    ("proc", "/proc", "CONFIG_PROC_FS"),
+    ("sysfs", "/sys", "CONFIG_SYSFS"),
+    ("devtmpfs", "/dev", "CONFIG_DEVTMPFS"),
+    ("tmpfs", "/tmp", "CONFIG_TMPFS"),
+    ("tmpfs", "/run", "CONFIG_TMPFS"),
+];
+/// As many descriptors as a process can be given.
+const DESCRIPTORS: u64 = 1 << 20;
+/// Of two kernels, `date` may be without a clock: a name that says where a run came from.
+const HOST_NAME: &[u8] = b"guest";
+
+/// Whether this process is the first of a guest.
+pub fn is_init() -> bool {
+    std::process::id() == 1
+}
+
+/// What the first process does, to its end. It never returns: the machine is turned off.
+pub fn main() -> ! {
+    if let Err(what) = prepare().and_then(|()| measure()) {
+        // The console is all that it has; the host reads it.
+        eprintln!("knee: {what}");
+    }
+    let _ = reboot(RebootCommand::PowerOff);
+    // A kernel that can't turn the machine off panics here, and QEMU ends.
+    std::process::exit(1)
+}
+
+fn prepare() -> Result<(), String> {
+    for (kind, path, option) in MOUNTS {
+        match mount(kind, path, kind, MountFlags::empty(), None) {
+            // A kernel may have mounted /dev itself.
+            Ok(()) | Err(Errno::BUSY) => {}
+            Err(Errno::NODEV) => {
+                return Err(format!("this kernel has no {kind}: it needs {option}=y"));
+            }
+            Err(errno) => return Err(format!("mounting {path}: {errno}")),
+        }
+    }
+    if !WIRE_DEVICES.iter().any(|device| Path::new(device).exists()) {
+        let option = "CONFIG_SERIAL_8250_NR_UARTS of at least 2, or CONFIG_SERIAL_AMBA_PL011=y";
+        return Err(format!("this kernel has no second serial port: it needs {option}"));
+    }
+    raise_descriptors().map_err(|error| format!("raising the limit of descriptors: {error}"))?;
+    sethostname(HOST_NAME).map_err(|error| format!("naming the machine: {error}"))?;
+    // Without a network there is no loopback either: what needs it says so.
+    let _ = sys::loopback::up();
+    Ok(())
+}
+
+fn raise_descriptors() -> io::Result<()> {
+    let most = fs::read_to_string("/proc/sys/fs/nr_open")?;
+    let most = most.trim().parse().unwrap_or(DESCRIPTORS).min(DESCRIPTORS);
+    let limit = getrlimit(Resource::Nofile);
+    let most = most.max(limit.maximum.unwrap_or(0));
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: Some(most) })?)
+}
+
+/// Runs this program as the instrument, and reaps what it leaves.
+fn measure() -> Result<(), String> {
+    let console = || File::options().write(true).open("/dev/console");
+    let failed = |error: io::Error| format!("starting: {error}");
+    let mut command: Command = this_program();
+    command.arg(GUEST_COMMAND).env_clear().env("HOME", "/tmp").env("TMPDIR", "/tmp");
+    command.env("LD_LIBRARY_PATH", "/lib").env("PATH", "/bin").stdin(std::process::Stdio::null());
+    command.stdout(console().map_err(failed)?).stderr(console().map_err(failed)?);
+    let mut child = command.spawn().map_err(failed)?;
+    let status: ExitStatus = child.wait().map_err(failed)?;
+    while let Ok(Some(_)) = reap() {}
+    if status.success() { Ok(()) } else { Err(format!("measuring ended with {status}")) }
+}

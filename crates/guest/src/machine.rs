@@ -1,0 +1,181 @@
+//! The machine that a kernel is booted on: QEMU's arguments, and whether KVM works here.
+
+use crate::kernel::{Kernel, Machine};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What runs the guest's instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accelerator {
+    /// The CPU itself.
+    Kvm,
+    /// QEMU: figures are ratios only.
+    Tcg,
+}
+
+impl Accelerator {
+    /// QEMU's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Accelerator::Kvm => "kvm",
+            Accelerator::Tcg => "tcg",
+        }
+    }
+}
+
+/// A virtual machine for one kernel.
+#[derive(Clone, Debug)]
+pub struct Hardware {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// How many CPUs the guest has.
+    pub cpus: u32,
+    /// Its memory, in MiB.
+    pub memory_mib: u64,
+    /// QEMU's CPU model with its flags: `max,-smap`.
+    pub cpu: String,
+    /// Added to the kernel's command line.
+    pub append: String,
+    /// What runs it.
+    pub accelerator: Accelerator,
+}
+
+/// Names of files in the directory of a guest.
+pub(crate) const CONSOLE: &str = "console";
+pub(crate) const WIRE: &str = "wire";
+
+impl Hardware {
+    /// The program: `qemu-system-x86_64`.
+    pub fn program(&self) -> &'static str {
+        program(self.kernel.machine)
+    }
+
+    /// The kernel's whole command line.
+    pub fn command_line(&self) -> String {
+        let console = match self.kernel.machine {
+            Machine::X86 => "console=ttyS0 tsc=reliable clocksource=tsc",
+            Machine::Arm => "console=ttyAMA0",
+        };
+        // The loader looks where the initramfs has the libraries. A panic ends QEMU at once.
+        format!("{console} panic=-1 quiet LD_LIBRARY_PATH=/lib {}", self.append).trim().to_owned()
+    }
+
+    /// QEMU's words, the program first. The guest's first serial port is its console, the second one the wire;
+    /// both are files of `directory`, which QEMU runs in.
+    pub fn words(&self, initramfs: &Path) -> Vec<OsString> {
+        let accelerator = match self.accelerator {
+            Accelerator::Kvm => "kvm",
+            Accelerator::Tcg => "tcg,thread=multi",
+        };
+        let machine = match self.kernel.machine {
+            Machine::X86 => "pc",
+            Machine::Arm => "virt",
+        };
+        let (cpus, memory) = (self.cpus.to_string(), format!("{}M", self.memory_mib));
+        let (console, wire) = (
+            format!("file,id=console,path={CONSOLE}"),
+            format!("socket,id=wire,path={WIRE},server=on,wait=off"),
+        );
+        let command_line = self.command_line();
+        let words: [&str; 29] = [
+            self.program(),
+            "-nodefaults",
+            "-no-user-config",
+            "-no-reboot",
+            "-display",
+            "none",
+            "-machine",
+            machine,
+            "-accel",
+            accelerator,
+            "-cpu",
+            &self.cpu,
+            "-smp",
+            &cpus,
+            "-m",
+            &memory,
+            "-chardev",
+            &console,
+            "-serial",
+            "chardev:console",
+            "-chardev",
+            &wire,
+            "-serial",
+            "chardev:wire",
+            "-append",
+            &command_line,
+            "-name",
+            "knee,debug-threads=on",
+            "-kernel",
+        ];
+        let mut words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        words.extend([self.kernel.path.clone().into(), "-initrd".into(), initramfs.into()]);
+        words
+    }
+}
+
+fn program(machine: Machine) -> &'static str {
+    match machine {
+        Machine::X86 => "qemu-system-x86_64",
+        Machine::Arm => "qemu-system-aarch64",
+    }
+}
+
+/// The version that QEMU says of itself (`7.2.22`), or why it can't be started.
+///
+/// # Errors
+/// Why it can't be started: [`io::ErrorKind::NotFound`] where it is not installed.
+pub fn qemu_version(machine: Machine) -> io::Result<String> {
+    let out = Command::new(program(machine)).arg("--version").stdin(Stdio::null()).output()?;
+    let text = String::from_utf8_lossy(&out.stdout);
+    let word = text.split_whitespace().skip_while(|word| *word != "version").nth(1);
+    Ok(printable::one_line(word.unwrap_or("unknown")))
+}
+
+/// Writes 1 to the port of QEMU's `isa-debug-exit`, which then ends with 3.
+const PROBE: [u8; 6] = [0xb0, 0x01, 0xe6, 0xf4, 0xeb, 0xfe];
+/// KVM takes less than a tenth of a second; where it hangs, it hangs for good.
+const PROBE_MAX: Duration = Duration::from_secs(5);
+
+/// Whether KVM runs a program of two instructions here, or why not. `directory` takes its image.
+pub fn kvm_works(directory: &Path) -> Result<(), String> {
+    let device = Path::new("/dev/kvm");
+    fs::File::options()
+        .read(true)
+        .write(true)
+        .open(device)
+        .map_err(|error| format!("{}: {error}", device.display()))?;
+    let mut sector = [0_u8; 512];
+    sector[..PROBE.len()].copy_from_slice(&PROBE);
+    sector[510..].copy_from_slice(&[0x55, 0xaa]);
+    let image = directory.join("probe");
+    fs::write(&image, sector).map_err(|error| format!("{}: {error}", image.display()))?;
+    let drive = format!("file={},format=raw,if=floppy", image.display());
+    let mut qemu = Command::new(program(Machine::X86))
+        .args(["-nodefaults", "-no-user-config", "-display", "none", "-accel", "kvm", "-drive"])
+        .arg(drive)
+        .args(["-device", "isa-debug-exit,iobase=0xf4,iosize=4"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let begun = Instant::now();
+    loop {
+        match qemu.try_wait() {
+            Ok(Some(status)) if status.code() == Some(3) => return Ok(()),
+            Ok(Some(status)) => return Err(format!("QEMU with it ends with {status}")),
+            Err(error) => return Err(error.to_string()),
+            Ok(None) if begun.elapsed() > PROBE_MAX => break,
+            Ok(None) => thread::sleep(Duration::from_millis(10)),
+        }
+    }
+    let _ = qemu.kill();
+    let _ = qemu.wait();
+    Err(format!("a guest of two instructions did not end within {} s", PROBE_MAX.as_secs()))
+}

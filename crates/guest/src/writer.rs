@@ -1,0 +1,61 @@
+//! The guest's side of a run: whatever is measured goes over the wire, and counts when the host has kept it.
+
+use crate::message::{FromGuest, Profiled, ToGuest};
+use crate::wire::{WireFault, receive, send};
+use record::{Cell, Ending, Error, Profile, Run, RunWriter};
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+/// Hands a run to the host.
+#[derive(Debug)]
+pub struct WireWriter<P> {
+    port: P,
+    /// How many frames, stacks and functions' code of the profile the host has.
+    sent: [usize; 3],
+}
+
+impl<P: Read + Write> WireWriter<P> {
+    /// A writer over `port`.
+    pub fn new(port: P) -> WireWriter<P> {
+        WireWriter { port, sent: [0; 3] }
+    }
+
+    /// Hands over `message`, and waits until the host has kept it.
+    fn hand_over(&mut self, message: &FromGuest) -> Result<i64, Error> {
+        let answer = send(&mut self.port, message).and_then(|()| receive(&mut self.port));
+        let what = match answer {
+            Ok(ToGuest::Kept(number)) => return Ok(number),
+            Ok(ToGuest::Lost(why)) => why,
+            Ok(ToGuest::Job(_)) => WireFault::Damaged("a second job").to_string(),
+            Err(fault) => fault.to_string(),
+        };
+        Err(Error::Invalid { path: PathBuf::from("the host"), what })
+    }
+}
+
+impl<P: Read + Write> RunWriter for WireWriter<P> {
+    fn begin(&mut self, run: &Run) -> Result<i64, Error> {
+        self.hand_over(&FromGuest::Begin(Box::new(run.clone())))
+    }
+
+    fn commit(&mut self, _run: i64, cell: &Cell) -> Result<(), Error> {
+        self.hand_over(&FromGuest::Cell(Box::new(cell.clone()))).map(drop)
+    }
+
+    fn commit_profiled(&mut self, _run: i64, profile: &Profile, cell: usize) -> Result<(), Error> {
+        let Profile { frames, stacks, code, .. } = profile;
+        let [has_frames, has_stacks, has_code] = self.sent;
+        self.hand_over(&FromGuest::Profiled(Box::new(Profiled {
+            cell: profile.cells[cell].clone(),
+            frames: frames[has_frames..].to_vec(),
+            stacks: stacks[has_stacks..].to_vec(),
+            code: code[has_code..].to_vec(),
+        })))?;
+        self.sent = [frames.len(), stacks.len(), code.len()];
+        Ok(())
+    }
+
+    fn finish(&mut self, _run: i64, ending: &Ending) -> Result<(), Error> {
+        self.hand_over(&FromGuest::Finish(Box::new(ending.clone()))).map(drop)
+    }
+}

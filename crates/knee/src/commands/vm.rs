@@ -1,0 +1,239 @@
+//! `knee vm`: kernels booted with knee as their only program, measured in turns, and compared.
+
+pub mod flags;
+pub mod in_guest;
+mod kernels;
+mod turns;
+
+use crate::commands::compare::flags::{Compare, Output};
+use crate::commands::show::{self, Show};
+use crate::commands::{compare, record_path};
+use crate::exit::{Exit, Trouble, note};
+use crate::output::print_note;
+use ::record::{Run, SqliteArchive};
+use engine::{Scratch, Stop};
+use flags::{Accel, Vm};
+use guest::{Accelerator, Hardware, Kernel, Machine};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+use turns::{Ground, GuestSide};
+
+/// Memory that the host keeps for itself, in MiB.
+const SPARED_MIB: u64 = 256;
+
+/// Boots the kernels, measures in turns, and compares.
+pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
+    let output = Output::from_run(&vm.measured);
+    compare::check(&vm.judgement, &output)?;
+    let file = record_path(&output.record_file)?;
+    let stop = Stop::on_signals()
+        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let mut hardware = hardware(&vm)?;
+    let qemu = qemu_version(hardware[0].kernel.machine)?;
+    check_memory(&hardware)?;
+    let directory = std::env::temp_dir().join(format!("knee-vm-{}", std::process::id()));
+    let failed = |what: &str, error: io::Error| Trouble::failed(format!("{what}: {error}"));
+    let directory = Scratch::new(&directory).map_err(|error| failed("a directory", error))?;
+    let accelerator = accelerator(vm.accel, directory.path())?;
+    hardware.iter_mut().for_each(|hardware| hardware.accelerator = accelerator);
+    let knee = std::env::current_exe().map_err(|error| failed("finding this program", error))?;
+    let initramfs = directory.path().join("root");
+    write_root(&knee, &initramfs).map_err(|error| failed("the guest's root", error))?;
+
+    let mut sides: Vec<GuestSide> = labelled(hardware);
+    let words = words(&vm);
+    let host_cpus: Vec<usize> = match vm.on {
+        None => Vec::new(),
+        Some(on) => {
+            sys::cpus::allowed().unwrap_or_default().into_iter().take(on as usize).collect()
+        }
+    };
+    let facts = facts(&vm, &qemu, accelerator, &host_cpus);
+    let ground = Ground {
+        knee: &knee,
+        initramfs: &initramfs,
+        directory: directory.path(),
+        host_cpus: &host_cpus,
+        words: &words,
+        facts: &facts,
+        stop: &stop,
+    };
+    let mut archive = SqliteArchive::open(&file)?;
+    turns::measure(&mut sides, &ground, &mut archive)?;
+    conclude(vm, output, &sides, &file)
+}
+
+/// Every combination of kernels, CPU models and command lines that was asked for, the first being the base.
+fn hardware(vm: &Vm) -> Result<Vec<Hardware>, Trouble> {
+    let or = |typed: &[String], default: &str| match typed {
+        [] => vec![default.to_owned()],
+        typed => typed.to_vec(),
+    };
+    let kernels = or(&vm.kernels, "installed");
+    let kernels: Vec<Kernel> =
+        kernels.iter().map(|typed| kernels::find(typed)).collect::<Result<_, _>>()?;
+    let (models, appends) = (or(&vm.cpu_models, "max"), or(&vm.appends, ""));
+    let mut all = Vec::new();
+    for kernel in &kernels {
+        for cpu in &models {
+            for append in &appends {
+                all.push(Hardware {
+                    kernel: kernel.clone(),
+                    cpus: vm.cpus,
+                    memory_mib: (vm.memory >> 20) as u64,
+                    cpu: cpu.clone(),
+                    append: append.clone(),
+                    accelerator: Accelerator::Tcg,
+                });
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Sides whose names say what tells them apart.
+fn labelled(all: Vec<Hardware>) -> Vec<GuestSide> {
+    let differs = |part: fn(&Hardware) -> &str| all.iter().any(|side| part(side) != part(&all[0]));
+    let (cpu, append) = (differs(|side| &side.cpu), differs(|side| &side.append));
+    let label = |hardware: &Hardware| {
+        let mut label = match hardware.kernel.release.as_str() {
+            "" => hardware.kernel.path.display().to_string(),
+            release => release.to_owned(),
+        };
+        if cpu {
+            label.push_str(&format!(" · cpu {}", hardware.cpu));
+        }
+        if append {
+            let words = if hardware.append.is_empty() { "as it is" } else { &hardware.append };
+            label.push_str(&format!(" · {words}"));
+        }
+        label
+    };
+    let labels: Vec<String> = all.iter().map(label).collect();
+    labels.into_iter().zip(all).map(|(label, side)| GuestSide::new(label, side)).collect()
+}
+
+fn qemu_version(machine: Machine) -> Result<String, Trouble> {
+    guest::qemu_version(machine).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let package = match machine {
+                Machine::X86 => "qemu-system-x86",
+                Machine::Arm => "qemu-system-arm",
+            };
+            Trouble::not_possible(format!("knee vm needs QEMU: install the package {package}"))
+        }
+        _ => Trouble::failed(format!("QEMU can't be started: {error}")),
+    })
+}
+
+/// Refuses guests that the memory can't hold.
+fn check_memory(all: &[Hardware]) -> Result<(), Trouble> {
+    let wanted: u64 = all.iter().map(|side| side.memory_mib).sum();
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let available = available.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    let Some(available_mib) = available.map(|kib| kib >> 10) else { return Ok(()) };
+    if wanted + SPARED_MIB <= available_mib {
+        return Ok(());
+    }
+    let what = format!(
+        "--memory: {} guests need {wanted} MiB, and {available_mib} MiB are available; give each less",
+        all.len()
+    );
+    Err(Trouble::not_possible(what))
+}
+
+fn accelerator(accel: Accel, directory: &Path) -> Result<Accelerator, Trouble> {
+    if accel == Accel::Tcg {
+        return Ok(Accelerator::Tcg);
+    }
+    match guest::kvm_works(directory) {
+        Ok(()) => Ok(Accelerator::Kvm),
+        Err(why) if accel == Accel::Kvm => {
+            Err(Trouble::not_possible(format!("--accel kvm: {why}; --accel tcg emulates")))
+        }
+        Err(why) => {
+            note(&format!(
+                "knee: KVM does not work here ({why}): the guests are emulated, and only ratios count"
+            ));
+            Ok(Accelerator::Tcg)
+        }
+    }
+}
+
+fn write_root(knee: &Path, path: &Path) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create_new(path)?);
+    guest::write_initramfs(knee, &mut out)?;
+    io::Write::flush(&mut out)
+}
+
+/// What each guest measures. All draw by the same seed, so that their cells have the same order.
+fn words(vm: &Vm) -> Vec<String> {
+    let mut words = vec!["run".to_owned()];
+    words.extend(vm.run.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
+    if vm.measured.seed.is_none() {
+        words.push(format!("--seed={}", fastrand::u32(..)));
+    }
+    words
+}
+
+/// What each run keeps about the machine that it was measured on.
+fn facts(
+    vm: &Vm,
+    qemu: &str,
+    accelerator: Accelerator,
+    cpus: &[usize],
+) -> BTreeMap<String, String> {
+    let host = engine::host();
+    let count =
+        if cpus.is_empty() { sys::cpus::allowed().map_or(0, |all| all.len()) } else { cpus.len() };
+    let facts = [
+        ("vm.accelerator", accelerator.name().to_owned()),
+        ("vm.qemu", qemu.to_owned()),
+        ("vm.cpus", vm.cpus.to_string()),
+        ("vm.host.cpus", count.to_string()),
+        ("vm.host.kernel", host.fact("kernel.release").unwrap_or_default().to_owned()),
+    ];
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Shows what was measured: of one guest its answer, of several each compared with the first.
+fn conclude(vm: Vm, output: Output, sides: &[GuestSide], file: &Path) -> Result<Exit, Trouble> {
+    let runs = sides.iter().filter_map(|side| side.run.as_ref());
+    let measured: Vec<&Run> = runs.filter(|run| !run.cells.is_empty()).collect();
+    let is_complete = sides.iter().all(GuestSide::is_complete);
+    let numbers: Vec<String> = measured.iter().map(|run| run.summary.number.to_string()).collect();
+    let is_for_programs = output.json || vm.judgement.markdown;
+    let recorded = format!("Record: {} ({})", file.display(), runs_named(&numbers));
+    let exit = match numbers.as_slice() {
+        [] => return Err(Trouble::failed("nothing was measured")),
+        [only] => show::show(&Show {
+            words: vec![only.clone()],
+            all: output.all,
+            profile: None,
+            json: output.json,
+            record_file: output.record_file,
+        }),
+        _ => compare::compare(&Compare {
+            runs: numbers,
+            baseline: None,
+            across: true,
+            judgement: vm.judgement,
+            output,
+        }),
+    };
+    if is_for_programs {
+        note(&recorded)
+    } else {
+        print_note(&format!("{recorded}\n"))?
+    }
+    exit.map(|exit| if is_complete { exit } else { Exit::Interrupted })
+}
+
+/// `run 3`, `runs 3, 4 and 5`.
+fn runs_named(numbers: &[String]) -> String {
+    let noun = if numbers.len() == 1 { "run" } else { "runs" };
+    format!("{noun} {}", findings::format::list(numbers))
+}

@@ -1,0 +1,79 @@
+//! What this program does in a guest: it measures as `knee run` does, and hands each cell to the host.
+
+use crate::args::{self, Command};
+use crate::commands::run;
+use crate::exit::Trouble;
+use ::record::{Cell, CellKey, ProfiledCell, Run, RunWriter};
+use engine::{RunProgress, Settings, Stop, Watch};
+use guest::{FromGuest, Job, ToGuest, WIRE_DEVICES, WireWriter, receive, send};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use rustix::time::{ClockId, Timespec, clock_settime};
+use std::fs::File;
+use std::io;
+
+/// Measures what the host asks for.
+pub fn main() -> io::Result<()> {
+    let mut port = wire()?;
+    let failed = |fault: guest::WireFault| io::Error::other(fault.to_string());
+    send(&mut port, &FromGuest::Up).map_err(failed)?;
+    let ToGuest::Job(job) = receive(&mut port).map_err(failed)? else {
+        return Err(io::Error::other("the host sent no job"));
+    };
+    if let Err(trouble) = measure(*job, port.try_clone()?) {
+        let refused = FromGuest::Refused { line: trouble.to_string(), exit: trouble.exit.code() };
+        send(&mut port, &refused).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// The guest's end of the wire, which passes every byte as it is.
+fn wire() -> io::Result<File> {
+    let opened = |path: &&str| open(*path, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).ok();
+    let port = WIRE_DEVICES.iter().find_map(opened);
+    let port = port.ok_or_else(|| io::Error::other("the second serial port can't be opened"))?;
+    let mut terminal = tcgetattr(&port)?;
+    terminal.make_raw();
+    tcsetattr(&port, OptionalActions::Now, &terminal)?;
+    Ok(File::from(port))
+}
+
+fn measure(job: Job, port: File) -> Result<(), Trouble> {
+    // Where the guest has a clock of its own, it is no less right.
+    let now = Timespec { tv_sec: job.time_s as i64, tv_nsec: 0 };
+    let _ = clock_settime(ClockId::Realtime, now);
+    let stop = Stop::on_signals()
+        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let words: Vec<String> = std::iter::once("knee".to_owned()).chain(job.words).collect();
+    let Command::Run(asked) = args::parse(&words)? else {
+        return Err(Trouble::usage("a guest measures only what `knee run` does"));
+    };
+    let mut settings = Settings::new(engine::calibrate(), stop);
+    let mut writer = WireWriter::new(port);
+    let mut run: Run = match job.resumed {
+        Some(run) => run,
+        None => {
+            let (plan, secrets) = run::planned(&asked)?;
+            settings.secrets = secrets;
+            let mut run = run::new_run(&asked, plan, words, &settings.clock);
+            run.summary.labels = run::labels::labels(&asked.labels)?;
+            run.summary.number = writer.begin(&run)?;
+            run
+        }
+    };
+    let mut silence = Silence;
+    let judge = |run: &Run| analysis::trust::widths::by_cell(run);
+    // What the host could not keep, the host says.
+    let _ = engine::run_by(&mut run, Some(&mut writer), &settings, &mut silence, Some(&judge));
+    Ok(())
+}
+
+/// The host shows how far a run has come.
+struct Silence;
+
+impl Watch for Silence {
+    fn begins(&mut self, _: &CellKey, _: &RunProgress) {}
+    fn ended(&mut self, _: &Cell, _: &RunProgress) {}
+    fn profile_begins(&mut self, _: &CellKey, _: &RunProgress) {}
+    fn profile_ended(&mut self, _: &ProfiledCell, _: &RunProgress) {}
+}

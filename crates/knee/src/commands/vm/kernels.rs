@@ -1,0 +1,143 @@
+//! From what was typed after `--kernel` to an image: a file, an installed kernel, or one of Debian's packages.
+
+use crate::exit::{Trouble, note};
+use etcetera::BaseStrategy;
+use guest::Kernel;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Precedes the version of a package: `debian:6.1`.
+const DEBIAN: &str = "debian:";
+/// The kernel that this machine would boot.
+const INSTALLED: &str = "installed";
+/// Where distributions keep the images of installed kernels.
+const BOOT: &str = "/boot";
+
+/// The image that `typed` names.
+pub fn find(typed: &str) -> Result<Kernel, Trouble> {
+    let path = match typed.strip_prefix(DEBIAN) {
+        Some(version) => debian(version)?,
+        None if typed == INSTALLED => installed()?,
+        None => PathBuf::from(typed),
+    };
+    let wrong = |fault| Trouble::usage(format!("--kernel {}: {fault}", path.display()));
+    Kernel::read(&path).map_err(wrong)
+}
+
+/// The newest image of /boot.
+fn installed() -> Result<PathBuf, Trouble> {
+    let entries = fs::read_dir(BOOT).into_iter().flatten().flatten();
+    let is_image = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("vmlinuz-") && !name.contains("rescue")
+    };
+    let images = entries.map(|entry| entry.path()).filter(is_image);
+    images.max_by_key(|path| version_key(&path.to_string_lossy())).ok_or_else(|| {
+        Trouble::usage(format!(
+            "--kernel installed: {BOOT} has no vmlinuz-… here; name a file, or debian:6.1"
+        ))
+    })
+}
+
+/// The numbers of a version, so that 6.12 comes after 6.2.
+fn version_key(text: &str) -> Vec<u64> {
+    text.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
+}
+
+/// The image in Debian's package of that version, fetched into the cache unless it is there.
+fn debian(version: &str) -> Result<PathBuf, Trouble> {
+    let wrong = |what: &str| Trouble::usage(format!("--kernel {DEBIAN}{version}: {what}"));
+    let is_version = |text: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "._+~-".contains(c))
+    };
+    if !is_version(version) {
+        return Err(wrong("a version is meant: debian:6.1"));
+    }
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        _ => return Err(wrong("Debian's images for this architecture are not known here")),
+    };
+    let package = package(version, architecture).map_err(|what| wrong(&what))?;
+    let cache = cache_directory().ok_or_else(|| wrong("no home directory, and so no cache"))?;
+    let image = cache.join(&package);
+    if image.exists() {
+        return Ok(image);
+    }
+    note(&format!("knee: fetching {package} by apt into {} (about 30 MB)", cache.display()));
+    fetch(&package, &cache, &image).map_err(|what| wrong(&what))?;
+    Ok(image)
+}
+
+/// Where fetched images are kept.
+fn cache_directory() -> Option<PathBuf> {
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(base.cache_dir().join("knee").join("kernels"))
+}
+
+/// The newest package of that version that apt knows.
+fn package(version: &str, architecture: &str) -> Result<String, String> {
+    let words = ["pkgnames", "linux-image-"];
+    let listed = output(Command::new("apt-cache").args(words))?;
+    let prefix = format!("linux-image-{version}");
+    let suffix = format!("cloud-{architecture}-unsigned");
+    let is_meant = |name: &&str| {
+        let rest = name.strip_prefix(&prefix);
+        let follows = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '+']));
+        follows && name.ends_with(&suffix)
+    };
+    let newest = listed.lines().filter(is_meant).max_by_key(|name| version_key(name));
+    newest.map(str::to_owned).ok_or_else(|| {
+        format!("apt knows no package linux-image-{version}…-{suffix}; `apt-get update` refreshes what it knows")
+    })
+}
+
+/// Takes the image out of the package, which is downloaded and not installed.
+fn fetch(package: &str, cache: &Path, image: &Path) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{}: {error}", cache.display());
+    let work = cache.join(format!("{package}.{}", std::process::id()));
+    let _ = fs::remove_dir_all(&work);
+    fs::create_dir_all(&work).map_err(failed)?;
+    let fetched = output(Command::new("apt-get").args(["download", package]).current_dir(&work))
+        .and_then(|_| unpack(&work));
+    let kept = fetched.and_then(|unpacked| fs::rename(unpacked, image).map_err(failed));
+    let _ = fs::remove_dir_all(&work);
+    kept
+}
+
+/// The one image of the one package in `work`.
+fn unpack(work: &Path) -> Result<PathBuf, String> {
+    let missing = || format!("{}: the package is not there", work.display());
+    let find = |ending: &str, directory: &Path| {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains(ending))
+    };
+    let package = find(".deb", work).ok_or_else(missing)?;
+    output(Command::new("dpkg-deb").arg("-x").arg(&package).arg(work.join("root")))?;
+    find("vmlinuz-", &work.join("root/boot"))
+        .ok_or_else(|| format!("{}: it has no image", package.display()))
+}
+
+/// What a program prints, or in one line why it failed.
+fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let out = command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
+    if out.status.success() {
+        return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&out.stderr);
+    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it failed");
+    Err(format!("{name}: {}", printable::one_line(last)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ordered_by_their_numbers() {
+        assert!(version_key("vmlinuz-6.12.0-1") > version_key("vmlinuz-6.2.11-9"));
+    }
+}

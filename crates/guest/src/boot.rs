@@ -94,8 +94,8 @@ impl Guest {
             match UnixStream::connect(directory.path().join(WIRE)) {
                 Ok(wire) => break wire,
                 Err(_) if qemu.has_ended().unwrap_or(true) || begun.elapsed() > START_MAX => {
-                    let said = fs::read_to_string(&log).unwrap_or_default();
-                    return Err(GuestFault::NotStarted(telling(&said)));
+                    let output = fs::read_to_string(&log).unwrap_or_default();
+                    return Err(GuestFault::NotStarted(telling(&output)));
                 }
                 Err(_) => thread::sleep(Duration::from_millis(10)),
             }
@@ -214,7 +214,7 @@ impl Read for Patient<'_> {
 fn telling(console: &str) -> String {
     let lines = || console.lines().map(str::trim).filter(|line| !line.is_empty());
     let of_kind = |kind: &&str| lines().find(|line| line.contains(*kind));
-    let line = TELLING.iter().find_map(of_kind).or_else(|| lines().last());
+    let line = TELLING.iter().find_map(of_kind).or_else(|| lines().next_back());
     printable::one_line(line.unwrap_or_default())
 }
 
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_qemu_are_told_apart() {
+    fn threads_of_qemu_are_distinguished() {
         let stat = |name: &str| format!("12 ({name}) S 1 2 3 4 5 6 7 8 9 10 70 5 0 0 20");
         assert_eq!(thread_of(&stat("CPU 3/TCG")), Some((Some(3), 75)));
         assert_eq!(thread_of(&stat("qemu (system)")), Some((None, 75)));

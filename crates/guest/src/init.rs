@@ -67,11 +67,11 @@ fn prepare() -> Result<(), String> {
 }
 
 fn raise_descriptors() -> io::Result<()> {
-    let most = fs::read_to_string("/proc/sys/fs/nr_open")?;
-    let most = most.trim().parse().unwrap_or(DESCRIPTORS).min(DESCRIPTORS);
+    let maximum = fs::read_to_string("/proc/sys/fs/nr_open")?;
+    let maximum = maximum.trim().parse().unwrap_or(DESCRIPTORS).min(DESCRIPTORS);
     let limit = getrlimit(Resource::Nofile);
-    let most = most.max(limit.maximum.unwrap_or(0));
-    Ok(setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: Some(most) })?)
+    let maximum = maximum.max(limit.maximum.unwrap_or(0));
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: Some(maximum), maximum: Some(maximum) })?)
 }
 
 /// Runs this program as the instrument, and reaps what it leaves.

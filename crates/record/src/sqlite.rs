@@ -3,8 +3,8 @@
 use crate::error::At;
 use crate::location::{self, Journal, Survey};
 use crate::{
-    Archive, Cell, Ending, Error, Host, MetricInfo, Plan, Profile, Run, RunState, RunSummary, RunWriter,
-    profile_rows, reference, rows, schema, seal,
+    Archive, Cell, Ending, Error, Host, MetricInfo, Plan, Profile, Run, RunState, RunSummary,
+    RunWriter, profile_rows, reference, rows, schema, seal,
 };
 use rusqlite::backup::Backup;
 use rusqlite::{

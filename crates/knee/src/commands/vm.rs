@@ -37,7 +37,9 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     let failed = |what: &str, error: io::Error| Trouble::failed(format!("{what}: {error}"));
     let directory = Scratch::new(&directory).map_err(|error| failed("a directory", error))?;
     let accelerator = accelerator(vm.accel, directory.path())?;
-    hardware.iter_mut().for_each(|hardware| hardware.accelerator = accelerator);
+    for hardware in &mut hardware {
+        hardware.accelerator = accelerator;
+    }
     let knee = std::env::current_exe().map_err(|error| failed("finding this program", error))?;
     let initramfs = directory.path().join("root");
     write_root(&knee, &initramfs).map_err(|error| failed("the guest's root", error))?;
@@ -98,18 +100,18 @@ fn labelled(all: Vec<Hardware>) -> Vec<GuestSide> {
     let differs = |part: fn(&Hardware) -> &str| all.iter().any(|side| part(side) != part(&all[0]));
     let (cpu, append) = (differs(|side| &side.cpu), differs(|side| &side.append));
     let label = |hardware: &Hardware| {
-        let mut label = match hardware.kernel.release.as_str() {
+        let mut parts = vec![match hardware.kernel.release.as_str() {
             "" => hardware.kernel.path.display().to_string(),
             release => release.to_owned(),
-        };
+        }];
         if cpu {
-            label.push_str(&format!(" · cpu {}", hardware.cpu));
+            parts.push(format!("cpu {}", hardware.cpu));
         }
         if append {
             let words = if hardware.append.is_empty() { "as it is" } else { &hardware.append };
-            label.push_str(&format!(" · {words}"));
+            parts.push(words.to_owned());
         }
-        label
+        parts.join(" · ")
     };
     let labels: Vec<String> = all.iter().map(label).collect();
     labels.into_iter().zip(all).map(|(label, side)| GuestSide::new(label, side)).collect()
@@ -213,6 +215,7 @@ fn conclude(vm: Vm, output: Output, sides: &[GuestSide], file: &Path) -> Result<
             words: vec![only.clone()],
             all: output.all,
             profile: None,
+            like: None,
             json: output.json,
             record_file: output.record_file,
         }),
@@ -225,9 +228,9 @@ fn conclude(vm: Vm, output: Output, sides: &[GuestSide], file: &Path) -> Result<
         }),
     };
     if is_for_programs {
-        note(&recorded)
+        note(&recorded);
     } else {
-        print_note(&format!("{recorded}\n"))?
+        print_note(&format!("{recorded}\n"))?;
     }
     exit.map(|exit| if is_complete { exit } else { Exit::Interrupted })
 }

@@ -8,8 +8,9 @@ use record::{
     Ending, Error, FailureReason, Frame, FrameKind, FunctionCode, Host, InstructionSamples, Limit,
     LimitCause, MachineCode, MemoryAccess, Metric, MetricInfo, MetricRole, Outcome, Parallel, Plan,
     PlanChange, Profile, ProfileLimit, ProfilePlan, ProfiledCell, ProfiledRegion, Ratio, Run,
-    RunState, RunSummary, RunWriter, SampledEvent, Shell, Short, SkipCause, SqliteArchive, StackNode,
-    SubjectInfo, Template, Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
+    RunState, RunSummary, RunWriter, SampledEvent, Shell, Short, SkipCause, SqliteArchive,
+    StackNode, SubjectInfo, Template, Unavailable, Usage, Value, Warning, WorkloadInfo,
+    WorkloadRole,
 };
 use tempfile::tempdir;
 

@@ -40,7 +40,7 @@ fn wire() -> io::Result<File> {
 
 fn measure(job: Job, port: File) -> Result<(), Trouble> {
     // Where the guest has a clock of its own, it is no less right.
-    let now = Timespec { tv_sec: job.time_s as i64, tv_nsec: 0 };
+    let now = Timespec { tv_sec: job.time_s.cast_signed(), tv_nsec: 0 };
     let _ = clock_settime(ClockId::Realtime, now);
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
@@ -50,16 +50,15 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
     };
     let mut settings = Settings::new(engine::calibrate(), stop);
     let mut writer = WireWriter::new(port);
-    let mut run: Run = match job.resumed {
-        Some(run) => run,
-        None => {
-            let (plan, secrets) = run::planned(&asked)?;
-            settings.secrets = secrets;
-            let mut run = run::new_run(&asked, plan, words, &settings.clock);
-            run.summary.labels = run::labels::labels(&asked.labels)?;
-            run.summary.number = writer.begin(&run)?;
-            run
-        }
+    let mut run: Run = if let Some(run) = job.resumed {
+        run
+    } else {
+        let (plan, secrets) = run::planned(&asked)?;
+        settings.secrets = secrets;
+        let mut run = run::new_run(&asked, plan, words, &settings.clock);
+        run.summary.labels = run::labels::labels(&asked.labels)?;
+        run.summary.number = writer.begin(&run)?;
+        run
     };
     let mut silence = Silence;
     let judge = |run: &Run| analysis::trust::widths::by_cell(run);

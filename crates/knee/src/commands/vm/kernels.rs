@@ -127,8 +127,8 @@ fn output(command: &mut Command) -> Result<String, String> {
     if out.status.success() {
         return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&out.stderr);
-    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it failed");
+    let errors = String::from_utf8_lossy(&out.stderr);
+    let last = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it failed");
     Err(format!("{name}: {}", printable::one_line(last)))
 }
 

@@ -226,7 +226,7 @@ mod tests {
     fn the_most_telling_line_is_quoted() {
         let panic = "[    1.2] random: crng init done\n[    1.3] Kernel panic - not syncing: No working init found.\n\
                      [    1.4] Rebooting";
-        assert_eq!(telling(panic), "[    1.3] Kernel panic - not syncing: No working init found.");
+        assert_eq!(telling(panic), "[ 1.3] Kernel panic - not syncing: No working init found.");
         assert_eq!(telling("knee: no devtmpfs\nKernel panic - not syncing"), "knee: no devtmpfs");
         assert_eq!(telling("a\n\nb\n"), "b");
         assert_eq!(telling(""), "");

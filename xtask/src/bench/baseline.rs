@@ -31,9 +31,12 @@ pub struct Options {
     /// Rows of knee; all that lmbench has by default
     #[arg(long, value_delimiter = ',')]
     rows: Vec<String>,
-    /// Keep both to this CPU: on a busy machine, most of the figures of two processes are those of other programs
+    /// Keep both to this CPU [default: the last]
     #[arg(long)]
     cpu: Option<usize>,
+    /// Let the scheduler place the processes of both on all CPUs: only on a machine that is idle
+    #[arg(long, conflicts_with = "cpu")]
+    free: bool,
     /// A knee that is built already
     #[arg(long)]
     knee: Option<PathBuf>,
@@ -52,7 +55,9 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let built = || build_knee(&shell::root(), &target);
     let knee = options.knee.clone().map_or_else(built, |knee| Ok(fs::canonicalize(knee)?))?;
     let scratch = tempfile::tempdir()?;
-    let bench = Turns { programs, knee, directory: scratch.path(), cpu: options.cpu };
+    let last = std::thread::available_parallelism().map_or(0, |count| count.get() - 1);
+    let cpu = (!options.free).then(|| options.cpu.unwrap_or(last));
+    let bench = Turns { programs, knee, directory: scratch.path(), cpu };
     bench.make_files()?;
     let mut rows = Vec::new();
     for play in PLAYS {
@@ -156,7 +161,7 @@ struct Turns<'a> {
     programs: PathBuf,
     knee: PathBuf,
     directory: &'a Path,
-    /// The only CPU for both.
+    /// The only CPU for both; all where there is none.
     cpu: Option<usize>,
 }
 
@@ -228,7 +233,7 @@ impl Turns<'_> {
         let mut command = self.isolated(None);
         command.args(["sh", "-c", "ip link set lo up && exec \"$0\" \"$@\""]).arg(&self.knee);
         command.args(["run", "baseline", "--rounds", "1", "--quiet", "--json"]);
-        command.args(["--output", "page.html", "--record", "bench.db"]);
+        command.args(["--output", "page.html", "--record", "bench.db", "--cpus", "all"]);
         command.args(["--subjects", &subjects.join(",")]).env("TMPDIR", self.directory);
         let text = shell::output(command.current_dir(self.directory))?;
         let run: Value = serde_json::from_str(&text).context("knee run --json")?;

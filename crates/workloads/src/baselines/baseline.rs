@@ -28,6 +28,11 @@ const COPIES: Parameter = Parameter {
     sweep: Some(Sweep { label: "copies", points: Defaults::always(&["1"]) }),
 };
 
+/// One, since a hand-over to another CPU that sleeps takes forty times as long, and which of both it is depends on where
+/// the scheduler put a process.
+const CPUS: Parameter =
+    Parameter { about: "CPUs of each copy; copies are spread over all of them", ..cpus::ONE };
+
 static ABOUT: About = About {
     name: "baseline",
     kind: Kind::Named,
@@ -36,9 +41,9 @@ static ABOUT: About = About {
     not_measured: &[
         "RPC, and lmbench's tables of integer and floating-point arithmetic",
         "disks and networks: files are in the cache, and connections go over loopback",
-        "where the scheduler puts two processes: on several CPUs it changes their figures (--cpus 1)",
+        "how long another CPU takes to wake up: all processes of a copy share one (--cpus all for that)",
     ],
-    parameters: &[COPIES, cpus::ALL],
+    parameters: &[COPIES, CPUS],
     axis: COPIES.name,
     subjects_are: SubjectsAre::Separate,
     usual: Usual { rounds_quick: 5, ..About::PLAIN.usual },
@@ -47,7 +52,7 @@ static ABOUT: About = About {
         original: "lmbench by Larry McVoy and Carl Staelin, 1996 to 2007: `make results see`",
         subjects: &[],
         points: &["1"],
-        parameters: &[],
+        parameters: &[("cpus", "all")],
         rounds: None,
         print: Print::Summary,
         also: &[],
@@ -97,15 +102,16 @@ impl Workload for Baseline {
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let (row, copies) = (row(cell)?, cell.number(COPIES.name)?);
-        cpus::choose(cell)?;
+        let (all, wanted) = (cpus::allowed()?, cell.number(CPUS.name)? as usize);
         let directory = directory::make(cell, probe)?;
         let start = |copy: u64| {
+            cpus::stay_on(&of_copy(&all, wanted, copy)?)?;
             let own = directory.path().join(copy.to_string());
             std::fs::create_dir(&own).map_err(shortage::during("mkdir"))?;
             Program::start(row.name, &own, probe.clock().name())
         };
+        let mut load_copies = (1..copies).map(&start).collect::<Result<Vec<Program>, Failure>>()?;
         let mut measured = start(0)?;
-        let mut load_copies = (1..copies).map(start).collect::<Result<Vec<Program>, Failure>>()?;
         for (name, text) in &measured.facts {
             probe.fact(name, text);
         }
@@ -124,6 +130,14 @@ impl Workload for Baseline {
 
 fn row(cell: &Cell) -> Result<&'static BasicOperation, Failure> {
     cell.find_subject(ROWS, |row| row.name)
+}
+
+/// The `wanted` CPUs of a copy: the last ones for the first, and those before them for the next, round and round.
+fn of_copy(all: &[usize], wanted: usize, copy: u64) -> Result<Vec<usize>, Failure> {
+    let mut all = all.to_vec();
+    let skipped = (copy as usize).wrapping_mul(wanted) % all.len().max(1);
+    all.rotate_right(skipped);
+    cpus::last_of(&all, wanted)
 }
 
 /// Operations of a batch: they fill their part of the time. What is timed here is warm-up.
@@ -231,6 +245,18 @@ mod tests {
     fn what_is_taken_off_is_measured_all_over_the_cell() {
         let at: Vec<usize> = (0..40).filter(|measured| is_due(*measured)).collect();
         assert_eq!(at, [0, 1, 2, 3, 4, 8, 16, 24, 32]);
+    }
+
+    #[test]
+    fn copies_are_spread_over_all_cpus() {
+        let of_copy = |wanted, copy| of_copy(&[2, 3, 5, 7], wanted, copy).unwrap();
+        let of_each: Vec<Vec<usize>> = (0..5).map(|copy| of_copy(1, copy)).collect();
+        assert_eq!(of_each, [[7], [5], [3], [2], [7]]);
+        assert_eq!(
+            (of_copy(2, 0), of_copy(2, 1), of_copy(2, 2)),
+            (vec![5, 7], vec![2, 3], vec![5, 7])
+        );
+        assert_eq!(of_copy(4, 3), [2, 3, 5, 7]);
     }
 
     #[test]

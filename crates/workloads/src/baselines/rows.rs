@@ -26,9 +26,10 @@ pub(crate) struct BasicOperation {
 
 /// Batches are no shorter than this.
 const BATCH_NS_MIN: f64 = 20_000.0;
-/// A batch of files, as long as an interval of lmbench: the first few hundred are cheaper, as the kernel makes them of
-/// what those before them left.
-const FILES_BATCH_NS_MIN: f64 = 10e6;
+/// An interval of lmbench. The first few hundred files are cheaper, as the kernel makes them of what those before them
+/// left. And the scheduler, which wakes a process here or there by what else runs, comes to rest: between two batches knee
+/// runs, too.
+const LONG_BATCH_NS_MIN: f64 = 10e6;
 
 /// The time of one operation.
 pub(crate) const LATENCY: &str = "latency";
@@ -52,6 +53,11 @@ impl BasicOperation {
     /// The same without what the program times besides.
     const fn without(self, without: &'static str) -> BasicOperation {
         BasicOperation { without, ..self }
+    }
+
+    /// The same in batches of an interval of lmbench.
+    const fn long(self) -> BasicOperation {
+        BasicOperation { batch_ns_min: LONG_BATCH_NS_MIN, ..self }
     }
 
     /// The same with so much memory.
@@ -82,11 +88,12 @@ const fn processor(name: &'static str, summary: &'static str) -> BasicOperation 
 
 const fn switch(name: &'static str, summary: &'static str) -> BasicOperation {
     BasicOperation::new(name, summary, SWITCHING)
+        .long()
         .without("the token and the sum in one process alone")
 }
 
 const fn local(name: &'static str, summary: &'static str) -> BasicOperation {
-    BasicOperation::new(name, summary, LOCAL)
+    BasicOperation::new(name, summary, LOCAL).long()
 }
 
 const fn files(name: &'static str, summary: &'static str) -> BasicOperation {
@@ -94,7 +101,7 @@ const fn files(name: &'static str, summary: &'static str) -> BasicOperation {
 }
 
 const fn many_files(name: &'static str, summary: &'static str) -> BasicOperation {
-    BasicOperation { batch_ns_min: FILES_BATCH_NS_MIN, mib: 128, ..files(name, summary) }
+    files(name, summary).long().mib(128)
 }
 
 const fn bandwidth(name: &'static str, summary: &'static str) -> BasicOperation {
@@ -146,8 +153,8 @@ pub(crate) const ROWS: &[BasicOperation] = &[
         .without("mapping the file")
         .mib(32),
     files("select-100", "select of 100 descriptors of a file"),
-    bandwidth("bw-pipe", "64 KiB after 64 KiB from another process through a pipe"),
-    bandwidth("bw-unix", "64 KiB after 64 KiB from another process over an AF_UNIX stream"),
+    bandwidth("bw-pipe", "64 KiB after 64 KiB from another process through a pipe").long(),
+    bandwidth("bw-unix", "64 KiB after 64 KiB from another process over an AF_UNIX stream").long(),
     bandwidth("bw-tcp", "10 MiB after 10 MiB from another process over TCP"),
     bandwidth("bw-file-reread", "read 32 MiB of a file in the cache, and sum them"),
     bandwidth("bw-mmap-reread", "sum 32 MiB of a file in the cache that is mapped"),

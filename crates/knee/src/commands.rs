@@ -2,6 +2,7 @@
 
 pub mod ab;
 pub mod advise;
+mod archives;
 pub mod compare;
 pub mod exchange;
 pub mod generate;
@@ -18,24 +19,29 @@ pub mod vm;
 
 use crate::commands::record_file::RecordFile;
 use crate::exit::Trouble;
-use ::record::{Archive, Error, Run, RunRef, RunState, SqliteArchive, default_path};
+use ::record::{Error, Location, Run, RunRef, RunState, default_path};
 use findings::{Conclusions, Reader};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 
 /// The record in use: the one that was named, or the user's own.
+fn record_location(record_file: &RecordFile) -> Result<Location, Trouble> {
+    record_file.named().map_or_else(|| Ok(Location::File(default_path()?)), Ok)
+}
+
+/// The same for what works on a file only, such as measuring; a database is refused.
 fn record_path(record_file: &RecordFile) -> Result<PathBuf, Trouble> {
-    record_file.named().map_or_else(|| Ok(default_path()?), Ok)
+    Ok(record_location(record_file)?.into_file()?)
 }
 
 /// Reads the run of this `name`, from the file in the name or the record in use.
 fn read(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
     let meant = RunRef::parse(name)?;
-    let named = meant.file.is_some() || in_use.named().is_some();
-    let file = meant.file.map_or_else(|| record_path(in_use), Ok)?;
+    let named = meant.record.is_some() || in_use.named().is_some();
+    let location = meant.record.map_or_else(|| record_location(in_use), Ok)?;
     let load = || {
-        let archive = SqliteArchive::open_read_only(file)?;
+        let archive = archives::open_read_only(&location)?;
         archive.load(archive.resolve(&meant.run)?)
     };
     load().map_err(|error| nothing_yet(error, named))
@@ -44,8 +50,9 @@ fn read(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
 /// What is concluded from a run that was read by this `name`: commands about it name its record where they
 /// have to.
 fn concluded(run: &Run, name: &str, in_use: &RecordFile) -> Conclusions {
-    let of_name = RunRef::parse(name).ok().and_then(|meant| meant.file);
-    let record = of_name.or_else(|| in_use.flag().map(Path::to_path_buf));
+    let of_name = RunRef::parse(name).ok().and_then(|meant| meant.record);
+    let of_name = of_name.as_ref().map(Location::shown);
+    let record = of_name.or_else(|| in_use.flag()).map(Path::to_path_buf);
     let host = (run.summary.state != RunState::Complete).then(engine::host);
     findings::conclude_for(run, &Reader { record, host })
 }

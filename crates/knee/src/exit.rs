@@ -2,7 +2,7 @@
 
 use crate::output;
 use printable::clean;
-use record::Error;
+use record::{Error, ServerFault};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -161,6 +161,8 @@ pub fn names_the_wrong_thing(error: &Error) -> bool {
             | Error::BadRunRef { .. }
             | Error::NotAFile { .. }
             | Error::UnknownScheme { .. }
+            | Error::NotAFileButAUrl { .. }
+            | Error::NoPostgres { .. }
             | Error::CannotCreate { .. }
             | Error::NotSqlite { .. }
             | Error::NotKnee { .. }
@@ -168,4 +170,18 @@ pub fn names_the_wrong_thing(error: &Error) -> bool {
             | Error::Truncated { .. }
             | Error::Damaged { .. }
     ) || matches!(error, Error::NoDirectory { cause, .. } if cause.kind() != ErrorKind::StorageFull)
+        || matches!(error, Error::Server { fault, .. } if is_wrong_server(fault))
+}
+
+/// Whether another URL has to be named, or the archive made first.
+fn is_wrong_server(fault: &ServerFault) -> bool {
+    use ServerFault as F;
+    matches!(
+        fault,
+        F::BadUrl { .. }
+            | F::NotPostgres { .. }
+            | F::NoArchive
+            | F::OlderSchema { .. }
+            | F::Encoding { .. }
+    )
 }

@@ -1,6 +1,8 @@
 //! The seam between measuring and keeping: whatever can hold runs implements [`Archive`].
 
-use crate::{Cell, Error, Host, Profile, Run, RunState, RunSummary, Warning};
+use crate::{
+    Cell, Error, Host, Location, Plan, Profile, Run, RunState, RunSummary, Warning, reference,
+};
 use serde::{Deserialize, Serialize};
 
 /// Takes a run while it is measured: a file, or a wire to another machine. Each cell is durable when
@@ -47,6 +49,9 @@ pub trait RunWriter {
 /// its id is the same wherever it is copied to. So an archive refuses a second run of the same id,
 /// and copying runs between archives needs nothing but these methods: load, begin, commit, finish.
 pub trait Archive: RunWriter {
+    /// Where it is, for messages.
+    fn location(&self) -> &Location;
+
     /// Marks a run as open again, so that its remaining cells can be committed. Its end and its
     /// last look at the machine are forgotten; its cells and warnings stay.
     ///
@@ -67,13 +72,43 @@ pub trait Archive: RunWriter {
     /// # Errors
     /// [`Error::NoSuchRun`], [`Error::AmbiguousRun`], [`Error::EmptyRecord`]; else why the archive
     /// can't be read.
-    fn resolve(&self, name: &str) -> Result<i64, Error>;
+    fn resolve(&self, name: &str) -> Result<i64, Error> {
+        reference::pick(&self.runs()?, name, self.location().shown())
+    }
+
+    /// The run of this whole id, if it is here.
+    ///
+    /// # Errors
+    /// Why the archive can't be read.
+    fn find(&self, id: &str) -> Result<Option<RunSummary>, Error> {
+        Ok(self.runs()?.into_iter().find(|run| run.id == id))
+    }
 
     /// One run with its cells.
     ///
     /// # Errors
     /// [`Error::NoSuchRun`]; else why the archive can't be read.
     fn load(&self, run: i64) -> Result<Run, Error>;
+
+    /// What a run was planned to measure, and the machine before it began: without its cells, which are nearly
+    /// all of it.
+    ///
+    /// # Errors
+    /// As [`Archive::load`].
+    fn plan_and_host(&self, run: i64) -> Result<(Plan, Host), Error>;
+
+    /// Numbers of the runs that are not as they were kept, so far as that is seen without their cells.
+    ///
+    /// # Errors
+    /// Why the archive can't be read.
+    fn damaged(&self) -> Result<Vec<i64>, Error>;
+
+    /// Keeps a run that is measured already, wholly or not at all, and returns its number. `origin` says how it
+    /// came here, as [`RunSummary::origin`].
+    ///
+    /// # Errors
+    /// As [`RunWriter::begin`], [`RunWriter::commit`], [`RunWriter::commit_profiled`] and [`RunWriter::finish`].
+    fn keep(&mut self, run: &Run, origin: &str) -> Result<i64, Error>;
 
     /// Gives a run a name to be compared by, in this archive alone; a run that had the name loses it.
     ///
@@ -104,6 +139,33 @@ pub trait Archive: RunWriter {
     fn delete(&mut self, run: i64) -> Result<(), Error>;
 }
 
+/// Keeps a run by begin, commit and finish, for an archive that has no faster way.
+pub(crate) fn keep_by_steps(
+    archive: &mut dyn Archive,
+    run: &Run,
+    origin: &str,
+) -> Result<i64, Error> {
+    let begun = Run {
+        summary: RunSummary { origin: origin.to_owned(), ..run.summary.clone() },
+        plan: run.plan.clone(),
+        clock: run.clock.clone(),
+        host_before: run.host_before.clone(),
+        host_after: None,
+        warnings: run.warnings.clone(),
+        cells: Vec::new(),
+        profile: Profile::default(),
+    };
+    let mut number = 0;
+    archive.wholly(&mut |archive| {
+        number = archive.begin(&begun)?;
+        run.cells.iter().try_for_each(|cell| archive.commit(number, cell))?;
+        (0..run.profile.cells.len())
+            .try_for_each(|cell| archive.commit_profiled(number, &run.profile, cell))?;
+        Ending::from_run(run).map_or(Ok(()), |ending| archive.finish(number, &ending))
+    })?;
+    Ok(number)
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ending {
@@ -115,4 +177,19 @@ pub struct Ending {
     pub host_after: Host,
     /// All warnings about the run as a whole, those of its beginning included.
     pub warnings: Vec<Warning>,
+}
+
+impl Ending {
+    /// How `run` ended, if it has.
+    pub fn from_run(run: &Run) -> Option<Ending> {
+        if run.summary.state == RunState::Open {
+            return None;
+        }
+        Some(Ending {
+            state: run.summary.state,
+            ended: run.summary.ended.clone()?,
+            host_after: run.host_after.clone()?,
+            warnings: run.warnings.clone(),
+        })
+    }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong with a record, and how a user fixes it.
 
-use crate::RunState;
+use crate::{RunState, ServerFault};
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,12 +60,30 @@ pub enum Error {
     },
     /// It is a URL.
     #[error(
-        "a record is a file, and {scheme}:// is no place that this knee can keep one in; name a file \
-         with --record"
+        "a record is a file or a PostgreSQL database (postgres://…), and {scheme}:// is neither; name \
+         one with --record"
     )]
     UnknownScheme {
         /// Its scheme; the rest may have a password in it.
         scheme: String,
+    },
+    /// It is a URL, where only a file will do.
+    #[error(
+        "{path} is a database, and this needs a file: runs are measured into a file and then pushed \
+         (`knee run --push URL`, `knee record push URL`); name a file with --record"
+    )]
+    NotAFileButAUrl {
+        /// The URL, without secrets.
+        path: PathBuf,
+    },
+    /// This knee was built without what reads and writes it.
+    #[error(
+        "{path}: this knee was built without PostgreSQL; build it with `cargo install --features \
+         postgres`, or name a file with --record"
+    )]
+    NoPostgres {
+        /// The URL, without secrets.
+        path: PathBuf,
     },
     /// No file can be made there.
     #[error("{path} can't be made ({cause}); name another file with --record")]
@@ -242,6 +260,14 @@ pub enum Error {
         path: PathBuf,
         /// Its answer.
         cause: io::Error,
+    },
+    /// A database server did not do what was asked.
+    #[error("{path}: {fault}")]
+    Server {
+        /// The URL, without secrets.
+        path: PathBuf,
+        /// What went wrong.
+        fault: ServerFault,
     },
     /// SQLite refused for a reason that has no name here.
     #[error("{path}: {cause}; please report it")]

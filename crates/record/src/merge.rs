@@ -24,13 +24,23 @@ pub enum Merged {
 const ORIGINS: [&str; 2] = ["import", "merge"];
 
 /// Brings `run` into `archive`. Where it was not there, its origin is `merge`, unless it says `import`.
+/// Many may do so at a time: where another process was faster, this completes what that one kept.
 ///
 /// # Errors
 /// [`Error::RunDiffers`] where the archive has another run of this id, or has it as complete without what
 /// `run` has; else why it can't be written.
 pub fn merge(archive: &mut dyn Archive, run: &Run) -> Result<Merged, Error> {
-    let runs = archive.runs()?;
-    match runs.iter().find(|there| there.id == run.summary.id) {
+    match merge_once(archive, run) {
+        // Another process kept or completed it between the look and the write.
+        Err(Error::RunTwice { .. } | Error::CellTwice { .. } | Error::RunComplete { .. }) => {
+            merge_once(archive, run)
+        }
+        result => result,
+    }
+}
+
+fn merge_once(archive: &mut dyn Archive, run: &Run) -> Result<Merged, Error> {
+    match archive.find(&run.summary.id)? {
         Some(there) => complete(archive, there.number, run),
         None => copy(archive, run).map(Merged::Copied),
     }
@@ -39,17 +49,8 @@ pub fn merge(archive: &mut dyn Archive, run: &Run) -> Result<Merged, Error> {
 fn copy(archive: &mut dyn Archive, run: &Run) -> Result<i64, Error> {
     let [import, merge] = ORIGINS;
     run.profile.check().map_err(|what| Error::RunDiffers { id: run.summary.id.clone(), what })?;
-    let mut begun = Run { cells: Vec::new(), profile: Profile::default(), ..run.clone() };
-    begun.summary.origin = if run.summary.origin == import { import } else { merge }.into();
-    let mut number = 0;
-    archive.wholly(&mut |archive| {
-        number = archive.begin(&begun)?;
-        run.cells.iter().try_for_each(|cell| archive.commit(number, cell))?;
-        (0..run.profile.cells.len())
-            .try_for_each(|cell| archive.commit_profiled(number, &run.profile, cell))?;
-        ending(run).map_or(Ok(()), |ending| archive.finish(number, &ending))
-    })?;
-    Ok(number)
+    let origin = if run.summary.origin == import { import } else { merge };
+    archive.keep(run, origin)
 }
 
 /// Adds to the run of this number what `run` has and it has not.
@@ -104,7 +105,7 @@ fn joined(there: &Run, run: &Run) -> Result<(Profile, usize), Error> {
 /// How two copies of a run end that have so many cells and this profile together; what neither ended stays open.
 fn last(there: &Run, run: &Run, cells: usize, profile: &Profile) -> Option<Ending> {
     // The one that ended later has seen more.
-    let later = [ending(there), ending(run)].into_iter().flatten();
+    let later = [Ending::from_run(there), Ending::from_run(run)].into_iter().flatten();
     let mut last = later.max_by_key(|ending| ending.ended.parse::<Timestamp>().ok())?;
     // What ended by its budget left out what was not needed.
     let ended = [there, run].iter().any(|run| run.summary.state == RunState::Complete);
@@ -120,19 +121,6 @@ fn last(there: &Run, run: &Run, cells: usize, profile: &Profile) -> Option<Endin
         }
     }
     Some(last)
-}
-
-/// How a run ended, if it has.
-fn ending(run: &Run) -> Option<Ending> {
-    if run.summary.state == RunState::Open {
-        return None;
-    }
-    Some(Ending {
-        state: run.summary.state,
-        ended: run.summary.ended.clone()?,
-        host_after: run.host_after.clone()?,
-        warnings: run.warnings.clone(),
-    })
 }
 
 /// Whether two runs of one id are the same run as far as both know it.

@@ -1,8 +1,9 @@
-//! How a person names a run: `last`, a number, the beginning of an id, `FILE.db` or `FILE.db:RUN`.
+//! How a person names a run: `last`, a number, the beginning of an id, `FILE.db`, `FILE.db:RUN`, or the same with a
+//! database's URL.
 
-use crate::{Error, RunSummary};
+use crate::{Error, Location, RunSummary, url};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 /// Fewest digits that are taken for the beginning of an id where they could be a number as well:
@@ -11,48 +12,50 @@ const PREFIX_OF_DIGITS_MIN: usize = 4;
 /// Digits of an id.
 const ID_DIGITS: usize = 16;
 
-/// A run as a person names it, and the file it is in where that is named too.
+/// A run as a person names it, and the record it is in where that is named too.
 ///
 /// ```
-/// use record::RunRef;
-/// use std::path::Path;
+/// use record::{Location, RunRef};
 ///
 /// let run: RunRef = "old.db:7".parse()?;
-/// assert_eq!(run.file.as_deref(), Some(Path::new("old.db")));
+/// assert_eq!(run.record, Some(Location::from("old.db")));
 /// assert_eq!(run.run, "7");
 /// assert_eq!(RunRef::parse("old.db")?.run, "last");
-/// assert_eq!(RunRef::parse("a3f1")?.file, None);
+/// assert_eq!(RunRef::parse("a3f1")?.record, None);
+/// assert_eq!(RunRef::parse("postgres://host/perf:7")?.run, "7");
 /// assert!(RunRef::parse("the best one").is_err());
 /// # Ok::<(), record::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRef {
     /// The record it is in; `None` for the one in use.
-    pub file: Option<PathBuf>,
+    pub record: Option<Location>,
     /// What [`crate::Archive::resolve`] takes: `last`, a number, or the beginning of an id.
     pub run: String,
 }
 
 impl RunRef {
     /// Reads `last`, a number, the beginning of an id, `FILE` or `FILE:RUN`. A file's name ends in
-    /// `.db` or contains a `/`; without `:RUN` its last run is meant.
+    /// `.db` or contains a `/`; without `:RUN` its last run is meant. A database's URL with its name stands for a
+    /// file; `:7` behind a host is a port.
     ///
     /// # Errors
     /// [`Error::BadRunRef`] when it is none of these.
     pub fn parse(text: &str) -> Result<Self, Error> {
         if names_a_run(text) {
-            return Ok(Self { file: None, run: text.to_ascii_lowercase() });
+            return Ok(Self { record: None, run: text.to_ascii_lowercase() });
         }
         if let Some((file, run)) = text.rsplit_once(':')
             && names_a_file(file)
+            && !is_host_alone(file)
             && names_a_run(run)
         {
-            return Ok(Self { file: Some(file.into()), run: run.to_ascii_lowercase() });
+            return Ok(Self { record: Some(file.into()), run: run.to_ascii_lowercase() });
         }
         if names_a_file(text) {
-            return Ok(Self { file: Some(text.into()), run: "last".into() });
+            return Ok(Self { record: Some(text.into()), run: "last".into() });
         }
-        Err(Error::BadRunRef { text: text.into() })
+        Err(Error::BadRunRef { text: printable::without_user_info(text).into_owned() })
     }
 }
 
@@ -66,8 +69,8 @@ impl FromStr for RunRef {
 
 impl fmt::Display for RunRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.file {
-            Some(file) => write!(f, "{}:{}", file.display(), self.run),
+        match &self.record {
+            Some(record) => write!(f, "{record}:{}", self.run),
             None => f.write_str(&self.run),
         }
     }
@@ -85,8 +88,16 @@ fn names_a_file(text: &str) -> bool {
     ends_in_db || text.contains('/')
 }
 
+/// Whether this is a URL without a path: what follows its colon is a port.
+fn is_host_alone(text: &str) -> bool {
+    url::scheme(text).is_some_and(|scheme| !text[scheme.len() + 3..].contains('/'))
+}
+
 /// Picks the run that `name` means out of `runs`, which are in order of number.
-pub(crate) fn pick(runs: &[RunSummary], name: &str, path: &Path) -> Result<i64, Error> {
+///
+/// # Errors
+/// [`Error::NoSuchRun`], [`Error::AmbiguousRun`], [`Error::EmptyRecord`].
+pub fn pick(runs: &[RunSummary], name: &str, path: &Path) -> Result<i64, Error> {
     let Some(newest) = runs.last() else {
         return Err(Error::EmptyRecord { path: path.into() });
     };
@@ -149,8 +160,8 @@ mod tests {
 
     #[test]
     fn a_file_is_not_taken_for_a_run() {
-        let parsed = |text| RunRef::parse(text).map(|run| (run.file, run.run)).ok();
-        let in_file = |file: &str, run: &str| Some((Some(PathBuf::from(file)), run.to_owned()));
+        let parsed = |text| RunRef::parse(text).map(|run| (run.record, run.run)).ok();
+        let in_file = |file: &str, run: &str| Some((Some(Location::from(file)), run.to_owned()));
         let here = |run: &str| Some((None, run.to_owned()));
         assert_eq!(parsed("last"), here("last"));
         assert_eq!(parsed("LAST"), here("last"));
@@ -163,6 +174,13 @@ mod tests {
         assert_eq!(parsed("./a:b/c.db"), in_file("./a:b/c.db", "last"));
         assert_eq!(parsed("./a:7"), in_file("./a", "7"));
         assert_eq!(parsed("äb.db:7"), in_file("äb.db", "7"));
+        assert_eq!(parsed("postgres://h/perf:7"), in_file("postgres://h/perf", "7"));
+        assert_eq!(parsed("postgres://h/perf"), in_file("postgres://h/perf", "last"));
+        assert_eq!(parsed("postgres://h:5433"), in_file("postgres://h:5433", "last"));
+        assert_eq!(
+            parsed("postgres://u:7@h:5433/perf"),
+            in_file("postgres://u:7@h:5433/perf", "last")
+        );
         for bad in [
             "",
             ":",
@@ -181,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_reference_reads_back_as_it_is_shown() {
-        for text in ["last", "7", "a3f1", "base.db:7", "x/y:last"] {
+        for text in ["last", "7", "a3f1", "base.db:7", "x/y:last", "postgres://h/perf:7"] {
             assert_eq!(RunRef::parse(text).unwrap().to_string(), text);
         }
     }

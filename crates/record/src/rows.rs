@@ -110,8 +110,12 @@ fn insert_metric(
     Ok(())
 }
 
-/// JSON would turn what is not finite into null, silently: so it never gets there.
-fn check_metric(metric: &Metric, sequence: u64, path: &Path) -> Result<(), Error> {
+/// Refuses what is not finite: JSON would turn it into null, silently. And positions that are not those of the
+/// samples.
+///
+/// # Errors
+/// [`Error::Invalid`].
+pub fn check_metric(metric: &Metric, sequence: u64, path: &Path) -> Result<(), Error> {
     let name = &metric.name;
     if let Some((n, value)) =
         metric.samples.iter().enumerate().find(|(_, value)| !value.is_finite())
@@ -129,7 +133,10 @@ fn check_metric(metric: &Metric, sequence: u64, path: &Path) -> Result<(), Error
 }
 
 /// Refuses a clock whose figures are not finite.
-pub(crate) fn check_clock(clock: &Clock, path: &Path) -> Result<(), Error> {
+///
+/// # Errors
+/// [`Error::Invalid`].
+pub fn check_clock(clock: &Clock, path: &Path) -> Result<(), Error> {
     for (value, name) in [(clock.resolution_ns, "resolution"), (clock.overhead_ns, "overhead")] {
         if !value.is_finite() {
             let what = format!("the clock's {name}, which is {value}");
@@ -307,8 +314,11 @@ fn read_usage(row: &Row<'_>) -> rusqlite::Result<Usage> {
     })
 }
 
-/// A count as SQLite keeps it: signed.
-pub(crate) fn count(value: u64, name: impl FnOnce() -> String, path: &Path) -> Result<i64, Error> {
+/// A count as databases keep it: signed.
+///
+/// # Errors
+/// [`Error::Invalid`] above 2⁶³ − 1.
+pub fn count(value: u64, name: impl FnOnce() -> String, path: &Path) -> Result<i64, Error> {
     i64::try_from(value).map_err(|_| Error::Invalid {
         path: path.into(),
         what: format!("{}, which is {value}", name()),
@@ -321,12 +331,15 @@ pub(crate) fn run_count(value: u64, name: &str, path: &Path) -> Result<i64, Erro
 }
 
 /// A text without user names and passwords in its URLs: an older knee kept them.
-pub(crate) fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     printable::without_user_info(text).into_owned()
 }
 
 /// A value as the JSON of a column.
-pub(crate) fn json<T: Serialize>(value: &T, path: &Path) -> Result<String, Error> {
+///
+/// # Errors
+/// [`Error::Invalid`] for what JSON can't hold.
+pub fn json<T: Serialize>(value: &T, path: &Path) -> Result<String, Error> {
     let text = serde_json::to_string(value).map_err(|error| Error::Invalid {
         path: path.into(),
         what: format!("a value that JSON can't hold ({error})"),

@@ -1,10 +1,11 @@
 //! The archive in one SQLite file.
 
+use crate::archive::keep_by_steps;
 use crate::error::At;
 use crate::location::{self, Journal, Survey};
 use crate::{
-    Archive, Cell, Ending, Error, Host, MetricInfo, Plan, Profile, Run, RunState, RunSummary,
-    RunWriter, profile_rows, reference, rows, schema, seal,
+    Archive, Cell, Ending, Error, Host, Location, MetricInfo, Plan, Profile, Run, RunState,
+    RunSummary, RunWriter, profile_rows, rows, schema, seal,
 };
 use rusqlite::backup::Backup;
 use rusqlite::{
@@ -28,7 +29,7 @@ const SUMMARY: &str = "number, id, started, ended, state, command, version, cell
 /// file.
 ///
 /// ```
-/// use record::{Archive, Ending, Host, Plan, Run, RunState, RunSummary, SqliteArchive};
+/// use record::{Archive, Ending, Host, Plan, Run, RunState, RunSummary, RunWriter, SqliteArchive};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let file = directory.path().join("knee.db");
@@ -74,6 +75,8 @@ const SUMMARY: &str = "number, id, started, ended, state, command, version, cell
 pub struct SqliteArchive {
     /// As the user named it, for messages.
     path: PathBuf,
+    /// The same.
+    location: Location,
     connection: Connection,
 }
 
@@ -142,53 +145,13 @@ impl SqliteArchive {
         Ok(archive)
     }
 
-    /// Numbers of the runs that are not as they were kept, so far as that is seen without their cells.
-    ///
-    /// # Errors
-    /// Why the record can't be read.
-    pub fn damaged(&self) -> Result<Vec<i64>, Error> {
-        let path = &self.path;
-        let sql = format!("SELECT {SUMMARY}, cells_kept FROM run ORDER BY number");
-        let mut select = self.connection.prepare_cached(&sql).at(path)?;
-        let mut rows = select.query([]).at(path)?;
-        let mut damaged = Vec::new();
-        while let Some(row) = rows.next().at(path)? {
-            let run = row.get("number").at(path)?;
-            let (kept, ended) = (row.get("cells_kept").at(path)?, row.get("cells_ended").at(path)?);
-            let whole = seal::check_run(&self.connection, run, path)
-                .and_then(|_| check_count(ended, kept, run, path))
-                .and_then(|()| read_summary(row, path).map(drop));
-            match whole {
-                Ok(()) => {}
-                Err(Error::Damaged { .. }) => damaged.push(run),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(damaged)
-    }
-
-    /// What a run was planned to measure, and the machine before it began: without its cells, which are nearly
-    /// all of it.
-    ///
-    /// # Errors
-    /// As [`Archive::load`].
-    pub fn plan_and_host(&self, run: i64) -> Result<(Plan, Host), Error> {
-        let path = &self.path;
-        let transaction = self.connection.unchecked_transaction().at(path)?;
-        let mut select = transaction
-            .prepare_cached("SELECT plan, host_before FROM run WHERE number = ?1")
-            .at(path)?;
-        let mut rows = select.query([run]).at(path)?;
-        let Some(row) = rows.next().at(path)? else {
-            return Err(no_such_run(run, path));
-        };
-        seal::check_run(&transaction, run, path)?;
-        Ok((rows::from_json(row, "plan", path)?, rows::from_json(row, "host_before", path)?))
-    }
-
     /// The file, as it was named.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    fn from_connection(shown: &Path, connection: Connection) -> Self {
+        Self { path: shown.into(), location: Location::File(shown.into()), connection }
     }
 
     fn open_to_write(real: &Path, shown: &Path) -> Result<Self, Error> {
@@ -205,7 +168,7 @@ impl SqliteArchive {
         // Deleted is gone: zeros over the rows of pages that stay; `shrink` takes the others out.
         // (Zeros over all of them would need as much room as the run that is to make room.)
         connection.query_row("PRAGMA secure_delete = FAST", [], |_| Ok(())).at(shown)?;
-        Ok(Self { path: shown.into(), connection })
+        Ok(Self::from_connection(shown, connection))
     }
 
     fn open_copy(real: &Path, shown: &Path) -> Result<Self, Error> {
@@ -227,14 +190,14 @@ impl SqliteArchive {
             .at(shown)?;
         schema::migrate(&mut connection, shown)?;
         connection.pragma_update(None, "query_only", true).at(shown)?;
-        Ok(Self { path: shown.into(), connection })
+        Ok(Self::from_connection(shown, connection))
     }
 
     /// Of an older schema a copy is brought up to date.
     fn open_where_read_only(real: &Path, shown: &Path) -> Result<Self, Error> {
         let connection = connect_where_read_only(real, shown)?;
         if schema::is_current(&connection, shown)? {
-            return Ok(Self { path: shown.into(), connection });
+            return Ok(Self::from_connection(shown, connection));
         }
         Self::copied(&connection, shown)
     }
@@ -342,6 +305,10 @@ impl RunWriter for SqliteArchive {
 }
 
 impl Archive for SqliteArchive {
+    fn location(&self) -> &Location {
+        &self.location
+    }
+
     fn reopen(&mut self, run: i64) -> Result<(), Error> {
         self.write(|transaction, path| {
             if state_of(transaction, run, path)? == RunState::Complete {
@@ -377,8 +344,43 @@ impl Archive for SqliteArchive {
         Ok(runs)
     }
 
-    fn resolve(&self, name: &str) -> Result<i64, Error> {
-        reference::pick(&self.runs()?, name, &self.path)
+    fn damaged(&self) -> Result<Vec<i64>, Error> {
+        let path = &self.path;
+        let sql = format!("SELECT {SUMMARY}, cells_kept FROM run ORDER BY number");
+        let mut select = self.connection.prepare_cached(&sql).at(path)?;
+        let mut rows = select.query([]).at(path)?;
+        let mut damaged = Vec::new();
+        while let Some(row) = rows.next().at(path)? {
+            let run = row.get("number").at(path)?;
+            let (kept, ended) = (row.get("cells_kept").at(path)?, row.get("cells_ended").at(path)?);
+            let whole = seal::check_run(&self.connection, run, path)
+                .and_then(|_| check_count(ended, kept, run, path))
+                .and_then(|()| read_summary(row, path).map(drop));
+            match whole {
+                Ok(()) => {}
+                Err(Error::Damaged { .. }) => damaged.push(run),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(damaged)
+    }
+
+    fn plan_and_host(&self, run: i64) -> Result<(Plan, Host), Error> {
+        let path = &self.path;
+        let transaction = self.connection.unchecked_transaction().at(path)?;
+        let mut select = transaction
+            .prepare_cached("SELECT plan, host_before FROM run WHERE number = ?1")
+            .at(path)?;
+        let mut rows = select.query([run]).at(path)?;
+        let Some(row) = rows.next().at(path)? else {
+            return Err(no_such_run(run, path));
+        };
+        seal::check_run(&transaction, run, path)?;
+        Ok((rows::from_json(row, "plan", path)?, rows::from_json(row, "host_before", path)?))
+    }
+
+    fn keep(&mut self, run: &Run, origin: &str) -> Result<i64, Error> {
+        keep_by_steps(self, run, origin)
     }
 
     fn load(&self, run: i64) -> Result<Run, Error> {

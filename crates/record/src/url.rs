@@ -1,4 +1,4 @@
-//! The scheme of a URL: a record is a file, and no URL.
+//! The scheme of a URL, by which it is no path.
 
 /// The scheme of a URL, where `text` is one and no path: `postgres`.
 pub(crate) fn scheme(text: &str) -> Option<&str> {

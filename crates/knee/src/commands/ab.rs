@@ -44,7 +44,15 @@ pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
         _ if new.summary.number == 0 => Exit::Failed,
         exit => exit,
     };
-    compare::conclude(&ab.judgement, &output, (base, new), &comparison, exit, &record, recorded)
+    compare::conclude(
+        &ab.judgement,
+        &output,
+        (base, new),
+        &comparison,
+        exit,
+        &record.into(),
+        recorded,
+    )
 }
 
 /// What both measured can't be compared, as where every cell failed: the record has it all the same.

@@ -5,17 +5,17 @@ pub mod flags;
 mod several;
 mod verdict;
 
-use crate::commands::{read, record_path, report};
+use crate::commands::{read, record_location, record_path, report};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
 use crate::output::{print, print_exactly, print_note, style};
-use ::record::{Run, RunRef};
+use ::record::{Location, Run, RunRef};
 use ::report::comparison::{self, Pair};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Comparison, Terms};
 use findings::left_out;
 use flags::{Compare, Judgement, Output};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Compares two runs, or more; or only names one.
 pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
@@ -71,7 +71,7 @@ pub fn conclude(
     (base, new): (Run, Run),
     comparison: &Comparison,
     exit: Exit,
-    holder: &Path,
+    holder: &Location,
     recorded: Option<String>,
 ) -> Result<Exit, Trouble> {
     let text = text(judgement, output, &Pair { base: &base, new: &new, comparison });
@@ -116,7 +116,7 @@ fn keep(
     (base, new): (Run, Run),
     comparison: &Comparison,
     exit: Exit,
-    holder: &Path,
+    holder: &Location,
     notes: &mut String,
 ) -> Result<(), Trouble> {
     let number = new.summary.number;
@@ -206,11 +206,11 @@ fn runs(compare: &Compare, names: &[String]) -> Result<(Run, Run), Trouble> {
 }
 
 /// The record that the new run is in: that of its own name, or the one in use.
-fn holder(compare: &Compare) -> Result<PathBuf, Trouble> {
+fn holder(compare: &Compare) -> Result<Location, Trouble> {
     let given = compare.runs.len() + usize::from(compare.baseline.is_some());
     let new = compare.runs.last().filter(|_| given == 2);
     let new = new.map(|name| RunRef::parse(name)).transpose()?;
-    new.and_then(|new| new.file).map_or_else(|| record_path(&compare.output.record_file), Ok)
+    new.and_then(|new| new.record).map_or_else(|| record_location(&compare.output.record_file), Ok)
 }
 
 /// Writes the page of both, whole or not at all.

@@ -1,12 +1,12 @@
 //! `knee history`: the runs of a record over time, and where a level changed.
 
 use crate::commands::record_file::RecordFile;
-use crate::commands::{nothing_yet, record_path};
+use crate::commands::{archives, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::files::{self, Kind};
 use crate::output::{print, print_json, style};
 use crate::usage;
-use ::record::{Archive, Run, RunSummary, SqliteArchive};
+use ::record::{Archive, Location, Run, RunSummary};
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{
@@ -109,14 +109,14 @@ const PAGE: Kind = Kind { name: "HTML page", heads: &[Head::Text("<!DOCTYPE html
 
 /// Shows the history of a workload.
 pub fn history(ask: &History) -> Result<Exit, Trouble> {
-    let file = record_path(&ask.record_file)?;
-    let records: [&Path; 1] = [&file];
+    let location = record_location(&ask.record_file)?;
+    let records: [&Path; 1] = [location.shown()];
     if let Some(page) = &ask.output {
         files::check(page, &PAGE, &records)?;
     }
     let terms =
         Terms { margin: ask.margin, label: ask.label.as_ref().map(|label| label.key.clone()) };
-    let history = join(runs(ask, &file)?, &terms);
+    let history = join(runs(ask, &location)?, &terms);
     let Some(history) = history.filter(|history| !history.lines.is_empty()) else {
         return Err(nothing(ask));
     };
@@ -138,9 +138,9 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
 }
 
 /// The wanted part of each run, the oldest run first. One run at a time is in memory with its samples.
-fn runs(ask: &History, file: &Path) -> Result<Vec<Measured>, Trouble> {
+fn runs(ask: &History, location: &Location) -> Result<Vec<Measured>, Trouble> {
     let named = ask.record_file.named().is_some();
-    let archive = SqliteArchive::open_read_only(file).map_err(|error| nothing_yet(error, named))?;
+    let archive = archives::open_read_only(location).map_err(|error| nothing_yet(error, named))?;
     let mut summaries: Vec<RunSummary> = archive
         .runs()?
         .into_iter()
@@ -154,7 +154,7 @@ fn runs(ask: &History, file: &Path) -> Result<Vec<Measured>, Trouble> {
         if runs.len() == runs_max {
             break;
         }
-        let Some(run) = loaded(&archive, summary.number) else { continue };
+        let Some(run) = loaded(&*archive, summary.number) else { continue };
         let part = measured(&run, &ask.workload, &wanted(ask, &run));
         runs.extend(part.filter(|part| !part.figures.is_empty()));
     }
@@ -175,7 +175,7 @@ fn wanted(ask: &History, run: &Run) -> Wanted {
 }
 
 /// A run; one that can't be read is named and left out.
-fn loaded(archive: &SqliteArchive, number: i64) -> Option<Run> {
+fn loaded(archive: &dyn Archive, number: i64) -> Option<Run> {
     let run = archive.load(number);
     run.inspect_err(|error| complain(&format!("knee: run {number} is left out: {error}"))).ok()
 }

@@ -1,7 +1,9 @@
 //! The record that a command reads or writes, as a flag.
 
+use ::record::Location;
 use clap::Args;
-use std::path::{Path, PathBuf};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use std::path::Path;
 
 const HELP: &str = "Record to use [default: $KNEE_RECORD or your own]";
 const LONG_HELP: &str = "Record to use [default: $KNEE_RECORD or your own]\n\n\
@@ -9,24 +11,30 @@ const LONG_HELP: &str = "Record to use [default: $KNEE_RECORD or your own]\n\n\
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct RecordFile {
-    #[arg(long = "record", value_name = "FILE", help = HELP, long_help = LONG_HELP)]
-    file: Option<PathBuf>,
+    #[arg(
+        long = "record",
+        value_name = "FILE",
+        help = HELP,
+        long_help = LONG_HELP,
+        value_parser = OsStringValueParser::new().map(Location::from)
+    )]
+    location: Option<Location>,
 }
 
 impl RecordFile {
     #[cfg(test)]
     pub fn new(file: &str) -> RecordFile {
-        RecordFile { file: Some(file.into()) }
+        RecordFile { location: Some(file.into()) }
     }
 
-    /// The file that the flag names: another command needs the flag too.
+    /// What the flag names, as messages show it: another command needs the flag too.
     pub fn flag(&self) -> Option<&Path> {
-        self.file.as_deref()
+        self.location.as_ref().map(Location::shown)
     }
 
-    /// The file that was named: by the flag, else by the environment.
-    pub fn named(&self) -> Option<PathBuf> {
+    /// The record that was named: by the flag, else by the environment.
+    pub fn named(&self) -> Option<Location> {
         let variable = || std::env::var_os("KNEE_RECORD").filter(|value| !value.is_empty());
-        self.file.clone().or_else(|| variable().map(PathBuf::from))
+        self.location.clone().or_else(|| variable().map(Location::from))
     }
 }

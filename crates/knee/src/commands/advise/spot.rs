@@ -2,35 +2,38 @@
 
 use crate::commands::advise::flags::Advise;
 use crate::commands::advise::measuring::{MEASURED_BY, Measuring, measuring, words};
-use crate::commands::{record_path, run};
+use crate::commands::{archives, record_location, run};
 use crate::exit::{Trouble, complain};
-use ::record::{Archive, HostRole, Run, RunState, SqliteArchive, Value};
+use ::record::{HostRole, Location, Run, RunState, Value};
 use analysis::advise::{Advice, Ground, Spot, grounds, only_grounds, subjects_in_range};
 use findings::format::{count, resume_command};
 use report::advice::{Source, SourcedAdvice, Substitution, mean_count};
-use std::path::Path;
 
 /// The advice for `spot`: from the record, or measured with --measure, and then over the whole range of
 /// active descriptors between `ends`.
 pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<SourcedAdvice, Trouble> {
-    let file = record_path(&ask.record_file)?;
-    if let Some(advice) = recorded(ask, spot, &file)? {
+    let location = record_location(&ask.record_file)?;
+    if let Some(advice) = recorded(ask, spot, &location)? {
         return Ok(advice);
     }
     let measuring = measuring(ask, spot, ends)?;
     if ask.measure {
         return measured(ask, spot, measuring);
     }
-    Err(Trouble::not_possible(nothing(spot, &file, &measuring)))
+    Err(Trouble::not_possible(nothing(spot, &location, &measuring)))
 }
 
 /// The advice of the run of this machine that covers the spot for most mechanisms, the newest of
 /// those that cover as many.
-fn recorded(ask: &Advise, spot: Spot, file: &Path) -> Result<Option<SourcedAdvice>, Trouble> {
-    if !file.exists() {
+fn recorded(
+    ask: &Advise,
+    spot: Spot,
+    location: &Location,
+) -> Result<Option<SourcedAdvice>, Trouble> {
+    if location.file().is_some_and(|file| !file.exists()) {
         return Ok(None);
     }
-    let archive = SqliteArchive::open_read_only(file)?;
+    let archive = archives::open_read_only(location)?;
     let here = engine::host();
     let mut best_run: Option<SourcedAdvice> = None;
     let wanted = wanted(ask);
@@ -111,15 +114,14 @@ fn with_source(advice: Advice, run: &Run, source: Source) -> SourcedAdvice {
 }
 
 /// What to run where nothing recorded covers the spot.
-fn nothing(spot: Spot, file: &Path, measuring: &Measuring) -> String {
+fn nothing(spot: Spot, location: &Location, measuring: &Measuring) -> String {
     let substituted = measuring.substitution.as_ref().map(|substitution| {
         let Substitution { parameter, wanted, used, because } = substitution;
         format!(" (--{parameter} {used} instead of {wanted}: {because})")
     });
     format!(
-        "{}: no run of this machine covers {} active of {} watched descriptors; run `{}`{}, or the same \
+        "{location}: no run of this machine covers {} active of {} watched descriptors; run `{}`{}, or the same \
          with --measure",
-        file.display(),
         mean_count(spot.active),
         count(spot.total as u64),
         measuring.command(),

@@ -1,10 +1,9 @@
 //! Names for runs to compare with: saved, found again, and the nearest where one is mistyped.
 
 use super::flags::Output;
-use crate::commands::{nothing_yet, record_path};
+use crate::commands::{archives, nothing_yet, record_location};
 use crate::exit::Trouble;
-use ::record::{Archive, RunRef, SqliteArchive};
-use std::path::Path;
+use ::record::{Location, RunRef};
 
 /// Whether this may be a name: something that a line can show.
 pub fn check(name: &str) -> Result<(), Trouble> {
@@ -18,17 +17,17 @@ pub fn check(name: &str) -> Result<(), Trouble> {
 /// Names the run that is meant by `run`, and says so.
 pub fn save(output: &Output, name: &str, run: &str) -> Result<String, Trouble> {
     let meant = RunRef::parse(run)?;
-    let named = meant.file.is_some() || output.record_file.named().is_some();
-    let file = meant.file.map_or_else(|| record_path(&output.record_file), Ok)?;
+    let named = meant.record.is_some() || output.record_file.named().is_some();
+    let location = meant.record.map_or_else(|| record_location(&output.record_file), Ok)?;
     // Opening it to write would make one where there is none.
-    let number = SqliteArchive::open_read_only(&file)
+    let number = archives::open_read_only(&location)
         .and_then(|archive| archive.resolve(&meant.run))
         .map_err(|error| nothing_yet(error, named))?;
-    set(&file, name, number)
+    set(&location, name, number)
 }
 
 /// Names a run that was compared, in the record that has it.
-pub fn save_number(holder: &Path, name: &str, run: i64) -> Result<String, Trouble> {
+pub fn save_number(holder: &Location, name: &str, run: i64) -> Result<String, Trouble> {
     if run == 0 {
         return Err(Trouble::failed(format!(
             "baseline {name} is not saved: the run is not recorded"
@@ -37,27 +36,27 @@ pub fn save_number(holder: &Path, name: &str, run: i64) -> Result<String, Troubl
     set(holder, name, run)
 }
 
-fn set(file: &Path, name: &str, number: i64) -> Result<String, Trouble> {
-    let mut archive = SqliteArchive::open(file)?;
+fn set(location: &Location, name: &str, number: i64) -> Result<String, Trouble> {
+    let mut archive = archives::open(location)?;
     let before = archive.baselines()?.into_iter().find(|(existing, _)| existing == name);
     archive.set_baseline(name, number)?;
     let was = match before {
         Some((_, before)) if before != number => format!(" (it was run {before})"),
         _ => String::new(),
     };
-    Ok(format!("Baseline {name}: run {number}{was}    Record: {}\n", file.display()))
+    Ok(format!("Baseline {name}: run {number}{was}    Record: {location}\n"))
 }
 
 /// The number of the run that has this name in the record in use.
 pub fn run(output: &Output, name: &str) -> Result<String, Trouble> {
-    let file = record_path(&output.record_file)?;
+    let location = record_location(&output.record_file)?;
     let named = output.record_file.named().is_some();
-    let baselines = SqliteArchive::open_read_only(&file)
+    let baselines = archives::open_read_only(&location)
         .and_then(|archive| archive.baselines())
         .map_err(|error| nothing_yet(error, named))?;
     match baselines.iter().find(|(existing, _)| existing == name) {
         Some((_, number)) => Ok(number.to_string()),
-        None => Err(Trouble::usage(format!("{}: {}", file.display(), absent(name, &baselines)))),
+        None => Err(Trouble::usage(format!("{location}: {}", absent(name, &baselines)))),
     }
 }
 

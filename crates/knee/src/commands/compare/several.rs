@@ -2,15 +2,15 @@
 
 use super::flags::{Compare, Judgement, Output};
 use super::{baseline, ended, print_notes, verdict};
-use crate::commands::{read, record_path, report};
+use crate::commands::{read, record_location, record_path, report};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
 use crate::output::{print, print_exactly, style};
-use ::record::{Run, RunRef};
+use ::record::{Location, Run, RunRef};
 use ::report::side_by_side::{self, SideBySide};
 use analysis::compare::{Several, Terms, compare_several};
 use findings::{Conclusions, left_out};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Compares the runs of these `names`, the first of which is the base.
 pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
@@ -116,9 +116,9 @@ fn keep(
 }
 
 /// The record that the last run is in.
-fn holder(names: &[String], output: &Output) -> Result<PathBuf, Trouble> {
+fn holder(names: &[String], output: &Output) -> Result<Location, Trouble> {
     let last = names.last().map(|name| RunRef::parse(name)).transpose()?;
-    last.and_then(|last| last.file).map_or_else(|| record_path(&output.record_file), Ok)
+    last.and_then(|last| last.record).map_or_else(|| record_location(&output.record_file), Ok)
 }
 
 fn write(file: &Path, output: &Output, side: &SideBySide<'_>) -> Result<(), Trouble> {

@@ -156,6 +156,6 @@ fn check_selection(format: &Format, ask: &Export) -> Result<(), Trouble> {
 
 /// The record in use, and the one that the run is in.
 fn records(ask: &Export) -> Vec<PathBuf> {
-    let meant = RunRef::parse(&ask.run).ok().and_then(|meant| meant.file);
+    let meant = RunRef::parse(&ask.run).ok().and_then(|meant| meant.record?.into_file().ok());
     record_path(&ask.record_file).ok().into_iter().chain(meant).collect()
 }

@@ -3,11 +3,11 @@
 use crate::commands::exchange::table_flags::TableFlags;
 use crate::commands::record_file::RecordFile;
 use crate::commands::run::labels::labels;
-use crate::commands::{Claim, record_path};
+use crate::commands::{Claim, archives, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::print_note;
 use crate::usage;
-use ::record::{Archive, Error, Merged, Run, SqliteArchive};
+use ::record::{Archive, Error, Merged, Run};
 use clap::Args;
 use foreign_tables::{Input, Request};
 use jiff::{Timestamp, civil, tz::TimeZone};
@@ -99,12 +99,12 @@ pub fn import(ask: &Import, words: &[String]) -> Result<Exit, Trouble> {
             "{flag} is for tables, and {name} is a run, which brings all of it along; leave it away"
         )));
     }
-    let mut into = SqliteArchive::open(record_path(&ask.record_file)?)?;
+    let mut into = archives::open(&record_location(&ask.record_file)?)?;
     let mut refused = false;
     for read in &all {
-        refused |= !add(&mut into, read)?;
+        refused |= !add(&mut *into, read)?;
     }
-    print_note(&format!("Record: {}\n", into.path().display()))?;
+    print_note(&format!("Record: {}\n", into.location()))?;
     Ok(if refused { Exit::Failed } else { Exit::Done })
 }
 
@@ -189,10 +189,10 @@ fn flag_for_tables(ask: &Import) -> Option<&'static str> {
 }
 
 /// Adds a run, wholly or not at all, and prints the outcome; returns whether it was added or there.
-fn add(into: &mut SqliteArchive, read: &Read) -> Result<bool, Trouble> {
+fn add(into: &mut dyn Archive, read: &Read) -> Result<bool, Trouble> {
     let Read { name, run, is_table } = read;
     let id = &run.summary.id;
-    let existing = into.runs()?.into_iter().find(|existing| existing.id == *id);
+    let existing = into.find(id)?;
     // The id of a table stands for all that is in it.
     if let Some(existing) = existing.as_ref().filter(|_| *is_table) {
         print_note(&format!("{name} was there already: run {} ({id})\n", existing.number))?;

@@ -1,14 +1,14 @@
 //! `knee record`: what is recorded, and where.
 
 use crate::commands::record_file::RecordFile;
-use crate::commands::{Claim, nothing_yet, record_path};
+use crate::commands::{Claim, archives, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_exactly, print_json, print_note};
-use ::record::{Archive, Error, Merged, RunState, RunSummary, SqliteArchive};
+use ::record::{Archive, Error, Location, Merged, RunState, RunSummary};
 use clap::{Args, Subcommand};
 use printable::replace_unprintable;
 use std::fmt::{Display, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct Record {
@@ -54,7 +54,7 @@ pub fn record(ask: &Record) -> Result<Exit, Trouble> {
     match &ask.action {
         RecordAction::List { json, record_file } => list(record_file, *json),
         RecordAction::Path { record_file: named } => {
-            print_exactly(&format!("{}\n", record_path(named)?.display()))
+            print_exactly(&format!("{}\n", record_location(named)?))
         }
         RecordAction::Merge { files, record_file } => return merge(record_file, files),
         RecordAction::Delete { runs, record_file } => delete(record_file, runs),
@@ -63,8 +63,8 @@ pub fn record(ask: &Record) -> Result<Exit, Trouble> {
 }
 
 fn list(named: &RecordFile, json: bool) -> Result<(), Trouble> {
-    let file = record_path(named)?;
-    let (runs, damaged) = match SqliteArchive::open_read_only(&file) {
+    let location = record_location(named)?;
+    let (runs, damaged) = match archives::open_read_only(&location) {
         Ok(archive) => (archive.runs()?, archive.damaged()?),
         // The user's own record that nothing was measured into yet has no runs, and nothing wrong.
         Err(Error::NoRecord { .. } | Error::EmptyRecord { .. }) if named.named().is_none() => {
@@ -74,11 +74,11 @@ fn list(named: &RecordFile, json: bool) -> Result<(), Trouble> {
     };
     if json {
         return print_json(
-            &serde_json::json!({ "record": file, "runs": runs, "damaged": damaged }),
+            &serde_json::json!({ "record": location.shown(), "runs": runs, "damaged": damaged }),
         );
     }
     if runs.is_empty() {
-        return print(&format!("{} holds no runs yet; `knee run` measures one\n", file.display()));
+        return print(&format!("{location} holds no runs yet; `knee run` measures one\n"));
     }
     let mut text =
         String::from("  run  id                started                    cells        command\n");
@@ -110,13 +110,14 @@ fn line(run: &RunSummary) -> String {
 /// Merges the runs of all `files` into the record. A run that contradicts the record is named and left out.
 fn merge(named: &RecordFile, files: &[PathBuf]) -> Result<Exit, Trouble> {
     // A record that can't be read is found out before anything is changed.
-    let sources: Result<Vec<SqliteArchive>, Error> =
-        files.iter().map(SqliteArchive::open_read_only).collect();
-    let (sources, mut into) = (sources?, SqliteArchive::open(record_path(named)?)?);
+    let locations: Vec<Location> = files.iter().map(|file| file.as_os_str().into()).collect();
+    let sources: Result<Vec<Box<dyn Archive>>, Error> =
+        locations.iter().map(archives::open_read_only).collect();
+    let (sources, mut into) = (sources?, archives::open(&record_location(named)?)?);
     let (mut alike, mut refused) = (0, 0);
-    for (source, file) in sources.iter().zip(files) {
+    for source in &sources {
         for run in source.runs()? {
-            match merge_run(&mut into, source, &run, file)? {
+            match merge_run(&mut *into, &**source, &run)? {
                 Some(Merged::Alike) => alike += 1,
                 Some(_) => {}
                 None => refused += 1,
@@ -127,18 +128,17 @@ fn merge(named: &RecordFile, files: &[PathBuf]) -> Result<Exit, Trouble> {
         let were = if alike == 1 { "run was" } else { "runs were" };
         print_note(&format!("{alike} {were} there already\n"))?;
     }
-    print_note(&format!("Record: {}\n", into.path().display()))?;
+    print_note(&format!("Record: {}\n", into.location()))?;
     Ok(if refused == 0 { Exit::Done } else { Exit::Failed })
 }
 
 /// Merges a run of `source` and prints the outcome; none where it can't be merged.
 fn merge_run(
-    into: &mut SqliteArchive,
-    source: &SqliteArchive,
+    into: &mut dyn Archive,
+    source: &dyn Archive,
     run: &RunSummary,
-    file: &Path,
 ) -> Result<Option<Merged>, Trouble> {
-    let (number, file) = (run.number, file.display());
+    let (number, file) = (run.number, source.location());
     let refused = |why: &dyn Display| {
         complain(&format!("knee: {file}: {why}"));
         Ok(None)
@@ -174,11 +174,11 @@ fn merge_run(
 }
 
 fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {
-    let file = record_path(named)?;
+    let location = record_location(named)?;
     // Opening it to write would make one where there is none.
-    let there = SqliteArchive::open_read_only(&file);
+    let there = archives::open_read_only(&location);
     drop(there.map_err(|error| nothing_yet(error, named.named().is_some()))?);
-    let mut archive = SqliteArchive::open(&file)?;
+    let mut archive = archives::open(&location)?;
     let numbers: Result<Vec<i64>, Error> = names.iter().map(|name| archive.resolve(name)).collect();
     let runs = archive.runs()?;
     for number in numbers? {

@@ -115,7 +115,7 @@ pub struct Run {
 
 /// The arguments that apply to a resumed run too. All others conflict with `--resume`, since its plan is
 /// in the record.
-pub const FOR_RESUMED: [&str; 5] = ["resume", "output", "all", "json", "file"];
+pub const FOR_RESUMED: [&str; 5] = ["resume", "output", "all", "json", "location"];
 
 /// What `knee run --help` says below its flags.
 const MORE: &str = "\

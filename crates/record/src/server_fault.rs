@@ -1,0 +1,97 @@
+//! Why a database server did not do what was asked.
+
+/// What went wrong between knee and a database server. Each message goes on from the place of the archive.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerFault {
+    /// The URL has something wrong in it.
+    #[error("{what}")]
+    BadUrl {
+        /// What, and how it is written.
+        what: String,
+    },
+    /// Nothing answers there, or not in time.
+    #[error(
+        "no PostgreSQL server answers ({cause}); see whether it runs, and whether host and port are right"
+    )]
+    Unreachable {
+        /// What the system says.
+        cause: String,
+    },
+    /// Something else answers there.
+    #[error("what answers is not a PostgreSQL server ({cause}); check host and port")]
+    NotPostgres {
+        /// What it did.
+        cause: String,
+    },
+    /// No connection that is safe could be made.
+    #[error(
+        "no encrypted connection ({cause}); name the server's root certificate by `sslrootcert=FILE` in the \
+         URL, or do without encryption by `sslmode=disable`"
+    )]
+    Tls {
+        /// What was wrong.
+        cause: String,
+    },
+    /// The server refused user, password or database.
+    #[error(
+        "the server refused the connection ({cause}); PGPASSWORD or ~/.pgpass gives the password"
+    )]
+    LoginRefused {
+        /// What it says.
+        cause: String,
+    },
+    /// The role may not do that.
+    #[error("the role may not do that ({cause}); docs/archive.md has the grants that it needs")]
+    Denied {
+        /// What the server says.
+        cause: String,
+    },
+    /// The connection was cut, or the server ended.
+    #[error(
+        "the connection was lost ({cause}); nothing half is kept: do it again when the server is back"
+    )]
+    Lost {
+        /// What was noticed.
+        cause: String,
+    },
+    /// Its disk has no room left.
+    #[error(
+        "the server has no room left on its disk; free some (`knee record prune`), then do it again"
+    )]
+    DiskFull,
+    /// The server has other work, or is just starting or ending.
+    #[error("the server can't do it now ({cause}); do it again later")]
+    Busy {
+        /// What it says.
+        cause: String,
+    },
+    /// The database has no archive in it.
+    #[error("the database has no archive in it yet; `knee record push` makes one")]
+    NoArchive,
+    /// An older knee made the archive, and this one only reads.
+    #[error(
+        "its archive is of an older knee (schema {schema}, this one reads {supported}); `knee record push` \
+         by its owner brings it up to date"
+    )]
+    OlderSchema {
+        /// Its schema version.
+        schema: i64,
+        /// The version that is read here.
+        supported: i64,
+    },
+    /// The database's encoding can't hold every text.
+    #[error(
+        "the database's encoding is {encoding}; make one in UTF8 (`createdb -E UTF8 -T template0`)"
+    )]
+    Encoding {
+        /// Its encoding.
+        encoding: String,
+    },
+    /// Whatever else the server says.
+    #[error("the server says: {cause}")]
+    Other {
+        /// Its answer.
+        cause: String,
+    },
+}

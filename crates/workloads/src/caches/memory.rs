@@ -31,8 +31,8 @@ pub(crate) const WORKLOAD: Memory = Memory;
 pub(crate) struct Memory;
 
 /// The working set, in KiB. Its points are powers of two and one between each two of them, which are the sizes
-/// that caches have. Few caches are larger than 64 MiB, and there the memory alone takes longer to come by than to measure:
-/// 512 MiB to 1 GiB took a third of the time of all.
+/// that caches have. Few caches are larger than 64 MiB, and there memory takes longer to come by than to measure: points
+/// between powers of two would take a third of all the time.
 const SIZE: Parameter = Parameter {
     name: "size",
     about: "working set of each thread in KiB, or with a unit: 48K, 2M, 1G",
@@ -48,7 +48,7 @@ const SIZE: Parameter = Parameter {
             full: &[
                 "4K", "6K", "8K", "12K", "16K", "24K", "32K", "48K", "64K", "96K", "128K", "192K",
                 "256K", "384K", "512K", "768K", "1M", "1536K", "2M", "3M", "4M", "6M", "8M", "12M",
-                "16M", "24M", "32M", "48M", "64M", "128M", "256M", "512M",
+                "16M", "24M", "32M", "48M", "64M", "128M", "256M", "512M", "1G",
             ],
         },
     }),
@@ -185,7 +185,7 @@ mod tests {
         };
         assert_eq!(points(&["48K", "1M", "64"]), [48, 64, 1024]);
         let full = points(&[]);
-        assert_eq!((full.len(), full[0], full[31]), (32, 4, 1 << 19));
+        assert_eq!((full.len(), full[0], full[32]), (33, 4, 1 << 20));
         let refused = engine::plan(&request(&["1000B"]), &[&WORKLOAD]).unwrap_err().to_string();
         assert!(refused.contains("KiB"), "{refused}");
     }

@@ -42,6 +42,7 @@
 mod attributions;
 mod changes;
 mod comparable;
+mod contention;
 mod differences;
 mod effects;
 mod judge;
@@ -100,7 +101,9 @@ fn compare_among(
         let workload = new.plan.workloads.iter().find(|workload| workload.name == name);
         workload.map(|workload| workload.compared_pairs.clone()).unwrap_or_default()
     };
-    let mut changes = changes::changes(&pairs, &tables, family, &rivals);
+    let differences = differences::differences(base, new);
+    let mut changes = contention::contention([base, new], &tables, &differences, terms.margin);
+    changes.extend(changes::changes(&pairs, &tables, family, &rivals));
     attributions::attribute(&mut changes, [base, new], &tables, &sources[1]);
     // That all cells fail now is a change too.
     if tables.is_empty() && changes.is_empty() {
@@ -116,7 +119,7 @@ fn compare_among(
         paired: arrangement == Arrangement::Interleaved,
         judged: family.series + family.points,
         sensitivity,
-        differences: differences::differences(base, new),
+        differences,
         left_out,
         tables,
         changes,

@@ -11,6 +11,7 @@ pub mod answer;
 mod attributed;
 pub mod caveats;
 mod conclusions;
+pub mod contention;
 mod context;
 mod finding;
 pub mod format;

@@ -1,6 +1,7 @@
 //! What changed between two runs, in sentences.
 
 use crate::attributed;
+use crate::contention;
 use crate::format::{class, count, factor, significant, trend};
 use crate::kinds::FindingKind;
 use crate::kinds::crossover::Crossover;
@@ -27,6 +28,9 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
             let most_text = most_at.map(|point| format!(", most at {}", names.point(point)));
             let most_text = most_text.unwrap_or_default();
             format!("{subject} is {}: {}{most_text}.", verdict(ratio), with_interval(ratio))
+        }
+        ChangeDetail::Contention(contended) => {
+            format!("{}.", contention::sentence(&label.to_string(), contended))
         }
         ChangeDetail::Points { points, ratio } => {
             let up_to = if points.len() == 1 { "" } else { "up to " };

@@ -80,7 +80,10 @@ fn measure() -> Result<(), String> {
     let failed = |error: io::Error| format!("starting: {error}");
     let mut command: Command = this_program();
     command.arg(GUEST_COMMAND).env_clear().env("HOME", "/tmp").env("TMPDIR", "/tmp");
-    command.env("LD_LIBRARY_PATH", "/lib").env("PATH", "/bin").stdin(std::process::Stdio::null());
+    command
+        .env("LD_LIBRARY_PATH", "/lib")
+        .env("PATH", "/usr/bin:/bin")
+        .stdin(std::process::Stdio::null());
     command.stdout(console().map_err(failed)?).stderr(console().map_err(failed)?);
     let mut child = command.spawn().map_err(failed)?;
     let status: ExitStatus = child.wait().map_err(failed)?;

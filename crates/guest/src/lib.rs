@@ -10,6 +10,7 @@ mod kernel;
 mod machine;
 mod message;
 mod root;
+mod tools;
 mod wire;
 mod writer;
 
@@ -18,6 +19,7 @@ pub use init::{GUEST_COMMAND, WIRE_DEVICES, is_init, main as init_main};
 pub use kernel::{Kernel, KernelFault, Machine};
 pub use machine::{Accelerator, Hardware, kvm_works, qemu_version};
 pub use message::{FromGuest, Job, Profiled, ToGuest};
-pub use root::write_initramfs;
+pub use root::{Carried, write_initramfs};
+pub use tools::build_tools;
 pub use wire::{WireFault, receive, send};
 pub use writer::WireWriter;

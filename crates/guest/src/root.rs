@@ -19,11 +19,24 @@ const DIRECTORIES: [&str; 6] = ["dev", "proc", "sys", "tmp", "run", "lib"];
 const EXECUTABLE: u32 = 0o100_755;
 const DIRECTORY: u32 = 0o040_755;
 
-/// Writes the initramfs of `program`, which is this one, to `out`.
+/// A file that a guest has besides its program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// Where, from the root.
+    pub path: PathBuf,
+    /// What is in it.
+    pub content: Vec<u8>,
+}
+
+/// Writes the initramfs of `program`, which is this one, with the files that are `carried`, to `out`.
 ///
 /// # Errors
 /// Why something of it can't be read or written.
-pub fn write_initramfs(program: &Path, out: &mut impl Write) -> io::Result<()> {
+pub fn write_initramfs(
+    program: &Path,
+    carried: &[Carried],
+    out: &mut impl Write,
+) -> io::Result<()> {
     let bytes = fs::read(program)?;
     let Segments { end, interpreter } = segments(&bytes)?;
     let mut archive = Archive { out, number: 0, made: BTreeSet::new() };
@@ -40,6 +53,9 @@ pub fn write_initramfs(program: &Path, out: &mut impl Write) -> io::Result<()> {
         let name = library.file_name().unwrap_or_default();
         archive.file(&Path::new("lib").join(name), &fs::read(&library)?)?;
     }
+    for Carried { path, content } in carried {
+        archive.file(path, content)?;
+    }
     newc::trailer(archive.out).map(drop)
 }
 
@@ -48,7 +64,7 @@ struct Archive<'a, W> {
     out: &'a mut W,
     /// How many entries it has: each is an inode.
     number: u32,
-    /// The directories that are in it.
+    /// The files and directories that are in it.
     made: BTreeSet<PathBuf>,
 }
 
@@ -63,6 +79,9 @@ impl<W: Write> Archive<'_, W> {
 
     fn file(&mut self, path: &Path, content: &[u8]) -> io::Result<()> {
         let path = path.strip_prefix("/").unwrap_or(path);
+        if !self.made.insert(path.to_owned()) {
+            return Ok(());
+        }
         self.directory(path.parent().unwrap_or(Path::new("")))?;
         self.entry(path, EXECUTABLE, content)
     }
@@ -77,6 +96,14 @@ impl<W: Write> Archive<'_, W> {
         entry.write_all(content)?;
         entry.finish().map(drop)
     }
+}
+
+/// The program that loads this one, if it is linked dynamically; none of what is no program.
+pub(crate) fn interpreter(bytes: &[u8]) -> io::Result<Option<PathBuf>> {
+    if !bytes.starts_with(b"\x7fELF") {
+        return Ok(None);
+    }
+    Ok(segments(bytes)?.interpreter)
 }
 
 /// What of an executable is needed to run it.
@@ -127,7 +154,8 @@ mod tests {
     fn the_root_has_the_program_its_loader_and_its_libraries() {
         let program = current_exe().unwrap();
         let mut archive = Vec::new();
-        write_initramfs(&program, &mut archive).unwrap();
+        let knee_toml = Carried { path: "knee.toml".into(), content: b"[suite.a]".to_vec() };
+        write_initramfs(&program, &[knee_toml], &mut archive).unwrap();
         let mut names = Vec::new();
         let mut rest = archive.as_slice();
         loop {
@@ -145,6 +173,7 @@ mod tests {
             rest = reader.finish().unwrap();
         }
         let has = |wanted: &str| names.iter().any(|(name, _)| name.contains(wanted));
+        assert!(has("knee.toml"), "{names:?}");
         assert!(has(INIT) && has("ld-linux") && has("lib/libc.so"), "{names:?}");
         assert!(names.iter().filter(|(name, _)| name == "lib").count() == 1, "{names:?}");
     }

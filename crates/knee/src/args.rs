@@ -222,7 +222,7 @@ where
             Command::Ab(Box::new(Ab { measured, ..*ab }))
         }
         (Command::Vm(vm), _) => {
-            let words: Vec<OsString> = ["knee".into()].into_iter().chain(vm.run.clone()).collect();
+            let words: Vec<OsString> = ["knee".into()].into_iter().chain(vm.run_words()).collect();
             let Command::Run(measured) = parse(&words)? else {
                 return Err(Trouble::usage("after `--` comes what each kernel measures: run poll"));
             };

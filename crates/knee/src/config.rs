@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use suites::{Suite, Wrong};
 
 /// The name of the file, unless a flag names another.
-const NAME: &str = "knee.toml";
+pub const NAME: &str = "knee.toml";
 
 /// The file of suites, and the suites by name.
 type Suites = (PathBuf, BTreeMap<String, Suite>);
@@ -20,11 +20,57 @@ type Suites = (PathBuf, BTreeMap<String, Suite>);
 /// The suites of the file `named`, or of the nearest knee.toml in this directory and those above it; none
 /// where there is no such file.
 pub fn suites(named: Option<&Path>) -> Result<Option<Suites>, Trouble> {
+    let Some((file, text)) = file(named)? else { return Ok(None) };
+    let suites = suites_of(&file, &text)?;
+    Ok(Some((file, suites)))
+}
+
+/// The suites of knee's own.
+pub fn built_in() -> Result<BTreeMap<String, Suite>, Trouble> {
+    suites_of(Path::new("knee's own suites"), suites::BUILT_IN)
+}
+
+fn suites_of(file: &Path, text: &str) -> Result<BTreeMap<String, Suite>, Trouble> {
+    suites::read(text, workloads::TABLE).map_err(|why| wrong(file, &why))
+}
+
+/// The file `named`, or the nearest knee.toml, and its text.
+fn file(named: Option<&Path>) -> Result<Option<(PathBuf, String)>, Trouble> {
     let Some(file) = named.map(Path::to_path_buf).or_else(nearest) else { return Ok(None) };
     let text =
         read(&file).map_err(|error| Trouble::usage(format!("{}: {error}", file.display())))?;
-    let suites = suites::read(&text, workloads::TABLE).map_err(|why| wrong(&file, &why))?;
-    Ok(Some((file, suites)))
+    Ok(Some((file, text)))
+}
+
+/// A suite that was asked for.
+pub struct NamedSuite {
+    /// What it says.
+    pub suite: Suite,
+    /// The text that it stands in; absent for knee's own.
+    pub text: Option<String>,
+}
+
+/// The suite that the flags name: of a file, or else of knee's own.
+pub fn named(flags: &RunFlags) -> Result<Option<NamedSuite>, Trouble> {
+    let Some(name) = &flags.suite else { return Ok(None) };
+    let file = file(flags.config.as_deref())?;
+    let mut all = match &file {
+        Some((file, text)) => suites_of(file, text)?,
+        None => BTreeMap::new(),
+    };
+    if let Some(suite) = all.remove(name) {
+        return Ok(Some(NamedSuite { suite, text: file.map(|(_, text)| text) }));
+    }
+    if flags.config.is_none()
+        && let Some(suite) = built_in()?.remove(name)
+    {
+        return Ok(Some(NamedSuite { suite, text: None }));
+    }
+    let Some((file, _)) = file else {
+        let what = format!("--suite {name}: there is no {NAME} in this directory or above it");
+        return Err(Trouble::usage(format!("{what}; --config FILE names one")));
+    };
+    Err(no_such(name, &file, &all))
 }
 
 /// Larger than any list of suites that a person writes.
@@ -57,14 +103,8 @@ fn wrong(file: &Path, why: &Wrong) -> Trouble {
 
 /// The request of the flags, with that of their suite where no flag says otherwise.
 pub fn with_suite(flags: &RunFlags, request: RunRequest) -> Result<RunRequest, Trouble> {
-    let Some(name) = &flags.suite else { return Ok(request) };
-    let Some((file, mut all)) = suites(flags.config.as_deref())? else {
-        let what = format!("--suite {name}: there is no {NAME} in this directory or above it");
-        return Err(Trouble::usage(format!("{what}; --config FILE names one")));
-    };
-    let Some(Suite { request: suite, .. }) = all.remove(name) else {
-        return Err(no_such(name, &file, &all));
-    };
+    let (Some(name), Some(named)) = (&flags.suite, named(flags)?) else { return Ok(request) };
+    let suite = named.suite.request;
     let workloads = chosen(&request.workloads, name, &suite.workloads)?;
     let overrides = suite.overrides.iter().filter(|(name, _)| workloads.contains(name));
     let overrides = overrides

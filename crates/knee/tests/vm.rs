@@ -129,3 +129,34 @@ fn nothing_of_a_guest_outlives_a_knee_that_is_killed() {
     process.wait().unwrap();
     knee.assert_no_process_left();
 }
+
+/// A suite says in which guests it is measured. Their kernels say how their locks wait, and a build finds its compiler.
+#[test]
+fn a_suite_is_measured_in_the_guests_that_it_describes() {
+    if !can_boot() {
+        return;
+    }
+    let knee = Knee::new();
+    let text = format!(
+        "[suite.small]\nrounds = 1\ntime = '20ms'\nworkloads = [{{ name = 'syscalls', subjects = ['dup-close'], points = \
+         [1, 2], by = 'threads' }}, {{ name = 'build', subjects = ['half'], files = 1, warm-up = 'none' }}]\n\
+         vm = {{ kernel = '{KERNEL}', cpus = 2, on = 1, cpu = ['max,-smap', 'max,-smap,-hypervisor'] }}\n"
+    );
+    fs::write(knee.directory.path().join("knee.toml"), text).unwrap();
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    let mut command = knee.command(&["vm", "--accel", "tcg", "--suite", "small"]);
+    command.current_dir(knee.directory.path()).env("XDG_CACHE_HOME", cache);
+    let came = came(&mut command);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let runs = runs(&knee);
+    let locks = runs.iter().map(|run| run.host_before.fact(record::SPINLOCKS));
+    assert_eq!(locks.collect::<Vec<_>>(), [Some("test-and-set"), Some("queued")], "{came:?}");
+    for run in &runs {
+        assert_eq!(run.host_before.fact("vm.cpus"), Some("2"));
+        assert_eq!(run.host_before.fact("vm.host.cpus"), Some("1"));
+        assert_eq!(run.host_after.as_ref().unwrap().guest_cpu_seconds().len(), 2);
+        let build = run.cells.iter().find(|cell| cell.key.workload == "build").unwrap();
+        assert_eq!(build.outcome, record::Outcome::Measured, "{build:?}");
+    }
+    assert!(came.out.contains("Time that the guests' CPUs ran"), "{}", came.out);
+}

@@ -4,7 +4,7 @@
 //! table. A new fact is one row.
 
 use crate::{Host, Run};
-use HostRole::{Cause, Constant, Fleeting, Hardware, Identity, Resume};
+use HostRole::{Cause, Constant, Fleeting, Hardware, Identity, Resume, Waiting};
 
 /// What a fact of a host is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum HostRole {
     Constant,
     /// A change of it may explain a change of figures.
     Cause,
+    /// It says how those wait that meet at a lock of the kernel.
+    Waiting,
     /// It is never the same twice, and so no condition of measuring.
     Fleeting,
 }
@@ -41,6 +43,12 @@ pub const HOST_ID: &str = "host.id";
 /// The key of how nice its processes are to others: 0 is usual, 19 gives way to all.
 pub const NICE: &str = "process.nice";
 
+/// The key of how the kernel's spinlocks wait: `test-and-set`, `queued` or `paravirtual`.
+pub const SPINLOCKS: &str = "kernel.spinlocks";
+
+/// The beginning of the keys of what the CPUs of a virtual machine had of its host's: `vm.cpu.0.time` is `12.34 s`.
+pub const GUEST_CPU: &str = "vm.cpu.";
+
 /// The beginning of the keys of caches of data: `cpu.cache.l1d` is `48K`, and `cpu.cache.l3.cpus` names the CPUs that
 /// share it.
 pub const CACHE: &str = "cpu.cache.";
@@ -51,6 +59,7 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact(HOST_ID, "machine id", &[Identity, Resume]),
     fact("kernel.release", "kernel", &[Resume, Constant, Cause]),
     fact("kernel.version", "kernel build", &[Cause]),
+    fact(SPINLOCKS, "spinlocks", &[Cause, Waiting]),
     fact("kernel.name", "", &[Hardware]),
     fact("vulnerability.", "mitigation", &[Cause]),
     fact("cpu.governor", "governor", &[Constant, Cause]),
@@ -186,6 +195,17 @@ impl Host {
         all
     }
 
+    /// The seconds that each CPU of a virtual machine ran on those of its host, by their numbers; none of another machine.
+    pub fn guest_cpu_seconds(&self) -> Vec<f64> {
+        let time = |(key, value): (&String, &String)| {
+            let cpu: u32 = key.strip_prefix(GUEST_CPU)?.strip_suffix(".time")?.parse().ok()?;
+            Some((cpu, value.strip_suffix(" s")?.parse::<f64>().ok()?))
+        };
+        let mut all: Vec<(u32, f64)> = self.facts.iter().filter_map(time).collect();
+        all.sort_by_key(|(cpu, _)| *cpu);
+        all.into_iter().map(|(_, seconds)| seconds).collect()
+    }
+
     /// A fact by its key.
     pub fn fact(&self, key: &str) -> Option<&str> {
         self.facts.get(key).map(String::as_str)
@@ -270,6 +290,13 @@ mod tests {
         assert_eq!(keys(&two[1..], &masked[1..]), ["cpu.count"]);
         let with_id = |count| [(HOST_ID, "7"), ("cpu.count", count)];
         assert_eq!(keys(&with_id("2"), &with_id("1")), [""; 0]);
+    }
+
+    #[test]
+    fn the_cpus_of_a_guest_are_in_the_order_of_their_numbers() {
+        let facts = [("vm.cpu.10.time", "1.5 s"), ("vm.cpu.9.time", "2.25 s"), ("vm.cpus", "2")];
+        assert_eq!(host(&facts).guest_cpu_seconds(), [2.25, 1.5]);
+        assert_eq!(host(&[("cpu.count", "2")]).guest_cpu_seconds(), [0.0; 0]);
     }
 
     #[test]

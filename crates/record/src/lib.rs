@@ -33,8 +33,8 @@ pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange, SkipCause}
 pub use custom::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use error::Error;
 pub use host::{
-    CACHE, CpuCache, CpuShares, HOST_FACTS, HOST_ID, HOST_NAME, HostDifference, HostFact, HostRole,
-    NICE,
+    CACHE, CpuCache, CpuShares, GUEST_CPU, HOST_FACTS, HOST_ID, HOST_NAME, HostDifference,
+    HostFact, HostRole, NICE, SPINLOCKS,
 };
 pub use location::default_path;
 pub use merge::{Merged, merge};

@@ -9,6 +9,7 @@ pub mod advice;
 
 pub mod comparison;
 pub mod export;
+mod guests;
 
 pub mod history;
 pub mod html;

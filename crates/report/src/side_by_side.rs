@@ -4,7 +4,7 @@
 //! in each row and the figures in columns, as lmbench's summary has: what this machine is good at.
 
 mod compared;
-mod grid;
+pub(crate) mod grid;
 mod json;
 mod machines;
 mod markdown;

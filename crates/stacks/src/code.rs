@@ -1,14 +1,13 @@
 //! The machine code of functions: from the files that they are in, from the kernel's memory, or from its code in
 //! user space; with source lines where a file has them.
 
-mod kernel_memory;
 mod source_lines;
 
 use crate::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
+use crate::kernel_memory::KernelMemory;
 use crate::profile::{CodeFault, FrameKind, MachineCode};
 use crate::symbols::Symbol;
 use crate::tables::vdso;
-use kernel_memory::KernelMemory;
 use source_lines::{check_time, source_lines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -44,6 +44,8 @@ mod code;
 mod demangle;
 mod display;
 mod entry;
+mod kernel_memory;
+mod kernel_variables;
 mod limitation;
 mod maps;
 mod model;
@@ -58,6 +60,7 @@ mod threads;
 
 pub use demangle::readable;
 pub use entry::Entry;
+pub use kernel_variables::kernel_variables;
 pub use limitation::Limitation;
 pub use maps::{Mapping, Maps};
 pub use model::{Function, Program, StackSample, ThreadState};

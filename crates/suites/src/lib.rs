@@ -16,9 +16,11 @@
 
 mod checks;
 mod custom;
+mod guests;
 mod model;
 mod walk;
 
+pub use guests::Guests;
 pub use model::{Placed, Position, Wrong};
 
 use engine::{PROFILE_HZ, RunRequest, Workload};
@@ -34,7 +36,12 @@ pub struct Suite {
     /// What it asks of a run. Each workload stands there once, in order, and has an entry of its own among
     /// the overrides.
     pub request: RunRequest,
+    /// The virtual machines that it is measured in by `knee vm`.
+    pub guests: Guests,
 }
+
+/// Suites of knee's own: `over-commit`.
+pub const BUILT_IN: &str = include_str!("built_in.toml");
 
 /// The suites of a text, by name, for the workloads of `table`.
 ///
@@ -59,7 +66,7 @@ fn suites_of(
 }
 
 /// What a suite may say besides its workloads.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "about",
     "workloads",
     "quick",
@@ -72,6 +79,7 @@ const KEYS: [&str; 12] = [
     "profile",
     "pin",
     "seed",
+    "vm",
 ];
 
 fn suite_of(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Suite, Wrong> {
@@ -100,6 +108,7 @@ fn suite_of(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Suite, W
                 request.pinned_cpus = cpus.iter().map(cpu).collect::<Result<_, _>>()?;
             }
             "seed" => request.seed = Some(checks::seed(&value)?),
+            "vm" => suite.guests = guests::read(&value)?,
             unread => return Err(value.wrong(format!("no suite reads the key `{unread}`"))),
         }
     }
@@ -116,7 +125,7 @@ fn suite_of(node: &Node<'_>, table: &[&'static dyn Workload]) -> Result<Suite, W
 const CPU_MAX: u64 = u16::MAX as u64;
 
 /// A quantity as the command line reads it.
-fn quantity<T>(
+pub(crate) fn quantity<T>(
     text: &Placed,
     read: impl Fn(&str) -> Result<T, quantities::Error>,
 ) -> Result<T, Wrong> {
@@ -135,6 +144,19 @@ mod tests {
     }
 
     #[test]
+    fn the_suites_of_knees_own_can_be_read() {
+        let suites = read(BUILT_IN, workloads::TABLE).unwrap();
+        let over_commit = &suites["over-commit"];
+        let guests = &over_commit.guests;
+        assert!(guests.cpus > guests.on, "{guests:?}");
+        assert_eq!(guests.cpu_models.len(), 2);
+        assert!(over_commit.request.workloads.contains(&"syscalls".to_owned()));
+        let wrong = read("[suite.a]\nworkloads = ['poll']\nvm = { cpu_s = 2 }", workloads::TABLE);
+        let wrong = wrong.unwrap_err().to_string();
+        assert!(wrong.contains("the table vm of a suite has no `cpu_s`"), "{wrong}");
+    }
+
+    #[test]
     fn the_document_lists_every_key() {
         let document = include_str!("../../../docs/suites.md");
         let document = document.split_whitespace().collect::<Vec<&str>>().join(" ");
@@ -147,7 +169,8 @@ mod tests {
         ];
         let (directory, flags) = custom::KEYS.split_last().unwrap();
         let own = format!("{}; `{directory}` is where they run", listed(flags, " and "));
-        for list in lists.into_iter().chain([own]) {
+        let guests = format!("The table `vm` has {}: ", listed(&guests::KEYS, " and "));
+        for list in lists.into_iter().chain([own, guests]) {
             assert!(document.contains(&list), "docs/suites.md lacks: {list}");
         }
     }

@@ -39,6 +39,7 @@ fn attribution(
         ChangeDetail::Series { most_at: Some(point), .. } => &[*point],
         ChangeDetail::Series { .. } => &table.points,
         ChangeDetail::Points { points, .. } => points,
+        ChangeDetail::Contention(contention) => std::slice::from_ref(&contention.point),
         _ => return None,
     };
     // The last of them that has a profile in both.

@@ -181,6 +181,27 @@ pub struct RunAttribution {
     pub difference: ProfileDifference,
 }
 
+/// How much more an operation changed by those that share something than by those that don't.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Contention {
+    /// How many do it at once.
+    pub point: u64,
+    /// How many times longer it takes in new than in base by those that share.
+    pub slowdown: Estimate,
+    /// The same by those that don't: the control.
+    pub control: Estimate,
+    /// The verdict on the control.
+    pub control_verdict: Verdict,
+    /// Those that share: `threads`.
+    pub sharing: String,
+    /// Those that don't: `processes`.
+    pub separate: String,
+    /// What they share: `the descriptor table`; empty where the operation names nothing.
+    pub shared: String,
+    /// How the kernel's locks wait in base and in new; absent where that is not another, or not known.
+    pub waiting: Option<Difference>,
+}
+
 /// What changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "change")]
@@ -192,6 +213,8 @@ pub enum ChangeDetail {
         /// The point that changed most, where it changed clearly more than the series.
         most_at: Option<u64>,
     },
+    /// A series changed where those that do it share something, and its control less.
+    Contention(Contention),
     /// A series is faster or slower at some points.
     Points {
         /// The points.
@@ -275,6 +298,8 @@ pub enum ChangeDetail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeKind {
+    /// A series changed only where those that do it share something: the lock that they meet at is another.
+    Contention,
     /// A series is faster or slower, as a whole or at some points.
     Figure,
     /// The medians of a series are others and its best tenth is not: a part of its operations changed, or a

@@ -3,6 +3,7 @@
 
 mod alarms;
 mod changed;
+mod contention;
 mod detected;
 mod drawn;
 mod refused;

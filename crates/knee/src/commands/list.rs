@@ -9,6 +9,7 @@ use engine::{About, Kind, Original, Workload};
 use locks::{Algorithm, Order, Waiting};
 use readiness::Mechanism;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 #[derive(Args, Debug)]
@@ -186,28 +187,36 @@ fn describe_suites(text: &mut String) {
         Ok(None) => text.push_str("  none: there is no knee.toml in this directory or above it\n"),
         Ok(Some((file, suites))) => {
             let _ = writeln!(text, "  of {}", file.display());
-            for (name, suite) in suites {
-                let names: Vec<&str> = suite.request.workloads.iter().map(String::as_str).collect();
-                let _ = writeln!(text, "  {name:<12} {}", names.join(", "));
-                if !suite.about.is_empty() {
-                    let _ = writeln!(text, "  {:<12} {}", "", suite.about);
-                }
-            }
+            suites.iter().for_each(|suite| describe_suite(text, suite));
         }
+    }
+    text.push_str("  of knee itself\n");
+    config::built_in().iter().flatten().for_each(|suite| describe_suite(text, suite));
+}
+
+fn describe_suite(text: &mut String, (name, suite): (&String, &suites::Suite)) {
+    let names: Vec<&str> = suite.request.workloads.iter().map(String::as_str).collect();
+    let _ = writeln!(text, "  {name:<12} {}", names.join(", "));
+    if !suite.about.is_empty() {
+        let _ = writeln!(text, "  {:<12} {}", "", suite.about);
     }
 }
 
 fn suites_json() -> Value {
-    let (file, suites) = match config::suites(None) {
-        Err(trouble) => return json!({ "wrong": trouble.to_string() }),
-        Ok(None) => return json!({ "file": null, "suites": [] }),
-        Ok(Some(file_and_suites)) => file_and_suites,
-    };
     let row = |(name, suite): (&String, &suites::Suite)| {
         let names: Vec<&str> = suite.request.workloads.iter().map(String::as_str).collect();
         json!({ "name": name, "about": suite.about, "workloads": names })
     };
-    json!({ "file": file.display().to_string(), "suites": suites.iter().map(row).collect::<Vec<_>>() })
+    let rows = |suites: &BTreeMap<String, suites::Suite>| suites.iter().map(row).collect::<Value>();
+    let built_in = rows(&config::built_in().unwrap_or_default());
+    match config::suites(None) {
+        Err(trouble) => json!({ "wrong": trouble.to_string(), "built_in": built_in }),
+        Ok(None) => json!({ "file": null, "suites": [], "built_in": built_in }),
+        Ok(Some((file, suites))) => {
+            let file = file.display().to_string();
+            json!({ "file": file, "suites": rows(&suites), "built_in": built_in })
+        }
+    }
 }
 
 fn original_json((about, original): (&About, &Original)) -> Value {

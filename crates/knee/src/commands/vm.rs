@@ -3,11 +3,14 @@
 pub mod flags;
 pub mod in_guest;
 mod kernels;
+mod root;
+mod spinlocks;
 mod turns;
 
 use crate::commands::compare::flags::{Compare, Output};
 use crate::commands::show::{self, Show};
 use crate::commands::{compare, record_path};
+use crate::config;
 use crate::exit::{Exit, Trouble, note};
 use crate::output::print_note;
 use ::record::{Run, SqliteArchive};
@@ -15,8 +18,7 @@ use engine::{Scratch, Stop};
 use flags::{Accel, Vm};
 use guest::{Accelerator, Hardware, Kernel, Machine};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::Path;
 use turns::{Ground, GuestSide};
 
@@ -25,6 +27,9 @@ const SPARED_MIB: u64 = 256;
 
 /// Boots the kernels, measures in turns, and compares.
 pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
+    let named = config::named(&vm.measured)?;
+    let guests = named.as_ref().map(|named| named.suite.guests.clone());
+    let vm = vm.or(guests.unwrap_or_default());
     let output = Output::from_run(&vm.measured);
     compare::check(&vm.judgement, &output)?;
     let file = record_path(&output.record_file)?;
@@ -42,7 +47,8 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     }
     let knee = std::env::current_exe().map_err(|error| failed("finding this program", error))?;
     let initramfs = directory.path().join("root");
-    write_root(&knee, &initramfs).map_err(|error| failed("the guest's root", error))?;
+    let written = root::write(&knee, &vm, named.as_ref(), directory.path(), &initramfs);
+    written.map_err(|error| failed("the guests' root", error))?;
 
     let mut sides: Vec<GuestSide> = labelled(hardware);
     let words = words(&vm);
@@ -83,8 +89,8 @@ fn hardware(vm: &Vm) -> Result<Vec<Hardware>, Trouble> {
             for append in &appends {
                 all.push(Hardware {
                     kernel: kernel.clone(),
-                    cpus: vm.cpus,
-                    memory_mib: (vm.memory >> 20) as u64,
+                    cpus: vm.cpus(),
+                    memory_mib: vm.memory_mib(),
                     cpu: cpu.clone(),
                     append: append.clone(),
                     accelerator: Accelerator::Tcg,
@@ -165,16 +171,19 @@ fn accelerator(accel: Accel, directory: &Path) -> Result<Accelerator, Trouble> {
     }
 }
 
-fn write_root(knee: &Path, path: &Path) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create_new(path)?);
-    guest::write_initramfs(knee, &mut out)?;
-    io::Write::flush(&mut out)
-}
-
 /// What each guest measures. All draw by the same seed, so that their cells have the same order.
 fn words(vm: &Vm) -> Vec<String> {
-    let mut words = vec!["run".to_owned()];
-    words.extend(vm.run.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
+    let words = vm.run_words();
+    let mut typed = words.iter().map(|word| word.to_string_lossy().into_owned());
+    let mut words = Vec::new();
+    while let Some(word) = typed.next() {
+        // The file stands in the guest where it is looked for.
+        match word.as_str() {
+            "--config" => _ = typed.next(),
+            word if word.starts_with("--config=") => {}
+            _ => words.push(word),
+        }
+    }
     if vm.measured.seed.is_none() {
         words.push(format!("--seed={}", fastrand::u32(..)));
     }
@@ -194,7 +203,7 @@ fn facts(
     let facts = [
         ("vm.accelerator", accelerator.name().to_owned()),
         ("vm.qemu", qemu.to_owned()),
-        ("vm.cpus", vm.cpus.to_string()),
+        ("vm.cpus", vm.cpus().to_string()),
         ("vm.host.cpus", count.to_string()),
         ("vm.host.kernel", host.fact("kernel.release").unwrap_or_default().to_owned()),
     ];

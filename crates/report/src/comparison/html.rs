@@ -8,6 +8,7 @@ use super::text::{
     advice, changes, confidence, headline, identity, in_unit, interval, legend, medians,
     ranked_changes, ratio_factor, scope, sign, tag, title, unit, word,
 };
+use crate::guests;
 use crate::history::sentences::difference;
 use crate::html::spark::{self, Accent};
 use crate::html::{Front, head, page_with};
@@ -40,7 +41,10 @@ pub fn page(runs: &[(Run, Conclusions)], comparison: &Comparison) -> String {
         style: STYLE,
         run_names: vec!["Base".to_owned(), "New".to_owned()],
         answer: answer(&pair),
-        section: section(&pair),
+        section: html! {
+            (section(&pair))
+            @if let Some(guests) = guests::of_runs(runs) { (guests::section(&guests)) }
+        },
     };
     page_with(runs, Some(&front))
 }

@@ -5,15 +5,18 @@
 use super::counts::Pair;
 use super::sight::{notes, sight};
 use super::text::{
-    advice, changes, confidence, identity, in_unit, interval, legend, medians, point, ratio, scope,
-    tag, title, unit, verdicts, with_remedy, word,
+    advice, changes, confidence, contention, identity, in_unit, interval, legend, medians, point,
+    ratio, scope, tag, title, unit, verdicts, with_remedy, word,
 };
+use crate::guests::Guests;
 use crate::layout::{
     BAD, BOLD, DIM, Detail, GAP, GOOD, INDENT, PLAIN, Pen, Style, display_width, right, widest,
     wrapped,
 };
 use crate::text::NO_FIGURE;
-use analysis::compare::{Change, ComparedRow, ComparedTable, Comparison, Difference, Verdict};
+use analysis::compare::{
+    Change, ChangeKind, ComparedRow, ComparedTable, Comparison, Difference, Verdict,
+};
 use anstyle::Style as Paint;
 use findings::format::{Unit, count, list};
 use findings::left_out;
@@ -35,12 +38,17 @@ pub fn text(pair: &Pair, style: &Style) -> String {
     for (name, run) in [("base", pair.base), ("new ", pair.new)] {
         pen.paragraph(&mut out, BOLD, &format!("{name}  {}", identity(run)), (0, 6));
     }
+    pen.contention(&mut out, pair.comparison);
     pen.differences(&mut out, pair.comparison, all);
     pen.verdicts(&mut out, pair);
     pen.changes(&mut out, pair.comparison);
     for table in &pair.comparison.tables {
         out.push('\n');
         pen.compared(&mut out, pair, table, all);
+    }
+    let runs = [pair.base, pair.new].into_iter().map(|run| (run, None));
+    if let Some(guests) = Guests::new(runs) {
+        pen.guests(&mut out, &guests);
     }
     pen.confidence(&mut out, pair);
     out
@@ -64,6 +72,19 @@ struct Layout<'a> {
 }
 
 impl Pen {
+    /// What only a lock explains: the first that a reader has to know.
+    fn contention(&self, out: &mut String, comparison: &Comparison) {
+        let contention = contention(comparison);
+        if contention.is_empty() {
+            return;
+        }
+        out.push('\n');
+        self.heading(out, "Findings");
+        for change in contention {
+            self.change(out, comparison, change);
+        }
+    }
+
     /// The recorded facts that differ. They come first: all verdicts depend on them.
     fn differences(&self, out: &mut String, comparison: &Comparison, all: bool) {
         out.push('\n');
@@ -135,7 +156,8 @@ impl Pen {
     fn changes(&self, out: &mut String, comparison: &Comparison) {
         out.push('\n');
         self.heading(out, "Changed");
-        let changes = changes(comparison);
+        let mut changes = changes(comparison);
+        changes.retain(|change| change.kind != ChangeKind::Contention);
         if changes.is_empty() {
             self.line(out, "  No change that is significant and beyond the margin.");
         }

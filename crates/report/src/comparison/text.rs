@@ -9,6 +9,7 @@ use analysis::compare::{
     Direction, Ratio, Verdict,
 };
 use analysis::is_predicted;
+use findings::contention::short_sentence;
 use findings::format::{Unit, count, counted, factor, percent, significant};
 use findings::run_changes::sentence;
 use record::{Run, Warning};
@@ -129,12 +130,16 @@ pub(super) fn changes(comparison: &Comparison) -> Vec<&Change> {
 pub(crate) fn ranked_changes(comparison: &Comparison) -> Vec<&Change> {
     let size = |ratio: &Ratio| ratio.ratio.value.ln().abs();
     let rank = |change: &&Change| match &change.detail {
-        ChangeDetail::Series { ratio, .. } => (0, size(ratio)),
-        ChangeDetail::Points { ratio, .. } => (1, size(ratio)),
-        ChangeDetail::Medians { ratio } => (2, size(ratio)),
-        _ => (3, 0.0),
+        ChangeDetail::Contention(contended) => {
+            (0, (contended.slowdown.value / contended.control.value).ln().abs())
+        }
+        ChangeDetail::Series { ratio, .. } => (1, size(ratio)),
+        ChangeDetail::Points { ratio, .. } => (2, size(ratio)),
+        ChangeDetail::Medians { ratio } => (3, size(ratio)),
+        _ => (4, 0.0),
     };
     let mut changes = changes(comparison);
+    changes.retain(|change| !is_explained(comparison, change));
     changes.sort_by(|a, b| {
         let [(sort_a, size_a), (sort_b, size_b)] = [rank(a), rank(b)];
         let by_size = size_b.total_cmp(&size_a);
@@ -143,10 +148,39 @@ pub(crate) fn ranked_changes(comparison: &Comparison) -> Vec<&Change> {
     changes
 }
 
+/// Whether a finding about locks has the figures of this change, too.
+fn is_explained(comparison: &Comparison, change: &Change) -> bool {
+    let key = |change: &Change| {
+        let Change { workload, parameters, metric, subjects, direction, .. } = change;
+        (workload.clone(), parameters.clone(), metric.clone(), subjects.clone(), *direction)
+    };
+    let mut contention =
+        comparison.changes.iter().filter(|change| change.kind == ChangeKind::Contention);
+    change.kind == ChangeKind::Figure && contention.any(|finding| key(finding) == key(change))
+}
+
+/// What changed only where those that do it share something, the largest first.
+pub(super) fn contention(comparison: &Comparison) -> Vec<&Change> {
+    let mut changes = ranked_changes(comparison);
+    changes.retain(|change| change.kind == ChangeKind::Contention);
+    changes
+}
+
 /// The comparison in one sentence: its first change, else how many series are the same.
 pub(crate) fn headline(comparison: &Comparison) -> String {
     let changes = ranked_changes(comparison);
     let series = Counts::of_series(comparison.tables.iter());
+    let contention = contention(comparison);
+    if let Some(ChangeDetail::Contention(contended)) =
+        contention.first().map(|change| &change.detail)
+    {
+        let label = label(comparison, contention[0]);
+        let more = match contention.len() - 1 {
+            0 => String::new(),
+            more => format!("; {} more of this kind", count(more as u64)),
+        };
+        return [short_sentence(&label, contended), more].concat();
+    }
     if let (Some(largest), 2..) = (largest(comparison), series.slower + series.faster) {
         let [slower, faster, total] =
             [series.slower, series.faster, series.total()].map(|number| count(number as u64));
@@ -189,6 +223,14 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
     }
 }
 
+/// The label of the subject of a change.
+fn label(comparison: &Comparison, change: &Change) -> String {
+    let subject = change.subjects.first().map_or("", String::as_str);
+    let mut rows = comparison.tables.iter().flat_map(|table| &table.rows);
+    let label = rows.find(|row| row.subject == subject).map(|row| row.label.as_str());
+    label.unwrap_or(subject).to_owned()
+}
+
 /// The series that changed most.
 fn largest(comparison: &Comparison) -> Option<&ComparedRow> {
     let rows = comparison.tables.iter().flat_map(|table| &table.rows);
@@ -211,6 +253,7 @@ pub(crate) fn tag(change: &Change) -> (char, &'static str) {
         None => '•',
     };
     let word = match (change.kind, change.direction) {
+        (ChangeKind::Contention, _) => "lock",
         (ChangeKind::Figure, Some(Direction::Worse)) => word(Verdict::Slower),
         (ChangeKind::Figure, Some(Direction::Better)) => word(Verdict::Faster),
         (ChangeKind::Figure, None) => "changed",

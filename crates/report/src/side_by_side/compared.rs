@@ -3,6 +3,7 @@
 use super::grid::{Cell, Grid};
 use super::{SideBySide, SideCell, SideRow, SideTable, confidence, legend, range};
 use crate::comparison::{headline, in_unit, ranked_changes, ratio, tag, with_remedy};
+use crate::guests::Guests;
 use crate::history::sentences::difference;
 use crate::layout::{BAD, BOLD, DIM, Detail, GOOD, INDENT, PLAIN, Pen, Style};
 use crate::text::NO_FIGURE;
@@ -49,6 +50,9 @@ pub fn text(side: &SideBySide<'_>, style: &Style) -> String {
     }
     pen.aside(&mut out, &legend(side, margin, "*"));
     pen.left_out_of_runs(&mut out, side);
+    if let Some(guests) = Guests::new(side.runs.iter().map(|(run, _)| (run, None))) {
+        pen.guests(&mut out, &guests);
+    }
     out.push('\n');
     pen.heading(&mut out, "Confidence");
     pen.indented(&mut out, &format!("{}.", confidence(side)));

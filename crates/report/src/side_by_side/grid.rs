@@ -4,21 +4,21 @@ use crate::layout::{DIM, GAP, INDENT, Pen, display_width, right, widest};
 use anstyle::Style as Paint;
 
 /// A table as text.
-pub(super) struct Grid {
+pub(crate) struct Grid {
     /// What the rows are.
-    pub(super) stub: String,
+    pub(crate) stub: String,
     /// The head of each column: its lines.
-    pub(super) heads: Vec<Vec<String>>,
+    pub(crate) heads: Vec<Vec<String>>,
     /// The rows: their names, and the lines of each cell.
-    pub(super) rows: Vec<(String, Vec<Cell>)>,
+    pub(crate) rows: Vec<(String, Vec<Cell>)>,
 }
 
 /// The lines of a cell.
-pub(super) type Cell = Vec<(Paint, String)>;
+pub(crate) type Cell = Vec<(Paint, String)>;
 
 impl Pen {
     /// Writes the table, in as many parts as the width asks for.
-    pub(super) fn grid(&self, out: &mut String, grid: &Grid) {
+    pub(crate) fn grid(&self, out: &mut String, grid: &Grid) {
         let names = grid.rows.iter().map(|(name, _)| name);
         let stub = widest(names.chain([&grid.stub])) + INDENT;
         let width = |column: usize| {

@@ -5,6 +5,7 @@ use super::compared::{margin, ranked};
 use super::machines::{by_group, by_scope};
 use super::{SideBySide, SideCell, SideTable, confidence, legend, range};
 use crate::comparison::{headline, ratio, with_remedy, word};
+use crate::guests;
 use crate::history::sentences::difference;
 use crate::html::{Front, head, page_with};
 use crate::text;
@@ -38,7 +39,10 @@ pub fn page(side: &SideBySide<'_>) -> String {
         style: STYLE,
         run_names: run_names.collect(),
         answer: answer(side, &names),
-        section: section(side, true),
+        section: html! {
+            (section(side, true))
+            @if let Some(guests) = guests::of_runs(side.runs) { (guests::section(&guests)) }
+        },
     };
     page_with(side.runs, Some(&front))
 }

@@ -4,6 +4,7 @@ use crate::commands::compare::flags::Judgement;
 use crate::commands::run::flags::Run;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
+use suites::Guests;
 
 #[derive(Args, Debug)]
 #[command(after_help = MORE)]
@@ -17,27 +18,77 @@ pub struct Vm {
     /// Words for the kernel's command line: `nopvspin mitigations=off`
     #[arg(long = "append", value_name = "WORDS", allow_hyphen_values = true)]
     pub appends: Vec<String>,
-    /// CPUs of each guest
-    #[arg(long, value_name = "N", default_value = "2", value_parser = quantities::count_within::<u32>(1..=255))]
-    pub cpus: u32,
+    /// CPUs of each guest [default: 2]
+    #[arg(long, value_name = "N", value_parser = quantities::count_within::<u32>(1..=255))]
+    pub cpus: Option<u32>,
     /// CPUs of this machine that they run on [default: all]
     #[arg(long, value_name = "N", value_parser = quantities::count_within::<u32>(1..=4096))]
     pub on: Option<u32>,
-    /// Memory of each guest
-    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = quantities::bytes)]
-    pub memory: usize,
+    /// Memory of each guest [default: 1G]
+    #[arg(long, value_name = "BYTES", value_parser = quantities::bytes)]
+    pub memory: Option<usize>,
     /// What runs the guests: KVM where it works, else emulation
     #[arg(long, value_name = "WHAT", default_value = "auto")]
     pub accel: Accel,
+    /// Measure this suite of knee.toml, or `over-commit`, in the guests that it describes; flags override it
+    #[arg(long, value_name = "NAME")]
+    pub suite: Option<String>,
     #[command(flatten)]
     pub judgement: Judgement,
     /// Workloads and flags, as of `knee run`
-    #[arg(value_name = "run WORKLOAD…", last = true, required = true)]
+    #[arg(value_name = "run WORKLOAD…", last = true, required_unless_present = "suite")]
     pub run: Vec<OsString>,
     /// What these words ask to be measured.
     #[arg(skip)]
     pub measured: Run,
 }
+
+impl Vm {
+    /// What the guests measure, as a command line of `knee run`.
+    pub fn run_words(&self) -> Vec<OsString> {
+        let mut words = self.run.clone();
+        if words.is_empty() {
+            words.push("run".into());
+        }
+        if let Some(suite) = &self.suite {
+            words.extend(["--suite".into(), suite.into()]);
+        }
+        words
+    }
+
+    /// The same with what `guests` say where no flag does.
+    #[must_use]
+    pub fn or(mut self, guests: Guests) -> Vm {
+        let lists = [
+            (&mut self.kernels, guests.kernels),
+            (&mut self.cpu_models, guests.cpu_models),
+            (&mut self.appends, guests.appends),
+        ];
+        for (typed, of_suite) in lists {
+            if typed.is_empty() {
+                *typed = of_suite;
+            }
+        }
+        self.cpus = self.cpus.or(guests.cpus);
+        self.on = self.on.or(guests.on);
+        self.memory = self.memory.or(guests.memory);
+        self
+    }
+
+    /// The CPUs of each guest.
+    pub fn cpus(&self) -> u32 {
+        self.cpus.unwrap_or(CPUS)
+    }
+
+    /// The memory of each guest, in MiB.
+    pub fn memory_mib(&self) -> u64 {
+        self.memory.map_or(MEMORY_MIB, |bytes| (bytes >> 20) as u64)
+    }
+}
+
+/// The CPUs and the memory of a guest, where neither a flag nor a suite says otherwise.
+const CPUS: u32 = 2;
+const MEMORY_MIB: u64 = 1_024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Accel {
@@ -56,4 +107,5 @@ Each kernel is booted with knee as its only program, and measures cell by cell i
 
 Examples:
   knee vm --kernel debian:6.1 --kernel debian:6.12 -- run poll
-  knee vm --kernel arch/x86/boot/bzImage --append nopvspin --append '' -- run lock --quick";
+  knee vm --kernel arch/x86/boot/bzImage --append nopvspin --append '' -- run lock --quick
+  knee vm --suite over-commit -- run -o over-commit.html";

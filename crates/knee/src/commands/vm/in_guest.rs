@@ -1,5 +1,6 @@
 //! What this program does in a guest: it measures as `knee run` does, and hands each cell to the host.
 
+use super::spinlocks;
 use crate::args::{self, Command};
 use crate::commands::run;
 use crate::exit::Trouble;
@@ -56,6 +57,7 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
         let (plan, secrets) = run::planned(&asked)?;
         settings.secrets = secrets;
         let mut run = run::new_run(&asked, plan, words, &settings.clock);
+        run.host_before.facts.extend(spinlocks::facts());
         run.summary.labels = run::labels::labels(&asked.labels)?;
         run.summary.number = writer.begin(&run)?;
         run

@@ -18,7 +18,7 @@ struct Segment {
     offset: u64,
 }
 
-pub(super) struct KernelMemory {
+pub(crate) struct KernelMemory {
     file: File,
     segments: Vec<Segment>,
 }

@@ -1,0 +1,203 @@
+//! What each CPU of virtual machines had of the CPUs of their host, and, where the machines differ in how their kernel's
+//! locks wait, what Jeremy Fitzhardinge measured in 2008.
+
+mod published;
+
+use crate::layout::{PLAIN, Pen};
+use crate::side_by_side::grid::Grid;
+use crate::text::NO_FIGURE;
+use crate::text::averages;
+use analysis::Analysis;
+use findings::Conclusions;
+use findings::format::{factor, significant};
+use maud::{Markup, html};
+use published::PUBLISHED;
+use record::{Run, SPINLOCKS};
+
+/// The label of the kernel and the machine that a run of `knee vm` has.
+const KERNEL: &str = "kernel";
+
+/// One machine, or one row of the publication.
+struct Row {
+    name: String,
+    /// The elapsed time of a build, under each load.
+    loads: Vec<Elapsed>,
+    /// The seconds that each of its CPUs ran.
+    cpus: Vec<f64>,
+}
+
+/// How long a build took.
+#[derive(Clone)]
+enum Elapsed {
+    /// Mean and deviation, in seconds.
+    Mean { seconds: f64, deviation: Option<f64> },
+    /// Why there is none.
+    None(String),
+}
+
+/// Virtual machines of one command.
+pub(crate) struct Guests {
+    rows: Vec<Row>,
+    /// The names of the loads that were built under.
+    loads: Vec<String>,
+    /// Whether their kernels' locks wait in different ways.
+    differ_in_locks: bool,
+}
+
+impl Guests {
+    /// Those of `runs`; none where a run is of no virtual machine.
+    pub(crate) fn new<'a>(
+        runs: impl Iterator<Item = (&'a Run, Option<&'a Analysis>)>,
+    ) -> Option<Guests> {
+        let (mut rows, mut loads, mut locks) = (Vec::new(), Vec::new(), Vec::new());
+        for (run, analysis) in runs {
+            let cpus = run.host_after.as_ref()?.guest_cpu_seconds();
+            if cpus.is_empty() {
+                return None;
+            }
+            let waiting = run.host_before.fact(SPINLOCKS);
+            locks.push(waiting);
+            let (names, elapsed) = analysis.map(elapsed).unwrap_or_default();
+            loads = names;
+            let labels = &run.summary.labels;
+            let name = labels.get(KERNEL).map_or_else(|| run.summary.id.clone(), String::clone);
+            let name = waiting.map_or(name.clone(), |waiting| format!("{waiting}: {name}"));
+            rows.push(Row { name, loads: elapsed, cpus });
+        }
+        let first = *locks.first()?;
+        let differ_in_locks = locks.iter().any(|waiting| *waiting != first && waiting.is_some());
+        Some(Guests { rows, loads, differ_in_locks })
+    }
+
+    /// The number of CPUs of the machine that has most.
+    fn cpus(&self) -> usize {
+        self.rows.iter().map(|row| row.cpus.len()).max().unwrap_or(0)
+    }
+}
+
+/// The loads of a build and how long it took under each.
+fn elapsed(analysis: &Analysis) -> (Vec<String>, Vec<Elapsed>) {
+    let Some(builds) = analysis.averages.first() else { return Default::default() };
+    // The elapsed time is the first of the times.
+    let Some(row) = builds.rows.iter().find(|row| row.metric.unit == "ns") else {
+        return Default::default();
+    };
+    let mut all = Vec::new();
+    for (index, column) in averages::shown(builds) {
+        let elapsed = match &row.figures[index] {
+            Some(average) => Elapsed::Mean {
+                seconds: average.mean / 1e9,
+                deviation: average.deviation.map(|deviation| deviation / 1e9),
+            },
+            None => Elapsed::None(averages::outcome(column).unwrap_or_default()),
+        };
+        all.push((averages::head(column), elapsed));
+    }
+    all.into_iter().unzip()
+}
+
+/// `410.7 (2.5)`, and its ratio to that of the first row.
+fn elapsed_texts(elapsed: Option<&Elapsed>, first: Option<&Elapsed>) -> [String; 2] {
+    let Some(elapsed) = elapsed else { return [NO_FIGURE.to_owned(), String::new()] };
+    let (seconds, deviation) = match elapsed {
+        Elapsed::Mean { seconds, deviation } => (*seconds, *deviation),
+        Elapsed::None(why) => return [why.clone(), String::new()],
+    };
+    let deviation = deviation.map(|deviation| format!(" ({})", significant(deviation)));
+    let ratio = match first {
+        Some(Elapsed::Mean { seconds: base, .. }) => factor(seconds / base),
+        _ => String::new(),
+    };
+    [format!("{}{}", significant(seconds), deviation.unwrap_or_default()), ratio]
+}
+
+fn seconds(value: f64) -> String {
+    significant(value)
+}
+
+impl Pen {
+    /// A table of the CPU time.
+    pub(crate) fn guests(&self, out: &mut String, guests: &Guests) {
+        out.push('\n');
+        self.heading(out, "Time that the guests' CPUs ran, in s");
+        let heads = (0..guests.cpus()).map(|cpu| vec![format!("CPU {cpu}")]);
+        let heads = heads.chain([vec!["all".to_owned()]]).collect();
+        let rows = guests.rows.iter().map(|row| {
+            let all = row.cpus.iter().sum::<f64>();
+            let missing = guests.cpus() - row.cpus.len();
+            let cells = row.cpus.iter().map(|cpu| seconds(*cpu));
+            let cells = cells.chain((0..missing).map(|_| NO_FIGURE.to_owned()));
+            let cells = cells.chain([seconds(all)]).map(|text| vec![(PLAIN, text)]);
+            (row.name.clone(), cells.collect())
+        });
+        let grid = Grid { stub: "guest".to_owned(), heads, rows: rows.collect() };
+        self.grid(out, &grid);
+    }
+}
+
+/// The guests of a page's runs.
+pub(crate) fn of_runs(runs: &[(Run, Conclusions)]) -> Option<Guests> {
+    Guests::new(runs.iter().map(|(run, conclusions)| (run, Some(&conclusions.analysis))))
+}
+
+/// The section of a page; with the publication where the machines differ in their locks.
+pub(crate) fn section(guests: &Guests) -> Markup {
+    let loads = guests.loads.iter().map(String::as_str);
+    html! {
+        section #guests aria-labelledby="guests-head" {
+            h2 #guests-head { "The guests' CPUs" }
+            (table("guests-table", "This run", &loads.collect::<Vec<_>>(), &guests.rows))
+            p.legend-line {
+                "The time that each CPU of a guest ran on the CPUs of its host, from the boot to the end."
+            }
+            @if guests.differ_in_locks { (publication()) }
+        }
+    }
+}
+
+fn publication() -> Markup {
+    html! {
+        h3 { "Next to it: a guest with four CPUs on two, in 2008" }
+        (table("published-table", PUBLISHED.title, PUBLISHED.loads, &PUBLISHED.rows()))
+        p.legend-line {
+            (PUBLISHED.source) " Ticket locks are fair, as queued ones are; byte locks are test-and-set locks. Seconds "
+            "of two machines can't be compared, but the ratios to the first row can."
+        }
+    }
+}
+
+/// Rows down; loads and CPUs across. Below a time stands its ratio to that of the first row.
+fn table(id: &str, title: &str, loads: &[&str], rows: &[Row]) -> Markup {
+    let cpus = rows.iter().map(|row| row.cpus.len()).max().unwrap_or(0);
+    html! {
+        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
+            table.figures.compared.side {
+                caption id=(id) { div { strong { (title) } ", in s" } }
+                thead { tr {
+                    th scope="col" { "locks" }
+                    @for load in loads { th.number scope="col" { (load) } }
+                    @for cpu in 0..cpus { th.number scope="col" { "CPU " (cpu) } }
+                    th.number scope="col" { "all CPUs" }
+                } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            th scope="row" { (row.name) }
+                            @for index in 0..loads.len() {
+                                @let first = rows.first().and_then(|first| first.loads.get(index));
+                                @let [text, ratio] = elapsed_texts(row.loads.get(index), first);
+                                td.number { (text) @if !ratio.is_empty() { span.interval { (ratio) } } }
+                            }
+                            @for cpu in 0..cpus {
+                                td.number { (row.cpus.get(cpu).map_or(NO_FIGURE.to_owned(), |cpu| seconds(*cpu))) }
+                            }
+                            td.number {
+                                @if row.cpus.is_empty() { (NO_FIGURE) } @else { (seconds(row.cpus.iter().sum())) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

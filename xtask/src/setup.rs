@@ -53,6 +53,7 @@ const NEEDS: &[Need] = &[
     need("load `knee httpd`, and to compare `knee load` with it", &["wrk"], "wrk"),
     need("load `knee httpd`, and to compare `knee load` with it", &["httperf"], "httperf"),
     need("load `knee httpd`", &["ab"], "apache2-utils"),
+    need("start ranks of `knee run` by hydra", &["mpiexec.hydra", "mpiexec"], "mpich"),
     need("boot kernels with `knee vm`", &["qemu-system-x86_64"], "qemu-system-x86"),
 ];
 

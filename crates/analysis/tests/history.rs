@@ -36,6 +36,8 @@ fn summary(number: i64) -> RunSummary {
         cells_planned: 1,
         labels: BTreeMap::new(),
         origin: String::new(),
+        host: String::new(),
+        fleet: None,
     }
 }
 

@@ -79,6 +79,8 @@ fn summary(
         cells_planned: cells,
         labels: request.labels.clone(),
         origin: String::new(),
+        host: String::new(),
+        fleet: None,
     }
 }
 

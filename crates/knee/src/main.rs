@@ -11,6 +11,7 @@ mod config;
 mod documents;
 mod exit;
 mod files;
+mod launchers;
 mod originals;
 mod output;
 mod progress;

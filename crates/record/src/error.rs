@@ -37,8 +37,8 @@ pub enum Error {
     },
     /// It does not name a run.
     #[error(
-        "'{text}' does not name a run; use last, a number, the beginning of an id, FILE.db or \
-         FILE.db:RUN"
+        "'{text}' does not name a run; use last, last@HOST, a number, the beginning of an id, FILE.db \
+         or FILE.db:RUN"
     )]
     BadRunRef {
         /// What was given.

@@ -5,6 +5,7 @@
 
 use crate::{Host, Run};
 use HostRole::{Cause, Constant, Fleeting, Hardware, Identity, Resume, Waiting};
+use std::collections::BTreeMap;
 
 /// What a fact of a host is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,12 @@ pub struct HostFact {
 pub const HOST_NAME: &str = "host.name";
 /// The key of a hash of the machine's id, which is the same after each boot.
 pub const HOST_ID: &str = "host.id";
+/// The key of what gave the host its name, where the kernel did not: the flag `--host-name`, or a launcher.
+pub const HOST_NAMED_BY: &str = "host.named_by";
+/// The key of the id that the kernel draws at each boot.
+pub const HOST_BOOT: &str = "host.boot";
+/// The key of the container that it was measured in: `docker`. Absent outside of one.
+pub const CONTAINER: &str = "container.kind";
 /// The key of how nice its processes are to others: 0 is usual, 19 gives way to all.
 pub const NICE: &str = "process.nice";
 
@@ -57,6 +64,7 @@ pub const CACHE: &str = "cpu.cache.";
 pub const HOST_FACTS: &[HostFact] = &[
     fact(HOST_NAME, "host", &[Identity]),
     fact(HOST_ID, "machine id", &[Identity, Resume]),
+    fact(HOST_NAMED_BY, "", &[Fleeting]),
     fact("kernel.release", "kernel", &[Resume, Constant, Cause]),
     fact("kernel.version", "kernel build", &[Cause]),
     fact(SPINLOCKS, "spinlocks", &[Cause, Waiting]),
@@ -78,7 +86,10 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("hypervisor.present", "hypervisor present", &[Hardware, Cause]),
     fact("hypervisor.vendor", "hypervisor vendor", &[Hardware, Cause]),
     fact("hypervisor.", "hypervisor", &[Cause]),
-    fact("container.", "", &[]),
+    fact("cloud.instance_type", "instance type", &[Hardware, Cause]),
+    fact("cloud.", "cloud", &[Cause]),
+    fact("container.", "container", &[Cause]),
+    fact("machine.product", "machine", &[Hardware, Cause]),
     fact("machine", "", &[]),
     fact("memory.thp", "huge pages", &[Cause]),
     fact("memory.total", "", &[]),
@@ -87,7 +98,8 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("sysctl.", "", &[Cause]),
     fact("clock.", "", &[]),
     fact("simulated", "", &[]),
-    fact("host.boot", "", &[Fleeting]),
+    fact("fleet.", "", &[Fleeting]),
+    fact(HOST_BOOT, "", &[Fleeting]),
     fact("load.", "", &[Fleeting]),
     fact("busiest.", "", &[Fleeting]),
     fact("uptime", "", &[Fleeting]),
@@ -214,33 +226,111 @@ impl Host {
     /// The facts of `role` in which this host differs from `second`, in the order of the table. A fact
     /// that one of them lacks is not known to differ: records of knee before 0.1 have no identity.
     pub fn differing<'a>(&'a self, second: &'a Host, role: HostRole) -> Vec<HostDifference<'a>> {
-        let mut all: Vec<(usize, HostDifference<'a>)> = Vec::new();
-        for (key, first) in &self.facts {
-            let Some((rank, fact)) = HostFact::find(key) else { continue };
-            let Some(second) = second.facts.get(key) else { continue };
-            if fact.roles.contains(&role) && first != second {
-                all.push((rank, HostDifference { key, first, second }));
-            }
-        }
-        all.sort_by_key(|(rank, _)| *rank);
-        all.into_iter().map(|(_, difference)| difference).collect()
+        differing(&self.facts, &second.facts, role)
     }
 
-    /// The facts in which the hardware of this host differs from that of `second`. How many CPUs a process may
-    /// use is a matter of its mask: it stands for the machine's number of CPUs only where records lack that
-    /// number, and don't say that it is one machine.
-    pub fn differing_hardware<'a>(&'a self, second: &'a Host) -> Vec<HostDifference<'a>> {
-        let has_online = [self, second].iter().all(|host| host.fact("cpu.online").is_some());
-        let is_mask = has_online || self.is_same_machine(second) == Some(true);
-        let mut differing = self.differing(second, Hardware);
-        differing.retain(|difference| !(is_mask && difference.key == "cpu.count"));
-        differing
+    /// Whether it is the machine that `second` is: see [`MachineMatch::of`].
+    pub fn machine_match<'a>(&'a self, second: &'a Host) -> MachineMatch<'a> {
+        MachineMatch::of(&self.facts, &second.facts)
     }
 
-    /// Whether it is the machine that `second` is; `None` where one of them does not say which it is.
+    /// Whether it says that it is the machine that `second` is; `None` where one of them does not say which it is.
     pub fn is_same_machine(&self, second: &Host) -> Option<bool> {
-        Some(self.fact(HOST_ID)? == second.fact(HOST_ID)?)
+        is_same_machine(&self.facts, &second.facts)
     }
+}
+
+/// Whether two hosts are one machine: the one decision of `compare`, `history` and `advise`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MachineMatch<'a> {
+    /// Both say so.
+    Same,
+    /// The hardware is equal, and nothing says that they are two: records of knee before 0.1, containers and guests
+    /// have no identity.
+    Alike,
+    /// The hardware is equal, and they say that they are two.
+    Twin,
+    /// The hardware differs in these facts.
+    OtherHardware(Vec<HostDifference<'a>>),
+}
+
+impl<'a> MachineMatch<'a> {
+    /// The match of two hosts with these facts.
+    pub fn of(first: &'a BTreeMap<String, String>, second: &'a BTreeMap<String, String>) -> Self {
+        let is_same = is_same_machine(first, second);
+        let differing = differing_hardware(first, second, is_same);
+        match is_same {
+            _ if !differing.is_empty() => Self::OtherHardware(differing),
+            Some(true) => Self::Same,
+            Some(false) => Self::Twin,
+            None => Self::Alike,
+        }
+    }
+
+    /// Whether figures of both may be joined.
+    pub fn is_joinable(&self) -> bool {
+        matches!(self, Self::Same | Self::Alike)
+    }
+}
+
+/// Different machine ids are different machines. Equal ids are one machine, unless its names differ and it booted in
+/// between: then one is a copy of the other's disk. Without ids the names decide. In a container, a name that nobody
+/// gave is drawn for each, and says nothing.
+fn is_same_machine(
+    first: &BTreeMap<String, String>,
+    second: &BTreeMap<String, String>,
+) -> Option<bool> {
+    let hosts = [first, second];
+    let fact = |key: &str| hosts.map(|host| host.get(key).map(String::as_str));
+    let equal = |key: &str| matches!(fact(key), [Some(first), Some(second)] if first == second);
+    let ids = fact(HOST_ID);
+    if ids.iter().all(Option::is_some) && !equal(HOST_ID) {
+        return Some(false);
+    }
+    let is_given = |host: &BTreeMap<String, String>| host.contains_key(HOST_NAMED_BY);
+    let is_named = |host: &BTreeMap<String, String>| {
+        host.contains_key(HOST_NAME) && (is_given(host) || !host.contains_key(CONTAINER))
+    };
+    let names_differ = hosts.iter().all(|host| is_named(host)) && !equal(HOST_NAME);
+    let are_given = hosts.iter().all(|host| is_given(host));
+    match ids {
+        // Of one boot is one machine, however it is called meanwhile; only names that were given say otherwise.
+        [Some(_), Some(_)] if names_differ && (are_given || !equal(HOST_BOOT)) => Some(false),
+        [Some(_), Some(_)] => Some(true),
+        [None, None] if names_differ => Some(false),
+        _ => None,
+    }
+}
+
+fn differing<'a>(
+    first: &'a BTreeMap<String, String>,
+    second: &'a BTreeMap<String, String>,
+    role: HostRole,
+) -> Vec<HostDifference<'a>> {
+    let mut all: Vec<(usize, HostDifference<'a>)> = Vec::new();
+    for (key, first) in first {
+        let Some((rank, fact)) = HostFact::find(key) else { continue };
+        let Some(second) = second.get(key) else { continue };
+        if fact.roles.contains(&role) && first != second {
+            all.push((rank, HostDifference { key, first, second }));
+        }
+    }
+    all.sort_by_key(|(rank, _)| *rank);
+    all.into_iter().map(|(_, difference)| difference).collect()
+}
+
+/// How many CPUs a process may use is a matter of its mask: it stands for the machine's number of CPUs only where
+/// records lack that number, and don't say that it is one machine.
+fn differing_hardware<'a>(
+    first: &'a BTreeMap<String, String>,
+    second: &'a BTreeMap<String, String>,
+    is_same: Option<bool>,
+) -> Vec<HostDifference<'a>> {
+    let has_online = [first, second].iter().all(|host| host.contains_key("cpu.online"));
+    let is_mask = has_online || is_same == Some(true);
+    let mut differing = differing(first, second, Hardware);
+    differing.retain(|difference| !(is_mask && difference.key == "cpu.count"));
+    differing
 }
 
 #[cfg(test)]
@@ -279,8 +369,12 @@ mod tests {
     fn another_cpu_mask_is_not_another_machine() {
         let keys = |first: &[(&str, &str)], second: &[(&str, &str)]| -> Vec<String> {
             let (first, second) = (host(first), host(second));
-            let differing = first.differing_hardware(&second);
-            differing.into_iter().map(|difference| difference.key.to_owned()).collect()
+            match first.machine_match(&second) {
+                MachineMatch::OtherHardware(differing) => {
+                    differing.into_iter().map(|difference| difference.key.to_owned()).collect()
+                }
+                _ => Vec::new(),
+            }
         };
         let [two, masked] =
             [[("cpu.online", "2"), ("cpu.count", "2")], [("cpu.online", "2"), ("cpu.count", "1")]];
@@ -317,5 +411,42 @@ mod tests {
         assert_eq!(old.is_same_machine(&new), None);
         assert_eq!(new.is_same_machine(&new), Some(true));
         assert_eq!(new.is_same_machine(&host(&[(HOST_ID, "8")])), Some(false));
+    }
+
+    #[test]
+    fn names_tell_machines_apart_that_have_equal_ids_or_none() {
+        let same = |first: &[(&str, &str)], second: &[(&str, &str)]| {
+            host(first).is_same_machine(&host(second))
+        };
+        let [a, b] = [(HOST_NAME, "a"), (HOST_NAME, "b")];
+        let (id, boot) = ((HOST_ID, "7"), (HOST_BOOT, "1"));
+        let (given, docker) = ((HOST_NAMED_BY, "--host-name"), (CONTAINER, "docker"));
+        assert_eq!(same(&[a, id, boot], &[a, id, (HOST_BOOT, "2")]), Some(true), "it booted");
+        assert_eq!(same(&[a, id, boot], &[b, id, boot]), Some(true), "it was renamed");
+        assert_eq!(same(&[a, id, boot], &[b, id, (HOST_BOOT, "2")]), Some(false), "a copied disk");
+        assert_eq!(same(&[a, id, boot, given], &[b, id, boot, given]), Some(false), "as given");
+        assert_eq!(same(&[a, id, boot, given], &[b, id, boot]), Some(true), "one name is drawn");
+        assert_eq!(same(&[a], &[b]), Some(false));
+        assert_eq!(same(&[a], &[a]), None, "many machines are called localhost");
+        assert_eq!(same(&[a], &[b, id]), None, "a record of knee before 0.1");
+        assert_eq!(same(&[a, docker], &[b, docker]), None, "names of containers are drawn");
+        let drawn = [docker, id];
+        assert_eq!(same(&[&[a], &drawn[..]].concat(), &[&[b], &drawn[..]].concat()), Some(true));
+        assert_eq!(same(&[a, docker, given], &[b, docker, given]), Some(false));
+    }
+
+    #[test]
+    fn equal_hardware_is_no_machine() {
+        let machine = |name, id, product| {
+            host(&[(HOST_NAME, name), (HOST_ID, id), ("machine.product", product)])
+        };
+        let first = machine("a", "1", "m5.large");
+        assert_eq!(first.machine_match(&first), MachineMatch::Same);
+        assert_eq!(first.machine_match(&machine("b", "2", "m5.large")), MachineMatch::Twin);
+        assert_eq!(first.machine_match(&host(&[])), MachineMatch::Alike);
+        let other = machine("a", "1", "m5.xlarge");
+        let MachineMatch::OtherHardware(differing) = first.machine_match(&other) else { panic!() };
+        assert_eq!(differing[0].key, "machine.product");
+        assert!(MachineMatch::Alike.is_joinable() && !MachineMatch::Twin.is_joinable());
     }
 }

@@ -6,6 +6,7 @@ mod cell_key;
 mod change;
 mod custom;
 mod error;
+mod fleet;
 mod host;
 pub mod keeping;
 mod location;
@@ -32,9 +33,10 @@ pub use cell_key::{CellKey, Parameters};
 pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange, SkipCause};
 pub use custom::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use error::Error;
+pub use fleet::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, FleetMember};
 pub use host::{
-    CACHE, CpuCache, CpuShares, GUEST_CPU, HOST_FACTS, HOST_ID, HOST_NAME, HostDifference,
-    HostFact, HostRole, NICE, SPINLOCKS,
+    CACHE, CONTAINER, CpuCache, CpuShares, GUEST_CPU, HOST_BOOT, HOST_FACTS, HOST_ID, HOST_NAME,
+    HOST_NAMED_BY, HostDifference, HostFact, HostRole, MachineMatch, NICE, SPINLOCKS,
 };
 pub use location::default_path;
 pub use merge::{Merged, merge};

@@ -4,7 +4,9 @@
 //! and analyse again. Times are nanoseconds in `f64`; names and units are given in full.
 
 use crate::old::{self, ShortJson};
-use crate::{CellKey, Custom, FailureReason, Parameters, PlanChange, Profile, ProfilePlan};
+use crate::{
+    CellKey, Custom, FailureReason, FleetMember, Parameters, PlanChange, Profile, ProfilePlan,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -74,6 +76,13 @@ pub struct RunSummary {
     /// written along.
     #[serde(skip)]
     pub origin: String,
+    /// The name of the machine that it was measured on, as `host_before` has it; empty where that has none.
+    /// An archive fills it in; it is not written along.
+    #[serde(skip)]
+    pub host: String,
+    /// Its place in the fleet that it was started with, filled in likewise.
+    #[serde(skip)]
+    pub fleet: Option<FleetMember>,
 }
 
 /// How far a run came.

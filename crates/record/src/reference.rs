@@ -1,5 +1,5 @@
-//! How a person names a run: `last`, a number, the beginning of an id, `FILE.db`, `FILE.db:RUN`, or the same with a
-//! database's URL.
+//! How a person names a run: `last`, `last@HOST`, a number, the beginning of an id, `FILE.db`, `FILE.db:RUN`, or the same
+//! with a database's URL.
 
 use crate::{Error, Location, RunSummary, url};
 use std::fmt;
@@ -30,12 +30,12 @@ const ID_DIGITS: usize = 16;
 pub struct RunRef {
     /// The record it is in; `None` for the one in use.
     pub record: Option<Location>,
-    /// What [`crate::Archive::resolve`] takes: `last`, a number, or the beginning of an id.
+    /// What [`crate::Archive::resolve`] takes: `last`, `last@HOST`, a number, or the beginning of an id.
     pub run: String,
 }
 
 impl RunRef {
-    /// Reads `last`, a number, the beginning of an id, `FILE` or `FILE:RUN`. A file's name ends in
+    /// Reads `last`, `last@HOST`, a number, the beginning of an id, `FILE` or `FILE:RUN`. A file's name ends in
     /// `.db` or contains a `/`; without `:RUN` its last run is meant. A database's URL with its name stands for a
     /// file; `:7` behind a host is a port.
     ///
@@ -79,7 +79,22 @@ impl fmt::Display for RunRef {
 fn names_a_run(text: &str) -> bool {
     let digits = || text.bytes().all(|byte| byte.is_ascii_digit());
     let id = || text.len() <= ID_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    text.eq_ignore_ascii_case("last") || !text.is_empty() && (digits() || id())
+    let last = || text.eq_ignore_ascii_case("last") || host_of(text).is_some();
+    last() || !text.is_empty() && (digits() || id())
+}
+
+/// The host in `last@HOST`. Names of hosts are read in either case.
+fn host_of(text: &str) -> Option<&str> {
+    let (last, host) = text.split_once('@')?;
+    let is_host = !host.is_empty() && !host.contains(['/', ':', '@']);
+    (last.eq_ignore_ascii_case("last") && is_host).then_some(host)
+}
+
+/// Whether `run` is of the host that is meant by `host`: its name, or what is before the first dot of it.
+fn is_of_host(run: &RunSummary, host: &str) -> bool {
+    let name = run.host.as_str();
+    let short = name.split('.').next().unwrap_or_default();
+    [name, short].iter().any(|name| name.to_lowercase() == host.to_lowercase())
 }
 
 fn names_a_file(text: &str) -> bool {
@@ -106,6 +121,10 @@ pub fn pick(runs: &[RunSummary], name: &str, path: &Path) -> Result<i64, Error> 
         return Ok(newest.number);
     }
     let none = || Error::NoSuchRun { path: path.into(), run: name.clone() };
+    if let Some(host) = host_of(&name) {
+        let newest = runs.iter().rfind(|run| is_of_host(run, host));
+        return newest.map(|run| run.number).ok_or_else(none);
+    }
     if !names_a_run(&name) {
         return Err(none());
     }
@@ -151,6 +170,8 @@ mod tests {
             cells_planned: 0,
             labels: std::collections::BTreeMap::new(),
             origin: String::new(),
+            host: String::new(),
+            fleet: None,
         }
     }
 
@@ -181,9 +202,14 @@ mod tests {
             parsed("postgres://u:7@h:5433/perf"),
             in_file("postgres://u:7@h:5433/perf", "last")
         );
+        assert_eq!(parsed("last@Node-5"), here("last@node-5"));
+        assert_eq!(parsed("a.db:last@n.example.org"), in_file("a.db", "last@n.example.org"));
         for bad in [
             "",
             ":",
+            "last@",
+            "7@node5",
+            "last@a@b",
             ":7",
             "base.db:",
             "base.db:best",
@@ -220,6 +246,18 @@ mod tests {
                 format!("knee.db: no run {absent}; `knee record list` shows what there is")
             );
         }
+    }
+
+    #[test]
+    fn the_last_run_of_a_host_is_picked_by_its_name() {
+        let on = |number, host: &str| RunSummary { host: host.into(), ..run(number, "a3f1") };
+        let runs = [on(1, "amber"), on(2, "Blue.example.org"), on(3, "amber"), on(4, "")];
+        assert_eq!(picked(&runs, "last@amber"), Ok(3));
+        assert_eq!(picked(&runs, "LAST@Amber"), Ok(3));
+        assert_eq!(picked(&runs, "last@blue"), Ok(2));
+        assert_eq!(picked(&runs, "last@blue.example.org"), Ok(2));
+        assert_eq!(picked(&runs, "last"), Ok(4));
+        assert!(picked(&runs, "last@green").unwrap_err().contains("no run last@green"));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use crate::archive::keep_by_steps;
 use crate::error::At;
 use crate::location::{self, Journal, Survey};
 use crate::{
-    Archive, Cell, Ending, Error, Host, Location, MetricInfo, Plan, Profile, Run, RunState,
-    RunSummary, RunWriter, profile_rows, rows, schema, seal,
+    Archive, Cell, Ending, Error, FleetMember, Host, Location, MetricInfo, Plan, Profile, Run,
+    RunState, RunSummary, RunWriter, profile_rows, rows, schema, seal,
 };
 use rusqlite::backup::Backup;
 use rusqlite::{
@@ -23,7 +23,9 @@ const JOURNAL_BYTES_MAX: i64 = 8 << 20;
 
 /// The columns of a [`RunSummary`].
 const SUMMARY: &str = "number, id, started, ended, state, command, version, cells_planned, labels, \
-     origin, (SELECT count(*) FROM cell WHERE cell.run = run.number) AS cells_ended";
+     origin, (SELECT count(*) FROM cell WHERE cell.run = run.number) AS cells_ended, \
+     CASE WHEN json_valid(host_before) THEN json_extract(host_before, '$.facts.\"host.name\"', \
+     '$.facts.\"fleet.id\"', '$.facts.\"fleet.rank\"', '$.facts.\"fleet.size\"') END AS measured_on";
 
 /// Runs in one SQLite file, which several processes may use at a time. SCHEMA.md describes the
 /// file.
@@ -47,6 +49,8 @@ const SUMMARY: &str = "number, id, started, ended, state, command, version, cell
 ///         cells_planned: 0,
 ///         labels: Default::default(),
 ///         origin: String::new(),
+///         host: String::new(),
+///         fleet: None,
 ///     },
 ///     plan: Plan::default(),
 ///     clock: Default::default(),
@@ -572,6 +576,7 @@ fn check_count(present: usize, kept: Option<u64>, run: i64, path: &Path) -> Resu
 }
 
 fn read_summary(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
+    let (host, fleet) = measured_on(row);
     Ok(RunSummary {
         number: row.get("number").at(path)?,
         id: row.get("id").at(path)?,
@@ -584,7 +589,19 @@ fn read_summary(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
         cells_planned: row.get("cells_planned").at(path)?,
         labels: rows::from_json(row, "labels", path)?,
         origin: row.get("origin").at(path)?,
+        host,
+        fleet,
     })
+}
+
+/// The name of the machine of a run, and its place in its fleet. What can't be read of them says nothing of the run.
+fn measured_on(row: &Row<'_>) -> (String, Option<FleetMember>) {
+    let json: Option<String> = row.get("measured_on").ok().flatten();
+    let facts: Option<Vec<Option<String>>> = json.and_then(|text| serde_json::from_str(&text).ok());
+    let facts = facts.unwrap_or_default();
+    let fact = |index: usize| facts.get(index).and_then(Option::as_deref);
+    let fleet = fact(1).map(|id| FleetMember::new(id, fact(2), fact(3)));
+    (fact(0).unwrap_or_default().to_owned(), fleet)
 }
 
 /// The command line. An older knee kept passwords in URLs.
@@ -594,6 +611,7 @@ fn command(row: &Row<'_>, path: &Path) -> Result<Vec<String>, Error> {
 
 /// The summary of a run of which some columns can't be read: without them.
 fn what_is_left(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
+    let (host, fleet) = measured_on(row);
     Ok(RunSummary {
         number: row.get("number").at(path)?,
         id: row.get("id").unwrap_or_default(),
@@ -606,6 +624,8 @@ fn what_is_left(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
         cells_planned: row.get("cells_planned").unwrap_or_default(),
         labels: rows::from_json(row, "labels", path).unwrap_or_default(),
         origin: row.get("origin").unwrap_or_default(),
+        host,
+        fleet,
     })
 }
 

@@ -103,14 +103,20 @@ impl SideTable<'_> {
 }
 
 impl<'a> SideBySide<'a> {
-    /// What each run is called in a column or row: by its host where these tell the runs apart.
+    /// What each run is called in a column or row: by its host where these tell the runs apart; else by its number, with
+    /// the host where these differ.
     fn names(&self) -> Vec<String> {
         let runs = || self.runs.iter().map(|(run, _)| run);
-        let hosts: Option<Vec<String>> =
-            runs().map(|run| run.host_before.fact(HOST_NAME).map(str::to_owned)).collect();
-        let numbers = runs().map(|run| match run.summary.number {
-            0 => format!("run {}", short_id(run)),
-            number => format!("run {number}"),
+        let host = |run: &Run| run.host_before.fact(HOST_NAME).map(str::to_owned);
+        let hosts: Option<Vec<String>> = runs().map(host).collect();
+        let differ = self.runs.windows(2).any(|pair| host(&pair[0].0) != host(&pair[1].0));
+        let numbers = runs().map(|run| {
+            let name = match run.summary.number {
+                0 => format!("run {}", short_id(run)),
+                number => format!("run {number}"),
+            };
+            let host = host(run).filter(|_| differ);
+            host.map_or_else(|| name.clone(), |host| format!("{name} on {host}"))
         });
         let ids = runs().map(|run| format!("run {}", short_id(run)));
         let candidates =

@@ -240,6 +240,18 @@ fn a_page_of_several_machines_names_them_in_its_legend() {
 }
 
 #[test]
+fn a_comparison_of_two_hosts_names_them() {
+    let (mut runs, comparison) = compared(false);
+    assert!(!terminal(&pair(&runs, &comparison), &PLAIN).contains(", on "), "one host");
+    for ((run, _), host) in runs.iter_mut().zip(["alpha", "beta"]) {
+        run.host_before.facts.insert(record::HOST_NAME.to_owned(), host.to_owned());
+    }
+    let text = terminal(&pair(&runs, &comparison), &PLAIN);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(", on alpha new ") && words.contains(", on beta"), "{text}");
+}
+
+#[test]
 fn characters_that_turn_or_hide_text_reach_no_page() {
     let (mut runs, _) = compared(false);
     runs[0]

@@ -31,9 +31,64 @@ pub fn pin(cpus: &[usize]) -> io::Result<()> {
     })
 }
 
+/// What the hypervisor that this machine is a guest of calls itself; `None` on the bare machine, and where its CPU has no
+/// instruction for it.
+#[cfg(target_arch = "x86_64")]
+pub fn hypervisor() -> Option<String> {
+    use std::arch::x86_64::__cpuid;
+    /// Bit 31 of ECX: a hypervisor is there (Intel and AMD leave it 0).
+    const PRESENT: u32 = 1 << 31;
+    /// The leaf with its name.
+    const NAME: u32 = 0x4000_0000;
+    #[expect(unused_unsafe, reason = "safe from Rust 1.94 on")]
+    // SAFETY: each x86-64 CPU has the instruction, which changes nothing in memory.
+    let cpuid = |leaf: u32| unsafe { __cpuid(leaf) };
+    if cpuid(1).ecx & PRESENT == 0 {
+        return None;
+    }
+    let registers = cpuid(NAME);
+    let bytes = [registers.ebx, registers.ecx, registers.edx].map(u32::to_le_bytes).concat();
+    let name = String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned();
+    let known = HYPERVISORS.iter().find(|(signature, _)| *signature == name);
+    let is_text =
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_graphic() || letter == ' ');
+    known.map(|(_, known)| (*known).to_owned()).or(is_text.then_some(name))
+}
+
+/// The same.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn hypervisor() -> Option<String> {
+    None
+}
+
+/// Hypervisors by what they call themselves.
+#[cfg(target_arch = "x86_64")]
+const HYPERVISORS: &[(&str, &str)] = &[
+    ("KVMKVMKVM", "kvm"),
+    ("Linux KVM Hv", "kvm"),
+    ("Microsoft Hv", "hyper-v"),
+    ("VMwareVMware", "vmware"),
+    ("XenVMMXenVMM", "xen"),
+    ("TCGTCGTCGTCG", "qemu"),
+    ("bhyve bhyve", "bhyve"),
+    ("ACRNACRNACRN", "acrn"),
+    ("VBoxVBoxVBox", "virtualbox"),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hypervisor_is_named_where_the_kernel_sees_one() {
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let flags = info.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+        let is_guest = flags.split_whitespace().any(|flag| flag == "hypervisor");
+        if cfg!(target_arch = "x86_64") && !flags.is_empty() && !is_guest {
+            assert_eq!(hypervisor(), None);
+        }
+        assert!(hypervisor().is_none_or(|name| !name.is_empty()));
+    }
 
     #[test]
     fn a_thread_stays_on_the_cpus_that_it_was_pinned_to() {

@@ -27,6 +27,15 @@ pub fn dup(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     owned(unsafe { libc::dup(fd.as_raw_fd()) })
 }
 
+/// A copy, closed on exec, of a descriptor that this process was started with.
+///
+/// # Errors
+/// It has none of this number.
+pub fn inherited(fd: i32) -> io::Result<OwnedFd> {
+    // SAFETY: takes numbers.
+    owned(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) })
+}
+
 /// close(2), with its answer.
 #[inline]
 pub fn close(fd: OwnedFd) -> io::Result<()> {

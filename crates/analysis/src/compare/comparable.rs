@@ -3,7 +3,7 @@
 use super::left_out::{LeftOut, Refusal, RefusalReason, Side, TableName};
 use super::model::Terms;
 use crate::{Table, is_predicted};
-use record::{HOST_NAME, HostDifference, Run, RunState, WorkloadInfo};
+use record::{HOST_NAME, HostDifference, MachineMatch, Run, RunState, WorkloadInfo};
 use std::collections::BTreeSet;
 
 /// The names of the workloads that can be compared, and what is left out of `base` and `new`; or why nothing
@@ -58,7 +58,10 @@ fn differing_runs(base: &Run, new: &Run, terms: &Terms) -> Vec<RefusalReason> {
     if terms.across {
         return Vec::new();
     }
-    let differing = base.host_before.differing_hardware(&new.host_before);
+    let MachineMatch::OtherHardware(differing) = base.host_before.machine_match(&new.host_before)
+    else {
+        return Vec::new();
+    };
     let reason = |&HostDifference { key, first, second }: &HostDifference<'_>| {
         let [key, base, new] = [key, first, second].map(str::to_owned);
         RefusalReason::Hardware { key, base, new }

@@ -3,7 +3,7 @@
 use super::left_out::{Incomparable, LeftOut, Machine};
 use super::measured::{FigurePath, Measured};
 use super::model::Line;
-use record::{HOST_ID, HOST_NAME, MetricInfo, RunState, WorkloadInfo};
+use record::{HOST_NAME, MachineMatch, MetricInfo, RunState, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The newest run, which decides what is comparable. Of two interleaved runs only the one by workers of this
@@ -51,21 +51,19 @@ fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
     if old.axis_parameter != new.axis_parameter || old.axis != new.axis {
         return Some(Incomparable::Axis { axis: old.axis.clone(), newest: new.axis.clone() });
     }
-    let [old_id, new_id] = [run, newest].map(|run| run.machine.get(HOST_ID));
-    let is_another = old_id.zip(new_id).is_some_and(|(old, new)| old != new);
-    let is_same = old_id.is_some() && old_id == new_id;
+    let machine_match = MachineMatch::of(&run.machine, &newest.machine);
     let [machine, newest] = [run, newest].map(machine);
-    if let (true, true, Some(cpus), Some(newest)) = (
-        is_same && machine.cpu_model == newest.cpu_model,
-        machine.cpu_count != newest.cpu_count,
-        &machine.cpu_count,
-        &newest.cpu_count,
-    ) {
-        return Some(Incomparable::UsableCpus { cpus: cpus.clone(), newest: newest.clone() });
+    // A table of another program knows of no CPU.
+    let one_unknown = machine.cpu_model.is_some() != newest.cpu_model.is_some();
+    if one_unknown || !machine_match.is_joinable() {
+        return Some(Incomparable::Machine { machine, newest });
     }
-    let differs =
-        (&machine.cpu_model, &machine.cpu_count) != (&newest.cpu_model, &newest.cpu_count);
-    (differs || is_another).then_some(Incomparable::Machine { machine, newest })
+    match (machine.cpu_count, newest.cpu_count) {
+        (Some(cpus), Some(newest)) if cpus != newest => {
+            Some(Incomparable::UsableCpus { cpus, newest })
+        }
+        _ => None,
+    }
 }
 
 fn machine(run: &Measured) -> Machine {

@@ -2,7 +2,7 @@
 //!
 //! Whatever can't be read is left out; a fact is never guessed.
 
-use record::{CACHE, HOST_ID, HOST_NAME, Host, NICE};
+use record::{CACHE, CONTAINER, HOST_BOOT, HOST_ID, HOST_NAME, Host, NICE};
 use rustix::process::{Resource, getpriority_process, getrlimit};
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
@@ -16,7 +16,7 @@ const FILES: &[(&str, &str)] = &[
     ("kernel.version", "/proc/sys/kernel/version"),
     ("kernel.name", "/proc/sys/kernel/ostype"),
     (HOST_NAME, "/proc/sys/kernel/hostname"),
-    ("host.boot", "/proc/sys/kernel/random/boot_id"),
+    (HOST_BOOT, "/proc/sys/kernel/random/boot_id"),
     ("clock.source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
     ("cpu.smt", "/sys/devices/system/cpu/smt/control"),
     ("cpu.governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -24,7 +24,9 @@ const FILES: &[(&str, &str)] = &[
     ("cpu.turbo.intel_no_turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo"),
     ("cpu.turbo.boost", "/sys/devices/system/cpu/cpufreq/boost"),
     ("memory.thp", "/sys/kernel/mm/transparent_hugepage/enabled"),
-    ("hypervisor.vendor", "/sys/class/dmi/id/sys_vendor"),
+    (VENDOR, "/sys/class/dmi/id/sys_vendor"),
+    (PRODUCT, "/sys/class/dmi/id/product_name"),
+    ("hypervisor.name", "/sys/hypervisor/type"),
     ("sysctl.fs.file-max", "/proc/sys/fs/file-max"),
     ("sysctl.fs.nr_open", "/proc/sys/fs/nr_open"),
     ("sysctl.fs.aio-max-nr", "/proc/sys/fs/aio-max-nr"),
@@ -34,6 +36,40 @@ const FILES: &[(&str, &str)] = &[
     ("sysctl.net.core.somaxconn", "/proc/sys/net/core/somaxconn"),
     ("sysctl.net.core.busy_poll", "/proc/sys/net/core/busy_poll"),
     ("sysctl.net.unix.max_dgram_qlen", "/proc/sys/net/unix/max_dgram_qlen"),
+];
+
+/// The key of who made the machine, as its firmware says it: of a guest that is the hypervisor or the cloud.
+const VENDOR: &str = "hypervisor.vendor";
+/// The key of what the firmware calls the machine.
+const PRODUCT: &str = "machine.product";
+
+/// Clouds, by how the vendor in the firmware of their guests begins.
+const CLOUDS: &[Cloud] = &[
+    Cloud { vendor: "Amazon EC2", name: "Amazon EC2", type_prefix: Some("") },
+    Cloud { vendor: "Scaleway", name: "Scaleway", type_prefix: Some("SCW-") },
+    Cloud { vendor: "Google", name: "Google Compute Engine", type_prefix: None },
+    Cloud { vendor: "Alibaba Cloud", name: "Alibaba Cloud", type_prefix: None },
+    Cloud { vendor: "Tencent Cloud", name: "Tencent Cloud", type_prefix: None },
+    Cloud { vendor: "DigitalOcean", name: "DigitalOcean", type_prefix: None },
+    Cloud { vendor: "Hetzner", name: "Hetzner", type_prefix: None },
+    Cloud { vendor: "Vultr", name: "Vultr", type_prefix: None },
+    Cloud { vendor: "Akamai", name: "Akamai", type_prefix: None },
+];
+
+/// What the firmware of a cloud's guests says.
+struct Cloud {
+    /// How their vendor begins.
+    vendor: &'static str,
+    name: &'static str,
+    /// What is before the type of the instance in their product; none where the product is no type.
+    type_prefix: Option<&'static str>,
+}
+
+/// Files that are there in a container of this kind alone.
+const CONTAINERS: &[(&str, &str)] = &[
+    ("/.dockerenv", "docker"),
+    ("/run/.containerenv", "podman"),
+    ("/.singularity.d", "apptainer"),
 ];
 
 /// Over this long the machine is watched for who else uses it.
@@ -48,6 +84,8 @@ pub fn host() -> Host {
         }
     }
     identity(&mut facts);
+    cloud(&mut facts);
+    container(Path::new("/"), &mut facts);
     cpu(&mut facts);
     caches(Path::new("/sys/devices/system/cpu/cpu0/cache"), &mut facts);
     vulnerabilities(&mut facts);
@@ -69,12 +107,42 @@ pub(crate) fn now() -> String {
 
 /// Which machine it is, among equal ones, and since which boot.
 fn identity(facts: &mut BTreeMap<String, String>) {
-    if let Ok(id) =
-        read_to_string("/etc/machine-id").or_else(|_| read_to_string("/var/lib/dbus/machine-id"))
-        && !id.trim().is_empty()
-    {
-        facts.insert(HOST_ID.into(), hashed(id.trim()));
-    }
+    let files = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
+    let ids = files.iter().filter_map(|file| read_to_string(file).ok());
+    facts.extend(ids.map(|id| id.trim().to_owned()).find(|id| is_machine_id(id)).map(|id| {
+        let id = hashed(&id);
+        (HOST_ID.to_owned(), id)
+    }));
+}
+
+/// Whether a text is the id of a machine: an image that is not set up yet has `uninitialized`, as all its copies have.
+fn is_machine_id(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_hexdigit();
+    text.len() == 32 && text.bytes().all(is_digit) && text.bytes().any(|byte| byte != b'0')
+}
+
+/// The cloud that it is a guest of, and the type of its instance, as far as its firmware says.
+fn cloud(facts: &mut BTreeMap<String, String>) {
+    let fact = |key: &str| facts.get(key).map(String::as_str).unwrap_or_default();
+    let (vendor, product) = (fact(VENDOR), fact(PRODUCT));
+    let Some(cloud) = CLOUDS.iter().find(|cloud| vendor.starts_with(cloud.vendor)) else { return };
+    let of_type = cloud.type_prefix.and_then(|prefix| product.strip_prefix(prefix));
+    let of_type = of_type.filter(|name| !name.is_empty()).map(str::to_owned);
+    facts.insert("cloud.name".into(), cloud.name.into());
+    facts.extend(of_type.map(|name| ("cloud.instance_type".to_owned(), name)));
+}
+
+/// The kind of the container that this process is in, below the directory `root`.
+fn container(root: &Path, facts: &mut BTreeMap<String, String>) {
+    let below = |path: &str| root.join(path.trim_start_matches('/'));
+    // systemd-nspawn, LXC and podman say it themselves.
+    let said = read_to_string(below("/run/systemd/container")).ok();
+    let said = said.map(|kind| kind.trim().to_owned()).filter(|kind| !kind.is_empty());
+    let left = || {
+        let found = CONTAINERS.iter().find(|(file, _)| below(file).exists());
+        found.map(|(_, kind)| (*kind).to_owned())
+    };
+    facts.extend(said.or_else(left).map(|kind| (CONTAINER.to_owned(), kind)));
 }
 
 /// A machine's id is confidential (machine-id(5)): 64 bits of FNV-1a tell machines apart, and do not say
@@ -100,6 +168,9 @@ fn cpu(facts: &mut BTreeMap<String, String>) {
         let virtual_machine = flags.split_whitespace().any(|flag| flag == "hypervisor");
         let answer = if virtual_machine { "yes" } else { "no" };
         facts.insert("hypervisor.present".into(), answer.into());
+        if virtual_machine && let Some(name) = sys::cpus::hypervisor() {
+            facts.entry("hypervisor.name".into()).or_insert(name);
+        }
     }
     if let Ok(count) = thread::available_parallelism() {
         facts.insert("cpu.count".into(), count.to_string());
@@ -314,6 +385,47 @@ mod tests {
         assert_eq!(hashed("a"), hashed("a"));
         assert_ne!(hashed("a"), hashed("b"));
         assert_eq!(hashed("b08dfa6083e7567a1921a715000001fb").len(), 16);
+    }
+
+    #[test]
+    fn an_image_that_is_not_set_up_has_no_machine_id() {
+        assert!(is_machine_id("b08dfa6083e7567a1921a715000001fb"));
+        for text in ["", "uninitialized", "b08d", &"0".repeat(32)] {
+            assert!(!is_machine_id(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_firmware_says_the_cloud_and_some_say_the_type() {
+        let said = |vendor: &str, product: &str| {
+            let facts = [(VENDOR, vendor), (PRODUCT, product)];
+            let mut facts = facts.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+            cloud(&mut facts);
+            ["cloud.name", "cloud.instance_type"].map(|key| facts.get(key).cloned())
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(said("Amazon EC2", "m5.large"), [some("Amazon EC2"), some("m5.large")]);
+        assert_eq!(said("Scaleway", "SCW-DEV1-S"), [some("Scaleway"), some("DEV1-S")]);
+        let google = [some("Google Compute Engine"), None];
+        assert_eq!(said("Google", "Google Compute Engine"), google);
+        assert_eq!(said("QEMU", "Standard PC (Q35 + ICH9, 2009)"), [None, None]);
+    }
+
+    #[test]
+    fn a_container_is_known_by_what_it_says_or_by_its_file() {
+        let root = std::env::temp_dir().join(format!("knee-container-{}", std::process::id()));
+        let kind = || {
+            let mut facts = BTreeMap::new();
+            container(&root, &mut facts);
+            facts.remove(CONTAINER)
+        };
+        std::fs::create_dir_all(root.join("run/systemd")).unwrap();
+        assert_eq!(kind(), None);
+        std::fs::write(root.join(".dockerenv"), "").unwrap();
+        assert_eq!(kind().as_deref(), Some("docker"));
+        std::fs::write(root.join("run/systemd/container"), "lxc\n").unwrap();
+        assert_eq!(kind().as_deref(), Some("lxc"));
+        std::fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]

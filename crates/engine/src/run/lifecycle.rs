@@ -3,7 +3,7 @@
 use crate::calibrate::Calibrated;
 use crate::run::host::{host, now};
 use crate::run::quiet;
-use record::{Ending, HOST_NAME, Plan, Profile, Run, RunState, RunSummary, Warning};
+use record::{Ending, HOST_NAME, HOST_NAMED_BY, Plan, Profile, Run, RunState, RunSummary, Warning};
 
 /// A run of `plan` that has no cells yet. Looks at the machine, which takes about an eighth of a
 /// second.
@@ -21,6 +21,8 @@ pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrat
         cells_planned: plan.cells.len() as u64,
         labels: std::collections::BTreeMap::new(),
         origin: String::new(),
+        host: String::new(),
+        fleet: None,
     };
     let warnings = quiet::before(&host_before);
     let clock = clock.info();
@@ -44,8 +46,9 @@ pub(super) fn look_after(run: &mut Run, cells_before: usize) {
     }
     let mut host_after = host();
     // The user may have named it.
-    if let Some(name) = run.host_before.facts.get(HOST_NAME) {
-        host_after.facts.insert(HOST_NAME.to_owned(), name.clone());
+    for key in [HOST_NAME, HOST_NAMED_BY] {
+        let given = run.host_before.facts.get(key);
+        host_after.facts.extend(given.map(|value| (key.to_owned(), value.clone())));
     }
     let disturbed: Vec<Warning> = quiet::during(&run.host_before, &host_after, own_ns(run));
     for warning in disturbed {

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct Report {
-    /// Numbers, beginnings of ids, `last`, FILE.db or FILE.db:RUN
+    /// Numbers, beginnings of ids, `last`, `last@HOST`, FILE.db or FILE.db:RUN
     #[arg(value_name = "RUN", default_value = "last")]
     pub runs: Vec<String>,
     /// Where to write it

@@ -12,12 +12,13 @@ use crate::commands::run::flags::Run as Asked;
 use crate::commands::run::labels::labels;
 use crate::commands::{Claim, nothing_yet, record_path, report, show};
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
+use crate::launchers;
 use crate::originals;
 use crate::output::{is_quiet, print, print_json, style};
 use crate::progress::Progress;
 use ::record::{
-    Archive, HOST_NAME, HostDifference, HostRole, Outcome, Plan, Run, RunState, RunSummary,
-    RunWriter, SqliteArchive,
+    Archive, HOST_NAME, HOST_NAMED_BY, HostDifference, HostRole, Outcome, Plan, Run, RunState,
+    RunSummary, RunWriter, SqliteArchive,
 };
 use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
@@ -82,6 +83,7 @@ fn begun(
     settings: &mut Settings,
 ) -> Result<ClaimedRun, Trouble> {
     let labels = labels(&asked.labels)?;
+    let fleet = launchers::facts(&asked.fleet)?;
     let (plan, secrets) = planned(asked)?;
     settings.secrets = secrets;
     let opened = SqliteArchive::open(file);
@@ -92,6 +94,12 @@ fn begun(
     }
     let mut run = new_run(asked, plan, command, &settings.clock);
     run.summary.labels = labels;
+    for (key, value) in fleet {
+        // A name that was typed stands.
+        if !asked.names_host(&key) {
+            run.host_before.facts.insert(key, value);
+        }
+    }
     let claim = Claim::new(&run.summary.id)?;
     let begun = opened.and_then(|mut archive| {
         run.summary.number = archive.begin(&run)?;
@@ -111,7 +119,9 @@ fn begun(
 pub fn new_run(asked: &Asked, plan: Plan, command: Vec<String>, clock: &Calibrated) -> Run {
     let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
     if let Some(name) = &asked.host_name {
-        run.host_before.facts.insert(HOST_NAME.to_owned(), name.clone());
+        let by = "--host-name".to_owned();
+        let facts = [(HOST_NAME.to_owned(), name.clone()), (HOST_NAMED_BY.to_owned(), by)];
+        run.host_before.facts.extend(facts);
     }
     run
 }

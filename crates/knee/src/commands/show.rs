@@ -20,8 +20,8 @@ use std::path::Path;
 #[derive(Args, Debug)]
 #[command(after_help = MORE)]
 pub struct Show {
-    /// Runs [default: last]: numbers, beginnings of ids, `last`, FILE.db or FILE.db:RUN; names of workloads before
-    /// them show these only
+    /// Runs [default: last]: numbers, beginnings of ids, `last`, `last@HOST`, FILE.db or FILE.db:RUN; names of
+    /// workloads before them show these only
     #[arg(value_name = "WORKLOAD|RUN")]
     pub words: Vec<String>,
     /// Show every table, not the headline metric's only

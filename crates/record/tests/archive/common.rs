@@ -61,6 +61,8 @@ pub fn run(id: &str, cells_planned: u64) -> Run {
             cells_planned,
             labels: BTreeMap::new(),
             origin: String::new(),
+            host: String::new(),
+            fleet: None,
         },
         plan: Plan {
             seed: u64::MAX,

@@ -321,6 +321,8 @@ prop_compose! {
                 cells_planned,
                 labels,
                 origin: String::new(),
+                host: String::new(),
+                fleet: None,
             },
             plan,
             clock: Clock { source, resolution_ns, overhead_ns },

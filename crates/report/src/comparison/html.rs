@@ -5,7 +5,7 @@
 use super::counts::{Counts, Pair};
 use super::sight::{notes, sight};
 use super::text::{
-    advice, changes, confidence, headline, identity, in_unit, interval, legend, medians,
+    advice, changes, confidence, headline, identities, in_unit, interval, legend, medians,
     ranked_changes, ratio_factor, scope, sign, tag, title, unit, word,
 };
 use crate::guests;
@@ -126,12 +126,13 @@ fn section(pair: &Pair) -> Markup {
     let comparison = pair.comparison;
     let (headline, secondary): (Vec<&ComparedTable>, Vec<&ComparedTable>) =
         comparison.tables.iter().partition(|table| table.headline);
+    let [base, new] = identities(pair);
     html! {
         section #comparison aria-labelledby="comparison-head" {
             h2 #comparison-head { "Comparison" }
             dl.pair {
-                dt { "Base" } dd { (identity(pair.base)) }
-                dt { "New" } dd { (identity(pair.new)) }
+                dt { "Base" } dd { (base) }
+                dt { "New" } dd { (new) }
             }
             @for (number, table) in headline.iter().enumerate() {
                 (compared(pair, table, &format!("compared-{number}")))

@@ -6,8 +6,8 @@
 use super::counts::{Counts, Pair};
 use super::sight::{notes, sight};
 use super::text::{
-    advice, changes, confidence, counts_text, identity, in_unit, interval, legend, medians, point,
-    ratio, scope, tag, title, unit, with_remedy, word,
+    advice, changes, confidence, counts_text, identities, in_unit, interval, legend, medians,
+    point, ratio, scope, tag, title, unit, with_remedy, word,
 };
 use crate::export::markdown::{code, escaped, row, rule};
 use crate::text;
@@ -78,13 +78,9 @@ fn confidence_list(out: &mut dyn Write, pair: &Pair) -> io::Result<()> {
         writeln!(out, "- {}", escaped(&with_remedy(&warning)))?;
     }
     writeln!(out, "- {}", escaped(&confidence(pair)))?;
-    for (name, run) in [("base", pair.base), ("new", pair.new)] {
-        writeln!(
-            out,
-            "- {name}: {}: {}",
-            escaped(&identity(run)),
-            code(&text::runs::command(run))
-        )?;
+    let runs = [("base", pair.base), ("new", pair.new)];
+    for ((name, run), identity) in runs.into_iter().zip(identities(pair)) {
+        writeln!(out, "- {name}: {}: {}", escaped(&identity), code(&text::runs::command(run)))?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 use super::counts::Pair;
 use super::sight::{notes, sight};
 use super::text::{
-    advice, changes, confidence, contention, identity, in_unit, interval, legend, medians, point,
+    advice, changes, confidence, contention, identities, in_unit, interval, legend, medians, point,
     ratio, scope, tag, title, unit, verdicts, with_remedy, word,
 };
 use crate::guests::Guests;
@@ -35,8 +35,8 @@ pub fn text(pair: &Pair, style: &Style) -> String {
     let pen = Pen::new(style);
     let all = style.detail == Detail::All;
     let mut out = String::new();
-    for (name, run) in [("base", pair.base), ("new ", pair.new)] {
-        pen.paragraph(&mut out, BOLD, &format!("{name}  {}", identity(run)), (0, 6));
+    for (name, identity) in ["base", "new "].into_iter().zip(identities(pair)) {
+        pen.paragraph(&mut out, BOLD, &format!("{name}  {identity}"), (0, 6));
     }
     pen.contention(&mut out, pair.comparison);
     pen.differences(&mut out, pair.comparison, all);

@@ -12,7 +12,7 @@ use analysis::is_predicted;
 use findings::contention::short_sentence;
 use findings::format::{Unit, count, counted, factor, percent, significant};
 use findings::run_changes::sentence;
-use record::{Run, Warning};
+use record::{HOST_NAME, Run, Warning};
 
 /// The sign of a verdict, readable without colour.
 pub(super) const fn sign(verdict: Verdict) -> char {
@@ -277,6 +277,16 @@ pub(crate) fn identity(run: &Run) -> String {
     let mut parts = vec![name, moment(&summary.started), format!("knee {}", summary.version)];
     parts.extend(summary.labels.iter().map(|(key, value)| format!("{key} {value}")));
     parts.join(", ")
+}
+
+/// The same of both runs, each on its host where these differ.
+pub(super) fn identities(pair: &Pair) -> [String; 2] {
+    let hosts = [pair.base, pair.new].map(|run| run.host_before.fact(HOST_NAME));
+    let on = |(run, host): (&Run, Option<&str>)| match host {
+        Some(host) if hosts[0] != hosts[1] => format!("{}, on {host}", identity(run)),
+        _ => identity(run),
+    };
+    [on((pair.base, hosts[0])), on((pair.new, hosts[1]))]
 }
 
 /// How many ratios were judged, with which confidence, and what *same* means.

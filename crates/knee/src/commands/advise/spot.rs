@@ -40,7 +40,9 @@ fn recorded(
     for summary in archive.runs()?.iter().rev().filter(|run| run.cells_ended > 0) {
         let (plan, host) = archive.plan_and_host(summary.number)?;
         let has_host = !host.facts.is_empty();
-        let is_here = has_host && here.differing(&host, HostRole::Resume).is_empty();
+        let is_here = has_host
+            && here.machine_match(&host).is_joinable()
+            && here.differing(&host, HostRole::Resume).is_empty();
         let in_range = subjects_in_range(&plan, spot);
         let covers = in_range.iter().filter(|name| wanted.iter().any(|wanted| wanted == *name));
         let ranked = best_run.as_ref().map_or(0, |best| best.advice.ranking.len());

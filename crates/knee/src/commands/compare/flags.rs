@@ -8,7 +8,8 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = MORE)]
 pub struct Compare {
-    /// BASE and NEW [default: last], or several NEW: numbers, beginnings of ids, `last`, FILE.db or FILE.db:RUN
+    /// BASE and NEW [default: last], or several NEW: numbers, beginnings of ids, `last`, `last@HOST`, FILE.db or
+    /// FILE.db:RUN
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Compare with the run of this name: see --save-baseline

@@ -180,6 +180,8 @@ mod tests {
             cells_planned: 1,
             labels: std::collections::BTreeMap::new(),
             origin: String::new(),
+            host: String::new(),
+            fleet: None,
         }
     }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 #[command(after_help = MORE)]
 pub struct Export {
-    /// A number, the beginning of an id, `last`, FILE.db or FILE.db:RUN
+    /// A number, the beginning of an id, `last`, `last@HOST`, FILE.db or FILE.db:RUN
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// The format

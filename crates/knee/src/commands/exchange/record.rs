@@ -41,7 +41,7 @@ pub enum RecordAction {
     },
     /// Remove runs for good
     Delete {
-        /// Numbers, beginnings of ids, or `last`
+        /// Numbers, beginnings of ids, `last` or `last@HOST`
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,
         #[command(flatten)]
@@ -73,6 +73,7 @@ fn list(named: &RecordFile, json: bool) -> Result<(), Trouble> {
         Err(error) => return Err(error.into()),
     };
     if json {
+        let runs: Vec<serde_json::Value> = runs.iter().map(listed).collect();
         return print_json(
             &serde_json::json!({ "record": location.shown(), "runs": runs, "damaged": damaged }),
         );
@@ -80,17 +81,37 @@ fn list(named: &RecordFile, json: bool) -> Result<(), Trouble> {
     if runs.is_empty() {
         return print(&format!("{location} holds no runs yet; `knee run` measures one\n"));
     }
+    let host_width = host_width(&runs);
+    let host = host_width.map_or_else(String::new, |width| format!("{:<width$}  ", "host"));
     let mut text =
-        String::from("  run  id                started                    cells        command\n");
+        format!("  run  id                started                    {host}cells        command\n");
     for run in &runs {
         // Writing to a String can't fail.
         let damaged = if damaged.contains(&run.number) { "  (damaged)" } else { "" };
-        let _ = writeln!(text, "{}{damaged}", replace_unprintable(&line(run)));
+        let _ = writeln!(text, "{}{damaged}", replace_unprintable(&line(run, host_width)));
     }
     print(&text)
 }
 
-fn line(run: &RunSummary) -> String {
+/// A run in the JSON of a list: its summary, and where it was measured.
+fn listed(run: &RunSummary) -> serde_json::Value {
+    let mut value = serde_json::json!(run);
+    value["host"] = serde_json::json!((!run.host.is_empty()).then_some(&run.host));
+    value
+}
+
+/// The longest name that a column of hosts makes room for.
+const HOST_WIDTH_MAX: usize = 24;
+
+/// The width of the column of hosts; `None` where all runs are of one, and it has no column.
+fn host_width(runs: &[RunSummary]) -> Option<usize> {
+    let differ = runs.windows(2).any(|pair| pair[0].host != pair[1].host);
+    let longest = runs.iter().map(|run| run.host.chars().count()).max().unwrap_or(0);
+    differ.then_some(longest.clamp("host".len(), HOST_WIDTH_MAX))
+}
+
+/// A run in a list, its host in a column of this width.
+fn line(run: &RunSummary, host_width: Option<usize>) -> String {
     let state = match run.state {
         RunState::Complete => "",
         RunState::Interrupted => "  (interrupted)",
@@ -104,7 +125,12 @@ fn line(run: &RunSummary) -> String {
     let words: Vec<&str> =
         program.into_iter().chain(run.command.iter().skip(1).map(String::as_str)).collect();
     let command = words.join(" ");
-    format!("{:>5}  {}  {:<25}  {cells:<11}  {command}{state}", run.number, run.id, run.started)
+    let host = host_width.map_or_else(String::new, |width| {
+        let name = if run.host.is_empty() { "-" } else { &run.host };
+        format!("{name:<width$.width$}  ")
+    });
+    let RunSummary { number, id, started, .. } = run;
+    format!("{number:>5}  {id}  {started:<25}  {host}{cells:<11}  {command}{state}")
 }
 
 /// Merges the runs of all `files` into the record. A run that contradicts the record is named and left out.

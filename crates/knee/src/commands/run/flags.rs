@@ -2,10 +2,11 @@
 
 use super::custom::CustomFlags;
 use crate::commands::record_file::RecordFile;
+use crate::launchers::FleetFlags;
 use crate::usage;
 use clap::Args;
 use engine::RunRequest;
-use record::Value;
+use record::{HOST_NAME, HOST_NAMED_BY, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -90,6 +91,8 @@ pub struct Run {
     /// Name of this machine in the record and in reports [default: its host name]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub host_name: Option<String>,
+    #[command(flatten)]
+    pub fleet: FleetFlags,
     /// File of the HTML report [default: by the record]
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
@@ -123,6 +126,11 @@ Workloads: knee list workloads. Parameters of one: knee run WORKLOAD --help.
 All flags: knee run --help.";
 
 impl Run {
+    /// Whether the flags name the host, and the fact of this key is of its name.
+    pub fn names_host(&self, key: &str) -> bool {
+        self.host_name.is_some() && [HOST_NAME, HOST_NAMED_BY].contains(&key)
+    }
+
     /// What the flags ask of a run.
     pub fn request(&self) -> RunRequest {
         RunRequest {

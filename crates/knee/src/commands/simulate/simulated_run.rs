@@ -73,6 +73,8 @@ fn summary(command: Vec<String>, now: &str, cells: u64) -> RunSummary {
         cells_planned: cells,
         labels: BTreeMap::new(),
         origin: String::new(),
+        host: String::new(),
+        fleet: None,
     }
 }
 

@@ -1,0 +1,203 @@
+//! The median of several machines, as a run: what a machine of a fleet is compared with.
+//!
+//! In each cell the samples of each machine are sorted; the sample of each rank is the median of theirs. So both the median
+//! and the undisturbed part of a cell are those of the median machine, and its rounds scatter as a machine's do.
+
+use crate::stats::quantiles::{median_of, quantile, sorted};
+use record::{
+    Cell, CellKey, HOST_FACTS, Host, HostRole, Metric, Outcome, Plan, Profile, Run, RunState,
+    Unavailable, Usage,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The id of a run that stands for the median machine; no recorded run has it.
+pub const MEDIAN_ID: &str = "median machine";
+
+/// Whether `run` stands for the median machine of a fleet.
+pub fn is_median(run: &Run) -> bool {
+    run.summary.id == MEDIAN_ID
+}
+
+/// The run of the median machine: its figures are the medians of those of `runs`, and its facts those that most of them
+/// have. What fewer than half of them measured it lacks. `None` where there are fewer than two.
+pub fn median_run(runs: &[&Run]) -> Option<Run> {
+    let [first, _, ..] = runs else { return None };
+    let mut summary = first.summary.clone();
+    summary.number = 0;
+    MEDIAN_ID.clone_into(&mut summary.id);
+    summary.state = RunState::Complete;
+    summary
+        .labels
+        .retain(|key, value| runs.iter().all(|run| run.summary.labels.get(key) == Some(value)));
+    summary.command = Vec::new();
+    summary.host = String::new();
+    summary.fleet = None;
+    let cells = median_cells(runs);
+    summary.cells_ended = cells.len() as u64;
+    summary.cells_planned = summary.cells_ended;
+    let mut clock = first.clock.clone();
+    let overheads = || runs.iter().map(|run| run.clock.overhead_ns).collect::<Vec<f64>>();
+    clock.overhead_ns = median_of(&mut overheads()).unwrap_or(clock.overhead_ns);
+    let host = usual_host(runs);
+    Some(Run {
+        summary,
+        plan: plan(runs, &cells),
+        clock,
+        host_before: host.clone(),
+        host_after: Some(host),
+        warnings: Vec::new(),
+        cells,
+        profile: Profile::default(),
+    })
+}
+
+/// Whether `count` of `all` are at least half of them, and no machine alone.
+fn is_usual(count: usize, all: usize) -> bool {
+    count >= 2 && 2 * count >= all
+}
+
+/// The facts that more than half of the machines have alike; none that says which machine it is.
+fn usual_host(runs: &[&Run]) -> Host {
+    let keys: BTreeSet<&String> =
+        runs.iter().flat_map(|run| run.host_before.facts.keys()).collect();
+    let is_identity = |key: &str| {
+        let mut facts = HOST_FACTS.iter();
+        facts.any(|fact| fact.covers(key) && fact.roles.contains(&HostRole::Identity))
+    };
+    let usual = |key: &String| {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for value in runs.iter().filter_map(|run| run.host_before.fact(key)) {
+            *counts.entry(value).or_default() += 1;
+        }
+        let (value, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+        (2 * count > runs.len()).then(|| (key.clone(), value.to_owned()))
+    };
+    let facts = keys.into_iter().filter(|key| !is_identity(key)).filter_map(usual).collect();
+    Host { taken: runs[0].host_before.taken.clone(), facts }
+}
+
+/// The workloads of all runs, with the cells that the median machine has.
+fn plan(runs: &[&Run], cells: &[Cell]) -> Plan {
+    let mut plan = Plan { changes: Vec::new(), warnings: Vec::new(), ..runs[0].plan.clone() };
+    plan.paired_with = String::new();
+    plan.budget = None;
+    plan.profile = None;
+    plan.cells = cells.iter().map(|cell| cell.key.clone()).collect();
+    for info in runs[1..].iter().flat_map(|run| &run.plan.workloads) {
+        if !plan.workloads.iter().any(|known| known.name == info.name) {
+            plan.workloads.push(info.clone());
+        }
+    }
+    plan.workloads.retain(|info| cells.iter().any(|cell| cell.key.workload == info.name));
+    let lacks = |subject: &Unavailable, run: &Run| {
+        let mut all = run.plan.unavailable.iter();
+        all.any(|lacking| {
+            (&lacking.workload, &lacking.subject) == (&subject.workload, &subject.subject)
+        })
+    };
+    plan.unavailable.retain(|subject| {
+        is_usual(runs.iter().filter(|run| lacks(subject, run)).count(), runs.len())
+    });
+    plan
+}
+
+/// The cells that at least half of the runs measured, in the order of the first that has them.
+fn median_cells(runs: &[&Run]) -> Vec<Cell> {
+    let mut order: Vec<&CellKey> = Vec::new();
+    let mut by_key: BTreeMap<&CellKey, Vec<&Cell>> = BTreeMap::new();
+    for cell in runs.iter().flat_map(|run| &run.cells) {
+        if cell.outcome != Outcome::Measured {
+            continue;
+        }
+        let same = by_key.entry(&cell.key).or_default();
+        if same.is_empty() {
+            order.push(&cell.key);
+        }
+        same.push(cell);
+    }
+    let mut cells = Vec::new();
+    for key in order {
+        let same = &by_key[key];
+        let metrics: Vec<Metric> = same[0]
+            .metrics
+            .iter()
+            .filter_map(|metric| {
+                let all = same.iter().flat_map(|cell| &cell.metrics);
+                let alike: Vec<&Metric> = all.filter(|other| other.name == metric.name).collect();
+                is_usual(alike.len(), runs.len()).then(|| median_metric(&alike))
+            })
+            .filter(|metric| !metric.samples.is_empty())
+            .collect();
+        if metrics.is_empty() {
+            continue;
+        }
+        let elapsed: Vec<u64> = same.iter().map(|cell| cell.elapsed_ns).collect();
+        cells.push(Cell {
+            key: key.clone(),
+            sequence: cells.len() as u64,
+            outcome: Outcome::Measured,
+            elapsed_ns: middle(elapsed),
+            short: None,
+            usage: Usage::default(),
+            metrics,
+            facts: BTreeMap::new(),
+        });
+    }
+    cells
+}
+
+/// The median of one metric of a cell on several machines.
+fn median_metric(alike: &[&Metric]) -> Metric {
+    let is_trajectory = alike.iter().any(|metric| !metric.positions.is_empty());
+    let (samples, positions) =
+        if is_trajectory { by_position(alike) } else { (by_rank(alike), Vec::new()) };
+    Metric {
+        name: alike[0].name.clone(),
+        samples,
+        positions,
+        operations: middle(alike.iter().map(|metric| metric.operations).collect()),
+        usage: Usage::default(),
+        histogram: String::new(),
+    }
+}
+
+/// The samples of each rank, in the order in which the first machine has its own: sorted they would look like a drift.
+fn by_rank(alike: &[&Metric]) -> Vec<f64> {
+    let count = alike.iter().map(|metric| metric.samples.len()).min().unwrap_or(0);
+    let ascending: Vec<Vec<f64>> = alike.iter().map(|metric| sorted(&metric.samples)).collect();
+    let of_rank = |rank: usize| {
+        let share = if count > 1 { rank as f64 / (count - 1) as f64 } else { 0.5 };
+        let mut all: Vec<f64> =
+            ascending.iter().filter_map(|samples| quantile(samples, share)).collect();
+        median_of(&mut all).unwrap_or(0.0)
+    };
+    let first = &alike[0].samples[..count];
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&a, &b| first[a].total_cmp(&first[b]));
+    let mut samples = vec![0.0; count];
+    for (rank, index) in order.into_iter().enumerate() {
+        samples[index] = of_rank(rank);
+    }
+    samples
+}
+
+/// The samples at each position that at least half of the machines came to.
+fn by_position(alike: &[&Metric]) -> (Vec<f64>, Vec<u64>) {
+    let mut at: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for metric in alike {
+        for (&position, &sample) in metric.positions.iter().zip(&metric.samples) {
+            at.entry(position).or_default().push(sample);
+        }
+    }
+    let medians = at.into_iter().filter_map(|(position, mut samples)| {
+        let median = median_of(&mut samples)?;
+        is_usual(samples.len(), alike.len()).then_some((median, position))
+    });
+    medians.unzip()
+}
+
+/// The lower median.
+fn middle(mut values: Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+}

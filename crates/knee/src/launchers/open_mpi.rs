@@ -1,0 +1,23 @@
+//! Open MPI: `mpirun -n 8 knee run …`, and PRRTE under it.
+
+use super::{Environment, Launcher, Place};
+
+pub(super) const LAUNCHER: Launcher = Launcher {
+    name: "open-mpi",
+    command: "mpirun",
+    variables: &[
+        "OMPI_COMM_WORLD_RANK",
+        "OMPI_COMM_WORLD_SIZE",
+        "PMIX_NAMESPACE",
+        "OMPI_MCA_ess_base_jobid",
+    ],
+    place,
+};
+
+fn place(environment: &Environment<'_>) -> Result<Option<Place>, String> {
+    let Some(rank) = environment.number("OMPI_COMM_WORLD_RANK")? else { return Ok(None) };
+    let size = super::ranks(environment, "OMPI_COMM_WORLD_SIZE")?;
+    let text = |name: &str| environment.text(name);
+    let job = text("PMIX_NAMESPACE").or_else(|| text("OMPI_MCA_ess_base_jobid"));
+    Ok(Some(Place { rank, size, job, host: None }))
+}

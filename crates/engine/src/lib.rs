@@ -50,6 +50,6 @@ pub use workload::custom::{
 pub use workload::figure::{read_figure, unit_of_reports};
 pub use workload::template;
 pub use workload::{
-    About, Cell, Failure, Fit, Kind, MetricAbout, Original, ParallelAbout, Print, RatioAbout,
-    SampleKind, Subject, SubjectsAre, Usual, Workload, info,
+    About, Cell, Failure, Fit, Kind, MetricAbout, OnlyWith, Original, ParallelAbout, Print,
+    RatioAbout, SampleKind, Subject, SubjectsAre, Usual, Workload, info,
 };

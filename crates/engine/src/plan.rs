@@ -344,6 +344,10 @@ impl<'a> Swept<'a> {
             };
             all = all.iter().flat_map(|base| values.iter().map(|v| with(base, v))).collect();
         }
+        // Of those that differ only in what has no effect, the first.
+        let described = info(self.workload, self.axis);
+        let mut seen = HashSet::new();
+        all.retain(|parameters| seen.insert(described.effective(parameters)));
         Ok(all)
     }
 

@@ -124,7 +124,11 @@ fn with_parameters(run: &Run, workload: &str, parameters: &Parameters) -> String
     if cells.all(|cell| cell.key.parameters == *parameters) {
         return String::new();
     }
-    let pairs: Vec<String> =
-        parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let pairs: Vec<String> = run
+        .plan
+        .effective(workload, parameters)
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
     format!(" ({})", pairs.join(", "))
 }

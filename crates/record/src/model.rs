@@ -6,6 +6,7 @@
 use crate::old::{self, ShortJson};
 use crate::{
     CellKey, Custom, FailureReason, FleetMember, Parameters, PlanChange, Profile, ProfilePlan,
+    Value,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -154,6 +155,12 @@ impl Plan {
         info.and_then(|info| info.deadline_ms).unwrap_or(self.deadline_ms)
     }
 
+    /// Those of a workload's `parameters` that have an effect with the values of the others.
+    pub fn effective(&self, workload: &str, parameters: &Parameters) -> Parameters {
+        let info = self.workloads.iter().find(|info| info.name == workload);
+        info.map_or_else(|| parameters.clone(), |info| info.effective(parameters))
+    }
+
     /// The shortest and the longest deadline of any workload, in milliseconds.
     pub fn deadlines_ms(&self) -> (u64, u64) {
         let of_each = self.workloads.iter().map(|info| self.cell_deadline_ms(&info.name));
@@ -202,6 +209,9 @@ pub struct WorkloadInfo {
     /// The ratio that its figures are read by, where there is one.
     #[serde(default)]
     pub ratio: Option<Ratio>,
+    /// Which parameters have an effect only with some values of another one; see [`WorkloadInfo::effective`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependences: Vec<Dependence>,
     /// Whether one cell goes all the way along the axis and times each operation on its own, so that
     /// its point is the far end.
     #[serde(default)]
@@ -255,6 +265,17 @@ pub struct Ratio {
     /// Whether it is written as a multiple of the whole (`4 per CPU`), and not as a percentage.
     #[serde(default)]
     pub multiple: bool,
+}
+
+/// A parameter that has an effect only with some values of another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dependence {
+    /// The parameter: `position`.
+    pub parameter: String,
+    /// The parameter that it depends on: `activity`.
+    pub other: String,
+    /// The values of that one with which it has an effect.
+    pub values: Vec<Value>,
 }
 
 /// What works side by side: threads that share what is their process's, or processes that don't.
@@ -323,6 +344,19 @@ impl WorkloadInfo {
     /// Whether its figures are the harness's own cost.
     pub fn is_control(&self) -> bool {
         self.role.unwrap_or_else(|| old::workload_role(&self.name)) == WorkloadRole::Control
+    }
+
+    /// Those of `parameters` that have an effect with the values of the others.
+    pub fn effective(&self, parameters: &Parameters) -> Parameters {
+        let has_effect = |name: &str| {
+            let dependence =
+                self.dependences.iter().find(|dependence| dependence.parameter == name);
+            // The axis is not among the parameters: it has all its values.
+            let other = dependence.and_then(|of| Some((of, parameters.get(&of.other)?)));
+            other.is_none_or(|(of, value)| of.values.contains(value))
+        };
+        let kept = parameters.iter().filter(|(name, _)| has_effect(name));
+        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
     /// The metric that `subject` is measured for: its own, or else the first of the workload.

@@ -92,7 +92,7 @@ impl SideTable<'_> {
         let (run, table) = self.first;
         if self.is_single() {
             let at = counted(&count(self.points[0]), &table.axis);
-            let scope = text::parameters::scope(&table.workload, &table.parameters);
+            let scope = text::parameters::scope(run, &table.workload, &table.parameters);
             return [scope, at, text::metrics::about(&table.metric).to_owned()].join(" · ");
         }
         let parameters = text::parameters::with_axis(run, &table.workload, &table.parameters);

@@ -66,7 +66,7 @@ pub fn figures(run: &Run, analysis: &Analysis, style: &Style) -> String {
     let all = style.detail == Detail::All;
     let mut out = String::new();
     for averages in &analysis.averages {
-        pen.averages(&mut out, averages);
+        pen.averages(&mut out, run, averages);
         out.push('\n');
     }
     for table in text::tables::shown(analysis).filter(|table| all || table.headline) {
@@ -293,7 +293,7 @@ impl Pen {
         for finding in findings {
             let scope = (&finding.workload, &finding.parameters);
             if several && last_scope != Some(scope) {
-                self.aside(out, &scope_text(finding));
+                self.aside(out, &scope_text(run, finding));
                 last_scope = Some(scope);
             }
             let indent = if several { 2 * INDENT } else { INDENT };
@@ -383,6 +383,6 @@ fn line_text<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
 }
 
 /// The workload of a finding and what was held for it: `poll · active 1 · object socketpair`.
-fn scope_text(finding: &Finding) -> String {
-    text::parameters::scope(&finding.workload, &finding.parameters)
+fn scope_text(run: &Run, finding: &Finding) -> String {
+    text::parameters::scope(run, &finding.workload, &finding.parameters)
 }

@@ -48,17 +48,28 @@ fn figures_that_are_no_series_are_the_answer() {
 }
 
 #[test]
-fn where_figures_take_too_many_lines_narrow_intervals_are_left_out() {
-    let (mut run, _) = baseline::baseline(&baseline::MACHINES[0]);
-    for workload in &mut run.plan.workloads {
-        let subjects = workload.subjects.iter_mut().enumerate();
-        subjects.for_each(|(index, subject)| subject.group = format!("Group {index}"));
-    }
-    let conclusions = findings::conclude(&run);
-    let text = shown(&(run, conclusions), 60);
+fn where_figures_take_too_many_lines_intervals_are_left_out_and_no_group() {
+    let list = |width: usize, groups: usize| {
+        let (mut run, _) = baseline::baseline(&baseline::MACHINES[0]);
+        for workload in &mut run.plan.workloads {
+            let subjects = workload.subjects.iter_mut().enumerate();
+            subjects.for_each(|(index, subject)| {
+                subject.group = format!("Group {}", index * groups / 32);
+            });
+        }
+        let conclusions = findings::conclude(&run);
+        let text = shown(&(run, conclusions), width);
+        for group in 0..groups {
+            assert!(text.contains(&format!("\n  Group {group}")), "{group}: {text}");
+        }
+        assert!(!text.contains("more: knee show 1 --all"), "{text}");
+        text
+    };
+    let text = list(60, 8);
     assert!(text.contains("  ± where it is more than 5 %\n"), "{text}");
-    assert!(text.contains("more: knee show 1 --all"), "{text}");
     assert!(text.lines().count() <= LINES_MAX, "{text}");
+    // 32 groups have more lines than a screen.
+    assert!(list(60, 32).contains("  without their 95 % CIs\n"));
 }
 
 #[test]

@@ -123,6 +123,47 @@ mod tests {
     }
 
     #[test]
+    fn a_parameter_without_an_effect_makes_no_further_cells() {
+        let words = |values: &[&str]| values.iter().map(|&value| value.into()).collect();
+        let request = RunRequest {
+            workloads: vec!["poll".into()],
+            subjects: vec!["poll".into()],
+            points: words(&["10"]),
+            parameters: [
+                ("activity".into(), words(&["spaced", "random"])),
+                ("position".into(), words(&["last", "first"])),
+            ]
+            .into(),
+            rounds: Some(1),
+            ..RunRequest::default()
+        };
+        let plan = engine::plan(&request, TABLE).unwrap();
+        let mut planned: Vec<[String; 2]> = plan
+            .cells
+            .iter()
+            .map(|key| ["activity", "position"].map(|name| key.parameters[name].to_string()))
+            .collect();
+        planned.sort();
+        let expected = [["random", "last"], ["spaced", "first"], ["spaced", "last"]];
+        assert_eq!(planned, expected, "random ones have no position, and the first value stands");
+    }
+
+    #[test]
+    fn what_a_parameter_depends_on_is_a_parameter_with_these_values() {
+        for about in TABLE.iter().map(|workload| workload.about()) {
+            for only_with in about.only_with {
+                let name = only_with.parameter;
+                assert!(about.parameter(name).is_some(), "{}: no {name}", about.name);
+                let other = about.parameter(only_with.other).expect(only_with.other);
+                for value in only_with.values {
+                    let checked = other.check(&other.read(value), other.name);
+                    assert_eq!(checked, Ok((*value).into()), "{}: {value}", about.name);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_profile_changes_nothing_of_the_rounds() {
         let request = RunRequest { seed: Some(7), quick: true, ..RunRequest::default() };
         let profiled = RunRequest { profile_hz: Some(499), ..request.clone() };

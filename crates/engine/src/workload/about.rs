@@ -21,6 +21,8 @@ pub struct About {
     pub not_measured: &'static [&'static str],
     /// What can be varied, the axis included.
     pub parameters: &'static [Parameter],
+    /// Which of them have an effect only with some values of another.
+    pub only_with: &'static [OnlyWith],
     /// The parameter that grows by default: it has a sweep.
     pub axis: &'static str,
     /// The ratio that its figures are read by, where there is one.
@@ -86,6 +88,7 @@ impl About {
         operation: "",
         not_measured: &[],
         parameters: &[],
+        only_with: &[],
         axis: "",
         ratio: None,
         trajectory: false,
@@ -131,6 +134,18 @@ impl About {
     pub fn axes(&self) -> impl Iterator<Item = &'static Parameter> {
         self.parameters.iter().filter(|parameter| parameter.sweep.is_some())
     }
+}
+
+/// A parameter that has an effect only with some values of another one. Cells that differ in nothing else are planned
+/// once, and reports leave it out of the others' titles.
+#[derive(Clone, Copy, Debug)]
+pub struct OnlyWith {
+    /// The parameter: `position`.
+    pub parameter: &'static str,
+    /// The parameter that it depends on: `activity`.
+    pub other: &'static str,
+    /// The values of that one with which it has an effect.
+    pub values: &'static [&'static str],
 }
 
 /// One parameter as a share of another: active of watched descriptors.

@@ -1,10 +1,10 @@
 //! A workload's description in the record's shape.
 
 use super::Workload;
-use super::about::{Kind, MetricAbout, SampleKind, SubjectsAre};
+use super::about::{Kind, MetricAbout, OnlyWith, SampleKind, SubjectsAre};
 use super::parameter::Parameter;
 use super::subject::Subject;
-use record::{MetricInfo, Parallel, Ratio, SubjectInfo, WorkloadInfo, WorkloadRole};
+use record::{Dependence, MetricInfo, Parallel, Ratio, SubjectInfo, WorkloadInfo, WorkloadRole};
 
 /// A workload's own description, in the record's shape, with `axis` as its axis.
 pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
@@ -24,6 +24,7 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
             word: ratio.word.into(),
             multiple: ratio.multiple,
         }),
+        dependences: about.only_with.iter().map(dependence).collect(),
         trajectory: about.is_trajectory(axis.name),
         points_down: about.points_down,
         role: Some(match about.kind {
@@ -48,6 +49,14 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
         metrics: about.metrics.iter().map(metric_info).collect(),
         subjects: workload.subjects().iter().map(subject_info).collect(),
         custom: None,
+    }
+}
+
+fn dependence(only_with: &OnlyWith) -> Dependence {
+    Dependence {
+        parameter: only_with.parameter.into(),
+        other: only_with.other.into(),
+        values: only_with.values.iter().map(|&value| value.into()).collect(),
     }
 }
 

@@ -5,12 +5,12 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use record::{
     Archive, AxisPosition, Budget, Cell, CellKey, Change, Clock, CodeFault, CommandOutput, Custom,
-    Ending, Error, FailureReason, Frame, FrameKind, FunctionCode, Host, InstructionSamples, Limit,
-    LimitCause, MachineCode, MemoryAccess, Metric, MetricInfo, MetricRole, Outcome, Parallel, Plan,
-    PlanChange, Profile, ProfileLimit, ProfilePlan, ProfiledCell, ProfiledRegion, Ratio, Run,
-    RunState, RunSummary, RunWriter, SampledEvent, Shell, Short, SkipCause, SqliteArchive,
-    StackNode, SubjectInfo, Template, Unavailable, Usage, Value, Warning, WorkloadInfo,
-    WorkloadRole,
+    Dependence, Ending, Error, FailureReason, Frame, FrameKind, FunctionCode, Host,
+    InstructionSamples, Limit, LimitCause, MachineCode, MemoryAccess, Metric, MetricInfo,
+    MetricRole, Outcome, Parallel, Plan, PlanChange, Profile, ProfileLimit, ProfilePlan,
+    ProfiledCell, ProfiledRegion, Ratio, Run, RunState, RunSummary, RunWriter, SampledEvent, Shell,
+    Short, SkipCause, SqliteArchive, StackNode, SubjectInfo, Template, Unavailable, Usage, Value,
+    Warning, WorkloadInfo, WorkloadRole,
 };
 use tempfile::tempdir;
 
@@ -116,6 +116,7 @@ prop_compose! {
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
         subjects in vec((prop::array::uniform6(".{0,9}"), any::<bool>()), 0..4),
         parallel in prop::option::of(prop::array::uniform3(".{0,9}")),
+        dependences in vec(prop::array::uniform3(".{0,9}"), 0..3),
         roles in (prop::option::of(Just(WorkloadRole::Control)), prop::option::of(Just(MetricRole::MaxWait))),
     ) -> WorkloadInfo {
         let (role, metric_role) = roles;
@@ -123,6 +124,9 @@ prop_compose! {
         let ratio = ratio.map(|[part, whole, word]| Ratio { part, whole, word, multiple });
         let parallel = parallel.map(|[parameter, sharing, separate]| {
             Parallel { parameter, sharing, separate }
+        });
+        let dependences = dependences.into_iter().map(|[parameter, other, value]| {
+            Dependence { parameter, other, values: vec![value.as_str().into()] }
         });
         let metrics = metrics.into_iter().map(|(name, about, unit, lower_is_better)| {
             MetricInfo { name, about, unit, lower_is_better, role: metric_role }
@@ -134,7 +138,7 @@ prop_compose! {
                 SubjectInfo { name, label, note, control, group, headline, shared, memory_access }
             });
         WorkloadInfo { deadline_ms: None, name, version, question, operation, not_measured, axis,
-            axis_parameter, ratio, trajectory, points_down, role, separate_subjects, parallel, compared_pairs, also_growth, averages,
+            axis_parameter, ratio, dependences: dependences.collect(), trajectory, points_down, role, separate_subjects, parallel, compared_pairs, also_growth, averages,
             metrics: metrics.collect(), subjects: subjects.collect(), custom: Some(Box::new(custom())) }
     }
 }

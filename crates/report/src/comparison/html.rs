@@ -148,7 +148,7 @@ fn section(pair: &Pair) -> Markup {
             }
             (differences(comparison))
             h3 { "Changed" }
-            (changed(comparison))
+            (changed(pair))
             (confidence_section(pair))
         }
     }
@@ -196,13 +196,13 @@ fn tags(counts: Counts) -> Markup {
     }
 }
 
-fn changed(comparison: &Comparison) -> Markup {
-    let changes = changes(comparison);
+fn changed(pair: &Pair) -> Markup {
+    let changes = changes(pair.comparison);
     html! {
         @if changes.is_empty() { p { "No change that is significant and beyond the margin." } }
-        @for group in changes.chunk_by(|a, b| scope(a) == scope(b)) {
-            p.group { (scope(group[0])) }
-            ul.findings { @for change in group { (item(comparison, change)) } }
+        @for group in changes.chunk_by(|a, b| scope(pair, a) == scope(pair, b)) {
+            p.group { (scope(pair, group[0])) }
+            ul.findings { @for change in group { (item(pair.comparison, change)) } }
         }
     }
 }

@@ -44,7 +44,7 @@ fn write(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
     )?;
     let (headline_changes, further_changes): (Vec<&Change>, Vec<&Change>) =
         changes(comparison).into_iter().partition(|change| change.headline);
-    list(out, comparison, &headline_changes)?;
+    list(out, pair, &headline_changes)?;
     let shown = comparison.differences.len().min(DIFFERENCES_MAX);
     differences(out, "Facts that differ", &comparison.differences[..shown])?;
     for sentence in notes(comparison).into_iter().map(str::to_owned).chain(sight(pair)) {
@@ -61,7 +61,7 @@ fn write(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
     for table in headline() {
         figures(out, pair, table)?;
     }
-    list(out, comparison, &further_changes)?;
+    list(out, pair, &further_changes)?;
     for table in comparison.tables.iter().filter(|table| !table.headline) {
         ratios(out, pair, table)?;
         figures(out, pair, table)?;
@@ -112,10 +112,10 @@ fn gist(series: Counts, points: Counts, comparison: &Comparison) -> &'static str
     }
 }
 
-fn list(out: &mut dyn Write, comparison: &Comparison, changes: &[&Change]) -> io::Result<()> {
+fn list(out: &mut dyn Write, pair: &Pair, changes: &[&Change]) -> io::Result<()> {
     let mut last_scope = None;
     for change in changes {
-        let scope = scope(change);
+        let scope = scope(pair, change);
         if last_scope.as_ref() != Some(&scope) {
             writeln!(out, "\n{}:\n", escaped(&scope))?;
             last_scope = Some(scope);
@@ -124,7 +124,7 @@ fn list(out: &mut dyn Write, comparison: &Comparison, changes: &[&Change]) -> io
             '•' => String::new(),
             sign => format!("{sign} "),
         };
-        writeln!(out, "- {sign}{}", escaped(&sentence(comparison, change)))?;
+        writeln!(out, "- {sign}{}", escaped(&sentence(pair.comparison, change)))?;
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ pub fn text(pair: &Pair, style: &Style) -> String {
     pen.contention(&mut out, pair.comparison);
     pen.differences(&mut out, pair.comparison, all);
     pen.verdicts(&mut out, pair);
-    pen.changes(&mut out, pair.comparison);
+    pen.changes(&mut out, pair);
     for table in &pair.comparison.tables {
         out.push('\n');
         pen.compared(&mut out, pair, table, all);
@@ -153,22 +153,22 @@ impl Pen {
         }
     }
 
-    fn changes(&self, out: &mut String, comparison: &Comparison) {
+    fn changes(&self, out: &mut String, pair: &Pair) {
         out.push('\n');
         self.heading(out, "Changed");
-        let mut changes = changes(comparison);
+        let mut changes = changes(pair.comparison);
         changes.retain(|change| change.kind != ChangeKind::Contention);
         if changes.is_empty() {
             self.line(out, "  No change that is significant and beyond the margin.");
         }
         let mut last_scope = None;
         for change in changes {
-            let scope = scope(change);
+            let scope = scope(pair, change);
             if last_scope.as_ref() != Some(&scope) {
                 self.aside(out, &scope);
                 last_scope = Some(scope);
             }
-            self.change(out, comparison, change);
+            self.change(out, pair.comparison, change);
         }
     }
 

@@ -241,8 +241,8 @@ fn largest(comparison: &Comparison) -> Option<&ComparedRow> {
 }
 
 /// Where a change was measured: `poll · active 1`.
-pub(super) fn scope(change: &Change) -> String {
-    parameters::scope(&change.workload, &change.parameters)
+pub(super) fn scope(pair: &Pair, change: &Change) -> String {
+    parameters::scope(pair.new, &change.workload, &change.parameters)
 }
 
 /// The sign and the word of a change.

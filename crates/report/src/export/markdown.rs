@@ -35,7 +35,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}\\", escaped(&machine_and_clock(run)))?;
     writeln!(out, "{}", code(&text::runs::command(run)))?;
     for averages in &analysis.averages {
-        self::averages(out, averages)?;
+        self::averages(out, run, averages)?;
     }
     for table in text::tables::shown(analysis).filter(|table| table.headline) {
         self::table(out, run, table)?;
@@ -81,8 +81,9 @@ fn table(out: &mut dyn Write, run: &Run, table: &Table) -> io::Result<()> {
 }
 
 /// Means with their deviations: metrics down, subjects across.
-fn averages(out: &mut dyn Write, table: &Averages) -> io::Result<()> {
-    writeln!(out, "\n### {} · {}\n", escaped(&averages::title(table)), averages::measure(table))?;
+fn averages(out: &mut dyn Write, run: &Run, table: &Averages) -> io::Result<()> {
+    let title = escaped(&averages::title(run, table));
+    writeln!(out, "\n### {title} · {}\n", averages::measure(table))?;
     let heads = averages::shown(table).map(|(_, column)| escaped(&averages::head(column)));
     row(out, [String::new()].into_iter().chain(heads))?;
     rule(out, averages::shown(table).count(), false)?;
@@ -236,7 +237,7 @@ fn findings(
             writeln!(out, "\n### {title}")?;
         }
         if parts.len() > 1 {
-            let scope = text::parameters::scope(&part[0].workload, &part[0].parameters);
+            let scope = text::parameters::scope(run, &part[0].workload, &part[0].parameters);
             writeln!(out, "\n{}:", escaped(&scope))?;
         }
         writeln!(out)?;

@@ -13,7 +13,7 @@ use findings::answer::{Answer, FigureList, Holding, Statement};
 use findings::format::{count, counted};
 use findings::{Finding, Sentence, Tone};
 use maud::{Markup, html};
-use record::WorkloadInfo;
+use record::{Run, WorkloadInfo};
 
 /// From this number of runs on, the head of the page has one statement of each.
 const SEVERAL: usize = 3;
@@ -22,6 +22,7 @@ const RUNS_MAX: usize = 4;
 
 /// What the answer of one run is laid out with.
 struct Layout<'a> {
+    run: &'a Run,
     tables: &'a [Table],
     workloads: &'a [&'a WorkloadInfo],
 }
@@ -40,7 +41,8 @@ pub(super) fn section(
     workloads: &[&WorkloadInfo],
     facts: impl Fn(usize) -> Markup,
 ) -> Markup {
-    let layout = |run: usize| Layout { tables: &runs[run].1.analysis.tables, workloads };
+    let layout =
+        |run: usize| Layout { run: &runs[run].0, tables: &runs[run].1.analysis.tables, workloads };
     if let [only] = answers {
         return head::answer(&layout(0).answer(only, "h3"));
     }
@@ -72,7 +74,7 @@ pub(super) fn of_each_run(
         section #each-run aria-labelledby="each-run-head" {
             h2 #each-run-head { "The runs on their own" }
             @for ((run, conclusions), answer) in runs.iter().zip(answers) {
-                @let layout = Layout { tables: &conclusions.analysis.tables, workloads };
+                @let layout = Layout { run, tables: &conclusions.analysis.tables, workloads };
                 h3 { (runs::name(runs, run)) ": " (headline(answer)) }
                 details { summary { "Its answer" } (layout.answer(answer, "h4")) }
             }
@@ -124,7 +126,7 @@ impl Layout<'_> {
         html! {
             (self.statements(level, "Worth knowing", &answer.worth_knowing))
             dl.answer-rest {
-                @for list in &answer.figures { (figures(list, answer.figures.len() > 1)) }
+                @for list in &answer.figures { (figures(self.run, list, answer.figures.len() > 1)) }
                 (self.holdings("Does not grow", answer, true))
                 (self.holdings("Holds or rises", answer, false))
                 (line("Not decided", &undecided.sentence.to_string(), &undecided.remedy))
@@ -242,8 +244,8 @@ fn figures_of(answers: &[Answer], info: &WorkloadInfo) -> Option<String> {
 }
 
 /// Figures that are no series, a line for each of their headings.
-fn figures(list: &FigureList, several: bool) -> Markup {
-    let scope = text::parameters::scope(&list.workload, &list.parameters);
+fn figures(run: &Run, list: &FigureList, several: bool) -> Markup {
+    let scope = text::parameters::scope(run, &list.workload, &list.parameters);
     html! {
         @for group in &list.groups {
             @let name = if group.name.is_empty() { &list.workload } else { &group.name };

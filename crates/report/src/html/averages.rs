@@ -8,7 +8,7 @@ use crate::text::averages;
 use analysis::{Average, AverageColumn, AverageRow, Averages};
 use findings::format::Unit;
 use maud::{Markup, html};
-use record::WorkloadInfo;
+use record::{Run, WorkloadInfo};
 
 /// A panel spans at least this share of the largest run, so that nearly equal runs look nearly equal.
 const SPAN_MIN: f64 = 0.06;
@@ -23,18 +23,19 @@ pub(super) fn section(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Marku
     html! {
         @for (number, (run, averages)) in all.enumerate() {
             @let name = (runs.len() > 1).then(|| runs::name(runs, run));
-            (block(averages, &format!("{id}-averages-{number}"), name.as_deref()))
+            (block(run, averages, &format!("{id}-averages-{number}"), name.as_deref()))
         }
     }
 }
 
-fn block(averages: &Averages, id: &str, name: Option<&str>) -> Markup {
+fn block(run: &Run, averages: &Averages, id: &str, name: Option<&str>) -> Markup {
+    let title = averages::title(run, averages);
     html! {
         div.averages {
             div.scroll tabindex="0" role="region" aria-labelledby=(id) {
                 table.figures.down {
                     caption id=(id) { div {
-                        strong { (averages::title(averages)) } " · " (averages::measure(averages))
+                        strong { (title) } " · " (averages::measure(averages))
                         @if let Some(name) = name { " · " (name) }
                     } }
                     (head(averages))
@@ -42,7 +43,7 @@ fn block(averages: &Averages, id: &str, name: Option<&str>) -> Markup {
                 }
             }
             (notes(averages))
-            (panels(averages, id))
+            (panels(averages, &title, id))
         }
     }
 }
@@ -104,7 +105,7 @@ fn notes(averages: &Averages) -> Markup {
 }
 
 /// A panel for each metric, in which each run is a dot.
-fn panels(averages: &Averages, id: &str) -> Markup {
+fn panels(averages: &Averages, title: &str, id: &str) -> Markup {
     let rows = averages.rows.iter().filter(|row| row.figures.iter().any(Option::is_some));
     html! {
         figure.single-runs aria-labelledby={ (id) "-dots" } {
@@ -113,7 +114,7 @@ fn panels(averages: &Averages, id: &str) -> Markup {
                  either side."
             }
             div.panels { @for row in rows { (panel(averages, row)) } }
-            (single_runs(averages, id))
+            (single_runs(averages, title, id))
         }
     }
 }
@@ -187,7 +188,7 @@ fn strip(column_index: usize, column: &AverageColumn, average: &Average, span: &
 }
 
 /// The single runs in figures.
-fn single_runs(averages: &Averages, id: &str) -> Markup {
+fn single_runs(averages: &Averages, title: &str, id: &str) -> Markup {
     let all = averages.rows.iter().flat_map(|row| row.figures.iter().flatten());
     let max = all.map(|average| average.samples.len()).max().unwrap_or(0);
     html! {
@@ -195,7 +196,7 @@ fn single_runs(averages: &Averages, id: &str) -> Markup {
             summary { "The single runs in figures" }
             div.scroll tabindex="0" role="region" aria-labelledby={ (id) "-single" } {
                 table.facts.singles {
-                    caption #{ (id) "-single" } { div { "Every run of " (averages::title(averages)) } }
+                    caption #{ (id) "-single" } { div { "Every run of " (title) } }
                     thead { tr {
                         th scope="col" { "figure" }
                         th scope="col" { "subject" }

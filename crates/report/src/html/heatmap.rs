@@ -11,7 +11,7 @@ use crate::text::NO_FIGURE;
 use analysis::{Lead, Map};
 use findings::format::{count, factor, list, proportion, quantity};
 use maud::{Markup, html};
-use record::{Ratio, Run, WorkloadInfo};
+use record::{Parameters, Ratio, Run, WorkloadInfo};
 
 /// Margins from which the colour is a step stronger.
 const STEPS: [f64; 3] = [1.1, 1.25, 2.0];
@@ -21,6 +21,8 @@ const CLOSE: &str = "≈";
 /// What the parts of one map have in common.
 struct Sheet<'a> {
     map: &'a Map,
+    /// The parameters that have an effect.
+    parameters: Parameters,
     /// The labels of the plot's subjects: colours and shapes follow it.
     plot_labels: &'a [String],
     /// What there is a number of in all: `pipes`, `watched descriptors`.
@@ -55,7 +57,8 @@ pub(super) fn section(
             @let best = text::metrics::superlative(&map.metric);
             @let multiple = text::parameters::multiple_ratio(info).is_some_and(|ratio| ratio.whole == map.whole);
             @let (counted, part) = (counted(info, map), part(info, map));
-            @let sheet = Sheet { map, plot_labels, counted, part, multiple, best };
+            @let parameters = info.effective(&map.parameters);
+            @let sheet = Sheet { map, parameters, plot_labels, counted, part, multiple, best };
             @let name = (runs.len() > 1).then(|| runs::name(runs, run));
             (sheet.figure(&format!("map-{number}-{index}"), name.as_deref()))
         }
@@ -89,7 +92,7 @@ impl Sheet<'_> {
                 }
                 p.fixed {
                     (map.metric.name)
-                    @for is_named in text::parameters::pairs(&map.parameters) { " · " (is_named) }
+                    @for is_named in text::parameters::pairs(&self.parameters) { " · " (is_named) }
                 }
                 (self.legend())
                 div.scroll tabindex="0" role="region" aria-labelledby={ (id) "-head" } {

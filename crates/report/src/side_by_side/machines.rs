@@ -97,7 +97,7 @@ impl Pen {
     ) {
         let Some((run, table)) = tables.first().map(|table| table.first) else { return };
         let at = counted(&count(table.points[0]), &table.axis);
-        let scope = text::parameters::scope(&table.workload, &table.parameters);
+        let scope = text::parameters::scope(run, &table.workload, &table.parameters);
         let title = [scope, at, text::metrics::medians(run, table)].join(" · ");
         self.paragraph(out, BOLD, &title, (0, INDENT));
         for (number, (group, figures)) in by_group(tables).into_iter().enumerate() {

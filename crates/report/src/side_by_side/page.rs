@@ -111,12 +111,12 @@ pub(crate) fn section(side: &SideBySide<'_>, facts: bool) -> Markup {
 
 /// The figures of a workload under one set of parameters.
 fn scope(names: &[String], tables: &[&SideTable<'_>], number: usize) -> Markup {
-    let Some((_, first)) = tables.first().map(|table| table.first) else { return html! {} };
+    let Some((run, first)) = tables.first().map(|table| table.first) else { return html! {} };
     let is_single = tables.iter().all(|table| table.is_single());
     html! {
         @if is_single {
             h3 {
-                (text::parameters::scope(&first.workload, &first.parameters)) " · "
+                (text::parameters::scope(run, &first.workload, &first.parameters)) " · "
                 (counted(&count(first.points[0]), &first.axis))
             }
             div.side-tables {

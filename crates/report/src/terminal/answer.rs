@@ -1,5 +1,6 @@
 //! The answer of a run on one screen: a section for each question that a reader has, the most consequential
-//! statement first, in [`LINES_MAX`] lines whatever was measured.
+//! statement first, in [`LINES_MAX`] lines whatever was measured. A list of figures has all of its groups, in more lines
+//! where they need them.
 
 use crate::layout::{
     BOLD, DIM, GAP, GOOD, INDENT, PLAIN, Pen, Style, display_width, widest, wrapped_whole,
@@ -21,8 +22,9 @@ const HEADING_WIDTH: usize = 15;
 
 /// How soon a section gives way: what stops scaling last, caveats first.
 const WEIGHTS: [usize; 6] = [1, 1, 2, 2, 2, 4];
-/// Where figures do not fit, the 95 % CI stands only with those that are wider than this share to either side.
-const NARROW_MAX: f64 = 0.05;
+/// Where figures do not fit, the 95 % CI stands only with those that are wider than the first of these shares to either side with
+/// which they do.
+const WIDE_MIN: [f64; 4] = [0.0, 0.05, 0.25, 1.0];
 
 /// What stands below an answer.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +71,7 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let has_caveats = conclusions.caveats.iter().any(|caveat| !answer.trust.says(caveat));
     // Their heading, and how many there are.
     let of_caveats = if has_caveats { 2 } else { 0 };
-    let figures = pen.figure_section(&answer, lines_max.saturating_sub(of_caveats));
+    let figures = pen.figure_section(run, &answer, lines_max.saturating_sub(of_caveats));
     // Levels of memory are the answer where nothing is above them.
     let is_first = answer.stops_scaling.is_empty() && answer.levels().next().is_some();
     let (levels, worth_knowing): (Vec<_>, Vec<_>) = answer
@@ -91,7 +93,7 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
         figures,
         pen.caveat_section(conclusions.caveats.iter().filter(|caveat| !answer.trust.says(caveat))),
     ];
-    // Of a list of figures caveats give way first.
+    // A list of figures is the answer, and does not give way.
     let weights = if answer.is_list() { [0, 1, 1, 1, 1, 1] } else { WEIGHTS };
     shorten(&mut sections, lines_max, weights);
     let caveats = sections.split_off(sections.len() - 1);
@@ -126,7 +128,7 @@ impl Section {
 }
 
 /// Leaves out statements until the sections have `lines` at most: always the last one of the section that
-/// has most lines for its weight.
+/// has most lines for its weight. A section of weight 0 keeps all.
 fn shorten(sections: &mut [Section], lines: usize, weights: [usize; 6]) {
     let used = |sections: &[Section]| {
         let shown = sections
@@ -136,8 +138,10 @@ fn shorten(sections: &mut [Section], lines: usize, weights: [usize; 6]) {
         shown.map(|(_, section)| section.lines()).sum::<usize>()
     };
     while used(sections) > lines {
-        let with_statements =
-            sections.iter_mut().enumerate().filter(|(_, section)| !section.statements.is_empty());
+        let with_statements = sections
+            .iter_mut()
+            .enumerate()
+            .filter(|(index, section)| weights[*index] > 0 && !section.statements.is_empty());
         let weight = |(index, section): &(usize, &mut Section)| weights[*index] * section.lines();
         let Some((_, largest)) = with_statements.max_by_key(weight) else { return };
         largest.statements.pop();
@@ -265,28 +269,38 @@ impl Pen {
         painted
     }
 
-    /// The figures that are no series; where they take more than `lines`, without the CIs that are narrow.
-    fn figure_section(&self, answer: &Answer, lines: usize) -> Section {
+    /// The figures that are no series; where they take more than `lines`, without the CIs that are narrow, or without
+    /// any.
+    fn figure_section(&self, run: &Run, answer: &Answer, lines: usize) -> Section {
         let section = |above: f64| {
             let mut statements: Vec<Vec<PaintedLine>> = Vec::new();
-            if above > 0.0 {
+            if above.is_infinite() {
+                let legend = format!("{:INDENT$}without their 95 % CIs", "");
+                statements.push(vec![(DIM, legend)]);
+            } else if above > 0.0 {
                 let legend = format!("{:INDENT$}± where it is more than {}", "", percent(above));
                 statements.push(vec![(DIM, legend)]);
             }
             let lists = answer.figures.iter();
-            statements.extend(lists.flat_map(|list| self.figure_list(list, answer, above)));
+            statements.extend(lists.flat_map(|list| self.figure_list(run, list, answer, above)));
             Section { heading: answer.figures_text(), statements, left_out: 0 }
         };
-        let whole = section(0.0);
-        if whole.lines() <= lines { whole } else { section(NARROW_MAX) }
+        let fitting = WIDE_MIN.map(section).into_iter().find(|part| part.lines() <= lines);
+        fitting.unwrap_or_else(|| section(f64::INFINITY))
     }
 
     /// Each group of a list: its heading, and behind it its figures, with the 95 % CI where its half is `above`
     /// this share.
-    fn figure_list(&self, list: &FigureList, answer: &Answer, above: f64) -> Vec<Vec<PaintedLine>> {
+    fn figure_list(
+        &self,
+        run: &Run,
+        list: &FigureList,
+        answer: &Answer,
+        above: f64,
+    ) -> Vec<Vec<PaintedLine>> {
         let names = answer.figures.iter().flat_map(|list| &list.groups).map(|group| &group.name);
         let width = widest(names).max(1) + INDENT;
-        let scope = text::parameters::scope(&list.workload, &list.parameters);
+        let scope = text::parameters::scope(run, &list.workload, &list.parameters);
         let scope =
             (answer.figures.len() > 1).then(|| vec![(DIM, format!("{:INDENT$}{scope}", ""))]);
         let groups = list.groups.iter().map(|group| self.figure_group(group, width, above));

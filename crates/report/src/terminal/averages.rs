@@ -4,6 +4,7 @@ use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, display_width, right};
 use crate::text::NO_FIGURE;
 use crate::text::averages;
 use analysis::{AverageColumn, Averages};
+use record::Run;
 use std::ops::Range;
 
 /// One subject as text: its head and its cells.
@@ -14,8 +15,8 @@ struct Column {
 }
 
 impl Pen {
-    pub(super) fn averages(&self, out: &mut String, averages: &Averages) {
-        let title = format!("{} · {}", averages::title(averages), averages::measure(averages));
+    pub(super) fn averages(&self, out: &mut String, run: &Run, averages: &Averages) {
+        let title = format!("{} · {}", averages::title(run, averages), averages::measure(averages));
         self.paragraph(out, BOLD, &title, (0, INDENT));
         let labels: Vec<String> =
             averages.rows.iter().map(|row| averages::label(row, &averages::unit(row))).collect();

@@ -28,7 +28,7 @@ impl Pen {
     pub(super) fn listed(&self, out: &mut String, run: &Run, table: &Table, info: &WorkloadInfo) {
         let at = counted(&count(table.points.first().copied().unwrap_or(1)), &table.axis);
         let title = [
-            text::parameters::scope(&table.workload, &table.parameters),
+            text::parameters::scope(run, &table.workload, &table.parameters),
             at,
             text::metrics::about(&table.metric).to_owned(),
             text::metrics::medians(run, table),

@@ -3,13 +3,14 @@
 
 use analysis::{Average, AverageColumn, AverageRow, Averages};
 use findings::format::{Unit, count, counted, significant};
-use record::{FailureReason, MetricInfo, MetricRole};
+use record::{FailureReason, MetricInfo, MetricRole, Run};
 
 /// `build · 2 CPUs · files 48`: what was measured, and under which parameters.
-pub(crate) fn title(averages: &Averages) -> String {
+pub(crate) fn title(run: &Run, averages: &Averages) -> String {
     let mut parts =
         vec![averages.workload.clone(), counted(&count(averages.point), &averages.axis)];
-    parts.extend(crate::text::parameters::pairs(&averages.parameters));
+    let effective = run.plan.effective(&averages.workload, &averages.parameters);
+    parts.extend(crate::text::parameters::pairs(&effective));
     parts.join(" · ")
 }
 

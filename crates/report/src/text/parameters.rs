@@ -4,10 +4,10 @@ use analysis::Table;
 use findings::format::{count, counted, multiple};
 use record::{Parameters, Ratio, Run, Value, WorkloadInfo};
 
-/// A workload and its fixed parameters: `poll · active 1 · object socketpair`.
-pub(crate) fn scope(workload: &str, fixed: &Parameters) -> String {
+/// A workload and its fixed parameters, of those that have an effect: `poll · active 1 · object socketpair`.
+pub(crate) fn scope(run: &Run, workload: &str, fixed: &Parameters) -> String {
     let mut parts = vec![workload.to_owned()];
-    parts.extend(pairs(fixed));
+    parts.extend(pairs(&run.plan.effective(workload, fixed)));
     parts.join(" · ")
 }
 
@@ -21,8 +21,9 @@ pub(crate) fn with_axis(run: &Run, workload: &str, fixed: &Parameters) -> String
 }
 
 /// The same for a known workload. The fixed half of a ratio stands with the axis; `object` names what the
-/// axis counts; the other parameters follow.
+/// axis counts; the other parameters that have an effect follow.
 pub(crate) fn with_axis_of(info: &WorkloadInfo, fixed: &Parameters) -> String {
+    let fixed = &info.effective(fixed);
     let axis = info.axis_with(fixed);
     let axis = axis.as_str();
     let objects = match (fixed.get("object"), axis.strip_suffix("descriptors")) {
@@ -159,6 +160,26 @@ mod tests {
         let mut info = growing(axis, parameter, Some(["threads", "cpus", "per CPU"]));
         info.ratio.as_mut().expect("a ratio").multiple = true;
         info
+    }
+
+    #[test]
+    fn a_parameter_without_an_effect_is_left_out() {
+        let info = fixtures::workload("build")
+            .axis("CPUs", "cpus")
+            .only_with("files", "tree", &["generated"])
+            .build();
+        let title = |tree: &str| with_axis_of(&info, &fixed(&[("files", "48"), ("tree", tree)]));
+        assert_eq!(title("generated"), "N CPUs · files 48 · tree generated");
+        assert_eq!(title("/usr/src/linux"), "N CPUs · tree /usr/src/linux");
+        assert_eq!(
+            with_axis_of(&info, &fixed(&[("files", "48")])),
+            "N CPUs · files 48",
+            "the other one is the axis"
+        );
+        let run = fixtures::run(info).complete();
+        let scope = |tree: &str| scope(&run, "build", &fixed(&[("files", "48"), ("tree", tree)]));
+        assert_eq!(scope("/usr/src/linux"), "build · tree /usr/src/linux");
+        assert_eq!(scope("generated"), "build · files 48 · tree generated");
     }
 
     type Case<'a> = (WorkloadInfo, &'a [(&'a str, &'a str)], &'a str);

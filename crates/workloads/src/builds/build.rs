@@ -19,8 +19,9 @@ use crate::shared::cpus::{self, ALL};
 use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Defaults, Ended, Failure, Fit, Kind, MetricAbout, MetricRole, Original, Parameter,
-    Print, Probe, SampleKind, Scratch, SkipCause, Subject, Timed, Usual, Values, Workload,
+    About, Cell, Defaults, Ended, Failure, Fit, Kind, MetricAbout, MetricRole, OnlyWith, Original,
+    Parameter, Print, Probe, SampleKind, Scratch, SkipCause, Subject, Timed, Usual, Values,
+    Workload,
 };
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -97,6 +98,7 @@ static ABOUT: About = About {
         "the disk: sources and compiler are in the page cache, or come to be there with --warm-up none",
     ],
     parameters: &[ALL, COMMAND, CLEAN, TREE, FILES, WARM_UP],
+    only_with: &[OnlyWith { parameter: FILES.name, other: TREE.name, values: &[GENERATED] }],
     axis: ALL.name,
     averages: true,
     usual: Usual { rounds: 5, rounds_quick: 5, cell_ms_max: 1_800_000, ..About::PLAIN.usual },

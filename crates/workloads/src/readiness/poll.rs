@@ -13,8 +13,8 @@ use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::readiness::objects::{Layout, Object, ObjectIndex, Objects};
 use bench::Bench;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Parking, Print,
-    Probe, RatioAbout, SkipCause, Subject, Sweep, Usual, Values, Workload, descriptors_max,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, OnlyWith, Original, Parameter, Parking,
+    Print, Probe, RatioAbout, SkipCause, Subject, Sweep, Usual, Values, Workload, descriptors_max,
 };
 
 /// The row of the table.
@@ -87,6 +87,11 @@ static ABOUT: About = About {
         },
         Parameter { default: Defaults::always(&["0"]), ..TIMEOUT },
     ],
+    only_with: &[OnlyWith {
+        parameter: "position",
+        other: "activity",
+        values: &["spaced", "sequential"],
+    }],
     axis: "watched",
     ratio: Some(RatioAbout { part: "active", whole: "watched", word: "active", multiple: false }),
     compared_pairs: &[("poll", "epoll-level")],

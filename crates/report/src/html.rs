@@ -16,6 +16,7 @@ mod findings;
 pub(crate) mod head;
 mod heatmap;
 mod host_facts;
+mod levels;
 pub(crate) mod machine;
 mod marked;
 mod marks;
@@ -263,6 +264,7 @@ fn workload(
                     (not_measured(info))
                     (averages::section(runs, info, &id))
                     @if draws(info, &views) { (plot(runs, (info, finding), index, &views)) }
+                    (levels::section(runs, info, &id))
                     @if !info.averages {
                         @for (number, view) in views.iter().enumerate() {
                             (table::section(runs, view, &format!("{id}-table-{number}"), number))

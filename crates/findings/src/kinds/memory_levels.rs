@@ -17,6 +17,7 @@ use crate::verdict::{Tag, Tone};
 use analysis::{Estimate, Level, Row, Table};
 use record::{CpuCache, MemoryAccess};
 use serde::Serialize;
+use std::fmt;
 
 /// The levels of one series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -163,18 +164,28 @@ impl MemoryLevels {
         self.levels.iter().enumerate().map(level).collect::<Vec<_>>().join(", ")
     }
 
+    /// The cache that a level is that of, without misses of the TLB; none where the kernel does not report it.
+    pub fn cache(&self, name: LevelName) -> Option<&CpuCache> {
+        let LevelName::Cache { level, misses_tlb: false } = name else { return None };
+        self.caches.iter().find(|cache| cache.level == level)
+    }
+
+    /// Where the curve leaves the cache that a level is that of, where that is far below its size; in KiB of what is
+    /// used.
+    pub fn left_at(&self, name: LevelName) -> Option<u64> {
+        let cache = self.cache(name)?;
+        self.left_early.iter().find(|early| early.level == cache.level).map(|early| early.kib)
+    }
+
     /// `L1 (kernel 48 KiB) `.
     fn name_text(&self, name: LevelName) -> String {
-        let kernel = |level: u8| {
-            let cache = self.caches.iter().find(|cache| cache.level == level);
-            cache.map_or_else(String::new, |cache| format!(" (kernel {})", size(cache.kib)))
-        };
         match name {
-            LevelName::Cache { level, misses_tlb: false } => format!("L{level}{} ", kernel(level)),
-            LevelName::Cache { level, misses_tlb: true } => format!("L{level} and TLB misses "),
-            LevelName::BeyondShare { .. } => "then ".to_owned(),
-            LevelName::MainMemory => "main memory ".to_owned(),
             LevelName::Unknown => String::new(),
+            LevelName::BeyondShare { .. } => "then ".to_owned(),
+            name => {
+                let kernel = self.cache(name).map(|cache| format!("(kernel {}) ", size(cache.kib)));
+                format!("{name} {}", kernel.unwrap_or_default())
+            }
         }
     }
 
@@ -211,6 +222,20 @@ fn name_within(
         return LevelName::BeyondShare { level: number };
     }
     LevelName::Cache { level: number, misses_tlb: true }
+}
+
+impl fmt::Display for LevelName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cache { level, misses_tlb: false } => write!(out, "L{level}"),
+            Self::Cache { level, misses_tlb: true } => write!(out, "L{level} and TLB misses"),
+            Self::BeyondShare { level } => {
+                write!(out, "a slower part of L{level}, or main memory")
+            }
+            Self::MainMemory => write!(out, "main memory"),
+            Self::Unknown => write!(out, "unknown"),
+        }
+    }
 }
 
 impl LevelName {

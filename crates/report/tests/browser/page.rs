@@ -50,6 +50,10 @@ pub static PROFILED: LazyLock<Runs> = LazyLock::new(|| vec![fixture::profile::pr
 /// The same on a kernel on which one function costs twice as much.
 pub static PROFILED_TWO: LazyLock<Runs> =
     LazyLock::new(|| vec![fixture::profile::profiled(2), fixture::profile::slower(2)]);
+/// Loads over the sizes of a working set: the levels of memory.
+pub static MEMORY: LazyLock<Runs> = LazyLock::new(|| vec![fixture::memory::memory()]);
+/// Three machines whose figures are no series.
+pub static MACHINES: LazyLock<Runs> = LazyLock::new(fixture::baseline::machines);
 /// A table of somebody else.
 pub static FOREIGN: LazyLock<Runs> = LazyLock::new(|| vec![fixture::pipetest::foreign()]);
 

@@ -1,6 +1,6 @@
 //! The page's tables and texts.
 
-use crate::page::{FOREIGN, ONE, PIPES, Page, Runs, with};
+use crate::page::{FOREIGN, MACHINES, MEMORY, ONE, PIPES, Page, Runs, with};
 use analysis::{Basis, Lead, Table};
 
 #[test]
@@ -204,5 +204,63 @@ fn a_foreign_table_has_no_clock_and_no_machine() {
         let head: String = page.get("document.querySelector('.dateline').innerText");
         assert!(head.contains("a table, server.csv") && !head.contains("Machine"), "{head}");
         assert_eq!(page.get::<usize>("document.querySelectorAll('td .interval').length"), 10);
+    });
+}
+
+#[test]
+fn the_levels_of_memory_stand_next_to_what_the_kernel_says_of_the_caches() {
+    with(&MEMORY, |page| {
+        let rows = texts(page, 0);
+        assert_eq!(rows[0], ["level", "latency", "from", "to", "the kernel says"]);
+        assert_eq!(rows[1], ["random"]);
+        let figure = |row: &[String]| row[1].trim_end_matches(" ns").parse::<f64>().expect("ns");
+        let expected = [
+            (2, 1.2, ["L1", "4 KiB", "48 KiB", "48 KiB"]),
+            (3, 4.0, ["L2", "64 KiB", "1 MiB", "2 MiB"]),
+            (4, 40.0, ["L3", "4 MiB", "32 MiB", "480 MiB, shared"]),
+            (5, 95.0, ["L3 and TLB misses", "64 MiB", "256 MiB", "–"]),
+        ];
+        for (row, ns, [name, from, to, kernel]) in expected {
+            let row = &rows[row];
+            assert!((figure(row) / ns - 1.0).abs() < 0.05, "{name}: {row:?}");
+            assert_eq!([&*row[0], &*row[2], &*row[3], &*row[4]], [name, from, to, kernel]);
+        }
+        assert_eq!(rows[6], ["random-huge"], "the next subject");
+        for width in [1280, 390] {
+            page.resize(width, 900);
+            page.settle();
+            let is_wider: bool = page.get("document.documentElement.scrollWidth > innerWidth");
+            assert!(!is_wider, "{width} pixels");
+        }
+    });
+}
+
+#[test]
+fn three_machines_stand_in_rows_with_their_ratios_to_the_first() {
+    with(&MACHINES, |page| {
+        let heads: Vec<String> = page.get(
+            "[...document.querySelectorAll('#side-by-side caption')].map((one) => one.innerText)",
+        );
+        assert_eq!(heads.len(), 5, "{heads:?}");
+        let rows: Vec<Vec<String>> = page.get(
+            "[...document.querySelectorAll('#side-by-side table')[0].rows].map((row) =>
+                [...row.cells].slice(0, 4).map((cell) => cell.innerText))",
+        );
+        let names: Vec<&str> = rows[1..].iter().map(|row| row[0].as_str()).collect();
+        assert_eq!(names, ["amber", "birch", "cedar"]);
+        assert!(rows[0][1].starts_with("null-call"), "{rows:?}");
+        // The first one has no ratio; the second is slower at system calls, the third faster.
+        let classes: Vec<String> = page.get(
+            "[...document.querySelectorAll('#side-by-side table')[0].rows].slice(1)
+                .map((row) => row.cells[3].className)",
+        );
+        assert_eq!(classes, ["number", "number slower", "number faster"]);
+        assert!(rows[2][3].contains("×1.4") && rows[3][3].contains('★'), "{rows:?}");
+        for width in [1280, 390] {
+            page.resize(width, 900);
+            page.settle();
+            let is_wider: bool = page.get("document.documentElement.scrollWidth > innerWidth");
+            assert!(!is_wider, "{width} pixels");
+        }
     });
 }

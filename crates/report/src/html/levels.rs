@@ -1,0 +1,116 @@
+//! The levels of memory as a table, next to what the kernel says of the caches.
+
+use super::runs;
+use super::view::Analysed;
+use crate::text;
+use crate::text::NO_FIGURE;
+use findings::format::{Unit, size};
+use findings::kinds::memory_levels::{MemoryLevel, MemoryLevels};
+use findings::{Data, Finding};
+use maud::{Markup, html};
+use record::{MetricInfo, Run, WorkloadInfo};
+
+/// One table for each run, metric and set of parameters in which levels were found.
+pub(super) fn section(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Markup {
+    let found = runs.iter().flat_map(|(run, conclusions)| {
+        let levels: Vec<(&Finding, &MemoryLevels)> = conclusions
+            .findings
+            .iter()
+            .filter(|finding| finding.workload == info.name)
+            .filter_map(|finding| match &finding.data {
+                Data::MemoryLevels(levels) => Some((finding, levels)),
+                _ => None,
+            })
+            .collect();
+        let keyed = levels
+            .into_iter()
+            .map(|(finding, levels)| ((&finding.parameters, &finding.metric), (finding, levels)));
+        let tables = text::tables::grouped(keyed);
+        tables.into_iter().map(move |(_, subjects)| (run, subjects))
+    });
+    html! {
+        @for (number, (run, subjects)) in found.enumerate() {
+            @let name = (runs.len() > 1).then(|| runs::name(runs, run));
+            (table(run, info, &subjects, (&format!("{id}-levels-{number}"), name.as_deref())))
+        }
+    }
+}
+
+/// The levels of each subject below its name.
+fn table(
+    run: &Run,
+    info: &WorkloadInfo,
+    subjects: &[(&Finding, &MemoryLevels)],
+    (id, name): (&str, Option<&str>),
+) -> Markup {
+    let Some((first, _)) = subjects.first() else { return html! {} };
+    let Some(metric) = info.metrics.iter().find(|metric| metric.name == first.metric) else {
+        return html! {};
+    };
+    html! {
+        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
+            table.figures.listed.levels {
+                caption id=(id) { div {
+                    strong { "Levels of memory" } " · " (text::metrics::about(metric))
+                    " · " (text::parameters::with_axis(run, &info.name, &first.parameters))
+                    @if let Some(name) = name { " · " (name) }
+                } }
+                thead { tr {
+                    th scope="col" { "level" }
+                    th.number scope="col" { (metric.name) }
+                    th.number scope="col" { "from" }
+                    th.number scope="col" { "to" }
+                    th scope="col" { "the kernel says" }
+                } }
+                @for (finding, levels) in subjects {
+                    tbody {
+                        tr { th.group colspan="5" scope="rowgroup" { (heading(info, finding)) } }
+                        @for level in &levels.levels { (row(levels, level, metric)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A subject, and how much of its working set it uses.
+fn heading(info: &WorkloadInfo, finding: &Finding) -> Markup {
+    let name = finding.subjects.first().map_or("", String::as_str);
+    let subject = info.subjects.iter().find(|subject| subject.name == name);
+    let spread = subject.and_then(|subject| subject.memory_access.as_ref()).map(|of| of.spread);
+    html! {
+        (subject.map_or(name, |subject| &subject.label))
+        @if let Some(spread) = spread.filter(|&spread| spread > 1) {
+            " · uses 1/" (spread) " of the working set"
+        }
+    }
+}
+
+fn row(levels: &MemoryLevels, level: &MemoryLevel, metric: &MetricInfo) -> Markup {
+    let median = level.median;
+    let unit = Unit::for_table(&metric.unit, &[median.value]);
+    html! {
+        tr {
+            th scope="row" { (level.name) }
+            td.number {
+                (unit.with_symbol(median.value))
+                @if median.low < median.high {
+                    span.interval { (unit.figure(median.low)) "–" (unit.figure(median.high)) }
+                }
+            }
+            td.number { (size(level.from)) }
+            td.number { (size(level.to)) }
+            td {
+                @match levels.cache(level.name) {
+                    Some(cache) => {
+                        (size(cache.kib)) @if cache.shared { ", shared" }
+                        @if let Some(kib) = levels.left_at(level.name) {
+                            "; the curve leaves it at " (size(kib))
+                        }
+                    }
+                    None => (NO_FIGURE),
+                }
+            }
+        }
+    }
+}

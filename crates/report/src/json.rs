@@ -39,6 +39,7 @@ use serde_json::{Value, json};
 
 pub use read::{BYTES_MAX, Unreadable, VALUES_MAX, read};
 pub use schema::{SCHEMA, SCHEMA_OLDEST};
+pub(crate) use tables::explain_change;
 
 /// Whether every sample is written out: they are most of a run's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

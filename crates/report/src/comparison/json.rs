@@ -18,10 +18,14 @@
 //! | `tables` | points, and rows of subjects: `overall` and `cells`, each a ratio with its verdict; medians |
 //! | `left_out` | what one run lacks, or what can't be compared: its `kind` and data, `what` and `remedy` |
 //!
+//! `docs/schema/comparison-1.schema.json` says the same to programs. What it has in common with the JSON of a run is
+//! defined in the schema of that.
+//!
 //! A ratio is new over base, as `value`, `low` and `high`; its verdict is `faster`, `slower`, `same` or
 //! `undecided`. A figure that is not finite is `null`.
 
 use super::counts::{Counts, Pair};
+use crate::json::explain_change;
 use analysis::compare::{Change, ComparedTable, Comparison, LeftOut};
 use findings::left_out;
 use findings::run_changes::sentence;
@@ -69,6 +73,7 @@ fn left_out(part: &LeftOut) -> Value {
 fn changes(comparison: &Comparison) -> Vec<Value> {
     let value = |change: &Change| {
         let mut value = json!(change);
+        explain_change(&mut value["detail"], &change.detail);
         value["sentence"] = json!(sentence(comparison, change));
         value
     };

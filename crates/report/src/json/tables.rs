@@ -1,7 +1,8 @@
 //! Tables as JSON: the data as `analysis` has it, with each typed reason's sentence as `because`.
 
+use analysis::compare::ChangeDetail;
 use analysis::{
-    ComparisonOutcome, Growth, GrowthReason, Modes, ProfileTable, Rate, Row, Scaling,
+    ComparisonOutcome, CutShort, Growth, GrowthReason, Modes, ProfileTable, Rate, Row, Scaling,
     SubjectComparison, Table, TrendReason,
 };
 use findings::{Data, reasons};
@@ -51,8 +52,7 @@ fn row(row: &Row) -> Value {
         value["missing"][index][1]["text"] = json!(reasons::missing_figure(reason));
     }
     if let Some(short) = &row.short {
-        value["short"]["because"] = json!(short.reason.cause());
-        value["short"]["remedy"] = json!(short.reason.remedy());
+        explain_short(&mut value["short"], short);
     }
     if let Some(growth) = &row.growth {
         explain_growth(&mut value["growth"], growth);
@@ -79,6 +79,32 @@ pub(super) fn explain_finding(value: &mut Value, data: &Data) {
         Data::Crossover(crossover) => value["comparison"] = comparison(&crossover.comparison),
         _ => {}
     }
+}
+
+/// Adds to the data of a change between two runs the sentences of its reasons.
+pub(crate) fn explain_change(value: &mut Value, detail: &ChangeDetail) {
+    match detail {
+        ChangeDetail::Growth { base, new } => {
+            explain_growth(&mut value["base"], base);
+            explain_growth(&mut value["new"], new);
+        }
+        ChangeDetail::Crossover { base, new } => {
+            value["base"] = comparison(base);
+            value["new"] = comparison(new);
+        }
+        ChangeDetail::ModesAppeared { modes } | ChangeDetail::ModesVanished { modes } => {
+            explain_modes(&mut value["modes"], modes);
+        }
+        ChangeDetail::CutShort { short } | ChangeDetail::Completed { short } => {
+            explain_short(&mut value["short"], short);
+        }
+        _ => {}
+    }
+}
+
+fn explain_short(value: &mut Value, short: &CutShort) {
+    value["because"] = json!(short.reason.cause());
+    value["remedy"] = json!(short.reason.remedy());
 }
 
 fn explain_growth(value: &mut Value, growth: &Growth) {

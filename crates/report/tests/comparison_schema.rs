@@ -1,0 +1,189 @@
+//! Comparisons of runs as JSON are what the published schema says.
+
+mod fixture;
+
+use analysis::compare::{
+    Change, ChangeDetail, ChangeKind, Comparison, LeftOut, NoRatioReason, Side, TableName, Terms,
+    Verdict, compare, compare_several,
+};
+use analysis::{CutShort, RateTrend};
+use findings::Conclusions;
+use fixture::{baseline, compared, locks, profile, trajectory};
+use jsonschema::{Registry, Validator};
+use record::{FailureReason, Run, RunState};
+use report::comparison::{Pair, SCHEMA, json};
+use report::side_by_side::SideBySide;
+use serde_json::{Value, json};
+
+const RUN: &str = include_str!("../../../docs/schema/run-2.schema.json");
+const COMPARISON: &str = include_str!("../../../docs/schema/comparison-1.schema.json");
+const TERMS: Terms = Terms { margin: 0.05, fail_above: Some(0.1), across: true, all: true };
+
+fn published() -> Validator {
+    let [run, comparison]: [Value; 2] =
+        [RUN, COMPARISON].map(|text| serde_json::from_str(text).expect("JSON"));
+    let id = run["$id"].as_str().expect("an id").to_owned();
+    let registry = Registry::new().add(id, run).expect("added").prepare().expect("a registry");
+    let options = jsonschema::draft202012::options().with_registry(&registry).offline();
+    options.build(&comparison).expect("a schema")
+}
+
+fn holds(schema: &Validator, value: &Value) {
+    if let Err(error) = schema.validate(value) {
+        let at = error.instance_path().to_string();
+        let part = value.pointer(&at).unwrap_or(value).to_string();
+        let part: String = part.chars().take(600).collect();
+        let error: String = error.to_string().chars().rev().take(300).collect();
+        panic!("{at}: …{}: {part}", error.chars().rev().collect::<String>());
+    }
+}
+
+fn value(runs: &[(Run, Conclusions)], comparison: &Comparison) -> Value {
+    json(&Pair { base: &runs[0].0, new: &runs[1].0, comparison })
+}
+
+/// Two runs of which each sort of change and of omission is stated.
+fn with_everything() -> Value {
+    let (runs, mut comparison) = compared::compared(true);
+    let (workload, axis) = ("poll".to_owned(), "watched descriptors".to_owned());
+    let table = TableName { workload: workload.clone(), metric: None, parameters: [].into() };
+    let labels = vec!["poll".to_owned()];
+    let reason = FailureReason::Panicked { message: "a panic".to_owned() };
+    let short = CutShort { reached: 6, planned: 9, reason: reason.clone() };
+    let (row, modes) = {
+        let (_, conclusions) = trajectory::before(trajectory::Size::SMALL);
+        let rows = conclusions.analysis.tables.into_iter().flat_map(|table| table.rows);
+        let modes = rows.filter_map(|row| row.modes).next().expect("modes");
+        (comparison.tables[0].rows[0].clone(), modes)
+    };
+    let points = vec![100, 300];
+    let details = [
+        ChangeDetail::Series { ratio: row.overall.clone(), most_at: Some(100) },
+        ChangeDetail::Points { points: points.clone(), ratio: row.overall.clone() },
+        ChangeDetail::Medians { ratio: row.overall },
+        ChangeDetail::Trend { base: RateTrend::Holds, new: RateTrend::Collapses },
+        ChangeDetail::ModesAppeared { modes: modes.clone() },
+        ChangeDetail::ModesVanished { modes },
+        ChangeDetail::Unavailable { reason: "another kernel".to_owned() },
+        ChangeDetail::Available { reason: "another kernel".to_owned() },
+        ChangeDetail::Failed { points: points.clone(), reason: reason.clone() },
+        ChangeDetail::Measured { points: points.clone(), reason },
+        ChangeDetail::CutShort { short: short.clone() },
+        ChangeDetail::Completed { short },
+    ];
+    let change = comparison.changes[0].clone();
+    comparison.changes.extend(details.map(|detail| Change {
+        kind: ChangeKind::Outcome,
+        direction: None,
+        subjects: vec!["poll".to_owned()],
+        detail,
+        ..change.clone()
+    }));
+    let text = |text: &str| text.to_owned();
+    comparison.left_out.extend([
+        LeftOut::Unfinished {
+            side: Side::New,
+            run: text("00"),
+            state: RunState::Interrupted,
+            cells: 1,
+            planned: 2,
+        },
+        LeftOut::TwoMachines { base: Some(text("amber")), new: None },
+        LeftOut::Workload { side: Side::Base, workload: workload.clone() },
+        LeftOut::Axis { workload: workload.clone(), base: text("a"), new: text("b") },
+        LeftOut::Table { side: Side::New, table: table.clone() },
+        LeftOut::Unit { table, base: text("ns"), new: text("B") },
+        LeftOut::Subjects { side: Side::New, workload: workload.clone(), labels: labels.clone() },
+        LeftOut::Points {
+            side: Side::New,
+            workload: workload.clone(),
+            axis: axis.clone(),
+            points: points.clone(),
+        },
+        LeftOut::NoRatio { workload, labels, axis, points, reason: NoRatioReason::Cold },
+    ]);
+    value(&runs, &comparison)
+}
+
+/// Comparisons as `analysis` makes them: of a rate, of a trajectory, with a profile.
+fn analysed() -> Vec<Value> {
+    let pairs = [
+        vec![locks::locks(5), locks::locks(3)],
+        vec![
+            trajectory::before(trajectory::Size::SMALL),
+            trajectory::after(trajectory::Size::SMALL),
+        ],
+        vec![profile::profiled(2), profile::slower(2)],
+    ];
+    pairs
+        .iter()
+        .map(|runs| {
+            let comparison = compare(&runs[0].0, &runs[1].0, &TERMS).expect("comparable");
+            value(runs, &comparison)
+        })
+        .collect()
+}
+
+/// Several runs, and the same with one that can't be compared with the first.
+fn several() -> [Value; 2] {
+    [vec![], vec![locks::locks(3)]].map(|refused| {
+        let runs = [baseline::machines(), refused].concat();
+        let all: Vec<&Run> = runs.iter().map(|(run, _)| run).collect();
+        let several = compare_several(&all, &TERMS);
+        report::side_by_side::json(&SideBySide { runs: &runs, several: &several, words: &[] })
+    })
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_number() {
+    let schema: Value = serde_json::from_str(COMPARISON).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(schema["$id"], format!("urn:knee:comparison-{SCHEMA}"));
+    for shape in ["comparison", "several"] {
+        assert_eq!(schema["$defs"][shape]["properties"]["schema"]["const"], SCHEMA);
+    }
+}
+
+#[test]
+fn every_comparison_is_what_the_schema_says() {
+    let schema = published();
+    let (runs, alike) = compared::alike();
+    let all = [with_everything(), value(&runs, &alike)].into_iter().chain(analysed());
+    for value in all.chain(several()) {
+        holds(&schema, &value);
+    }
+}
+
+#[test]
+fn what_is_compared_occurs_in_the_values_of_the_test() {
+    let all: Vec<Value> =
+        [with_everything()].into_iter().chain(several()).chain(analysed()).collect();
+    let schema: Value = serde_json::from_str(COMPARISON).unwrap();
+    let text = json!(all).to_string();
+    for (list, key) in [("detail", "change"), ("leftOut", "kind")] {
+        for variant in schema["$defs"][list]["oneOf"].as_array().unwrap() {
+            let name = variant["properties"][key]["const"].as_str().unwrap();
+            assert!(text.contains(&format!("\"{key}\":\"{name}\"")), "no {list} is {name}");
+        }
+    }
+    for part in ["\"attribution\":{", "\"refused\":\"", "\"sensitivity\":{", "\"point\":null"] {
+        assert!(text.contains(part), "no {part}");
+    }
+    let verdicts = [Verdict::Faster, Verdict::Slower, Verdict::Same, Verdict::Undecided];
+    for verdict in verdicts.map(|verdict| json!(verdict).to_string()) {
+        assert!(text.contains(&format!("\"verdict\":{verdict}")), "no {verdict}");
+    }
+}
+
+#[test]
+fn a_key_of_another_name_is_not_what_the_schema_says() {
+    let schema = published();
+    let value = with_everything();
+    for place in
+        ["", "/verdicts", "/tables/0", "/tables/0/rows/0", "/changes/0/detail", "/left_out/0"]
+    {
+        let mut changed = value.clone();
+        changed.pointer_mut(place).unwrap()["made up"] = json!(1);
+        assert!(schema.validate(&changed).is_err(), "{place}");
+    }
+}

@@ -275,7 +275,28 @@ static void run_shell(long n) {
     }
 }
 
+/* ---- The clock. ---- */
+
+/* Only the machine code knows that it is 1: so no addition is computed beforehand. */
+static unsigned long one = 1;
+
+#define ADD(i)      \
+    sum += addend; \
+    __asm__ volatile("" : "+r"(sum));
+
+/* Each addition needs the sum of the one before. Both are in registers: a cycle of the clock on every processor that
+   lmbench's mhz knows. */
+static void run_add(long n) {
+    unsigned long addend = *(volatile unsigned long *)&one, sum = 0;
+    long left = n;
+    while (left-- > 0) {
+        EACH128(ADD)
+    }
+    if (sum != 128 * (unsigned long)n) fail("the additions have another sum");
+}
+
 struct row processor_rows[] = {
+    {.name = "add", .run = run_add, .units = 128},
     {.name = "null-call", .run = run_getppid},
     {.name = "null-io", .prepare = prepare_io, .run = run_io, .units = 2},
     {.name = "stat", .prepare = prepare_file, .run = run_stat},

@@ -1,6 +1,7 @@
 //! lmbench's summary: tables with a machine in each row, in the titles, columns and widths of its `getsummary`.
 //!
-//! A figure that there is not is blank, as there; so are the columns of RPC, which knee does not measure.
+//! A figure that there is not is blank, as there; so are the columns of RPC, which knee does not measure. The clock rate is
+//! one over the time of an addition, as in lmbench's `mhz`; of a run without it, what the kernel reports.
 
 use ::record::{HOST_NAME, Run};
 use analysis::Analysis;
@@ -43,6 +44,9 @@ const fn mb(subject: &'static str, width: usize) -> Column {
 const fn ns(subject: &'static str, width: usize, digits: usize) -> Column {
     Column { subject, width, digits, per: 1.0 }
 }
+
+/// What takes a cycle of the clock.
+const CYCLE: Column = us("add", 4);
 
 const SECTIONS: &[Section] = &[
     Section {
@@ -199,7 +203,8 @@ fn row(section: &Section, (run, analysis): (&Run, &Analysis)) -> Option<String> 
     let os = format!("{system} {}", host.fact("kernel.release").unwrap_or_default());
     let mut text = format!("{name:<9.9} {os:>13.13}{}", section.gap);
     if section.mhz > 0 {
-        let mhz = host.fact("cpu.mhz").and_then(|mhz| mhz.parse::<f64>().ok());
+        let reported = || host.fact("cpu.mhz").and_then(|mhz| mhz.parse::<f64>().ok());
+        let mhz = figure(&CYCLE, analysis).map(|us| 1.0 / us).or_else(reported);
         let mhz = mhz.map(|mhz| format!("{mhz:.0}")).unwrap_or_default();
         let _ = write!(text, "{mhz:>width$} ", width = section.mhz);
     }
@@ -251,7 +256,7 @@ mod tests {
         assert_eq!(columns.difference(&measured).collect::<Vec<_>>(), Vec::<&&str>::new());
         // lmbench has no columns for these.
         let further: Vec<&str> = measured.difference(&columns).copied().collect();
-        assert_eq!(further, ["eventfd", "futex"]);
+        assert_eq!(further, [CYCLE.subject, "eventfd", "futex"]);
     }
 
     /// As its `num` has them.
@@ -410,5 +415,22 @@ mod tests {
         let both = summary(&[(&run, &analysis), (&run, &analysis)]).unwrap();
         assert_eq!(both.matches("amber-lon Linux 6.18.44").count(), 12, "{both}");
         assert_eq!(summary(&[]), None);
+    }
+
+    #[test]
+    fn the_clock_rate_is_that_of_an_addition_where_it_was_measured() {
+        let workload = fixtures::workload(WORKLOAD)
+            .axis("copies", "copies")
+            .time("latency")
+            .separate()
+            .subjects(["add", "null-call"]);
+        let of = |subject: &str| {
+            let cell = |round| fixtures::cell(WORKLOAD, subject, 1, round);
+            (0..3).map(|round| cell(round).samples("latency", vec![0.4, 0.4])).collect::<Vec<_>>()
+        };
+        let cells = [of("add"), of("null-call")].concat();
+        let run = fixtures::run(workload).cells(cells).complete();
+        let text = summary(&[(&run, &analysis::analyse(&run))]).unwrap();
+        assert!(text.lines().any(|line| line.contains(" 2500 ")), "{text}");
     }
 }

@@ -114,6 +114,7 @@ const fn load(name: &'static str, summary: &'static str) -> BasicOperation {
 
 /// All rows, in the order of lmbench's summary.
 pub(crate) const ROWS: &[BasicOperation] = &[
+    processor("add", "add two registers, the sum before to the next: a cycle of the clock"),
     processor("null-call", "getppid, the shortest system call"),
     processor("null-io", "read a byte of /dev/zero, write one to /dev/null: the mean of both"),
     processor("stat", "stat of a file by its whole path"),

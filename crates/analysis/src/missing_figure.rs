@@ -1,6 +1,6 @@
 //! Why a series has no figure at a point.
 
-use record::FailureReason;
+use record::{FailureReason, LimitCause, Value};
 use serde::Serialize;
 
 /// Why a series has no figure at a point.
@@ -30,6 +30,13 @@ pub enum MissingFigure {
     LeftOut {
         /// Why.
         because: String,
+    },
+    /// Only what can't be measured at a further point is measured there, as far as it goes.
+    ClampedOnly {
+        /// The point that was requested.
+        requested: Value,
+        /// Why that is not possible for what is measured there.
+        cause: LimitCause,
     },
     /// Nothing was planned there.
     NotPlanned,

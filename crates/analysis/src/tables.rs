@@ -447,10 +447,13 @@ impl Context<'_> {
             point,
             round: 0,
         };
-        match self.run.plan.left_out_because(&key) {
-            Some(because) => MissingFigure::LeftOut { because },
-            None => MissingFigure::NotPlanned,
+        if let Some(because) = self.run.plan.left_out_because(&key) {
+            return MissingFigure::LeftOut { because };
         }
+        self.run.plan.clamped_to(&key).map_or(MissingFigure::NotPlanned, |limit| {
+            let (requested, cause) = (limit.requested.clone(), limit.cause.clone());
+            MissingFigure::ClampedOnly { requested, cause }
+        })
     }
 }
 

@@ -151,6 +151,10 @@ pub fn missing_figure(reason: &MissingFigure) -> String {
         MissingFigure::MetricMissing { metric } => format!("{metric} was not measured"),
         MissingFigure::RunEnded => "the run ended before it was measured".into(),
         MissingFigure::LeftOut { because } => because.clone(),
+        MissingFigure::ClampedOnly { requested, cause } => {
+            let requested = requested.number().map_or_else(|| requested.to_string(), format::count);
+            format!("measured only for what can't have {requested}: {cause}")
+        }
         MissingFigure::NotPlanned => "not planned".into(),
         MissingFigure::NoRow => "the file has no row of it here".into(),
     }

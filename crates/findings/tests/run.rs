@@ -6,11 +6,11 @@ use analysis::stats::random::normal;
 use analysis::{Class, MissingFigure, Row, Table};
 use common::{Finding, analyse};
 use fastrand::Rng;
-use findings::{Kind, Reader};
+use findings::{Kind, Reader, reasons};
 use fixtures::{CellBuilder, cell, parameters, short};
 use record::{
-    Cell, CellKey, Change, FailureReason, Metric, PlanChange, Run, RunState, SkipCause, Usage,
-    Warning, WorkloadInfo,
+    Cell, CellKey, Change, FailureReason, Limit, LimitCause, Metric, PlanChange, Run, RunState,
+    SkipCause, Usage, Value, Warning, WorkloadInfo,
 };
 
 const POINTS: [u64; 3] = [100, 1000, 10_000];
@@ -188,6 +188,25 @@ fn a_point_that_was_not_planned_or_not_reached_says_so() {
         |run: &Run| row(table(&analyse(run).tables, "poll", "loop"), "poll").missing.clone();
     let not_reached = (1000, MissingFigure::RunEnded);
     assert_eq!(missing(&run), [not_reached.clone(), (10_000, MissingFigure::NotPlanned)]);
+    let cause = LimitCause::Descriptors { max: 20_000 };
+    run.plan.changes = vec![PlanChange {
+        cells: vec![cell_of("poll", "select", 1_000_000, 0).build().key],
+        change: Change::Clamped(Limit {
+            parameter: "watched".into(),
+            label: "watched descriptors".into(),
+            requested: Value::Number(1_000_000),
+            max: 10_000,
+            cause: cause.clone(),
+            position: None,
+        }),
+        remedy: String::new(),
+    }];
+    let requested = Value::Number(1_000_000);
+    let clamped_only = MissingFigure::ClampedOnly { requested, cause };
+    let text = "measured only for what can't have 1,000,000: a process may have 20000 descriptors";
+    assert_eq!(reasons::missing_figure(&clamped_only), text);
+    assert_eq!(missing(&run), [not_reached.clone(), (10_000, clamped_only)]);
+    run.plan.changes.clear();
     let what = "poll stops at 1,024 here".to_owned();
     let of_another = Warning { what: "epoll-poll is slow".into(), remedy: String::new() };
     run.plan.warnings = vec![of_another, Warning { what: what.clone(), remedy: String::new() }];

@@ -1,6 +1,6 @@
 //! What a plan says of its changes: as warnings, and as the cause of a gap.
 
-use crate::{CellKey, Plan, PlanChange, Warning, old};
+use crate::{CellKey, Change, Limit, Plan, PlanChange, Warning, old};
 
 impl Plan {
     /// What was warned of while planning: the sentences of older records, then those of the changes.
@@ -17,6 +17,19 @@ impl Plan {
             .map(ToString::to_string)
             .or_else(|| old::left_out_because(&self.warnings, &key.subject).map(str::to_owned))
     }
+
+    /// The limit by which other subjects are measured at the point of `key`, and not further along the axis; none where
+    /// none is clamped to it.
+    pub fn clamped_to(&self, key: &CellKey) -> Option<&Limit> {
+        self.changes.iter().find_map(|change| {
+            let Change::Clamped(limit) = &change.change else { return None };
+            let is_alike = |cell: &CellKey| {
+                (&cell.workload, &cell.parameters) == (&key.workload, &key.parameters)
+                    && cell.subject != key.subject
+            };
+            (limit.max == key.point && change.cells.iter().any(is_alike)).then_some(limit)
+        })
+    }
 }
 
 impl PlanChange {
@@ -29,7 +42,7 @@ impl PlanChange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Change, Parameters, SkipCause};
+    use crate::{Parameters, SkipCause};
 
     fn key(subject: &str, point: u64, round: u32) -> CellKey {
         let (workload, subject) = ("poll".into(), subject.into());

@@ -10,6 +10,7 @@ use crate::sentence::{Part, Sentence, list, text};
 use analysis::Table;
 use record::Parameters;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The subjects of a table that scale.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -109,12 +110,19 @@ fn scale_label(holding: &[&Series<'_>], names: &Names<'_>) -> Sentence {
 /// Speedups that are named in a label.
 const NAMED_MAX: usize = 3;
 
-/// ` scale ×1.83 to ×2.01 from 1 to 2 threads`.
+/// ` scale ×1.83 to ×2.01 from 1 to 2 threads`; where they begin or end at several points, ` from 1 or 2 to 4 threads`.
 fn scale_text(holding: &[&Series<'_>], names: &Names<'_>) -> String {
     let verb = if holding.len() == 1 { "scales" } else { "scale" };
     let gains = Range::new(holding.iter().map(|series| 1.0 / series.factor)).format(factor);
-    let (from, to) = (holding[0].from, holding[0].to);
-    format!(" {verb} {gains} from {} to {}", count(from), counted(&count(to), names.axis()))
+    let from = points(holding.iter().map(|series| series.from));
+    let to = counted(&points(holding.iter().map(|series| series.to)), names.axis());
+    format!(" {verb} {gains} from {from} to {to}")
+}
+
+/// `1`, or `1 or 2`.
+fn points(points: impl Iterator<Item = u64>) -> String {
+    let distinct: BTreeSet<u64> = points.collect();
+    distinct.into_iter().map(count).collect::<Vec<_>>().join(" or ")
 }
 
 /// What stands behind a workload: its table's qualifier, and how many of its subjects hold.

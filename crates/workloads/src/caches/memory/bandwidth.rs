@@ -1,6 +1,6 @@
 //! How many bytes a second a thread reads, writes and copies, by the size of what it goes over again and again.
 
-use super::companions;
+use super::companions::{self, Exercise};
 use crate::shared::shortage;
 use engine::{Cell, Failure, MemoryAccess, Probe, Subject};
 use std::hint::black_box;
@@ -66,7 +66,7 @@ impl Sweep {
     }
 
     /// Goes over the set, and says how many bytes that were.
-    fn turn(&mut self) -> u64 {
+    fn sweep(&mut self) -> u64 {
         let words = self.memory.words();
         let mut bytes = 0;
         for _ in 0..self.passes {
@@ -116,6 +116,18 @@ impl Sweep {
     }
 }
 
+impl Exercise for Sweep {
+    fn turn(&mut self) -> Result<(), Failure> {
+        self.sweep();
+        Ok(())
+    }
+
+    fn time(&mut self, probe: &mut Probe) -> Result<(), Failure> {
+        let turn = |sweep: &mut Sweep| Ok(sweep.sweep());
+        probe.steady_turns(BANDWIDTH, self, turn, |sweep, _| sweep.check())
+    }
+}
+
 /// The sum of all words.
 #[inline(never)]
 fn added_up(words: &[u64]) -> u64 {
@@ -142,18 +154,7 @@ pub(super) fn measure(
     probe: &mut Probe,
 ) -> Result<(), Failure> {
     let (_, _, access) = *cell.find_subject(&ROWS, |(name, ..)| name)?;
-    let mut sweep = Sweep::new(access, bytes, cell.seed)?;
-    let companion = || {
-        let mut sweep = Sweep::new(access, bytes, !cell.seed)?;
-        Ok(move || {
-            sweep.turn();
-            Ok(())
-        })
-    };
-    companions::alongside(cpus, companion, || {
-        let turn = |sweep: &mut Sweep| Ok(sweep.turn());
-        probe.steady_turns(BANDWIDTH, &mut sweep, turn, |sweep, _| sweep.check())
-    })
+    companions::measure(cell, cpus, probe, |seed| Sweep::new(access, bytes, seed))
 }
 
 #[cfg(test)]
@@ -165,18 +166,18 @@ mod tests {
         for (name, _, access) in ROWS {
             let mut sweep = Sweep::new(access, 6 << 10, 5).unwrap();
             let half = if access == Access::Copy { 2 } else { 1 };
-            assert_eq!(sweep.turn(), 10 * (6 << 10) / half, "{name}: ten passes");
+            assert_eq!(sweep.sweep(), 10 * (6 << 10) / half, "{name}: ten passes");
             sweep.check().unwrap();
             if access != Access::Write {
                 assert!(sweep.check().is_err(), "{name}: what the turn before left is not enough");
             }
-            sweep.turn();
+            sweep.sweep();
             sweep.check().unwrap();
-            sweep.turn();
+            sweep.sweep();
             let last = sweep.memory.words().len() - 1;
             sweep.memory.words()[last] ^= 1;
             if access == Access::Read {
-                sweep.turn();
+                sweep.sweep();
             }
             assert!(sweep.check().is_err(), "{name}: a wrong word is seen");
         }

@@ -1,7 +1,7 @@
 //! Threads that do the same as the one that is timed, each on a CPU of its own.
 
 use crate::shared::cpus;
-use engine::Failure;
+use engine::{Cell, Failure, Probe};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::thread::{self, Builder};
@@ -23,9 +23,33 @@ impl Drop for Stop<'_> {
     }
 }
 
+/// What threads do again and again: the first is timed, its companions are its load.
+pub(super) trait Exercise: Sized {
+    /// Does it once, outside of any timing.
+    fn turn(&mut self) -> Result<(), Failure>;
+
+    /// Times it.
+    fn time(&mut self, probe: &mut Probe) -> Result<(), Failure>;
+}
+
+/// Times what `make` gives, while companions do the same on `cpus`; `make` gets a seed.
+pub(super) fn measure<E: Exercise>(
+    cell: &Cell,
+    cpus: &[usize],
+    probe: &mut Probe,
+    make: impl Fn(u64) -> Result<E, Failure> + Sync,
+) -> Result<(), Failure> {
+    let mut timed = make(cell.seed)?;
+    let companion = || {
+        let mut exercise = make(!cell.seed)?;
+        Ok(move || exercise.turn())
+    };
+    alongside(cpus, companion, || timed.time(probe))
+}
+
 /// Runs `timed` here while a thread on each of `cpus` repeats what `make` gave it. It begins when all are made, and not at
 /// all where one could not be made.
-pub(super) fn alongside<T: FnMut() -> Result<(), Failure>>(
+fn alongside<T: FnMut() -> Result<(), Failure>>(
     cpus: &[usize],
     make: impl Fn() -> Result<T, Failure> + Sync,
     timed: impl FnOnce() -> Result<(), Failure>,

@@ -1,7 +1,8 @@
 //! What the first touch of a page costs, by how many of them follow one another.
 
+use super::companions::{self, Exercise};
+use super::huge_pages;
 use super::latency::on_huge_pages;
-use super::{companions, huge_pages};
 use crate::shared::shortage;
 use engine::{Cell, Failure, Probe, Stopwatch, Subject};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -64,7 +65,7 @@ impl Touches {
 
     /// Maps all of it, touches each page between `start` and `stop`, and gives it back; says how many pages
     /// those were.
-    fn turn(&mut self, start: impl FnOnce(), stop: impl FnOnce()) -> Result<u64, Failure> {
+    fn touch(&mut self, start: impl FnOnce(), stop: impl FnOnce()) -> Result<u64, Failure> {
         let page = page_bytes();
         if let Some(file) = &self.file {
             let map = Map::new(Behind::File(file, 0), self.bytes);
@@ -83,12 +84,45 @@ impl Touches {
             memory.words().iter_mut().step_by(page / 8).for_each(|word| *word = 1);
             black_box(memory.words());
             stop();
+            fresh(memory.words(), page / 8)?;
             if !self.is_checked {
                 on_huge_pages(&memory)?;
                 self.is_checked = true;
             }
         }
         Ok(self.bytes.div_ceil(page) as u64)
+    }
+}
+
+/// Whether each page of so many words is zero but for its first word. Leaves a mark at its end, by which memory that is
+/// touched a second time is seen.
+fn fresh(words: &mut [u64], page_words: usize) -> Result<(), Failure> {
+    for (page, words) in words.chunks_mut(page_words).enumerate() {
+        let [1, .., last] = words else { return Err(not_fresh(page)) };
+        if std::mem::replace(last, MARK) != 0 {
+            return Err(not_fresh(page));
+        }
+    }
+    Ok(())
+}
+
+fn not_fresh(page: usize) -> Failure {
+    Failure::new(format!("page {page} was touched before"))
+}
+
+/// What a page has at its end once it was touched.
+const MARK: u64 = 0x0123_4567_89ab_cdef;
+
+impl Exercise for Touches {
+    fn turn(&mut self) -> Result<(), Failure> {
+        self.touch(|| (), || ()).map(drop)
+    }
+
+    fn time(&mut self, probe: &mut Probe) -> Result<(), Failure> {
+        probe.part_turns(FAULT, self, |touches, watch: &mut Stopwatch| {
+            let watch = std::cell::RefCell::new(watch);
+            touches.touch(|| watch.borrow_mut().start(), || watch.borrow_mut().stop())
+        })
     }
 }
 
@@ -131,17 +165,7 @@ pub(super) fn measure(
         let around = fault_around_kib().map_or("unknown".to_owned(), |kib| format!("{kib} KiB"));
         probe.fact("mapped around a fault", around);
     }
-    let mut touches = Touches::new(touched, bytes)?;
-    let companion = || {
-        let mut touches = Touches::new(touched, bytes)?;
-        Ok(move || touches.turn(|| (), || ()).map(drop))
-    };
-    companions::alongside(cpus, companion, || {
-        probe.part_turns(FAULT, &mut touches, |touches, watch: &mut Stopwatch| {
-            let watch = std::cell::RefCell::new(watch);
-            touches.turn(|| watch.borrow_mut().start(), || watch.borrow_mut().stop())
-        })
-    })
+    companions::measure(cell, cpus, probe, |_| Touches::new(touched, bytes))
 }
 
 #[cfg(test)]
@@ -157,9 +181,27 @@ mod tests {
             let seen = std::cell::RefCell::new(Vec::new());
             let mut touches = Touches::new(touched, 70 << 10).unwrap();
             touches.is_checked = true;
-            let pages =
-                touches.turn(|| seen.borrow_mut().push("start"), || seen.borrow_mut().push("stop"));
+            let pages = touches
+                .touch(|| seen.borrow_mut().push("start"), || seen.borrow_mut().push("stop"));
             assert_eq!((pages.unwrap(), seen.into_inner()), (18, vec!["start", "stop"]), "{name}");
+        }
+    }
+
+    #[test]
+    fn memory_that_was_touched_before_is_not_fresh() {
+        let new = || {
+            let mut words = vec![0; 24];
+            words.iter_mut().step_by(8).for_each(|word| *word = 1);
+            words
+        };
+        let mut words = new();
+        fresh(&mut words, 8).unwrap();
+        assert!(fresh(&mut words, 8).is_err(), "a second time");
+        for (index, value) in [(0, 2), (8, 0), (15, 7)] {
+            let mut used = new();
+            used[index] = value;
+            let failure = fresh(&mut used, 8).unwrap_err().to_string();
+            assert_eq!(failure, format!("page {} was touched before", index / 8));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The latency of dependent loads, by the order of the chain and the pages that it is on.
 
 use super::chain::{LINE_BYTES, Order};
-use super::{companions, huge_pages};
+use super::companions::{self, Exercise};
+use super::huge_pages;
 use crate::shared::shortage;
 use engine::{Cell, Failure, MemoryAccess, Probe, Subject};
 use sys::memory::{Chain, Memory, Pages};
@@ -93,9 +94,11 @@ impl Walk {
         Ok(Walk { chain, lines, loads: 0 })
     }
 
-    fn turn(&mut self) {
+    /// Says how many loads that were.
+    fn walk(&mut self) -> u64 {
         self.chain.walk(TURN_LOADS);
         self.loads += TURN_LOADS;
+        TURN_LOADS
     }
 
     /// Whether the chain led where it had to.
@@ -106,6 +109,17 @@ impl Walk {
         }
         let (loads, offset) = (self.loads, self.chain.offset());
         Err(Failure::new(format!("after {loads} loads the chain is at byte {offset}")))
+    }
+}
+
+impl Exercise for Walk {
+    fn turn(&mut self) -> Result<(), Failure> {
+        self.walk();
+        Ok(())
+    }
+
+    fn time(&mut self, probe: &mut Probe) -> Result<(), Failure> {
+        probe.steady_turns(LATENCY, self, |walk| Ok(walk.walk()), |walk, _| walk.check())
     }
 }
 
@@ -130,21 +144,7 @@ pub(super) fn measure(
     probe: &mut Probe,
 ) -> Result<(), Failure> {
     let row = cell.find_subject(&ROWS, |row| row.name)?;
-    let mut walk = Walk::new(row, bytes, cell.seed)?;
-    let companion = || {
-        let mut walk = Walk::new(row, bytes, !cell.seed)?;
-        Ok(move || {
-            walk.turn();
-            Ok(())
-        })
-    };
-    companions::alongside(cpus, companion, || {
-        let turn = |walk: &mut Walk| {
-            walk.turn();
-            Ok(TURN_LOADS)
-        };
-        probe.steady_turns(LATENCY, &mut walk, turn, |walk, _| walk.check())
-    })
+    companions::measure(cell, cpus, probe, |seed| Walk::new(row, bytes, seed))
 }
 
 #[cfg(test)]
@@ -160,8 +160,8 @@ mod tests {
                 Err(_) if row.pages == Pages::Huge => continue,
                 Err(failure) => panic!("{}: {failure}", row.name),
             };
-            walk.turn();
-            walk.turn();
+            walk.walk();
+            walk.walk();
             walk.check().unwrap();
             walk.loads += 1;
             let is_alone = walk.lines.len() == 1;

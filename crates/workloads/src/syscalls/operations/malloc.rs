@@ -16,7 +16,9 @@ pub(crate) const OPERATION: Operation = Operation {
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
-            seat.repeat(|check| check.that(malloc_free(BYTES).is_ok(), "memory lost a byte"))
+            // No other worker's.
+            let mark = seat.me as u8;
+            seat.repeat(|check| check.that(malloc_free(BYTES, mark)?, "memory lost a byte"))
         }))
     },
 };

@@ -3,8 +3,8 @@
 mod fixture;
 
 use analysis::compare::{
-    Change, ChangeDetail, ChangeKind, Comparison, LeftOut, NoRatioReason, Side, TableName, Terms,
-    Verdict, compare, compare_several,
+    Change, ChangeDetail, ChangeKind, Comparison, Contention, LeftOut, NoRatioReason, Side,
+    TableName, Terms, Verdict, compare, compare_several,
 };
 use analysis::{CutShort, RateTrend};
 use findings::Conclusions;
@@ -59,6 +59,16 @@ fn with_everything() -> Value {
     let points = vec![100, 300];
     let details = [
         ChangeDetail::Series { ratio: row.overall.clone(), most_at: Some(100) },
+        ChangeDetail::Contention(Contention {
+            point: 2,
+            slowdown: row.overall.ratio,
+            control: row.overall.ratio,
+            control_verdict: Verdict::Undecided,
+            sharing: "threads".to_owned(),
+            separate: "processes".to_owned(),
+            shared: "the descriptor table".to_owned(),
+            waiting: comparison.differences.first().cloned(),
+        }),
         ChangeDetail::Points { points: points.clone(), ratio: row.overall.clone() },
         ChangeDetail::Medians { ratio: row.overall },
         ChangeDetail::Trend { base: RateTrend::Holds, new: RateTrend::Collapses },
@@ -73,7 +83,7 @@ fn with_everything() -> Value {
     ];
     let change = comparison.changes[0].clone();
     comparison.changes.extend(details.map(|detail| Change {
-        kind: ChangeKind::Outcome,
+        kind: ChangeKind::Contention,
         direction: None,
         subjects: vec!["poll".to_owned()],
         detail,

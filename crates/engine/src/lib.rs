@@ -29,7 +29,7 @@ pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
 pub use process::ORPHANED;
 pub use run::alternate::{Side, alternate, try_out};
-pub use run::host::{CpuTicks, cpu_ticks, host, process_ticks};
+pub use run::host::{CpuTicks, cpu_ticks, host, now, process_ticks};
 pub use run::progress::{RunProgress, Watch};
 pub use run::quiet::during as disturbances;
 pub use run::settings::{HideError, Secrets, Settings};
@@ -51,5 +51,5 @@ pub use workload::figure::{read_figure, unit_of_reports};
 pub use workload::template;
 pub use workload::{
     About, Cell, Failure, Fit, Kind, MetricAbout, OnlyWith, Original, ParallelAbout, Print,
-    RatioAbout, SampleKind, Subject, SubjectsAre, Usual, Workload, info,
+    Programs, RatioAbout, SampleKind, Subject, SubjectsAre, Usual, Workload, info,
 };

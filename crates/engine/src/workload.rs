@@ -12,7 +12,8 @@ mod subject;
 pub mod template;
 
 pub use about::{
-    About, Kind, MetricAbout, OnlyWith, ParallelAbout, RatioAbout, SampleKind, SubjectsAre, Usual,
+    About, Kind, MetricAbout, OnlyWith, ParallelAbout, Programs, RatioAbout, SampleKind,
+    SubjectsAre, Usual,
 };
 pub use cell::Cell;
 pub use failure::Failure;

@@ -65,6 +65,7 @@ table! {
     control_missed::ControlMissed,
     run_incomplete::RunIncomplete,
     budget_spent::BudgetSpent,
+    emulated::Emulated,
     recorded::Recorded,
     failed_cells::FailedCells,
     short_trajectories::ShortTrajectories,

@@ -13,6 +13,7 @@ pub mod caveats;
 mod conclusions;
 pub mod contention;
 mod context;
+pub mod emulation;
 mod finding;
 pub mod format;
 pub mod kinds;

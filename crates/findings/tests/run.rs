@@ -288,6 +288,27 @@ fn an_interrupted_run_says_how_far_it_came() {
 }
 
 #[test]
+fn an_emulated_run_says_that_only_ratios_count() {
+    let mut run = run();
+    let accelerated = |run: &mut Run, by: &str| {
+        run.host_before.facts.insert(record::ACCELERATOR.into(), by.into());
+        let answer = findings::Answer::new(run, &findings::conclude(run));
+        (caveats(run), answer.measurement.sentence())
+    };
+    let has_caveat = |(caveats, _): &(Vec<String>, String)| {
+        caveats.iter().any(|what| what.starts_with("QEMU emulated this machine"))
+    };
+    let kvm = accelerated(&mut run, "kvm");
+    assert!(!has_caveat(&kvm) && !kvm.1.contains("emulated"), "{}", kvm.1);
+    let tcg = accelerated(&mut run, "tcg");
+    assert!(has_caveat(&tcg) && tcg.1.ends_with("emulated: ratios only"), "{}", tcg.1);
+    run.summary.state = RunState::Interrupted;
+    run.summary.number = 3;
+    let remedy = &analyse(&run).caveats[0].remedy;
+    assert_eq!(remedy, "it can't go on here: measure again", "its guest is gone");
+}
+
+#[test]
 fn a_run_with_a_false_complete_has_a_caveat() {
     let mut run = run();
     run.cells.truncate(4);

@@ -1,13 +1,14 @@
 //! A guest while it runs, as its host sees it.
 
-use crate::machine::{CONSOLE, Hardware, WIRE};
+use crate::console::{self, BYTES_MAX, Console};
+use crate::machine::{CONSOLE, Hardware, LOG, WIRE};
 use crate::message::{FromGuest, ToGuest};
 use crate::wire::{WireFault, receive, send};
 use engine::{Guarded, Scratch};
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -18,6 +19,8 @@ use thiserror::Error;
 pub struct Guest {
     qemu: Guarded,
     wire: UnixStream,
+    /// Whether anything came over the wire.
+    has_spoken: bool,
     /// The directory of its console and its wire.
     directory: Scratch,
 }
@@ -31,44 +34,65 @@ pub enum GuestFault {
     /// It did not answer in time.
     #[error("the guest did not answer within {0:?}{1}")]
     Late(Duration, Console),
+    /// It said nothing at all in time.
+    #[error(
+        "the guest said nothing within {0:?}: either it hangs, or it has no serial console \
+         (CONFIG_SERIAL_8250_CONSOLE=y; arm64: CONFIG_SERIAL_AMBA_PL011_CONSOLE=y)"
+    )]
+    Silent(Duration),
     /// QEMU ended.
     #[error("the guest ended{0}")]
     Ended(Console),
+    /// It ended and had said nothing at all.
+    #[error(
+        "the guest ended before its console began: it has too little --memory, or its kernel does not run on this CPU"
+    )]
+    Mute,
     /// What came is damaged.
     #[error("{0}{1}")]
     Damaged(String, Console),
-}
-
-/// What the end of a guest's console says, after a colon; nothing where it is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Console(pub String);
-
-impl std::fmt::Display for Console {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("; its console is empty");
-        }
-        write!(f, ": {}", self.0)
-    }
 }
 
 /// QEMU makes its socket within this time, or not at all.
 const START_MAX: Duration = Duration::from_secs(20);
 /// How often a guest that says nothing is looked at.
 const LOOK: Duration = Duration::from_millis(200);
-/// More of a console is not read: the reason of a panic stands near its end.
-const CONSOLE_MAX: usize = 64 << 10;
-/// Lines that say why a kernel or this program in it stopped, the most telling first.
-const TELLING: [&str; 8] = [
-    "knee:",
-    "Kernel panic",
-    "Oops",
-    "BUG:",
-    "general protection fault",
-    "Unable to handle",
-    "VFS: Unable",
-    "qemu-system",
-];
+/// A guest that dies is booted so often.
+const BOOTS_MAX: u32 = 3;
+/// What came over the wire of the message at hand is kept up to this length, in bytes.
+const SEEN_MAX: usize = 4 << 10;
+/// Precedes what QEMU says that it does not do, and goes on.
+const QEMU_WARNING: &str = "warning: ";
+
+impl GuestFault {
+    /// How often a guest with this fault is booted at most: once, where another boot ends the same way, and twice where
+    /// each boot takes minutes.
+    pub fn boots_max(&self) -> u32 {
+        match self {
+            fault if fault.is_final() => 1,
+            GuestFault::Late(..) | GuestFault::Silent(_) | GuestFault::Mute => 2,
+            _ => BOOTS_MAX,
+        }
+    }
+
+    fn is_final(&self) -> bool {
+        match self {
+            GuestFault::NotStarted(_) => true,
+            GuestFault::Silent(_) | GuestFault::Mute => false,
+            GuestFault::Late(_, console)
+            | GuestFault::Ended(console)
+            | GuestFault::Damaged(_, console) => console.is_final(),
+        }
+    }
+
+    /// Whether what was asked for can't be had: a kernel that can't be a guest, or words that QEMU does not know.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            GuestFault::NotStarted(line) => line.contains("qemu-system"),
+            _ => self.is_final(),
+        }
+    }
+}
 
 impl Guest {
     /// Boots `hardware` with `initramfs`, in `directory`, which is made and removed with this value. `knee` is this
@@ -86,7 +110,7 @@ impl Guest {
         let failed = |error: io::Error| GuestFault::NotStarted(error.to_string());
         let directory = Scratch::new(directory).map_err(failed)?;
         let words = hardware.words(initramfs);
-        let log = directory.path().join("qemu");
+        let log = directory.path().join(LOG);
         let mut qemu =
             Guarded::start_with_log(knee, &words, directory.path(), cpus, &log).map_err(failed)?;
         let begun = Instant::now();
@@ -94,14 +118,16 @@ impl Guest {
             match UnixStream::connect(directory.path().join(WIRE)) {
                 Ok(wire) => break wire,
                 Err(_) if qemu.has_ended().unwrap_or(true) || begun.elapsed() > START_MAX => {
-                    let output = fs::read_to_string(&log).unwrap_or_default();
-                    return Err(GuestFault::NotStarted(telling(&output)));
+                    return Err(match Console::from_text(&console::read(&log)).line {
+                        line if line.is_empty() => GuestFault::Mute,
+                        line => GuestFault::NotStarted(line),
+                    });
                 }
                 Err(_) => thread::sleep(Duration::from_millis(10)),
             }
         };
         wire.set_read_timeout(Some(LOOK)).map_err(failed)?;
-        Ok(Guest { qemu, wire, directory })
+        Ok(Guest { qemu, wire, has_spoken: false, directory })
     }
 
     /// Sends `message`.
@@ -122,11 +148,27 @@ impl Guest {
         patience: Duration,
         is_over: &dyn Fn() -> bool,
     ) -> Result<FromGuest, GuestFault> {
-        let mut port = Patient { guest: self, until: Instant::now() + patience, is_over };
+        let until = Instant::now() + patience;
+        let mut port = Patient { guest: self, until, is_over, seen: Vec::new() };
         let message = receive(&mut port);
+        let seen = match message {
+            Err(WireFault::Damaged(_)) => port.rest(),
+            _ => Vec::new(),
+        };
+        let has_spoken = self.has_spoken;
+        self.has_spoken |= message.is_ok();
         message.map_err(|fault| match fault {
             WireFault::Port(error) if error.kind() == io::ErrorKind::TimedOut => {
-                GuestFault::Late(patience, self.console())
+                match self.console() {
+                    console if console.line.is_empty() && !has_spoken => {
+                        GuestFault::Silent(patience)
+                    }
+                    console => GuestFault::Late(patience, console),
+                }
+            }
+            // A kernel with one serial port may take the other one for its console.
+            WireFault::Damaged(_) if !has_spoken && self.console().line.is_empty() => {
+                GuestFault::Ended(Console::from_text(&String::from_utf8_lossy(&seen)))
             }
             fault => self.fault(&fault),
         })
@@ -134,24 +176,58 @@ impl Guest {
 
     fn fault(&mut self, fault: &WireFault) -> GuestFault {
         match fault {
-            WireFault::Ended => GuestFault::Ended(self.console()),
-            WireFault::Port(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                GuestFault::Ended(self.console())
+            WireFault::Ended => self.ended(),
+            WireFault::Port(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+                ) =>
+            {
+                self.ended()
             }
             fault => GuestFault::Damaged(fault.to_string(), self.console()),
         }
     }
 
-    /// The line of the console that says most about why the guest stopped.
-    pub fn console(&self) -> Console {
-        Console(telling(&self.whole_console()))
+    /// QEMU ended: before the kernel said anything, by a fault of its own.
+    fn ended(&self) -> GuestFault {
+        let console = self.console();
+        let log = || Console::from_text(&console::read(&self.directory.path().join(LOG))).line;
+        match console.line.is_empty().then(log) {
+            Some(line) if !line.is_empty() && !line.contains(QEMU_WARNING) => {
+                GuestFault::NotStarted(line)
+            }
+            _ if console.line.is_empty() && !self.has_spoken => GuestFault::Mute,
+            _ => GuestFault::Ended(console),
+        }
     }
 
-    /// The end of the console.
-    pub fn whole_console(&self) -> String {
-        let bytes = fs::read(self.directory.path().join(CONSOLE)).unwrap_or_default();
-        let from = bytes.len().saturating_sub(CONSOLE_MAX);
-        String::from_utf8_lossy(&bytes[from..]).into_owned()
+    /// The line of the console that says most about why the guest stopped.
+    pub fn console(&self) -> Console {
+        Console::from_text(&console::read(&self.console_path()))
+    }
+
+    /// The file of the console, which goes with this value.
+    pub fn console_path(&self) -> PathBuf {
+        self.directory.path().join(CONSOLE)
+    }
+
+    /// The first line of an oops of its kernel, if it had one.
+    pub fn oops(&self) -> Option<String> {
+        console::oops(&console::read(&self.console_path()))
+    }
+
+    /// What QEMU says that it can't do, and goes on without: a flag of the CPU.
+    pub fn qemu_warnings(&self) -> Vec<String> {
+        let log = console::read(&self.directory.path().join(LOG));
+        let warning = |line: &str| {
+            let (_, what) = line.split_once(QEMU_WARNING)?;
+            Some(printable::one_line(what))
+        };
+        let mut all: Vec<String> = log.lines().filter_map(warning).collect();
+        // It says so for each CPU of the guest.
+        all.dedup();
+        all
     }
 
     /// The time that each of the guest's CPUs had on the CPUs of the host so far, in clock ticks, by their number;
@@ -189,6 +265,25 @@ struct Patient<'a> {
     guest: &'a mut Guest,
     until: Instant,
     is_over: &'a dyn Fn() -> bool,
+    /// What was read.
+    seen: Vec<u8>,
+}
+
+impl Patient<'_> {
+    /// What was read, and what comes before the guest pauses.
+    fn rest(mut self) -> Vec<u8> {
+        let mut bytes = [0; 256];
+        while self.seen.len() < SEEN_MAX {
+            match self.guest.wire.read(&mut bytes) {
+                Ok(1..) if self.until > Instant::now() => {}
+                _ => break,
+            }
+            self.seen.extend(bytes);
+            bytes = [0; 256];
+        }
+        self.seen.retain(|byte| *byte != 0);
+        self.seen
+    }
 }
 
 impl Read for Patient<'_> {
@@ -199,38 +294,27 @@ impl Read for Patient<'_> {
                     if Instant::now() > self.until || (self.is_over)() {
                         return Err(io::ErrorKind::TimedOut.into());
                     }
-                    if self.guest.qemu.has_ended()? {
+                    let console = fs::metadata(self.guest.console_path());
+                    let is_endless = console.is_ok_and(|file| file.len() > BYTES_MAX);
+                    if is_endless || self.guest.qemu.has_ended()? {
                         return Ok(0);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => return read,
+                read => {
+                    let came = *read.as_ref().unwrap_or(&0);
+                    let kept = came.min(SEEN_MAX.saturating_sub(self.seen.len()));
+                    self.seen.extend_from_slice(&bytes[..kept]);
+                    return read;
+                }
             }
         }
     }
 }
 
-/// The line of `console` that says most about an end: a known one, or else the last.
-fn telling(console: &str) -> String {
-    let lines = || console.lines().map(str::trim).filter(|line| !line.is_empty());
-    let of_kind = |kind: &&str| lines().find(|line| line.contains(*kind));
-    let line = TELLING.iter().find_map(of_kind).or_else(|| lines().next_back());
-    printable::one_line(line.unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_most_telling_line_is_quoted() {
-        let panic = "[    1.2] random: crng init done\n[    1.3] Kernel panic - not syncing: No working init found.\n\
-                     [    1.4] Rebooting";
-        assert_eq!(telling(panic), "[ 1.3] Kernel panic - not syncing: No working init found.");
-        assert_eq!(telling("knee: no devtmpfs\nKernel panic - not syncing"), "knee: no devtmpfs");
-        assert_eq!(telling("a\n\nb\n"), "b");
-        assert_eq!(telling(""), "");
-    }
 
     #[test]
     fn threads_of_qemu_are_distinguished() {

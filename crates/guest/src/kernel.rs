@@ -24,6 +24,25 @@ pub enum Machine {
     Arm,
 }
 
+impl Machine {
+    /// That of this program, which runs in the guest too.
+    pub fn here() -> Option<Machine> {
+        match std::env::consts::ARCH {
+            "x86_64" => Some(Machine::X86),
+            "aarch64" => Some(Machine::Arm),
+            _ => None,
+        }
+    }
+
+    /// Its name: `x86-64`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Machine::X86 => "x86-64",
+            Machine::Arm => "arm64",
+        }
+    }
+}
+
 /// Why a file is no kernel that can be booted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum KernelFault {
@@ -36,6 +55,9 @@ pub enum KernelFault {
     /// It is what the kernel is linked to, and can't be booted.
     #[error("it is an ELF file, as vmlinux is: give arch/x86/boot/bzImage of the same tree")]
     Elf,
+    /// It is of 32 bits, and knee is of 64.
+    #[error("it is a 32-bit kernel, which can't run this 64-bit knee: it needs CONFIG_64BIT=y")]
+    Narrow,
     /// Some of it is missing.
     #[error("it is cut off: it has {have} of {want} bytes")]
     Truncated {
@@ -48,6 +70,10 @@ pub enum KernelFault {
 
 /// Where the header of an x86 image begins, in bytes.
 const SETUP: usize = 0x1f1;
+/// The version of the header, and from which one on the lowest bit of its flags says that the kernel has 64 bits.
+const PROTOCOL: usize = 0x206;
+const PROTOCOL_OF_FLAGS: u64 = 0x20c;
+const LOAD_FLAGS: usize = 0x236;
 
 impl Kernel {
     /// What the file at `path` is.
@@ -89,6 +115,9 @@ fn x86(bytes: &[u8]) -> Result<String, KernelFault> {
     if have < want {
         return Err(KernelFault::Truncated { have, want });
     }
+    if word(PROTOCOL) >= PROTOCOL_OF_FLAGS && byte(LOAD_FLAGS) & 1 == 0 {
+        return Err(KernelFault::Narrow);
+    }
     let at = word(0x20e) as usize + 0x200;
     let text = bytes.get(at..).unwrap_or_default();
     let release = text.split(|byte| matches!(byte, 0 | b' ')).next().unwrap_or_default();
@@ -128,6 +157,11 @@ mod tests {
         for foreign in [&b""[..], b"#!/bin/sh", &[0; 4096]] {
             assert_eq!(recognised(foreign), Err(KernelFault::Foreign));
         }
+        let mut narrow = image();
+        (narrow[PROTOCOL], narrow[PROTOCOL + 1]) = (0x0f, 0x02);
+        assert_eq!(recognised(&narrow), Err(KernelFault::Narrow));
+        narrow[LOAD_FLAGS] = 1;
+        assert_eq!(recognised(&narrow), Ok((Machine::X86, "6.1.0-test".into())));
         let mut far = image();
         far[0x20f] = 0xff;
         assert_eq!(recognised(&far), Ok((Machine::X86, String::new())));

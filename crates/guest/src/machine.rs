@@ -48,6 +48,7 @@ pub struct Hardware {
 /// Names of files in the directory of a guest.
 pub(crate) const CONSOLE: &str = "console";
 pub(crate) const WIRE: &str = "wire";
+pub(crate) const LOG: &str = "qemu";
 
 impl Hardware {
     /// The program: `qemu-system-x86_64`.
@@ -58,7 +59,8 @@ impl Hardware {
     /// The kernel's whole command line.
     pub fn command_line(&self) -> String {
         let console = match self.kernel.machine {
-            Machine::X86 => "console=ttyS0 tsc=reliable clocksource=tsc",
+            // Where the host is busy, an emulated timer ticks too late for the kernel's check of it.
+            Machine::X86 => "console=ttyS0 tsc=reliable clocksource=tsc no_timer_check",
             Machine::Arm => "console=ttyAMA0",
         };
         // The loader looks where the initramfs has the libraries. A panic ends QEMU at once.

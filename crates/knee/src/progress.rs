@@ -72,6 +72,14 @@ impl Progress {
         Progress { bar, budget: None, controls: Vec::new(), is_profiling: false }
     }
 
+    /// How many things are done, and what is being done.
+    pub fn at(&self, done: u64, what: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(done);
+            bar.set_message(what.to_owned());
+        }
+    }
+
     /// Takes the line away.
     pub fn done(&self) {
         if let Some(bar) = &self.bar {

@@ -3,11 +3,12 @@
 mod common;
 
 use common::{Came, Knee, came, wait_until};
-use record::{Archive, Run, SqliteArchive};
+use record::{Archive, Run, RunState, SqliteArchive};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// A boot takes seconds where the machine is idle.
 const KERNEL: &str = "debian:6.1";
@@ -67,9 +68,22 @@ fn guests_measure_in_turns_and_are_compared() {
         assert!(run.host_before.fact("kernel.release").unwrap().starts_with("6.1."));
         assert_eq!(run.host_before.fact("vm.accelerator"), Some("tcg"));
         let after = run.host_after.as_ref().unwrap();
-        assert!(after.fact("vm.cpu.0.time").is_some(), "{:?}", after.facts);
+        for fact in ["vm.cpu.0.time", "vm.up.time", "vm.plan.time"] {
+            assert!(after.fact(fact).is_some_and(|time| time.ends_with(" s")), "{:?}", after.facts);
+        }
     }
     assert!(came.out.contains("mitigations=off"), "{}", came.out);
+    assert!(came.out.contains("QEMU emulated these machines: only the ratios"), "{}", came.out);
+    let times = came.out.lines().filter(|line| line.starts_with("Guest 6.1."));
+    assert_eq!(times.filter(|line| line.contains(": up after ")).count(), 2, "{}", came.out);
+
+    // A machine's figures are not set against these.
+    let own = knee.run(&[&LITTLE[..], &["--host-name", "amber"]].concat());
+    assert_eq!(own.code, Some(0), "{own:?}");
+    let refused = knee.run(&["compare", "1", "3"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let across = knee.run(&["compare", "1", "3", "--across"]);
+    assert!(across.out.contains("a ratio between the two means nothing"), "{}", across.out);
 }
 
 #[test]
@@ -93,25 +107,130 @@ fn what_can_not_be_booted_is_refused_in_one_line() {
     (cut[0x1f1], cut[0x1f4]) = (2, 9);
     cut[0x202..0x206].copy_from_slice(b"HdrS");
     refused(&file("cut", &cut), "it is cut off: it has 768 of");
-    let came = vm(&knee, &["--kernel", "x", "--memory", "100T", "--", "run", "poll"]);
-    assert_ne!(came.code, Some(0), "{came:?}");
-    let came = vm(&knee, &["--", "list"]);
-    assert_eq!(came.code, Some(2), "{came:?}");
+    let mut arm = vec![0_u8; 64];
+    arm[56..60].copy_from_slice(b"ARM\x64");
+    if cfg!(target_arch = "x86_64") {
+        refused(&file("Image", &arm), "it is for arm64");
+    }
+    let wrong = |words: &[&str], why: &str| {
+        let came = vm(&knee, words);
+        assert_eq!(came.code, Some(2), "{came:?}");
+        assert!(came.err.contains(why) && came.err.lines().count() == 1, "{words:?}: {}", came.err);
+    };
+    wrong(&["--", "list"], "after `--` comes what each kernel measures");
+    wrong(&["--", "run", "command"], "a guest has none of your programs");
+    wrong(&["--", "run", "nonsense"], "no workload is called `nonsense`");
+    if can_boot() {
+        wrong(&["--kernel", "debian:1.2", "--", "run", "poll"], "it knows debian:6.1");
+        let long = "x".repeat(3_000);
+        let words = ["--kernel", KERNEL, "--append", &long, "--", "run", "poll"];
+        wrong(&words, "a kernel reads 2047");
+        wrong(&["--kernel", KERNEL, "--cpu", "z80", "--", "run", "poll"], "CPU model 'z80'");
+    }
+}
+
+/// Starts `knee vm` with one kernel, and waits until QEMU runs. Its directories are in `TMPDIR`.
+fn started(knee: &Knee) -> Child {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    let scratch = knee.directory.path().join("scratch");
+    fs::create_dir_all(&scratch).unwrap();
+    let words = ["vm", "--accel", "tcg", "--kernel", KERNEL, "--"];
+    let mut command = knee.command(&[&words[..], &LITTLE].concat());
+    command.env("XDG_CACHE_HOME", cache).env("TMPDIR", scratch);
+    let process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("QEMU runs", || qemu(knee).is_some());
+    process
+}
+
+/// The process of a guest.
+fn qemu(knee: &Knee) -> Option<Pid> {
+    let processes = knee.processes();
+    // It was asked for its version before.
+    let guests = processes.iter().filter(|line| line.contains(" -kernel "));
+    let id = guests.filter_map(|line| Some(line.split_once(": qemu-system")?.0.to_owned())).next();
+    Pid::from_raw(id?.parse().ok()?)
+}
+
+/// What it came to, and that nothing of it is left.
+fn ended(knee: &Knee, process: Child) -> Came {
+    let output = process.wait_with_output().unwrap();
+    knee.assert_no_process_left();
+    let left: Vec<_> = fs::read_dir(knee.directory.path().join("scratch")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Came { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
 #[test]
-fn a_guest_that_dies_is_quoted_and_booted_again() {
+fn a_guest_that_is_killed_is_booted_again() {
     if !can_boot() {
         return;
     }
     let knee = Knee::new();
-    // Nothing of the root is in a guest whose memory does not hold it.
-    let words = ["--kernel", KERNEL, "--append", "rdinit=/none", "--memory", "256M", "--"];
-    let came = vm(&knee, &[&words[..], &LITTLE].concat());
-    assert_eq!(came.code, Some(1), "{came:?}");
-    assert_eq!(came.err.matches("it is booted again").count(), 2, "{}", came.err);
-    let last = came.err.lines().last().unwrap();
-    assert!(last.contains("panic"), "{}", came.err);
+    let process = started(&knee);
+    kill_process(qemu(&knee).unwrap(), Signal::KILL).unwrap();
+    let came = ended(&knee, process);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert_eq!(came.err.matches("it is booted again").count(), 1, "{}", came.err);
+    let run = &runs(&knee)[0];
+    assert_eq!(run.cells.len(), run.plan.cells.len());
+    assert_eq!(run.host_after.as_ref().unwrap().fact("vm.boots"), Some("2"));
+}
+
+#[test]
+fn what_a_kernel_lacks_is_quoted_from_its_console() {
+    if !can_boot() {
+        return;
+    }
+    let knee = Knee::new();
+    let missing = [
+        // Another boot would end the same way.
+        ("rdinit=/none", "CONFIG_BLK_DEV_INITRD=y"),
+        ("8250.nr_uarts=1", "no second serial port: it needs CONFIG_SERIAL_8250_NR_UARTS"),
+    ];
+    for (append, why) in missing {
+        let words = ["--kernel", KERNEL, "--append", append, "--"];
+        let came = vm(&knee, &[&words[..], &LITTLE].concat());
+        assert_eq!(came.code, Some(2), "{came:?}");
+        assert!(came.err.contains(why) && came.err.lines().count() == 1, "{}", came.err);
+        if append.starts_with("rdinit") {
+            let path =
+                came.err.split("(its console: ").nth(1).unwrap().trim_end().trim_end_matches(')');
+            let console = fs::read_to_string(path).unwrap();
+            assert!(console.contains("Kernel panic"), "{console}");
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_guest_leaves_what_it_measured() {
+    if !can_boot() {
+        return;
+    }
+    let knee = Knee::new();
+    let process = started(&knee);
+    let has_cells = || {
+        let Ok(archive) = SqliteArchive::open_read_only(knee.record()) else { return false };
+        archive.runs().is_ok_and(|runs| runs.first().is_some_and(|run| run.cells_ended > 0))
+    };
+    wait_until("a cell ends", has_cells);
+    kill_process(Pid::from_child(&process), Signal::INT).unwrap();
+    let came = ended(&knee, process);
+    if runs(&knee)[0].summary.state == RunState::Complete {
+        return; // It was done before the signal.
+    }
+    assert_eq!(came.code, Some(130), "{came:?}");
+    assert!(came.err.contains("the same command measures all again"), "{}", came.err);
+    assert_eq!(runs(&knee)[0].summary.state, RunState::Interrupted);
+    let resumed = knee.run(&["run", "--resume=1"]);
+    assert_eq!(resumed.code, Some(1), "{resumed:?}");
+    assert!(resumed.err.contains("in a guest of `knee vm`, which is gone"), "{}", resumed.err);
+    let shown = knee.run(&["show", "1"]);
+    assert!(
+        !shown.out.contains("--resume") && shown.out.contains("measure again"),
+        "{}",
+        shown.out
+    );
 }
 
 #[test]
@@ -120,14 +239,12 @@ fn nothing_of_a_guest_outlives_a_knee_that_is_killed() {
         return;
     }
     let knee = Knee::new();
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
-    let words = ["vm", "--accel", "tcg", "--kernel", KERNEL, "--"];
-    let mut command = knee.command(&[&words[..], &LITTLE].concat());
-    let mut process = command.env("XDG_CACHE_HOME", cache).spawn().unwrap();
-    wait_until("QEMU runs", || knee.processes().iter().any(|line| line.contains("qemu-system")));
+    let mut process = started(&knee);
     process.kill().unwrap();
     process.wait().unwrap();
     knee.assert_no_process_left();
+    let left: Vec<_> = fs::read_dir(knee.directory.path().join("scratch")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 /// A suite says in which guests it is measured. Their kernels say how their locks wait, and a build finds its compiler.

@@ -56,6 +56,11 @@ pub const SPINLOCKS: &str = "kernel.spinlocks";
 /// The beginning of the keys of what the CPUs of a virtual machine had of its host's: `vm.cpu.0.time` is `12.34 s`.
 pub const GUEST_CPU: &str = "vm.cpu.";
 
+/// The key of what ran the instructions of a guest of `knee vm`: [`EMULATOR`], or `kvm`. Other machines have none.
+pub const ACCELERATOR: &str = "vm.accelerator";
+/// QEMU's word for emulation.
+pub const EMULATOR: &str = "tcg";
+
 /// The beginning of the keys of caches of data: `cpu.cache.l1d` is `48K`, and `cpu.cache.l3.cpus` names the CPUs that
 /// share it.
 pub const CACHE: &str = "cpu.cache.";
@@ -90,6 +95,12 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("cloud.", "cloud", &[Cause]),
     fact("container.", "container", &[Cause]),
     fact("machine.product", "machine", &[Hardware, Cause]),
+    fact(ACCELERATOR, "accelerator", &[Hardware, Cause]),
+    fact("vm.up.time", "", &[Fleeting]),
+    fact("vm.plan.time", "", &[Fleeting]),
+    fact(GUEST_CPU, "", &[Fleeting]),
+    fact("vm.rest.time", "", &[Fleeting]),
+    fact("vm.", "", &[Cause]),
     fact("machine", "", &[]),
     fact("memory.thp", "huge pages", &[Cause]),
     fact("memory.total", "", &[]),
@@ -218,6 +229,16 @@ impl Host {
         all.into_iter().map(|(_, seconds)| seconds).collect()
     }
 
+    /// Whether it is a guest that `knee vm` booted, and that is gone.
+    pub fn is_guest(&self) -> bool {
+        self.fact(ACCELERATOR).is_some()
+    }
+
+    /// Whether QEMU emulated its CPU: then its times are no machine's, and only ratios to another such guest count.
+    pub fn is_emulated(&self) -> bool {
+        self.fact(ACCELERATOR) == Some(EMULATOR)
+    }
+
     /// A fact by its key.
     pub fn fact(&self, key: &str) -> Option<&str> {
         self.facts.get(key).map(String::as_str)
@@ -330,6 +351,13 @@ fn differing_hardware<'a>(
     let is_mask = has_online || is_same == Some(true);
     let mut differing = differing(first, second, Hardware);
     differing.retain(|difference| !(is_mask && difference.key == "cpu.count"));
+    let accelerators = [first, second].map(|host| host.get(ACCELERATOR).map(String::as_str));
+    let has_facts = !first.is_empty() && !second.is_empty();
+    // Every guest has the fact: a host without it is no guest.
+    if has_facts && accelerators.iter().flatten().count() == 1 {
+        let [first, second] = accelerators.map(|accelerator| accelerator.unwrap_or("none"));
+        differing.push(HostDifference { key: ACCELERATOR, first, second });
+    }
     differing
 }
 
@@ -363,6 +391,24 @@ mod tests {
         ]);
         let caches: Vec<_> = host.caches().iter().map(|c| (c.level, c.kib, c.shared)).collect();
         assert_eq!(caches, [(1, 48, false), (2, 2048, false), (3, 480 << 10, true)]);
+    }
+
+    #[test]
+    fn a_guest_says_what_ran_it() {
+        let [emulated, kvm] = ["tcg", "kvm"].map(|word| host(&[(ACCELERATOR, word)]));
+        assert!(emulated.is_emulated() && emulated.is_guest());
+        assert!(kvm.is_guest() && !kvm.is_emulated());
+        assert!(!host(&[("hypervisor.vendor", "TCGTCGTCGTCG")]).is_guest());
+        let values = |first: &Host, second: &Host| match first.machine_match(second) {
+            MachineMatch::OtherHardware(differing) => {
+                let values = |d: &HostDifference<'_>| format!("{} {} {}", d.key, d.first, d.second);
+                differing.iter().map(values).collect()
+            }
+            _ => String::new(),
+        };
+        assert_eq!(values(&emulated, &kvm), "vm.accelerator tcg kvm");
+        assert_eq!(values(&host(&[("cpu.online", "2")]), &kvm), "vm.accelerator none kvm");
+        assert_eq!(values(&host(&[]), &kvm), "", "a table of another program");
     }
 
     #[test]

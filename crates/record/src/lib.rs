@@ -35,8 +35,9 @@ pub use custom::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use error::Error;
 pub use fleet::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, FleetMember};
 pub use host::{
-    CACHE, CONTAINER, CpuCache, CpuShares, GUEST_CPU, HOST_BOOT, HOST_FACTS, HOST_ID, HOST_NAME,
-    HOST_NAMED_BY, HostDifference, HostFact, HostRole, MachineMatch, NICE, SPINLOCKS,
+    ACCELERATOR, CACHE, CONTAINER, CpuCache, CpuShares, EMULATOR, GUEST_CPU, HOST_BOOT, HOST_FACTS,
+    HOST_ID, HOST_NAME, HOST_NAMED_BY, HostDifference, HostFact, HostRole, MachineMatch, NICE,
+    SPINLOCKS,
 };
 pub use location::default_path;
 pub use merge::{Merged, merge};

@@ -20,6 +20,7 @@ use crate::text;
 use analysis::compare::{Comparison, Ratio, Refusal, Several};
 use analysis::{Estimate, Table};
 use findings::answer::is_single;
+use findings::emulation::Emulation;
 use findings::format::{Unit, count, counted};
 use findings::{Conclusions, left_out};
 use record::{HOST_NAME, Run, WorkloadInfo};
@@ -103,8 +104,8 @@ impl SideTable<'_> {
 }
 
 impl<'a> SideBySide<'a> {
-    /// What each run is called in a column or row: by its host where these tell the runs apart; else by its number, with
-    /// the host where these differ.
+    /// What each run is called in a column or row: by its host or by a label of it where these tell the runs apart; else by
+    /// its number, with the host where these differ.
     fn names(&self) -> Vec<String> {
         let runs = || self.runs.iter().map(|(run, _)| run);
         let host = |run: &Run| run.host_before.fact(HOST_NAME).map(str::to_owned);
@@ -119,14 +120,24 @@ impl<'a> SideBySide<'a> {
             host.map_or_else(|| name.clone(), |host| format!("{name} on {host}"))
         });
         let ids = runs().map(|run| format!("run {}", short_id(run)));
-        let candidates =
-            [hosts.unwrap_or_default(), numbers.collect(), self.words.to_vec(), ids.collect()];
+        let mut candidates = vec![hosts.unwrap_or_default()];
+        candidates.extend(self.names_by_label());
+        candidates.extend([numbers.collect(), self.words.to_vec(), ids.collect()]);
         let is_distinct = |names: &&Vec<String>| {
             names.len() == self.runs.len()
                 && names.iter().enumerate().all(|(at, name)| !names[..at].contains(name))
         };
         let distinct = candidates.iter().find(is_distinct).cloned();
         distinct.unwrap_or_else(|| (1..=self.runs.len()).map(|at| format!("#{at}")).collect())
+    }
+
+    /// The values of each label that all runs have.
+    fn names_by_label(&self) -> Vec<Vec<String>> {
+        let Some((first, _)) = self.runs.first() else { return Vec::new() };
+        let values = |key: &String| {
+            self.runs.iter().map(|(run, _)| run.summary.labels.get(key).cloned()).collect()
+        };
+        first.summary.labels.keys().filter_map(values).collect()
     }
 
     /// Each run in a line: `amber: run 7 (00000000a3f1b2c4), 2026-11-21 14:02 UTC, knee 0.1.0 · Example CPU, 2 CPUs,
@@ -288,11 +299,14 @@ fn legend(side: &SideBySide<'_>, margin: f64, best: &str) -> String {
     )
 }
 
-/// That all CIs hold at once.
+/// That all CIs hold at once; and that QEMU emulated the machines, where it did.
 fn confidence(side: &SideBySide<'_>) -> String {
     let runs = side.runs.len();
+    let emulation = Emulation::from_runs(side.runs.iter().map(|(run, _)| run));
+    let emulation = emulation.map(|emulation| format!("{} ", emulation.sentence()));
     format!(
-        "The CIs of all ratios between the {runs} runs hold at once with 95 % confidence: each is wider than in a \
-         comparison of two runs"
+        "{}The CIs of all ratios between the {runs} runs hold at once with 95 % confidence: each is wider than in a \
+         comparison of two runs",
+        emulation.unwrap_or_default()
     )
 }

@@ -32,7 +32,7 @@ fn runs() -> Vec<Run> {
         syscalls::syscalls().0,
         memory::memory().0,
     ];
-    all.extend([labelled(), interrupted(), open(), profiled(), attributed()]);
+    all.extend([labelled(), interrupted(), open(), profiled(), attributed(), emulated()]);
     all
 }
 
@@ -67,6 +67,13 @@ fn servers() -> Run {
             }
         }
     }
+    run
+}
+
+/// A run of a guest that QEMU emulated.
+fn emulated() -> Run {
+    let (mut run, _) = realistic(1);
+    run.host_before.facts.insert(record::ACCELERATOR.to_owned(), record::EMULATOR.to_owned());
     run
 }
 

@@ -96,3 +96,20 @@ fn runs_of_one_host_and_number_are_called_as_they_were_typed() {
     let side = SideBySide { words: &[], ..side };
     assert!(machines(&side, &PLAIN).contains("ratios to run 000000"));
 }
+
+#[test]
+fn guests_have_the_names_of_the_label_that_distinguishes_them() {
+    let mut runs = baseline::machines();
+    for ((run, _), kernel) in runs.iter_mut().zip(["6.1.0", "6.12.9", "7.2.0"]) {
+        run.host_before.facts.insert("host.name".to_owned(), "guest".to_owned());
+        run.host_before.facts.insert(record::ACCELERATOR.to_owned(), "tcg".to_owned());
+        run.summary.labels.insert("team".to_owned(), "red".to_owned());
+        run.summary.labels.insert("kernel".to_owned(), kernel.to_owned());
+    }
+    let several = several(&runs);
+    let side = SideBySide { runs: &runs, several: &several, words: &[] };
+    let text = machines(&side, &PLAIN);
+    assert!(text.contains("\n  7.2.0  ") && text.contains("ratios to 6.1.0"), "{text}");
+    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("QEMU emulated these machines: only the ratios between them"), "{text}");
+}

@@ -97,7 +97,7 @@ pub fn host() -> Host {
 }
 
 /// The present moment: RFC 3339 with offset.
-pub(crate) fn now() -> String {
+pub fn now() -> String {
     let now = jiff::Zoned::now().round(jiff::Unit::Second);
     now.map_or_else(
         |_| jiff::Timestamp::now().to_string(),

@@ -49,8 +49,21 @@ pub struct About {
     pub averages: bool,
     /// Keys of a suite, and flags, that add commands or servers of the user's own.
     pub custom_keys: &'static [&'static str],
+    /// The programs of the machine without which nothing of it can be measured.
+    pub programs: Programs,
     /// What it measures; the first one is the headline, unless a [subject](super::Subject) has another.
     pub metrics: &'static [MetricAbout],
+}
+
+/// Programs of the machine that a workload can't do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Programs {
+    /// None: this one is enough.
+    None,
+    /// A C compiler, make and a shell.
+    Compiler,
+    /// Those of the user's commands.
+    Commands,
 }
 
 /// How much is measured by default.
@@ -108,6 +121,7 @@ impl About {
         also_growth: &[],
         averages: false,
         custom_keys: &[],
+        programs: Programs::None,
         metrics: &[],
     };
 

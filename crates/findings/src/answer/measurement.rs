@@ -1,5 +1,6 @@
 //! Where it was measured, and for how long.
 
+use crate::emulation::EMULATED;
 use crate::format::duration;
 use record::{Host, Run};
 use serde::Serialize;
@@ -42,7 +43,8 @@ pub fn machine(run: &Run) -> Option<String> {
     let system = first_fact(host, &["kernel.name", "os.name"]).unwrap_or("Linux");
     let kernel = host.fact("kernel.release").map(|release| format!("{system} {release}"));
     let model = host.fact("cpu.model").map(str::to_owned);
-    let parts: Vec<String> = [model, cpus, kernel].into_iter().flatten().collect();
+    let emulated = host.is_emulated().then(|| EMULATED.to_owned());
+    let parts: Vec<String> = [model, cpus, kernel, emulated].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

@@ -79,7 +79,9 @@ impl FindingKind for MemoryLevels {
     const NAME: &'static str = "memory-levels";
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let caches = context.run.host_before.caches();
+        let host = &context.run.host_before;
+        // An emulated CPU names caches that it does not have.
+        let caches = if host.is_emulated() { Vec::new() } else { host.caches() };
         let of_row = |(table, row): (&Table, &Row)| {
             let subjects = &context.workload(table)?.subjects;
             let subject = subjects.iter().find(|subject| subject.name == row.subject)?;

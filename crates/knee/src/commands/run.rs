@@ -177,7 +177,7 @@ fn goes_on(archive: &SqliteArchive, run: &RunSummary) -> bool {
         return false;
     }
     match archive.load(run.number) {
-        Ok(run) => run.plan.paired_with.is_empty(),
+        Ok(run) => run.plan.paired_with.is_empty() && !run.host_before.is_guest(),
         Err(error) => {
             complain(&format!("knee: run {} is passed over: {error}", run.number));
             false
@@ -196,6 +196,9 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
         return refused(
             "it began elsewhere, and a plan of elsewhere is not carried out".to_owned(),
         );
+    }
+    if run.host_before.is_guest() {
+        return refused("it was measured in a guest of `knee vm`, which is gone".to_owned());
     }
     if !run.plan.paired_with.is_empty() {
         return refused(format!("its cells took turns with those of run {}", run.plan.paired_with));

@@ -1,5 +1,7 @@
 //! `knee vm`: kernels booted with knee as their only program, measured in turns, and compared.
 
+mod checks;
+mod consoles;
 pub mod flags;
 pub mod in_guest;
 mod kernels;
@@ -11,7 +13,7 @@ use crate::commands::compare::flags::{Compare, Output};
 use crate::commands::show::{self, Show};
 use crate::commands::{compare, record_path};
 use crate::config;
-use crate::exit::{Exit, Trouble, note};
+use crate::exit::{Exit, Trouble, complain, note};
 use crate::output::print_note;
 use ::record::{Run, SqliteArchive};
 use engine::{Scratch, Stop};
@@ -22,9 +24,6 @@ use std::io;
 use std::path::Path;
 use turns::{Ground, GuestSide};
 
-/// Memory that the host keeps for itself, in MiB.
-const SPARED_MIB: u64 = 256;
-
 /// Boots the kernels, measures in turns, and compares.
 pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     let named = config::named(&vm.measured)?;
@@ -32,13 +31,15 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     let vm = vm.or(guests.unwrap_or_default());
     let output = Output::from_run(&vm.measured);
     compare::check(&vm.judgement, &output)?;
+    checks::check_measured(&vm.measured)?;
     let file = record_path(&output.record_file)?;
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let qemu = qemu_version(Machine::here().unwrap_or(Machine::X86))?;
     let mut hardware = hardware(&vm)?;
-    let qemu = qemu_version(hardware[0].kernel.machine)?;
-    check_memory(&hardware)?;
-    let directory = std::env::temp_dir().join(format!("knee-vm-{}", std::process::id()));
+    checks::check_memory(&hardware)?;
+    let name = format!("knee-vm-{}-{:08x}", std::process::id(), fastrand::u32(..));
+    let directory = std::env::temp_dir().join(name);
     let failed = |what: &str, error: io::Error| Trouble::failed(format!("{what}: {error}"));
     let directory = Scratch::new(&directory).map_err(|error| failed("a directory", error))?;
     let accelerator = accelerator(vm.accel, directory.path())?;
@@ -47,8 +48,12 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     }
     let knee = std::env::current_exe().map_err(|error| failed("finding this program", error))?;
     let initramfs = directory.path().join("root");
-    let written = root::write(&knee, &vm, named.as_ref(), directory.path(), &initramfs);
-    written.map_err(|error| failed("the guests' root", error))?;
+    let written =
+        root::write(&knee, &vm, named.as_ref(), (directory.path(), hardware.len()), &initramfs);
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::StorageFull => Trouble::not_possible(error.to_string()),
+        _ => failed("the guests' root", error),
+    })?;
 
     let mut sides: Vec<GuestSide> = labelled(hardware);
     let words = words(&vm);
@@ -70,7 +75,7 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     };
     let mut archive = SqliteArchive::open(&file)?;
     turns::measure(&mut sides, &ground, &mut archive)?;
-    conclude(vm, output, &sides, &file)
+    conclude(vm, output, &sides, &file, stop.is_requested())
 }
 
 /// Every combination of kernels, CPU models and command lines that was asked for, the first being the base.
@@ -87,14 +92,16 @@ fn hardware(vm: &Vm) -> Result<Vec<Hardware>, Trouble> {
     for kernel in &kernels {
         for cpu in &models {
             for append in &appends {
-                all.push(Hardware {
+                let hardware = Hardware {
                     kernel: kernel.clone(),
                     cpus: vm.cpus(),
                     memory_mib: vm.memory_mib(),
                     cpu: cpu.clone(),
                     append: append.clone(),
                     accelerator: Accelerator::Tcg,
-                });
+                };
+                checks::check_command_line(&hardware)?;
+                all.push(hardware);
             }
         }
     }
@@ -134,23 +141,6 @@ fn qemu_version(machine: Machine) -> Result<String, Trouble> {
         }
         _ => Trouble::failed(format!("QEMU can't be started: {error}")),
     })
-}
-
-/// Refuses guests that the memory can't hold.
-fn check_memory(all: &[Hardware]) -> Result<(), Trouble> {
-    let wanted: u64 = all.iter().map(|side| side.memory_mib).sum();
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let available = available.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    let Some(available_mib) = available.map(|kib| kib >> 10) else { return Ok(()) };
-    if wanted + SPARED_MIB <= available_mib {
-        return Ok(());
-    }
-    let what = format!(
-        "--memory: {} guests need {wanted} MiB, and {available_mib} MiB are available; give each less",
-        all.len()
-    );
-    Err(Trouble::not_possible(what))
 }
 
 fn accelerator(accel: Accel, directory: &Path) -> Result<Accelerator, Trouble> {
@@ -211,14 +201,23 @@ fn facts(
 }
 
 /// Shows what was measured: of one guest its answer, of several each compared with the first.
-fn conclude(vm: Vm, output: Output, sides: &[GuestSide], file: &Path) -> Result<Exit, Trouble> {
+fn conclude(
+    vm: Vm,
+    output: Output,
+    sides: &[GuestSide],
+    file: &Path,
+    is_stopped: bool,
+) -> Result<Exit, Trouble> {
     let runs = sides.iter().filter_map(|side| side.run.as_ref());
     let measured: Vec<&Run> = runs.filter(|run| !run.cells.is_empty()).collect();
     let is_complete = sides.iter().all(GuestSide::is_complete);
     let numbers: Vec<String> = measured.iter().map(|run| run.summary.number.to_string()).collect();
     let is_for_programs = output.json || vm.judgement.markdown;
-    let recorded = format!("Record: {} ({})", file.display(), runs_named(&numbers));
+    let times: Vec<String> = sides.iter().filter_map(GuestSide::times).collect();
+    let times: String = times.iter().map(|times| format!("Guest {times}\n")).collect();
+    let recorded = format!("{times}Record: {} ({})", file.display(), runs_named(&numbers));
     let exit = match numbers.as_slice() {
+        [] if is_stopped => return Err(Trouble::interrupted("interrupted: nothing was measured")),
         [] => return Err(Trouble::failed("nothing was measured")),
         [only] => show::show(&Show {
             words: vec![only.clone()],
@@ -237,9 +236,14 @@ fn conclude(vm: Vm, output: Output, sides: &[GuestSide], file: &Path) -> Result<
         }),
     };
     if is_for_programs {
-        note(&recorded);
+        recorded.lines().for_each(note);
     } else {
         print_note(&format!("{recorded}\n"))?;
+    }
+    if is_stopped {
+        complain(
+            "knee: interrupted; what was measured is kept. A guest is gone then: the same command measures all again",
+        );
     }
     exit.map(|exit| if is_complete { exit } else { Exit::Interrupted })
 }

@@ -17,6 +17,7 @@ use analysis::compare::{
     Change, ComparedPoint, ComparedRow, ComparedTable, Comparison, Direction, Ratio, Verdict,
 };
 use findings::Conclusions;
+use findings::emulation::Emulation;
 use findings::format::{Unit, count, list, significant};
 use findings::left_out;
 use findings::run_changes::sentence;
@@ -77,6 +78,9 @@ fn answer(pair: &Pair) -> Markup {
                     (list(&facts[..facts.len() - more])) @if more > 0 { ", " a href="#facts" { (more) " more" } }
                 }
             }))
+            @if let Some(emulation) = Emulation::from_runs([pair.base, pair.new]) {
+                (head::line("Warning", &html! { (emulation.sentence()) }))
+            }
             @if !comparison.left_out.is_empty() {
                 (head::line("Left out", &html! { a href="#left-out" { (comparison.left_out.len()) } }))
             }
@@ -146,7 +150,7 @@ fn section(pair: &Pair) -> Markup {
                     }
                 }
             }
-            (differences(comparison))
+            (differences(pair))
             h3 { "Changed" }
             (changed(pair))
             (confidence_section(pair))
@@ -154,7 +158,8 @@ fn section(pair: &Pair) -> Markup {
     }
 }
 
-fn differences(comparison: &Comparison) -> Markup {
+fn differences(pair: &Pair) -> Markup {
+    let comparison = pair.comparison;
     let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| NO_FIGURE.to_owned());
     html! {
         h3 #facts { "Facts that differ" }
@@ -172,8 +177,8 @@ fn differences(comparison: &Comparison) -> Markup {
                     }
                 }
             }
-            @for note in notes(comparison) { p { (note) } }
         }
+        @for note in notes(pair) { p { (note) } }
     }
 }
 

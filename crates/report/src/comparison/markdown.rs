@@ -47,7 +47,7 @@ fn write(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
     list(out, pair, &headline_changes)?;
     let shown = comparison.differences.len().min(DIFFERENCES_MAX);
     differences(out, "Facts that differ", &comparison.differences[..shown])?;
-    for sentence in notes(comparison).into_iter().map(str::to_owned).chain(sight(pair)) {
+    for sentence in notes(pair).into_iter().map(str::to_owned).chain(sight(pair)) {
         writeln!(out, "\n{}", escaped(&sentence))?;
     }
     for table in headline() {

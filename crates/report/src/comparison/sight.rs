@@ -3,6 +3,7 @@
 use super::counts::Pair;
 use analysis::compare::{Comparison, Sensitivity};
 use analysis::is_predicted;
+use findings::emulation::Emulation;
 use findings::format::percent;
 use record::{NICE, Plan};
 use std::collections::BTreeSet;
@@ -90,15 +91,17 @@ fn sentence(
     format!("{subject} changes of {seen} and more{gate}{more}")
 }
 
-/// What those of the differing facts mean that are easily misread.
-pub(super) fn notes(comparison: &Comparison) -> Vec<&'static str> {
+/// That QEMU emulated the machines, and what those of the differing facts mean that are easily misread.
+pub(super) fn notes(pair: &Pair) -> Vec<&'static str> {
+    let comparison = pair.comparison;
     let differs = |key: &str| comparison.differences.iter().any(|fact| fact.what == key);
     // A fact that one of them lacks is no difference of what was measured.
     let both = |key: &str| {
         let mut facts = comparison.differences.iter().filter(|fact| fact.what == key);
         facts.any(|fact| fact.base.is_some() && fact.new.is_some())
     };
-    let mut notes = Vec::new();
+    let emulation = Emulation::from_runs([pair.base, pair.new]);
+    let mut notes: Vec<&str> = emulation.map(Emulation::sentence).into_iter().collect();
     if both("cpu.count") && !differs("cpu.online") {
         notes.push(
             "The CPU masks differ on machines with the same CPUs: with fewer of them, threads and processes \

@@ -39,7 +39,7 @@ pub fn text(pair: &Pair, style: &Style) -> String {
         pen.paragraph(&mut out, BOLD, &format!("{name}  {identity}"), (0, 6));
     }
     pen.contention(&mut out, pair.comparison);
-    pen.differences(&mut out, pair.comparison, all);
+    pen.differences(&mut out, pair, all);
     pen.verdicts(&mut out, pair);
     pen.changes(&mut out, pair);
     for table in &pair.comparison.tables {
@@ -86,13 +86,21 @@ impl Pen {
     }
 
     /// The recorded facts that differ. They come first: all verdicts depend on them.
-    fn differences(&self, out: &mut String, comparison: &Comparison, all: bool) {
+    fn differences(&self, out: &mut String, pair: &Pair, all: bool) {
+        let comparison = pair.comparison;
         out.push('\n');
         if comparison.differences.is_empty() {
             self.sentence(out, "No recorded fact differs.");
-            return;
+        } else {
+            self.heading(out, "Facts that differ");
+            self.differing_facts(out, comparison, all);
         }
-        self.heading(out, "Facts that differ");
+        for note in notes(pair) {
+            self.aside(out, note);
+        }
+    }
+
+    fn differing_facts(&self, out: &mut String, comparison: &Comparison, all: bool) {
         let max = if all { usize::MAX } else { DIFFERENCES_MAX };
         let (shown, rest) = comparison.differences.split_at(comparison.differences.len().min(max));
         self.differences_table(out, shown);
@@ -100,9 +108,6 @@ impl Pen {
             let names: Vec<String> = rest.iter().map(|fact| fact.what.clone()).collect();
             let (number, names) = (count(names.len() as u64), list(&names));
             self.aside(out, &format!("and {number} more (--all shows them): {names}"));
-        }
-        for note in notes(comparison) {
-            self.aside(out, note);
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::text;
 use analysis::history::thresholds::FIGURES_MIN;
 use analysis::history::{Change, History, Line};
+use findings::emulation::Emulation;
 use findings::format::{Unit, count, counted, factor, percent};
 use record::Parameters;
 
@@ -131,6 +132,11 @@ pub(super) fn too_few(history: &History) -> Option<String> {
         "{subject} to tell a change from chance: {FIGURES_MIN} are the fewest, and with ten a change has to be \
          two to five times as large as runs scatter, the more lines the larger"
     ))
+}
+
+/// Whether QEMU emulated the machines: all that are joined were, or none.
+pub(super) fn emulation(history: &History) -> Option<Emulation> {
+    Emulation::from_facts(history.runs.iter().map(|_| &history.machine))
 }
 
 /// The confidence of the changes.

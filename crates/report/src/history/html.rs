@@ -4,7 +4,7 @@
 //! arrow keys says more of it than the tooltip does.
 
 use super::groups::{
-    Group, SEEN, SHARED_CAUSE, confidence, groups, machine, span, too_few, unchanged,
+    Group, SEEN, SHARED_CAUSE, confidence, emulation, groups, machine, span, too_few, unchanged,
 };
 use super::sentences;
 use crate::html::spark::{self, Accent};
@@ -52,6 +52,7 @@ pub fn page(history: &History) -> String {
                     p {
                         "Each dot is the median of a run, with its 95 % interval; each bar is a level. "
                         @if history.judged > 0 { (confidence(history)) }
+                        @if let Some(emulation) = emulation(history) { " " (emulation.sentence()) }
                     }
                 }
                 script { @for script in SCRIPTS { (PreEscaped(script)) } }

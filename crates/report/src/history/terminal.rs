@@ -1,6 +1,8 @@
 //! A history for a terminal: sentences, and a table of the lines that changed with a small drawing of each.
 
-use super::groups::{Group, SHARED_CAUSE, confidence, groups, machine, span, too_few, unchanged};
+use super::groups::{
+    Group, SHARED_CAUSE, confidence, emulation, groups, machine, span, too_few, unchanged,
+};
 use super::sentences;
 use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right};
 use crate::text::NO_FIGURE;
@@ -47,6 +49,9 @@ pub fn text(history: &History, style: &Style) -> String {
     }
     if history.judged > 0 {
         pen.sentence(&mut out, &confidence(history));
+    }
+    if let Some(emulation) = emulation(history) {
+        pen.sentence(&mut out, emulation.sentence());
     }
     if !history.left_out.is_empty() {
         pen.heading(&mut out, "Left out");

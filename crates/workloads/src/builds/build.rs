@@ -20,8 +20,8 @@ use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
     About, Cell, Defaults, Ended, Failure, Fit, Kind, MetricAbout, MetricRole, OnlyWith, Original,
-    Parameter, Print, Probe, SampleKind, Scratch, SkipCause, Subject, Timed, Usual, Values,
-    Workload,
+    Parameter, Print, Probe, Programs, SampleKind, Scratch, SkipCause, Subject, Timed, Usual,
+    Values, Workload,
 };
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -100,6 +100,7 @@ static ABOUT: About = About {
     parameters: &[ALL, COMMAND, CLEAN, TREE, FILES, WARM_UP],
     only_with: &[OnlyWith { parameter: FILES.name, other: TREE.name, values: &[GENERATED] }],
     axis: ALL.name,
+    programs: Programs::Compiler,
     averages: true,
     usual: Usual { rounds: 5, rounds_quick: 5, cell_ms_max: 1_800_000, ..About::PLAIN.usual },
     originals: &[Original {

@@ -21,9 +21,9 @@ pub(crate) use interpreter::needs_shell;
 use crate::shared::cpus::ALL;
 use checks::checked;
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, RatioAbout,
-    SampleKind, Subject, Sweep, Usual, Values, Workload, leaked, leaked_slice, template, word_axis,
-    word_parameters,
+    About, Cell, Custom, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Programs,
+    RatioAbout, SampleKind, Subject, Sweep, Usual, Values, Workload, leaked, leaked_slice,
+    template, word_axis, word_parameters,
 };
 use figures::Figure;
 
@@ -91,6 +91,7 @@ static ABOUT: About = About {
     ],
     parameters: &[N, COMMANDS],
     axis: AXIS,
+    programs: Programs::Commands,
     usual: Usual { measure_ms: 200, ..About::PLAIN.usual },
     custom_keys: &[
         "command",

@@ -1,8 +1,11 @@
 //! From what was typed after `--kernel` to an image: a file, an installed kernel, or one of Debian's packages.
 
+use super::checks::check_kernel;
 use crate::exit::{Trouble, note};
+use engine::Scratch;
 use etcetera::BaseStrategy;
 use guest::Kernel;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +26,10 @@ pub fn find(typed: &str) -> Result<Kernel, Trouble> {
         None => PathBuf::from(typed),
     };
     let wrong = |fault| Trouble::usage(format!("--kernel {}: {fault}", path.display()));
-    Kernel::read(&path).map_err(wrong)
+    let kernel = Kernel::read(&path).map_err(wrong)?;
+    check_kernel(&kernel)
+        .map_err(|what| Trouble::usage(format!("--kernel {}: {what}", path.display())))?;
+    Ok(kernel)
 }
 
 /// The newest image of /boot.
@@ -89,22 +95,35 @@ fn package(version: &str, architecture: &str) -> Result<String, String> {
         follows && name.ends_with(&suffix)
     };
     let newest = listed.lines().filter(is_meant).max_by_key(|name| version_key(name));
-    newest.map(str::to_owned).ok_or_else(|| {
-        format!("apt knows no package linux-image-{version}…-{suffix}; `apt-get update` refreshes what it knows")
+    newest.map(str::to_owned).ok_or_else(|| match series(&listed, &suffix).as_slice() {
+        [] => "apt knows no package of a cloud kernel; `apt-get update` refreshes what it knows".to_owned(),
+        all => format!(
+            "apt knows no package linux-image-{version}…-{suffix}; it knows {} (`apt-get update` refreshes that)",
+            findings::format::list(all)
+        ),
     })
+}
+
+/// The series of kernels (`debian:6.1`) among the `listed` packages that end in `suffix`.
+fn series(listed: &str, suffix: &str) -> Vec<String> {
+    let versions = listed.lines().filter(|name| name.ends_with(suffix)).filter_map(|name| {
+        let key = version_key(name);
+        Some((*key.first()?, *key.get(1)?))
+    });
+    let versions: BTreeSet<(u64, u64)> = versions.collect();
+    versions.iter().map(|(major, minor)| format!("{DEBIAN}{major}.{minor}")).collect()
 }
 
 /// Takes the image out of the package, which is downloaded and not installed.
 fn fetch(package: &str, cache: &Path, image: &Path) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: {error}", cache.display());
-    let work = cache.join(format!("{package}.{}", std::process::id()));
-    let _ = fs::remove_dir_all(&work);
-    fs::create_dir_all(&work).map_err(failed)?;
-    let fetched = output(Command::new("apt-get").args(["download", package]).current_dir(&work))
-        .and_then(|_| unpack(&work));
-    let kept = fetched.and_then(|unpacked| fs::rename(unpacked, image).map_err(failed));
-    let _ = fs::remove_dir_all(&work);
-    kept
+    fs::create_dir_all(cache).map_err(failed)?;
+    let work = cache.join(format!("{package}.{}-{:08x}", std::process::id(), fastrand::u32(..)));
+    // Removed also where this process is killed.
+    let work = Scratch::new(&work).map_err(failed)?;
+    let mut download = Command::new("apt-get");
+    output(download.args(["download", package]).current_dir(work.path()))?;
+    fs::rename(unpack(work.path())?, image).map_err(failed)
 }
 
 /// The one image of the one package in `work`.
@@ -123,7 +142,12 @@ fn unpack(work: &Path) -> Result<PathBuf, String> {
 /// What a program prints, or in one line why it failed.
 fn output(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let out = command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
+    let out = command.stdin(Stdio::null()).output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("it takes Debian's {name}, which is not here; name the file of an image")
+        }
+        _ => format!("{name}: {error}"),
+    })?;
     if out.status.success() {
         return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
     }
@@ -135,6 +159,16 @@ fn output(command: &mut Command) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn series_are_listed_each_once() {
+        let suffix = "cloud-amd64-unsigned";
+        let listed = "linux-image-6.12.9-cloud-amd64-unsigned\nlinux-image-6.1.0-41-cloud-amd64-unsigned\n\
+                      linux-image-6.1.0-53-cloud-amd64-unsigned\nlinux-image-6.5.0-cloud-arm64-unsigned\n\
+                      linux-image-cloud-amd64\n";
+        assert_eq!(series(listed, suffix), ["debian:6.1", "debian:6.12"]);
+        assert_eq!(series("", suffix), [""; 0]);
+    }
 
     #[test]
     fn versions_are_ordered_by_their_numbers() {

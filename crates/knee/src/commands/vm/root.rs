@@ -1,35 +1,39 @@
 //! The root of all guests: this program, and what it can't do without there.
 
+use super::checks;
 use super::flags::Vm;
 use crate::config::{NAME, NamedSuite};
-use engine::Scratch;
+use engine::{Programs, Scratch};
 use guest::Carried;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
 
-/// The workload that starts programs of this machine.
-const BUILD: &str = "build";
-
-/// Writes the initramfs to `path`, with the text that the suite `named` stands in, and with a compiler where one is needed.
+/// Writes the initramfs to `path`, with the text that the suite `named` stands in, and with a compiler where one is needed. The disk of
+/// `directory` also takes what that many `guests` write.
 pub fn write(
     knee: &Path,
     vm: &Vm,
     named: Option<&NamedSuite>,
-    directory: &Path,
+    (directory, guests): (&Path, usize),
     path: &Path,
 ) -> io::Result<()> {
     let text = named.and_then(|named| named.text.clone());
     // The guest's knee looks for it in the directory that it is started in, which is the root.
     let suites = text.map(|text| Carried { path: NAME.into(), content: text.into_bytes() });
     let mut carried: Vec<Carried> = suites.into_iter().collect();
-    if workloads(vm, named).iter().any(|name| name == BUILD) {
+    let compiles = |name: &String| {
+        let mut abouts = ::workloads::TABLE.iter().map(|row| row.about());
+        abouts.any(|about| about.name == *name && about.programs == Programs::Compiler)
+    };
+    if workloads(vm, named).iter().any(compiles) {
         let work = Scratch::new(&directory.join("tools"))?;
         carried.extend(guest::build_tools(work.path())?);
     }
-    let mut out = BufWriter::new(File::create_new(path)?);
-    guest::write_initramfs(knee, &carried, &mut out)?;
-    out.flush()
+    let mut root = Vec::new();
+    guest::write_initramfs(knee, &carried, &mut root)?;
+    checks::check_disk(directory, root.len() as u64, guests)?;
+    fs::write(path, root)
 }
 
 /// The names of the workloads that are asked for, as far as they are named.

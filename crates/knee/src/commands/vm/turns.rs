@@ -1,20 +1,22 @@
 //! Several guests that measure in turns: each waits with its next cell until the others have ended theirs.
 
+use super::consoles;
 use crate::exit::{Trouble, complain};
 use crate::progress::Progress;
-use ::record::{Cell, Error, Profile, Run, RunState, RunWriter, SqliteArchive, Warning};
+use ::record::{
+    Cell, Ending, Error, Plan, Profile, Run, RunState, RunWriter, SqliteArchive, Warning,
+};
 use engine::{RunProgress, Stop, Watch};
-use guest::{Accelerator, FromGuest, Guest, GuestFault, Hardware, Job, Profiled, ToGuest};
+use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Profiled, ToGuest};
+use indicatif::HumanDuration;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// A kernel is up within seconds, and within this even where its host is busy.
 const UP_MAX: Duration = Duration::from_secs(180);
 /// What a cell takes beyond its deadline: the guest's own instrument ends it first.
 const CELL_MARGIN: Duration = Duration::from_secs(120);
-/// A guest that dies is booted again so often.
-const BOOTS_MAX: u32 = 3;
 
 /// One kernel on one machine, and what it measured.
 pub struct GuestSide {
@@ -25,6 +27,12 @@ pub struct GuestSide {
     guest: Option<Guest>,
     /// How often it was booted.
     boots: u32,
+    /// When its last boot began.
+    booted: Instant,
+    /// From then until knee in it was up.
+    up: Duration,
+    /// The time of its own turns.
+    measuring: Duration,
     /// What has come of its run; its plan and its cells, once it began.
     pub run: Option<Run>,
     /// The answer that lets it go on.
@@ -54,7 +62,18 @@ pub struct Ground<'a> {
 impl GuestSide {
     /// A side that was not booted yet.
     pub fn new(label: String, hardware: Hardware) -> GuestSide {
-        GuestSide { label, hardware, guest: None, boots: 0, run: None, answer: None, ended: false }
+        GuestSide {
+            label,
+            hardware,
+            guest: None,
+            boots: 0,
+            booted: Instant::now(),
+            up: Duration::ZERO,
+            measuring: Duration::ZERO,
+            run: None,
+            answer: None,
+            ended: false,
+        }
     }
 
     /// Whether all of its plan was measured.
@@ -62,15 +81,33 @@ impl GuestSide {
         self.run.as_ref().is_some_and(|run| run.summary.state == RunState::Complete)
     }
 
-    /// Boots it and gives it its job, which is to go on where it began already.
-    fn boot(&mut self, ground: &Ground<'_>) -> Result<(), GuestFault> {
+    /// How it went, for people: `6.1.0: up after 6.2 s, measured for 21 s`.
+    pub fn times(&self) -> Option<String> {
+        self.run.as_ref()?;
+        let [up, measuring] = [self.up, self.measuring].map(|time| time.as_secs_f64());
+        let boots = match self.boots {
+            0 | 1 => String::new(),
+            boots => format!(", booted {boots} times"),
+        };
+        Some(format!("{}: up after {up:.1} s, measured for {measuring:.1} s{boots}", self.label))
+    }
+
+    /// Starts QEMU with it.
+    fn start(&mut self, ground: &Ground<'_>) -> Result<(), GuestFault> {
         // What is left of an earlier boot ends first.
         self.guest = None;
         self.boots += 1;
+        self.booted = Instant::now();
         let name = format!("guest-{}-{}", std::process::id(), fastrand::u32(..));
         let directory: PathBuf = ground.directory.join(name);
         let Ground { knee, initramfs, host_cpus, .. } = *ground;
-        let mut guest = Guest::boot(knee, &self.hardware, initramfs, &directory, host_cpus)?;
+        self.guest = Some(Guest::boot(knee, &self.hardware, initramfs, &directory, host_cpus)?);
+        Ok(())
+    }
+
+    /// Waits until it is up, and gives it its job, which is to go on where it began already.
+    fn employ(&mut self, ground: &Ground<'_>) -> Result<(), GuestFault> {
+        let Some(guest) = &mut self.guest else { return self.is_not_booted() };
         match guest.receive(UP_MAX, &|| ground.stop.is_requested())? {
             FromGuest::Up => {}
             _ => {
@@ -80,28 +117,70 @@ impl GuestSide {
                 ));
             }
         }
+        self.up = self.booted.elapsed();
+        for warning in guest.qemu_warnings() {
+            complain(&format!("knee: {}: QEMU warns: {warning}", self.label));
+        }
         let time_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let job = Job {
             words: ground.words.to_vec(),
             resumed: self.run.as_ref().map(without_samples),
             time_s: time_s.unwrap_or_default().as_secs(),
         };
-        guest.send(&ToGuest::Job(Box::new(job)))?;
-        self.guest = Some(guest);
-        Ok(())
+        guest.send(&ToGuest::Job(Box::new(job)))
+    }
+
+    fn is_not_booted<T>(&self) -> Result<T, GuestFault> {
+        Err(GuestFault::NotStarted(format!("{} has not been booted", self.label)))
+    }
+
+    /// A fault as a line for people, with the file that its console is kept in.
+    fn line_of(&self, fault: &GuestFault) -> String {
+        let console = self.guest.as_ref().map(Guest::console_path);
+        let kept = console.and_then(|console| consoles::keep(&console, &self.label));
+        let kept = kept.map(|path| format!(" (its console: {})", path.display()));
+        format!("{}: {fault}{}", self.label, kept.unwrap_or_default())
     }
 
     /// The next message, after the answer to the one before.
     fn next(&mut self, ground: &Ground<'_>) -> Result<FromGuest, GuestFault> {
         let deadline_ms = self.run.as_ref().map_or(0, |run| run.plan.deadline_ms);
-        let Some(guest) = &mut self.guest else {
-            return Err(GuestFault::NotStarted("it has not been booted".into()));
-        };
+        let begun = Instant::now();
+        let Some(guest) = &mut self.guest else { return self.is_not_booted() };
         if let Some(answer) = self.answer.take() {
             guest.send(&answer)?;
         }
         let patience = Duration::from_millis(deadline_ms) + CELL_MARGIN;
-        guest.receive(patience, &|| ground.stop.is_requested())
+        let message = guest.receive(patience, &|| ground.stop.is_requested());
+        self.measuring += begun.elapsed();
+        message
+    }
+}
+
+impl GuestSide {
+    /// The facts of its run when that ends: of the host, and what the guest took of it.
+    fn facts(&self, ground: &Ground<'_>) -> BTreeMap<String, String> {
+        let (cpus, rest) = self.guest.as_ref().map(Guest::cpu_ticks).unwrap_or_default();
+        let mut facts = ground.facts.clone();
+        facts.extend(cpu_facts(&cpus, rest));
+        let own = [
+            ("vm.up.time", seconds(self.up)),
+            ("vm.plan.time", seconds(self.measuring)),
+            ("vm.boots", self.boots.to_string()),
+        ];
+        facts.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        facts
+    }
+
+    /// That its kernel had an oops and went on: what was measured after that may be anything.
+    fn oops(&self) -> Option<Warning> {
+        let guest = self.guest.as_ref()?;
+        let line = guest.oops()?;
+        let kept = consoles::keep(&guest.console_path(), &self.label);
+        let kept = kept.map(|path| format!("its console is in {}", path.display()));
+        let what = format!("The guest's kernel had an oops and went on: {line}");
+        complain(&format!("knee: {}: its kernel had an oops and went on: {line}", self.label));
+        Some(Warning { what, remedy: kept.unwrap_or_default() })
     }
 }
 
@@ -125,9 +204,7 @@ pub fn measure(
     ground: &Ground<'_>,
     archive: &mut SqliteArchive,
 ) -> Result<(), Trouble> {
-    for side in &mut *sides {
-        begin(side, ground)?;
-    }
+    boot(sides, ground)?;
     let base = sides.iter().find_map(|side| Some(side.run.as_ref()?.summary.id.clone()));
     for side in &mut *sides {
         let Some(run) = &mut side.run else { continue };
@@ -135,20 +212,22 @@ pub fn measure(
             base.clone().filter(|base| *base != run.summary.id).unwrap_or_default();
         run.summary.labels.insert("kernel".to_owned(), side.label.clone());
         run.host_before.facts.extend(ground.facts.clone());
-        run.warnings.extend(emulated(&side.hardware));
+        run.host_before.facts.insert("vm.up.time".to_owned(), seconds(side.up));
         run.summary.number = archive.begin(run)?;
         side.answer = Some(ToGuest::Kept(run.summary.number));
     }
     let cells = sides.iter().filter_map(|side| side.run.as_ref());
     let plan = cells.max_by_key(|run| run.plan.cells.len()).map(|run| run.plan.clone());
-    let plan = plan.unwrap_or_default();
+    let plan = Plan { budget: None, ..plan.unwrap_or_default() };
     let mut progress = Shown {
         progress: Progress::for_plan(&plan, sides.len()),
+        begun: Instant::now(),
         done: 0,
         total: (plan.cells.len() * sides.len()) as u64,
     };
     while !ground.stop.is_requested() && sides.iter().any(|side| !side.ended) {
         for side in sides.iter_mut().filter(|side| !side.ended) {
+            progress.begins(side);
             let message = side.next(ground);
             if ground.stop.is_requested() {
                 break;
@@ -157,17 +236,76 @@ pub fn measure(
         }
     }
     progress.progress.done();
-    Ok(())
+    sides.iter_mut().try_for_each(|side| interrupt(side, ground, archive))
+}
+
+/// Boots all sides, until their runs begin.
+fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
+    let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
+    let progress = Progress::new(sides.len() as u64);
+    let all = sides.len();
+    progress.at(
+        0,
+        &format!("booting {}: {}", printable::quantity(all as u64, "guest"), labels.join(", ")),
+    );
+    for side in &mut *sides {
+        side.start(ground).map_err(|fault| refused(side, &fault))?;
+    }
+    let begun = sides.iter_mut().enumerate().try_for_each(|(index, side)| {
+        begin(side, ground)?;
+        progress.at(index as u64 + 1, &format!("{} is up", side.label));
+        Ok(())
+    });
+    progress.done();
+    begun
+}
+
+/// Closes a run that will not go on: the user ended it, or its guest can't be booted any more.
+fn interrupt(
+    side: &mut GuestSide,
+    ground: &Ground<'_>,
+    archive: &mut SqliteArchive,
+) -> Result<(), Trouble> {
+    let facts = side.facts(ground);
+    side.guest = None;
+    let Some(run) = side.run.as_mut().filter(|run| run.summary.state == RunState::Open) else {
+        return Ok(());
+    };
+    let mut host_after = run.host_before.clone();
+    host_after.facts.extend(facts);
+    let (state, ended) = (RunState::Interrupted, engine::now());
+    (run.summary.state, run.summary.ended) = (state, Some(ended.clone()));
+    let ending = Ending { state, ended, host_after, warnings: run.warnings.clone() };
+    Ok(archive.finish(run.summary.number, &ending)?)
 }
 
 /// How far all sides together have come.
 struct Shown {
     progress: Progress,
+    begun: Instant,
     done: u64,
     total: u64,
 }
 
 impl Shown {
+    /// Shows whose turn it is, and with what.
+    fn begins(&self, side: &GuestSide) {
+        let Some(run) = &side.run else { return };
+        let cell = run
+            .plan
+            .cells
+            .get(run.cells.len())
+            .map(|key| format!("{} {} at {}", key.workload, key.subject, key.point));
+        let left =
+            self.begun.elapsed().as_secs_f64() * (self.total - self.done) as f64 / self.done as f64;
+        let left = match left.is_finite() && run.plan.budget.is_none() {
+            true => format!("about {} left  ", HumanDuration(Duration::from_secs_f64(left))),
+            false => String::new(),
+        };
+        let what = cell.unwrap_or_else(|| "ending".to_owned());
+        self.progress.at(self.done, &format!("{left}{}: {what}", side.label));
+    }
+
     fn ended(&mut self, cell: &Cell) {
         self.done += 1;
         let so_far = RunProgress { done: self.done, total: self.total, left: None };
@@ -175,11 +313,10 @@ impl Shown {
     }
 }
 
-/// Boots a side until its run begins.
+/// Waits for a side that was started, and boots it again where it dies, until its run begins.
 fn begin(side: &mut GuestSide, ground: &Ground<'_>) -> Result<(), Trouble> {
     loop {
-        let begun = side.boot(ground).and_then(|()| side.next(ground));
-        match begun {
+        match side.employ(ground).and_then(|()| side.next(ground)) {
             Ok(FromGuest::Begin(run)) => {
                 side.run = Some(*run);
                 return Ok(());
@@ -189,12 +326,19 @@ fn begin(side: &mut GuestSide, ground: &Ground<'_>) -> Result<(), Trouble> {
             Err(_) if ground.stop.is_requested() => {
                 return Err(Trouble::interrupted("interrupted"));
             }
-            Err(fault) if side.boots < BOOTS_MAX => {
-                complain(&format!("knee: {}: {fault}; it is booted again", side.label));
+            Err(fault) if side.boots < fault.boots_max() => {
+                complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
+                side.start(ground).map_err(|fault| refused(side, &fault))?;
             }
-            Err(fault) => return Err(Trouble::failed(format!("{}: {fault}", side.label))),
+            Err(fault) => return Err(refused(side, &fault)),
         }
     }
+}
+
+/// A side that can't begin.
+fn refused(side: &GuestSide, fault: &GuestFault) -> Trouble {
+    let line = side.line_of(fault);
+    if fault.is_usage() { Trouble::usage(line) } else { Trouble::failed(line) }
 }
 
 /// Keeps what came of a side, and prepares the answer.
@@ -205,6 +349,9 @@ fn take(
     archive: &mut SqliteArchive,
     progress: &mut Shown,
 ) -> Result<(), Trouble> {
+    let is_over = matches!(message, Ok(FromGuest::Finish(_)));
+    let (facts, oops) =
+        if is_over { (side.facts(ground), side.oops()) } else { Default::default() };
     let Some(run) = &mut side.run else { return Ok(()) };
     let number = run.summary.number;
     let kept = match message {
@@ -224,11 +371,9 @@ fn take(
         }
         Ok(FromGuest::Finish(mut ending)) => {
             side.ended = true;
-            let guest = side.guest.take();
-            let (cpus, rest) = guest.as_ref().map(Guest::cpu_ticks).unwrap_or_default();
-            ending.host_after.facts.extend(ground.facts.clone());
-            ending.host_after.facts.extend(cpu_facts(&cpus, rest));
-            ending.warnings.extend(emulated(&side.hardware));
+            ending.host_after.facts.extend(facts);
+            ending.warnings.extend(oops);
+            side.guest = None;
             let kept = archive.finish(number, &ending);
             (run.host_after, run.warnings) = (Some(ending.host_after), ending.warnings);
             (run.summary.state, run.summary.ended) = (ending.state, Some(ending.ended));
@@ -251,27 +396,20 @@ fn take(
 
 /// Boots a side that died again, as often as is worth it.
 fn died(side: &mut GuestSide, fault: &GuestFault, ground: &Ground<'_>) {
-    let label = side.label.clone();
     let mut fault = fault.clone();
-    while side.boots < BOOTS_MAX && !ground.stop.is_requested() {
-        complain(&format!("knee: {label}: {fault}; it is booted again"));
+    while side.boots < fault.boots_max() && !ground.stop.is_requested() {
+        complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
         side.answer = None;
-        match side.boot(ground) {
+        match side.start(ground).and_then(|()| side.employ(ground)) {
             Ok(()) => return,
             Err(again) => fault = again,
         }
     }
     side.ended = true;
+    if !ground.stop.is_requested() {
+        complain(&format!("knee: {}; what it measured is kept", side.line_of(&fault)));
+    }
     side.guest = None;
-    complain(&format!("knee: {label}: {fault}; what it measured is kept"));
-}
-
-/// What a reader has to know of a guest that QEMU emulates.
-fn emulated(hardware: &Hardware) -> Option<Warning> {
-    (hardware.accelerator == Accelerator::Tcg).then(|| Warning {
-        what: "QEMU emulated this machine: only ratios between such runs mean something".to_owned(),
-        remedy: "measure where KVM works".to_owned(),
-    })
 }
 
 fn answer(number: i64, kept: Result<(), Error>) -> ToGuest {
@@ -279,6 +417,10 @@ fn answer(number: i64, kept: Result<(), Error>) -> ToGuest {
         Ok(()) => ToGuest::Kept(number),
         Err(error) => ToGuest::Lost(error.to_string()),
     }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.2} s", time.as_secs_f64())
 }
 
 /// The time of each of the guest's CPUs on those of the host, as facts.

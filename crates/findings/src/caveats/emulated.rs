@@ -1,0 +1,27 @@
+//! QEMU emulated the machine.
+
+use super::CaveatKind;
+use crate::context::Context;
+use crate::emulation::Emulation;
+use serde::Serialize;
+
+/// The run is of a guest whose instructions QEMU emulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Emulated {
+    /// How many runs that holds for.
+    pub runs: Emulation,
+}
+
+impl CaveatKind for Emulated {
+    fn find(context: &Context<'_>) -> Vec<Self> {
+        Emulation::from_runs([context.run]).map(|runs| Self { runs }).into_iter().collect()
+    }
+
+    fn what(&self) -> String {
+        self.runs.sentence().trim_end_matches('.').to_owned()
+    }
+
+    fn remedy(&self) -> String {
+        "measure where KVM works, or read ratios only".to_owned()
+    }
+}

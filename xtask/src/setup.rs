@@ -54,6 +54,21 @@ const NEEDS: &[Need] = &[
     need("load `knee httpd`, and to compare `knee load` with it", &["httperf"], "httperf"),
     need("load `knee httpd`", &["ab"], "apache2-utils"),
     need("start ranks of `knee run` by hydra", &["mpiexec.hydra", "mpiexec"], "mpich"),
+    // Debian's programs of the server are not on anybody's path.
+    Need {
+        service: true,
+        ..need(
+            "test the archive in PostgreSQL",
+            &[
+                "postgres",
+                "/usr/lib/postgresql/18/bin/postgres",
+                "/usr/lib/postgresql/17/bin/postgres",
+                "/usr/lib/postgresql/16/bin/postgres",
+                "/usr/lib/postgresql/15/bin/postgres",
+            ],
+            "postgresql",
+        )
+    },
     need("boot kernels with `knee vm`", &["qemu-system-x86_64"], "qemu-system-x86"),
 ];
 

@@ -78,8 +78,8 @@ pub enum Error {
     },
     /// This knee was built without what reads and writes it.
     #[error(
-        "{path}: this knee was built without PostgreSQL; build it with `cargo install --features \
-         postgres`, or name a file with --record"
+        "{path}: this knee was built without PostgreSQL; build one with `cargo install --path crates/knee \
+         --features postgres`, or name a file"
     )]
     NoPostgres {
         /// The URL, without secrets.

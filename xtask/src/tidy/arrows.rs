@@ -19,6 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("quantities", &[]),
     ("disassembly", &[]),
     ("record", &["printable", "quantities"]),
+    ("archive-postgres", &["printable", "record"]),
     // Builders for tests: only ever a development dependency.
     ("fixtures", &["record"]),
     ("stacks", &["printable", "sys"]),
@@ -54,6 +55,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "report",
             "doctor",
             "foreign-tables",
+            "archive-postgres",
         ],
     ),
     ("xtask", &["quantities"]),

@@ -6,6 +6,7 @@ mod side;
 
 use super::compare::{self, flags::Output};
 use super::{Claim, record_path, run};
+use crate::commands::exchange::push;
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing, note};
 use crate::output::print_note;
 use crate::progress::Progress;
@@ -27,7 +28,10 @@ pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
     compare::check(&ab.judgement, &output)?;
     // Before anything is measured: nothing after that may lose it.
     let record = record_path(&output.record_file)?;
+    push::check(ab.measured.push.as_ref())?;
     let (base, new) = in_turns(ab, command)?;
+    let pushed =
+        push::push_measured(ab.measured.push.as_ref(), &[&base, &new], &output.record_file);
     let is_complete = [&base, &new].iter().all(|run| run.summary.state == RunState::Complete);
     let numbers = [base.summary.number, new.summary.number];
     let recorded = numbers.iter().all(|number| *number > 0).then(|| {
@@ -42,6 +46,7 @@ pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
         _ if !is_complete => Exit::Interrupted,
         // Measured and printed, but not wholly recorded: a line on standard error says why.
         _ if new.summary.number == 0 => Exit::Failed,
+        Exit::Done => pushed,
         exit => exit,
     };
     compare::conclude(

@@ -3,5 +3,6 @@
 pub mod analyse;
 pub mod export;
 pub mod import;
+pub mod push;
 pub mod record;
 pub mod table_flags;

@@ -7,7 +7,13 @@ use std::path::Path;
 
 const HELP: &str = "Record to use [default: $KNEE_RECORD or your own]";
 const LONG_HELP: &str = "Record to use [default: $KNEE_RECORD or your own]\n\n\
-    Your own is knee/knee.db in the data directory, $XDG_DATA_HOME or ~/.local/share.";
+    Your own is knee/knee.db in the data directory, $XDG_DATA_HOME or ~/.local/share. The URL of a \
+    PostgreSQL archive, postgres://USER@HOST/DATABASE, is for commands that read: see docs/archive.md.";
+
+/// Reads the location of a record.
+pub fn archive() -> impl TypedValueParser<Value = Location> {
+    OsStringValueParser::new().map(Location::from)
+}
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct RecordFile {
@@ -16,7 +22,7 @@ pub struct RecordFile {
         value_name = "FILE",
         help = HELP,
         long_help = LONG_HELP,
-        value_parser = OsStringValueParser::new().map(Location::from)
+        value_parser = archive()
     )]
     location: Option<Location>,
 }

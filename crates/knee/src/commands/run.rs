@@ -8,6 +8,7 @@ mod planned;
 
 pub use planned::{planned, planned_in_turns};
 
+use crate::commands::exchange::push;
 use crate::commands::run::flags::Run as Asked;
 use crate::commands::run::labels::labels;
 use crate::commands::{Claim, nothing_yet, record_path, report, show};
@@ -43,8 +44,11 @@ pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
     if asked.plan {
         return outline::print(asked, &record_path(&asked.record_file)?);
     }
+    push::check(asked.push.as_ref())?;
     let (claimed, unsaved) = measured(asked, command)?;
-    conclude(asked, &record_path(&asked.record_file)?, claimed, unsaved.as_ref())
+    let pushed = push::push_measured(asked.push.as_ref(), &[&claimed.run], &asked.record_file);
+    let exit = conclude(asked, &record_path(&asked.record_file)?, claimed, unsaved.as_ref())?;
+    Ok(if exit == Exit::Done { pushed } else { exit })
 }
 
 /// Measures what was asked for, or completes what was interrupted. Returns also what the record could not

@@ -10,4 +10,5 @@ mod import;
 mod made;
 mod published;
 mod record_merge;
+mod record_push;
 mod show_profile;

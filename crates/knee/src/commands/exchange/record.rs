@@ -1,6 +1,7 @@
 //! `knee record`: what is recorded, and where.
 
-use crate::commands::record_file::RecordFile;
+use crate::commands::exchange::push;
+use crate::commands::record_file::{RecordFile, archive};
 use crate::commands::{Claim, archives, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_exactly, print_json, print_note};
@@ -39,6 +40,17 @@ pub enum RecordAction {
         #[command(flatten)]
         record_file: RecordFile,
     },
+    /// Add runs to an archive that many machines share: what is there already is passed over
+    Push {
+        /// The archive: postgres://USER@HOST/DATABASE, or a file
+        #[arg(value_name = "URL", value_parser = archive())]
+        archive: Location,
+        /// Numbers, beginnings of ids, or `last` [default: all that have ended]
+        #[arg(value_name = "RUN")]
+        runs: Vec<String>,
+        #[command(flatten)]
+        record_file: RecordFile,
+    },
     /// Remove runs for good
     Delete {
         /// Numbers, beginnings of ids, `last` or `last@HOST`
@@ -57,6 +69,9 @@ pub fn record(ask: &Record) -> Result<Exit, Trouble> {
             print_exactly(&format!("{}\n", record_location(named)?))
         }
         RecordAction::Merge { files, record_file } => return merge(record_file, files),
+        RecordAction::Push { archive, runs, record_file } => {
+            return push::push(archive, runs, record_file);
+        }
         RecordAction::Delete { runs, record_file } => delete(record_file, runs),
     }?;
     Ok(Exit::Done)

@@ -1,12 +1,12 @@
 //! The flags of `knee run`, and the request that they come to.
 
 use super::custom::CustomFlags;
-use crate::commands::record_file::RecordFile;
+use crate::commands::record_file::{RecordFile, archive};
 use crate::launchers::FleetFlags;
 use crate::usage;
 use clap::Args;
 use engine::RunRequest;
-use record::{HOST_NAME, HOST_NAMED_BY, Value};
+use record::{HOST_NAME, HOST_NAMED_BY, Location, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -109,6 +109,9 @@ pub struct Run {
     pub json: bool,
     #[command(flatten)]
     pub record_file: RecordFile,
+    /// Push the complete run to this archive too: postgres://USER@HOST/DATABASE
+    #[arg(long, value_name = "URL", hide_short_help = true, value_parser = archive())]
+    pub push: Option<Location>,
     #[command(flatten)]
     pub custom: CustomFlags,
     /// Values of parameters by name, from the flags that the table of workloads gave.
@@ -118,7 +121,7 @@ pub struct Run {
 
 /// The arguments that apply to a resumed run too. All others conflict with `--resume`, since its plan is
 /// in the record.
-pub const FOR_RESUMED: [&str; 5] = ["resume", "output", "all", "json", "location"];
+pub const FOR_RESUMED: [&str; 6] = ["resume", "output", "all", "json", "location", "push"];
 
 /// What `knee run --help` says below its flags.
 const MORE: &str = "\

@@ -1,0 +1,296 @@
+//! From a URL to a connection that is encrypted where it has to be, and that notices a cut link.
+
+use crate::fault::{of_connecting, one_line, server_error};
+use crate::password::{self, Login};
+use postgres::config::{Host, SslMode};
+use postgres::{Client, Config, NoTls};
+use record::{DatabaseUrl, Error, ServerFault};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// Until a connection is there, with encryption and login. A server of another kind may never answer.
+const CONNECT_MAX: Duration = Duration::from_secs(9);
+/// Until one of a host's addresses answers.
+const ADDRESS_MAX: Duration = Duration::from_secs(4);
+/// Until data that nobody acknowledges is taken for lost. A cut link is noticed within 10 s.
+const SILENCE_MAX: Duration = Duration::from_secs(8);
+/// From the last data to the first question whether the other side still lives, and between questions.
+const PROBE_AFTER: Duration = Duration::from_secs(3);
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+const PROBES: u32 = 5;
+
+/// Where PostgreSQL puts its sockets, by distribution.
+const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
+const PORT: u16 = 5432;
+
+/// What is set for the time of a connection. A server that loses us is not to keep our locks.
+const SESSION: &str = "SET client_min_messages = warning; SET lock_timeout = '60s'; \
+     SET idle_in_transaction_session_timeout = '60s'; SET tcp_keepalives_idle = 10; \
+     SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3";
+
+/// Connects to the database of a URL.
+pub(crate) fn connect(url: &DatabaseUrl) -> Result<Client, Error> {
+    let path = url.shown();
+    let target = Target::parse(url).map_err(|fault| server_error(path, fault))?;
+    let (sender, receiver) = mpsc::channel();
+    // Its own thread: nothing in the protocol limits how long a server may think about a login.
+    thread::spawn(move || {
+        let _ = sender.send(target.connect());
+    });
+    let fault = match receiver.recv_timeout(CONNECT_MAX) {
+        Ok(Ok(mut client)) => match client.batch_execute(SESSION) {
+            Ok(()) => return Ok(client),
+            Err(error) => of_connecting(&error),
+        },
+        Ok(Err(error)) => of_connecting(&error),
+        Err(_) => {
+            let cause = format!("nothing came back within {} s", CONNECT_MAX.as_secs());
+            ServerFault::Unreachable { cause }
+        }
+    };
+    Err(server_error(path, fault))
+}
+
+/// Refuses a URL that can't be understood.
+pub(crate) fn check(url: &DatabaseUrl) -> Result<(), Error> {
+    Target::parse(url).map(drop).map_err(|fault| server_error(url.shown(), fault))
+}
+
+/// Where to connect to, and how.
+struct Target {
+    config: Config,
+    /// Absent where the connection is not encrypted.
+    tls: Option<MakeRustlsConnect>,
+}
+
+impl Target {
+    fn connect(self) -> Result<Client, postgres::Error> {
+        match self.tls {
+            Some(tls) => self.config.connect(tls),
+            None => self.config.connect(NoTls),
+        }
+    }
+
+    fn parse(url: &DatabaseUrl) -> Result<Target, ServerFault> {
+        let Parameters { rest, ssl_mode, root } = Parameters::read(url.with_secrets())?;
+        // The client quotes what it does not understand, which may be a password.
+        let wrong = |_| bad_url("the URL can't be read; it is postgres://USER@HOST:PORT/DATABASE");
+        let mut config: Config = rest.parse().map_err(wrong)?;
+        add_defaults(&mut config)?;
+        config
+            .application_name("knee")
+            .connect_timeout(ADDRESS_MAX)
+            .tcp_user_timeout(SILENCE_MAX)
+            .keepalives(true)
+            .keepalives_idle(PROBE_AFTER)
+            .keepalives_interval(PROBE_EVERY)
+            .keepalives_retries(PROBES);
+        let is_near = config.get_hosts().iter().all(is_near);
+        let encrypted = match ssl_mode.as_deref() {
+            None => !is_near,
+            Some("disable") => false,
+            Some("require" | "verify-ca" | "verify-full") => true,
+            Some(_) => {
+                return Err(bad_url("sslmode is `disable`, or `verify-full` for any other host"));
+            }
+        };
+        config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
+        let tls = encrypted.then(|| tls(root.as_deref())).transpose()?;
+        Ok(Target { config, tls })
+    }
+}
+
+fn bad_url(what: &str) -> ServerFault {
+    ServerFault::BadUrl { what: what.to_owned() }
+}
+
+/// Whether nothing goes over a network to get there.
+fn is_near(host: &Host) -> bool {
+    match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            name == "localhost"
+                || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+    }
+}
+
+/// Adds what the URL leaves open, as PostgreSQL's own programs do: from the environment, or by default.
+fn add_defaults(config: &mut Config) -> Result<(), ServerFault> {
+    let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+    if config.get_ports().is_empty() {
+        let port = variable("PGPORT").map_or(Ok(PORT), |port| port.parse());
+        config.port(port.map_err(|_| bad_url("PGPORT is no port"))?);
+    }
+    let port = config.get_ports()[0];
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        let has_socket =
+            |directory: &&str| Path::new(directory).join(format!(".s.PGSQL.{port}")).exists();
+        let socket = SOCKET_DIRECTORIES.into_iter().find(has_socket).map(str::to_owned);
+        config.host(&variable("PGHOST").or(socket).unwrap_or_else(|| "localhost".to_owned()));
+    }
+    if config.get_user().is_none() {
+        let user = variable("PGUSER").or_else(|| variable("USER")).or_else(|| variable("LOGNAME"));
+        config.user(
+            &user.ok_or_else(|| bad_url("the URL names no user: postgres://USER@HOST/DATABASE"))?,
+        );
+    }
+    if config.get_dbname().is_none() {
+        let user = config.get_user().unwrap_or_default().to_owned();
+        config.dbname(&variable("PGDATABASE").unwrap_or(user));
+    }
+    if config.get_password().is_none() {
+        let host = match &config.get_hosts()[..] {
+            [Host::Tcp(name), ..] => name.clone(),
+            [Host::Unix(directory), ..] => directory.to_string_lossy().into_owned(),
+            [] => String::new(),
+        };
+        let login = Login {
+            host: &host,
+            port,
+            database: config.get_dbname().unwrap_or_default(),
+            user: config.get_user().unwrap_or_default(),
+        };
+        let password = password::find(&login).map_err(|what| ServerFault::BadUrl { what })?;
+        if let Some(password) = password {
+            config.password(password);
+        }
+    }
+    Ok(())
+}
+
+/// Encryption with a server whose certificate one of these roots vouches for: those of the file, or the system's.
+fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, ServerFault> {
+    let fault = |cause: String| ServerFault::Tls { cause: one_line(&cause) };
+    let mut roots = RootCertStore::empty();
+    if let Some(file) = root {
+        let in_file = |error: &dyn std::fmt::Display| fault(format!("{}: {error}", file.display()));
+        for certificate in CertificateDer::pem_file_iter(file).map_err(|error| in_file(&error))? {
+            let certificate = certificate.map_err(|error| in_file(&error))?;
+            roots.add(certificate).map_err(|error| in_file(&error))?;
+        }
+    } else {
+        for certificate in rustls_native_certs::load_native_certs().certs {
+            // One that can't be read vouches for nobody.
+            let _ = roots.add(certificate);
+        }
+    }
+    if roots.is_empty() {
+        return Err(fault("there is no root certificate to verify the server with".to_owned()));
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| fault(error.to_string()))?;
+    Ok(MakeRustlsConnect::new(builder.with_root_certificates(roots).with_no_client_auth()))
+}
+
+/// A URL without the parameters that the client does not know.
+#[derive(Debug, PartialEq, Eq)]
+struct Parameters {
+    rest: String,
+    ssl_mode: Option<String>,
+    root: Option<PathBuf>,
+}
+
+impl Parameters {
+    fn read(url: &str) -> Result<Parameters, ServerFault> {
+        let Some((before, query)) = url.split_once('?') else {
+            return Ok(Parameters { rest: url.to_owned(), ssl_mode: None, root: None });
+        };
+        let (mut rest, mut ssl_mode, mut root) = (Vec::new(), None, None);
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            match parameter.split_once('=') {
+                Some(("sslmode", mode)) => ssl_mode = Some(mode.to_owned()),
+                Some(("sslrootcert", file)) => root = Some(unescaped(file)),
+                Some(("password", _)) => {
+                    // It would be in lists of processes and in records of command lines.
+                    return Err(bad_url(
+                        "a password in a parameter of the URL is not taken: use PGPASSWORD or ~/.pgpass",
+                    ));
+                }
+                _ => rest.push(parameter),
+            }
+        }
+        let rest = if rest.is_empty() {
+            before.to_owned()
+        } else {
+            format!("{before}?{}", rest.join("&"))
+        };
+        Ok(Parameters { rest, ssl_mode, root })
+    }
+}
+
+/// A path with `%2F` and the like as the characters that they stand for.
+fn unescaped(text: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let code = after.get(..2).filter(|_| *first == b'%');
+        let code =
+            code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Location;
+
+    fn target(url: &str) -> Result<Target, ServerFault> {
+        let Location::Postgres(url) = Location::from(url) else { panic!("{url}") };
+        Target::parse(&url)
+    }
+
+    #[test]
+    fn what_crosses_a_network_is_encrypted_unless_the_url_says_otherwise() {
+        for local in
+            ["postgres://u@localhost/d", "postgres://u@127.0.0.1/d", "postgres://u@%2Frun%2Fpg/d"]
+        {
+            assert!(target(local).unwrap().tls.is_none(), "{local}");
+        }
+        assert!(target("postgres://u@db.lab/d?sslmode=disable").unwrap().tls.is_none());
+        // Without roots this is refused, which is no unencrypted connection either.
+        let far = |url| match target(url) {
+            Ok(target) => target.tls.is_some() && target.config.get_ssl_mode() == SslMode::Require,
+            Err(fault) => matches!(fault, ServerFault::Tls { .. }),
+        };
+        assert!(far("postgres://u@db.lab/d") && far("postgres://u@localhost/d?sslmode=require"));
+        for weak in ["prefer", "allow", "x"] {
+            let fault = target(&format!("postgres://u@db.lab/d?sslmode={weak}")).err();
+            assert!(matches!(fault, Some(ServerFault::BadUrl { .. })), "{weak}: {fault:?}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_is_none_is_refused_without_quoting_it() {
+        for url in ["postgres://u:secret@h:port/d", "postgres://u:secret@h/d?nonsense=secret"] {
+            let Some(fault) = target(url).err() else { panic!("{url}") };
+            assert!(!fault.to_string().contains("secret"), "{fault}");
+        }
+        let fault = target("postgres://h/d?user=u&password=secret").err();
+        assert!(fault.unwrap().to_string().contains("PGPASSWORD"));
+    }
+
+    #[test]
+    fn parameters_of_encryption_are_taken_out_of_the_url() {
+        let all = Parameters::read(
+            "postgres://h/d?host=/run&sslrootcert=%2Fa%20b.pem&sslmode=verify-full",
+        );
+        let wanted = Parameters {
+            rest: "postgres://h/d?host=/run".into(),
+            ssl_mode: Some("verify-full".into()),
+            root: Some("/a b.pem".into()),
+        };
+        assert_eq!(all, Ok(wanted));
+    }
+}

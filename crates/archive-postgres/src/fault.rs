@@ -1,0 +1,141 @@
+//! What a server's or a connection's error means to a person.
+
+use postgres::error::SqlState;
+use record::{Error, ServerFault};
+use std::error::Error as _;
+use std::io;
+use std::path::Path;
+
+/// Longest text of a cause, in characters.
+const CAUSE_CHARS_MAX: usize = 200;
+
+/// Says of which archive a server speaks.
+pub(crate) trait At<T> {
+    /// Turns its answer into ours.
+    fn at(self, path: &Path) -> Result<T, Error>;
+}
+
+impl<T> At<T> for Result<T, postgres::Error> {
+    fn at(self, path: &Path) -> Result<T, Error> {
+        self.map_err(|error| server_error(path, of_work(&error)))
+    }
+}
+
+pub(crate) fn server_error(path: &Path, fault: ServerFault) -> Error {
+    Error::Server { path: path.into(), fault }
+}
+
+pub(crate) fn damaged(path: &Path, detail: impl Into<String>) -> Error {
+    Error::Damaged { path: path.into(), detail: detail.into() }
+}
+
+/// The fault of something that was asked of a server that had let us in.
+fn of_work(error: &postgres::Error) -> ServerFault {
+    match of_state(error) {
+        Some(fault) => fault,
+        None if error.is_closed() || io_cause(error).is_some() => {
+            ServerFault::Lost { cause: cause(error) }
+        }
+        None => ServerFault::Other { cause: cause(error) },
+    }
+}
+
+/// The fault of a connection that did not come about.
+pub(crate) fn of_connecting(error: &postgres::Error) -> ServerFault {
+    if let Some(fault) = of_state(error) {
+        return fault;
+    }
+    let cause = cause(error);
+    match stage(error) {
+        Stage::Connect => ServerFault::Unreachable { cause },
+        Stage::Tls => ServerFault::Tls { cause },
+        Stage::Login => ServerFault::LoginRefused { cause },
+        Stage::Protocol => ServerFault::NotPostgres { cause },
+    }
+}
+
+/// How far a connection came.
+enum Stage {
+    Connect,
+    Tls,
+    Login,
+    Protocol,
+}
+
+/// The client keeps the kind of an error to itself, except in how its message begins.
+fn stage(error: &postgres::Error) -> Stage {
+    let text = error.to_string();
+    let begins = |start: &str| text.starts_with(start);
+    if begins("error connecting") || begins("timeout") {
+        Stage::Connect
+    } else if begins("error performing TLS") {
+        Stage::Tls
+    } else if begins("authentication") || begins("invalid configuration") {
+        Stage::Login
+    } else {
+        Stage::Protocol
+    }
+}
+
+/// What the server's own code says, if it said something.
+fn of_state(error: &postgres::Error) -> Option<ServerFault> {
+    let answer = error.as_db_error()?;
+    let cause = one_line(answer.message());
+    let code = answer.code();
+    let fault = if *code == SqlState::DISK_FULL {
+        ServerFault::DiskFull
+    } else if *code == SqlState::INSUFFICIENT_PRIVILEGE
+        || *code == SqlState::READ_ONLY_SQL_TRANSACTION
+    {
+        ServerFault::Denied { cause }
+    } else if [
+        SqlState::INVALID_PASSWORD,
+        SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+        SqlState::INVALID_CATALOG_NAME,
+    ]
+    .contains(code)
+    {
+        ServerFault::LoginRefused { cause }
+    } else if [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].contains(code) {
+        ServerFault::Lost { cause }
+    } else if [
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::TOO_MANY_CONNECTIONS,
+        SqlState::LOCK_NOT_AVAILABLE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::QUERY_CANCELED,
+        SqlState::OUT_OF_MEMORY,
+    ]
+    .contains(code)
+    {
+        ServerFault::Busy { cause }
+    } else {
+        ServerFault::Other { cause }
+    };
+    Some(fault)
+}
+
+/// Whether a row that has to be unique is there already.
+pub(crate) fn is_there_already(error: &postgres::Error) -> bool {
+    error.code() == Some(&SqlState::UNIQUE_VIOLATION)
+}
+
+fn io_cause(error: &postgres::Error) -> Option<&io::Error> {
+    causes(error).find_map(|cause| cause.downcast_ref())
+}
+
+fn causes(error: &postgres::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(error.source(), |&cause| cause.source())
+}
+
+/// The innermost cause, on one line.
+fn cause(error: &postgres::Error) -> String {
+    let text = causes(error).last().map_or_else(|| error.to_string(), ToString::to_string);
+    one_line(&text)
+}
+
+pub(crate) fn one_line(text: &str) -> String {
+    let clean = printable::without_user_info(text);
+    printable::one_line(&clean).chars().take(CAUSE_CHARS_MAX).collect()
+}

@@ -1,0 +1,11 @@
+//! The archive in a real PostgreSQL: the same contract as a file's, and what it survives. Where no server can be
+//! started, each of these tests says that it was skipped, and why.
+
+#[path = "../../../record/tests/archive/common.rs"]
+#[allow(dead_code, reason = "what the tests of the archive in a file share")]
+mod common;
+mod contract;
+mod faults;
+mod kill;
+mod server;
+mod views;

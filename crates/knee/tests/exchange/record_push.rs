@@ -1,0 +1,104 @@
+//! `knee record push` and `knee run --push`: runs into an archive that machines share. What a server does is tested in
+//! crate `archive-postgres`.
+
+use crate::common::{Came, Knee, alone};
+use record::{Archive, SqliteArchive};
+
+const RUN: [&str; 8] = ["run", "null", "--points", "10", "--rounds", "1", "--time", "1ms"];
+
+fn ids(file: &str) -> Vec<String> {
+    let runs = SqliteArchive::open_read_only(file).unwrap().runs().unwrap();
+    runs.into_iter().map(|run| run.id).collect()
+}
+
+#[test]
+fn runs_are_pushed_once_and_those_that_are_there_are_passed_over() {
+    let _alone = alone();
+    let knee = Knee::new();
+    let archive = knee.directory.path().join("archive.db").display().to_string();
+    for _ in 0..2 {
+        assert_eq!(knee.run(&RUN).code, Some(0));
+    }
+    let came = knee.run(&["record", "push", &archive, "2"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(
+        came.out.starts_with("Pushed run 2 (") && came.out.contains("it is run 1 there"),
+        "{came:?}"
+    );
+    let came = knee.run(&["record", "push", &archive]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(
+        came.out.contains("Pushed run 1 (") && came.out.contains("1 run was there already"),
+        "{came:?}"
+    );
+    let came = knee.run(&["record", "push", &archive]);
+    assert_eq!(came.out, format!("2 runs were there already\nArchive: {archive}\n"), "{came:?}");
+    let mut own = ids(&knee.record().display().to_string());
+    own.reverse();
+    assert_eq!(ids(&archive), own);
+    let shown = knee.run(&["show", "last", "--record", &archive]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+}
+
+#[test]
+fn a_run_is_pushed_when_it_is_complete() {
+    let knee = Knee::new();
+    let archive = knee.directory.path().join("archive.db").display().to_string();
+    let came = knee.run(&[&RUN[..], &["--push", &archive]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.err.contains(&format!("Pushed: {archive} (run 1)")), "{came:?}");
+    assert_eq!(ids(&archive), ids(&knee.record().display().to_string()));
+}
+
+/// Asserts that a run was measured and kept, and that one line has the command that pushes it.
+fn assert_kept(knee: &Knee, came: &Came, push: &str) {
+    assert_eq!(came.code, Some(1), "{came:?}");
+    let lines: Vec<&str> = came.err.lines().filter(|line| line.contains("is not pushed")).collect();
+    assert_eq!(lines.len(), 1, "{came:?}");
+    assert!(lines[0].contains(&format!("`knee record push {push} 1` does it later")), "{came:?}");
+    assert_eq!(ids(&knee.record().display().to_string()).len(), 1);
+}
+
+#[test]
+fn a_run_that_can_not_be_pushed_is_kept() {
+    let knee = Knee::new();
+    let archive = knee.directory.path().display().to_string();
+    let came = knee.run(&[&RUN[..], &["--push", &archive]].concat());
+    assert_kept(&knee, &came, &archive);
+}
+
+#[test]
+#[cfg(feature = "postgres")]
+fn a_run_is_kept_where_no_server_answers_and_no_password_is_shown() {
+    let knee = Knee::new();
+    let came = knee.run(&[&RUN[..], &["--push", "postgres://me:secret@127.0.0.1:1/perf"]].concat());
+    assert_kept(&knee, &came, "'postgres://***@127.0.0.1:1/perf'");
+    assert!(!format!("{came:?}").contains("secret"), "{came:?}");
+    let bytes = std::fs::read(knee.record()).unwrap();
+    assert!(!bytes.windows(6).any(|window| window == b"secret"));
+}
+
+#[test]
+#[cfg(not(feature = "postgres"))]
+fn a_knee_without_postgresql_says_so_before_it_measures() {
+    let knee = Knee::new();
+    let url = "postgres://me:secret@127.0.0.1:1/perf";
+    for words in [&[&RUN[..], &["--push", url]].concat()[..], &["show", "--record", url]] {
+        let came = knee.run(words);
+        assert_eq!(came.code, Some(2), "{came:?}");
+        assert!(
+            came.err.contains("built without PostgreSQL") && came.err.lines().count() == 1,
+            "{came:?}"
+        );
+        assert!(!format!("{came:?}").contains("secret"), "{came:?}");
+    }
+    assert!(!knee.record().exists(), "nothing was measured");
+}
+
+#[test]
+fn what_measures_refuses_a_database_as_its_record() {
+    let knee = Knee::new();
+    let came = knee.run(&[&RUN[..], &["--record", "postgres://me:secret@host/perf"]].concat());
+    assert_eq!(came.code, Some(2), "{came:?}");
+    assert!(came.err.contains("postgres://***@host/perf is a database"), "{came:?}");
+}

@@ -79,7 +79,7 @@ pub fn compare(base: &Run, new: &Run, terms: &Terms) -> Result<Comparison, Refus
 }
 
 /// The same where it is one of so many `comparisons` that are to hold all at once.
-fn compare_among(
+pub fn compare_among(
     base: &Run,
     new: &Run,
     terms: &Terms,

@@ -6,6 +6,7 @@
 //! [`levels`] has the rules. All lines together are wrong with 5 % probability at most: the more there are,
 //! the clearer each change has to be.
 
+pub mod across;
 mod changes;
 mod differences;
 mod drift;

@@ -141,6 +141,12 @@ pub fn of_history(left_out: &history::LeftOut) -> String {
             [run] => format!("Run {run} did not end: what it measured is joined"),
             _ => format!("Runs {} did not end: what they measured is joined", ranges(runs)),
         },
+        L::SameValue { runs, key } => {
+            format!("{}: a later run has the same {key}", are_left_out(runs))
+        }
+        L::NoValue { runs, key } => {
+            format!("{}: no {key} is known, neither as a label nor as a fact", are_left_out(runs))
+        }
         L::NotPositive { lines, total } => {
             let zeros = "figures that are not above zero, which have no ratio";
             match (*lines as u64, *total as u64) {

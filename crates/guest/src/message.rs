@@ -46,6 +46,8 @@ pub enum ToGuest {
     Job(Box<Job>),
     /// What came is kept: go on. A run has this number.
     Kept(i64),
+    /// What came is kept, and nothing more is needed: the guest finishes.
+    Enough(i64),
     /// What came could not be kept, and why: the guest tries again with the next cell.
     Lost(String),
 }

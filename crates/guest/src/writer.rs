@@ -5,19 +5,23 @@ use crate::wire::{WireFault, receive, send};
 use record::{Cell, Ending, Error, Profile, Run, RunWriter};
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Hands a run to the host.
 #[derive(Debug)]
 pub struct WireWriter<P> {
     port: P,
+    /// Set where the host needs nothing more.
+    stop: Arc<AtomicBool>,
     /// How many frames, stacks and functions' code of the profile the host has.
     sent: [usize; 3],
 }
 
 impl<P: Read + Write> WireWriter<P> {
-    /// A writer over `port`.
-    pub fn new(port: P) -> WireWriter<P> {
-        WireWriter { port, sent: [0; 3] }
+    /// A writer over `port`, which sets `stop` where the host needs nothing more.
+    pub fn new(port: P, stop: Arc<AtomicBool>) -> WireWriter<P> {
+        WireWriter { port, stop, sent: [0; 3] }
     }
 
     /// Hands over `message`, and waits until the host has kept it.
@@ -25,6 +29,10 @@ impl<P: Read + Write> WireWriter<P> {
         let answer = send(&mut self.port, message).and_then(|()| receive(&mut self.port));
         let what = match answer {
             Ok(ToGuest::Kept(number)) => return Ok(number),
+            Ok(ToGuest::Enough(number)) => {
+                self.stop.store(true, Ordering::Relaxed);
+                return Ok(number);
+            }
             Ok(ToGuest::Lost(why)) => why,
             Ok(ToGuest::Job(_)) => WireFault::Damaged("a second job").to_string(),
             Err(fault) => fault.to_string(),
@@ -57,5 +65,25 @@ impl<P: Read + Write> RunWriter for WireWriter<P> {
 
     fn finish(&mut self, _run: i64, ending: &Ending) -> Result<(), Error> {
         self.hand_over(&FromGuest::Finish(Box::new(ending.clone()))).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_host_that_needs_nothing_more_stops_the_run() {
+        let (host, port) = UnixStream::pair().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut writer = WireWriter::new(port, Arc::clone(&stop));
+        for (answer, is_stopped) in [(ToGuest::Kept(3), false), (ToGuest::Enough(3), true)] {
+            send(&mut &host, &answer).unwrap();
+            assert_eq!(writer.hand_over(&FromGuest::Up).unwrap(), 3);
+            assert_eq!(stop.load(Ordering::Relaxed), is_stopped);
+        }
+        send(&mut &host, &ToGuest::Lost("no space".into())).unwrap();
+        assert!(writer.hand_over(&FromGuest::Up).unwrap_err().to_string().contains("no space"));
     }
 }

@@ -73,7 +73,7 @@ pub enum Command {
     Compare(Compare),
     /// Measure two programs or environments in turns, and compare them
     Ab(Box<Ab>),
-    /// Boot kernels in virtual machines, measure in them in turns, and compare them
+    /// Boot kernels in virtual machines, measure in turns, and compare
     Vm(Box<Vm>),
     /// Show runs of a workload over time, and where a level changed
     History(Box<History>),

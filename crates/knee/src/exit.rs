@@ -15,13 +15,19 @@ pub enum Exit {
     Different,
     Inconclusive,
     NotPossibleHere,
+    /// Of `knee vm --against`: the kernel is bad.
+    Bad,
+    /// Of `knee vm --against`: whether the kernel is bad can't be told.
+    Skip,
+    /// Of `knee vm --against`: no kernel can be judged.
+    Abort,
     Interrupted,
 }
 
 /// Every exit code with its meaning, for `--help` and the manual.
 pub const CODES: &[(u8, &str)] = &[
     (0, "done"),
-    (1, "failed: one line says what; or a control of selftest failed"),
+    (1, "failed: one line says what; or a control of selftest failed; vm --against: bad"),
     (2, "usage: the command line, or a file that it names, is wrong"),
     (3, "different: --fail-on found what it asks for"),
     (4, "inconclusive: too little evidence for --fail-on, or for a control of selftest"),
@@ -29,6 +35,8 @@ pub const CODES: &[(u8, &str)] = &[
         5,
         "not possible on this machine as it is, or nothing is recorded yet; doctor: a check is bad",
     ),
+    (125, "vm --against: can't tell whether this kernel is good or bad"),
+    (128, "vm --against: no kernel can be judged: the arguments, the base, or QEMU"),
     (130, "interrupted: what was measured until then is kept and shown"),
 ];
 
@@ -42,6 +50,9 @@ impl Exit {
             Exit::Different => 3,
             Exit::Inconclusive => 4,
             Exit::NotPossibleHere => 5,
+            Exit::Bad => 1,
+            Exit::Skip => 125,
+            Exit::Abort => 128,
             Exit::Interrupted => 130,
         }
     }

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
     let words: Vec<String> = typed.iter().map(|word| word.to_string_lossy().into()).collect();
-    if guest::is_init() && words.len() == 1 {
+    if guest::is_init() && words.first().is_some_and(|word| word == "/init") {
         guest::init_main();
     }
     if let Some(code) = internal(&words) {
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(trouble) => {
             trouble.say();
-            trouble.exit.into()
+            commands::vm::exit_of(&words, trouble.exit).into()
         }
     }
 }

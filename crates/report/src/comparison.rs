@@ -18,5 +18,6 @@ pub use markdown::text as markdown;
 pub use sight::of_another_run;
 pub use terminal::text as terminal;
 pub(crate) use text::{
-    headline, identity, in_unit, interval, ranked_changes, ratio, tag, with_remedy, word,
+    counts_text, headline, identity, in_unit, interval, ranked_changes, ratio, sign, tag,
+    with_remedy, word,
 };

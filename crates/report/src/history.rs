@@ -3,6 +3,7 @@
 //! What changed comes first, in sentences; then the lines that changed, drawn; what did not change is one
 //! sentence, with what would have been seen.
 
+pub mod across;
 mod groups;
 pub mod html;
 pub mod json;

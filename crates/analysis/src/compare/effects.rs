@@ -26,7 +26,10 @@ impl Arrangement {
         let names = |run: &Run, partner: &Run| {
             !run.plan.paired_with.is_empty() && run.plan.paired_with == partner.summary.id
         };
-        if names(base, new) || names(new, base) {
+        // Of several runs in turns, all but the first name the first.
+        let is_common =
+            !base.plan.paired_with.is_empty() && base.plan.paired_with == new.plan.paired_with;
+        if names(base, new) || names(new, base) || is_common {
             Self::Interleaved
         } else if is_predicted(base) && is_predicted(new) {
             Self::Predicted
@@ -227,4 +230,25 @@ fn mean(drawn: &Drawn, over: &[usize]) -> Option<Level> {
 
 fn between(drawn: &Drawn, first: usize, last: usize) -> Option<Level> {
     Some(less(drawn[last].as_ref()?, drawn[first].as_ref()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_took_turns_with_the_same_run_took_turns_with_each_other() {
+        let run = |id: &str, paired_with: &str| {
+            let made = fixtures::workload("made").time("call").subjects(["a"]);
+            let mut run = fixtures::run(made).id(id).complete();
+            run.plan.paired_with = paired_with.to_owned();
+            run
+        };
+        let [first, second, third, alone] =
+            [run("1", ""), run("2", "1"), run("3", "1"), run("4", "")];
+        for (base, new) in [(&first, &second), (&second, &third), (&third, &first)] {
+            assert_eq!(Arrangement::new(base, new), Arrangement::Interleaved);
+        }
+        assert_eq!(Arrangement::new(&first, &alone), Arrangement::Separate);
+    }
 }

@@ -27,6 +27,20 @@ pub enum LeftOut {
         /// Their numbers.
         runs: Vec<i64>,
     },
+    /// A later run has the same value, and stands for it.
+    SameValue {
+        /// Their numbers.
+        runs: Vec<i64>,
+        /// The fact or the label.
+        key: String,
+    },
+    /// Runs have no such fact and no such label.
+    NoValue {
+        /// Their numbers.
+        runs: Vec<i64>,
+        /// The fact or the label.
+        key: String,
+    },
     /// Lines have figures that are not above zero, and are not judged.
     NotPositive {
         /// How many lines.

@@ -57,6 +57,11 @@ impl Stop {
         self.requested.load(Ordering::Relaxed)
     }
 
+    /// The same as a flag that another part of the program may set.
+    pub fn shared_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.requested)
+    }
+
     /// The same as a flag.
     pub fn flag(&self) -> &AtomicBool {
         &self.requested

@@ -89,7 +89,11 @@ impl CaveatKind for BudgetSpent {
             (min, max) if min == max => counted(&max.to_string(), "rounds"),
             (min, max) => format!("{min} to {max} rounds"),
         };
-        let mut what = format!("Budget of {}: {rounds}", limits.join(" or "));
+        let mut what = match limits.as_slice() {
+            // What ends such a run is a comparison, which the run does not know.
+            [] => format!("Ended when a comparison was decided: {rounds}"),
+            limits => format!("Budget of {}: {rounds}", limits.join(" or ")),
+        };
         if let Some(elapsed) = self.elapsed_ms {
             what = format!("{what}, which took {}", duration(elapsed));
         }

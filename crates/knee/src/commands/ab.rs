@@ -38,7 +38,7 @@ pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
         let [base, new] = numbers;
         format!("Record: {} (runs {base} and {new})\n", record.display())
     });
-    let comparison = match compare::compared(&base, &new, false, &ab.judgement, &output) {
+    let comparison = match compare::compared((&base, &new), false, &ab.judgement, &output, 1) {
         Ok(comparison) => comparison,
         Err(trouble) => return not_compared(&trouble, is_complete, recorded.as_deref(), &output),
     };

@@ -29,8 +29,9 @@ pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
         return several::compare(compare, &names);
     }
     let (base, new) = runs(compare, &names)?;
-    let comparison = compared(&base, &new, compare.across, &compare.judgement, &compare.output)?;
-    let exit = verdict::exit(compare.judgement.gate(), &comparison);
+    let Compare { across, judgement, output, .. } = compare;
+    let comparison = compared((&base, &new), *across, judgement, output, 1)?;
+    let exit = exit(judgement, &comparison);
     let holder = holder(compare)?;
     conclude(&compare.judgement, &compare.output, (base, new), &comparison, exit, &holder, None)
 }
@@ -43,23 +44,26 @@ pub fn check(judgement: &Judgement, output: &Output) -> Result<(), Trouble> {
     judgement.save_baseline.as_deref().map_or(Ok(()), baseline::check)
 }
 
-/// Compares `base` with `new`.
+/// Compares `base` with `new`, as one of so many `comparisons` that are to hold all at once.
 pub fn compared(
-    base: &Run,
-    new: &Run,
+    (base, new): (&Run, &Run),
     across: bool,
     judgement: &Judgement,
     output: &Output,
+    comparisons: usize,
 ) -> Result<Comparison, Trouble> {
     let Judgement { margin, fail_above, .. } = *judgement;
     let terms = Terms { margin, fail_above, across, all: output.all };
-    analysis::compare::compare(base, new, &terms).map_err(|refusal| {
+    analysis::compare::compare_among(base, new, &terms, comparisons).map_err(|refusal| {
         Trouble::usage(format!("these can't be compared: {}", left_out::refusal(&refusal)))
     })
 }
 
 /// How a comparison ends: what its gate says of it.
 pub fn exit(judgement: &Judgement, comparison: &Comparison) -> Exit {
+    if judgement.is_for_bisect {
+        return verdict::bisect_exit(judgement.gate(), comparison);
+    }
     verdict::exit(judgement.gate(), comparison)
 }
 
@@ -80,7 +84,12 @@ pub fn conclude(
     let mut notes = recorded.unwrap_or_default();
     let kept = keep(judgement, output, (base, new), comparison, exit, holder, &mut notes);
     let noted = print_notes(&notes, is_for_programs);
-    if let Some(why) = verdict::why(judgement.gate(), exit, comparison) {
+    let why = if judgement.is_for_bisect {
+        verdict::bisect_reason(judgement.gate(), exit, comparison)
+    } else {
+        verdict::why(judgement.gate(), exit, comparison)
+    };
+    if let Some(why) = why {
         let say = if exit == Exit::Done { note } else { complain };
         say(&format!("knee: {why}"));
     }

@@ -8,7 +8,8 @@ use crate::output::{print, print_json, style};
 use crate::usage;
 use ::record::{Archive, Location, Run, RunSummary};
 use analysis::Estimate;
-use analysis::compare::Direction;
+use analysis::compare::{self, Direction};
+use analysis::history::across::{RunOfValue, across, choose};
 use analysis::history::{
     Change, History as Joined, Line, Measured, Terms, Wanted, history as join, measured,
 };
@@ -39,6 +40,9 @@ pub struct History {
     /// Only runs with this label, or with this value of it; where a level changes, it is named
     #[arg(long, value_name = "KEY[=VALUE]", value_parser = wanted_label)]
     pub label: Option<Label>,
+    /// Compare across the values of a fact or a label, one run for each, versions in their order: kernel
+    #[arg(long, value_name = "FACT|LABEL", conflicts_with_all = ["fail_above", "fail_on"])]
+    pub by: Option<String>,
     /// Leave out changes of less than this
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = quantities::percentage)]
     pub margin: f64,
@@ -71,7 +75,8 @@ same axis, on the same machine. What is left out is named. docs/history.md says 
 Examples:
   knee run poll --label commit=$(git rev-parse --short HEAD)
   knee history poll -o poll.html
-  knee history poll --last 30 --label commit --fail-above 5%";
+  knee history poll --last 30 --label commit --fail-above 5%
+  knee history poll --by kernel -o kernels.html     # a kernel a column, and which step is significant";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
@@ -114,6 +119,9 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
     if let Some(page) = &ask.output {
         files::check(page, &PAGE, &records)?;
     }
+    if let Some(key) = &ask.by {
+        return across_values(ask, &location, key);
+    }
     let terms =
         Terms { margin: ask.margin, label: ask.label.as_ref().map(|label| label.key.clone()) };
     let history = join(runs(ask, &location)?, &terms);
@@ -135,6 +143,38 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
     }
     let gate = ask.fail_on.map(|_| 0.0).or(ask.fail_above);
     Ok(exit(gate, &history))
+}
+
+/// Shows the workload across the values of a fact or a label.
+fn across_values(ask: &History, location: &Location, key: &str) -> Result<Exit, Trouble> {
+    let chosen = choose(runs(ask, location)?, key).ok_or_else(|| nothing(ask))?;
+    if chosen.values.is_empty() {
+        return Err(Trouble::usage(format!(
+            "--by {key}: no run of {} has such a label or fact; `knee show --json` shows what a run has",
+            ask.workload
+        )));
+    }
+    let archive = archives::open_read_only(location)?;
+    let load = |value: &RunOfValue| archive.load(value.run.summary.number);
+    let with_samples: Vec<Run> = chosen.values.iter().map(load).collect::<Result<_, _>>()?;
+    let terms = compare::Terms { margin: ask.margin, fail_above: None, across: true, all: ask.all };
+    let newest = with_samples.iter().max_by_key(|run| run.summary.number);
+    let wanted = newest.map(|run| wanted(ask, run)).unwrap_or_default();
+    let across = across(chosen, with_samples, &wanted, &terms);
+    if let Some(page) = &ask.output {
+        let text = report::history::across::html::page(&across);
+        files::write(page, |out| out.write_all(text.as_bytes()))?;
+    }
+    if ask.json {
+        print_json(&report::history::across::json::value(&across))?;
+        return Ok(Exit::Done);
+    }
+    let mut text = report::history::across::terminal::text(&across, &style(ask.all));
+    if let Some(page) = &ask.output {
+        text.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
+    }
+    print(&text)?;
+    Ok(Exit::Done)
 }
 
 /// The wanted part of each run, the oldest run first. One run at a time is in memory with its samples.

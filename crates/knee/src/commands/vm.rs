@@ -1,5 +1,6 @@
 //! `knee vm`: kernels booted with knee as their only program, measured in turns, and compared.
 
+mod against;
 mod checks;
 mod consoles;
 pub mod flags;
@@ -8,6 +9,8 @@ mod kernels;
 mod root;
 mod spinlocks;
 mod turns;
+
+pub use against::exit_of;
 
 use crate::commands::compare::flags::{Compare, Output};
 use crate::commands::show::{self, Show};
@@ -22,7 +25,7 @@ use guest::{Accelerator, Hardware, Kernel, Machine};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use turns::{Ground, GuestSide};
+use turns::{Ground, GuestSide, Judge};
 
 /// Boots the kernels, measures in turns, and compares.
 pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
@@ -33,37 +36,53 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     compare::check(&vm.judgement, &output)?;
     checks::check_measured(&vm.measured)?;
     let file = record_path(&output.record_file)?;
+    let qemu = qemu_version(Machine::here().unwrap_or(Machine::X86))?;
+    if vm.against.is_some() {
+        return against::judge(vm, output, &file, &qemu);
+    }
+    let mut sides = labelled(hardware(&vm)?);
+    let is_interrupted = measure(&vm, &mut sides, (&file, &qemu), None)?;
+    conclude(vm, output, &sides, &file, is_interrupted)
+}
+
+/// Measures on all sides by this version of QEMU into the record `file`, until a `judge` has enough. Whether the user
+/// ended it.
+fn measure(
+    vm: &Vm,
+    sides: &mut [GuestSide],
+    (file, qemu): (&Path, &str),
+    judge: Option<&dyn Judge>,
+) -> Result<bool, Trouble> {
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
-    let qemu = qemu_version(Machine::here().unwrap_or(Machine::X86))?;
-    let mut hardware = hardware(&vm)?;
+    let hardware: Vec<&Hardware> = sides.iter().map(|side| &side.hardware).collect();
     checks::check_memory(&hardware)?;
     let name = format!("knee-vm-{}-{:08x}", std::process::id(), fastrand::u32(..));
     let directory = std::env::temp_dir().join(name);
     let failed = |what: &str, error: io::Error| Trouble::failed(format!("{what}: {error}"));
     let directory = Scratch::new(&directory).map_err(|error| failed("a directory", error))?;
     let accelerator = accelerator(vm.accel, directory.path())?;
-    for hardware in &mut hardware {
-        hardware.accelerator = accelerator;
+    for side in &mut *sides {
+        side.hardware.accelerator = accelerator;
     }
+    let named = config::named(&vm.measured)?;
     let knee = std::env::current_exe().map_err(|error| failed("finding this program", error))?;
     let initramfs = directory.path().join("root");
     let written =
-        root::write(&knee, &vm, named.as_ref(), (directory.path(), hardware.len()), &initramfs);
+        root::write(&knee, vm, named.as_ref(), (directory.path(), sides.len()), &initramfs);
     written.map_err(|error| match error.kind() {
         io::ErrorKind::StorageFull => Trouble::not_possible(error.to_string()),
         _ => failed("the guests' root", error),
     })?;
 
-    let mut sides: Vec<GuestSide> = labelled(hardware);
-    let words = words(&vm);
+    let words = words(vm);
     let host_cpus: Vec<usize> = match vm.on {
         None => Vec::new(),
         Some(on) => {
             sys::cpus::allowed().unwrap_or_default().into_iter().take(on as usize).collect()
         }
     };
-    let facts = facts(&vm, &qemu, accelerator, &host_cpus);
+    let facts = facts(vm, qemu, accelerator, &host_cpus);
     let ground = Ground {
         knee: &knee,
         initramfs: &initramfs,
@@ -72,10 +91,11 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
         words: &words,
         facts: &facts,
         stop: &stop,
+        judge,
     };
-    let mut archive = SqliteArchive::open(&file)?;
-    turns::measure(&mut sides, &ground, &mut archive)?;
-    conclude(vm, output, &sides, &file, stop.is_requested())
+    let mut archive = SqliteArchive::open(file)?;
+    turns::measure(sides, &ground, &mut archive)?;
+    Ok(stop.is_requested())
 }
 
 /// Every combination of kernels, CPU models and command lines that was asked for, the first being the base.
@@ -176,6 +196,9 @@ fn words(vm: &Vm) -> Vec<String> {
     }
     if vm.measured.seed.is_none() {
         words.push(format!("--seed={}", fastrand::u32(..)));
+    }
+    if vm.against.is_some() && vm.measured.rounds.is_none() {
+        words.push(format!("--rounds={}", against::ROUNDS_MAX));
     }
     words
 }

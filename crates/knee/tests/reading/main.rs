@@ -6,6 +6,7 @@ mod common;
 mod advise;
 mod compare;
 mod history;
+mod history_by;
 mod show;
 mod simulate;
 mod terminal;

@@ -15,7 +15,7 @@ use findings::run_changes::sentence;
 use record::{HOST_NAME, Run, Warning};
 
 /// The sign of a verdict, readable without colour.
-pub(super) const fn sign(verdict: Verdict) -> char {
+pub(crate) const fn sign(verdict: Verdict) -> char {
     match verdict {
         Verdict::Slower => '▲',
         Verdict::Faster => '▼',
@@ -35,7 +35,7 @@ pub(crate) const fn word(verdict: Verdict) -> &'static str {
 }
 
 /// `▲ 1 slower, ▼ 2 faster, = 9 same, ? 3 undecided`.
-pub(super) fn counts_text(counts: Counts) -> String {
+pub(crate) fn counts_text(counts: Counts) -> String {
     let each = counts.each().map(|(verdict, number)| {
         format!("{} {} {}", sign(verdict), count(number as u64), word(verdict))
     });

@@ -11,18 +11,18 @@ use crate::html::spark::{self, Accent};
 use crate::html::{document_head, head, moment};
 use analysis::Estimate;
 use analysis::compare::Direction;
-use analysis::history::{History, Line, Shift};
+use analysis::history::{History, LeftOut, Line, Shift};
 use findings::format::{Unit, count, factor, quantity, significant};
 use findings::left_out;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::RunSummary;
 
-const OWN_STYLE: &str = include_str!("../../assets/history.css");
+pub(super) const OWN_STYLE: &str = include_str!("../../assets/history.css");
 /// The page's own parts of the script come last; they share one scope.
-const SCRIPTS: [&str; 2] =
+pub(super) const SCRIPTS: [&str; 2] =
     [include_str!("../../assets/page.js"), include_str!("../../assets/history.js")];
 /// Height of a panel's drawing, and what is left free above and below, in pixels.
-const HEIGHT: f64 = 120.0;
+pub(super) const HEIGHT: f64 = 120.0;
 const MARGIN: f64 = 14.0;
 /// Where the first and the last run stand, in per cent of the width.
 const LEFT: f64 = 2.0;
@@ -45,8 +45,8 @@ pub fn page(history: &History) -> String {
                     @for (index, group) in groups(history).iter().enumerate() {
                         (section(history, group, index))
                     }
-                    (left_out(history))
-                    (runs(history))
+                    (left_out(&history.left_out))
+                    (runs(&history.runs))
                 }
                 footer {
                     p {
@@ -174,7 +174,7 @@ fn section(history: &History, group: &Group, index: usize) -> Markup {
 }
 
 /// Where things stand in one panel.
-struct Scale {
+pub(super) struct Scale {
     runs: usize,
     low: f64,
     high: f64,
@@ -182,13 +182,11 @@ struct Scale {
 
 impl Scale {
     /// From the lowest end of an interval to the highest, by logarithms where there are any.
-    fn new(history: &History, line: &Line) -> Self {
-        let figures = line.figures.iter().map(|(_, figure)| figure);
+    pub(super) fn new<'a>(runs: usize, figures: impl Iterator<Item = &'a Estimate>) -> Self {
         let ends = figures.flat_map(|figure| [figure.low, figure.value, figure.high]);
         let logs: Vec<f64> = ends.filter(|end| *end > 0.0).map(f64::ln).collect();
         let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
         let high = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let runs = history.runs.len();
         if low > high {
             return Self { runs, low: 0.0, high: 1.0 };
         }
@@ -197,13 +195,13 @@ impl Scale {
     }
 
     /// A place in the sequence of runs, in per cent of the width; halves are between two runs.
-    fn across(&self, run: f64) -> String {
+    pub(super) fn across(&self, run: f64) -> String {
         let share = if self.runs > 1 { run / (self.runs - 1) as f64 } else { 0.5 };
         format!("{:.2}%", LEFT + share * (RIGHT - LEFT))
     }
 
     /// A figure, in pixels from above; what has no logarithm lies at the bottom.
-    fn down(&self, value: f64) -> String {
+    pub(super) fn down(&self, value: f64) -> String {
         let share =
             if value > 0.0 { (value.ln() - self.low) / (self.high - self.low) } else { 0.0 };
         format!("{:.1}", HEIGHT - MARGIN - share.clamp(0.0, 1.0) * (HEIGHT - 2.0 * MARGIN))
@@ -211,7 +209,7 @@ impl Scale {
 }
 
 fn panel(history: &History, line: &Line, unit: &Unit) -> Markup {
-    let scale = Scale::new(history, line);
+    let scale = Scale::new(history.runs.len(), line.figures.iter().map(|(_, figure)| figure));
     let name = format!("{} at {} {}", line.label, count(line.point), line.axis);
     let figures = line.figures.len();
     html! {
@@ -338,30 +336,30 @@ fn dot(
     }
 }
 
-fn left_out(history: &History) -> Markup {
+pub(super) fn left_out(parts: &[LeftOut]) -> Markup {
     html! {
-        @if !history.left_out.is_empty() {
+        @if !parts.is_empty() {
             section #left-out aria-labelledby="left-out-head" {
                 h2 #left-out-head { "Left out" }
-                ul.caveats { @for left in &history.left_out { li { (left_out::of_history(left)) } } }
+                ul.caveats { @for left in parts { li { (left_out::of_history(left)) } } }
             }
         }
     }
 }
 
 /// Every run with its labels, to be looked up; the script takes from here what it says of a run.
-fn runs(history: &History) -> Markup {
+pub(super) fn runs(runs: &[RunSummary]) -> Markup {
     html! {
         section #runs aria-labelledby="runs-head" {
             h2 #runs-head { "The runs" }
             div.scroll tabindex="0" role="region" aria-labelledby="runs-head" {
                 table.figures {
-                    caption { span.unseen { "The runs, the newest first" } }
+                    caption { span.unseen { "The runs, the last first" } }
                     thead { tr {
                         @for head in ["run", "date", "labels", "knee", "id"] { th scope="col" { (head) } }
                     } }
                     tbody {
-                        @for run in history.runs.iter().rev() {
+                        @for run in runs.iter().rev() {
                             @let labels: Vec<String> =
                                 run.labels.iter().map(|(key, value)| format!("{key} {value}")).collect();
                             tr {

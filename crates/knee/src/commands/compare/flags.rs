@@ -35,7 +35,7 @@ pub struct Judgement {
     pub margin: f64,
     /// Exit with 3 where something is surely slower by more than this: its whole CI lies above; with 4 where
     /// no headline series is surely within it
-    #[arg(long, value_name = "PERCENT", value_parser = quantities::percentage, conflicts_with = "fail_on")]
+    #[arg(long, value_name = "PERCENT", value_parser = quantities::slowdown, conflicts_with = "fail_on")]
     pub fail_above: Option<f64>,
     /// Exit with 3 where something is slower, or changed, by however little; with 4 where no headline series
     /// could be decided
@@ -44,6 +44,9 @@ pub struct Judgement {
     /// Print Markdown, for a pull request
     #[arg(long)]
     pub markdown: bool,
+    /// Whether `git bisect run` asks: only what is decided of every series is good.
+    #[arg(skip)]
+    pub is_for_bisect: bool,
 }
 
 /// Where and how much of a comparison is written.

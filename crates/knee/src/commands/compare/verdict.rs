@@ -28,6 +28,55 @@ pub fn exit(gate: Option<Gate>, comparison: &Comparison) -> Exit {
     }
 }
 
+/// The same for `git bisect run`, which takes a commit that passes for a good one: nothing may be undecided.
+pub fn bisect_exit(gate: Option<Gate>, comparison: &Comparison) -> Exit {
+    match exit(gate, comparison) {
+        Exit::Done if undecided(gate, comparison) > 0 => Exit::Inconclusive,
+        exit => exit,
+    }
+}
+
+/// The number of headline series of which the gate can't say whether it refuses them.
+fn undecided(gate: Option<Gate>, comparison: &Comparison) -> usize {
+    let Some(Gate::Above(limit)) = gate else {
+        let headline = comparison.tables.iter().filter(|table| table.headline);
+        return Counts::of_series(headline).undecided;
+    };
+    let open = |slowdown: &Slowdown| slowdown.point.is_none() && slowdown.bound == Bound::Maybe;
+    slowdowns(comparison, limit).into_iter().filter(open).count()
+}
+
+/// The reason of that exit code.
+pub fn bisect_reason(gate: Option<Gate>, exit: Exit, comparison: &Comparison) -> Option<String> {
+    let limit = match gate {
+        Some(Gate::Above(limit)) => limit,
+        _ => 0.0,
+    };
+    let what = match gate {
+        Some(Gate::On(FailOn::Changed)) => "changed".to_owned(),
+        _ if limit > 0.0 => format!("slower by more than {}", percent(limit)),
+        _ => "slower".to_owned(),
+    };
+    let worst = |bound| worst(limit, comparison, bound).map(|(worst, more)| worst + &more);
+    Some(match exit {
+        Exit::Done => format!("good: no series is {what} (exit 0)"),
+        Exit::Different => match worst(Bound::Above) {
+            Some(worst) => format!("bad: {what}: {worst} (exit 1)"),
+            None => format!("bad: {what} (exit 1)"),
+        },
+        Exit::Inconclusive => {
+            let open = undecided(gate, comparison);
+            match worst(Bound::Maybe) {
+                Some(worst) => {
+                    format!("can't tell: {open} series may be {what}: {worst} (exit 125)")
+                }
+                None => "can't tell: no headline series has a ratio (exit 125)".to_owned(),
+            }
+        }
+        _ => return None,
+    })
+}
+
 /// The reason of the exit code, for standard error.
 pub fn why(gate: Option<Gate>, exit: Exit, comparison: &Comparison) -> Option<String> {
     let reason = match (exit, gate) {
@@ -234,6 +283,38 @@ mod tests {
         assert_eq!(gate(Verdict::Undecided, Verdict::Same), Exit::Inconclusive);
         assert_eq!(gate(Verdict::Same, Verdict::Undecided), Exit::Done);
         assert_eq!(gate(Verdict::Undecided, Verdict::Slower), Exit::Different);
+    }
+
+    #[test]
+    fn a_bisection_takes_nothing_undecided_for_good() {
+        let gate = Some(Gate::On(FailOn::Slower));
+        let judged = |comparison: &Comparison| {
+            let exit = bisect_exit(gate, comparison);
+            (exit, bisect_reason(gate, exit, comparison).unwrap())
+        };
+        let mut comparison = comparison(Verdict::Same, Verdict::Undecided);
+        let good = "good: no series is slower (exit 0)".to_owned();
+        assert_eq!(judged(&comparison), (Exit::Done, good));
+        let mut open = comparison.tables[0].rows[0].clone();
+        open.overall.verdict = Verdict::Undecided;
+        comparison.tables[0].rows.push(open);
+        assert_eq!(exit(gate, &comparison), Exit::Done);
+        let (code, reason) = judged(&comparison);
+        assert_eq!(code, Exit::Inconclusive);
+        assert!(
+            reason.starts_with("can't tell: 1 series may be slower: poll: poll ×1.00"),
+            "{reason}"
+        );
+        let slower =
+            Ratio { ratio: Estimate { value: 1.3, low: 1.2, high: 1.4 }, verdict: Verdict::Slower };
+        comparison.tables[0].rows[0].overall = slower;
+        let (code, reason) = judged(&comparison);
+        let wanted = "bad: slower: poll: poll ×1.30 (95 % 1.20 to 1.40) (exit 1)";
+        assert_eq!((code, reason.as_str()), (Exit::Different, wanted));
+        let gate = Some(Gate::Above(0.5));
+        assert_eq!(bisect_exit(gate, &comparison), Exit::Done, "slower, and surely by less");
+        comparison.tables[0].rows[1].overall.ratio.high = 1.6;
+        assert_eq!(bisect_exit(gate, &comparison), Exit::Inconclusive);
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub fn check_command_line(hardware: &Hardware) -> Result<(), Trouble> {
 }
 
 /// Refuses guests that the memory can't hold.
-pub fn check_memory(all: &[Hardware]) -> Result<(), Trouble> {
+pub fn check_memory(all: &[&Hardware]) -> Result<(), Trouble> {
     let wanted: u64 = all.iter().map(|side| side.memory_mib).sum();
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

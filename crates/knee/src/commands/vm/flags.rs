@@ -33,6 +33,13 @@ pub struct Vm {
     /// Measure this suite of knee.toml, or `over-commit`, in the guests that it describes; flags override it
     #[arg(long, value_name = "NAME")]
     pub suite: Option<String>,
+    /// Judge the kernel for `git bisect run`: exit with 0 where it is as good as this one, a kernel that is measured
+    /// in turns with it or a recorded run, with 1 where it is not, with 125 where that can't be told
+    #[arg(long, value_name = "KERNEL|RUN", conflicts_with = "suite")]
+    pub against: Option<String>,
+    /// Words for the command line of the kernel that is judged against [default: those of --append]
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true, requires = "against")]
+    pub against_append: Option<String>,
     #[command(flatten)]
     pub judgement: Judgement,
     /// Workloads and flags, as of `knee run`
@@ -108,4 +115,6 @@ Each kernel is booted with knee as its only program, and measures cell by cell i
 Examples:
   knee vm --kernel debian:6.1 --kernel debian:6.12 -- run poll
   knee vm --kernel arch/x86/boot/bzImage --append nopvspin --append '' -- run lock --quick
-  knee vm --suite over-commit -- run -o over-commit.html";
+  knee vm --suite over-commit -- run -o over-commit.html
+  git bisect run sh -c 'make -s bzImage || exit 125; knee vm --kernel arch/x86/boot/bzImage \
+      --against good/bzImage --fail-above 20% -- run poll'";

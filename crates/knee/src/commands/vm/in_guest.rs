@@ -50,7 +50,7 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
         return Err(Trouble::usage("a guest measures only what `knee run` does"));
     };
     let mut settings = Settings::new(engine::calibrate(), stop);
-    let mut writer = WireWriter::new(port);
+    let mut writer = WireWriter::new(port, settings.stop.shared_flag());
     let mut run: Run = if let Some(run) = job.resumed {
         run
     } else {

@@ -18,17 +18,27 @@ const INSTALLED: &str = "installed";
 /// Where distributions keep the images of installed kernels.
 const BOOT: &str = "/boot";
 
+/// Whether `typed` names a kernel otherwise than by its file.
+pub fn is_named(typed: &str) -> bool {
+    typed == INSTALLED || typed.starts_with(DEBIAN)
+}
+
 /// The image that `typed` names.
 pub fn find(typed: &str) -> Result<Kernel, Trouble> {
+    find_for("--kernel", typed)
+}
+
+/// The image that `typed` names behind this `flag`.
+pub fn find_for(flag: &str, typed: &str) -> Result<Kernel, Trouble> {
     let path = match typed.strip_prefix(DEBIAN) {
         Some(version) => debian(version)?,
         None if typed == INSTALLED => installed()?,
         None => PathBuf::from(typed),
     };
-    let wrong = |fault| Trouble::usage(format!("--kernel {}: {fault}", path.display()));
+    let wrong = |fault| Trouble::usage(format!("{flag} {}: {fault}", path.display()));
     let kernel = Kernel::read(&path).map_err(wrong)?;
     check_kernel(&kernel)
-        .map_err(|what| Trouble::usage(format!("--kernel {}: {what}", path.display())))?;
+        .map_err(|what| Trouble::usage(format!("{flag} {}: {what}", path.display())))?;
     Ok(kernel)
 }
 

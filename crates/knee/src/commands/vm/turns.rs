@@ -4,7 +4,7 @@ use super::consoles;
 use crate::exit::{Trouble, complain};
 use crate::progress::Progress;
 use ::record::{
-    Cell, Ending, Error, Plan, Profile, Run, RunState, RunWriter, SqliteArchive, Warning,
+    Budget, Cell, Ending, Error, Plan, Profile, Run, RunState, RunWriter, SqliteArchive, Warning,
 };
 use engine::{RunProgress, Stop, Watch};
 use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Profiled, ToGuest};
@@ -39,7 +39,20 @@ pub struct GuestSide {
     answer: Option<ToGuest>,
     /// Whether all is measured, or nothing more will be.
     ended: bool,
+    /// Whether it was told that enough is measured.
+    is_enough: bool,
 }
+
+/// Says while guests measure whether it is enough.
+pub trait Judge {
+    /// Refuses to have anything measured on a machine of these facts.
+    fn check(&self, facts: &BTreeMap<String, String>) -> Result<(), Trouble>;
+    /// Whether `runs`, those of all guests, need no further round.
+    fn is_enough(&self, runs: &[&Run]) -> bool;
+}
+
+/// A run that ends when a judge has enough: neither a time nor a width ends it.
+const UNTIL_DECIDED: Budget = Budget { time_ms: 0, precision: 0.0 };
 
 /// What all guests share.
 pub struct Ground<'a> {
@@ -57,6 +70,8 @@ pub struct Ground<'a> {
     pub facts: &'a BTreeMap<String, String>,
     /// Whether the user wants it to end.
     pub stop: &'a Stop,
+    /// What ends it as soon as enough is measured, if anything does.
+    pub judge: Option<&'a dyn Judge>,
 }
 
 impl GuestSide {
@@ -73,6 +88,7 @@ impl GuestSide {
             run: None,
             answer: None,
             ended: false,
+            is_enough: false,
         }
     }
 
@@ -90,6 +106,11 @@ impl GuestSide {
             boots => format!(", booted {boots} times"),
         };
         Some(format!("{}: up after {up:.1} s, measured for {measuring:.1} s{boots}", self.label))
+    }
+
+    /// Whether it was booted and came to no run.
+    pub fn has_not_begun(&self) -> bool {
+        self.boots > 0 && self.run.is_none()
     }
 
     /// Starts QEMU with it.
@@ -184,10 +205,21 @@ impl GuestSide {
     }
 }
 
+impl GuestSide {
+    /// Lets it finish, whatever of its plan is left.
+    fn finish(&mut self) {
+        if let Some(ToGuest::Kept(number)) = self.answer {
+            (self.answer, self.is_enough) = (Some(ToGuest::Enough(number)), true);
+        }
+    }
+}
+
 /// The same run, of which no figure is needed to go on.
 fn without_samples(run: &Run) -> Run {
     let mut run = run.clone();
     run.profile = Profile::default();
+    // It is the host that decides when it is enough.
+    run.plan.budget = run.plan.budget.filter(|budget| *budget != UNTIL_DECIDED);
     for cell in &mut run.cells {
         cell.metrics.clear();
     }
@@ -204,12 +236,16 @@ pub fn measure(
     ground: &Ground<'_>,
     archive: &mut SqliteArchive,
 ) -> Result<(), Trouble> {
+    if let Some(judge) = ground.judge {
+        judge.check(ground.facts)?;
+    }
     boot(sides, ground)?;
     let base = sides.iter().find_map(|side| Some(side.run.as_ref()?.summary.id.clone()));
     for side in &mut *sides {
         let Some(run) = &mut side.run else { continue };
         run.plan.paired_with =
             base.clone().filter(|base| *base != run.summary.id).unwrap_or_default();
+        run.plan.budget = run.plan.budget.or(ground.judge.map(|_| UNTIL_DECIDED));
         run.summary.labels.insert("kernel".to_owned(), side.label.clone());
         run.host_before.facts.extend(ground.facts.clone());
         run.host_before.facts.insert("vm.up.time".to_owned(), seconds(side.up));
@@ -233,6 +269,10 @@ pub fn measure(
                 break;
             }
             take(side, message, ground, archive, &mut progress)?;
+        }
+        let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
+        if ground.judge.is_some_and(|judge| judge.is_enough(&runs)) {
+            sides.iter_mut().filter(|side| !side.ended).for_each(GuestSide::finish);
         }
     }
     progress.progress.done();
@@ -371,6 +411,9 @@ fn take(
         }
         Ok(FromGuest::Finish(mut ending)) => {
             side.ended = true;
+            if side.is_enough {
+                ending.state = RunState::Complete;
+            }
             ending.host_after.facts.extend(facts);
             ending.warnings.extend(oops);
             side.guest = None;

@@ -1,0 +1,291 @@
+//! One run for each value of a fact or a label, in order: which kernel, version or setting made a difference.
+//!
+//! A history over time has many runs, and looks for levels. Kernels are few, and each is a level of its own: so
+//! neighbours are compared as two runs are, and all ratios hold at once.
+
+use super::joined;
+use super::left_out::LeftOut;
+use super::measured::{Measured, Wanted};
+use crate::Estimate;
+use crate::compare::{Comparison, Ratio, Terms, compare_among};
+use record::{HOST_FACTS, MetricInfo, Parameters, Run, RunState, RunSummary, WorkloadInfo};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+mod version;
+
+/// The runs that stand for the values, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// The fact or the label.
+    pub key: String,
+    /// A run for each value.
+    pub values: Vec<RunOfValue>,
+    /// What is not comparable, older, or without a value.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A value, and the run that stands for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunOfValue {
+    /// The value.
+    pub value: String,
+    /// What is known of the run.
+    pub run: Measured,
+}
+
+/// The runs of a workload across the values of a fact or a label.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AcrossValues {
+    /// The workload, as the newest run describes it.
+    pub workload: WorkloadInfo,
+    /// The machine: facts of the newest run by key.
+    pub machine: BTreeMap<String, String>,
+    /// The fact or the label.
+    pub key: String,
+    /// The values in order.
+    pub values: Vec<String>,
+    /// The run of each value.
+    pub runs: Vec<RunSummary>,
+    /// Whether all of them were measured in turns.
+    pub in_turns: bool,
+    /// See [`LeftOut`].
+    pub left_out: Vec<LeftOut>,
+    /// A ratio whose whole interval is within this share is the same.
+    pub margin: f64,
+    /// How many ratios were judged at once.
+    pub judged: usize,
+    /// One for each subject under its parameters.
+    pub series: Vec<SeriesAcross>,
+}
+
+/// A series across the values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SeriesAcross {
+    /// The subject's name.
+    pub subject: String,
+    /// Its name in reports.
+    pub label: String,
+    /// The parameters that hold for it.
+    pub parameters: Parameters,
+    /// The metric.
+    pub metric: MetricInfo,
+    /// Whether it is the workload's headline metric.
+    pub headline: bool,
+    /// From each value to the next, all points together.
+    pub steps: Vec<Option<Ratio>>,
+    /// From the first value to the last.
+    pub whole: Option<Ratio>,
+    /// Its points, ascending.
+    pub points: Vec<PointAcross>,
+}
+
+/// A point of a series across the values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PointAcross {
+    /// The value on the workload's axis.
+    pub point: u64,
+    /// The median of each run.
+    pub figures: Vec<Option<Estimate>>,
+    /// From each value to the next.
+    pub steps: Vec<Option<Ratio>>,
+    /// From the first value to the last.
+    pub whole: Option<Ratio>,
+}
+
+/// Chooses the newest run of each value of `key` among `runs`, the oldest first: a complete one where there is one.
+/// `None` of no runs.
+pub fn choose(runs: Vec<Measured>, key: &str) -> Option<Chosen> {
+    joined::newest(&runs)?;
+    let (runs, mut left_out) = joined::comparable(runs);
+    let (mut values, mut older, mut without) = (Vec::<RunOfValue>::new(), Vec::new(), Vec::new());
+    for run in runs {
+        let number = run.summary.number;
+        let Some(value) = value_of(&run, key) else {
+            without.push(number);
+            continue;
+        };
+        let Some(same) = values.iter_mut().find(|chosen| chosen.value == value) else {
+            values.push(RunOfValue { value, run });
+            continue;
+        };
+        let is_complete = |run: &Measured| run.summary.state == RunState::Complete;
+        let loser = if is_complete(&run) || !is_complete(&same.run) {
+            std::mem::replace(&mut same.run, run)
+        } else {
+            run
+        };
+        older.push(loser.summary.number);
+    }
+    // Where they are no versions, they stay in the order of time.
+    if values.iter().all(|value| version::is_version(&value.value)) {
+        values.sort_by(|a, b| version::compare(&a.value, &b.value));
+    }
+    older.sort_unstable();
+    if !older.is_empty() {
+        left_out.push(LeftOut::SameValue { runs: older, key: key.to_owned() });
+    }
+    if !without.is_empty() {
+        left_out.push(LeftOut::NoValue { runs: without, key: key.to_owned() });
+    }
+    Some(Chosen { key: key.to_owned(), values, left_out })
+}
+
+/// What a run has for `key`: a label, a fact, or the fact that sentences call so.
+fn value_of(run: &Measured, key: &str) -> Option<String> {
+    let called = || HOST_FACTS.iter().find(|fact| fact.label == key).map(|fact| fact.key);
+    let label = run.summary.labels.get(key);
+    let fact = || run.machine.get(key).or_else(|| run.machine.get(called()?));
+    label.or_else(fact).cloned()
+}
+
+/// Compares neighbours among the chosen runs, and the first with the last. `runs` are theirs, with their samples, in the
+/// same order. `terms` hold but for the machine: that it is the same was looked at.
+pub fn across(chosen: Chosen, mut runs: Vec<Run>, wanted: &Wanted, terms: &Terms) -> AcrossValues {
+    let Chosen { key, values, mut left_out } = chosen;
+    let (values, measured): (Vec<String>, Vec<Measured>) =
+        values.into_iter().map(|value| (value.value, value.run)).unzip();
+    // The caller has chosen at least one.
+    let newest = measured.iter().max_by_key(|run| run.summary.number);
+    let workload = newest.map(|run| run.workload.clone()).unwrap_or_default();
+    let machine = newest.map(|run| run.machine.clone()).unwrap_or_default();
+    let (lines, other_units) = joined::lines(&measured, &workload);
+    left_out.extend(other_units);
+    left_out.extend(joined::unfinished(&measured));
+    runs.iter_mut().for_each(|run| narrow(run, &workload.name, wanted));
+    let terms = Terms { across: true, all: wanted.all, ..*terms };
+    let steps = runs.len().saturating_sub(1);
+    let comparisons = if steps > 1 { steps + 1 } else { steps };
+    let compared = |base: &Run, new: &Run| compare_among(base, new, &terms, comparisons).ok();
+    let steps: Vec<Option<Comparison>> =
+        runs.windows(2).map(|pair| compared(&pair[0], &pair[1])).collect();
+    let whole = match runs.as_slice() {
+        [first, _, .., last] if steps.len() > 1 => compared(first, last),
+        _ => None,
+    };
+    let judged = steps.iter().flatten().map(|comparison| comparison.judged).max().unwrap_or(0);
+    let in_turns = steps.iter().flatten().all(|comparison| comparison.paired);
+    let ratios = Ratios { steps, whole };
+    let mut series: Vec<SeriesAcross> = Vec::new();
+    for line in lines {
+        let mut figures = vec![None; values.len()];
+        for (run, figure) in &line.figures {
+            figures[*run] = Some(*figure);
+        }
+        let is_same = |series: &&mut SeriesAcross| {
+            (&series.subject, &series.parameters, &series.metric.name)
+                == (&line.subject, &line.parameters, &line.metric.name)
+        };
+        let path = (&line.parameters, line.metric.name.as_str(), line.subject.as_str());
+        let (steps, whole) = ratios.at(path, Some(line.point));
+        let point = PointAcross { point: line.point, figures, steps, whole };
+        if let Some(series) = series.iter_mut().find(is_same) {
+            series.points.push(point);
+            continue;
+        }
+        let (steps, whole) = ratios.at(path, None);
+        series.push(SeriesAcross {
+            subject: line.subject,
+            label: line.label,
+            parameters: line.parameters,
+            metric: line.metric,
+            headline: line.headline,
+            steps,
+            whole,
+            points: vec![point],
+        });
+    }
+    let runs = measured.into_iter().map(|run| run.summary).collect();
+    let margin = terms.margin;
+    AcrossValues {
+        workload,
+        machine,
+        key,
+        values,
+        runs,
+        in_turns,
+        left_out,
+        margin,
+        judged,
+        series,
+    }
+}
+
+/// Leaves in `run` what is wanted of a workload: the fewer ratios there are, the narrower their intervals.
+fn narrow(run: &mut Run, workload: &str, wanted: &Wanted) {
+    run.plan.workloads.retain(|info| info.name == workload);
+    run.cells.retain(|cell| {
+        let Wanted { subjects, points, .. } = wanted;
+        cell.key.workload == workload
+            && (subjects.is_empty() || subjects.contains(&cell.key.subject))
+            && (points.is_empty() || points.contains(&cell.key.point))
+    });
+}
+
+/// A series: its parameters, metric and subject.
+type Path<'a> = (&'a Parameters, &'a str, &'a str);
+
+/// The comparisons that the ratios are taken from.
+struct Ratios {
+    steps: Vec<Option<Comparison>>,
+    whole: Option<Comparison>,
+}
+
+impl Ratios {
+    /// The ratios of a series as a whole, or at a point.
+    fn at(&self, path: Path<'_>, point: Option<u64>) -> (Vec<Option<Ratio>>, Option<Ratio>) {
+        let ratio = |comparison: &Option<Comparison>| ratio(comparison.as_ref()?, path, point);
+        let steps: Vec<Option<Ratio>> = self.steps.iter().map(ratio).collect();
+        let whole = if steps.len() == 1 { steps[0].clone() } else { ratio(&self.whole) };
+        (steps, whole)
+    }
+}
+
+fn ratio(comparison: &Comparison, path: Path<'_>, point: Option<u64>) -> Option<Ratio> {
+    let (parameters, metric, subject) = path;
+    let is_meant = |table: &&crate::compare::ComparedTable| {
+        (&table.parameters, table.metric.name.as_str()) == (parameters, metric)
+    };
+    let table = comparison.tables.iter().find(is_meant)?;
+    let row = table.rows.iter().find(|row| row.subject == subject)?;
+    let Some(point) = point else { return Some(row.overall.clone()) };
+    let at = table.points.iter().position(|column| *column == point)?;
+    Some(row.cells.get(at)?.as_ref()?.ratio.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::measured;
+    use fixtures::{cell, host, run, workload};
+
+    fn made(number: i64, kernel: Option<&str>, state: RunState) -> Measured {
+        let cells = (0..3).map(|round| cell("made", "a", 1, round).samples("call", vec![1.0, 1.1]));
+        let facts = [("cpu.model", "A CPU"), ("cpu.count", "2")].into_iter();
+        let facts = facts.chain(kernel.map(|kernel| ("kernel.release", kernel)));
+        let made = workload("made").axis("things", "things").time("call").subjects(["a"]);
+        let host = host("2026-11-01T12:00:00+00:00", facts.collect::<Vec<_>>());
+        let mut run = run(made).number(number).host_before(host).cells(cells).complete();
+        run.summary.state = state;
+        measured(&run, "made", &Wanted::default()).unwrap()
+    }
+
+    #[test]
+    fn the_newest_complete_run_stands_for_its_value() {
+        let runs = vec![
+            made(1, Some("6.12"), RunState::Complete),
+            made(2, Some("6.1"), RunState::Interrupted),
+            made(3, Some("6.1"), RunState::Complete),
+            made(4, Some("6.1"), RunState::Interrupted),
+            made(5, None, RunState::Complete),
+            made(6, Some("6.12"), RunState::Complete),
+        ];
+        let chosen = choose(runs, "kernel").unwrap();
+        let values =
+            chosen.values.iter().map(|value| (value.value.as_str(), value.run.summary.number));
+        assert_eq!(values.collect::<Vec<_>>(), [("6.1", 3), ("6.12", 6)]);
+        let key = "kernel".to_owned();
+        let older = LeftOut::SameValue { runs: vec![1, 2, 4], key: key.clone() };
+        assert_eq!(chosen.left_out, [older, LeftOut::NoValue { runs: vec![5], key }]);
+    }
+}

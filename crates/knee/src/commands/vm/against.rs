@@ -1,0 +1,320 @@
+//! `knee vm --against`: whether one kernel is as good as another, by the exit codes of `git bisect run`.
+//!
+//! Whatever says nothing of the kernel must not look like a verdict: a kernel that can't be judged is skipped, and
+//! where none could be, the bisection is aborted.
+
+use super::flags::Vm;
+use super::turns::{GuestSide, Judge};
+use super::{hardware, kernels, labelled, measure, runs_named};
+use crate::commands::compare::flags::{FailOn, Judgement, Output};
+use crate::commands::{compare, read};
+use crate::exit::{Exit, Trouble, complain, note};
+use ::record::{Location, Run, RunRef};
+use analysis::compare::Comparison;
+use guest::{Hardware, Kernel};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The rounds of kernels that are judged, at most, where `--rounds` says nothing.
+pub const ROUNDS_MAX: u32 = 40;
+/// No verdict rests on fewer rounds, unless fewer are asked for.
+const ROUNDS_MIN: u32 = 5;
+/// Facts in which a recorded run must be like the one that is measured.
+const SAME_FACTS: [(&str, &str); 3] = [
+    ("vm.accelerator", "accelerator"),
+    ("vm.cpus", "number of CPUs of the guest"),
+    ("vm.host.cpus", "number of CPUs of the host that it runs on"),
+];
+
+/// The exit code of a command line that failed with `exit`: of `knee vm --against`, one that aborts a bisection.
+pub fn exit_of(words: &[String], exit: Exit) -> Exit {
+    let own = || words.iter().take_while(|word| *word != "--");
+    let is_against = own().any(|word| word == "--against" || word.starts_with("--against="));
+    let failed = matches!(exit, Exit::Failed | Exit::Usage | Exit::NotPossibleHere);
+    if is_against && failed && own().any(|word| word == "vm") { Exit::Abort } else { exit }
+}
+
+/// What a kernel is judged against.
+enum Base {
+    /// A run that was recorded.
+    Recorded(Box<Run>),
+    /// A kernel, which is measured in turns with it.
+    Kernel(Kernel),
+}
+
+/// Judges the kernel of `vm`.
+pub fn judge(mut vm: Vm, output: Output, file: &Path, qemu: &str) -> Result<Exit, Trouble> {
+    check(&vm)?;
+    vm.judgement.is_for_bisect = true;
+    if vm.judgement.gate().is_none() {
+        vm.judgement.fail_on = Some(FailOn::Slower);
+    }
+    let base = base(vm.against.as_deref().unwrap_or_default(), &output)?;
+    if let Some(fault) = unbuilt(&vm) {
+        return Ok(skip(&fault));
+    }
+    let mut all = hardware(&vm)?;
+    if let Base::Kernel(kernel) = &base {
+        let judged = &all[0];
+        let append = vm.against_append.clone().unwrap_or_else(|| judged.append.clone());
+        all.insert(0, Hardware { kernel: kernel.clone(), append, ..judged.clone() });
+    }
+    let recorded = match base {
+        Base::Recorded(run) => Some(*run),
+        Base::Kernel(_) => None,
+    };
+    let mut sides = labelled(all);
+    let bisect = Bisect::new(&vm, &output, recorded);
+    let is_interrupted = match measure(&vm, &mut sides, (file, qemu), Some(&bisect)) {
+        Ok(is_interrupted) => is_interrupted,
+        Err(trouble) => return bisect.unmeasured(&sides, trouble),
+    };
+    let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
+    let numbers: Vec<String> = runs.iter().map(|run| run.summary.number.to_string()).collect();
+    let kept = format!("Record: {} ({})\n", file.display(), runs_named(&numbers));
+    if is_interrupted {
+        note(kept.trim_end());
+        return Ok(Exit::Interrupted);
+    }
+    if let Some(side) = sides.iter().find(|side| !side.is_complete()) {
+        note(kept.trim_end());
+        return Ok(skip(&format!("{} was not measured to its end", side.label)));
+    }
+    let new = read(&numbers[numbers.len() - 1], &output.record_file)?;
+    let base = match bisect.recorded {
+        Some(ref run) => run.clone(),
+        None => read(&numbers[0], &output.record_file)?,
+    };
+    let comparison = match bisect.compared(&base, &new) {
+        Ok(comparison) => comparison,
+        Err(trouble) => return Ok(skip(&trouble.to_string())),
+    };
+    let exit = compare::exit(&vm.judgement, &comparison);
+    let runs = (base, new);
+    let holder = Location::File(file.to_owned());
+    compare::conclude(&vm.judgement, &output, runs, &comparison, exit, &holder, Some(kept))
+        .map(code)
+}
+
+/// The exit code for `git bisect run`.
+fn code(exit: Exit) -> Exit {
+    match exit {
+        Exit::Different => Exit::Bad,
+        Exit::Inconclusive => Exit::Skip,
+        exit => exit,
+    }
+}
+
+/// Says why a kernel can't be judged.
+fn skip(why: &str) -> Exit {
+    complain(&format!("knee: can't tell: {why} (exit 125)"));
+    Exit::Skip
+}
+
+/// Refuses what is not the question whether one kernel is as good as another.
+fn check(vm: &Vm) -> Result<(), Trouble> {
+    if [&vm.kernels, &vm.cpu_models, &vm.appends].iter().any(|typed| typed.len() > 1) {
+        let what =
+            "--against judges one kernel on one machine: give --kernel, --cpu and --append once";
+        return Err(Trouble::usage(what));
+    }
+    if vm.measured.budget.is_some() || vm.measured.precision.is_some() {
+        let what =
+            "--against measures until a comparison is decided: leave out --budget and --precision";
+        return Err(Trouble::usage(what));
+    }
+    Ok(())
+}
+
+/// What `typed` names: a kernel, or else a run.
+fn base(typed: &str, output: &Output) -> Result<Base, Trouble> {
+    let is_record = is_sqlite(Path::new(typed));
+    if kernels::is_named(typed) || Path::new(typed).is_file() && !is_record {
+        return kernels::find_for("--against", typed).map(Base::Kernel);
+    }
+    // A file that there is not may be either: a record's name says so.
+    let is_run =
+        is_record || !typed.contains('/') || typed.contains(".db") || typed.contains("://");
+    if is_run && RunRef::parse(typed).is_ok() {
+        return read(typed, &output.record_file).map(Box::new).map(Base::Recorded);
+    }
+    Err(Trouble::usage(format!(
+        "--against {typed}: there is no such file, and it is no run (a number, FILE.db or FILE.db:RUN)"
+    )))
+}
+
+/// Whether a file begins as records do.
+fn is_sqlite(path: &Path) -> bool {
+    const HEAD: &[u8] = b"SQLite format 3\0";
+    let mut head = [0; HEAD.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == HEAD
+}
+
+/// Why the file of the kernel that is judged is none that can be booted: another commit may build one.
+fn unbuilt(vm: &Vm) -> Option<String> {
+    let typed = vm.kernels.first().filter(|typed| !kernels::is_named(typed))?;
+    kernels::find(typed).err().map(|trouble| trouble.to_string())
+}
+
+/// The question while guests measure.
+struct Bisect<'a> {
+    judgement: &'a Judgement,
+    output: &'a Output,
+    /// The base, where it is not measured.
+    recorded: Option<Run>,
+    /// Rounds after which the comparison is looked at, ascending.
+    looks: RefCell<Vec<u32>>,
+    /// How often it is looked at, at most.
+    comparisons: usize,
+    is_decided: Cell<bool>,
+    /// Why the recorded run is not like what would be measured.
+    mismatch: RefCell<Option<String>>,
+}
+
+impl<'a> Bisect<'a> {
+    fn new(vm: &'a Vm, output: &'a Output, recorded: Option<Run>) -> Bisect<'a> {
+        let looks = early_looks(vm.measured.rounds.unwrap_or(ROUNDS_MAX));
+        Bisect {
+            judgement: &vm.judgement,
+            output,
+            recorded,
+            comparisons: looks.len() + 1,
+            looks: RefCell::new(looks),
+            is_decided: Cell::new(false),
+            mismatch: RefCell::new(None),
+        }
+    }
+
+    /// All looks hold at once, so that looking more than once finds no more by chance.
+    fn compared(&self, base: &Run, new: &Run) -> Result<Comparison, Trouble> {
+        let is_in_turns = self.recorded.is_none();
+        let runs = (base, new);
+        compare::compared(runs, is_in_turns, self.judgement, self.output, self.comparisons)
+    }
+
+    /// How it ends where `trouble` kept it from being measured: another commit may be measured where it is this
+    /// kernel that did not begin.
+    fn unmeasured(&self, sides: &[GuestSide], trouble: Trouble) -> Result<Exit, Trouble> {
+        if let Some(mismatch) = self.mismatch.take() {
+            return Ok(skip(&mismatch));
+        }
+        match sides.split_last() {
+            _ if trouble.exit == Exit::Interrupted => Err(trouble),
+            Some((new, bases))
+                if new.has_not_begun() && bases.iter().all(|base| base.run.is_some()) =>
+            {
+                Ok(skip(&trouble.to_string()))
+            }
+            _ => Err(trouble),
+        }
+    }
+}
+
+impl Judge for Bisect<'_> {
+    fn check(&self, facts: &BTreeMap<String, String>) -> Result<(), Trouble> {
+        let Some(run) = &self.recorded else { return Ok(()) };
+        if run.host_before.fact(SAME_FACTS[0].0).is_none() {
+            let what = "was not measured in a guest of `knee vm`, and says nothing of one";
+            return Err(Trouble::usage(format!("--against: run {} {what}", run.summary.number)));
+        }
+        for (key, name) in SAME_FACTS {
+            let (then, now) = (run.host_before.fact(key), facts.get(key).map(String::as_str));
+            if then != now {
+                let [then, now] = [then, now].map(|value| value.unwrap_or("unknown"));
+                let what = format!("the {name} is {now}, and {then} in the run to judge against");
+                *self.mismatch.borrow_mut() = Some(what.clone());
+                return Err(Trouble::usage(what));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_enough(&self, runs: &[&Run]) -> bool {
+        let rounds = runs.iter().map(|run| whole_rounds(run)).min().unwrap_or(0);
+        let mut looks = self.looks.borrow_mut();
+        if self.is_decided.get() || looks.first().is_none_or(|look| rounds < *look) {
+            return self.is_decided.get();
+        }
+        looks.retain(|look| *look > rounds);
+        let (base, new) = match (&self.recorded, runs) {
+            (Some(base), [new]) => (base, *new),
+            (None, [base, new]) => (*base, *new),
+            _ => return false,
+        };
+        let comparison = self.compared(base, new);
+        let exit = comparison.map(|comparison| compare::exit(self.judgement, &comparison));
+        self.is_decided.set(exit.is_ok_and(|exit| exit != Exit::Inconclusive));
+        self.is_decided.get()
+    }
+}
+
+/// The rounds of which each cell of `run` has ended.
+fn whole_rounds(run: &Run) -> u32 {
+    let ended: std::collections::HashSet<u64> =
+        run.cells.iter().map(|cell| cell.sequence).collect();
+    let mut open = (0..).zip(&run.plan.cells).filter(|(sequence, _)| !ended.contains(sequence));
+    open.next().map_or(u32::MAX, |(_, cell)| cell.round)
+}
+
+/// The looks before the last: at a quarter and at a half of `rounds_max`.
+fn early_looks(rounds_max: u32) -> Vec<u32> {
+    let mut looks: Vec<u32> = [4, 2].map(|part| rounds_max.div_ceil(part).max(ROUNDS_MIN)).into();
+    looks.dedup();
+    looks.retain(|look| *look < rounds_max);
+    looks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_failure_aborts_a_bisection_and_is_no_verdict() {
+        let exit = |line: &str, exit| exit_of(&words(line), exit).code();
+        for failed in [Exit::Failed, Exit::Usage, Exit::NotPossibleHere] {
+            assert_eq!(exit("knee vm --against base.db -- run poll", failed), 128);
+            assert_eq!(exit("knee vm --against=base.db -- run poll", failed), 128);
+            assert_eq!(exit("knee vm -- run poll --against x", failed), failed.code());
+            assert_eq!(exit("knee compare --against x", failed), failed.code());
+        }
+        assert_eq!(exit("knee vm --against x -- run", Exit::Interrupted), 130);
+        assert_eq!(exit("knee vm --against x --help", Exit::Done), 0);
+    }
+
+    #[test]
+    fn looks_are_few_and_never_before_there_are_rounds() {
+        assert_eq!(early_looks(40), [10, 20]);
+        assert_eq!(early_looks(12), [5, 6]);
+        assert_eq!(early_looks(8), [5]);
+        assert_eq!(early_looks(5), [0; 0]);
+        assert_eq!(early_looks(1), [0; 0]);
+    }
+
+    #[test]
+    fn only_what_is_decided_is_a_verdict() {
+        let codes = [Exit::Done, Exit::Different, Exit::Inconclusive, Exit::Interrupted];
+        assert_eq!(codes.map(|exit| code(exit).code()), [0, 1, 125, 130]);
+    }
+
+    #[test]
+    fn a_round_is_whole_when_each_of_its_cells_has_ended() {
+        let subjects = ["a", "b"];
+        let cells = (0..3).flat_map(|round| {
+            subjects
+                .map(|subject| fixtures::cell("made", subject, 1, round).samples("call", vec![1.0]))
+        });
+        let workload =
+            fixtures::workload("made").axis("things", "things").time("call").subjects(subjects);
+        let mut run = fixtures::run(workload).cells(cells).complete();
+        assert_eq!(whole_rounds(&run), u32::MAX);
+        run.cells.remove(3);
+        assert_eq!(whole_rounds(&run), 1);
+    }
+}

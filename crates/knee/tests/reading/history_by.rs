@@ -1,0 +1,127 @@
+//! `knee history --by`: kernels across, one run each.
+
+use crate::common::Knee;
+use fixtures::{cell, host, run, workload};
+use serde_json::Value;
+
+/// How rounds differ while nothing changes.
+const ROUNDS: [f64; 9] = [0.99, 1.0, 1.012, 1.004, 0.997, 1.008, 0.995, 1.002, 0.999];
+
+/// Keeps a run on this kernel, in which `stepped` takes `factor` times as long.
+fn keep(knee: &Knee, number: usize, kernel: &str, factor: f64) {
+    let mut cells = Vec::new();
+    for (round, noise) in (0..).zip(ROUNDS) {
+        for (subject, factor) in [("steady", 1.0), ("stepped", factor)] {
+            for point in [10, 1_000] {
+                let level = 700.0 * factor * noise;
+                let samples = [0.995, 1.0, 1.005].map(|also| level * also).to_vec();
+                cells.push(cell("made", subject, point, round).samples("call", samples));
+            }
+        }
+    }
+    let made = workload("made")
+        .question("Does it stay as it was?")
+        .axis("things", "things")
+        .time("call")
+        .subjects(["steady", "stepped"]);
+    let started = format!("2026-11-{number:02}T12:00:00+00:00");
+    let facts = [("cpu.model", "A CPU"), ("cpu.count", "2"), ("kernel.release", kernel)];
+    let (run, cells) = run(made)
+        .id(&format!("{number:016x}"))
+        .started(&started)
+        .command("knee run made")
+        .label("tree", &format!("t{number}"))
+        .seed(number as u64)
+        .host_before(host("2026-11-01T12:00:00+00:00", facts))
+        .cells(cells)
+        .begun();
+    knee.keep(&run, &cells, &run.summary.started);
+}
+
+/// Four kernels, measured in no order; 6.1 twice, of which the later run counts.
+fn knee() -> Knee {
+    let knee = Knee::new();
+    let runs = [
+        ("6.12.9-amd64", 1.3),
+        ("6.1.0-5-amd64", 9.0),
+        ("5.10.0-3-amd64", 1.0),
+        ("6.1.0-5-amd64", 1.0),
+        ("6.2.0-1-amd64", 1.3),
+    ];
+    for (number, (kernel, factor)) in (1..).zip(runs) {
+        keep(&knee, number, kernel, factor);
+    }
+    knee
+}
+
+fn done(knee: &Knee, words: &[&str]) -> String {
+    let came = knee.run(words);
+    assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{words:?}: {}", came.out);
+    came.out
+}
+
+#[test]
+fn kernels_stand_in_their_order_and_the_step_that_is_significant_is_named() {
+    let text = done(&knee(), &["history", "made", "--by", "kernel"]);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "made · 4 values of kernel, 5.10.0-3 to 6.12.9 · A CPU, 2 CPUs",
+        "stepped is slower in 6.2.0-1 than in 6.1.0-5: ×1.30 (95 % 1.2",
+        "series 5.10.0-3 6.1.0-5 6.2.0-1 6.12.9 first to last",
+        "steps of whole series: ▲ 1 slower, ▼ 0 faster",
+        "Not all were measured in turns",
+        "Run 2 is left out: a later run has the same kernel",
+    ] {
+        assert!(flat.contains(expected), "{expected}\n{text}");
+    }
+    assert_eq!(flat.matches(" is slower in ").count(), 1, "{text}");
+}
+
+#[test]
+fn json_and_page_have_the_same_steps() {
+    let knee = knee();
+    let page = knee.directory.path().join("kernels.html");
+    let words = ["history", "made", "--by", "kernel", "--json", "-o", &page.display().to_string()];
+    let value: Value = serde_json::from_str(&done(&knee, &words)).unwrap();
+    let values: Vec<&str> =
+        value["values"].as_array().unwrap().iter().map(|value| value.as_str().unwrap()).collect();
+    assert_eq!(values, ["5.10.0-3-amd64", "6.1.0-5-amd64", "6.2.0-1-amd64", "6.12.9-amd64"]);
+    let stepped = &value["series"][1];
+    assert_eq!(
+        (stepped["subject"].as_str(), stepped["steps"].as_array().unwrap().len()),
+        (Some("stepped"), 3)
+    );
+    assert_eq!(stepped["steps"][1]["verdict"], "slower");
+    assert_ne!(stepped["steps"][0]["verdict"], "slower");
+    assert_eq!(stepped["whole"]["verdict"], "slower");
+    assert_eq!(stepped["points"][0]["figures"].as_array().unwrap().len(), 4);
+    let sentence = value["steps"][0].as_str().unwrap();
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(sentence), "{sentence}");
+    assert_eq!(page.matches("data-run=").count(), 2 * 2 * 4, "a dot for each kernel of each panel");
+    assert_eq!(page.matches("class=\"step worse\"").count(), 2, "one for each point of the series");
+}
+
+#[test]
+fn what_is_no_version_stays_in_the_order_of_time() {
+    let value: Value =
+        serde_json::from_str(&done(&knee(), &["history", "made", "--by", "tree", "--json"]))
+            .unwrap();
+    assert_eq!(value["values"], serde_json::json!(["t1", "t2", "t3", "t4", "t5"]));
+}
+
+#[test]
+fn one_kernel_has_no_step_and_an_unknown_fact_is_refused() {
+    let knee = Knee::new();
+    keep(&knee, 1, "6.1.0", 1.0);
+    let text = done(&knee, &["history", "made", "--by", "kernel"]);
+    assert!(text.contains("There is nothing to compare"), "{text}");
+    let came = knee.run(&["history", "made", "--by", "colour"]);
+    assert_eq!(came.code, Some(2));
+    assert!(
+        came.err.starts_with("knee: --by colour: no run of made has such a label or fact"),
+        "{came:?}"
+    );
+    let came = knee.run(&["history", "made", "--by", "kernel", "--fail-on", "slower"]);
+    assert_eq!(came.code, Some(2), "{came:?}");
+}

@@ -1,0 +1,149 @@
+//! `knee vm --against` as the predicate of `git bisect run`, over real kernels, emulated.
+
+mod common;
+
+use common::{Came, Knee, alone, came};
+use fixtures::{cell, host, run, workload};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const KERNEL: &str = "debian:6.1";
+/// Each system call changes the page tables twice: under emulation that costs several times as much as all else.
+const SLOW: &str = "pti=on";
+/// A kernel that finds no first program.
+const BROKEN: &str = "rdinit=/none";
+
+/// Whether a guest can be booted here. What is missing is said, past the harness that keeps what tests print.
+fn can_boot() -> bool {
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    let needed = ["qemu-system-x86_64", "apt-get", "dpkg-deb", "git"];
+    let Some(missing) = needed.into_iter().find(|name| !has(name)) else { return true };
+    let _ = writeln!(std::io::stderr(), "skipped: no guest is booted, since {missing} is missing");
+    false
+}
+
+fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// The judge of each commit: the command line of its kernel is the file `cmdline`.
+const JUDGE: &str = r#"exec "$KNEE" vm --accel tcg --kernel debian:6.1 --append "$(cat cmdline)" \
+    --against debian:6.1 --against-append pti=off --fail-above 300% \
+    -- run syscalls --subjects getppid --by threads --points 1 --time 20ms --label commit=$(git rev-parse --short HEAD)"#;
+
+/// Bisects a repository of a commit for each of these command lines, from the first to the last: the number of the
+/// commit that `git bisect run` names, and all that came.
+fn bisected(knee: &Knee, lines: &[&str]) -> (Option<usize>, Came) {
+    let repository = knee.directory.path().join("repository");
+    fs::create_dir(&repository).unwrap();
+    let git = |words: &[&str]| {
+        let mut command = Command::new("git");
+        let name = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let came = came(command.args(name).args(words).current_dir(&repository));
+        assert_eq!(came.code, Some(0), "git {words:?}: {came:?}");
+        came.out.trim().to_owned()
+    };
+    git(&["init", "--quiet"]);
+    let mut commits = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        fs::write(repository.join("cmdline"), line).unwrap();
+        fs::write(repository.join("version"), number.to_string()).unwrap();
+        git(&["add", "."]);
+        git(&["commit", "--quiet", "-m", &format!("version {number}")]);
+        commits.push(git(&["rev-parse", "HEAD"]));
+    }
+    let judge = knee.directory.path().join("judge.sh");
+    fs::write(&judge, JUDGE).unwrap();
+    git(&["bisect", "start", &commits[commits.len() - 1], &commits[0]]);
+    let script = format!("git bisect run sh {}", judge.display());
+    let came = came(knee.shell(&script).current_dir(&repository).env("XDG_CACHE_HOME", cache()));
+    let named = came.out.lines().find_map(|line| line.strip_suffix(" is the first bad commit"));
+    let number = commits.iter().position(|commit| Some(commit.as_str()) == named);
+    (number, came)
+}
+
+#[test]
+fn git_bisect_run_ends_at_the_commit_that_slows_the_kernel() {
+    if !can_boot() {
+        return;
+    }
+    let _alone = alone();
+    let knee = Knee::new();
+    let (first_bad, came) =
+        bisected(&knee, &["pti=off", "pti=off", "pti=off", "pti=off", "pti=off", SLOW, SLOW, SLOW]);
+    assert_eq!(first_bad, Some(5), "{came:?}");
+    let verdict = |word: &str| came.err.matches(&format!("knee: {word}: ")).count();
+    assert!(
+        verdict("good") > 0 && verdict("bad") > 0 && verdict("can't tell") == 0,
+        "{}",
+        came.err
+    );
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn a_commit_whose_kernel_does_not_boot_is_skipped() {
+    if !can_boot() {
+        return;
+    }
+    let knee = Knee::new();
+    // The one that is tried first does not boot.
+    let (first_bad, came) = bisected(&knee, &["pti=off", "pti=off", BROKEN, "pti=off", SLOW]);
+    assert_eq!(first_bad, Some(4), "{came:?}");
+    assert!(came.err.contains("knee: can't tell: "), "{}", came.err);
+}
+
+/// Keeps a run that says it was measured so.
+fn keep(knee: &Knee, accelerator: Option<&str>) {
+    let cells = (0..5).map(|round| cell("made", "thing", 1, round).samples("call", vec![1.0, 1.1]));
+    let facts = [("cpu.model", "A CPU"), ("vm.cpus", "2"), ("vm.host.cpus", "2")];
+    let facts = facts.into_iter().chain(accelerator.map(|name| ("vm.accelerator", name)));
+    let made = workload("made").axis("things", "things").time("call").subjects(["thing"]);
+    let (run, cells) = run(made)
+        .id("00000000000000aa")
+        .started("2026-11-01T12:00:00+00:00")
+        .host_before(host("2026-11-01T12:00:00+00:00", facts.collect::<Vec<_>>()))
+        .cells(cells)
+        .begun();
+    knee.keep(&run, &cells, "2026-11-01T12:00:01+00:00");
+}
+
+fn judged(knee: &Knee, words: &[&str]) -> Came {
+    let words = [&["vm", "--accel", "tcg"], words, &["--", "run", "null"]].concat();
+    came(knee.command(&words).env("XDG_CACHE_HOME", cache()))
+}
+
+#[test]
+fn what_says_nothing_of_a_kernel_is_no_verdict() {
+    if !can_boot() {
+        return;
+    }
+    let knee = Knee::new();
+    keep(&knee, Some("kvm"));
+    let code = |words: &[&str], why: &str| {
+        let came = judged(&knee, words);
+        assert!(came.err.contains(why), "{words:?}: {came:?}");
+        came.code
+    };
+    // Of this commit: another may build a kernel.
+    assert_eq!(code(&["--kernel", "bzImage", "--against", "1"], "can't tell: "), Some(125));
+    // Of all commits.
+    assert_eq!(code(&["--kernel", "bzImage", "--against", "9"], "run 9"), Some(128));
+    assert_eq!(code(&["--kernel", "bzImage", "--against", "gone.db"], "gone.db"), Some(128));
+    assert_eq!(
+        code(&["--kernel", "bzImage", "--against", "good/bzImage"], "no such file"),
+        Some(128)
+    );
+    assert_eq!(code(&["--against", "1", "--no-such-flag"], "--no-such-flag"), Some(128));
+    let two = ["--kernel", "a", "--kernel", "b", "--against", "1"];
+    assert_eq!(code(&two, "one kernel"), Some(128));
+    let words = ["--kernel", KERNEL, "--against", "1"];
+    assert_eq!(code(&words, "the accelerator is tcg, and kvm in the run"), Some(125));
+    let knee = Knee::new();
+    keep(&knee, None);
+    let came = judged(&knee, &["--kernel", KERNEL, "--against", "last"]);
+    assert_eq!(came.code, Some(128), "{came:?}");
+    assert!(came.err.contains("was not measured in a guest"), "{came:?}");
+}

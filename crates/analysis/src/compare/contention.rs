@@ -43,7 +43,7 @@ pub(super) fn contention(
             let evidence = if is_paired {
                 Evidence::of_rounds(&gathered, &position, (confidence, margin))
             } else {
-                Evidence::of_ratios(&position)
+                Evidence::of_ratios(&position, margin)
             };
             let Some(evidence) = evidence else { continue };
             let excess = (evidence.slowdown.value / evidence.control.value).ln().abs();
@@ -138,8 +138,8 @@ struct Evidence {
 }
 
 impl Evidence {
-    /// From the intervals of both ratios, which hold at once: they must not overlap.
-    fn of_ratios(position: &Position<'_>) -> Option<Evidence> {
+    /// From the intervals of both ratios, which hold at once: they must lie apart by more than `margin`.
+    fn of_ratios(position: &Position<'_>, margin: f64) -> Option<Evidence> {
         let [ratio, of_control] = position.ratios()?;
         if !matches!(ratio.verdict, Verdict::Slower | Verdict::Faster) {
             return None;
@@ -148,9 +148,9 @@ impl Evidence {
         let [slowdown, control] =
             [ratio, of_control].map(|ratio| slowdown(ratio.ratio, lower_is_better));
         let is_beyond = if slowdown.value > 1.0 {
-            slowdown.low > control.high
+            slowdown.low > control.high * (1.0 + margin)
         } else {
-            slowdown.high < control.low
+            slowdown.high * (1.0 + margin) < control.low
         };
         let control_verdict = of_control.verdict;
         is_beyond.then_some(Evidence { slowdown, control, control_verdict })
@@ -184,8 +184,9 @@ impl Evidence {
         let [slowdown, control] = [changed, unchanged].map(|all| median_between(&all, confidence));
         let (slowdown, control) = (slowdown?, control?);
         let margin = margin.ln_1p();
-        let is_slower = excess.low > 0.0 && slowdown.low > 0.0 && slowdown.value > margin;
-        let is_faster = excess.high < 0.0 && slowdown.high < 0.0 && slowdown.value < -margin;
+        // What both have in common is no lock, and a difference within the margin is none.
+        let is_slower = excess.low > margin && slowdown.low > 0.0;
+        let is_faster = excess.high < -margin && slowdown.high < 0.0;
         let factor = |Estimate { value, low, high }: Estimate| {
             let [value, low, high] = [value, low, high].map(f64::exp);
             Estimate { value, low, high }
@@ -209,8 +210,22 @@ fn slowdown(ratio: Estimate, lower_is_better: bool) -> Estimate {
     Estimate { value: 1.0 / ratio.value, low: 1.0 / ratio.high, high: 1.0 / ratio.low }
 }
 
-/// The fact in which the runs differ that says how the kernel's locks wait.
+/// What a guest's locks are chosen by: that it differs, too, is no other cause.
+const CHOOSE_LOCKS: [&str; 3] = ["hypervisor.", "vm.append", "vm.cpu_model"];
+
+/// The fact in which the runs differ that says how the kernel's locks wait; none where anything else differs that may
+/// be the cause, such as the kernel.
 fn waiting(differences: &[Difference]) -> Option<&Difference> {
+    let is_another_cause = |fact: &Difference| {
+        let has_role = |role| HostFact::has_role(&fact.what, role);
+        let chooses_locks = CHOOSE_LOCKS.iter().any(|key| fact.what.starts_with(key));
+        (has_role(HostRole::Cause) || has_role(HostRole::Hardware))
+            && !has_role(HostRole::Waiting)
+            && !chooses_locks
+    };
+    if differences.iter().any(is_another_cause) {
+        return None;
+    }
     let is_lock_fact = |fact: &&Difference| {
         let is_in_both = fact.base.is_some() && fact.new.is_some();
         is_in_both && HostFact::has_role(&fact.what, HostRole::Waiting)
@@ -229,6 +244,7 @@ fn change(
     let mut subjects = info.subjects.iter();
     let subject = subjects.find(|subject| subject.name == position.row.subject);
     let is_worse = slowdown.value > 1.0;
+    let shared = subject.map(|subject| subject.shared.clone()).unwrap_or_default();
     Change {
         kind: ChangeKind::Contention,
         direction: Some(if is_worse { Direction::Worse } else { Direction::Better }),
@@ -243,8 +259,9 @@ fn change(
             control_verdict,
             sharing: parallel.sharing,
             separate: parallel.separate,
-            shared: subject.map(|subject| subject.shared.clone()).unwrap_or_default(),
-            waiting: waiting.cloned(),
+            // Where they share nothing that is known, there may be no lock of the kernel.
+            waiting: waiting.filter(|_| !shared.is_empty()).cloned(),
+            shared,
         }),
         headline: true,
         attribution: None,

@@ -105,6 +105,46 @@ fn locks_that_are_not_known_in_both_are_not_named() {
     assert_eq!(contentions[0].1.waiting, None);
 }
 
+#[test]
+fn locks_are_not_named_where_the_kernel_is_another() {
+    let collapsed = |name: &str, by: &str, point: u64| {
+        let shared = if (name, by, point) == ("dup-close", "threads", 4) { 0.02 } else { 1.0 };
+        shared * even(name, by, point)
+    };
+    let of_fact = |key: &str| {
+        let mut base = run(Some("test-and-set"), &mut even);
+        let mut new = run(Some("queued"), &mut { collapsed });
+        base.host_before.facts.insert(key.to_owned(), "one".to_owned());
+        new.host_before.facts.insert(key.to_owned(), "another".to_owned());
+        contended(&base, &new).remove(0).1.waiting.is_some()
+    };
+    assert!(!of_fact("kernel.release"));
+    assert!(!of_fact("vulnerability.meltdown"));
+    assert!(of_fact("vm.append"), "it is what the kernel chooses its locks by");
+}
+
+/// All operations are slower by a tenth, and those that share something by next to nothing more.
+#[test]
+fn a_difference_within_the_margin_is_no_contention() {
+    let mut random = generator(11, &["margin"]);
+    let mut alarms = 0;
+    for paired in [false, true].repeat(20) {
+        let mut noisy = |name: &str, by: &str, point: u64| {
+            even(name, by, point) * (0.01 * normal(&mut random)).exp()
+        };
+        let base = run(None, &mut noisy);
+        let mut new = run(None, &mut |name, by, point| {
+            let more = if by == "threads" { 0.98 } else { 1.0 };
+            0.9 * more * noisy(name, by, point)
+        });
+        if paired {
+            new.plan.paired_with.clone_from(&base.summary.id);
+        }
+        alarms += contended(&base, &new).len();
+    }
+    assert_eq!(alarms, 0, "of 40 comparisons");
+}
+
 /// Rounds that took turns, and whose rates differ by decades: those of a guest on a busy host.
 #[test]
 fn rounds_that_differ_by_decades_are_judged_one_by_one() {

@@ -47,7 +47,7 @@ pub(super) fn contention(
             };
             let Some(evidence) = evidence else { continue };
             let excess = (evidence.slowdown.value / evidence.control.value).ln().abs();
-            all.push((excess, change(evidence, &position, info, waiting(differences))));
+            all.push((excess, change(&evidence, &position, info, waiting(differences))));
         }
     }
     all.sort_by(|(first, _), (second, _)| second.total_cmp(first));
@@ -234,12 +234,12 @@ fn waiting(differences: &[Difference]) -> Option<&Difference> {
 }
 
 fn change(
-    evidence: Evidence,
+    evidence: &Evidence,
     position: &Position<'_>,
     info: &WorkloadInfo,
     waiting: Option<&Difference>,
 ) -> Change {
-    let Evidence { slowdown, control, control_verdict } = evidence;
+    let Evidence { slowdown, control, control_verdict } = *evidence;
     let parallel = info.parallel.clone().unwrap_or_default();
     let mut subjects = info.subjects.iter();
     let subject = subjects.find(|subject| subject.name == position.row.subject);

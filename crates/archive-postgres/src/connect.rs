@@ -82,6 +82,10 @@ impl Target {
         // The client quotes what it does not understand, which may be a password.
         let wrong = |_| bad_url("the URL can't be read; it is postgres://USER@HOST:PORT/DATABASE");
         let mut config: Config = rest.parse().map_err(wrong)?;
+        // A password is of one host, and so is the question whether the way there needs encryption.
+        if !config.get_hostaddrs().is_empty() || config.get_hosts().len() > 1 {
+            return Err(bad_url("the URL names one host, and no hostaddr"));
+        }
         add_defaults(&mut config)?;
         config
             .application_name("knee")
@@ -276,6 +280,10 @@ mod tests {
         for url in ["postgres://u:secret@h:port/d", "postgres://u:secret@h/d?nonsense=secret"] {
             let Some(fault) = target(url).err() else { panic!("{url}") };
             assert!(!fault.to_string().contains("secret"), "{fault}");
+        }
+        for several in ["u@/d?hostaddr=10.0.0.5", "u@localhost/d?hostaddr=10.0.0.5", "u@a,b/d"] {
+            let fault = target(&format!("postgres://{several}")).err();
+            assert!(matches!(fault, Some(ServerFault::BadUrl { .. })), "{several}: {fault:?}");
         }
         let fault = target("postgres://h/d?user=u&password=secret").err();
         assert!(fault.unwrap().to_string().contains("PGPASSWORD"));

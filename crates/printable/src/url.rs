@@ -5,6 +5,9 @@ use std::borrow::Cow;
 /// What stands for user names and passwords.
 const HIDDEN: &str = "***";
 
+/// The beginnings of a database's URL.
+const DATABASES: [&str; 2] = ["postgres://", "postgresql://"];
+
 /// Whether `text` has a URL of which user name and password were taken: `http://***@host`.
 pub fn is_without_user_info(text: &str) -> bool {
     text.contains(&["://", HIDDEN, "@"].concat())
@@ -30,7 +33,10 @@ fn user_info(text: &str, start: usize) -> Option<(usize, usize)> {
     let mut start = start;
     loop {
         let from = start + text[start..].find("://")? + 3;
-        let ends_authority = |c: char| c.is_whitespace() || "/?#\"`".contains(c);
+        // PostgreSQL's clients take all before the last @ for user and password, slashes included.
+        let is_of_database = DATABASES.iter().any(|scheme| text[..from].ends_with(scheme));
+        let ends = if is_of_database { "\"`" } else { "/?#\"`" };
+        let ends_authority = |c: char| c.is_whitespace() || ends.contains(c);
         let length = text[from..].find(ends_authority).unwrap_or(text.len() - from);
         match text[from..from + length].rfind('@') {
             Some(0) | None => start = from,
@@ -52,6 +58,8 @@ mod tests {
             ("http://u:p@ss@host/", "http://***@host/"),
             ("http://user:it's@host/", "http://***@host/"),
             ("http://ä:ö@host", "http://***@host"),
+            ("postgres://me:se/cret@db/perf", "postgres://***@db/perf"),
+            ("postgresql://me:se?cr#et@db/perf x", "postgresql://***@db/perf x"),
         ] {
             assert_eq!(without_user_info(text), clean);
             assert_eq!(without_user_info(clean), clean);

@@ -26,7 +26,7 @@ impl Plan {
     /// and may go on `here`. Without that, the first one has to have a name.
     pub fn has_commands_of_nowhere(&self, began: &Host, here: Option<&Host>) -> bool {
         let is_known = match here {
-            Some(here) => began.is_same_machine(here).is_some(),
+            Some(here) => began.is_same_machine(here) == Some(true),
             None => began.fact(HOST_ID).is_some(),
         };
         self.has_commands() && !is_known
@@ -36,7 +36,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CellKey, Custom, Template, WorkloadInfo};
+    use crate::{CellKey, Custom, HOST_NAME, Template, WorkloadInfo};
 
     fn with(custom: Custom) -> Plan {
         let workload = WorkloadInfo { custom: Some(Box::new(custom)), ..WorkloadInfo::default() };
@@ -77,6 +77,10 @@ mod tests {
             taken: String::new(),
             facts: [(HOST_ID.to_owned(), id.to_owned())].into(),
         };
+        let named = |name: &str| Host {
+            taken: String::new(),
+            facts: [(HOST_NAME.to_owned(), name.to_owned())].into(),
+        };
         let (nowhere, somewhere) = (Host::default(), host("7"));
         let of_build = Plan { cells: vec![key("command", "make")], ..Plan::default() };
         for plan in [with_command("true {n}"), of_build] {
@@ -85,6 +89,7 @@ mod tests {
             assert!(plan.has_commands_of_nowhere(&somewhere, Some(&nowhere)));
             assert!(!plan.has_commands_of_nowhere(&somewhere, None));
             assert!(!plan.has_commands_of_nowhere(&somewhere, Some(&somewhere)));
+            assert!(plan.has_commands_of_nowhere(&named("a"), Some(&named("b"))));
         }
         assert!(!Plan::default().has_commands_of_nowhere(&nowhere, None));
     }

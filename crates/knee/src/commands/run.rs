@@ -223,6 +223,9 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
             "nothing says that it began on this machine, and commands of elsewhere are not run";
         return refused(what.to_owned());
     }
+    if run.host_before.is_same_machine(&host) == Some(false) {
+        return refused("it began on another machine".to_owned());
+    }
     match run.host_before.differing(&host, HostRole::Resume).first() {
         Some(HostDifference { key, first, second }) => {
             refused(format!("{key} was {first} and is {second}"))

@@ -273,7 +273,7 @@ pub struct Dependence {
     /// The parameter: `position`.
     pub parameter: String,
     /// The parameter that it depends on: `activity`.
-    pub other: String,
+    pub depends_on: String,
     /// The values of that one with which it has an effect.
     pub values: Vec<Value>,
 }
@@ -349,11 +349,13 @@ impl WorkloadInfo {
     /// Those of `parameters` that have an effect with the values of the others.
     pub fn effective(&self, parameters: &Parameters) -> Parameters {
         let has_effect = |name: &str| {
-            let dependence =
-                self.dependences.iter().find(|dependence| dependence.parameter == name);
+            let mut dependences = self.dependences.iter();
+            let dependence = dependences.find(|dependence| dependence.parameter == name);
             // The axis is not among the parameters: it has all its values.
-            let other = dependence.and_then(|of| Some((of, parameters.get(&of.other)?)));
-            other.is_none_or(|(of, value)| of.values.contains(value))
+            let value = dependence.and_then(|dependence| parameters.get(&dependence.depends_on));
+            dependence
+                .zip(value)
+                .is_none_or(|(dependence, value)| dependence.values.contains(value))
         };
         let kept = parameters.iter().filter(|(name, _)| has_effect(name));
         kept.map(|(name, value)| (name.clone(), value.clone())).collect()

@@ -189,11 +189,11 @@ fn what_is_compared_occurs_in_the_values_of_the_test() {
 fn a_key_of_another_name_is_not_what_the_schema_says() {
     let schema = published();
     let value = with_everything();
-    for place in
+    for pointer in
         ["", "/verdicts", "/tables/0", "/tables/0/rows/0", "/changes/0/detail", "/left_out/0"]
     {
         let mut changed = value.clone();
-        changed.pointer_mut(place).unwrap()["made up"] = json!(1);
-        assert!(schema.validate(&changed).is_err(), "{place}");
+        changed.pointer_mut(pointer).unwrap()["made up"] = json!(1);
+        assert!(schema.validate(&changed).is_err(), "{pointer}");
     }
 }

@@ -154,9 +154,9 @@ mod tests {
             for only_with in about.only_with {
                 let name = only_with.parameter;
                 assert!(about.parameter(name).is_some(), "{}: no {name}", about.name);
-                let other = about.parameter(only_with.other).expect(only_with.other);
+                let depends_on = about.parameter(only_with.depends_on).expect(only_with.depends_on);
                 for value in only_with.values {
-                    let checked = other.check(&other.read(value), other.name);
+                    let checked = depends_on.check(&depends_on.read(value), depends_on.name);
                     assert_eq!(checked, Ok((*value).into()), "{}: {value}", about.name);
                 }
             }

@@ -157,7 +157,7 @@ pub struct OnlyWith {
     /// The parameter: `position`.
     pub parameter: &'static str,
     /// The parameter that it depends on: `activity`.
-    pub other: &'static str,
+    pub depends_on: &'static str,
     /// The values of that one with which it has an effect.
     pub values: &'static [&'static str],
 }

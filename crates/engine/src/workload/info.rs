@@ -55,7 +55,7 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
 fn dependence(only_with: &OnlyWith) -> Dependence {
     Dependence {
         parameter: only_with.parameter.into(),
-        other: only_with.other.into(),
+        depends_on: only_with.depends_on.into(),
         values: only_with.values.iter().map(|&value| value.into()).collect(),
     }
 }

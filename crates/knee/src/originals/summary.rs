@@ -424,11 +424,10 @@ mod tests {
             .time("latency")
             .separate()
             .subjects(["add", "null-call"]);
-        let of = |subject: &str| {
-            let cell = |round| fixtures::cell(WORKLOAD, subject, 1, round);
-            (0..3).map(|round| cell(round).samples("latency", vec![0.4, 0.4])).collect::<Vec<_>>()
-        };
-        let cells = [of("add"), of("null-call")].concat();
+        let cells = ["add", "null-call"].into_iter().flat_map(|subject| {
+            let cell = move |round| fixtures::cell(WORKLOAD, subject, 1, round);
+            (0..3).map(move |round| cell(round).samples("latency", vec![0.4, 0.4]))
+        });
         let run = fixtures::run(workload).cells(cells).complete();
         let text = summary(&[(&run, &analysis::analyse(&run))]).unwrap();
         assert!(text.lines().any(|line| line.contains(" 2500 ")), "{text}");

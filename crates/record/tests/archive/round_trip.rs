@@ -125,8 +125,8 @@ prop_compose! {
         let parallel = parallel.map(|[parameter, sharing, separate]| {
             Parallel { parameter, sharing, separate }
         });
-        let dependences = dependences.into_iter().map(|[parameter, other, value]| {
-            Dependence { parameter, other, values: vec![value.as_str().into()] }
+        let dependences = dependences.into_iter().map(|[parameter, depends_on, value]| {
+            Dependence { parameter, depends_on, values: vec![value.as_str().into()] }
         });
         let metrics = metrics.into_iter().map(|(name, about, unit, lower_is_better)| {
             MetricInfo { name, about, unit, lower_is_better, role: metric_role }

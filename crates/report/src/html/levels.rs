@@ -12,7 +12,7 @@ use record::{MetricInfo, Run, WorkloadInfo};
 
 /// One table for each run, metric and set of parameters in which levels were found.
 pub(super) fn section(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Markup {
-    let found = runs.iter().flat_map(|(run, conclusions)| {
+    let tables = runs.iter().flat_map(|(run, conclusions)| {
         let levels: Vec<(&Finding, &MemoryLevels)> = conclusions
             .findings
             .iter()
@@ -25,11 +25,10 @@ pub(super) fn section(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Marku
         let keyed = levels
             .into_iter()
             .map(|(finding, levels)| ((&finding.parameters, &finding.metric), (finding, levels)));
-        let tables = text::tables::grouped(keyed);
-        tables.into_iter().map(move |(_, subjects)| (run, subjects))
+        text::tables::grouped(keyed).into_iter().map(move |(_, subjects)| (run, subjects))
     });
     html! {
-        @for (number, (run, subjects)) in found.enumerate() {
+        @for (number, (run, subjects)) in tables.enumerate() {
             @let name = (runs.len() > 1).then(|| runs::name(runs, run));
             (table(run, info, &subjects, (&format!("{id}-levels-{number}"), name.as_deref())))
         }
@@ -77,7 +76,8 @@ fn table(
 fn heading(info: &WorkloadInfo, finding: &Finding) -> Markup {
     let name = finding.subjects.first().map_or("", String::as_str);
     let subject = info.subjects.iter().find(|subject| subject.name == name);
-    let spread = subject.and_then(|subject| subject.memory_access.as_ref()).map(|of| of.spread);
+    let spread =
+        subject.and_then(|subject| subject.memory_access.as_ref()).map(|access| access.spread);
     html! {
         (subject.map_or(name, |subject| &subject.label))
         @if let Some(spread) = spread.filter(|&spread| spread > 1) {

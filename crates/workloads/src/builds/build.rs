@@ -98,7 +98,7 @@ static ABOUT: About = About {
         "the disk: sources and compiler are in the page cache, or come to be there with --warm-up none",
     ],
     parameters: &[ALL, COMMAND, CLEAN, TREE, FILES, WARM_UP],
-    only_with: &[OnlyWith { parameter: FILES.name, other: TREE.name, values: &[GENERATED] }],
+    only_with: &[OnlyWith { parameter: FILES.name, depends_on: TREE.name, values: &[GENERATED] }],
     axis: ALL.name,
     programs: Programs::Compiler,
     averages: true,

@@ -89,7 +89,7 @@ static ABOUT: About = About {
     ],
     only_with: &[OnlyWith {
         parameter: "position",
-        other: "activity",
+        depends_on: "activity",
         values: &["spaced", "sequential"],
     }],
     axis: "watched",

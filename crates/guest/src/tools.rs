@@ -41,8 +41,8 @@ pub fn build_tools(directory: &Path) -> io::Result<Vec<Carried>> {
     for part in PARTS {
         let path = PathBuf::from(cc(&[&format!("-print-prog-name={part}")])?.trim());
         // A name without a directory is looked for in PATH.
-        let found = if path.is_absolute() { Some(path) } else { in_path(part) };
-        let path = found.ok_or_else(|| io::Error::other(format!("cc names no {part}")))?;
+        let path = if path.is_absolute() { Some(path) } else { in_path(part) };
+        let path = path.ok_or_else(|| io::Error::other(format!("cc names no {part}")))?;
         tools.program(&path, &path)?;
     }
     for name in UNLISTED {

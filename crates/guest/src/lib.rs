@@ -15,6 +15,7 @@ mod root;
 mod tools;
 mod wire;
 mod writer;
+mod xen;
 
 pub use boot::{Guest, GuestFault};
 pub use console::Console;
@@ -27,3 +28,4 @@ pub use root::{Carried, write_initramfs};
 pub use tools::build_tools;
 pub use wire::{WireFault, receive, send};
 pub use writer::WireWriter;
+pub use xen::Xen;

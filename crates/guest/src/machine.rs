@@ -1,6 +1,7 @@
 //! The machine that a kernel is booted on: QEMU's arguments, and whether KVM works here.
 
 use crate::kernel::{Kernel, Machine};
+use crate::xen::Xen;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -43,7 +44,12 @@ pub struct Hardware {
     pub append: String,
     /// What runs it.
     pub accelerator: Accelerator,
+    /// The hypervisor that is booted first, and the kernel as its first domain.
+    pub xen: Option<Xen>,
 }
+
+/// What Xen keeps of the machine's memory for itself.
+const XEN_MIB: u64 = 256;
 
 /// Names of files in the directory of a guest.
 pub(crate) const CONSOLE: &str = "console";
@@ -59,6 +65,8 @@ impl Hardware {
     /// The kernel's whole command line.
     pub fn command_line(&self) -> String {
         let console = match self.kernel.machine {
+            // Xen has the first serial port, and keeps the clock.
+            _ if self.xen.is_some() => "console=hvc0",
             // Where the host is busy, an emulated timer ticks too late for the kernel's check of it.
             Machine::X86 => "console=ttyS0 tsc=reliable clocksource=tsc no_timer_check",
             Machine::Arm => "console=ttyAMA0",
@@ -75,6 +83,8 @@ impl Hardware {
             Accelerator::Tcg => "tcg,thread=multi",
         };
         let machine = match self.kernel.machine {
+            // Xen looks for an HPET's interrupts that an emulated one does not give in time.
+            Machine::X86 if self.xen.is_some() => "q35,hpet=off",
             Machine::X86 => "pc",
             Machine::Arm => "virt",
         };
@@ -83,7 +93,10 @@ impl Hardware {
             format!("file,id=console,path={CONSOLE}"),
             format!("socket,id=wire,path={WIRE},server=on,wait=off"),
         );
-        let command_line = self.command_line();
+        let command_line = match &self.xen {
+            Some(_) => self.xen_command_line(),
+            None => self.command_line(),
+        };
         let words: [&str; 29] = [
             self.program(),
             "-nodefaults",
@@ -116,8 +129,33 @@ impl Hardware {
             "-kernel",
         ];
         let mut words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        words.extend([self.kernel.path.clone().into(), "-initrd".into(), initramfs.into()]);
+        let (image, modules) = match &self.xen {
+            Some(xen) => (&xen.image, self.modules(initramfs)),
+            None => (&self.kernel.path, initramfs.into()),
+        };
+        words.extend([image.into(), "-initrd".into(), modules]);
         words
+    }
+
+    /// Xen's own command line: a console, and as many CPUs for its first domain as the kernel is to have.
+    fn xen_command_line(&self) -> String {
+        let (cpus, memory) = (self.cpus, self.memory_mib.saturating_sub(XEN_MIB));
+        format!(
+            "console=com1 com1=115200,8n1 no-real-mode sched=credit dom0_mem={memory}M,max:{memory}M \
+             dom0_max_vcpus={cpus}"
+        )
+    }
+
+    /// The modules that QEMU hands to Xen: the kernel with its command line, and the root. A comma parts them, and two are a
+    /// comma.
+    fn modules(&self, initramfs: &Path) -> OsString {
+        // QEMU runs in a directory of its own.
+        let path =
+            std::path::absolute(&self.kernel.path).unwrap_or_else(|_| self.kernel.path.clone());
+        let kernel = path.to_string_lossy();
+        let kernel = format!("{kernel} {}", self.command_line()).replace(',', ",,");
+        let root = initramfs.to_string_lossy().replace(',', ",,");
+        format!("{kernel},{root}").into()
     }
 }
 

@@ -21,7 +21,7 @@ use crate::output::print_note;
 use ::record::{Run, SqliteArchive};
 use engine::{Scratch, Stop};
 use flags::{Accel, Vm};
-use guest::{Accelerator, Hardware, Kernel, Machine};
+use guest::{Accelerator, Hardware, Kernel, Machine, Xen};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -75,6 +75,10 @@ fn measure(
         _ => failed("the guests' root", error),
     })?;
 
+    if let Some(image) = &vm.xen {
+        let xen = below_xen(image, directory.path())?;
+        sides.iter_mut().for_each(|side| side.hardware.xen = Some(xen.clone()));
+    }
     let words = words(vm);
     let host_cpus: Vec<usize> = match vm.on {
         None => Vec::new(),
@@ -119,6 +123,7 @@ fn hardware(vm: &Vm) -> Result<Vec<Hardware>, Trouble> {
                     cpu: cpu.clone(),
                     append: append.clone(),
                     accelerator: Accelerator::Tcg,
+                    xen: None,
                 };
                 checks::check_command_line(&hardware)?;
                 all.push(hardware);
@@ -148,6 +153,12 @@ fn labelled(all: Vec<Hardware>) -> Vec<GuestSide> {
     };
     let labels: Vec<String> = all.iter().map(label).collect();
     labels.into_iter().zip(all).map(|(label, side)| GuestSide::new(label, side)).collect()
+}
+
+/// The hypervisor of `image`, which is booted below each kernel.
+fn below_xen(image: &Path, directory: &Path) -> Result<Xen, Trouble> {
+    let wrong = |error| Trouble::usage(format!("--xen {}: {error}", image.display()));
+    Xen::unpack(image, directory).map_err(wrong)
 }
 
 fn qemu_version(machine: Machine) -> Result<String, Trouble> {
@@ -220,7 +231,8 @@ fn facts(
         ("vm.host.cpus", count.to_string()),
         ("vm.host.kernel", host.fact("kernel.release").unwrap_or_default().to_owned()),
     ];
-    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let xen = vm.xen.iter().map(|image| ("vm.xen", image.display().to_string()));
+    facts.into_iter().chain(xen).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Shows what was measured: of one guest its answer, of several each compared with the first.

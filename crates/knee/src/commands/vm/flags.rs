@@ -4,6 +4,7 @@ use crate::commands::compare::flags::Judgement;
 use crate::commands::run::flags::Run;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
+use std::path::PathBuf;
 use suites::Guests;
 
 #[derive(Args, Debug)]
@@ -24,6 +25,9 @@ pub struct Vm {
     /// CPUs of this machine that they run on [default: all]
     #[arg(long, value_name = "N", value_parser = quantities::count_within::<u32>(1..=4096))]
     pub on: Option<u32>,
+    /// Xen's image, to boot first, with the kernels as its first domain: /boot/xen-4.17-amd64.gz
+    #[arg(long, value_name = "FILE")]
+    pub xen: Option<PathBuf>,
     /// Memory of each guest [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = quantities::bytes)]
     pub memory: Option<usize>,

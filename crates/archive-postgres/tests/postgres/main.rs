@@ -6,6 +6,8 @@
 mod common;
 mod contract;
 mod faults;
+mod figures;
 mod kill;
+mod network;
 mod server;
 mod views;

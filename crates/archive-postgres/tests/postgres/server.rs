@@ -31,6 +31,7 @@ pub struct Server {
     directory: PathBuf,
     programs: PathBuf,
     settings: Vec<String>,
+    port: u16,
     _janitor: Child,
 }
 
@@ -73,8 +74,10 @@ impl Server {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
+        let port = settings.iter().find_map(|setting| setting.strip_prefix("port=")?.parse().ok());
+        let port = port.unwrap_or(5432);
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
-        let server = Server { directory, programs, settings, _janitor: janitor };
+        let server = Server { directory, programs, settings, port, _janitor: janitor };
         let made = server
             .program("initdb")
             .args(["-N", "-A", "trust", "-U", "knee", "-E", "UTF8", "--locale=C", "-D"])
@@ -136,6 +139,13 @@ impl Server {
         }
     }
 
+    /// Starts the server if it has ended by itself.
+    pub fn start_again(&self) {
+        if self.admin("postgres").is_err() {
+            self.start();
+        }
+    }
+
     /// Kills the server as a power cut would, but for the disk.
     pub fn kill(&self) {
         let text = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap();
@@ -152,7 +162,10 @@ impl Server {
     /// A connection past knee.
     pub fn admin(&self, database: &str) -> Result<Client, postgres::Error> {
         let directory = self.directory.display();
-        Client::connect(&format!("host={directory} user=knee dbname={database}"), NoTls)
+        Client::connect(
+            &format!("host={directory} port={} user=knee dbname={database}", self.port),
+            NoTls,
+        )
     }
 
     /// The name of a new, empty database.
@@ -166,7 +179,8 @@ impl Server {
 
     /// The URL of a database for a role.
     pub fn url(&self, role: &str, database: &str) -> DatabaseUrl {
-        let text = format!("postgres://{role}@/{database}?host={}", self.directory.display());
+        let (directory, port) = (self.directory.display(), self.port);
+        let text = format!("postgres://{role}@/{database}?host={directory}&port={port}");
         url(&text)
     }
 

@@ -102,3 +102,27 @@ fn what_measures_refuses_a_database_as_its_record() {
     assert_eq!(came.code, Some(2), "{came:?}");
     assert!(came.err.contains("postgres://***@host/perf is a database"), "{came:?}");
 }
+
+#[test]
+fn old_runs_are_pruned_and_baselines_stay() {
+    let _alone = alone();
+    let knee = Knee::new();
+    for _ in 0..2 {
+        assert_eq!(knee.run(&RUN).code, Some(0));
+    }
+    let file = knee.record().display().to_string();
+    // Both began long ago, like everything that the builders make.
+    let old = fixtures::run(fixtures::workload("poll").time("loop").build()).complete();
+    for (n, started) in [(1, "2020-01-01T00:00:00Z"), (2, "2020-06-01T00:00:00+02:00")] {
+        let mut run = old.clone();
+        run.summary.id = format!("{n:016x}");
+        started.clone_into(&mut run.summary.started);
+        record::merge(&mut SqliteArchive::open(&file).unwrap(), &run).unwrap();
+    }
+    SqliteArchive::open(&file).unwrap().set_baseline("main", 3).unwrap();
+    assert_eq!(knee.run(&["record", "prune", "--keep", "90"]).code, Some(2), "days have a unit");
+    let came = knee.run(&["record", "prune", "--keep", "90d"]);
+    assert_eq!(came.out, format!("Deleted 1 run of 4: {file}\n"), "{came:?}");
+    let numbers = SqliteArchive::open_read_only(&file).unwrap().runs().unwrap();
+    assert_eq!(numbers.iter().map(|run| run.number).collect::<Vec<_>>(), [1, 2, 3]);
+}

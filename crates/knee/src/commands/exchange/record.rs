@@ -7,9 +7,12 @@ use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_exactly, print_json, print_note};
 use ::record::{Archive, Error, Location, Merged, RunState, RunSummary};
 use clap::{Args, Subcommand};
-use printable::replace_unprintable;
+use jiff::Timestamp;
+use printable::{quantity, replace_unprintable};
 use std::fmt::{Display, Write};
 use std::path::PathBuf;
+
+const SECONDS_OF_A_DAY: i64 = 86_400;
 
 #[derive(Args, Debug)]
 pub struct Record {
@@ -51,6 +54,14 @@ pub enum RecordAction {
         #[command(flatten)]
         record_file: RecordFile,
     },
+    /// Remove old runs for good, and keep those that are baselines
+    Prune {
+        /// Keep the runs that began in the last N days: 90d
+        #[arg(long, value_name = "Nd", value_parser = days)]
+        keep: u32,
+        #[command(flatten)]
+        record_file: RecordFile,
+    },
     /// Remove runs for good
     Delete {
         /// Numbers, beginnings of ids, `last` or `last@HOST`
@@ -72,6 +83,7 @@ pub fn record(ask: &Record) -> Result<Exit, Trouble> {
         RecordAction::Push { archive, runs, record_file } => {
             return push::push(archive, runs, record_file);
         }
+        RecordAction::Prune { keep, record_file } => prune(record_file, *keep),
         RecordAction::Delete { runs, record_file } => delete(record_file, runs),
     }?;
     Ok(Exit::Done)
@@ -212,6 +224,37 @@ fn merge_run(
         Merged::Alike => {}
     }
     Ok(Some(merged))
+}
+
+/// Reads a number of days: `90d`.
+fn days(typed: &str) -> Result<u32, String> {
+    let number = typed.trim().strip_suffix('d').and_then(|number| number.trim_end().parse().ok());
+    number.ok_or_else(|| format!("`{typed}` is not a number of days (such as 90d)"))
+}
+
+/// Removes the runs that began before the last `days` days, each by itself. Baselines stay, and so does what is being
+/// measured.
+fn prune(named: &RecordFile, days: u32) -> Result<(), Trouble> {
+    let location = record_location(named)?;
+    let there = archives::open_read_only(&location);
+    drop(there.map_err(|error| nothing_yet(error, named.named().is_some()))?);
+    let mut archive = archives::open(&location)?;
+    let baselines: Vec<i64> = archive.baselines()?.into_iter().map(|(_, run)| run).collect();
+    let kept_since = Timestamp::now().as_second() - i64::from(days) * SECONDS_OF_A_DAY;
+    let is_old = |run: &RunSummary| {
+        run.started.parse::<Timestamp>().is_ok_and(|started| started.as_second() < kept_since)
+    };
+    let (mut deleted, mut runs) = (0_u64, 0_u64);
+    for run in archive.runs()? {
+        runs += 1;
+        if !is_old(&run) || baselines.contains(&run.number) {
+            continue;
+        }
+        let Ok(_claim) = Claim::new(&run.id) else { continue };
+        archive.delete(run.number)?;
+        deleted += 1;
+    }
+    print_note(&format!("Deleted {} of {runs}: {location}\n", quantity(deleted, "run")))
 }
 
 fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {

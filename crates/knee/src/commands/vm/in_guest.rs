@@ -52,6 +52,7 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
     let mut settings = Settings::new(engine::calibrate(), stop);
     let mut writer = WireWriter::new(port, settings.stop.shared_flag());
     let mut run: Run = if let Some(run) = job.resumed {
+        writer = writer.going_on(&run.profile);
         run
     } else {
         let (plan, secrets) = run::planned(&asked)?;

@@ -3,9 +3,7 @@
 use super::consoles;
 use crate::exit::{Trouble, complain};
 use crate::progress::Progress;
-use ::record::{
-    Budget, Cell, Ending, Error, Plan, Profile, Run, RunState, RunWriter, SqliteArchive, Warning,
-};
+use ::record::{Budget, Cell, Ending, Error, Plan, Run, RunState, RunWriter, Warning};
 use engine::{RunProgress, Stop, Watch};
 use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Profiled, ToGuest};
 use indicatif::HumanDuration;
@@ -37,6 +35,8 @@ pub struct GuestSide {
     pub run: Option<Run>,
     /// The answer that lets it go on.
     answer: Option<ToGuest>,
+    /// Why the record does not have what came last.
+    unkept: Option<String>,
     /// Whether all is measured, or nothing more will be.
     ended: bool,
     /// Whether it was told that enough is measured.
@@ -87,6 +87,7 @@ impl GuestSide {
             measuring: Duration::ZERO,
             run: None,
             answer: None,
+            unkept: None,
             ended: false,
             is_enough: false,
         }
@@ -145,7 +146,7 @@ impl GuestSide {
         let time_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let job = Job {
             words: ground.words.to_vec(),
-            resumed: self.run.as_ref().map(without_samples),
+            resumed: self.run.as_ref().map(to_go_on),
             time_s: time_s.unwrap_or_default().as_secs(),
         };
         guest.send(&ToGuest::Job(Box::new(job)))
@@ -179,6 +180,28 @@ impl GuestSide {
 }
 
 impl GuestSide {
+    /// How far it is: the next cell of its plan where all have the same one, else the round of that. Who is further
+    /// waits for the others.
+    fn place(&self, are_alike: bool) -> u64 {
+        let Some(run) = &self.run else { return 0 };
+        // A budget leaves out cells; what an earlier boot left out was not needed then.
+        let next = run.cells.iter().map(|cell| cell.sequence + 1).max().unwrap_or(0);
+        match run.plan.cells.get(next as usize) {
+            None => u64::MAX,
+            Some(_) if are_alike => next,
+            Some(key) => u64::from(key.round),
+        }
+    }
+
+    /// Says once why the record does not take what came.
+    fn note_unkept(&mut self, kept: &Result<(), Error>) {
+        let why = kept.as_ref().err().map(ToString::to_string);
+        if let Some(why) = why.as_ref().filter(|_| self.unkept.is_none()) {
+            complain(&format!("knee: {}: what it measures can't be kept: {why}", self.label));
+        }
+        self.unkept = why;
+    }
+
     /// The facts of its run when that ends: of the host, and what the guest took of it.
     fn facts(&self, ground: &Ground<'_>) -> BTreeMap<String, String> {
         let (cpus, rest) = self.guest.as_ref().map(Guest::cpu_ticks).unwrap_or_default();
@@ -214,14 +237,18 @@ impl GuestSide {
     }
 }
 
-/// The same run, of which no figure is needed to go on.
-fn without_samples(run: &Run) -> Run {
+/// The same run, with the figures that are needed to go on: widths decide how a budget is spent, and times how often a
+/// profile samples.
+fn to_go_on(run: &Run) -> Run {
     let mut run = run.clone();
-    run.profile = Profile::default();
     // It is the host that decides when it is enough.
     run.plan.budget = run.plan.budget.filter(|budget| *budget != UNTIL_DECIDED);
+    let are_needed = run.plan.budget.is_some() || run.plan.profile.is_some();
     for cell in &mut run.cells {
-        cell.metrics.clear();
+        if !are_needed {
+            cell.metrics.clear();
+        }
+        cell.metrics.iter_mut().for_each(|metric| metric.histogram.clear());
     }
     run
 }
@@ -234,17 +261,31 @@ fn without_samples(run: &Run) -> Run {
 pub fn measure(
     sides: &mut [GuestSide],
     ground: &Ground<'_>,
-    archive: &mut SqliteArchive,
+    archive: &mut dyn RunWriter,
 ) -> Result<(), Trouble> {
     if let Some(judge) = ground.judge {
         judge.check(ground.facts)?;
     }
     boot(sides, ground)?;
-    let base = sides.iter().find_map(|side| Some(side.run.as_ref()?.summary.id.clone()));
+    let base = sides.iter().find_map(|side| {
+        let run = side.run.as_ref()?;
+        Some((run.summary.id.clone(), run.plan.clone()))
+    });
+    let plans: Vec<&Plan> =
+        sides.iter().filter_map(|side| Some(&side.run.as_ref()?.plan)).collect();
+    let are_alike = plans.windows(2).all(|two| is_alike(two[0], two[1]));
     for side in &mut *sides {
         let Some(run) = &mut side.run else { continue };
-        run.plan.paired_with =
-            base.clone().filter(|base| *base != run.summary.id).unwrap_or_default();
+        let base = base.as_ref().filter(|(id, _)| *id != run.summary.id);
+        run.plan.paired_with = match base {
+            Some((id, plan)) if is_alike(plan, &run.plan) => id.clone(),
+            Some(_) => {
+                run.warnings.push(not_paired());
+                complain(&format!("knee: {}: {}", side.label, not_paired().what));
+                String::new()
+            }
+            None => String::new(),
+        };
         run.plan.budget = run.plan.budget.or(ground.judge.map(|_| UNTIL_DECIDED));
         run.summary.labels.insert("kernel".to_owned(), side.label.clone());
         run.host_before.facts.extend(ground.facts.clone());
@@ -262,7 +303,9 @@ pub fn measure(
         total: (plan.cells.len() * sides.len()) as u64,
     };
     while !ground.stop.is_requested() && sides.iter().any(|side| !side.ended) {
-        for side in sides.iter_mut().filter(|side| !side.ended) {
+        let first = sides.iter().filter(|side| !side.ended).map(|side| side.place(are_alike)).min();
+        let is_next = |side: &GuestSide| !side.ended && Some(side.place(are_alike)) == first;
+        for side in sides.iter_mut().filter(|side| is_next(side)) {
             progress.begins(side);
             let message = side.next(ground);
             if ground.stop.is_requested() {
@@ -276,7 +319,25 @@ pub fn measure(
         }
     }
     progress.progress.done();
-    sides.iter_mut().try_for_each(|side| interrupt(side, ground, archive))
+    let closed: Result<(), Trouble> =
+        sides.iter_mut().try_for_each(|side| interrupt(side, ground, archive));
+    let lost = sides.iter().find_map(|side| Some((&side.label, side.unkept.as_ref()?)));
+    match lost {
+        None => closed,
+        Some((label, why)) => {
+            Err(Trouble::failed(format!("{label}: not all that it measured could be kept: {why}")))
+        }
+    }
+}
+
+/// Whether cells of these plans can take turns.
+fn is_alike(base: &Plan, other: &Plan) -> bool {
+    base.cells == other.cells
+}
+
+fn not_paired() -> Warning {
+    let what = "Its plan has other cells than that of the first guest, so they took turns only round by round";
+    Warning { what: what.to_owned(), remedy: String::new() }
 }
 
 /// Boots all sides, until their runs begin.
@@ -304,7 +365,7 @@ fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
 fn interrupt(
     side: &mut GuestSide,
     ground: &Ground<'_>,
-    archive: &mut SqliteArchive,
+    archive: &mut dyn RunWriter,
 ) -> Result<(), Trouble> {
     let facts = side.facts(ground);
     side.guest = None;
@@ -386,7 +447,7 @@ fn take(
     side: &mut GuestSide,
     message: Result<FromGuest, GuestFault>,
     ground: &Ground<'_>,
-    archive: &mut SqliteArchive,
+    archive: &mut dyn RunWriter,
     progress: &mut Shown,
 ) -> Result<(), Trouble> {
     let is_over = matches!(message, Ok(FromGuest::Finish(_)));
@@ -397,18 +458,14 @@ fn take(
     let kept = match message {
         Ok(FromGuest::Cell(cell)) => {
             let kept = archive.commit(number, &cell);
-            progress.ended(&cell);
-            run.cells.push(*cell);
+            // What is not kept comes again.
+            if kept.is_ok() {
+                progress.ended(&cell);
+                run.cells.push(*cell);
+            }
             kept
         }
-        Ok(FromGuest::Profiled(profiled)) => {
-            let Profiled { cell, frames, stacks, code } = *profiled;
-            run.profile.frames.extend(frames);
-            run.profile.stacks.extend(stacks);
-            run.profile.code.extend(code);
-            run.profile.cells.push(cell);
-            archive.commit_profiled(number, &run.profile, run.profile.cells.len() - 1)
-        }
+        Ok(FromGuest::Profiled(new)) => keep_profiled(archive, run, *new),
         Ok(FromGuest::Finish(mut ending)) => {
             side.ended = true;
             if side.is_enough {
@@ -433,13 +490,39 @@ fn take(
             return Ok(());
         }
     };
+    side.note_unkept(&kept);
     side.answer = Some(answer(number, kept));
     Ok(())
+}
+
+/// Keeps a cell of a profile, and what is new with it, wholly or not at all: what is not kept comes again.
+fn keep_profiled(archive: &mut dyn RunWriter, run: &mut Run, new: Profiled) -> Result<(), Error> {
+    let profile = &mut run.profile;
+    let (frames, stacks) = (profile.frames.len(), profile.stacks.len());
+    let (code, cells) = (profile.code.len(), profile.cells.len());
+    profile.frames.extend(new.frames);
+    profile.stacks.extend(new.stacks);
+    profile.code.extend(new.code);
+    profile.cells.push(new.cell);
+    let kept = archive.commit_profiled(run.summary.number, profile, cells);
+    if kept.is_err() {
+        profile.frames.truncate(frames);
+        profile.stacks.truncate(stacks);
+        profile.code.truncate(code);
+        profile.cells.truncate(cells);
+    }
+    kept
 }
 
 /// Boots a side that died again, as often as is worth it.
 fn died(side: &mut GuestSide, fault: &GuestFault, ground: &Ground<'_>) {
     let mut fault = fault.clone();
+    if side.unkept.is_some() {
+        // It ends when it has measured all, and still has cells that the record does not take.
+        side.ended = true;
+        side.guest = None;
+        return;
+    }
     while side.boots < fault.boots_max() && !ground.stop.is_requested() {
         complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
         side.answer = None;
@@ -474,3 +557,6 @@ fn cpu_facts(cpus: &[u64], rest: u64) -> BTreeMap<String, String> {
     facts.insert("vm.rest.time".to_owned(), seconds(rest));
     facts
 }
+
+#[cfg(test)]
+mod tests;

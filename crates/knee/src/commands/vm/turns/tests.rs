@@ -1,0 +1,150 @@
+//! What is kept of guests, and whose turn it is: without guests.
+
+use super::*;
+use ::record::{CellKey, Metric, Profile, ProfilePlan};
+use guest::{Accelerator, Kernel, Machine};
+
+/// Takes what it is given, unless it is full.
+#[derive(Default)]
+struct Record {
+    is_full: bool,
+    cells: Vec<Cell>,
+    profile: Profile,
+    ended: Option<RunState>,
+}
+
+impl Record {
+    fn taken(&self) -> Result<(), Error> {
+        let what = "no space left on device".to_owned();
+        if self.is_full { Err(Error::Invalid { path: "record".into(), what }) } else { Ok(()) }
+    }
+}
+
+impl RunWriter for Record {
+    fn begin(&mut self, _: &Run) -> Result<i64, Error> {
+        self.taken().map(|()| 1)
+    }
+
+    fn commit(&mut self, _: i64, cell: &Cell) -> Result<(), Error> {
+        self.taken().map(|()| self.cells.push(cell.clone()))
+    }
+
+    fn commit_profiled(&mut self, _: i64, profile: &Profile, _: usize) -> Result<(), Error> {
+        self.taken().map(|()| self.profile = profile.clone())
+    }
+
+    fn finish(&mut self, _: i64, ending: &Ending) -> Result<(), Error> {
+        self.taken().map(|()| self.ended = Some(ending.state))
+    }
+}
+
+fn cell(sequence: u64, round: u32) -> Cell {
+    let latency = Metric { histogram: "x".into(), ..fixtures::metric("latency", vec![3.0]) };
+    let cell = fixtures::cell("poll", "poll", sequence, round).build();
+    Cell { sequence, metrics: vec![latency], ..cell }
+}
+
+/// A side whose run has a plan of two cells in each of two rounds.
+fn side() -> GuestSide {
+    let kernel = Kernel { path: "bzImage".into(), machine: Machine::X86, release: "6.1".into() };
+    let hardware = Hardware {
+        kernel,
+        cpus: 1,
+        memory_mib: 64,
+        cpu: "max".into(),
+        append: String::new(),
+        accelerator: Accelerator::Tcg,
+    };
+    let mut run = fixtures::run(fixtures::workload("poll")).complete();
+    run.plan.cells = (0..4).map(|at| cell(at, at as u32 / 2).key).collect::<Vec<CellKey>>();
+    run.summary.state = RunState::Open;
+    GuestSide { run: Some(run), ..GuestSide::new("6.1".into(), hardware) }
+}
+
+/// Gives `message` to a side.
+fn come(side: &mut GuestSide, record: &mut Record, message: Result<FromGuest, GuestFault>) {
+    let (facts, stop) = (BTreeMap::new(), Stop::never().unwrap());
+    let nowhere = Path::new("/nowhere");
+    let ground = Ground {
+        knee: nowhere,
+        initramfs: nowhere,
+        directory: nowhere,
+        host_cpus: &[],
+        words: &[],
+        facts: &facts,
+        stop: &stop,
+        judge: None,
+    };
+    let mut shown = Shown { progress: Progress::new(1), begun: Instant::now(), done: 0, total: 4 };
+    let before = side.run.as_ref().unwrap().cells.len();
+    take(side, message, &ground, record, &mut shown).unwrap();
+    assert_eq!(shown.done as usize, side.run.as_ref().unwrap().cells.len() - before);
+}
+
+#[test]
+fn what_the_record_refuses_is_not_measured() {
+    let (mut side, mut record) = (side(), Record { is_full: true, ..Record::default() });
+    let first = || Ok(FromGuest::Cell(Box::new(cell(0, 0))));
+    come(&mut side, &mut record, first());
+    assert!(side.run.as_ref().unwrap().cells.is_empty());
+    assert!(matches!(side.answer, Some(ToGuest::Lost(_))));
+    assert!(side.unkept.as_ref().unwrap().contains("no space left"));
+    record.is_full = false;
+    come(&mut side, &mut record, first());
+    assert_eq!((side.unkept.as_ref(), side.run.as_ref().unwrap().cells.len()), (None, 1));
+    assert_eq!(record.cells.len(), 1);
+    // A guest that has cells left over ends, and is not booted again for that.
+    record.is_full = true;
+    come(&mut side, &mut record, Ok(FromGuest::Cell(Box::new(cell(1, 0)))));
+    come(&mut side, &mut record, Err(GuestFault::Mute));
+    assert!(side.ended && side.unkept.is_some() && side.boots == 0);
+}
+
+#[test]
+fn a_profile_that_is_refused_leaves_nothing_behind() {
+    let (mut side, mut record) = (side(), Record { is_full: true, ..Record::default() });
+    let profile = fixtures::profile()
+        .cell(cell(0, 0).key, "latency", (1, 1), [("knee;main;poll_[k]", 3)])
+        .build();
+    let new = || {
+        let Profile { frames, stacks, code, cells } = profile.clone();
+        let cell = cells[0].clone();
+        Ok(FromGuest::Profiled(Box::new(Profiled { cell, frames, stacks, code })))
+    };
+    come(&mut side, &mut record, new());
+    assert_eq!(side.run.as_ref().unwrap().profile, Profile::default());
+    record.is_full = false;
+    come(&mut side, &mut record, new());
+    assert_eq!((&side.run.as_ref().unwrap().profile, &record.profile), (&profile, &profile));
+}
+
+#[test]
+fn a_guest_that_goes_on_has_the_figures_that_decide() {
+    let mut run = side().run.unwrap();
+    run.cells = vec![cell(0, 0)];
+    run.profile = fixtures::profile().build();
+    assert!(to_go_on(&run).cells[0].metrics.is_empty());
+    let budget = Some(::record::Budget { time_ms: 0, precision: 0.1 });
+    let profile = Some(ProfilePlan { frequency_hz: 997, measure_ms: 100 });
+    for (budget, profile) in [(budget, None), (None, profile)] {
+        (run.plan.budget, run.plan.profile) = (budget, profile);
+        let metric = &to_go_on(&run).cells[0].metrics[0];
+        assert_eq!((metric.samples.as_slice(), metric.histogram.as_str()), (&[3.0][..], ""));
+    }
+    assert_eq!(to_go_on(&run).profile, run.profile);
+}
+
+#[test]
+fn who_is_further_waits_for_the_others() {
+    let mut side = side();
+    assert_eq!([true, false].map(|alike| side.place(alike)), [0, 0]);
+    side.run.as_mut().unwrap().cells = vec![cell(0, 0), cell(2, 1)];
+    assert_eq!([true, false].map(|alike| side.place(alike)), [3, 1]);
+    side.run.as_mut().unwrap().cells.push(cell(3, 1));
+    assert_eq!(side.place(true), u64::MAX);
+    let plan = |side: &GuestSide| side.run.as_ref().unwrap().plan.clone();
+    let mut other = plan(&side);
+    assert!(is_alike(&plan(&side), &other));
+    other.cells.swap(0, 1);
+    assert!(!is_alike(&plan(&side), &other));
+}

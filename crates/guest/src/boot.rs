@@ -5,8 +5,10 @@ use crate::machine::{CONSOLE, Hardware, LOG, WIRE};
 use crate::message::{FromGuest, ToGuest};
 use crate::wire::{WireFault, receive, send};
 use engine::{Guarded, Scratch};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -127,16 +129,28 @@ impl Guest {
             }
         };
         wire.set_read_timeout(Some(LOOK)).map_err(failed)?;
+        wire.set_write_timeout(Some(LOOK)).map_err(failed)?;
         Ok(Guest { qemu, wire, has_spoken: false, directory })
     }
 
-    /// Sends `message`.
+    /// Sends `message`, which the guest takes within `patience`. `is_over` may end the wait sooner.
     ///
     /// # Errors
     /// Why the guest can't have it.
-    pub fn send(&mut self, message: &ToGuest) -> Result<(), GuestFault> {
-        let sent = send(&mut self.wire, message);
-        sent.map_err(|fault| self.fault(&fault))
+    pub fn send(
+        &mut self,
+        message: &ToGuest,
+        patience: Duration,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(), GuestFault> {
+        let console = self.console_path();
+        let mut has_ended = || Ok(is_endless(&console) || self.qemu.has_ended()?);
+        let wait = Wait { until: Instant::now() + patience, is_over, has_ended: &mut has_ended };
+        let sent = send(&mut Patient { wire: &self.wire, wait, seen: Vec::new() }, message);
+        sent.map_err(|fault| match fault {
+            fault if fault.is_late() => self.late(patience),
+            fault => self.fault(&fault),
+        })
     }
 
     /// The next message, which comes within `patience`. `is_over` may end the wait sooner.
@@ -148,8 +162,10 @@ impl Guest {
         patience: Duration,
         is_over: &dyn Fn() -> bool,
     ) -> Result<FromGuest, GuestFault> {
-        let until = Instant::now() + patience;
-        let mut port = Patient { guest: self, until, is_over, seen: Vec::new() };
+        let console = self.console_path();
+        let mut has_ended = || Ok(is_endless(&console) || self.qemu.has_ended()?);
+        let wait = Wait { until: Instant::now() + patience, is_over, has_ended: &mut has_ended };
+        let mut port = Patient { wire: &self.wire, wait, seen: Vec::new() };
         let message = receive(&mut port);
         let seen = match message {
             Err(WireFault::Damaged(_)) => port.rest(),
@@ -158,20 +174,20 @@ impl Guest {
         let has_spoken = self.has_spoken;
         self.has_spoken |= message.is_ok();
         message.map_err(|fault| match fault {
-            WireFault::Port(error) if error.kind() == io::ErrorKind::TimedOut => {
-                match self.console() {
-                    console if console.line.is_empty() && !has_spoken => {
-                        GuestFault::Silent(patience)
-                    }
-                    console => GuestFault::Late(patience, console),
-                }
-            }
+            fault if fault.is_late() => self.late(patience),
             // A kernel with one serial port may take the other one for its console.
             WireFault::Damaged(_) if !has_spoken && self.console().line.is_empty() => {
                 GuestFault::Ended(Console::from_text(&String::from_utf8_lossy(&seen)))
             }
             fault => self.fault(&fault),
         })
+    }
+
+    fn late(&self, patience: Duration) -> GuestFault {
+        match self.console() {
+            console if console.line.is_empty() && !self.has_spoken => GuestFault::Silent(patience),
+            console => GuestFault::Late(patience, console),
+        }
     }
 
     fn fault(&mut self, fault: &WireFault) -> GuestFault {
@@ -210,6 +226,17 @@ impl Guest {
     /// The file of the console, which goes with this value.
     pub fn console_path(&self) -> PathBuf {
         self.directory.path().join(CONSOLE)
+    }
+
+    /// Whether something has come that was not received, or nothing will come any more.
+    pub fn is_readable(&self) -> bool {
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        !matches!(recv(&self.wire, &mut [0], flags), Err(Errno::AGAIN | Errno::INTR))
+    }
+
+    /// What is wrong with it where it does nothing but fill its console.
+    pub fn complains(&self) -> Option<GuestFault> {
+        is_endless(&self.console_path()).then(|| GuestFault::Ended(self.console()))
     }
 
     /// The first line of an oops of its kernel, if it had one.
@@ -260,13 +287,53 @@ fn thread_of(stat: &str) -> Option<(Option<u32>, u64)> {
     Some((number.and_then(|number| number.parse().ok()), ticks))
 }
 
-/// A read from the wire that waits until it is over.
-struct Patient<'a> {
-    guest: &'a mut Guest,
+/// Whether the console in this file is that of a guest that does nothing but complain.
+fn is_endless(console: &Path) -> bool {
+    fs::metadata(console).is_ok_and(|file| file.len() > BYTES_MAX)
+}
+
+/// How long the host waits for a guest.
+struct Wait<'a> {
     until: Instant,
     is_over: &'a dyn Fn() -> bool,
+    /// Whether it will never say anything.
+    has_ended: &'a mut dyn FnMut() -> io::Result<bool>,
+}
+
+impl Wait<'_> {
+    fn check(&self) -> io::Result<()> {
+        let is_over = Instant::now() > self.until || (self.is_over)();
+        if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+    }
+}
+
+/// The wire, read and written until the wait for it is over: also by a guest that takes or gives a byte now and then.
+struct Patient<'a> {
+    wire: &'a UnixStream,
+    wait: Wait<'a>,
     /// What was read.
     seen: Vec<u8>,
+}
+
+impl Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            self.wait.check()?;
+            match self.wire.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if (self.wait.has_ended)()? {
+                        return Err(io::ErrorKind::BrokenPipe.into());
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                written => return written,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Patient<'_> {
@@ -274,8 +341,8 @@ impl Patient<'_> {
     fn rest(mut self) -> Vec<u8> {
         let mut bytes = [0; 256];
         while self.seen.len() < SEEN_MAX {
-            match self.guest.wire.read(&mut bytes) {
-                Ok(1..) if self.until > Instant::now() => {}
+            match self.wire.read(&mut bytes) {
+                Ok(1..) if self.wait.check().is_ok() => {}
                 _ => break,
             }
             self.seen.extend(bytes);
@@ -289,14 +356,10 @@ impl Patient<'_> {
 impl Read for Patient<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.guest.wire.read(bytes) {
+            self.wait.check()?;
+            match self.wire.read(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if Instant::now() > self.until || (self.is_over)() {
-                        return Err(io::ErrorKind::TimedOut.into());
-                    }
-                    let console = fs::metadata(self.guest.console_path());
-                    let is_endless = console.is_ok_and(|file| file.len() > BYTES_MAX);
-                    if is_endless || self.guest.qemu.has_ended()? {
+                    if (self.wait.has_ended)()? {
                         return Ok(0);
                     }
                 }
@@ -315,6 +378,50 @@ impl Read for Patient<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a guest comes to that does `trickle` with its end of the wire, where `use_port` has half a second for it.
+    fn is_late(
+        trickle: fn(UnixStream),
+        use_port: fn(&mut Patient<'_>) -> Result<(), WireFault>,
+    ) -> bool {
+        let (host, guest) = UnixStream::pair().unwrap();
+        host.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        host.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
+        let other = thread::spawn(move || trickle(guest));
+        let until = Instant::now() + Duration::from_millis(500);
+        let wait = Wait { until, is_over: &|| false, has_ended: &mut || Ok(false) };
+        let mut port = Patient { wire: &host, wait, seen: Vec::new() };
+        let came = use_port(&mut port);
+        drop(host);
+        other.join().unwrap();
+        came.is_err_and(|fault| fault.is_late())
+    }
+
+    #[test]
+    fn a_guest_that_trickles_is_late_as_one_that_says_nothing() {
+        let trickle = |mut guest: UnixStream| {
+            let head = [&b"knee"[..], &1_000_000_u32.to_le_bytes(), &[0; 4]].concat();
+            let mut all = head.into_iter().chain(std::iter::repeat(0));
+            while guest.write_all(&[all.next().unwrap()]).is_ok() {
+                thread::sleep(Duration::from_millis(5));
+            }
+        };
+        assert!(is_late(trickle, |port| receive::<Vec<String>>(port).map(drop)));
+    }
+
+    #[test]
+    fn a_guest_that_takes_nothing_is_late() {
+        let idle = |guest: UnixStream| {
+            thread::sleep(Duration::from_secs(1));
+            drop(guest);
+        };
+        let long: fn(&mut Patient<'_>) -> Result<(), WireFault> = |port| {
+            let noise: Vec<u64> =
+                (0..400_000_u64).map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+            send(port, &noise)
+        };
+        assert!(is_late(idle, long));
+    }
 
     #[test]
     fn threads_of_qemu_are_distinguished() {

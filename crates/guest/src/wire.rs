@@ -14,7 +14,9 @@ use thiserror::Error;
 
 const MAGIC: [u8; 4] = *b"knee";
 /// No message is longer; what claims to be is garbage.
-const LENGTH_MAX: u32 = 256 << 20;
+const LENGTH_MAX: u32 = 32 << 20;
+/// Nor has it more bytes than these when it is inflated.
+const INFLATED_MAX: u64 = 512 << 20;
 
 /// Why there is no message.
 #[derive(Debug, Error)]
@@ -31,6 +33,13 @@ pub enum WireFault {
     /// It is whole, and no message of this version of knee.
     #[error("a message of another version of knee: {0}")]
     Foreign(#[from] serde_json::Error),
+}
+
+impl WireFault {
+    /// Whether the wait for the peer was over.
+    pub(crate) fn is_late(&self) -> bool {
+        matches!(self, WireFault::Port(error) if error.kind() == io::ErrorKind::TimedOut)
+    }
 }
 
 /// Writes `message` as one frame.
@@ -76,7 +85,12 @@ pub fn receive<T: DeserializeOwned>(port: &mut impl Read) -> Result<T, WireFault
     if crc32fast::hash(&body) != sum {
         return Err(WireFault::Damaged("its check sum is wrong"));
     }
-    Ok(serde_json::from_reader(ZlibDecoder::new(body.as_slice()))?)
+    inflated(&body, INFLATED_MAX)
+}
+
+/// The message in `body`, of which no more than `bytes_max` are inflated.
+fn inflated<T: DeserializeOwned>(body: &[u8], bytes_max: u64) -> Result<T, WireFault> {
+    Ok(serde_json::from_reader(ZlibDecoder::new(body).take(bytes_max))?)
 }
 
 fn fill(port: &mut impl Read, bytes: &mut [u8]) -> Result<(), WireFault> {
@@ -117,6 +131,13 @@ mod tests {
             flipped[bit / 8] ^= 1 << (bit % 8);
             assert!(receive::<Vec<String>>(&mut flipped.as_slice()).is_err(), "bit {bit}");
         }
+    }
+
+    #[test]
+    fn no_more_than_so_much_is_inflated() {
+        let (body, length) = (&frame()[12..], 1 + 40 * 9);
+        assert!(inflated::<Vec<String>>(body, length).is_ok());
+        assert!(inflated::<Vec<String>>(body, length - 1).is_err());
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Several guests that measure in turns: each waits with its next cell until the others have ended theirs.
 
+mod died_in;
+mod ticks;
+
 use super::consoles;
 use crate::exit::{Trouble, complain};
 use crate::progress::Progress;
@@ -7,12 +10,18 @@ use ::record::{Budget, Cell, Ending, Error, Plan, Run, RunState, RunWriter, Warn
 use engine::{RunProgress, Stop, Watch};
 use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Profiled, ToGuest};
 use indicatif::HumanDuration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
+use ticks::Ticks;
 
 /// A kernel is up within seconds, and within this even where its host is busy.
 const UP_MAX: Duration = Duration::from_secs(180);
+/// How often guests that boot are looked at.
+const UP_LOOK: Duration = Duration::from_millis(20);
+/// A guest is booted so often at most, however far each boot comes.
+const BOOTS_MAX: u32 = 20;
 /// What a cell takes beyond its deadline: the guest's own instrument ends it first.
 const CELL_MARGIN: Duration = Duration::from_secs(120);
 
@@ -25,12 +34,22 @@ pub struct GuestSide {
     guest: Option<Guest>,
     /// How often it was booted.
     boots: u32,
+    /// How often since something of it was kept.
+    tries: u32,
+    /// The cell that it died in last.
+    died_at: Option<usize>,
+    /// Cells that failed because it died in them.
+    given_up: BTreeSet<usize>,
+    /// The time of its CPUs on the host, in ticks.
+    ticks: Ticks,
     /// When its last boot began.
     booted: Instant,
     /// From then until knee in it was up.
     up: Duration,
     /// The time of its own turns.
     measuring: Duration,
+    /// The time of the last of them.
+    turn: Duration,
     /// What has come of its run; its plan and its cells, once it began.
     pub run: Option<Run>,
     /// The answer that lets it go on.
@@ -82,9 +101,14 @@ impl GuestSide {
             hardware,
             guest: None,
             boots: 0,
+            tries: 0,
+            died_at: None,
+            given_up: BTreeSet::new(),
+            ticks: Ticks::default(),
             booted: Instant::now(),
             up: Duration::ZERO,
             measuring: Duration::ZERO,
+            turn: Duration::ZERO,
             run: None,
             answer: None,
             unkept: None,
@@ -117,8 +141,12 @@ impl GuestSide {
     /// Starts QEMU with it.
     fn start(&mut self, ground: &Ground<'_>) -> Result<(), GuestFault> {
         // What is left of an earlier boot ends first.
+        self.look_at_ticks();
         self.guest = None;
+        self.ticks.add_up();
         self.boots += 1;
+        self.tries += 1;
+        self.up = Duration::ZERO;
         self.booted = Instant::now();
         let name = format!("guest-{}-{}", std::process::id(), fastrand::u32(..));
         let directory: PathBuf = ground.directory.join(name);
@@ -139,8 +167,11 @@ impl GuestSide {
                 ));
             }
         }
-        self.up = self.booted.elapsed();
-        for warning in guest.qemu_warnings() {
+        let warnings = guest.qemu_warnings();
+        if self.up.is_zero() {
+            self.up = self.booted.elapsed();
+        }
+        for warning in warnings {
             complain(&format!("knee: {}: QEMU warns: {warning}", self.label));
         }
         let time_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -149,7 +180,12 @@ impl GuestSide {
             resumed: self.run.as_ref().map(to_go_on),
             time_s: time_s.unwrap_or_default().as_secs(),
         };
-        guest.send(&ToGuest::Job(Box::new(job)))
+        guest.send(&ToGuest::Job(Box::new(job)), UP_MAX, &|| ground.stop.is_requested())
+    }
+
+    /// Whether another boot after this fault may come further.
+    fn may_boot(&self, fault: &GuestFault) -> bool {
+        self.tries < fault.boots_max() && self.boots < BOOTS_MAX
     }
 
     fn is_not_booted<T>(&self) -> Result<T, GuestFault> {
@@ -169,12 +205,16 @@ impl GuestSide {
         let deadline_ms = self.run.as_ref().map_or(0, |run| run.plan.deadline_ms);
         let begun = Instant::now();
         let Some(guest) = &mut self.guest else { return self.is_not_booted() };
-        if let Some(answer) = self.answer.take() {
-            guest.send(&answer)?;
-        }
         let patience = Duration::from_millis(deadline_ms) + CELL_MARGIN;
-        let message = guest.receive(patience, &|| ground.stop.is_requested());
-        self.measuring += begun.elapsed();
+        let is_over = || ground.stop.is_requested();
+        let sent = match self.answer.take() {
+            Some(answer) => guest.send(&answer, patience, &is_over),
+            None => Ok(()),
+        };
+        let message = sent.and_then(|()| guest.receive(patience, &is_over));
+        self.turn = begun.elapsed();
+        self.measuring += self.turn;
+        self.look_at_ticks();
         message
     }
 }
@@ -184,13 +224,37 @@ impl GuestSide {
     /// waits for the others.
     fn place(&self, are_alike: bool) -> u64 {
         let Some(run) = &self.run else { return 0 };
-        // A budget leaves out cells; what an earlier boot left out was not needed then.
-        let next = run.cells.iter().map(|cell| cell.sequence + 1).max().unwrap_or(0);
-        match run.plan.cells.get(next as usize) {
+        let next = self.next_cell(run);
+        match run.plan.cells.get(next) {
             None => u64::MAX,
-            Some(_) if are_alike => next,
+            Some(_) if are_alike => next as u64,
             Some(key) => u64::from(key.round),
         }
+    }
+
+    /// The place in the plan of the cell that it measures next, or a later one where a budget leaves some out.
+    fn next_cell(&self, run: &Run) -> usize {
+        let ended = run.cells.iter().map(|cell| cell.sequence as usize);
+        // What an earlier boot left out was not needed then.
+        let behind = ended.filter(|at| !self.given_up.contains(at)).map(|at| at + 1).max();
+        let mut next = behind.unwrap_or(0);
+        while self.given_up.contains(&next) {
+            next += 1;
+        }
+        next
+    }
+
+    /// Notes that its first word has come, if it has not come before.
+    fn note_up(&mut self) {
+        if self.up.is_zero() {
+            self.up = self.booted.elapsed();
+        }
+    }
+
+    /// Reads what its CPUs have had so far: of a guest that ended there is nothing to read.
+    fn look_at_ticks(&mut self) {
+        let (cpus, rest) = self.guest.as_ref().map(Guest::cpu_ticks).unwrap_or_default();
+        self.ticks.see(&cpus, rest);
     }
 
     /// Says once why the record does not take what came.
@@ -204,7 +268,7 @@ impl GuestSide {
 
     /// The facts of its run when that ends: of the host, and what the guest took of it.
     fn facts(&self, ground: &Ground<'_>) -> BTreeMap<String, String> {
-        let (cpus, rest) = self.guest.as_ref().map(Guest::cpu_ticks).unwrap_or_default();
+        let Ticks { cpus, rest, .. } = self.ticks.all();
         let mut facts = ground.facts.clone();
         facts.extend(cpu_facts(&cpus, rest));
         let own = [
@@ -267,6 +331,22 @@ pub fn measure(
         judge.check(ground.facts)?;
     }
     boot(sides, ground)?;
+    let measured = in_turns(sides, ground, archive);
+    let closed: Vec<Result<(), Trouble>> =
+        sides.iter_mut().map(|side| interrupt(side, ground, archive)).collect();
+    let lost = sides.iter().find_map(|side| Some((&side.label, side.unkept.as_ref()?)));
+    let kept = lost.map_or(Ok(()), |(label, why)| {
+        Err(Trouble::failed(format!("{label}: not all that it measured could be kept: {why}")))
+    });
+    measured.and(kept).and(closed.into_iter().collect())
+}
+
+/// Begins the runs of all sides that are up, and measures until all have ended.
+fn in_turns(
+    sides: &mut [GuestSide],
+    ground: &Ground<'_>,
+    archive: &mut dyn RunWriter,
+) -> Result<(), Trouble> {
     let base = sides.iter().find_map(|side| {
         let run = side.run.as_ref()?;
         Some((run.summary.id.clone(), run.plan.clone()))
@@ -303,6 +383,17 @@ pub fn measure(
         total: (plan.cells.len() * sides.len()) as u64,
     };
     while !ground.stop.is_requested() && sides.iter().any(|side| !side.ended) {
+        for side in sides.iter_mut().filter(|side| !side.ended) {
+            let fault = side.guest.as_ref().and_then(Guest::complains);
+            if let Some(fault) = fault {
+                died(side, &fault, ground);
+            }
+        }
+        let is_lost = |side: &GuestSide| side.ended && !side.is_complete();
+        if ground.judge.is_some() && sides.iter().any(is_lost) {
+            // There is nothing to judge without it.
+            break;
+        }
         let first = sides.iter().filter(|side| !side.ended).map(|side| side.place(are_alike)).min();
         let is_next = |side: &GuestSide| !side.ended && Some(side.place(are_alike)) == first;
         for side in sides.iter_mut().filter(|side| is_next(side)) {
@@ -311,7 +402,7 @@ pub fn measure(
             if ground.stop.is_requested() {
                 break;
             }
-            take(side, message, ground, archive, &mut progress)?;
+            take(side, message, ground, archive, &mut progress);
         }
         let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
         if ground.judge.is_some_and(|judge| judge.is_enough(&runs)) {
@@ -319,15 +410,7 @@ pub fn measure(
         }
     }
     progress.progress.done();
-    let closed: Result<(), Trouble> =
-        sides.iter_mut().try_for_each(|side| interrupt(side, ground, archive));
-    let lost = sides.iter().find_map(|side| Some((&side.label, side.unkept.as_ref()?)));
-    match lost {
-        None => closed,
-        Some((label, why)) => {
-            Err(Trouble::failed(format!("{label}: not all that it measured could be kept: {why}")))
-        }
-    }
+    Ok(())
 }
 
 /// Whether cells of these plans can take turns.
@@ -349,16 +432,52 @@ fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
         0,
         &format!("booting {}: {}", printable::quantity(all as u64, "guest"), labels.join(", ")),
     );
+    let mut troubles = Vec::new();
     for side in &mut *sides {
-        side.start(ground).map_err(|fault| refused(side, &fault))?;
+        if let Err(fault) = side.start(ground) {
+            troubles.push(refused(side, &fault));
+            side.ended = true;
+        }
     }
-    let begun = sides.iter_mut().enumerate().try_for_each(|(index, side)| {
-        begin(side, ground)?;
-        progress.at(index as u64 + 1, &format!("{} is up", side.label));
-        Ok(())
-    });
+    await_first_words(sides, ground);
+    // A judge has nothing to judge without one of them.
+    let may_lack = |ground: &Ground<'_>| ground.judge.is_none() && !ground.stop.is_requested();
+    for (index, side) in sides.iter_mut().enumerate().filter(|(_, side)| !side.ended) {
+        if !troubles.is_empty() && !may_lack(ground) {
+            break;
+        }
+        match begin(side, ground) {
+            Ok(()) => progress.at(index as u64 + 1, &format!("{} is up", side.label)),
+            Err(trouble) => {
+                (side.ended, side.guest) = (true, None);
+                troubles.push(trouble);
+            }
+        }
+    }
     progress.done();
-    begun
+    if may_lack(ground) && sides.iter().any(|side| side.run.is_some()) {
+        troubles.iter().for_each(Trouble::say);
+        return Ok(());
+    }
+    troubles.into_iter().next().map_or(Ok(()), Err)
+}
+
+/// Notes when each side is up. Their jobs are given one after the other, when all are up or the first has failed.
+fn await_first_words(sides: &mut [GuestSide], ground: &Ground<'_>) {
+    while !ground.stop.is_requested() {
+        for side in sides.iter_mut() {
+            if side.guest.as_ref().is_some_and(Guest::is_readable) {
+                side.note_up();
+            }
+        }
+        let is_waiting = |side: &GuestSide| {
+            side.up.is_zero() && side.booted.elapsed() < UP_MAX && side.guest.is_some()
+        };
+        if !sides.iter().any(is_waiting) {
+            return;
+        }
+        thread::sleep(UP_LOOK);
+    }
 }
 
 /// Closes a run that will not go on: the user ended it, or its guest can't be booted any more.
@@ -427,7 +546,7 @@ fn begin(side: &mut GuestSide, ground: &Ground<'_>) -> Result<(), Trouble> {
             Err(_) if ground.stop.is_requested() => {
                 return Err(Trouble::interrupted("interrupted"));
             }
-            Err(fault) if side.boots < fault.boots_max() => {
+            Err(fault) if side.may_boot(&fault) => {
                 complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
                 side.start(ground).map_err(|fault| refused(side, &fault))?;
             }
@@ -449,11 +568,11 @@ fn take(
     ground: &Ground<'_>,
     archive: &mut dyn RunWriter,
     progress: &mut Shown,
-) -> Result<(), Trouble> {
+) {
     let is_over = matches!(message, Ok(FromGuest::Finish(_)));
     let (facts, oops) =
         if is_over { (side.facts(ground), side.oops()) } else { Default::default() };
-    let Some(run) = &mut side.run else { return Ok(()) };
+    let Some(run) = &mut side.run else { return };
     let number = run.summary.number;
     let kept = match message {
         Ok(FromGuest::Cell(cell)) => {
@@ -462,6 +581,7 @@ fn take(
             if kept.is_ok() {
                 progress.ended(&cell);
                 run.cells.push(*cell);
+                (side.tries, side.died_at) = (1, None);
             }
             kept
         }
@@ -479,20 +599,24 @@ fn take(
             (run.summary.state, run.summary.ended) = (ending.state, Some(ending.ended));
             kept
         }
-        Ok(FromGuest::Refused { line, exit }) => return Err(Trouble::of_guest(line, exit)),
+        Ok(FromGuest::Refused { line, .. }) => {
+            (side.ended, side.guest) = (true, None);
+            complain(&format!("knee: {}: {line}; what it measured is kept", side.label));
+            return;
+        }
         Ok(FromGuest::Up | FromGuest::Begin(_)) => {
             side.ended = true;
             complain(&format!("knee: {}: it began again; what it measured is kept", side.label));
-            return Ok(());
+            return;
         }
         Err(fault) => {
+            died_in::note(side, &fault, archive, progress);
             died(side, &fault, ground);
-            return Ok(());
+            return;
         }
     };
     side.note_unkept(&kept);
     side.answer = Some(answer(number, kept));
-    Ok(())
 }
 
 /// Keeps a cell of a profile, and what is new with it, wholly or not at all: what is not kept comes again.
@@ -523,7 +647,7 @@ fn died(side: &mut GuestSide, fault: &GuestFault, ground: &Ground<'_>) {
         side.guest = None;
         return;
     }
-    while side.boots < fault.boots_max() && !ground.stop.is_requested() {
+    while side.may_boot(&fault) && !ground.stop.is_requested() {
         complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
         side.answer = None;
         match side.start(ground).and_then(|()| side.employ(ground)) {

@@ -2,7 +2,8 @@
 
 use super::*;
 use ::record::{CellKey, Metric, Profile, ProfilePlan};
-use guest::{Accelerator, Kernel, Machine};
+use ::record::{FailureReason, Outcome};
+use guest::{Accelerator, Console, Kernel, Machine};
 
 /// Takes what it is given, unless it is full.
 #[derive(Default)]
@@ -40,7 +41,7 @@ impl RunWriter for Record {
 
 fn cell(sequence: u64, round: u32) -> Cell {
     let latency = Metric { histogram: "x".into(), ..fixtures::metric("latency", vec![3.0]) };
-    let cell = fixtures::cell("poll", "poll", sequence, round).build();
+    let cell = fixtures::cell("poll", "poll", sequence % 2, round).build();
     Cell { sequence, metrics: vec![latency], ..cell }
 }
 
@@ -77,7 +78,7 @@ fn come(side: &mut GuestSide, record: &mut Record, message: Result<FromGuest, Gu
     };
     let mut shown = Shown { progress: Progress::new(1), begun: Instant::now(), done: 0, total: 4 };
     let before = side.run.as_ref().unwrap().cells.len();
-    take(side, message, &ground, record, &mut shown).unwrap();
+    take(side, message, &ground, record, &mut shown);
     assert_eq!(shown.done as usize, side.run.as_ref().unwrap().cells.len() - before);
 }
 
@@ -132,6 +133,40 @@ fn a_guest_that_goes_on_has_the_figures_that_decide() {
         assert_eq!((metric.samples.as_slice(), metric.histogram.as_str()), (&[3.0][..], ""));
     }
     assert_eq!(to_go_on(&run).profile, run.profile);
+}
+
+#[test]
+fn a_cell_that_a_guest_dies_in_twice_fails_and_the_guest_goes_on() {
+    let (mut side, mut record) = (side(), Record::default());
+    come(&mut side, &mut record, Err(GuestFault::Mute));
+    assert!(record.cells.is_empty());
+    come(&mut side, &mut record, Err(GuestFault::Mute));
+    let sequences =
+        |record: &Record| -> Vec<u64> { record.cells.iter().map(|cell| cell.sequence).collect() };
+    assert_eq!(sequences(&record), [0, 2], "nothing was measured at its place: no round can");
+    let is_unknown = |cell: &Cell| {
+        matches!(&cell.outcome, Outcome::Failed { reason: FailureReason::EndUnknown { .. }, .. })
+    };
+    assert!(record.cells.iter().all(is_unknown));
+    assert_eq!(side.place(true), 1);
+    come(&mut side, &mut record, Ok(FromGuest::Cell(Box::new(cell(1, 0)))));
+    assert_eq!((side.place(true), side.tries), (3, 1));
+    for _ in 0..2 {
+        let late = GuestFault::Late(Duration::from_secs(7), Console::default());
+        come(&mut side, &mut record, Err(late));
+    }
+    assert_eq!(sequences(&record), [0, 2, 1, 3]);
+    let Outcome::Failed { reason, .. } = &record.cells[3].outcome else { panic!() };
+    assert!(matches!(reason, FailureReason::DeadlineExceeded { deadline_ms: 7_000, .. }));
+    assert_eq!(side.place(true), u64::MAX);
+}
+
+#[test]
+fn a_guest_that_refuses_ends_alone() {
+    let (mut side, mut record) = (side(), Record::default());
+    let refused = FromGuest::Refused { line: "no such workload".into(), exit: 2 };
+    come(&mut side, &mut record, Ok(refused));
+    assert!(side.ended && !side.is_complete());
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn side() -> GuestSide {
         cpu: "max".into(),
         append: String::new(),
         accelerator: Accelerator::Tcg,
+        xen: None,
     };
     let mut run = fixtures::run(fixtures::workload("poll")).complete();
     run.plan.cells = (0..4).map(|at| cell(at, at as u32 / 2).key).collect::<Vec<CellKey>>();

@@ -2,6 +2,7 @@
 //! fail are run again, and reported as unsteady if they pass then.
 
 use crate::shell;
+use crate::style;
 use crate::tally::Tally;
 use anyhow::Result;
 use std::io::{self, BufRead, BufReader, Write as _};
@@ -36,6 +37,7 @@ pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     let chosen = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
     let all = (!chosen).then(|| "--workspace".to_owned());
     let words: Vec<String> = all.into_iter().chain(args.iter().cloned()).collect();
+    let words = with_features(&words);
     let mut counts = once(&words, &threads)?;
     if args.is_empty() && counts.may_be_unsteady() {
         for failure in std::mem::take(&mut counts.failures) {
@@ -47,6 +49,16 @@ pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     }
     counts.into_tally(tally);
     Ok(())
+}
+
+/// The words with knee's optional features where they choose knee or everything. Where others are chosen, cargo
+/// would refuse them.
+fn with_features(words: &[String]) -> Vec<String> {
+    let ours = words.split(|word| word == "--").next().unwrap_or_default();
+    let chooses_knee = ours.windows(2).any(|pair| pair == ["-p", "knee"])
+        || ours.iter().any(|word| word == "--workspace");
+    let features: &[&str] = if chooses_knee { &["--features", style::FEATURES] } else { &[] };
+    features.iter().copied().map(str::to_owned).chain(words.iter().cloned()).collect()
 }
 
 /// Runs the tests that cargo's `words` choose, so many at a time.
@@ -99,7 +111,7 @@ impl Failure {
     /// Cargo's words that run one of its tests again, and nothing else.
     fn again(&self, name: &str) -> Vec<String> {
         let words = self.program.split_whitespace().chain(["--", "--exact", name]);
-        words.map(str::to_owned).collect()
+        with_features(&words.map(str::to_owned).collect::<Vec<_>>())
     }
 }
 
@@ -266,6 +278,17 @@ mod tests {
             "\nskipped: test a::needs_root: needs root\nFAILED:  test a::breaks\n\
              42 passed, 1 failed, 1 skipped\n"
         );
+    }
+
+    #[test]
+    fn knee_is_tested_with_its_optional_features() {
+        let words = |text: &str| -> Vec<String> {
+            with_features(&text.split(' ').map(str::to_owned).collect::<Vec<_>>())
+        };
+        let with = "--features knee/postgres";
+        assert_eq!(words("--workspace").join(" "), format!("{with} --workspace"));
+        assert_eq!(words("-p knee --lib").join(" "), format!("{with} -p knee --lib"));
+        assert_eq!(words("-p locks -- --workspace").join(" "), "-p locks -- --workspace");
     }
 
     #[test]

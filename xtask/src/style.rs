@@ -5,6 +5,10 @@ use crate::tally::Tally;
 use anyhow::Result;
 use std::process::Command;
 
+/// What is optional in knee, as cargo's `--features` takes it: linted and tested like everything else. `cargo xtask
+/// msrv` checks knee without.
+pub const FEATURES: &str = "knee/postgres";
+
 /// Runs rustfmt on every Rust file that git knows: `cargo fmt` does not see modules that are
 /// declared inside a macro, as the tables declare theirs.
 pub fn fmt(check: bool, tally: &mut Tally) -> Result<()> {
@@ -27,7 +31,7 @@ pub fn fmt(check: bool, tally: &mut Tally) -> Result<()> {
 pub fn lint(tally: &mut Tally) -> Result<()> {
     component("clippy", "cargo-clippy", tally)?;
     let mut command = shell::cargo(&shell::root(), "clippy");
-    command.args(["--workspace", "--all-targets", "--", "-D", "warnings"]);
+    command.args(["--workspace", "--all-targets", "--features", FEATURES, "--", "-D", "warnings"]);
     tally.check("lint", shell::succeeds(&mut command)?);
     Ok(())
 }

@@ -150,7 +150,7 @@ fn add_defaults(config: &mut Config) -> Result<(), ServerFault> {
         config.dbname(&variable("PGDATABASE").unwrap_or(user));
     }
     if config.get_password().is_none() {
-        let host = match &config.get_hosts()[..] {
+        let host = match config.get_hosts() {
             [Host::Tcp(name), ..] => name.clone(),
             [Host::Unix(directory), ..] => directory.to_string_lossy().into_owned(),
             [] => String::new(),

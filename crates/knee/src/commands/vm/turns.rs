@@ -434,9 +434,14 @@ fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
     );
     let mut troubles = Vec::new();
     for side in &mut *sides {
-        if let Err(fault) = side.start(ground) {
+        while let Err(fault) = side.start(ground) {
+            if side.may_boot(&fault) && !ground.stop.is_requested() {
+                complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
+                continue;
+            }
             troubles.push(refused(side, &fault));
             side.ended = true;
+            break;
         }
     }
     await_first_words(sides, ground);
@@ -518,9 +523,10 @@ impl Shown {
             .map(|key| format!("{} {} at {}", key.workload, key.subject, key.point));
         let left =
             self.begun.elapsed().as_secs_f64() * (self.total - self.done) as f64 / self.done as f64;
-        let left = match left.is_finite() && run.plan.budget.is_none() {
-            true => format!("about {} left  ", HumanDuration(Duration::from_secs_f64(left))),
-            false => String::new(),
+        let left = if left.is_finite() && run.plan.budget.is_none() {
+            format!("about {} left  ", HumanDuration(Duration::from_secs_f64(left)))
+        } else {
+            String::new()
         };
         let what = cell.unwrap_or_else(|| "ending".to_owned());
         self.progress.at(self.done, &format!("{left}{}: {what}", side.label));

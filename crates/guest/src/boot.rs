@@ -1,5 +1,6 @@
 //! A guest while it runs, as its host sees it.
 
+use crate::connect::connect;
 use crate::console::{self, BYTES_MAX, Console};
 use crate::machine::{CONSOLE, Hardware, LOG, WIRE};
 use crate::message::{FromGuest, ToGuest};
@@ -11,7 +12,6 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -115,18 +115,13 @@ impl Guest {
         let log = directory.path().join(LOG);
         let mut qemu =
             Guarded::start_with_log(knee, &words, directory.path(), cpus, &log).map_err(failed)?;
-        let begun = Instant::now();
-        let wire = loop {
-            match UnixStream::connect(directory.path().join(WIRE)) {
-                Ok(wire) => break wire,
-                Err(_) if qemu.has_ended().unwrap_or(true) || begun.elapsed() > START_MAX => {
-                    return Err(match Console::from_text(&console::read(&log)).line {
-                        line if line.is_empty() => GuestFault::Mute,
-                        line => GuestFault::NotStarted(line),
-                    });
-                }
-                Err(_) => thread::sleep(Duration::from_millis(10)),
-            }
+        let mut has_ended = || qemu.has_ended().unwrap_or(true);
+        let wire = connect(directory.path(), WIRE, START_MAX, &mut has_ended).map_err(failed)?;
+        let Some(wire) = wire else {
+            return Err(match Console::from_text(&console::read(&log)).line {
+                line if line.is_empty() => GuestFault::Mute,
+                line => GuestFault::NotStarted(line),
+            });
         };
         wire.set_read_timeout(Some(LOOK)).map_err(failed)?;
         wire.set_write_timeout(Some(LOOK)).map_err(failed)?;

@@ -28,9 +28,16 @@ const DESCRIPTORS: u64 = 1 << 20;
 /// Of two kernels, `date` may be without a clock: a name that says where a run came from.
 const HOST_NAME: &[u8] = b"guest";
 
-/// Whether this process is the first of a guest.
+/// The variable by which the first process of a guest knows that it is one: that of a container is the first, too.
+pub(crate) const MARK: &str = "knee_guest";
+
+/// Whether this process is the first of a guest that `knee vm` booted.
 pub fn is_init() -> bool {
-    std::process::id() == 1
+    is_first_of_guest(std::process::id(), |name| std::env::var_os(name).is_some())
+}
+
+fn is_first_of_guest(id: u32, has_variable: impl Fn(&str) -> bool) -> bool {
+    id == 1 && has_variable(MARK)
 }
 
 /// What the first process does, to its end. It never returns: the machine is turned off.
@@ -89,4 +96,16 @@ fn measure() -> Result<(), String> {
     let status: ExitStatus = child.wait().map_err(failed)?;
     while let Ok(Some(_)) = reap() {}
     if status.success() { Ok(()) } else { Err(format!("measuring ended with {status}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_process_of_a_container_is_no_guest() {
+        assert!(is_first_of_guest(1, |name| name == MARK));
+        assert!(!is_first_of_guest(1, |_| false), "it would turn the machine off");
+        assert!(!is_first_of_guest(2, |_| true));
+    }
 }

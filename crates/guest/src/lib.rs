@@ -5,12 +5,14 @@
 #![forbid(unsafe_code)]
 
 mod boot;
+mod connect;
 mod console;
 mod init;
 mod kernel;
 mod machine;
 mod message;
 mod needs;
+mod probe;
 mod root;
 mod tools;
 mod wire;
@@ -21,9 +23,10 @@ pub use boot::{Guest, GuestFault};
 pub use console::Console;
 pub use init::{GUEST_COMMAND, WIRE_DEVICES, is_init, main as init_main};
 pub use kernel::{Kernel, KernelFault, Machine};
-pub use machine::{Accelerator, Hardware, kvm_works, qemu_version};
+pub use machine::{Accelerator, Hardware, qemu_version};
 pub use message::{FromGuest, Job, Profiled, ToGuest};
 pub use needs::Need;
+pub use probe::kvm_works;
 pub use root::{Carried, write_initramfs};
 pub use tools::build_tools;
 pub use wire::{WireFault, receive, send};

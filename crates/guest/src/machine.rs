@@ -1,14 +1,12 @@
-//! The machine that a kernel is booted on: QEMU's arguments, and whether KVM works here.
+//! The machine that a kernel is booted on: QEMU's arguments.
 
+use crate::init::MARK;
 use crate::kernel::{Kernel, Machine};
 use crate::xen::Xen;
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 /// What runs the guest's instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +70,9 @@ impl Hardware {
             Machine::Arm => "console=ttyAMA0",
         };
         // The loader looks where the initramfs has the libraries. A panic ends QEMU at once.
-        format!("{console} panic=-1 quiet LD_LIBRARY_PATH=/lib {}", self.append).trim().to_owned()
+        // The kernel hands init what is no parameter of its own.
+        let init = format!("LD_LIBRARY_PATH=/lib {MARK}=1");
+        format!("{console} panic=-1 quiet {init} {}", self.append).trim().to_owned()
     }
 
     /// QEMU's words, the program first. The guest's first serial port is its console, the second one the wire;
@@ -159,7 +159,7 @@ impl Hardware {
     }
 }
 
-fn program(machine: Machine) -> &'static str {
+pub(crate) fn program(machine: Machine) -> &'static str {
     match machine {
         Machine::X86 => "qemu-system-x86_64",
         Machine::Arm => "qemu-system-aarch64",
@@ -175,47 +175,4 @@ pub fn qemu_version(machine: Machine) -> io::Result<String> {
     let text = String::from_utf8_lossy(&out.stdout);
     let word = text.split_whitespace().skip_while(|word| *word != "version").nth(1);
     Ok(printable::one_line(word.unwrap_or("unknown")))
-}
-
-/// Writes 1 to the port of QEMU's `isa-debug-exit`, which then ends with 3.
-const PROBE: [u8; 6] = [0xb0, 0x01, 0xe6, 0xf4, 0xeb, 0xfe];
-/// KVM takes less than a tenth of a second; where it hangs, it hangs for good.
-const PROBE_MAX: Duration = Duration::from_secs(5);
-
-/// Whether KVM runs a program of two instructions here, or why not. `directory` takes its image.
-pub fn kvm_works(directory: &Path) -> Result<(), String> {
-    let device = Path::new("/dev/kvm");
-    fs::File::options()
-        .read(true)
-        .write(true)
-        .open(device)
-        .map_err(|error| format!("{}: {error}", device.display()))?;
-    let mut sector = [0_u8; 512];
-    sector[..PROBE.len()].copy_from_slice(&PROBE);
-    sector[510..].copy_from_slice(&[0x55, 0xaa]);
-    let image = directory.join("probe");
-    fs::write(&image, sector).map_err(|error| format!("{}: {error}", image.display()))?;
-    let drive = format!("file={},format=raw,if=floppy", image.display());
-    let mut qemu = Command::new(program(Machine::X86))
-        .args(["-nodefaults", "-no-user-config", "-display", "none", "-accel", "kvm", "-drive"])
-        .arg(drive)
-        .args(["-device", "isa-debug-exit,iobase=0xf4,iosize=4"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| error.to_string())?;
-    let begun = Instant::now();
-    loop {
-        match qemu.try_wait() {
-            Ok(Some(status)) if status.code() == Some(3) => return Ok(()),
-            Ok(Some(status)) => return Err(format!("QEMU with it ends with {status}")),
-            Err(error) => return Err(error.to_string()),
-            Ok(None) if begun.elapsed() > PROBE_MAX => break,
-            Ok(None) => thread::sleep(Duration::from_millis(10)),
-        }
-    }
-    let _ = qemu.kill();
-    let _ = qemu.wait();
-    Err(format!("a guest of two instructions did not end within {} s", PROBE_MAX.as_secs()))
 }

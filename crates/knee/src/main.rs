@@ -21,6 +21,7 @@ mod usage;
 use args::Command;
 use exit::{Exit, Trouble};
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -35,12 +36,21 @@ fn main() -> ExitCode {
     // What is recorded and printed of the command line has no password in it.
     let recorded =
         words.iter().map(|word| printable::without_user_info(word).into_owned()).collect();
-    match args::parse(&typed).and_then(|command| obey(command, recorded)) {
-        Ok(exit) => exit.into(),
-        Err(trouble) => {
+    ended(&words, || args::parse(&typed).and_then(|command| obey(command, recorded))).into()
+}
+
+/// How the command line of `words` ends. A fault of this program's own is no verdict on a kernel.
+fn ended(words: &[String], obey: impl FnOnce() -> Result<Exit, Trouble>) -> Exit {
+    match catch_unwind(AssertUnwindSafe(obey)) {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(trouble)) => {
             trouble.say();
-            commands::vm::exit_of(&words, trouble.exit).into()
+            commands::vm::exit_of(words, trouble.exit)
         }
+        Err(panic) => match commands::vm::exit_of(words, Exit::Failed) {
+            Exit::Abort => Exit::Abort,
+            _ => resume_unwind(panic),
+        },
     }
 }
 
@@ -98,4 +108,21 @@ fn internal(words: &[String]) -> Option<ExitCode> {
             ExitCode::FAILURE
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_aborts_a_bisection_and_is_no_verdict() {
+        let ended_of = |line: &str| {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            // What it says of the panic is not looked at here.
+            catch_unwind(|| ended(&words, || panic!("a fault of knee's own")).code())
+        };
+        assert_eq!(ended_of("knee vm --against base.db -- run poll").ok(), Some(128));
+        assert!(ended_of("knee vm -- run poll").is_err(), "others end as any program does");
+        assert_eq!(ended(&[], || Ok(Exit::Done)).code(), 0);
+    }
 }

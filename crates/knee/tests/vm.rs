@@ -62,12 +62,17 @@ fn guests_measure_in_turns_and_are_compared() {
     let runs = runs(&knee);
     assert_eq!(runs.len(), 2, "{came:?}");
     assert_eq!(runs[1].plan.paired_with, runs[0].summary.id);
+    let appends = runs.iter().map(|run| run.host_before.fact("vm.append"));
+    assert_eq!(appends.collect::<Vec<_>>(), [Some("none"), Some("mitigations=off")]);
     for run in &runs {
         assert_eq!(run.cells.len(), run.plan.cells.len(), "{came:?}");
         assert_eq!(run.plan.cells, runs[0].plan.cells, "their cells have one order");
         assert!(run.host_before.fact("kernel.release").unwrap().starts_with("6.1."));
         assert_eq!(run.host_before.fact("vm.accelerator"), Some("tcg"));
         let after = run.host_after.as_ref().unwrap();
+        assert_eq!(run.host_before.fact("vm.memory"), Some("1024 MiB"));
+        assert_eq!(run.host_before.fact("vm.cpu_model"), Some("max"));
+        assert!(run.host_before.fact("vm.host.kernel").is_some());
         for fact in ["vm.cpu.0.time", "vm.up.time", "vm.plan.time"] {
             assert!(after.fact(fact).is_some_and(|time| time.ends_with(" s")), "{:?}", after.facts);
         }
@@ -127,6 +132,30 @@ fn what_can_not_be_booted_is_refused_in_one_line() {
         wrong(&words, "a kernel reads 2047");
         wrong(&["--kernel", KERNEL, "--cpu", "z80", "--", "run", "poll"], "CPU model 'z80'");
     }
+}
+
+/// A comma separates QEMU's options, and the address of a socket has at most 107 bytes.
+#[test]
+fn a_temporary_directory_may_have_any_name() {
+    if !can_boot() {
+        return;
+    }
+    let knee = Knee::new();
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    let scratch = knee.directory.path().join(format!("a,{}", "b".repeat(120)));
+    fs::create_dir_all(&scratch).unwrap();
+    let vm = |accelerator: &str, measured: &[&str]| {
+        let words = ["vm", "--kernel", KERNEL, "--accel", accelerator, "--"];
+        let mut command = knee.command(&[&words[..], measured].concat());
+        came(command.env("XDG_CACHE_HOME", &cache).env("TMPDIR", &scratch))
+    };
+    let emulated = vm("tcg", &LITTLE);
+    assert_eq!(emulated.code, Some(0), "{emulated:?}");
+    let kvm = vm("kvm", &LITTLE);
+    assert!(
+        kvm.code == Some(0) || kvm.code == Some(5) && !kvm.err.contains("ended before its guest"),
+        "{kvm:?}"
+    );
 }
 
 /// Starts `knee vm` with one kernel, and waits until QEMU runs. Its directories are in `TMPDIR`.

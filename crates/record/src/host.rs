@@ -100,6 +100,12 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("vm.plan.time", "", &[Fleeting]),
     fact(GUEST_CPU, "", &[Fleeting]),
     fact("vm.rest.time", "", &[Fleeting]),
+    fact("vm.host.id", "host of the guest", &[Hardware, Cause]),
+    fact("vm.host.cpu", "CPU of the guest's host", &[Hardware, Cause]),
+    fact("vm.qemu", "QEMU", &[Hardware, Cause]),
+    fact("vm.cpu_model", "CPU model of the guest", &[Cause]),
+    fact("vm.memory", "memory of the guest", &[Cause]),
+    fact("vm.append", "kernel's command line", &[Cause]),
     fact("vm.", "", &[Cause]),
     fact("machine", "", &[]),
     fact("memory.thp", "huge pages", &[Cause]),
@@ -409,6 +415,27 @@ mod tests {
         assert_eq!(values(&emulated, &kvm), "vm.accelerator tcg kvm");
         assert_eq!(values(&host(&[("cpu.online", "2")]), &kvm), "vm.accelerator none kvm");
         assert_eq!(values(&host(&[]), &kvm), "", "a table of another program");
+    }
+
+    #[test]
+    fn guests_of_two_hosts_are_on_two_machines() {
+        let guest = |own: &[(&str, &str)]| {
+            host(&[&[(ACCELERATOR, EMULATOR), (HOST_NAME, "guest")], own].concat())
+        };
+        let is_joinable = |own: &[(&str, &str)], other: &[(&str, &str)]| {
+            guest(own).machine_match(&guest(other)).is_joinable()
+        };
+        for key in ["vm.host.id", "vm.host.cpu", "vm.qemu"] {
+            assert!(!is_joinable(&[(key, "a")], &[(key, "b")]), "{key}");
+            assert!(is_joinable(&[(key, "a")], &[(key, "a")]), "{key}");
+        }
+        // What the two sides of an experiment differ in is no other machine, and may be the cause.
+        for key in ["vm.cpu_model", "vm.memory", "vm.append"] {
+            assert!(is_joinable(&[(key, "a")], &[(key, "b")]), "{key}");
+            assert_eq!(guest(&[(key, "a")]).differing(&guest(&[(key, "b")]), Cause).len(), 1);
+        }
+        let cpus = host(&[("vm.cpu_model", "max"), ("vm.cpu.0.time", "1 s")]);
+        assert_eq!(cpus.guest_cpu_seconds(), [1.0], "a model is no time");
     }
 
     #[test]

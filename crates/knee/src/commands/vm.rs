@@ -3,9 +3,11 @@
 mod against;
 mod checks;
 mod consoles;
+mod facts;
 pub mod flags;
 pub mod in_guest;
 mod kernels;
+mod labels;
 mod root;
 mod spinlocks;
 mod turns;
@@ -22,7 +24,6 @@ use ::record::{Run, SqliteArchive};
 use engine::{Scratch, Stop};
 use flags::{Accel, Vm};
 use guest::{Accelerator, Hardware, Kernel, Machine, Xen};
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use turns::{Ground, GuestSide, Judge};
@@ -40,7 +41,7 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     if vm.against.is_some() {
         return against::judge(vm, output, &file, &qemu);
     }
-    let mut sides = labelled(hardware(&vm)?);
+    let mut sides = labels::labelled(hardware(&vm)?);
     let is_interrupted = measure(&vm, &mut sides, (&file, &qemu), None)?;
     conclude(vm, output, &sides, &file, is_interrupted)
 }
@@ -86,7 +87,7 @@ fn measure(
             sys::cpus::allowed().unwrap_or_default().into_iter().take(on as usize).collect()
         }
     };
-    let facts = facts(vm, qemu, accelerator, &host_cpus);
+    let facts = facts::of_ground(vm, qemu, accelerator, &host_cpus);
     let ground = Ground {
         knee: &knee,
         initramfs: &initramfs,
@@ -133,28 +134,6 @@ fn hardware(vm: &Vm) -> Result<Vec<Hardware>, Trouble> {
     Ok(all)
 }
 
-/// Sides whose names say what tells them apart.
-fn labelled(all: Vec<Hardware>) -> Vec<GuestSide> {
-    let differs = |part: fn(&Hardware) -> &str| all.iter().any(|side| part(side) != part(&all[0]));
-    let (cpu, append) = (differs(|side| &side.cpu), differs(|side| &side.append));
-    let label = |hardware: &Hardware| {
-        let mut parts = vec![match hardware.kernel.release.as_str() {
-            "" => hardware.kernel.path.display().to_string(),
-            release => release.to_owned(),
-        }];
-        if cpu {
-            parts.push(format!("cpu {}", hardware.cpu));
-        }
-        if append {
-            let words = if hardware.append.is_empty() { "as it is" } else { &hardware.append };
-            parts.push(words.to_owned());
-        }
-        parts.join(" · ")
-    };
-    let labels: Vec<String> = all.iter().map(label).collect();
-    labels.into_iter().zip(all).map(|(label, side)| GuestSide::new(label, side)).collect()
-}
-
 /// The hypervisor of `image`, which is booted below each kernel.
 fn below_xen(image: &Path, directory: &Path) -> Result<Xen, Trouble> {
     let wrong = |error| Trouble::usage(format!("--xen {}: {error}", image.display()));
@@ -178,7 +157,10 @@ fn accelerator(accel: Accel, directory: &Path) -> Result<Accelerator, Trouble> {
     if accel == Accel::Tcg {
         return Ok(Accelerator::Tcg);
     }
-    match guest::kvm_works(directory) {
+    let works = std::env::current_exe()
+        .map_err(|error| error.to_string())
+        .and_then(|knee| guest::kvm_works(&knee, directory));
+    match works {
         Ok(()) => Ok(Accelerator::Kvm),
         Err(why) if accel == Accel::Kvm => {
             Err(Trouble::not_possible(format!("--accel kvm: {why}; --accel tcg emulates")))
@@ -212,27 +194,6 @@ fn words(vm: &Vm) -> Vec<String> {
         words.push(format!("--rounds={}", against::ROUNDS_MAX));
     }
     words
-}
-
-/// What each run keeps about the machine that it was measured on.
-fn facts(
-    vm: &Vm,
-    qemu: &str,
-    accelerator: Accelerator,
-    cpus: &[usize],
-) -> BTreeMap<String, String> {
-    let host = engine::host();
-    let count =
-        if cpus.is_empty() { sys::cpus::allowed().map_or(0, |all| all.len()) } else { cpus.len() };
-    let facts = [
-        ("vm.accelerator", accelerator.name().to_owned()),
-        ("vm.qemu", qemu.to_owned()),
-        ("vm.cpus", vm.cpus().to_string()),
-        ("vm.host.cpus", count.to_string()),
-        ("vm.host.kernel", host.fact("kernel.release").unwrap_or_default().to_owned()),
-    ];
-    let xen = vm.xen.iter().map(|image| ("vm.xen", image.display().to_string()));
-    facts.into_iter().chain(xen).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Shows what was measured: of one guest its answer, of several each compared with the first.

@@ -4,8 +4,9 @@
 //! where none could be, the bisection is aborted.
 
 use super::flags::Vm;
+use super::labels::labelled;
 use super::turns::{GuestSide, Judge};
-use super::{hardware, kernels, labelled, measure, runs_named};
+use super::{hardware, kernels, measure, runs_named};
 use crate::commands::compare::flags::{FailOn, Judgement, Output};
 use crate::commands::{compare, read};
 use crate::exit::{Exit, Trouble, complain, note};
@@ -23,8 +24,11 @@ pub const ROUNDS_MAX: u32 = 40;
 /// No verdict rests on fewer rounds, unless fewer are asked for.
 const ROUNDS_MIN: u32 = 5;
 /// Facts in which a recorded run must be like the one that is measured.
-const SAME_FACTS: [(&str, &str); 3] = [
+const SAME_FACTS: [(&str, &str); 6] = [
     ("vm.accelerator", "accelerator"),
+    ("vm.qemu", "version of QEMU"),
+    ("vm.host.id", "machine id of the host"),
+    ("vm.host.cpu", "CPU of the host"),
     ("vm.cpus", "number of CPUs of the guest"),
     ("vm.host.cpus", "number of CPUs of the host that it runs on"),
 ];

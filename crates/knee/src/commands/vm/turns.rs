@@ -3,7 +3,7 @@
 mod died_in;
 mod ticks;
 
-use super::consoles;
+use super::{consoles, facts};
 use crate::exit::{Trouble, complain};
 use crate::progress::Progress;
 use ::record::{Budget, Cell, Ending, Error, Plan, Run, RunState, RunWriter, Warning};
@@ -270,6 +270,7 @@ impl GuestSide {
     fn facts(&self, ground: &Ground<'_>) -> BTreeMap<String, String> {
         let Ticks { cpus, rest, .. } = self.ticks.all();
         let mut facts = ground.facts.clone();
+        facts.extend(facts::of_hardware(&self.hardware));
         facts.extend(cpu_facts(&cpus, rest));
         let own = [
             ("vm.up.time", seconds(self.up)),
@@ -369,6 +370,7 @@ fn in_turns(
         run.plan.budget = run.plan.budget.or(ground.judge.map(|_| UNTIL_DECIDED));
         run.summary.labels.insert("kernel".to_owned(), side.label.clone());
         run.host_before.facts.extend(ground.facts.clone());
+        run.host_before.facts.extend(facts::of_hardware(&side.hardware));
         run.host_before.facts.insert("vm.up.time".to_owned(), seconds(side.up));
         run.summary.number = archive.begin(run)?;
         side.answer = Some(ToGuest::Kept(run.summary.number));

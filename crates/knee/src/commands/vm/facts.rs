@@ -1,0 +1,50 @@
+//! What each run keeps about the machine that it was measured on: QEMU, what it was told, and the host that it ran on.
+
+use super::flags::Vm;
+use ::record::HOST_ID;
+use guest::{Accelerator, Hardware};
+use std::collections::BTreeMap;
+
+/// An empty command line in a record.
+const NOTHING: &str = "none";
+
+/// What is the same for all guests, which run on the CPUs `cpus` of the host; on all, where there are none.
+pub fn of_ground(
+    vm: &Vm,
+    qemu: &str,
+    accelerator: Accelerator,
+    cpus: &[usize],
+) -> BTreeMap<String, String> {
+    let host = engine::host();
+    let count =
+        if cpus.is_empty() { sys::cpus::allowed().map_or(0, |all| all.len()) } else { cpus.len() };
+    let own = [
+        ("vm.accelerator", accelerator.name().to_owned()),
+        ("vm.qemu", qemu.to_owned()),
+        ("vm.cpus", vm.cpus().to_string()),
+        ("vm.host.cpus", count.to_string()),
+    ];
+    // A guest has no identity of its own, and an emulated CPU is called the same everywhere.
+    let keys = [
+        ("vm.host.kernel", "kernel.release"),
+        ("vm.host.id", HOST_ID),
+        ("vm.host.cpu", "cpu.model"),
+    ];
+    let of_host = keys.into_iter().filter_map(|(key, of)| Some((key, host.fact(of)?.to_owned())));
+    let xen = vm.xen.iter().map(|image| ("vm.xen", image.display().to_string()));
+    own.into_iter().chain(of_host).chain(xen).map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// What tells one guest from the others.
+pub fn of_hardware(hardware: &Hardware) -> BTreeMap<String, String> {
+    let append = match hardware.append.trim() {
+        "" => NOTHING,
+        words => words,
+    };
+    let facts = [
+        ("vm.cpu_model", hardware.cpu.clone()),
+        ("vm.memory", format!("{} MiB", hardware.memory_mib)),
+        ("vm.append", append.to_owned()),
+    ];
+    facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}

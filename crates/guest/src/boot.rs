@@ -373,6 +373,7 @@ impl Read for Patient<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
 
     /// What a guest comes to that does `trickle` with its end of the wire, where `use_port` has half a second for it.
     fn is_late(

@@ -13,11 +13,14 @@ use crate::html::{document_head, head};
 use crate::text::NO_FIGURE;
 use analysis::compare::{Ratio, Verdict};
 use analysis::history::across::{AcrossValues, PointAcross, SeriesAcross};
-use findings::format::{Unit, count};
+use findings::format::{Unit, count, counted};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// More names than these have no room below a panel: others are left to the table and to pointing at them.
 const NAMES_MAX: usize = 5;
+/// The characters that have room below a panel, on a phone too; and of them those of a name.
+const NAMES_CHARS: usize = 50;
+const NAME_CHARS: usize = 22;
 /// The height of the line of names, in pixels.
 const NAMES_HEIGHT: f64 = 18.0;
 
@@ -142,7 +145,7 @@ fn whole(across: &AcrossValues, series: &SeriesAcross) -> String {
 fn panel(across: &AcrossValues, series: &SeriesAcross, point: &PointAcross, unit: &Unit) -> Markup {
     let scale = Scale::new(across.values.len(), point.figures.iter().flatten());
     let names = names(across);
-    let at = format!("{} {}", count(point.point), across.workload.axis);
+    let at = counted(&count(point.point), &across.workload.axis);
     let summary = summary(across, point);
     html! {
         figure.timeline {
@@ -167,10 +170,10 @@ fn panel(across: &AcrossValues, series: &SeriesAcross, point: &PointAcross, unit
                         }
                     }
                 }
-                @for value in named(names.len()) {
+                @for value in named(&names) {
                     @let anchor = anchor(value, names.len());
                     text.at x=(scale.across(value as f64)) y=(HEIGHT + NAMES_HEIGHT - 5.0)
-                        text-anchor=(anchor) { (names[value]) }
+                        text-anchor=(anchor) { (shortened(&names[value])) }
                 }
             }
             p.summary aria-live="polite" { (summary) }
@@ -179,13 +182,23 @@ fn panel(across: &AcrossValues, series: &SeriesAcross, point: &PointAcross, unit
 }
 
 /// The values whose names stand below a panel: the first, the last, and as many between as have room.
-fn named(values: usize) -> Vec<usize> {
-    if values <= NAMES_MAX {
-        return (0..values).collect();
+fn named(names: &[String]) -> Vec<usize> {
+    let longest = names.iter().map(|name| shortened(name).chars().count() + 2).max();
+    let shown = (NAMES_CHARS / longest.unwrap_or(1)).clamp(2, NAMES_MAX);
+    if names.len() <= shown {
+        return (0..names.len()).collect();
     }
-    let last = values - 1;
-    let share = |name: usize| (name * last + (NAMES_MAX - 1) / 2) / (NAMES_MAX - 1);
-    (0..NAMES_MAX).map(share).collect()
+    let last = names.len() - 1;
+    (0..shown).map(|name| (name * last + (shown - 1) / 2) / (shown - 1)).collect()
+}
+
+/// A name that has room next to another one.
+fn shortened(name: &str) -> String {
+    if name.chars().count() <= NAME_CHARS {
+        return name.to_owned();
+    }
+    let begin: String = name.chars().take(NAME_CHARS - 1).collect();
+    begin + "…"
 }
 
 fn anchor(value: usize, values: usize) -> &'static str {
@@ -281,9 +294,13 @@ mod tests {
 
     #[test]
     fn names_below_a_panel_are_few_and_begin_and_end_it() {
-        assert_eq!(named(3), [0, 1, 2]);
-        assert_eq!(named(9), [0, 2, 4, 6, 8]);
-        let many = named(20);
+        let named = |values: usize, name: &str| named(&vec![name.to_owned(); values]);
+        assert_eq!(named(3, "6.1.0-53"), [0, 1, 2]);
+        assert_eq!(named(9, "6.1.0-53"), [0, 2, 4, 6, 8]);
+        let many = named(20, "6.1.0-53");
         assert_eq!((many.len(), many[0], many[4]), (5, 0, 19));
+        let long = "6.12.117+deb12-cloud-amd64 · pti=off";
+        assert_eq!(named(4, long), [0, 3]);
+        assert_eq!(shortened(long), "6.12.117+deb12-cloud-…");
     }
 }

@@ -69,6 +69,7 @@ fn guests_measure_in_turns_and_are_compared() {
         assert_eq!(run.plan.cells, runs[0].plan.cells, "their cells have one order");
         assert!(run.host_before.fact("kernel.release").unwrap().starts_with("6.1."));
         assert_eq!(run.host_before.fact("vm.accelerator"), Some("tcg"));
+        assert_eq!(run.summary.command[1], "vm", "what is repeated boots a guest again");
         let after = run.host_after.as_ref().unwrap();
         assert_eq!(run.host_before.fact("vm.memory"), Some("1024 MiB"));
         assert_eq!(run.host_before.fact("vm.cpu_model"), Some("max"));

@@ -189,7 +189,7 @@ impl GuestSide {
     }
 
     fn is_not_booted<T>(&self) -> Result<T, GuestFault> {
-        Err(GuestFault::NotStarted(format!("{} has not been booted", self.label)))
+        Err(GuestFault::Mute)
     }
 
     /// A fault as a line for people, with the file that its console is kept in.
@@ -369,6 +369,7 @@ fn in_turns(
         };
         run.plan.budget = run.plan.budget.or(ground.judge.map(|_| UNTIL_DECIDED));
         run.summary.labels.insert("kernel".to_owned(), side.label.clone());
+        run.summary.command = typed();
         run.host_before.facts.extend(ground.facts.clone());
         run.host_before.facts.extend(facts::of_hardware(&side.hardware));
         run.host_before.facts.insert("vm.up.time".to_owned(), seconds(side.up));
@@ -425,6 +426,12 @@ fn not_paired() -> Warning {
     Warning { what: what.to_owned(), remedy: String::new() }
 }
 
+/// The command line of this program: what was typed in the guest measures this machine, where it is typed here.
+fn typed() -> Vec<String> {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    words.map(|word| printable::without_user_info(&word).into_owned()).collect()
+}
+
 /// Boots all sides, until their runs begin.
 fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
     let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
@@ -436,14 +443,9 @@ fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
     );
     let mut troubles = Vec::new();
     for side in &mut *sides {
-        while let Err(fault) = side.start(ground) {
-            if side.may_boot(&fault) && !ground.stop.is_requested() {
-                complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
-                continue;
-            }
-            troubles.push(refused(side, &fault));
+        if let Err(trouble) = start(side, ground) {
+            troubles.push(trouble);
             side.ended = true;
-            break;
         }
     }
     await_first_words(sides, ground);
@@ -556,11 +558,22 @@ fn begin(side: &mut GuestSide, ground: &Ground<'_>) -> Result<(), Trouble> {
             }
             Err(fault) if side.may_boot(&fault) => {
                 complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
-                side.start(ground).map_err(|fault| refused(side, &fault))?;
+                start(side, ground)?;
             }
             Err(fault) => return Err(refused(side, &fault)),
         }
     }
+}
+
+/// Starts a side, and once more where its QEMU ends before its serial ports are there.
+fn start(side: &mut GuestSide, ground: &Ground<'_>) -> Result<(), Trouble> {
+    while let Err(fault) = side.start(ground) {
+        if !side.may_boot(&fault) || ground.stop.is_requested() {
+            return Err(refused(side, &fault));
+        }
+        complain(&format!("knee: {}; it is booted again", side.line_of(&fault)));
+    }
+    Ok(())
 }
 
 /// A side that can't begin.

@@ -140,7 +140,12 @@ fn several() -> [Value; 2] {
         let runs = [baseline::machines(), refused].concat();
         let all: Vec<&Run> = runs.iter().map(|(run, _)| run).collect();
         let several = compare_several(&all, &TERMS);
-        report::side_by_side::json(&SideBySide { runs: &runs, several: &several, words: &[] })
+        report::side_by_side::json(&SideBySide {
+            runs: &runs,
+            several: &several,
+            words: &[],
+            fleet: None,
+        })
     })
 }
 

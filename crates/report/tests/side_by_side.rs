@@ -107,7 +107,7 @@ fn guests_have_the_names_of_the_label_that_distinguishes_them() {
         run.summary.labels.insert("kernel".to_owned(), kernel.to_owned());
     }
     let several = several(&runs);
-    let side = SideBySide { runs: &runs, several: &several, words: &[] };
+    let side = SideBySide { runs: &runs, several: &several, words: &[], fleet: None };
     let text = machines(&side, &PLAIN);
     assert!(text.contains("\n  7.2.0  ") && text.contains("ratios to 6.1.0"), "{text}");
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");

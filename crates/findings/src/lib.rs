@@ -15,6 +15,7 @@ pub mod contention;
 mod context;
 pub mod emulation;
 mod finding;
+pub mod fleet;
 pub mod format;
 pub mod kinds;
 pub mod left_out;

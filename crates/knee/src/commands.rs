@@ -5,6 +5,7 @@ pub mod advise;
 mod archives;
 pub mod compare;
 pub mod exchange;
+mod fleet;
 pub mod generate;
 pub mod history;
 pub mod list;

@@ -28,12 +28,12 @@ struct Launcher {
     #[cfg_attr(not(test), expect(dead_code, reason = "the test of its document reads them"))]
     variables: &'static [&'static str],
     /// Where this process stands; `None` where it was not started by this launcher.
-    place: fn(&Environment<'_>) -> Result<Option<Place>, String>,
+    position: fn(&Environment<'_>) -> Result<Option<Position>, String>,
 }
 
 /// Where a process stands among those that a launcher started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Place {
+struct Position {
     rank: u32,
     /// How many there are; `None` where the launcher does not say.
     size: Option<u32>,
@@ -87,8 +87,8 @@ pub struct FleetFlags {
     #[arg(long, value_name = "R", hide_short_help = true, requires = "fleet")]
     pub rank: Option<u32>,
     /// Number of ranks in the fleet [default: the launcher's]
-    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..))]
-    pub of: Option<u32>,
+    #[arg(long = "of", value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub ranks: Option<u32>,
 }
 
 /// Reads the name of a fleet.
@@ -115,23 +115,23 @@ fn facts_in(
     flags: &FleetFlags,
     environment: &Environment<'_>,
 ) -> Result<BTreeMap<String, String>, String> {
-    let mut started: Option<(&Launcher, Place)> = None;
+    let mut started: Option<(&Launcher, Position)> = None;
     for launcher in TABLE {
-        let place = (launcher.place)(environment)
+        let position = (launcher.position)(environment)
             .map_err(|why| format!("{why}; {} sets it", launcher.command))?;
-        if let Some(place) = place {
-            started = Some((launcher, place));
+        if let Some(position) = position {
+            started = Some((launcher, position));
             break;
         }
     }
-    let place = started.as_ref().map(|(_, place)| place);
-    let rank = flags.rank.or(place.map(|place| place.rank));
-    let size = flags.of.or(place.and_then(|place| place.size));
-    if flags.of.is_some() && rank.is_none() {
+    let position = started.as_ref().map(|(_, position)| position);
+    let rank = flags.rank.or(position.map(|position| position.rank));
+    let size = flags.ranks.or(position.and_then(|position| position.size));
+    if flags.ranks.is_some() && rank.is_none() {
         return Err("--of needs a rank: no launcher started this process, so --rank R does".into());
     }
     let by = || match &started {
-        Some((launcher, _)) if flags.rank.is_none() || flags.of.is_none() => launcher.command,
+        Some((launcher, _)) if flags.rank.is_none() || flags.ranks.is_none() => launcher.command,
         _ => "the command line",
     };
     if let (Some(rank), Some(size)) = (rank, size)
@@ -143,9 +143,9 @@ fn facts_in(
     let mut facts = BTreeMap::from([(FLEET_ID.to_owned(), id)]);
     facts.extend(rank.map(|rank| (FLEET_RANK.to_owned(), rank.to_string())));
     facts.extend(size.map(|size| (FLEET_SIZE.to_owned(), size.to_string())));
-    if let Some((launcher, place)) = started {
+    if let Some((launcher, position)) = started {
         facts.insert(FLEET_LAUNCHER.to_owned(), launcher.name.to_owned());
-        if let Some(host) = place.host {
+        if let Some(host) = position.host {
             facts.insert(HOST_NAME.to_owned(), host);
             facts.insert(HOST_NAMED_BY.to_owned(), launcher.name.to_owned());
         }
@@ -156,16 +156,16 @@ fn facts_in(
 /// The id of the fleet; `None` where this process was started alone.
 fn fleet_id(
     flags: &FleetFlags,
-    started: Option<&(&Launcher, Place)>,
+    started: Option<&(&Launcher, Position)>,
     size: Option<u32>,
 ) -> Result<Option<String>, String> {
     if let Some(name) = &flags.fleet {
         return Ok(Some(name.clone()));
     }
-    let Some((launcher, place)) = started.filter(|_| size != Some(1)) else { return Ok(None) };
-    let Some(job) = &place.job else {
+    let Some((launcher, position)) = started.filter(|_| size != Some(1)) else { return Ok(None) };
+    let Some(job) = &position.job else {
         let Launcher { command, .. } = launcher;
-        let rank = place.rank;
+        let rank = position.rank;
         return Err(format!(
             "{command} started this as rank {rank} and does not say of which job: --fleet NAME does, the same on \
              every rank"
@@ -184,8 +184,8 @@ mod tests {
         variables: &[(&str, &str)],
     ) -> Result<BTreeMap<String, String>, String> {
         let variable = |name: &str| {
-            let found = variables.iter().find(|(key, _)| *key == name);
-            found.map(|(_, value)| (*value).to_owned())
+            let row = variables.iter().find(|(key, _)| *key == name);
+            row.map(|(_, value)| (*value).to_owned())
         };
         facts_in(flags, &Environment { variable: &variable })
     }
@@ -255,10 +255,10 @@ mod tests {
         let facts = alone(&pod).unwrap();
         assert_eq!((&*facts[FLEET_ID], &*facts[FLEET_RANK]), ("kubernetes-knee", "2"));
         assert!(!facts.contains_key(FLEET_SIZE) && !facts.contains_key(HOST_NAME));
-        let of = FleetFlags { of: Some(3), ..FleetFlags::default() };
-        assert_eq!(with(&of, &pod).unwrap()[FLEET_SIZE], "3");
-        let other = [("JOB_COMPLETION_INDEX", "2"), ("HOSTNAME", "renamed")];
-        assert!(alone(&other).unwrap_err().contains("--fleet NAME"));
+        let sized = FleetFlags { ranks: Some(3), ..FleetFlags::default() };
+        assert_eq!(with(&sized, &pod).unwrap()[FLEET_SIZE], "3");
+        let renamed = [("JOB_COMPLETION_INDEX", "2"), ("HOSTNAME", "renamed")];
+        assert!(alone(&renamed).unwrap_err().contains("--fleet NAME"));
     }
 
     /// hydra starts its proxies by Slurm: what is between them is hydra's.
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(changed("SLURM_PROCID", "3"), "srun says rank 3 of 3; ranks are 0 to 2");
         assert!(changed("SLURM_STEP_NUM_TASKS", "0").contains("no number of ranks"));
         assert!(!changed("SLURM_PROCID", "a\nb").contains('\n'));
-        let flags = |rank, of| FleetFlags { fleet: Some("x".into()), rank, of };
+        let flags = |rank, ranks| FleetFlags { fleet: Some("x".into()), rank, ranks };
         let refused = with(&flags(Some(4), Some(3)), &[]).unwrap_err();
         assert_eq!(refused, "the command line says rank 4 of 3; ranks are 0 to 2");
         assert!(with(&flags(None, Some(3)), &[]).unwrap_err().contains("--rank"));

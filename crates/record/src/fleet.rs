@@ -62,9 +62,9 @@ mod tests {
     fn a_fleet_is_read_from_the_facts() {
         assert_eq!(host(&[(FLEET_RANK, "1")]).fleet(), None);
         let member = |rank, size| FleetMember { id: "slurm-7.0".into(), rank, size };
-        let of = [(FLEET_ID, "slurm-7.0"), (FLEET_RANK, "1"), (FLEET_SIZE, "3")];
-        assert_eq!(host(&of).fleet(), Some(member(Some(1), Some(3))));
-        assert_eq!(host(&of[..1]).fleet(), Some(member(None, None)));
-        assert_eq!(host(&[of[0], (FLEET_RANK, "one")]).fleet(), Some(member(None, None)));
+        let facts = [(FLEET_ID, "slurm-7.0"), (FLEET_RANK, "1"), (FLEET_SIZE, "3")];
+        assert_eq!(host(&facts).fleet(), Some(member(Some(1), Some(3))));
+        assert_eq!(host(&facts[..1]).fleet(), Some(member(None, None)));
+        assert_eq!(host(&[facts[0], (FLEET_RANK, "one")]).fleet(), Some(member(None, None)));
     }
 }

@@ -256,9 +256,9 @@ impl Host {
         differing(&self.facts, &second.facts, role)
     }
 
-    /// Whether it is the machine that `second` is: see [`MachineMatch::of`].
+    /// Whether it is the machine that `second` is: see [`MachineMatch::new`].
     pub fn machine_match<'a>(&'a self, second: &'a Host) -> MachineMatch<'a> {
-        MachineMatch::of(&self.facts, &second.facts)
+        MachineMatch::new(&self.facts, &second.facts)
     }
 
     /// Whether it says that it is the machine that `second` is; `None` where one of them does not say which it is.
@@ -283,7 +283,7 @@ pub enum MachineMatch<'a> {
 
 impl<'a> MachineMatch<'a> {
     /// The match of two hosts with these facts.
-    pub fn of(first: &'a BTreeMap<String, String>, second: &'a BTreeMap<String, String>) -> Self {
+    pub fn new(first: &'a BTreeMap<String, String>, second: &'a BTreeMap<String, String>) -> Self {
         let is_same = is_same_machine(first, second);
         let differing = differing_hardware(first, second, is_same);
         match is_same {
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_machines_apart_that_have_equal_ids_or_none() {
+    fn names_distinguish_machines_that_have_equal_ids_or_none() {
         let same = |first: &[(&str, &str)], second: &[(&str, &str)]| {
             host(first).is_same_machine(&host(second))
         };
@@ -517,8 +517,8 @@ mod tests {
         assert_eq!(first.machine_match(&first), MachineMatch::Same);
         assert_eq!(first.machine_match(&machine("b", "2", "m5.large")), MachineMatch::Twin);
         assert_eq!(first.machine_match(&host(&[])), MachineMatch::Alike);
-        let other = machine("a", "1", "m5.xlarge");
-        let MachineMatch::OtherHardware(differing) = first.machine_match(&other) else { panic!() };
+        let larger = machine("a", "1", "m5.xlarge");
+        let MachineMatch::OtherHardware(differing) = first.machine_match(&larger) else { panic!() };
         assert_eq!(differing[0].key, "machine.product");
         assert!(MachineMatch::Alike.is_joinable() && !MachineMatch::Twin.is_joinable());
     }

@@ -31,6 +31,7 @@ use crate::side_by_side::page as side_by_side;
 use crate::text;
 use ::findings::format::{count, list};
 use ::findings::{Answer, Conclusions};
+use analysis::compare::is_median;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Run, WorkloadInfo};
 use view::Analysed;
@@ -360,7 +361,7 @@ fn reproduce(runs: &[Analysed]) -> Markup {
                 @if read { "The same table, read and analysed again:" }
                 @else { "The same cells in the same order, on the machine as it is described above:" }
             }
-            @for (run, _) in runs {
+            @for (run, _) in runs.iter().filter(|(run, _)| !is_median(run)) {
                 pre.command tabindex="0" { code { (text::runs::command(run)) } }
                 p.small { (planned(run)) ". Run " code { (run.summary.id) } "." }
             }

@@ -4,6 +4,7 @@
 //! in each row and the figures in columns, as lmbench's summary has: what this machine is good at.
 
 mod compared;
+mod fleet;
 pub(crate) mod grid;
 mod json;
 mod machines;
@@ -11,6 +12,7 @@ mod markdown;
 pub(crate) mod page;
 
 pub use compared::text as compared;
+pub use fleet::{FleetHead, text as fleet};
 pub use json::value as json;
 pub use machines::text as machines;
 pub use markdown::text as markdown;
@@ -34,6 +36,8 @@ pub struct SideBySide<'a> {
     pub several: &'a Several,
     /// How the user named them; may be empty.
     pub words: &'a [String],
+    /// The fleet whose machines they are: then the first one is the median machine.
+    pub fleet: Option<&'a FleetHead>,
 }
 
 /// One metric of a workload under one set of parameters, in all runs that have it.
@@ -107,6 +111,9 @@ impl<'a> SideBySide<'a> {
     /// What each run is called in a column or row: by its host or by a label of it where these tell the runs apart; else by
     /// its number, with the host where these differ.
     fn names(&self) -> Vec<String> {
+        if let Some(fleet) = self.fleet {
+            return fleet.names.clone();
+        }
         let runs = || self.runs.iter().map(|(run, _)| run);
         let host = |run: &Run| run.host_before.fact(HOST_NAME).map(str::to_owned);
         let hosts: Option<Vec<String>> = runs().map(host).collect();
@@ -293,15 +300,23 @@ fn range(ratio: &Ratio) -> Option<String> {
 fn legend(side: &SideBySide<'_>, margin: f64, best: &str) -> String {
     let base = &side.names()[0];
     let margin = findings::format::percent(margin);
-    format!(
-        "ratios to {base} with their 95 % CI: ▲ slower, ▼ faster, = the same within {margin}, ? undecided; {best} \
-         better than each other run"
-    )
+    let marks =
+        format!("with their 95 % CI: ▲ slower, ▼ faster, = the same within {margin}, ? undecided");
+    if side.fleet.is_some() {
+        return format!("ratios to the median machine {marks}");
+    }
+    format!("ratios to {base} {marks}; {best} better than each other run")
 }
 
 /// That all CIs hold at once; and that QEMU emulated the machines, where it did.
 fn confidence(side: &SideBySide<'_>) -> String {
     let runs = side.runs.len();
+    if side.fleet.is_some() {
+        return format!(
+            "The CIs of all ratios of the {} machines hold at once with 95 % confidence",
+            runs.saturating_sub(1)
+        );
+    }
     let emulation = Emulation::from_runs(side.runs.iter().map(|(run, _)| run));
     let emulation = emulation.map(|emulation| format!("{} ", emulation.sentence()));
     format!(

@@ -20,7 +20,7 @@ fn several(runs: &[(Run, Conclusions)]) -> Several {
 fn machines_stand_in_rows_below_the_headings_of_the_workload() {
     let runs = baseline::machines();
     let several = several(&runs);
-    let side = SideBySide { runs: &runs, several: &several, words: &[] };
+    let side = SideBySide { runs: &runs, several: &several, words: &[], fleet: None };
     insta::assert_snapshot!("machines", machines(&side, &PLAIN));
 }
 
@@ -28,7 +28,7 @@ fn machines_stand_in_rows_below_the_headings_of_the_workload() {
 fn what_changed_in_which_run_comes_first() {
     let runs = baseline::machines();
     let several = several(&runs);
-    let side = SideBySide { runs: &runs, several: &several, words: &[] };
+    let side = SideBySide { runs: &runs, several: &several, words: &[], fleet: None };
     insta::assert_snapshot!("compared", compared(&side, &PLAIN));
     insta::assert_snapshot!("markdown", markdown(&side));
 }
@@ -37,7 +37,7 @@ fn what_changed_in_which_run_comes_first() {
 fn programs_get_each_comparison_and_the_best() {
     let runs = baseline::machines();
     let several = several(&runs);
-    let value = json(&SideBySide { runs: &runs, several: &several, words: &[] });
+    let value = json(&SideBySide { runs: &runs, several: &several, words: &[], fleet: None });
     let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
     // As the head of the module lists them.
     assert_eq!(keys, ["best", "comparisons", "confidence", "pairs", "runs", "schema"]);
@@ -53,7 +53,7 @@ fn programs_get_each_comparison_and_the_best() {
 fn no_line_is_wider_than_the_terminal() {
     let runs = baseline::machines();
     let several = several(&runs);
-    let side = SideBySide { runs: &runs, several: &several, words: &[] };
+    let side = SideBySide { runs: &runs, several: &several, words: &[], fleet: None };
     for width in [60, 80, 120, 200] {
         for detail in [Detail::Headline, Detail::All] {
             let style = Style { width, detail, ..PLAIN };
@@ -90,7 +90,7 @@ fn runs_of_one_host_and_number_are_called_as_they_were_typed() {
     }
     let several = several(&runs);
     let words = ["a.db", "b.db", "c.db"].map(str::to_owned);
-    let side = SideBySide { runs: &runs, several: &several, words: &words };
+    let side = SideBySide { runs: &runs, several: &several, words: &words, fleet: None };
     let text = machines(&side, &PLAIN);
     assert!(text.contains("\n  c.db  ") && text.contains("ratios to a.db"), "{text}");
     let side = SideBySide { words: &[], ..side };

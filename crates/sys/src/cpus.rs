@@ -49,10 +49,10 @@ pub fn hypervisor() -> Option<String> {
     let registers = cpuid(NAME);
     let bytes = [registers.ebx, registers.ecx, registers.edx].map(u32::to_le_bytes).concat();
     let name = String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned();
-    let known = HYPERVISORS.iter().find(|(signature, _)| *signature == name);
+    let row = HYPERVISORS.iter().find(|(signature, _)| *signature == name);
     let is_text =
         !name.is_empty() && name.chars().all(|letter| letter.is_ascii_graphic() || letter == ' ');
-    known.map(|(_, known)| (*known).to_owned()).or(is_text.then_some(name))
+    row.map(|(_, short)| (*short).to_owned()).or(is_text.then_some(name))
 }
 
 /// The same.

@@ -84,7 +84,7 @@ fn plan(runs: &[&Run], cells: &[Cell]) -> Plan {
     plan.profile = None;
     plan.cells = cells.iter().map(|cell| cell.key.clone()).collect();
     for info in runs[1..].iter().flat_map(|run| &run.plan.workloads) {
-        if !plan.workloads.iter().any(|known| known.name == info.name) {
+        if !plan.workloads.iter().any(|listed| listed.name == info.name) {
             plan.workloads.push(info.clone());
         }
     }
@@ -123,7 +123,7 @@ fn median_cells(runs: &[&Run]) -> Vec<Cell> {
             .iter()
             .filter_map(|metric| {
                 let all = same.iter().flat_map(|cell| &cell.metrics);
-                let alike: Vec<&Metric> = all.filter(|other| other.name == metric.name).collect();
+                let alike: Vec<&Metric> = all.filter(|rival| rival.name == metric.name).collect();
                 is_usual(alike.len(), runs.len()).then(|| median_metric(&alike))
             })
             .filter(|metric| !metric.samples.is_empty())

@@ -51,7 +51,7 @@ fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
     if old.axis_parameter != new.axis_parameter || old.axis != new.axis {
         return Some(Incomparable::Axis { axis: old.axis.clone(), newest: new.axis.clone() });
     }
-    let machine_match = MachineMatch::of(&run.machine, &newest.machine);
+    let machine_match = MachineMatch::new(&run.machine, &newest.machine);
     let [machine, newest] = [run, newest].map(machine);
     // A table of another program knows of no CPU.
     let one_unknown = machine.cpu_model.is_some() != newest.cpu_model.is_some();

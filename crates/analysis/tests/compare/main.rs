@@ -6,5 +6,6 @@ mod changed;
 mod contention;
 mod detected;
 mod drawn;
+mod fleet;
 mod refused;
 mod several;

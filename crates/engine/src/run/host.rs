@@ -136,13 +136,13 @@ fn cloud(facts: &mut BTreeMap<String, String>) {
 fn container(root: &Path, facts: &mut BTreeMap<String, String>) {
     let below = |path: &str| root.join(path.trim_start_matches('/'));
     // systemd-nspawn, LXC and podman say it themselves.
-    let said = read_to_string(below("/run/systemd/container")).ok();
-    let said = said.map(|kind| kind.trim().to_owned()).filter(|kind| !kind.is_empty());
-    let left = || {
-        let found = CONTAINERS.iter().find(|(file, _)| below(file).exists());
-        found.map(|(_, kind)| (*kind).to_owned())
+    let kind = read_to_string(below("/run/systemd/container")).ok();
+    let kind = kind.map(|kind| kind.trim().to_owned()).filter(|kind| !kind.is_empty());
+    let by_file = || {
+        let container = CONTAINERS.iter().find(|(file, _)| below(file).exists());
+        container.map(|(_, kind)| (*kind).to_owned())
     };
-    facts.extend(said.or_else(left).map(|kind| (CONTAINER.to_owned(), kind)));
+    facts.extend(kind.or_else(by_file).map(|kind| (CONTAINER.to_owned(), kind)));
 }
 
 /// A machine's id is confidential (machine-id(5)): 64 bits of FNV-1a tell machines apart, and do not say
@@ -397,18 +397,18 @@ mod tests {
 
     #[test]
     fn the_firmware_says_the_cloud_and_some_say_the_type() {
-        let said = |vendor: &str, product: &str| {
+        let clouds = |vendor: &str, product: &str| {
             let facts = [(VENDOR, vendor), (PRODUCT, product)];
             let mut facts = facts.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
             cloud(&mut facts);
             ["cloud.name", "cloud.instance_type"].map(|key| facts.get(key).cloned())
         };
         let some = |text: &str| Some(text.to_owned());
-        assert_eq!(said("Amazon EC2", "m5.large"), [some("Amazon EC2"), some("m5.large")]);
-        assert_eq!(said("Scaleway", "SCW-DEV1-S"), [some("Scaleway"), some("DEV1-S")]);
+        assert_eq!(clouds("Amazon EC2", "m5.large"), [some("Amazon EC2"), some("m5.large")]);
+        assert_eq!(clouds("Scaleway", "SCW-DEV1-S"), [some("Scaleway"), some("DEV1-S")]);
         let google = [some("Google Compute Engine"), None];
-        assert_eq!(said("Google", "Google Compute Engine"), google);
-        assert_eq!(said("QEMU", "Standard PC (Q35 + ICH9, 2009)"), [None, None]);
+        assert_eq!(clouds("Google", "Google Compute Engine"), google);
+        assert_eq!(clouds("QEMU", "Standard PC (Q35 + ICH9, 2009)"), [None, None]);
     }
 
     #[test]

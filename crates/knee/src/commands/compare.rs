@@ -20,6 +20,9 @@ use std::path::Path;
 /// Compares two runs, or more; or only names one.
 pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     check(&compare.judgement, &compare.output)?;
+    if let Some(fleet) = &compare.fleet.fleet {
+        return several::compare_fleet(compare, fleet);
+    }
     if let (Some(name), Some(run)) = (&compare.judgement.save_baseline, single_run(compare)) {
         refuse_comparing_flags(compare)?;
         return print_note(&baseline::save(&compare.output, name, run)?).map(|()| Exit::Done);

@@ -1,11 +1,14 @@
 //! `knee report`: the self-contained HTML page of one run, or of several overlaid.
 
+use crate::commands::fleet::{self, FleetFlag};
 use crate::commands::record_file::RecordFile;
 use crate::commands::{concluded, read, record_path};
 use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
 use crate::output::print_note;
 use ::record::Run;
+use analysis::compare::Terms;
+use analysis::compare::thresholds::MARGIN;
 use clap::Args;
 use findings::Conclusions;
 use report::export::Head;
@@ -21,6 +24,8 @@ pub struct Report {
     #[arg(short, long, value_name = "FILE.html")]
     pub output: PathBuf,
     #[command(flatten)]
+    pub fleet: FleetFlag,
+    #[command(flatten)]
     pub record_file: RecordFile,
 }
 
@@ -31,6 +36,9 @@ const PAGE: Kind = Kind { name: "HTML page", heads: &[Head::Text("<!DOCTYPE html
 pub fn report(ask: &Report) -> Result<Exit, Trouble> {
     let record = record_path(&ask.record_file).ok();
     check(&ask.output, record.as_deref())?;
+    if let Some(name) = &ask.fleet.fleet {
+        return report_fleet(ask, name);
+    }
     let mut pages = Vec::new();
     for name in &ask.runs {
         let run = read(name, &ask.record_file)?;
@@ -38,6 +46,21 @@ pub fn report(ask: &Report) -> Result<Exit, Trouble> {
         pages.push((run, conclusions));
     }
     write(&ask.output, record.as_deref(), &pages)?;
+    print_note(&format!("Report: {}\n", ask.output.display()))?;
+    Ok(Exit::Done)
+}
+
+/// Writes the page of the machines of a fleet.
+fn report_fleet(ask: &Report, name: &str) -> Result<Exit, Trouble> {
+    if ask.runs != ["last"] {
+        return Err(Trouble::usage(
+            "--fleet reports the runs of a fleet: leave out the names of runs",
+        ));
+    }
+    let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
+    let machines = fleet::machines(name, &ask.record_file, &terms, |_| Ok(()))?;
+    let page = ::report::side_by_side::page(&machines.side());
+    files::write(&ask.output, |out| out.write_all(page.as_bytes()))?;
     print_note(&format!("Report: {}\n", ask.output.display()))?;
     Ok(Exit::Done)
 }

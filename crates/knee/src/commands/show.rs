@@ -4,6 +4,7 @@ mod like;
 mod named;
 mod several;
 
+use crate::commands::fleet::FleetFlag;
 use crate::commands::record_file::RecordFile;
 use crate::commands::{concluded, read};
 use crate::exit::{Exit, Trouble};
@@ -39,6 +40,8 @@ pub struct Show {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "profile", "all"])]
     pub like: Option<String>,
     #[command(flatten)]
+    pub fleet: FleetFlag,
+    #[command(flatten)]
     pub record_file: RecordFile,
 }
 
@@ -51,11 +54,15 @@ Examples:
   knee show 7 --all                       # every table of run 7
   knee show poll                          # the last run, poll only
   knee show baseline a.db b.db c.db       # three machines side by side
-  knee show --like lmbench a.db b.db      # the same in lmbench's tables";
+  knee show --like lmbench a.db b.db      # the same in lmbench's tables
+  knee show --fleet last                  # the machines of the newest fleet, the unlike ones named";
 
 /// Shows a run, or several side by side.
 pub fn show(ask: &Show) -> Result<Exit, Trouble> {
     let named = named::parse(&ask.words)?;
+    if let Some(fleet) = &ask.fleet.fleet {
+        return several::show_fleet(ask, fleet, &named);
+    }
     if ask.json {
         named.refuse_part(&ask.record_file)?;
     }

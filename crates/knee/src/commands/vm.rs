@@ -15,6 +15,7 @@ mod turns;
 pub use against::exit_of;
 
 use crate::commands::compare::flags::{Compare, Output};
+use crate::commands::fleet::FleetFlag;
 use crate::commands::show::{self, Show};
 use crate::commands::{compare, record_path};
 use crate::config;
@@ -216,6 +217,7 @@ fn conclude(
         [] if is_stopped => return Err(Trouble::interrupted("interrupted: nothing was measured")),
         [] => return Err(Trouble::failed("nothing was measured")),
         [only] => show::show(&Show {
+            fleet: FleetFlag::default(),
             words: vec![only.clone()],
             all: output.all,
             profile: None,
@@ -224,6 +226,7 @@ fn conclude(
             record_file: output.record_file,
         }),
         _ => compare::compare(&Compare {
+            fleet: FleetFlag::default(),
             runs: numbers,
             baseline: None,
             across: true,

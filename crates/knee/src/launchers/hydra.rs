@@ -3,7 +3,7 @@
 //! No variable names the job. The ranks of one start have a common space of keys, whose name each asks of the proxy that
 //! started it (PMI-1 over the inherited descriptor `PMI_FD`): the proxy answers by itself, and nobody waits for another rank.
 
-use super::{Environment, Launcher, Place};
+use super::{Environment, Launcher, Position};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ pub(super) const LAUNCHER: Launcher = Launcher {
     name: "hydra",
     command: "mpiexec",
     variables: &["PMI_RANK", "PMI_SIZE", "PMI_FD", "HYDI_CONTROL_FD", "MPI_LOCALNRANKS"],
-    place,
+    position,
 };
 
 /// The proxy is a process of this machine, and answers at once.
@@ -21,7 +21,7 @@ const ANSWER_WAIT_MAX: Duration = Duration::from_secs(5);
 /// The longest line of PMI-1.
 const LINE_BYTES_MAX: usize = 1024;
 
-fn place(environment: &Environment<'_>) -> Result<Option<Place>, String> {
+fn position(environment: &Environment<'_>) -> Result<Option<Position>, String> {
     // Slurm sets the first two as well.
     let is_hydra =
         ["HYDI_CONTROL_FD", "MPI_LOCALNRANKS"].iter().any(|name| environment.text(name).is_some());
@@ -32,7 +32,7 @@ fn place(environment: &Environment<'_>) -> Result<Option<Place>, String> {
     // One process is no fleet: it needs no name.
     let fd = environment.number("PMI_FD")?.filter(|_| size != Some(1));
     let job = fd.and_then(|fd| i32::try_from(fd).ok()).and_then(job);
-    Ok(Some(Place { rank, size, job, host: None }))
+    Ok(Some(Position { rank, size, job, host: None }))
 }
 
 /// The name of the job's space of keys. It can be asked for once.

@@ -1,6 +1,6 @@
 //! Slurm: `srun -N 8 knee run …`. A batch script itself runs once, whatever was allocated: it has no step.
 
-use super::{Environment, Launcher, Place};
+use super::{Environment, Launcher, Position};
 
 pub(super) const LAUNCHER: Launcher = Launcher {
     name: "slurm",
@@ -14,10 +14,10 @@ pub(super) const LAUNCHER: Launcher = Launcher {
         "SLURM_CLUSTER_NAME",
         "SLURMD_NODENAME",
     ],
-    place,
+    position,
 };
 
-fn place(environment: &Environment<'_>) -> Result<Option<Place>, String> {
+fn position(environment: &Environment<'_>) -> Result<Option<Position>, String> {
     let text = |name: &str| environment.text(name);
     let (Some(job), Some(step)) = (text("SLURM_JOB_ID"), text("SLURM_STEP_ID")) else {
         return Ok(None);
@@ -29,5 +29,5 @@ fn place(environment: &Environment<'_>) -> Result<Option<Place>, String> {
         of_step.map_or_else(|| super::ranks(environment, "SLURM_NTASKS"), |size| Ok(Some(size)))?;
     let cluster = text("SLURM_CLUSTER_NAME").map(|name| format!("{name}-")).unwrap_or_default();
     let job = Some(format!("{cluster}{job}.{step}"));
-    Ok(Some(Place { rank, size, job, host: text("SLURMD_NODENAME") }))
+    Ok(Some(Position { rank, size, job, host: text("SLURMD_NODENAME") }))
 }

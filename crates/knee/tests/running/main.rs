@@ -8,6 +8,7 @@ mod baseline;
 mod budget;
 mod build;
 mod command;
+mod fleet;
 mod like;
 mod lock;
 mod own_servers;

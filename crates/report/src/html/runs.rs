@@ -4,6 +4,7 @@
 use super::host_facts::fact;
 use super::view::Analysed;
 use crate::text;
+use analysis::compare::is_median;
 use maud::{Markup, html};
 use record::Run;
 use serde_json::{Value, json};
@@ -15,6 +16,9 @@ const PALE: f64 = 0.5;
 
 /// The name of a run where there are several. Next to a model's run it is `measured`.
 pub(super) fn name(runs: &[Analysed], run: &Run) -> String {
+    if is_median(run) {
+        return "median machine".to_owned();
+    }
     let host = fact(&run.host_before, &["host.name", "hostname"]);
     let host = host.map(|name| format!(" on {name}")).unwrap_or_default();
     let id: String = run.summary.id.chars().take(6).collect();

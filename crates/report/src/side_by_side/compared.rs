@@ -112,7 +112,12 @@ impl Pen {
         }
     }
 
-    fn facts_of_run(&self, out: &mut String, (name, comparison): (&str, &Comparison), all: bool) {
+    pub(super) fn facts_of_run(
+        &self,
+        out: &mut String,
+        (name, comparison): (&str, &Comparison),
+        all: bool,
+    ) {
         let facts: Vec<String> = comparison.differences.iter().map(difference).collect();
         let max = if all { facts.len() } else { facts.len().min(FACTS_MAX) };
         let text = match (facts.is_empty(), facts.len() - max) {
@@ -142,7 +147,13 @@ impl Pen {
     }
 
     /// A series in each row, below it the points where something changed, or all.
-    fn side_table(&self, out: &mut String, names: &[String], table: &SideTable<'_>, all: bool) {
+    pub(super) fn side_table(
+        &self,
+        out: &mut String,
+        names: &[String],
+        table: &SideTable<'_>,
+        all: bool,
+    ) {
         self.paragraph(out, BOLD, &table.title(), (0, INDENT));
         let mut heads: Vec<Vec<String>> = names.iter().map(|name| vec![name.clone()]).collect();
         let unit = table.unit();

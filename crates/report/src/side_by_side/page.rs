@@ -27,12 +27,14 @@ pub(crate) const STYLE: &str =
 pub fn page(side: &SideBySide<'_>) -> String {
     let names = side.names();
     let run_names = names.iter().enumerate().map(|(run, name)| match run {
-        0 => format!("Base: {name}"),
+        0 if side.fleet.is_none() => format!("Base: {name}"),
         _ => name.clone(),
     });
-    let title = match ranked(side).first() {
-        Some((run, worst)) => format!("{}: {}", names[*run], headline(worst)),
-        None => format!("{} runs side by side", names.len()),
+    let sentence = side.fleet.and_then(|fleet| fleet.sentences.first().cloned());
+    let title = match (sentence, ranked(side).first()) {
+        (Some(sentence), _) => sentence.trim_end_matches('.').to_owned(),
+        (None, Some((run, worst))) => format!("{}: {}", names[*run], headline(worst)),
+        (None, None) => format!("{} runs side by side", names.len()),
     };
     let front = Front {
         title,
@@ -51,6 +53,10 @@ pub fn page(side: &SideBySide<'_>) -> String {
 fn answer(side: &SideBySide<'_>, names: &[String]) -> Markup {
     let base = names.first().map_or("", String::as_str);
     html! {
+        @if let Some(fleet) = side.fleet {
+            p { (fleet.title) }
+            @for sentence in &fleet.sentences { p { (sentence) } }
+        }
         dl.answer-rest {
             @for (run, comparison) in ranked(side) {
                 (head::line(&names[run], &html! { (headline(comparison)) }))
@@ -74,7 +80,7 @@ pub(crate) fn lists(runs: &[(Run, Conclusions)]) -> Markup {
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
     let compared: Vec<&Run> = narrowed.iter().map(|(run, _)| run).collect();
     let several = compare_several(&compared, &terms);
-    section(&SideBySide { runs: &narrowed, several: &several, words: &[] }, false)
+    section(&SideBySide { runs: &narrowed, several: &several, words: &[], fleet: None }, false)
 }
 
 fn is_listed(run: &Run, table: &Table) -> bool {

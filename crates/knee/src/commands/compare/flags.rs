@@ -1,5 +1,6 @@
 //! The flags of `knee compare`, and those that it shares with `knee ab`.
 
+use crate::commands::fleet::FleetFlag;
 use crate::commands::record_file::RecordFile;
 use crate::commands::run::flags::Run;
 use clap::{Args, ValueEnum};
@@ -18,6 +19,8 @@ pub struct Compare {
     /// Compare runs of two machines too
     #[arg(long)]
     pub across: bool,
+    #[command(flatten)]
+    pub fleet: FleetFlag,
     #[command(flatten)]
     pub judgement: Judgement,
     #[command(flatten)]
@@ -83,6 +86,7 @@ Examples:
   knee compare 7                                    # run 7 with the last
   knee compare 7 9 -o compared.html                 # and a page with both overlaid
   knee compare 7 8 9 a.db:2                         # each further one with run 7
+  knee compare --fleet last --fail-above 10%        # exit 3 where a machine is surely 10 % slower
   knee compare --save-baseline main                 # the last run is the one to compare with
   knee compare --baseline main --fail-above 10%     # exit 3 where something is surely 10 % slower
   knee compare --baseline main --fail-on slower     # exit 3 where anything is slower";

@@ -2,6 +2,7 @@
 
 use super::flags::{Compare, Judgement, Output};
 use super::{baseline, ended, print_notes, verdict};
+use crate::commands::fleet;
 use crate::commands::{read, record_location, record_path, report};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
@@ -28,7 +29,7 @@ pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
             )));
         }
     }
-    let side = SideBySide { runs: &runs, several: &several, words: names };
+    let side = SideBySide { runs: &runs, several: &several, words: names, fleet: None };
     let exit = exit(judgement, &several);
     let is_for_programs = output.json || judgement.markdown;
     let printed = if output.json {
@@ -42,6 +43,39 @@ pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
     let kept = keep(compare, &side, exit, names, &mut notes);
     let noted = print_notes(&notes, is_for_programs);
     say_why(judgement, exit, names, &several);
+    kept?;
+    ended(exit, printed.and(noted))
+}
+
+/// Compares the machines of a fleet with the median machine.
+pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
+    let Compare { judgement, output, .. } = compare;
+    let given = [
+        (!compare.runs.is_empty(), "the names of runs"),
+        (compare.baseline.is_some(), "--baseline"),
+        (judgement.save_baseline.is_some(), "--save-baseline"),
+    ];
+    if let Some((_, what)) = given.into_iter().find(|(given, _)| *given) {
+        let what = format!("--fleet compares the runs of a fleet: leave out {what}");
+        return Err(Trouble::usage(what));
+    }
+    let Judgement { margin, fail_above, .. } = *judgement;
+    let terms = Terms { margin, fail_above, across: true, all: output.all };
+    let machines = fleet::machines(name, &output.record_file, &terms, |_| Ok(()))?;
+    let (side, several) = (machines.side(), &machines.fleet.several);
+    let exit = exit(judgement, several);
+    let is_for_programs = output.json || judgement.markdown;
+    let printed = if output.json {
+        print_exactly(&format!("{:#}\n", side_by_side::json(&side)))
+    } else if judgement.markdown {
+        print_exactly(&side_by_side::markdown(&side))
+    } else {
+        print(&side_by_side::fleet(&side, &machines.head, &style(output.all)))
+    };
+    let mut notes = String::new();
+    let kept = keep(compare, &side, exit, &machines.head.names, &mut notes);
+    let noted = print_notes(&notes, is_for_programs);
+    say_why(judgement, exit, &machines.head.names, several);
     kept?;
     ended(exit, printed.and(noted))
 }

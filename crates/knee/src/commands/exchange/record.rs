@@ -133,8 +133,8 @@ const HOST_WIDTH_MAX: usize = 24;
 /// The width of the column of hosts; `None` where all runs are of one, and it has no column.
 fn host_width(runs: &[RunSummary]) -> Option<usize> {
     let differ = runs.windows(2).any(|pair| pair[0].host != pair[1].host);
-    let longest = runs.iter().map(|run| run.host.chars().count()).max().unwrap_or(0);
-    differ.then_some(longest.clamp("host".len(), HOST_WIDTH_MAX))
+    let width_max = runs.iter().map(|run| run.host.chars().count()).max().unwrap_or(0);
+    differ.then_some(width_max.clamp("host".len(), HOST_WIDTH_MAX))
 }
 
 /// A run in a list, its host in a column of this width.

@@ -12,6 +12,8 @@ pub(super) struct Named {
     pub(super) workloads: Vec<String>,
     /// The runs, the last one where none is named.
     pub(super) runs: Vec<String>,
+    /// Whether any run was named.
+    pub(super) has_runs: bool,
 }
 
 impl Named {
@@ -37,10 +39,11 @@ pub(super) fn parse(words: &[String]) -> Result<Named, Trouble> {
             runs.push(word.clone());
         }
     }
-    if runs.is_empty() {
+    let has_runs = !runs.is_empty();
+    if !has_runs {
         runs.push("last".to_owned());
     }
-    Ok(Named { workloads, runs })
+    Ok(Named { workloads, runs, has_runs })
 }
 
 /// Leaves of each run the workloads that were named; one of the runs has to have each.
@@ -82,7 +85,7 @@ mod tests {
 
     fn named(words: &[&str]) -> (Vec<String>, Vec<String>) {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let Named { workloads, runs } = parse(&words).unwrap();
+        let Named { workloads, runs, .. } = parse(&words).unwrap();
         (workloads, runs)
     }
 

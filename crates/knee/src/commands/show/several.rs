@@ -1,6 +1,8 @@
 //! Several runs side by side.
 
 use super::Show;
+use super::named::Named;
+use crate::commands::fleet;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use ::record::Run;
@@ -27,11 +29,33 @@ pub(super) fn show(ask: &Show, runs: Vec<Run>, words: &[String]) -> Result<Exit,
         (run, conclusions)
     });
     let runs: Vec<_> = analysed.collect();
-    let side = SideBySide { runs: &runs, several: &several, words };
+    let side = SideBySide { runs: &runs, several: &several, words, fleet: None };
     if ask.json {
         print_json(&side_by_side::json(&side))?;
     } else {
         print(&side_by_side::machines(&side, &style(ask.all)))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Shows the machines of a fleet: their ratios to the median machine.
+pub(super) fn show_fleet(ask: &Show, fleet: &str, named: &Named) -> Result<Exit, Trouble> {
+    let given = [
+        (ask.profile.is_some(), "--profile"),
+        (ask.like.is_some(), "--like"),
+        (named.has_runs, "the name of a run"),
+    ];
+    if let Some((_, what)) = given.into_iter().find(|(given, _)| *given) {
+        return Err(Trouble::usage(format!("--fleet shows the runs of a fleet: leave out {what}")));
+    }
+    let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: ask.all };
+    let narrow = |runs: &mut Vec<Run>| super::named::narrow(runs, &named.workloads);
+    let machines = fleet::machines(fleet, &ask.record_file, &terms, narrow)?;
+    let side = machines.side();
+    if ask.json {
+        print_json(&side_by_side::json(&side))?;
+    } else {
+        print(&side_by_side::fleet(&side, &machines.head, &style(ask.all)))?;
     }
     Ok(Exit::Done)
 }

@@ -1,0 +1,161 @@
+//! The machines of a fleet that differ from the median machine, as sentences.
+
+use crate::format::{count, list, percent, significant};
+use analysis::compare::{Fleet, MACHINES_MIN, Outlier, OutlierSeries};
+use record::WorkloadInfo;
+
+/// More names of series than so many are counted.
+const LABELS_MAX: usize = 4;
+/// More machines than so many are counted.
+const MACHINES_NAMED_MAX: usize = 6;
+
+/// What the machines of a fleet, which are called by `names`, differ in: `node5 is 1.31 times slower in context switching
+/// (95 % CI 1.27–1.36); everything else is alike`.
+pub fn sentences(fleet: &Fleet, names: &[String]) -> Vec<String> {
+    let compared: Vec<_> = fleet.several.comparisons.iter().flatten().collect();
+    let machines = compared.len();
+    if machines < MACHINES_MIN {
+        let few = "With so few machines nothing says which of them is unlike the others; ratios are to the middle of them.";
+        return vec![few.to_owned()];
+    }
+    let series = compared
+        .iter()
+        .map(|comparison| comparison.tables.iter().map(|table| table.rows.len()).sum::<usize>());
+    let series = series.max().unwrap_or(0);
+    if fleet.outliers.is_empty() {
+        let margin = compared.first().map_or(0.05, |comparison| comparison.margin);
+        let undecided = compared.iter().flat_map(|comparison| &comparison.tables);
+        let rows = undecided.flat_map(|table| &table.rows);
+        let open =
+            rows.filter(|row| row.overall.verdict == analysis::compare::Verdict::Undecided).count();
+        let (machines, series) = (count(machines as u64), count(series as u64));
+        return vec![match open {
+            0 => format!(
+                "All {machines} machines are the same within {} in all {series} series.",
+                percent(margin)
+            ),
+            open => format!(
+                "No machine differs significantly from the median machine, over {machines} machines and {series} series; \
+                 {} of the ratios are too uncertain to be called the same.",
+                count(open as u64)
+            ),
+        }];
+    }
+    let mut all: Vec<String> = fleet
+        .outliers
+        .iter()
+        .take(MACHINES_NAMED_MAX)
+        .map(|outlier| format!("{} is {}.", names[outlier.run], of_machine(fleet, outlier)))
+        .collect();
+    if fleet.outliers.len() > MACHINES_NAMED_MAX {
+        let more = count((fleet.outliers.len() - MACHINES_NAMED_MAX) as u64);
+        all.push(format!("{more} more machines differ from the median machine: see the table."));
+    }
+    all
+}
+
+fn of_machine(fleet: &Fleet, outlier: &Outlier) -> String {
+    let parts = [true, false].map(|slower| {
+        let series = outlier.series.iter().filter(|series| (series.slowdown() > 1.0) == slower);
+        of_direction(fleet, outlier, &series.collect::<Vec<_>>(), slower)
+    });
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let rest = match (outlier.same, outlier.undecided) {
+        (0, 0) => "",
+        (_, 0) => "; everything else is alike",
+        _ => "; nothing else differs significantly",
+    };
+    parts.join(", and ") + rest
+}
+
+/// `1.31 times slower in context switching (95 % CI 1.27–1.36)`.
+fn of_direction(
+    fleet: &Fleet,
+    outlier: &Outlier,
+    series: &[&OutlierSeries],
+    slower: bool,
+) -> Option<String> {
+    let times = |series: &&OutlierSeries| {
+        let slowdown = series.slowdown();
+        if slower { slowdown } else { 1.0 / slowdown }
+    };
+    let (first, last) = (series.first()?, series.last()?);
+    let word = if slower { "slower" } else { "faster" };
+    let [low, high] = [last, first].map(|series| significant(times(series)));
+    let series_names = scope(fleet, outlier, series);
+    if series.len() > 1 {
+        let by = if low == high { high } else { format!("{low} to {high}") };
+        return Some(format!("{by} times {word} in {series_names}"));
+    }
+    let ratio = first.ratio.ratio;
+    let is_inverse = first.lower_is_better != slower;
+    let ends =
+        if is_inverse { [1.0 / ratio.high, 1.0 / ratio.low] } else { [ratio.low, ratio.high] };
+    let [low, end] = ends.map(significant);
+    Some(format!("{high} times {word} in {series_names} (95 % CI {low}–{end})"))
+}
+
+/// Where that is: workloads and headings as a whole where all of them differ alike, else the series by name.
+fn scope(fleet: &Fleet, outlier: &Outlier, series: &[&OutlierSeries]) -> String {
+    let Ok(comparison) = &fleet.several.comparisons[outlier.run] else { return String::new() };
+    let rows = || {
+        let tables = comparison.tables.iter();
+        tables.flat_map(|table| table.rows.iter().map(move |row| (&table.workload, &row.subject)))
+    };
+    let info = |name: &str| {
+        let mut workloads = fleet.median.plan.workloads.iter();
+        workloads.find(|info| info.name == name)
+    };
+    let heading = |workload: &str, subject: &str| {
+        info(workload).map_or("", |info: &WorkloadInfo| info.group(subject))
+    };
+    let mut named: Vec<String> = Vec::new();
+    let mut done: Vec<(&str, &str)> = Vec::new();
+    for at in series {
+        let key = (at.workload.as_str(), heading(&at.workload, &at.subject));
+        if done.contains(&key) {
+            continue;
+        }
+        done.push(key);
+        let is_there = |(workload, subject): &(&String, &String)| {
+            workload.as_str() == key.0 && heading(workload, subject) == key.1
+        };
+        let all = rows().filter(is_there).count();
+        let here: Vec<&OutlierSeries> = series
+            .iter()
+            .copied()
+            .filter(|series| {
+                (series.workload.as_str(), heading(&series.workload, &series.subject)) == key
+            })
+            .collect();
+        named.push(match key.1 {
+            heading if !heading.is_empty() && all > 1 && here.len() == all => {
+                heading.to_lowercase()
+            }
+            "" if all > 1 && here.len() == all => key.0.to_owned(),
+            _ => labels(&here, info(key.0)),
+        });
+    }
+    list(&named)
+}
+
+fn labels(series: &[&OutlierSeries], info: Option<&WorkloadInfo>) -> String {
+    let is_list = info.is_some_and(|info| info.separate_subjects);
+    let mut names: Vec<String> = Vec::new();
+    for series in series {
+        let name = if is_list {
+            series.label.clone()
+        } else {
+            format!("{} ({})", series.label, series.workload)
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let more = names.len().saturating_sub(LABELS_MAX);
+    if more > 0 {
+        names.truncate(LABELS_MAX);
+        names.push(format!("{more} more"));
+    }
+    list(&names)
+}

@@ -1,0 +1,124 @@
+//! Runs that a launcher starts together: their fleet, and the machine that is unlike the others.
+
+use crate::common::{Came, Knee, came};
+use record::{Archive, FleetMember, Run, SqliteArchive};
+use std::process::Command;
+
+/// What each rank measures, quickly.
+const MEASURE: &str =
+    "run known --subjects linear,constant --points 16,32 --rounds 5 --time 1ms --quiet";
+
+/// Whether `program` can do `words` here; otherwise says what is skipped.
+fn can(program: &str, words: &[&str]) -> bool {
+    let can =
+        Command::new(program).args(words).output().is_ok_and(|output| output.status.success());
+    if !can {
+        eprintln!("SKIPPED: `{program} {}` does not work here", words.join(" "));
+    }
+    can
+}
+
+/// Starts three ranks by hydra, each a machine of its own as far as its name and its network say. The last one is slower
+/// in one series.
+fn three_machines(knee: &Knee, words: &str) -> Option<Came> {
+    let may =
+        can("mpiexec.hydra", &["-n", "1", "true"]) && can("unshare", &["--uts", "--net", "true"]);
+    if !may {
+        return None;
+    }
+    let machine = "hostname node$PMI_RANK; \
+        if [ $PMI_RANK = 2 ]; then export KNEE_KNOWN_SLOWER=linear=2; fi; exec \"$KNEE\" ";
+    let script = format!("exec mpiexec.hydra -n 3 unshare --uts --net sh -c '{machine}{words}'");
+    Some(came(&mut knee.shell(&script)))
+}
+
+fn runs(knee: &Knee) -> Vec<Run> {
+    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
+    let all = archive.runs().unwrap();
+    all.iter().map(|run| archive.load(run.number).unwrap()).collect()
+}
+
+#[test]
+fn three_ranks_of_hydra_are_one_fleet_and_the_slow_one_is_named() {
+    let knee = Knee::new();
+    let Some(started) = three_machines(&knee, MEASURE) else { return };
+    assert_eq!(started.code, Some(0), "{started:?}");
+    let mut all = runs(&knee);
+    all.sort_by_key(|run| run.summary.fleet.as_ref().unwrap().rank);
+    let id = all[0].summary.fleet.as_ref().unwrap().id.clone();
+    assert!(id.starts_with("hydra-"), "{id}");
+    for (rank, run) in (0..3).zip(&all) {
+        let member = FleetMember { id: id.clone(), rank: Some(rank), size: Some(3) };
+        assert_eq!(run.summary.fleet, Some(member));
+        assert_eq!(run.summary.host, format!("node{rank}"));
+    }
+    let shown = knee.run(&["show", "--fleet", "last"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    let text = shown.out.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(text.starts_with(&format!("{id} · 3 machines node2 is ")), "{text}");
+    assert!(
+        text.contains("times slower in ") && text.contains("median node0 node1 node2"),
+        "{text}"
+    );
+    assert!(!text.contains("node0 is") && !text.contains("node1 is"), "{text}");
+    let gated = knee.run(&["compare", "--fleet", "--fail-on", "slower"]);
+    assert_eq!(gated.code, Some(3), "{gated:?}");
+    assert!(gated.err.contains("node2"), "{}", gated.err);
+    let json = knee.run(&["show", "--fleet", &id, "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(value["fleet"]["outliers"][0]["run"], 3);
+    assert_eq!(value["runs"].as_array().unwrap().len(), 4, "the median machine is the first");
+    let page = knee.record().with_file_name("fleet.html");
+    let page = page.to_str().unwrap();
+    let written = knee.run(&["report", "--fleet", "last", "-o", page]);
+    assert_eq!(written.code, Some(0), "{written:?}");
+    let html = std::fs::read_to_string(page).unwrap();
+    assert!(html.contains("node2 is ") && html.contains("median machine"));
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn a_rank_without_a_run_is_named() {
+    let knee = Knee::new();
+    for rank in ["0", "2"] {
+        let fleet = ["--fleet", "nightly", "--rank", rank, "--of", "4", "--host-name", rank];
+        let words: Vec<&str> = MEASURE.split(' ').chain(fleet).collect();
+        assert_eq!(knee.run(&words).code, Some(0));
+    }
+    let shown = knee.run(&["show", "--fleet", "night"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(shown.out.starts_with("nightly · 2 machines of 4"), "{}", shown.out);
+    assert!(shown.out.contains("Ranks 1 and 3 have no run here."), "{}", shown.out);
+    assert!(shown.out.contains("With so few machines"), "{}", shown.out);
+    let last = knee.run(&["show", "last@2", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&last.out).unwrap();
+    assert_eq!(value["host"]["before"]["facts"]["fleet.rank"], "2", "the newest run of that host");
+}
+
+#[test]
+fn a_launcher_with_a_bad_value_ends_before_anything_is_measured() {
+    let knee = Knee::new();
+    let words: Vec<&str> = MEASURE.split(' ').collect();
+    let mut command = knee.command(&words);
+    command.env("OMPI_COMM_WORLD_RANK", "3").env("OMPI_COMM_WORLD_SIZE", "3");
+    let refused = came(command.env("PMIX_NAMESPACE", "7"));
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert_eq!(refused.err, "knee: mpirun says rank 3 of 3; ranks are 0 to 2\n");
+    let none = knee.run(&["show", "--fleet", "last"]);
+    assert_eq!(none.code, Some(5), "{none:?}");
+}
+
+/// Real Slurm, where it runs.
+#[test]
+fn ranks_of_srun_are_one_fleet() {
+    if !can("srun", &["--immediate=5", "-n", "2", "true"]) {
+        return;
+    }
+    let knee = Knee::new();
+    let started = came(&mut knee.shell(&format!("exec srun -n 2 \"$KNEE\" {MEASURE}")));
+    assert_eq!(started.code, Some(0), "{started:?}");
+    let fleets: Vec<FleetMember> =
+        runs(&knee).into_iter().filter_map(|run| run.summary.fleet).collect();
+    assert_eq!(fleets.len(), 2);
+    assert!(fleets.iter().all(|member| member.id == fleets[0].id && member.size == Some(2)));
+}

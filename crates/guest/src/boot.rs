@@ -383,13 +383,13 @@ mod tests {
         let (host, guest) = UnixStream::pair().unwrap();
         host.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         host.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
-        let other = thread::spawn(move || trickle(guest));
+        let trickling = thread::spawn(move || trickle(guest));
         let until = Instant::now() + Duration::from_millis(500);
         let wait = Wait { until, is_over: &|| false, has_ended: &mut || Ok(false) };
         let mut port = Patient { wire: &host, wait, seen: Vec::new() };
         let came = use_port(&mut port);
         drop(host);
-        other.join().unwrap();
+        trickling.join().unwrap();
         came.is_err_and(|fault| fault.is_late())
     }
 

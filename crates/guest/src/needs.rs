@@ -84,7 +84,7 @@ mod tests {
     /// A configuration of all that x86 needs, but for `option`.
     fn configuration_without(option: &str) -> String {
         let lines = NEEDS.iter().filter(|need| need.option != option);
-        lines.map(|need| format!("{}=y\n", need.option)).collect()
+        lines.map(|need| [need.option, "=y\n"].concat()).collect()
     }
 
     #[test]

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A boot sector that writes [`SAID`] to the port of QEMU's `isa-debugcon` and ends it by that of `isa-debug-exit`.
-const PROGRAM: [u8; 10] = [0xb0, SAID, 0xe6, 0xe9, 0xb0, 0x01, 0xe6, 0xf4, 0xeb, 0xfe];
-const SAID: u8 = b'k';
+/// A boot sector that writes [`LETTER`] to the port of QEMU's `isa-debugcon` and ends it by that of `isa-debug-exit`.
+const PROGRAM: [u8; 10] = [0xb0, LETTER, 0xe6, 0xe9, 0xb0, 0x01, 0xe6, 0xf4, 0xeb, 0xfe];
+const LETTER: u8 = b'k';
 /// KVM takes less than a tenth of a second; where it hangs, it hangs for good.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(10);
@@ -56,7 +56,7 @@ fn runs(knee: &Path, accelerator: &str, directory: &Path) -> Result<(), String> 
         }
         thread::sleep(PAUSE);
     }
-    if fs::read(path("said")).is_ok_and(|said| said == [SAID]) {
+    if fs::read(path("said")).is_ok_and(|letters| letters == [LETTER]) {
         return Ok(());
     }
     let log = fs::read(&log).unwrap_or_default();

@@ -45,12 +45,11 @@ impl Exit {
     pub fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
-            Exit::Failed => 1,
+            Exit::Failed | Exit::Bad => 1,
             Exit::Usage => 2,
             Exit::Different => 3,
             Exit::Inconclusive => 4,
             Exit::NotPossibleHere => 5,
-            Exit::Bad => 1,
             Exit::Skip => 125,
             Exit::Abort => 128,
             Exit::Interrupted => 130,

@@ -176,8 +176,8 @@ fn started(knee: &Knee) -> Child {
 fn qemu(knee: &Knee) -> Option<Pid> {
     let processes = knee.processes();
     // It was asked for its version before.
-    let guests = processes.iter().filter(|line| line.contains(" -kernel "));
-    let id = guests.filter_map(|line| Some(line.split_once(": qemu-system")?.0.to_owned())).next();
+    let mut guests = processes.iter().filter(|line| line.contains(" -kernel "));
+    let id = guests.find_map(|line| Some(line.split_once(": qemu-system")?.0.to_owned()));
     Pid::from_raw(id?.parse().ok()?)
 }
 

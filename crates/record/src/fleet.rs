@@ -44,7 +44,7 @@ impl Host {
 impl RunSummary {
     /// Fills in what an archive says of the machine that the run was measured on.
     pub fn set_host(&mut self, host: &Host) {
-        self.host = host.fact(HOST_NAME).unwrap_or_default().to_owned();
+        host.fact(HOST_NAME).unwrap_or_default().clone_into(&mut self.host);
         self.fleet = host.fleet();
     }
 }

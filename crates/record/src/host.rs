@@ -422,8 +422,8 @@ mod tests {
         let guest = |own: &[(&str, &str)]| {
             host(&[&[(ACCELERATOR, EMULATOR), (HOST_NAME, "guest")], own].concat())
         };
-        let is_joinable = |own: &[(&str, &str)], other: &[(&str, &str)]| {
-            guest(own).machine_match(&guest(other)).is_joinable()
+        let is_joinable = |own: &[(&str, &str)], second: &[(&str, &str)]| {
+            guest(own).machine_match(&guest(second)).is_joinable()
         };
         for key in ["vm.host.id", "vm.host.cpu", "vm.qemu"] {
             assert!(!is_joinable(&[(key, "a")], &[(key, "b")]), "{key}");

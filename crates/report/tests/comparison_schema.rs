@@ -52,8 +52,8 @@ fn with_everything() -> Value {
     let short = CutShort { reached: 6, planned: 9, reason: reason.clone() };
     let (row, modes) = {
         let (_, conclusions) = trajectory::before(trajectory::Size::SMALL);
-        let rows = conclusions.analysis.tables.into_iter().flat_map(|table| table.rows);
-        let modes = rows.filter_map(|row| row.modes).next().expect("modes");
+        let mut rows = conclusions.analysis.tables.into_iter().flat_map(|table| table.rows);
+        let modes = rows.find_map(|row| row.modes).expect("modes");
         (comparison.tables[0].rows[0].clone(), modes)
     };
     let points = vec![100, 300];

@@ -152,7 +152,9 @@ pub fn across(chosen: Chosen, mut runs: Vec<Run>, wanted: &Wanted, terms: &Terms
     let (lines, other_units) = joined::lines(&measured, &workload);
     left_out.extend(other_units);
     left_out.extend(joined::unfinished(&measured));
-    runs.iter_mut().for_each(|run| narrow(run, &workload.name, wanted));
+    for run in &mut runs {
+        narrow(run, &workload.name, wanted);
+    }
     let terms = Terms { across: true, all: wanted.all, ..*terms };
     let steps = runs.len().saturating_sub(1);
     let comparisons = if steps > 1 { steps + 1 } else { steps };

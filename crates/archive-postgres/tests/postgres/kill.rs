@@ -8,7 +8,7 @@ use record::{Archive, DatabaseUrl, Error, Merged, Run, merge};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Kills of the client; KNEE_KILLS sets another number.
+/// Kills of the client; `KNEE_KILLS` sets another number.
 const KILLS: u32 = 25;
 /// Restarts of the server take most of the time.
 const KILLS_OF_SERVER: u32 = 4;

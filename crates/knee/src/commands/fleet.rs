@@ -63,7 +63,7 @@ pub fn machines(
         runs.into_iter().zip(names).filter(|(run, _)| has_figures(run)).unzip();
     let fleet = compare_fleet(&runs.iter().collect::<Vec<_>>(), terms).ok_or_else(|| {
         let number = runs.len();
-        let lacks = missing.iter().map(|line| format!("; {line}")).collect::<String>();
+        let lacks = missing.iter().flat_map(|line| ["; ", line]).collect::<String>();
         let lacks = lacks.trim_end_matches('.');
         Trouble::not_possible(format!(
             "{id}: runs with figures here: {number}; it takes two{lacks}"

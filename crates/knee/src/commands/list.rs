@@ -187,7 +187,9 @@ fn describe_suites(text: &mut String) {
         Ok(None) => text.push_str("  none: there is no knee.toml in this directory or above it\n"),
         Ok(Some((file, suites))) => {
             let _ = writeln!(text, "  of {}", file.display());
-            suites.iter().for_each(|suite| describe_suite(text, suite));
+            for suite in &suites {
+                describe_suite(text, suite);
+            }
         }
     }
     text.push_str("  of knee itself\n");

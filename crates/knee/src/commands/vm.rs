@@ -40,7 +40,7 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     let file = record_path(&output.record_file)?;
     let qemu = qemu_version(Machine::here().unwrap_or(Machine::X86))?;
     if vm.against.is_some() {
-        return against::judge(vm, output, &file, &qemu);
+        return against::judge(vm, &output, &file, &qemu);
     }
     let mut sides = labels::labelled(hardware(&vm)?);
     let is_interrupted = measure(&vm, &mut sides, (&file, &qemu), None)?;
@@ -79,7 +79,9 @@ fn measure(
 
     if let Some(image) = &vm.xen {
         let xen = below_xen(image, directory.path())?;
-        sides.iter_mut().for_each(|side| side.hardware.xen = Some(xen.clone()));
+        for side in sides.iter_mut() {
+            side.hardware.xen = Some(xen.clone());
+        }
     }
     let words = words(vm);
     let host_cpus: Vec<usize> = match vm.on {
@@ -211,7 +213,7 @@ fn conclude(
     let numbers: Vec<String> = measured.iter().map(|run| run.summary.number.to_string()).collect();
     let is_for_programs = output.json || vm.judgement.markdown;
     let times: Vec<String> = sides.iter().filter_map(GuestSide::times).collect();
-    let times: String = times.iter().map(|times| format!("Guest {times}\n")).collect();
+    let times: String = times.iter().flat_map(|times| ["Guest ", times, "\n"]).collect();
     let recorded = format!("{times}Record: {} ({})", file.display(), runs_named(&numbers));
     let exit = match numbers.as_slice() {
         [] if is_stopped => return Err(Trouble::interrupted("interrupted: nothing was measured")),

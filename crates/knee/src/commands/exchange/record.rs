@@ -45,7 +45,7 @@ pub enum RecordAction {
     },
     /// Add runs to an archive that many machines share: what is there already is passed over
     Push {
-        /// The archive: postgres://USER@HOST/DATABASE, or a file
+        /// The archive: `postgres://USER@HOST/DATABASE`, or a file
         #[arg(value_name = "URL", value_parser = archive())]
         archive: Location,
         /// Numbers, beginnings of ids, or `last` [default: all that have ended]

@@ -109,7 +109,7 @@ pub struct Run {
     pub json: bool,
     #[command(flatten)]
     pub record_file: RecordFile,
-    /// Push the complete run to this archive too: postgres://USER@HOST/DATABASE
+    /// Push the complete run to this archive too: `postgres://USER@HOST/DATABASE`
     #[arg(long, value_name = "URL", hide_short_help = true, value_parser = archive())]
     pub push: Option<Location>,
     #[command(flatten)]

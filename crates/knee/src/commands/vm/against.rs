@@ -50,13 +50,13 @@ enum Base {
 }
 
 /// Judges the kernel of `vm`.
-pub fn judge(mut vm: Vm, output: Output, file: &Path, qemu: &str) -> Result<Exit, Trouble> {
+pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exit, Trouble> {
     check(&vm)?;
     vm.judgement.is_for_bisect = true;
     if vm.judgement.gate().is_none() {
         vm.judgement.fail_on = Some(FailOn::Slower);
     }
-    let base = base(vm.against.as_deref().unwrap_or_default(), &output)?;
+    let base = base(vm.against.as_deref().unwrap_or_default(), output)?;
     if let Some(fault) = unbuilt(&vm) {
         return Ok(skip(&fault));
     }
@@ -71,7 +71,7 @@ pub fn judge(mut vm: Vm, output: Output, file: &Path, qemu: &str) -> Result<Exit
         Base::Kernel(_) => None,
     };
     let mut sides = labelled(all);
-    let bisect = Bisect::new(&vm, &output, recorded);
+    let bisect = Bisect::new(&vm, output, recorded);
     let is_interrupted = match measure(&vm, &mut sides, (file, qemu), Some(&bisect)) {
         Ok(is_interrupted) => is_interrupted,
         Err(trouble) => return bisect.unmeasured(&sides, trouble),
@@ -99,8 +99,7 @@ pub fn judge(mut vm: Vm, output: Output, file: &Path, qemu: &str) -> Result<Exit
     let exit = compare::exit(&vm.judgement, &comparison);
     let runs = (base, new);
     let holder = Location::File(file.to_owned());
-    compare::conclude(&vm.judgement, &output, runs, &comparison, exit, &holder, Some(kept))
-        .map(code)
+    compare::conclude(&vm.judgement, output, runs, &comparison, exit, &holder, Some(kept)).map(code)
 }
 
 /// The exit code for `git bisect run`.

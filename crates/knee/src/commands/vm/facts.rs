@@ -30,7 +30,8 @@ pub fn of_ground(
         ("vm.host.id", HOST_ID),
         ("vm.host.cpu", "cpu.model"),
     ];
-    let of_host = keys.into_iter().filter_map(|(key, of)| Some((key, host.fact(of)?.to_owned())));
+    let of_host =
+        keys.into_iter().filter_map(|(key, of_host)| Some((key, host.fact(of_host)?.to_owned())));
     let xen = vm.xen.iter().map(|image| ("vm.xen", image.display().to_string()));
     own.into_iter().chain(of_host).chain(xen).map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -43,9 +43,9 @@ fn kernel_label(kernel: &Kernel, all: &[Hardware]) -> String {
         return path;
     }
     let namesakes = all.iter().map(|side| &side.kernel);
-    let namesakes = namesakes.filter(|other| other.release == kernel.release);
-    let paths: Vec<&Path> = namesakes.map(|other| other.path.as_path()).collect();
-    if paths.iter().all(|other| *other == kernel.path) {
+    let namesakes = namesakes.filter(|namesake| namesake.release == kernel.release);
+    let paths: Vec<&Path> = namesakes.map(|namesake| namesake.path.as_path()).collect();
+    if paths.iter().all(|path| *path == kernel.path) {
         return kernel.release.clone();
     }
     format!("{} \u{b7} {}", kernel.release, own_part(&kernel.path, &paths).unwrap_or(path))

@@ -157,7 +157,7 @@ impl GuestSide {
 
     /// Waits until it is up, and gives it its job, which is to go on where it began already.
     fn employ(&mut self, ground: &Ground<'_>) -> Result<(), GuestFault> {
-        let Some(guest) = &mut self.guest else { return self.is_not_booted() };
+        let Some(guest) = &mut self.guest else { return GuestSide::is_not_booted() };
         match guest.receive(UP_MAX, &|| ground.stop.is_requested())? {
             FromGuest::Up => {}
             _ => {
@@ -188,7 +188,7 @@ impl GuestSide {
         self.tries < fault.boots_max() && self.boots < BOOTS_MAX
     }
 
-    fn is_not_booted<T>(&self) -> Result<T, GuestFault> {
+    fn is_not_booted<T>() -> Result<T, GuestFault> {
         Err(GuestFault::Mute)
     }
 
@@ -204,7 +204,7 @@ impl GuestSide {
     fn next(&mut self, ground: &Ground<'_>) -> Result<FromGuest, GuestFault> {
         let deadline_ms = self.run.as_ref().map_or(0, |run| run.plan.deadline_ms);
         let begun = Instant::now();
-        let Some(guest) = &mut self.guest else { return self.is_not_booted() };
+        let Some(guest) = &mut self.guest else { return GuestSide::is_not_booted() };
         let patience = Duration::from_millis(deadline_ms) + CELL_MARGIN;
         let is_over = || ground.stop.is_requested();
         let sent = match self.answer.take() {
@@ -222,7 +222,7 @@ impl GuestSide {
 impl GuestSide {
     /// How far it is: the next cell of its plan where all have the same one, else the round of that. Who is further
     /// waits for the others.
-    fn place(&self, are_alike: bool) -> u64 {
+    fn position(&self, are_alike: bool) -> u64 {
         let Some(run) = &self.run else { return 0 };
         let next = self.next_cell(run);
         match run.plan.cells.get(next) {
@@ -397,8 +397,9 @@ fn in_turns(
             // There is nothing to judge without it.
             break;
         }
-        let first = sides.iter().filter(|side| !side.ended).map(|side| side.place(are_alike)).min();
-        let is_next = |side: &GuestSide| !side.ended && Some(side.place(are_alike)) == first;
+        let first =
+            sides.iter().filter(|side| !side.ended).map(|side| side.position(are_alike)).min();
+        let is_next = |side: &GuestSide| !side.ended && Some(side.position(are_alike)) == first;
         for side in sides.iter_mut().filter(|side| is_next(side)) {
             progress.begins(side);
             let message = side.next(ground);
@@ -417,8 +418,8 @@ fn in_turns(
 }
 
 /// Whether cells of these plans can take turns.
-fn is_alike(base: &Plan, other: &Plan) -> bool {
-    base.cells == other.cells
+fn is_alike(base: &Plan, second: &Plan) -> bool {
+    base.cells == second.cells
 }
 
 fn not_paired() -> Warning {

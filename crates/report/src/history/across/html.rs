@@ -183,8 +183,8 @@ fn panel(across: &AcrossValues, series: &SeriesAcross, point: &PointAcross, unit
 
 /// The values whose names stand below a panel: the first, the last, and as many between as have room.
 fn named(names: &[String]) -> Vec<usize> {
-    let longest = names.iter().map(|name| shortened(name).chars().count() + 2).max();
-    let shown = (NAMES_CHARS / longest.unwrap_or(1)).clamp(2, NAMES_MAX);
+    let chars_max = names.iter().map(|name| shortened(name).chars().count() + 2).max();
+    let shown = (NAMES_CHARS / chars_max.unwrap_or(1)).clamp(2, NAMES_MAX);
     if names.len() <= shown {
         return (0..names.len()).collect();
     }

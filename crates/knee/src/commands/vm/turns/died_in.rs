@@ -24,13 +24,13 @@ pub(super) fn note(
         side.died_at = Some(at);
         return;
     }
-    let is_same = |other: &CellKey| CellKey { round: key.round, ..other.clone() } == key;
+    let is_same = |key_here: &CellKey| CellKey { round: key.round, ..key_here.clone() } == key;
     let was_measured = |cell: &Cell| is_same(&cell.key) && cell.outcome == Outcome::Measured;
     let is_hopeless = !run.cells.iter().any(was_measured);
     let later = run.plan.cells.iter().enumerate().skip(at);
-    let fail = |(index, other): (usize, &CellKey)| {
-        let is_lost = index == at || (is_hopeless && is_same(other) && is_known(other));
-        is_lost.then(|| failed(side, run, (index, other), fault, at))
+    let fail = |(index, key_here): (usize, &CellKey)| {
+        let is_lost = index == at || (is_hopeless && is_same(key_here) && is_known(key_here));
+        is_lost.then(|| failed(side, run, (index, key_here), fault, at))
     };
     let cells: Vec<Cell> = later.filter_map(fail).collect();
     complain(&format!(

@@ -149,9 +149,9 @@ fn a_cell_that_a_guest_dies_in_twice_fails_and_the_guest_goes_on() {
         matches!(&cell.outcome, Outcome::Failed { reason: FailureReason::EndUnknown { .. }, .. })
     };
     assert!(record.cells.iter().all(is_unknown));
-    assert_eq!(side.place(true), 1);
+    assert_eq!(side.position(true), 1);
     come(&mut side, &mut record, Ok(FromGuest::Cell(Box::new(cell(1, 0)))));
-    assert_eq!((side.place(true), side.tries), (3, 1));
+    assert_eq!((side.position(true), side.tries), (3, 1));
     for _ in 0..2 {
         let late = GuestFault::Late(Duration::from_secs(7), Console::default());
         come(&mut side, &mut record, Err(late));
@@ -159,7 +159,7 @@ fn a_cell_that_a_guest_dies_in_twice_fails_and_the_guest_goes_on() {
     assert_eq!(sequences(&record), [0, 2, 1, 3]);
     let Outcome::Failed { reason, .. } = &record.cells[3].outcome else { panic!() };
     assert!(matches!(reason, FailureReason::DeadlineExceeded { deadline_ms: 7_000, .. }));
-    assert_eq!(side.place(true), u64::MAX);
+    assert_eq!(side.position(true), u64::MAX);
 }
 
 #[test]
@@ -173,14 +173,14 @@ fn a_guest_that_refuses_ends_alone() {
 #[test]
 fn who_is_further_waits_for_the_others() {
     let mut side = side();
-    assert_eq!([true, false].map(|alike| side.place(alike)), [0, 0]);
+    assert_eq!([true, false].map(|alike| side.position(alike)), [0, 0]);
     side.run.as_mut().unwrap().cells = vec![cell(0, 0), cell(2, 1)];
-    assert_eq!([true, false].map(|alike| side.place(alike)), [3, 1]);
+    assert_eq!([true, false].map(|alike| side.position(alike)), [3, 1]);
     side.run.as_mut().unwrap().cells.push(cell(3, 1));
-    assert_eq!(side.place(true), u64::MAX);
+    assert_eq!(side.position(true), u64::MAX);
     let plan = |side: &GuestSide| side.run.as_ref().unwrap().plan.clone();
-    let mut other = plan(&side);
-    assert!(is_alike(&plan(&side), &other));
-    other.cells.swap(0, 1);
-    assert!(!is_alike(&plan(&side), &other));
+    let mut swapped = plan(&side);
+    assert!(is_alike(&plan(&side), &swapped));
+    swapped.cells.swap(0, 1);
+    assert!(!is_alike(&plan(&side), &swapped));
 }

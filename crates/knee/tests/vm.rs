@@ -125,12 +125,18 @@ fn what_can_not_be_booted_is_refused_in_one_line() {
     };
     wrong(&["--", "list"], "after `--` comes what each kernel measures");
     wrong(&["--", "run", "command"], "a guest has none of your programs");
+    let text = "[suite.own]\nworkloads = ['poll', { name = 'command', command = 'true {n}' }]";
+    let suite = file("knee.toml", text.as_bytes()).display().to_string();
+    let words = ["--suite", "own", "--", "run", "--config", &suite];
+    wrong(&words, "a guest has none of your programs");
     wrong(&["--", "run", "nonsense"], "no workload is called `nonsense`");
     if can_boot() {
         wrong(&["--kernel", "debian:1.2", "--", "run", "poll"], "it knows debian:6.1");
         let long = "x".repeat(3_000);
         let words = ["--kernel", KERNEL, "--append", &long, "--", "run", "poll"];
         wrong(&words, "a kernel reads 2047");
+        let small = ["--kernel", KERNEL, "--memory", "512K", "--", "run", "poll"];
+        wrong(&small, "a guest needs 64 MiB at least");
         wrong(&["--kernel", KERNEL, "--cpu", "z80", "--", "run", "poll"], "CPU model 'z80'");
     }
 }

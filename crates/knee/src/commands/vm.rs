@@ -36,7 +36,7 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     let vm = vm.or(guests.unwrap_or_default());
     let output = Output::from_run(&vm.measured);
     compare::check(&vm.judgement, &output)?;
-    checks::check_measured(&vm.measured)?;
+    checks::check_measured(&vm.measured, named.as_ref())?;
     let file = record_path(&output.record_file)?;
     let qemu = qemu_version(Machine::here().unwrap_or(Machine::X86))?;
     if vm.against.is_some() {

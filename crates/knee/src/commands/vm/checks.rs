@@ -1,8 +1,10 @@
 //! What is checked before a guest is booted: that its kernel can be one, that memory and disk hold it, and that it can
 //! measure what is asked for.
 
+use super::root;
 use crate::commands::run;
 use crate::commands::run::flags::Run as RunFlags;
+use crate::config::NamedSuite;
 use crate::exit::{Exit, Trouble};
 use engine::{About, Programs};
 use findings::format::list;
@@ -13,15 +15,18 @@ use std::path::Path;
 
 /// Memory that the host keeps for itself, in MiB.
 const SPARED_MIB: u64 = 256;
+/// A guest with less does not come up with any kernel, in MiB.
+const MEMORY_MIN_MIB: u64 = 64;
 /// Disk that the console and the log of a guest take, and more, in bytes.
 const LOGS_BYTES: u64 = 4 << 20;
 /// A kernel cuts off what of its command line is longer, in bytes.
 const COMMAND_LINE_MAX: usize = 2047;
 
 /// Refuses what no guest can measure: words that are wrong anywhere, and workloads of programs that are not there.
-pub fn check_measured(measured: &RunFlags) -> Result<(), Trouble> {
+pub fn check_measured(measured: &RunFlags, suite: Option<&NamedSuite>) -> Result<(), Trouble> {
+    let workloads = root::workloads(measured, suite);
     let lacking = |about: &&About| {
-        let mut named = measured.workloads.iter();
+        let mut named = workloads.iter();
         about.programs == Programs::Commands && named.any(|name| name == about.name)
     };
     let abouts: Vec<&About> = workloads::TABLE.iter().map(|row| row.about()).collect();
@@ -69,6 +74,10 @@ pub fn check_command_line(hardware: &Hardware) -> Result<(), Trouble> {
 
 /// Refuses guests that the memory can't hold.
 pub fn check_memory(all: &[&Hardware]) -> Result<(), Trouble> {
+    if let Some(side) = all.iter().find(|side| side.memory_mib < MEMORY_MIN_MIB) {
+        let what = format!("--memory: a guest needs {MEMORY_MIN_MIB} MiB at least");
+        return Err(Trouble::usage(format!("{what}, and {} MiB are too few", side.memory_mib)));
+    }
     let wanted: u64 = all.iter().map(|side| side.memory_mib).sum();
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

@@ -2,7 +2,9 @@
 
 use super::checks;
 use super::flags::Vm;
+use crate::commands::run::flags::Run as RunFlags;
 use crate::config::{NAME, NamedSuite};
+use crate::exit::complain;
 use engine::{Programs, Scratch};
 use guest::Carried;
 use std::fs;
@@ -26,9 +28,15 @@ pub fn write(
         let mut abouts = ::workloads::TABLE.iter().map(|row| row.about());
         abouts.any(|about| about.name == *name && about.programs == Programs::Compiler)
     };
-    if workloads(vm, named).iter().any(compiles) {
+    if workloads(&vm.measured, named).iter().any(compiles) {
         let work = Scratch::new(&directory.join("tools"))?;
-        carried.extend(guest::build_tools(work.path())?);
+        let tools = guest::build_tools(work.path())?;
+        if tools.is_empty() {
+            complain(
+                "knee: builds will fail in the guests, whose compiler is this machine's: it lacks sh, make, cc or rm",
+            );
+        }
+        carried.extend(tools);
     }
     let mut root = Vec::new();
     guest::write_initramfs(knee, &carried, &mut root)?;
@@ -37,9 +45,9 @@ pub fn write(
 }
 
 /// The names of the workloads that are asked for, as far as they are named.
-fn workloads<'a>(vm: &'a Vm, named: Option<&'a NamedSuite>) -> &'a [String] {
+pub fn workloads<'a>(measured: &'a RunFlags, named: Option<&'a NamedSuite>) -> &'a [String] {
     match named {
-        Some(named) if vm.measured.workloads.is_empty() => &named.suite.request.workloads,
-        _ => &vm.measured.workloads,
+        Some(named) if measured.workloads.is_empty() => &named.suite.request.workloads,
+        _ => &measured.workloads,
     }
 }

@@ -2,16 +2,13 @@
 
 mod common;
 
+use common::guests::{KERNEL, cache, can_boot, vm};
 use common::{Came, Knee, came, wait_until};
 use record::{Archive, Run, RunState, SqliteArchive};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-
-/// A boot takes seconds where the machine is idle.
-const KERNEL: &str = "debian:6.1";
+use std::process::{Child, Stdio};
 
 /// The words of a run that measures little.
 const LITTLE: [&str; 10] = [
@@ -26,22 +23,6 @@ const LITTLE: [&str; 10] = [
     "--time",
     "20ms",
 ];
-
-/// Whether a guest can be booted here. What is missing is said, past the harness that keeps what tests print.
-fn can_boot() -> bool {
-    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    let missing = ["qemu-system-x86_64", "apt-get", "dpkg-deb"].into_iter().find(|name| !has(name));
-    let Some(missing) = missing else { return true };
-    let _ = writeln!(std::io::stderr(), "skipped: no guest is booted, since {missing} is missing");
-    false
-}
-
-/// Runs `knee vm`, with fetched kernels kept for all tests.
-fn vm(knee: &Knee, words: &[&str]) -> Came {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
-    let mut command = knee.command(&["vm", "--accel", "tcg"]);
-    came(command.args(words).env("XDG_CACHE_HOME", cache))
-}
 
 /// Every run of the record.
 fn runs(knee: &Knee) -> Vec<Run> {
@@ -148,7 +129,7 @@ fn a_temporary_directory_may_have_any_name() {
         return;
     }
     let knee = Knee::new();
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    let cache = cache();
     let scratch = knee.directory.path().join(format!("a,{}", "b".repeat(120)));
     fs::create_dir_all(&scratch).unwrap();
     let vm = |accelerator: &str, measured: &[&str]| {
@@ -167,7 +148,7 @@ fn a_temporary_directory_may_have_any_name() {
 
 /// Starts `knee vm` with one kernel, and waits until QEMU runs. Its directories are in `TMPDIR`.
 fn started(knee: &Knee) -> Child {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    let cache = cache();
     let scratch = knee.directory.path().join("scratch");
     fs::create_dir_all(&scratch).unwrap();
     let words = ["vm", "--accel", "tcg", "--kernel", KERNEL, "--"];
@@ -296,7 +277,7 @@ fn a_suite_is_measured_in_the_guests_that_it_describes() {
          vm = {{ kernel = '{KERNEL}', cpus = 2, on = 1, cpu = ['max,-smap', 'max,-smap,-hypervisor'] }}\n"
     );
     fs::write(knee.directory.path().join("knee.toml"), text).unwrap();
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    let cache = cache();
     let mut command = knee.command(&["vm", "--accel", "tcg", "--suite", "small"]);
     command.current_dir(knee.directory.path()).env("XDG_CACHE_HOME", cache);
     let came = came(&mut command);

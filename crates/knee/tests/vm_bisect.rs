@@ -2,31 +2,16 @@
 
 mod common;
 
+use common::guests::{KERNEL, cache, can_boot};
 use common::{Came, Knee, alone, came};
 use fixtures::{cell, host, run, workload};
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const KERNEL: &str = "debian:6.1";
 /// Each system call changes the page tables twice: under emulation that costs several times as much as all else.
 const SLOW: &str = "pti=on";
 /// A kernel that finds no first program.
 const BROKEN: &str = "rdinit=/none";
-
-/// Whether a guest can be booted here. What is missing is said, past the harness that keeps what tests print.
-fn can_boot() -> bool {
-    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    let needed = ["qemu-system-x86_64", "apt-get", "dpkg-deb", "git"];
-    let Some(missing) = needed.into_iter().find(|name| !has(name)) else { return true };
-    let _ = writeln!(std::io::stderr(), "skipped: no guest is booted, since {missing} is missing");
-    false
-}
-
-fn cache() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
-}
 
 /// The judge of each commit: the command line of its kernel is the file `cmdline`.
 const JUDGE: &str = r#"exec "$KNEE" vm --accel tcg --kernel debian:6.1 --append "$(cat cmdline)" \

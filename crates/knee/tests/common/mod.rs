@@ -2,6 +2,7 @@
 //! leaves behind.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod guests;
 pub mod http;
 
 use record::{Archive, Cell, Ending, Profile, Run, RunState, RunWriter, SqliteArchive};

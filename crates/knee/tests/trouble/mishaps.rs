@@ -143,14 +143,22 @@ fn where_nothing_was_measured_it_is_not_done() {
 }
 
 #[test]
-fn a_record_that_is_a_url_is_refused_and_its_password_shown_nowhere() {
+fn a_record_that_is_a_url_is_not_measured_into_and_its_password_shown_nowhere() {
     let knee = Knee::new();
-    for command in ["run null --points 1", "record list", "show", "export --format csv"] {
+    // Nobody listens there; and a knee without PostgreSQL does not ask.
+    let read = if cfg!(feature = "postgres") { 1 } else { 2 };
+    let commands = [
+        ("run null --points 1", 2),
+        ("record list", read),
+        ("show", read),
+        ("export --format csv", read),
+    ];
+    for (command, code) in commands {
         let script = format!(
-            "cd \"$XDG_DATA_HOME\" && \"$KNEE\" {command} --record postgres://me:secret@host/db"
+            "cd \"$XDG_DATA_HOME\" && \"$KNEE\" {command} --record postgres://me:secret@127.0.0.1:1/db"
         );
         let came = came(&mut knee.shell(&script));
-        assert_eq!(came.code, Some(2), "{command}: {came:?}");
+        assert_eq!(came.code, Some(code), "{command}: {came:?}");
         assert!(came.err.contains("postgres://"), "{command}: {came:?}");
         assert!(!format!("{came:?}").contains("secret"), "{command}: {came:?}");
         assert_eq!(knee.files(), [] as [String; 0], "{command}: nothing is made");

@@ -52,11 +52,7 @@ impl RunSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn host(facts: &[(&str, &str)]) -> Host {
-        let facts = facts.iter().map(|&(key, value)| (key.into(), value.into())).collect();
-        Host { taken: String::new(), facts }
-    }
+    use crate::host::tests::host;
 
     #[test]
     fn a_fleet_is_read_from_the_facts() {

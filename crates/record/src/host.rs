@@ -368,10 +368,10 @@ fn differing_hardware<'a>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn host(facts: &[(&str, &str)]) -> Host {
+    pub(crate) fn host(facts: &[(&str, &str)]) -> Host {
         let facts = facts.iter().map(|&(key, value)| (key.into(), value.into())).collect();
         Host { taken: String::new(), facts }
     }

@@ -4,6 +4,7 @@
 //! sentence, with what would have been seen.
 
 pub mod across;
+mod frame;
 mod groups;
 pub mod html;
 pub mod json;

@@ -77,8 +77,7 @@ mod tests {
     use super::*;
 
     fn host(facts: &[(&str, &str)]) -> Host {
-        let facts = facts.iter().map(|&(key, value)| (key.into(), value.into())).collect();
-        Host { taken: String::new(), facts }
+        fixtures::host("", facts.iter().copied())
     }
 
     #[test]

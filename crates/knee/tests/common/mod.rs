@@ -39,6 +39,14 @@ pub struct Came {
     pub err: String,
 }
 
+impl Came {
+    /// What it printed, where it did all that it was asked for and complained of nothing.
+    pub fn done(self, what: &str) -> String {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{what}: {}", self.out);
+        self.out
+    }
+}
+
 impl Knee {
     pub fn new() -> Knee {
         let directory = tempfile::tempdir().unwrap();
@@ -104,6 +112,16 @@ impl Knee {
 
     pub fn run(&self, words: &[&str]) -> Came {
         came(&mut self.command(words))
+    }
+
+    /// What a command printed that did all that it was asked for.
+    pub fn done(&self, words: &[&str]) -> String {
+        self.run(words).done(&words.join(" "))
+    }
+
+    /// A file of its folder.
+    pub fn at(&self, name: &str) -> String {
+        self.directory.path().join(name).display().to_string()
     }
 
     /// Starts it and leaves it running, silent.

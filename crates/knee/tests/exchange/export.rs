@@ -1,7 +1,7 @@
 //! `knee export`: every format from a record, whole or not at all, and what is read back comes to the
 //! same findings.
 
-use crate::common::{Came, Knee, came};
+use crate::common::came;
 use crate::made::{knee, knee_with};
 use report::export::TABLE;
 use serde_json::Value;
@@ -10,15 +10,6 @@ use std::os::unix::fs::MetadataExt;
 
 fn formats() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|format| format.name)
-}
-
-fn done(came: Came, what: &str) -> String {
-    assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{what}");
-    came.out
-}
-
-fn at(knee: &Knee, name: &str) -> String {
-    knee.directory.path().join(name).display().to_string()
 }
 
 /// Each growth that was found: class and factor by subject and kind.
@@ -39,17 +30,17 @@ fn growths(json: &str) -> BTreeMap<(String, String), (String, f64)> {
 #[test]
 fn what_is_analysed_again_has_grown_alike() {
     let knee = knee();
-    let own = growths(&done(knee.run(&["show", "--json"]), "show"));
+    let own = growths(&knee.run(&["show", "--json"]).done("show"));
     assert_eq!(own.len(), 4);
     let forms = [("samples", "--x point --y value"), ("medians", "--x point --y median")];
     for (what, columns) in forms {
-        let file = at(&knee, &format!("{what}.csv"));
-        done(knee.run(&["export", "--format", "csv", "--what", what, "-o", &file]), what);
+        let file = knee.at(&format!("{what}.csv"));
+        knee.run(&["export", "--format", "csv", "--what", what, "-o", &file]).done(what);
         let script = format!(
             "\"$KNEE\" analyse --csv {file} {columns} --by subject --per kind --unit ns \
              --where workload=made --where metric=call --json"
         );
-        let again = growths(&done(came(&mut knee.shell(&script)), &script));
+        let again = growths(&came(&mut knee.shell(&script)).done(&script));
         assert_eq!(again.len(), 4, "{what}");
         for (series, (class, factor)) in &own {
             let (class_again, factor_again) = &again[series];
@@ -66,19 +57,19 @@ fn every_format_goes_to_standard_output_or_into_a_file_and_is_the_same() {
     let knee = knee();
     let record = knee.record().display().to_string();
     for format in formats() {
-        let file = at(&knee, &format!("run.{format}"));
+        let file = knee.at(&format!("run.{format}"));
         let printed = knee.command(&["export", "--format", format]).output().unwrap();
         assert_eq!((printed.status.code(), printed.stderr), (Some(0), Vec::new()), "{format}");
         let out = printed.stdout;
         assert!(out.len() > 200, "{format}");
         for run in ["last", "1", "00000000a3f1", &record, &format!("{record}:1")] {
             let words = ["export", run, "--format", format, "-o", &file];
-            assert_eq!(done(knee.run(&words), run), "");
+            assert_eq!(knee.run(&words).done(run), "");
             assert!(std::fs::read(&file).unwrap() == out, "{format}: {run}");
         }
     }
-    let json = done(knee.run(&["export", "--format", "json"]), "json");
-    assert!(json == done(knee.run(&["show", "--json"]), "show"));
+    let json = knee.run(&["export", "--format", "json"]).done("json");
+    assert!(json == knee.run(&["show", "--json"]).done("show"));
     let temporary = knee.files().into_iter().filter(|file| file.contains(".new")).count();
     assert_eq!(temporary, 0, "{:?}", knee.files());
 }
@@ -87,12 +78,12 @@ fn every_format_goes_to_standard_output_or_into_a_file_and_is_the_same() {
 fn an_export_replaces_nothing_but_an_export_of_its_format() {
     let knee = knee();
     let record = knee.record().display().to_string();
-    let (csv, notes, copy) = (at(&knee, "run.csv"), at(&knee, "notes.txt"), at(&knee, "other.db"));
+    let (csv, notes, copy) = (knee.at("run.csv"), knee.at("notes.txt"), knee.at("other.db"));
     std::fs::write(&notes, "mine").unwrap();
     std::fs::copy(&record, &copy).unwrap();
-    done(knee.run(&["export", "--format", "csv", "-o", &csv]), "csv");
+    knee.run(&["export", "--format", "csv", "-o", &csv]).done("csv");
     let before = std::fs::read(&record).unwrap();
-    let page = at(&knee, "missing/run.csv");
+    let page = knee.at("missing/run.csv");
     let refused = [
         ("last", record.as_str(), "that is the record"),
         (copy.as_str(), copy.as_str(), "that is the record"),
@@ -111,12 +102,12 @@ fn an_export_replaces_nothing_but_an_export_of_its_format() {
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine");
     let inode = || std::fs::metadata(&csv).unwrap().ino();
     let first = inode();
-    done(knee.run(&["export", "--format", "csv", "-o", &csv]), "again");
+    knee.run(&["export", "--format", "csv", "-o", &csv]).done("again");
     assert_ne!(inode(), first, "it is replaced as a whole, not written over");
     for first_key in ["answer", "caveats"] {
-        let older = at(&knee, "older.json");
+        let older = knee.at("older.json");
         std::fs::write(&older, format!("{{\n  \"{first_key}\": []\n}}\n")).unwrap();
-        done(knee.run(&["export", "--format", "json", "-o", &older]), first_key);
+        knee.run(&["export", "--format", "json", "-o", &older]).done(first_key);
     }
 }
 
@@ -135,7 +126,7 @@ fn a_reader_that_has_gone_and_a_disk_that_is_full_are_no_panic() {
     // Room for what SQLite needs to read, and not for the samples.
     let knee = knee_with(100);
     for format in ["csv --samples", "json"] {
-        let file = at(&knee, "limited");
+        let file = knee.at("limited");
         let script = format!("ulimit -f 150; \"$KNEE\" export --format {format} -o {file}");
         let limited = came(&mut knee.shell(&script));
         assert_eq!((limited.code, limited.err.lines().count()), (Some(1), 1), "{limited:?}");
@@ -209,7 +200,7 @@ fn the_page_about_exports_shows_what_is_printed() {
         if kind == "sh" {
             let script = lines.replace("knee ", "\"$KNEE\" ");
             let out = came(knee.shell(&format!("set -e\n{script}")).current_dir(&knee.directory));
-            printed = done(out, lines);
+            printed = out.done(lines);
             continue;
         }
         let wanted: Vec<&str> = lines.lines().filter(|line| *line != "…").collect();

@@ -1,7 +1,7 @@
 //! `knee import`: a run that was exported comes back as it was, and a table becomes a run like any
 //! other; what has something wrong with it changes nothing.
 
-use crate::common::{Came, Knee, alone, came};
+use crate::common::{Knee, alone, came};
 use crate::made::{knee, knee_with};
 use record::{Archive, Run, RunState, SqliteArchive};
 use serde_json::Value;
@@ -13,23 +13,14 @@ const LATENCIES: &str = "day,server,clients,p50_us\n\
     tue,a,10,5.2\ntue,a,100,6.1\ntue,b,10,4.1\ntue,b,100,down\n";
 const COLUMNS: [&str; 6] = ["--x", "clients", "--y", "p50_us", "--by", "server"];
 
-fn done(came: Came, what: &str) -> String {
-    assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{what}: {}", came.out);
-    came.out
-}
-
-fn at(knee: &Knee, name: &str) -> String {
-    knee.directory.path().join(name).display().to_string()
-}
-
 fn write(knee: &Knee, name: &str, text: impl AsRef<[u8]>) -> String {
-    let file = at(knee, name);
+    let file = knee.at(name);
     std::fs::write(&file, text).unwrap();
     file
 }
 
 fn exported(knee: &Knee, format: &str) -> String {
-    done(knee.run(&["export", "--format", format]), format)
+    knee.run(&["export", "--format", format]).done(format)
 }
 
 /// The runs of a knee's own record; none where there is no record.
@@ -60,7 +51,7 @@ fn a_run_comes_back_as_it_was_and_only_once() {
         let text = exported(&from, "json");
         let into = Knee::new();
         let file = write(&into, "run.json", &text);
-        let out = done(into.run(&["import", &file]), "import");
+        let out = into.run(&["import", &file]).done("import");
         let id = &runs(&from)[0].summary.id;
         let record = into.record().display().to_string();
         assert_eq!(out, format!("Imported {file}: run 1 ({id})\nRecord: {record}\n"));
@@ -70,7 +61,7 @@ fn a_run_comes_back_as_it_was_and_only_once() {
         }
         assert_eq!(came, runs(&from));
         assert!(exported(&into, "json") == text, "{id}");
-        let again = done(into.run(&["import", &file, &file]), "again");
+        let again = into.run(&["import", &file, &file]).done("again");
         let there = format!("{file} was there already: run 1 ({id})\n");
         assert_eq!(again, format!("{there}{there}Record: {record}\n"));
         assert_eq!(runs(&into).len(), 1);
@@ -85,7 +76,7 @@ fn what_is_measured_is_what_the_published_schema_says() {
     for words in [&["null", "--points", "10"], &["socket", "--points", "200"]] {
         let knee = measured(words);
         for words in [&["show", "--json"][..], &["export", "--format", "json"]] {
-            let run: Value = serde_json::from_str(&done(knee.run(words), "json")).unwrap();
+            let run: Value = serde_json::from_str(&knee.run(words).done("json")).unwrap();
             let validity = schema.validate(&run).map_err(|error| error.to_string());
             assert!(validity.is_ok(), "{words:?}: {validity:?}");
             assert_eq!(run["summary"]["labels"]["commit"], "3701d31");
@@ -100,8 +91,8 @@ fn a_run_from_standard_input_and_one_that_was_cut_off() {
     let text = exported(&from, "json").replace("\"complete\"", "\"interrupted\"");
     let into = Knee::new();
     write(&into, "run.json", text);
-    let script = format!("\"$KNEE\" import - < {}", at(&into, "run.json"));
-    let out = done(came(&mut into.shell(&script)), &script);
+    let script = format!("\"$KNEE\" import - < {}", into.at("run.json"));
+    let out = came(&mut into.shell(&script)).done(&script);
     assert!(out.starts_with("Imported standard input: run 1 "), "{out}");
     assert_eq!(runs(&into)[0].summary.state, RunState::Interrupted);
 }
@@ -127,11 +118,11 @@ fn medians(knee: &Knee) -> BTreeMap<(String, String, u64), u64> {
 fn a_table_of_every_sample_comes_to_the_same_medians() {
     let _alone = alone();
     let (from, into) = (knee(), Knee::new());
-    let text = done(from.run(&["export", "--format", "csv", "--samples"]), "export");
+    let text = from.run(&["export", "--format", "csv", "--samples"]).done("export");
     let file = write(&into, "samples.csv", text.clone());
     let words = ["import", &file, "--x", "point", "--y", "value", "--unit", "ns", "--by"];
     let more = ["subject", "--per", "kind", "--round", "round", "--name", "made"];
-    done(into.run(&[&words[..], &more].concat()), "import");
+    into.run(&[&words[..], &more].concat()).done("import");
     // Older exports called the axis `position`, and scripts name it so: either name reads either file.
     let old = text.replacen(",round,point,sample,", ",round,position,n,", 1);
     assert_ne!(old, text);
@@ -139,7 +130,7 @@ fn a_table_of_every_sample_comes_to_the_same_medians() {
     let renamed = Knee::new();
     for (file, axis) in [(&file, "position"), (&older, "point"), (&older, "position")] {
         let words = ["import", file, "--x", axis, "--y", "value", "--unit", "ns", "--by"];
-        done(renamed.run(&[&words[..], &more].concat()), axis);
+        renamed.run(&[&words[..], &more].concat()).done(axis);
         assert_eq!(medians(&renamed), medians(&from), "{axis}");
     }
     let [own, again] = [medians(&from), medians(&into)];
@@ -155,9 +146,9 @@ fn a_table_is_a_run_like_any_other() {
     let file = write(&knee, "latencies.csv", LATENCIES);
     let more = ["--round", "day", "--name", "p50", "--label", "commit=3701d31", "--started"];
     let words = [&["import", &file][..], &COLUMNS, &more, &["2010-05-12"]].concat();
-    let out = done(knee.run(&words), "import");
+    let out = knee.run(&words).done("import");
     assert!(out.starts_with(&format!("Imported {file}: run 1 (")), "{out}");
-    let out = done(knee.run(&words), "again");
+    let out = knee.run(&words).done("again");
     assert!(out.starts_with(&format!("{file} was there already: run 1 (")), "{out}");
 
     let [run] = runs(&knee).try_into().expect("one run");
@@ -171,16 +162,16 @@ fn a_table_is_a_run_like_any_other() {
     let failed = run.cells.iter().find(|cell| cell.metrics.is_empty()).expect("a failed cell");
     assert_eq!((failed.key.subject.as_str(), failed.key.point, failed.key.round), ("b", 100, 1));
 
-    let shown = done(knee.run(&["show"]), "show");
+    let shown = knee.run(&["show"]).done("show");
     assert!(shown.contains("p50") && shown.contains("clients"), "{shown}");
-    let list = done(knee.run(&["record", "list"]), "list");
+    let list = knee.run(&["record", "list"]).done("list");
     assert!(list.contains("2010-05-12T00:00:00Z"), "{list}");
-    let page = at(&knee, "page.html");
-    done(knee.run(&["report", "-o", &page]), "report");
+    let page = knee.at("page.html");
+    knee.run(&["report", "-o", &page]).done("report");
     assert!(std::fs::read_to_string(page).unwrap().contains("p50"));
     assert!(exported(&knee, "csv").contains("p50,a,"));
     let back = write(&knee, "back.json", exported(&knee, "json"));
-    let out = done(knee.run(&["import", &back]), "back");
+    let out = knee.run(&["import", &back]).done("back");
     assert!(out.starts_with(&format!("{back} was there already: run 1 (")), "{out}");
 }
 
@@ -189,7 +180,7 @@ fn the_same_table_under_another_label_is_another_run() {
     let knee = Knee::new();
     let file = write(&knee, "latencies.csv", LATENCIES);
     for commit in ["commit=one", "commit=two"] {
-        done(knee.run(&[&["import", &file, "--label", commit][..], &COLUMNS].concat()), commit);
+        knee.run(&[&["import", &file, "--label", commit][..], &COLUMNS].concat()).done(commit);
     }
     let labels: Vec<String> =
         runs(&knee).iter().map(|run| run.summary.labels["commit"].clone()).collect();
@@ -274,8 +265,8 @@ fn what_was_imported_is_not_resumed() {
     let text = exported(&crate::made::knee(), "json").replace("\"complete\"", "\"interrupted\"");
     let run = write(&knee, "run.json", text);
     let table = write(&knee, "latencies.csv", LATENCIES);
-    done(knee.run(&["import", &run]), "run");
-    done(knee.run(&[&["import", &table][..], &COLUMNS].concat()), "table");
+    knee.run(&["import", &run]).done("run");
+    knee.run(&[&["import", &table][..], &COLUMNS].concat()).done("table");
     assert!(runs(&knee).iter().all(|run| run.summary.origin == "import"));
     for words in [&["run", "--resume"][..], &["run", "--resume=1"]] {
         let came = knee.run(words);
@@ -301,7 +292,7 @@ fn a_run_of_the_same_id_that_says_something_else_is_refused_and_named() {
 fn a_file_without_end_and_a_full_disk_leave_nothing_behind() {
     let _alone = alone();
     let knee = Knee::new();
-    let (json, table) = (at(&knee, "endless.json"), at(&knee, "endless.csv"));
+    let (json, table) = (knee.at("endless.json"), knee.at("endless.csv"));
     for (file, head) in [(&json, "{\"schema\": 2, \"summary\": \""), (&table, "a,b,c")] {
         std::fs::write(file, head).unwrap();
         // Zeros that take no room on the disk.
@@ -320,7 +311,7 @@ fn a_file_without_end_and_a_full_disk_leave_nothing_behind() {
     // The kernel ends it in the middle of writing.
     assert!(came.code != Some(0) && !came.out.contains("Imported"), "{came:?}");
     assert_eq!(runs(&knee), [], "all of it, or nothing");
-    done(knee.run(&["import", &run]), "with room");
+    knee.run(&["import", &run]).done("with room");
     assert_eq!(runs(&knee)[0].cells.len(), 120);
 }
 
@@ -337,7 +328,7 @@ fn the_page_about_imports_shows_what_is_printed() {
             "csv" => drop(write(&knee, "latencies.csv", format!("{lines}\n"))),
             "sh" => {
                 let script = format!("set -e\n{}", lines.replace("knee ", "\"$KNEE\" "));
-                printed = done(came(knee.shell(&script).current_dir(&knee.directory)), lines);
+                printed = came(knee.shell(&script).current_dir(&knee.directory)).done(lines);
             }
             _ => {
                 for line in lines.lines().filter(|line| *line != "…") {
@@ -348,5 +339,5 @@ fn the_page_about_imports_shows_what_is_printed() {
             }
         }
     }
-    assert!(shown > 5 && Path::new(&at(&knee, "run.json")).exists());
+    assert!(shown > 5 && Path::new(&knee.at("run.json")).exists());
 }

@@ -53,16 +53,10 @@ fn knee(runs: usize) -> Knee {
     knee
 }
 
-fn done(knee: &Knee, words: &[&str]) -> String {
-    let came = knee.run(words);
-    assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{words:?}: {}", came.out);
-    came.out
-}
-
 #[test]
 fn a_change_is_reported_drawn_and_dated_and_what_stayed_is_one_line() {
     let knee = knee(14);
-    let text = done(&knee, &["history", "made"]);
+    let text = knee.done(&["history", "made"]);
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for expected in [
         "made · 13 runs, from run 2 of 2026-11-02 to run 14 of 2026-11-14 · A CPU, 2 CPUs",
@@ -76,9 +70,9 @@ fn a_change_is_reported_drawn_and_dated_and_what_stayed_is_one_line() {
     let row = text.lines().find(|line| line.contains('█')).expect("a drawing");
     assert!(row.trim_start().starts_with("stepped") && row.contains("run 8 ×1.2"), "{row}");
     assert!(!text.contains("steady"), "{text}");
-    let all = done(&knee, &["history", "made", "--all"]);
+    let all = knee.done(&["history", "made", "--all"]);
     assert_eq!(all.lines().filter(|line| line.trim_start().starts_with("steady")).count(), 2);
-    assert_eq!(text, done(&knee, &["history", "made"]), "the same every time");
+    assert_eq!(text, knee.done(&["history", "made"]), "the same every time");
 }
 
 #[test]
@@ -87,8 +81,7 @@ fn json_and_page_say_the_same_as_the_terminal() {
     let page = knee.directory.path().join("made.html");
     let page_name = page.display().to_string();
     let value: Value =
-        serde_json::from_str(&done(&knee, &["history", "made", "--json", "-o", &page_name]))
-            .unwrap();
+        serde_json::from_str(&knee.done(&["history", "made", "--json", "-o", &page_name])).unwrap();
     assert_eq!((value["schema"].as_u64(), value["judged"].as_u64()), (Some(1), Some(4)));
     let sentence = value["told"][0]["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("stepped at 1,000 things is slower since run 8"), "{sentence}");
@@ -124,7 +117,7 @@ fn runs_and_lines_can_be_chosen() {
     let knee = knee(14);
     let runs = |words: &[&str]| -> (usize, usize) {
         let words = [&["history", "made", "--json"], words].concat();
-        let value: Value = serde_json::from_str(&done(&knee, &words)).unwrap();
+        let value: Value = serde_json::from_str(&knee.done(&words)).unwrap();
         let count = |key: &str| value[key].as_array().unwrap().len();
         (count("runs"), count("lines"))
     };

@@ -54,15 +54,9 @@ fn knee() -> Knee {
     knee
 }
 
-fn done(knee: &Knee, words: &[&str]) -> String {
-    let came = knee.run(words);
-    assert_eq!((came.code, came.err.as_str()), (Some(0), ""), "{words:?}: {}", came.out);
-    came.out
-}
-
 #[test]
 fn kernels_stand_in_their_order_and_the_step_that_is_significant_is_named() {
-    let text = done(&knee(), &["history", "made", "--by", "kernel"]);
+    let text = knee().done(&["history", "made", "--by", "kernel"]);
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for expected in [
         "made · 4 values of kernel, 5.10.0-3 to 6.12.9 · A CPU, 2 CPUs",
@@ -82,7 +76,7 @@ fn json_and_page_have_the_same_steps() {
     let knee = knee();
     let page = knee.directory.path().join("kernels.html");
     let words = ["history", "made", "--by", "kernel", "--json", "-o", &page.display().to_string()];
-    let value: Value = serde_json::from_str(&done(&knee, &words)).unwrap();
+    let value: Value = serde_json::from_str(&knee.done(&words)).unwrap();
     let values: Vec<&str> =
         value["values"].as_array().unwrap().iter().map(|value| value.as_str().unwrap()).collect();
     assert_eq!(values, ["5.10.0-3-amd64", "6.1.0-5-amd64", "6.2.0-1-amd64", "6.12.9-amd64"]);
@@ -105,8 +99,7 @@ fn json_and_page_have_the_same_steps() {
 #[test]
 fn what_is_no_version_stays_in_the_order_of_time() {
     let value: Value =
-        serde_json::from_str(&done(&knee(), &["history", "made", "--by", "tree", "--json"]))
-            .unwrap();
+        serde_json::from_str(&knee().done(&["history", "made", "--by", "tree", "--json"])).unwrap();
     assert_eq!(value["values"], serde_json::json!(["t1", "t2", "t3", "t4", "t5"]));
 }
 
@@ -114,7 +107,7 @@ fn what_is_no_version_stays_in_the_order_of_time() {
 fn one_kernel_has_no_step_and_an_unknown_fact_is_refused() {
     let knee = Knee::new();
     keep(&knee, 1, "6.1.0", 1.0);
-    let text = done(&knee, &["history", "made", "--by", "kernel"]);
+    let text = knee.done(&["history", "made", "--by", "kernel"]);
     assert!(text.contains("There is nothing to compare"), "{text}");
     let came = knee.run(&["history", "made", "--by", "colour"]);
     assert_eq!(came.code, Some(2));

@@ -3,24 +3,20 @@
 //! The panels are drawn here and need no script; with one, pointing at a run or going along a panel with the
 //! arrow keys says more of it than the tooltip does.
 
+use super::frame::Frame;
 use super::groups::{
     Group, SEEN, SHARED_CAUSE, confidence, emulation, groups, machine, span, too_few, unchanged,
 };
 use super::sentences;
+use crate::html::head;
 use crate::html::spark::{self, Accent};
-use crate::html::{document_head, head, moment};
 use analysis::Estimate;
 use analysis::compare::Direction;
-use analysis::history::{History, LeftOut, Line, Shift};
+use analysis::history::{History, Line, Shift};
 use findings::format::{Unit, count, factor, quantity, significant};
-use findings::left_out;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use record::RunSummary;
 
-pub(super) const OWN_STYLE: &str = include_str!("../../assets/history.css");
-/// The page's own parts of the script come last; they share one scope.
-pub(super) const SCRIPTS: [&str; 2] =
-    [include_str!("../../assets/page.js"), include_str!("../../assets/history.js")];
 /// Height of a panel's drawing, and what is left free above and below, in pixels.
 pub(super) const HEIGHT: f64 = 120.0;
 const MARGIN: f64 = 14.0;
@@ -32,34 +28,23 @@ const SPAN_LEAST: f64 = 1.15;
 
 /// The page.
 pub fn page(history: &History) -> String {
-    let title = headline(history);
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (document_head(&title, &[OWN_STYLE]))
-            body {
-                a.skip href="#answer" { "Skip to the answer" }
-                (head::masthead(&title, Some(&history.workload.question), &facts(history)))
-                main {
-                    (head::answer(&answer(history)))
-                    @for (index, group) in groups(history).iter().enumerate() {
-                        (section(history, group, index))
-                    }
-                    (left_out(&history.left_out))
-                    (runs(&history.runs))
-                }
-                footer {
-                    p {
-                        "Each dot is the median of a run, with its 95 % interval; each bar is a level. "
-                        @if history.judged > 0 { (confidence(history)) }
-                        @if let Some(emulation) = emulation(history) { " " (emulation.sentence()) }
-                    }
-                }
-                script { @for script in SCRIPTS { (PreEscaped(script)) } }
-            }
-        }
-    };
-    printable::clean(&markup.into_string(), false)
+    let groups = groups(history);
+    let sections = groups.iter().enumerate().map(|(index, group)| section(history, group, index));
+    Frame {
+        title: &headline(history),
+        question: &history.workload.question,
+        facts: facts(history),
+        answer: answer(history),
+        sections: sections.collect(),
+        left_out: &history.left_out,
+        runs: &history.runs,
+        note: html! {
+            "Each dot is the median of a run, with its 95 % interval; each bar is a level. "
+            @if history.judged > 0 { (confidence(history)) }
+            @if let Some(emulation) = emulation(history) { " " (emulation.sentence()) }
+        },
+    }
+    .page()
 }
 
 /// The history in one sentence: its first change, else that there is none.
@@ -331,47 +316,6 @@ fn dot(
             title {
                 "run " (run.number) ": " (unit.with_symbol(figure.value))
                 @if figure.low < figure.high { " (95 % " (low) " to " (high) ")" }
-            }
-        }
-    }
-}
-
-pub(super) fn left_out(parts: &[LeftOut]) -> Markup {
-    html! {
-        @if !parts.is_empty() {
-            section #left-out aria-labelledby="left-out-head" {
-                h2 #left-out-head { "Left out" }
-                ul.caveats { @for left in parts { li { (left_out::of_history(left)) } } }
-            }
-        }
-    }
-}
-
-/// Every run with its labels, to be looked up; the script takes from here what it says of a run.
-pub(super) fn runs(runs: &[RunSummary]) -> Markup {
-    html! {
-        section #runs aria-labelledby="runs-head" {
-            h2 #runs-head { "The runs" }
-            div.scroll tabindex="0" role="region" aria-labelledby="runs-head" {
-                table.figures {
-                    caption { span.unseen { "The runs, the last first" } }
-                    thead { tr {
-                        @for head in ["run", "date", "labels", "knee", "id"] { th scope="col" { (head) } }
-                    } }
-                    tbody {
-                        @for run in runs.iter().rev() {
-                            @let labels: Vec<String> =
-                                run.labels.iter().map(|(key, value)| format!("{key} {value}")).collect();
-                            tr {
-                                th scope="row" { (run.number) }
-                                td { time datetime=(run.started) { (moment(&run.started)) } }
-                                td { (labels.join(", ")) }
-                                td { (run.version) }
-                                td { code { (run.id) } }
-                            }
-                        }
-                    }
-                }
             }
         }
     }

@@ -7,14 +7,15 @@ use super::{
     Group, Step, confidence, groups, legend, machine, names, sentence, sized, span, steps, verdicts,
 };
 use crate::comparison::{ratio, word};
-use crate::history::html::{HEIGHT, OWN_STYLE, SCRIPTS, Scale, left_out, runs};
+use crate::history::frame::Frame;
+use crate::history::html::{HEIGHT, Scale};
+use crate::html::head;
 use crate::html::spark::{self, Accent};
-use crate::html::{document_head, head};
 use crate::text::NO_FIGURE;
 use analysis::compare::{Ratio, Verdict};
 use analysis::history::across::{AcrossValues, PointAcross, SeriesAcross};
 use findings::format::{Unit, count, counted};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 /// More names than these have no room below a panel: others are left to the table and to pointing at them.
 const NAMES_MAX: usize = 5;
@@ -26,33 +27,22 @@ const NAMES_HEIGHT: f64 = 18.0;
 
 /// The page.
 pub fn page(across: &AcrossValues) -> String {
-    let title = headline(across);
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (document_head(&title, &[OWN_STYLE]))
-            body {
-                a.skip href="#answer" { "Skip to the answer" }
-                (head::masthead(&title, Some(&across.workload.question), &facts(across)))
-                main {
-                    (head::answer(&answer(across)))
-                    @for (index, group) in groups(across).iter().enumerate() {
-                        (section(across, group, index))
-                    }
-                    (left_out(&across.left_out))
-                    (runs(&across.runs))
-                }
-                footer {
-                    p {
-                        "Each dot is the median of a run, with its 95 % interval; a step in colour is significant. "
-                        (confidence(across))
-                    }
-                }
-                script { @for script in SCRIPTS { (PreEscaped(script)) } }
-            }
-        }
-    };
-    printable::clean(&markup.into_string(), false)
+    let groups = groups(across);
+    let sections = groups.iter().enumerate().map(|(index, group)| section(across, group, index));
+    Frame {
+        title: &headline(across),
+        question: &across.workload.question,
+        facts: facts(across),
+        answer: answer(across),
+        sections: sections.collect(),
+        left_out: &across.left_out,
+        runs: &across.runs,
+        note: html! {
+            "Each dot is the median of a run, with its 95 % interval; a step in colour is significant. "
+            (confidence(across))
+        },
+    }
+    .page()
 }
 
 /// The largest step, else that there is none.

@@ -19,8 +19,30 @@ pub(crate) struct Json(String);
 
 impl Json {
     pub fn new<T: Serialize>(value: &T, path: &Path) -> Result<Json, Error> {
-        keeping::json(value, path).map(Json)
+        keeping::json(value, path).map(|text| Json(without_nul(&text)))
     }
+}
+
+/// The same JSON, with what can be kept for each escaped character that PostgreSQL has not: `jsonb` refuses it, and so
+/// does every query that takes such a text out of `json`.
+fn without_nul(json: &str) -> String {
+    const ESCAPED: &str = "\\u0000";
+    let mut text = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix(ESCAPED) {
+            text.push_str(NUL_AS);
+            rest = after;
+        } else {
+            // A backslash and what it escapes, which may be a backslash.
+            let length = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
+            text.push_str(&rest[..length]);
+            rest = &rest[length..];
+        }
+    }
+    text + rest
 }
 
 /// What a binary `jsonb` begins with.
@@ -89,4 +111,21 @@ pub(crate) fn get_json_if_any<T: DeserializeOwned>(
 
 fn from_json<T: DeserializeOwned>(text: &str, column: &str, path: &Path) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|error| damaged(path, format!("column {column}: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_that_postgresql_has_not_is_replaced_in_json() {
+        let json = |text: &str| Json::new(&text, Path::new("a")).unwrap().0;
+        assert_eq!(json("a\0b"), "\"a␀b\"");
+        assert_eq!(
+            json("a\\u0000\0\"ä"),
+            "\"a\\\\u0000␀\\\"ä\"",
+            "a backslash in the text stays one"
+        );
+        assert_eq!(json("\u{1}\n"), "\"\\u0001\\n\"");
+    }
 }

@@ -31,26 +31,33 @@ const PORT: u16 = 5432;
 
 /// What is set for the time of a connection. A server that loses us is not to keep our locks.
 const SESSION: &str = "SET client_min_messages = warning; SET lock_timeout = '60s'; \
+     SET statement_timeout = '10min'; \
      SET idle_in_transaction_session_timeout = '60s'; SET tcp_keepalives_idle = 10; \
      SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3";
 
 /// Connects to the database of a URL.
 pub(crate) fn connect(url: &DatabaseUrl) -> Result<Client, Error> {
+    connect_within(url, CONNECT_MAX)
+}
+
+fn connect_within(url: &DatabaseUrl, limit: Duration) -> Result<Client, Error> {
     let path = url.shown();
     let target = Target::parse(url).map_err(|fault| server_error(path, fault))?;
     let (sender, receiver) = mpsc::channel();
-    // Its own thread: nothing in the protocol limits how long a server may think about a login.
+    // Its own thread: nothing in the protocol limits how long a server may think about a login, or about the first
+    // command after it.
     thread::spawn(move || {
-        let _ = sender.send(target.connect());
+        let ready = target.connect().and_then(|mut client| {
+            client.batch_execute(SESSION)?;
+            Ok(client)
+        });
+        let _ = sender.send(ready);
     });
-    let fault = match receiver.recv_timeout(CONNECT_MAX) {
-        Ok(Ok(mut client)) => match client.batch_execute(SESSION) {
-            Ok(()) => return Ok(client),
-            Err(error) => of_connecting(&error),
-        },
+    let fault = match receiver.recv_timeout(limit) {
+        Ok(Ok(client)) => return Ok(client),
         Ok(Err(error)) => of_connecting(&error),
         Err(_) => {
-            let cause = format!("nothing came back within {} s", CONNECT_MAX.as_secs());
+            let cause = format!("nothing came back within {} s", limit.as_secs());
             ServerFault::Unreachable { cause }
         }
     };
@@ -249,6 +256,9 @@ fn unescaped(text: &str) -> PathBuf {
 mod tests {
     use super::*;
     use record::Location;
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use std::time::Instant;
 
     fn target(url: &str) -> Result<Target, ServerFault> {
         let Location::Postgres(url) = Location::from(url) else { panic!("{url}") };
@@ -273,6 +283,31 @@ mod tests {
             let fault = target(&format!("postgres://u@db.lab/d?sslmode={weak}")).err();
             assert!(matches!(fault, Some(ServerFault::BadUrl { .. })), "{weak}: {fault:?}");
         }
+    }
+
+    #[test]
+    fn a_server_that_lets_in_and_then_falls_silent_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = thread::spawn(move || {
+            let (mut link, _) = listener.accept().unwrap();
+            let mut length = [0; 4];
+            link.read_exact(&mut length).unwrap();
+            let mut startup = vec![0; u32::from_be_bytes(length) as usize - length.len()];
+            link.read_exact(&mut startup).unwrap();
+            // AuthenticationOk, then ReadyForQuery. What is asked after that stays without an answer.
+            link.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I").unwrap();
+            link
+        });
+        let url = format!("postgres://u@127.0.0.1:{port}/d");
+        let Location::Postgres(url) = Location::from(url.as_str()) else { panic!("{url}") };
+        let begun = Instant::now();
+        let error =
+            connect_within(&url, Duration::from_secs(1)).err().map(|error| error.to_string());
+        let error = error.unwrap_or_default();
+        assert!(error.contains("nothing came back within 1 s"), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        drop(server.join());
     }
 
     #[test]

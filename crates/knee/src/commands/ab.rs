@@ -30,28 +30,40 @@ pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
     let record = record_path(&output.record_file)?;
     push::check(ab.measured.push.as_ref())?;
     let (base, new) = in_turns(ab, command)?;
-    let pushed =
-        push::push_measured(ab.measured.push.as_ref(), &[&base, &new], &output.record_file);
+    let recorded = [&base, &new].map(|run| (run, run.summary.number > 0));
+    let push = push::Measured::new(ab.measured.push.as_ref(), &recorded);
+    // Shown first: an archive may keep us waiting.
+    let concluded = concluded(ab, &output, (base, new), &record);
+    let pushed = push.map_or(Exit::Done, |push| push.push(&output.record_file));
+    concluded.map(|exit| if exit == Exit::Done { pushed } else { exit })
+}
+
+/// Compares both and shows it.
+fn concluded(
+    ab: &Ab,
+    output: &Output,
+    (base, new): (Run, Run),
+    record: &Path,
+) -> Result<Exit, Trouble> {
     let is_complete = [&base, &new].iter().all(|run| run.summary.state == RunState::Complete);
     let numbers = [base.summary.number, new.summary.number];
     let recorded = numbers.iter().all(|number| *number > 0).then(|| {
         let [base, new] = numbers;
         format!("Record: {} (runs {base} and {new})\n", record.display())
     });
-    let comparison = match compare::compared((&base, &new), false, &ab.judgement, &output, 1) {
+    let comparison = match compare::compared((&base, &new), false, &ab.judgement, output, 1) {
         Ok(comparison) => comparison,
-        Err(trouble) => return not_compared(&trouble, is_complete, recorded.as_deref(), &output),
+        Err(trouble) => return not_compared(&trouble, is_complete, recorded.as_deref(), output),
     };
     let exit = match compare::exit(&ab.judgement, &comparison) {
         _ if !is_complete => Exit::Interrupted,
         // Measured and printed, but not wholly recorded: a line on standard error says why.
         _ if new.summary.number == 0 => Exit::Failed,
-        Exit::Done => pushed,
         exit => exit,
     };
     compare::conclude(
         &ab.judgement,
-        &output,
+        output,
         (base, new),
         &comparison,
         exit,

@@ -46,9 +46,12 @@ pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
     }
     push::check(asked.push.as_ref())?;
     let (claimed, unsaved) = measured(asked, command)?;
-    let pushed = push::push_measured(asked.push.as_ref(), &[&claimed.run], &asked.record_file);
-    let exit = conclude(asked, &record_path(&asked.record_file)?, claimed, unsaved.as_ref())?;
-    Ok(if exit == Exit::Done { pushed } else { exit })
+    let is_recorded = claimed.archive.is_some() && unsaved.is_none();
+    let push = push::Measured::new(asked.push.as_ref(), &[(&claimed.run, is_recorded)]);
+    // Shown first: an archive may keep us waiting.
+    let concluded = conclude(asked, &record_path(&asked.record_file)?, claimed, unsaved.as_ref());
+    let pushed = push.map_or(Exit::Done, |push| push.push(&asked.record_file));
+    concluded.map(|exit| if exit == Exit::Done { pushed } else { exit })
 }
 
 /// Measures what was asked for, or completes what was interrupted. Returns also what the record could not

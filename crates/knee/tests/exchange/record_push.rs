@@ -68,6 +68,22 @@ fn a_run_that_can_not_be_pushed_is_kept() {
 }
 
 #[test]
+fn both_runs_of_ab_that_can_not_be_pushed_are_in_one_command_behind_the_result() {
+    let knee = Knee::new();
+    let archive = knee.directory.path().display().to_string();
+    let words =
+        ["ab", "-q", "env X=1", "--", "null", "--points", "10", "--rounds", "2", "--time", "1ms"];
+    let came = knee.run(&[&words[..], &["--push", &archive]].concat());
+    assert_eq!(came.code, Some(1), "{came:?}");
+    assert!(came.err.contains("runs 1 and 2 are not pushed: "), "{came:?}");
+    assert!(
+        came.err.contains(&format!("`knee record push {archive} 1 2` does it later")),
+        "{came:?}"
+    );
+    assert!(!came.out.is_empty(), "{came:?}");
+}
+
+#[test]
 #[cfg(feature = "postgres")]
 fn a_run_is_kept_where_no_server_answers_and_no_password_is_shown() {
     let knee = Knee::new();

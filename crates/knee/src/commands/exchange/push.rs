@@ -4,9 +4,18 @@ use crate::commands::record_file::RecordFile;
 use crate::commands::{archives, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{is_quiet, print_note};
-use ::record::{Archive, Error, Location, Merged, Run, RunState, RunSummary};
+use ::record::{Archive, Error, Location, Merged, Run, RunState, RunSummary, ServerFault};
+use engine::Stop;
 use findings::format::shell_word;
 use printable::{quantity, replace_unprintable};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// From one look for a signal to the next, while a push goes on.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Until a push of one run is given up.
+const PUSH_MAX: Duration = Duration::from_mins(10);
 
 /// How a run came to be in the archive.
 enum Pushed {
@@ -50,7 +59,8 @@ pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result
                 ))?;
             }
             Ok(Pushed::Before) => before += 1,
-            Err(error @ (Error::RunDiffers { .. } | Error::Damaged { .. })) => {
+            // What is wrong with one run says nothing of the next.
+            Err(error) if is_of_run(&error) => {
                 complain(&format!("knee: run {} is left out: {error}", run.number));
                 refused += 1;
             }
@@ -63,6 +73,20 @@ pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result
     }
     print_note(&format!("Archive: {to}\n"))?;
     Ok(if refused == 0 { Exit::Done } else { Exit::Failed })
+}
+
+/// Whether the error is about this run alone. Where the archive can't be used, no other run can be pushed either.
+fn is_of_run(error: &Error) -> bool {
+    match error {
+        Error::Server { fault, .. } => matches!(fault, ServerFault::Other { .. }),
+        Error::RunDiffers { .. }
+        | Error::Damaged { .. }
+        | Error::Invalid { .. }
+        | Error::RunTwice { .. }
+        | Error::CellTwice { .. }
+        | Error::NoSuchRun { .. } => true,
+        _ => false,
+    }
 }
 
 fn push_recorded(
@@ -91,47 +115,150 @@ fn push_run(run: &Run, archive: &mut dyn Archive) -> Result<Pushed, Error> {
     })
 }
 
-/// Pushes what was just measured, where that was asked for. What fails is said in one line with the command that
-/// repeats it: the runs are in the record of this machine.
-pub fn push_measured(to: Option<&Location>, runs: &[&Run], record_file: &RecordFile) -> Exit {
-    let Some(to) = to else { return Exit::Done };
-    let mut archive = None;
-    for run in runs {
-        if let Err(what) = push_one(to, run, &mut archive) {
-            let number = run.summary.number;
-            let again = again(to, number, record_file);
-            complain(&format!("knee: run {number} is not pushed: {what}; `{again}` does it later"));
-            return Exit::Failed;
+/// Runs that were just measured and are to be pushed when they have been shown.
+pub struct Measured {
+    to: Location,
+    /// Each run, and whether the record has all of it.
+    runs: Vec<(Run, bool)>,
+}
+
+impl Measured {
+    /// None where no push was asked for.
+    pub fn new(to: Option<&Location>, runs: &[(&Run, bool)]) -> Option<Measured> {
+        let runs = runs.iter().map(|&(run, is_recorded)| (run.clone(), is_recorded));
+        to.map(|to| Measured { to: to.clone(), runs: runs.collect() })
+    }
+
+    /// Pushes them. What fails is said in one line, with the command that repeats it where the record has the runs.
+    /// A signal ends the waiting.
+    pub fn push(self, record_file: &RecordFile) -> Exit {
+        let unpushed: Vec<(i64, bool)> =
+            self.runs.iter().map(|(run, is_recorded)| (run.summary.number, *is_recorded)).collect();
+        let to = self.to.clone();
+        let (results, is_interrupted) = match Stop::on_signals() {
+            Ok(stop) => self.wait(&stop),
+            Err(error) => (vec![Err(format!("listening for signals: {error}"))], false),
+        };
+        let mut left = Unpushed::default();
+        for (place, number) in unpushed.into_iter().enumerate() {
+            match results.get(place).or_else(|| results.last().filter(|last| last.is_err())) {
+                Some(Ok(Pushed::Now(number))) if !is_quiet() => {
+                    complain(&format!("Pushed: {to} (run {number})"));
+                }
+                Some(Ok(_)) => {}
+                Some(Err(what)) => left.add(number, what),
+                None => left.add(number, "the push ended early"),
+            }
+        }
+        left.say(&to, record_file);
+        if left.runs.is_empty() {
+            Exit::Done
+        } else if is_interrupted {
+            Exit::Interrupted
+        } else {
+            Exit::Failed
         }
     }
-    Exit::Done
+
+    /// Pushes in a thread of its own: a server that does not answer is waited for only so long. The results come in
+    /// the order of the runs, and an error that is the last holds for those behind it.
+    fn wait(self, stop: &Stop) -> (Vec<Result<Pushed, String>>, bool) {
+        let count = self.runs.len();
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            let mut archive = None;
+            for (run, _) in &self.runs {
+                if sender.send(push_one(&self.to, run, &mut archive)).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut results = Vec::new();
+        let mut begun = Instant::now();
+        while results.len() < count {
+            match receiver.recv_timeout(LOOK_EVERY) {
+                Ok(result) => {
+                    results.push(result);
+                    begun = Instant::now();
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) if stop.is_requested() => {
+                    results.push(Err("interrupted".to_owned()));
+                    return (results, true);
+                }
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() > PUSH_MAX => {
+                    let minutes = PUSH_MAX.as_secs() / 60;
+                    results.push(Err(format!("the archive took more than {minutes} minutes")));
+                    return (results, false);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        (results, false)
+    }
+}
+
+/// What is left to be pushed, and why.
+#[derive(Default)]
+struct Unpushed {
+    runs: Vec<(i64, bool)>,
+    reasons: Vec<String>,
+}
+
+impl Unpushed {
+    fn add(&mut self, run: (i64, bool), reason: &str) {
+        self.runs.push(run);
+        if !self.reasons.iter().any(|said| said == reason) {
+            self.reasons.push(reason.to_owned());
+        }
+    }
+
+    fn say(&self, to: &Location, record_file: &RecordFile) {
+        if !self.runs.is_empty() {
+            complain(&format!("knee: {}", self.line(to, record_file)));
+        }
+    }
+
+    fn line(&self, to: &Location, record_file: &RecordFile) -> String {
+        let reasons = self.reasons.join("; ");
+        let numbers: Vec<String> = self.runs.iter().map(|(number, _)| number.to_string()).collect();
+        if self.runs.iter().any(|&(number, is_recorded)| number == 0 || !is_recorded) {
+            let what = if numbers.len() == 1 { "this run is" } else { "these runs are" };
+            return format!(
+                "{what} not pushed: {reasons}; the record does not have all of it either: it is nowhere but in \
+                 what was printed"
+            );
+        }
+        let what = if numbers.len() == 1 { "run" } else { "runs" };
+        let them = if numbers.len() == 1 { "is" } else { "are" };
+        let again = again(to, &numbers.join(" "), record_file);
+        format!(
+            "{what} {} {them} not pushed: {reasons}; `{again}` does it later",
+            numbers.join(" and ")
+        )
+    }
 }
 
 fn push_one(
     to: &Location,
     run: &Run,
-    archive: &mut Option<Box<dyn Archive>>,
-) -> Result<(), String> {
+    archive: &mut Option<Result<Box<dyn Archive>, String>>,
+) -> Result<Pushed, String> {
     if run.summary.state != RunState::Complete {
         return Err("it is not complete".to_owned());
     }
-    let open = match archive {
-        Some(open) => open,
-        None => archive.insert(archives::open(to).map_err(|error| error.to_string())?),
-    };
-    let pushed = push_run(run, &mut **open).map_err(|error| error.to_string())?;
-    if let (Pushed::Now(number), false) = (pushed, is_quiet()) {
-        complain(&format!("Pushed: {to} (run {number})"));
-    }
-    Ok(())
+    // One that can't be opened is not tried again for the next run.
+    let open = archive.get_or_insert_with(|| archives::open(to).map_err(|error| error.to_string()));
+    let open = open.as_mut().map_err(|error| error.clone())?;
+    push_run(run, &mut **open).map_err(|error| error.to_string())
 }
 
-/// The command that pushes a run. A URL is shown without its password, which the environment may have.
-fn again(to: &Location, run: i64, record_file: &RecordFile) -> String {
+/// The command that pushes runs. A URL is shown without its password, which the environment may have.
+fn again(to: &Location, runs: &str, record_file: &RecordFile) -> String {
     let record = record_file.flag();
     let record = record.map(|file| format!(" --record {}", shell_word(&file.to_string_lossy())));
     let to = shell_word(&to.to_string());
-    format!("knee record push {to} {run}{}", record.unwrap_or_default())
+    format!("knee record push {to} {runs}{}", record.unwrap_or_default())
 }
 
 /// Refuses, before anything is measured, an archive that this knee can never push to.
@@ -146,7 +273,50 @@ mod tests {
     #[test]
     fn the_command_that_repeats_a_push_names_record_and_archive_without_a_password() {
         let to = Location::from("postgres://me:secret@host/perf");
-        let command = again(&to, 3, &RecordFile::new("my lab.db"));
+        let command = again(&to, "3", &RecordFile::new("my lab.db"));
         assert_eq!(command, "knee record push 'postgres://***@host/perf' 3 --record 'my lab.db'");
+    }
+
+    #[test]
+    fn what_is_not_pushed_is_said_in_one_line_with_one_command() {
+        let to = Location::from("archive.db");
+        let line = |runs: &[((i64, bool), &str)]| {
+            let mut left = Unpushed::default();
+            runs.iter().for_each(|&(run, why)| left.add(run, why));
+            left.line(&to, &RecordFile::new("lab.db"))
+        };
+        assert_eq!(
+            line(&[((3, true), "gone"), ((4, true), "gone")]),
+            "runs 3 and 4 are not pushed: gone; `knee record push archive.db 3 4 --record lab.db` does it later"
+        );
+        for lost in [(0, true), (0, false), (5, false)] {
+            let line = line(&[(lost, "gone")]);
+            assert!(line.contains("nowhere") && !line.contains("knee record push"), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_fault_of_one_run_leaves_the_others_to_be_pushed() {
+        let server = |fault| Error::Server { path: "a".into(), fault };
+        let cause = || "x".to_owned();
+        assert!(is_of_run(&server(ServerFault::Other { cause: cause() })));
+        assert!(is_of_run(&Error::Invalid { path: "a".into(), what: cause() }));
+        assert!(!is_of_run(&server(ServerFault::Lost { cause: cause() })));
+        assert!(!is_of_run(&server(ServerFault::DiskFull)));
+    }
+
+    #[test]
+    fn a_stop_ends_the_waiting_for_an_archive() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let to = Location::from(format!("postgres://u@127.0.0.1:{port}/d").as_str());
+        let run = fixtures::run(fixtures::workload("null")).complete();
+        let stop = Stop::never().unwrap();
+        stop.shared_flag().store(true, std::sync::atomic::Ordering::Relaxed);
+        let (results, is_interrupted) =
+            Measured::new(Some(&to), &[(&run, true)]).unwrap().wait(&stop);
+        // Without the feature the archive is refused at once.
+        assert_eq!(is_interrupted, cfg!(feature = "postgres"));
+        assert!(matches!(results[..], [Err(_)]));
     }
 }

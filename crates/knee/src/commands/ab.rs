@@ -14,7 +14,7 @@ use ::record::{NICE, Run, RunState, RunWriter, SqliteArchive};
 use engine::{Settings, Side, Stop};
 use flags::Ab;
 use side::Workers;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The label that says how the workers of a run were started.
 const WORKERS: &str = "workers";
@@ -33,7 +33,7 @@ pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
     let recorded = [&base, &new].map(|run| (run, run.summary.number > 0));
     let push = push::Measured::new(ab.measured.push.as_ref(), &recorded);
     // Shown first: an archive may keep us waiting.
-    let concluded = concluded(ab, &output, (base, new), &record);
+    let concluded = concluded(ab, &output, (base, new), record);
     let pushed = push.map_or(Exit::Done, |push| push.push(&output.record_file));
     concluded.map(|exit| if exit == Exit::Done { pushed } else { exit })
 }
@@ -43,7 +43,7 @@ fn concluded(
     ab: &Ab,
     output: &Output,
     (base, new): (Run, Run),
-    record: &Path,
+    record: PathBuf,
 ) -> Result<Exit, Trouble> {
     let is_complete = [&base, &new].iter().all(|run| run.summary.state == RunState::Complete);
     let numbers = [base.summary.number, new.summary.number];

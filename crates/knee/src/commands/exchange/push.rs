@@ -221,21 +221,24 @@ impl Unpushed {
 
     fn line(&self, to: &Location, record_file: &RecordFile) -> String {
         let reasons = self.reasons.join("; ");
-        let numbers: Vec<String> = self.runs.iter().map(|(number, _)| number.to_string()).collect();
-        if self.runs.iter().any(|&(number, is_recorded)| number == 0 || !is_recorded) {
-            let what = if numbers.len() == 1 { "this run is" } else { "these runs are" };
-            return format!(
-                "{what} not pushed: {reasons}; the record does not have all of it either: it is nowhere but in \
-                 what was printed"
-            );
-        }
-        let what = if numbers.len() == 1 { "run" } else { "runs" };
-        let them = if numbers.len() == 1 { "is" } else { "are" };
-        let again = again(to, &numbers.join(" "), record_file);
-        format!(
-            "{what} {} {them} not pushed: {reasons}; `{again}` does it later",
-            numbers.join(" and ")
-        )
+        let is_left = |&&(number, is_recorded): &&(i64, bool)| number > 0 && is_recorded;
+        let left: Vec<String> =
+            self.runs.iter().filter(is_left).map(|(number, _)| number.to_string()).collect();
+        let recorded = (!left.is_empty()).then(|| {
+            let again = again(to, &left.join(" "), record_file);
+            let (what, are) = if left.len() == 1 { ("run", "is") } else { ("runs", "are") };
+            let numbers = left.join(" and ");
+            format!("{what} {numbers} {are} not pushed: {reasons}; `{again}` does it later")
+        });
+        let lost = self.runs.len() - left.len();
+        let lost = (lost > 0).then(|| {
+            let because = if left.is_empty() { format!(": {reasons}") } else { String::new() };
+            let what = if lost == 1 { "this run is" } else { "these runs are" };
+            let what = if left.is_empty() { what } else { "the other run is" };
+            format!("{what} not pushed{because}; the record does not have all of it either: only what was printed is left")
+        });
+        let lines: Vec<String> = recorded.into_iter().chain(lost).collect();
+        lines.join("; ")
     }
 }
 
@@ -291,8 +294,16 @@ mod tests {
         );
         for lost in [(0, true), (0, false), (5, false)] {
             let line = line(&[(lost, "gone")]);
-            assert!(line.contains("nowhere") && !line.contains("knee record push"), "{line}");
+            assert!(
+                line.contains("only what was printed") && !line.contains("knee record"),
+                "{line}"
+            );
         }
+        let line = line(&[((3, true), "gone"), ((0, true), "gone")]);
+        assert!(
+            line.contains("archive.db 3 --record") && line.contains("the other run is"),
+            "{line}"
+        );
     }
 
     #[test]

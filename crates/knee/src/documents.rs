@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The top of the source tree.
-fn top() -> PathBuf {
+pub(crate) fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every Markdown file of the project's top directory and of `docs`, by path.
+/// Every Markdown file of the project's top directory, of `docs` and of `deploy`, by path.
 fn documents() -> BTreeMap<PathBuf, String> {
-    let directories = [top(), top().join("docs")];
+    let directories = [top(), top().join("docs"), top().join("deploy")];
     let entries = directories.iter().flat_map(|directory| std::fs::read_dir(directory).unwrap());
     let paths = entries.map(|entry| entry.unwrap().path());
     let pages = paths.filter(|path| path.extension().is_some_and(|extension| extension == "md"));

@@ -8,6 +8,8 @@ mod args;
 mod commands;
 mod config;
 #[cfg(test)]
+mod deployment;
+#[cfg(test)]
 mod documents;
 mod exit;
 mod files;

@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "what the tests of the archive in a file share")]
 mod common;
 mod contract;
+mod dashboard;
 mod faults;
 mod figures;
 mod kill;

@@ -89,6 +89,11 @@ impl Server {
         Some(server)
     }
 
+    /// Where its socket is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     fn data(&self) -> PathBuf {
         self.directory.join("data")
     }

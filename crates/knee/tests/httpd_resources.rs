@@ -140,9 +140,10 @@ fn where_descriptors_run_out_accepting_pauses_and_nothing_spins() {
         let words = ["--mechanism", mechanism, "--connections", "4000"];
         let server = Httpd::start(directory.path(), &words);
         ask(&connect(&server));
+        let without = server.descriptors();
         // Only now, so that the server does not know it and meets the error.
         limit_descriptors(&server, 64);
-        let streams: Vec<TcpStream> = (0..100).map(|_| connect(&server)).collect();
+        let streams: Vec<TcpStream> = (0..70).map(|_| connect(&server)).collect();
         wait_until("descriptors run out", || server.descriptors() >= 60);
         let before = cpu_ns(&server);
         // The silence lasts as long as the server needs to try in vain a few times.
@@ -153,13 +154,15 @@ fn where_descriptors_run_out_accepting_pauses_and_nothing_spins() {
         assert!(burnt_ns < QUIET_NS, "{mechanism}: {burnt_ns} ns of CPU for nothing");
         // As some go, the others come.
         let rest = streams.into_iter().skip(60).collect::<Vec<_>>();
+        // No more can come than have gone: there are descriptors left to look at the file with.
+        wait_until("some are closed", || server.descriptors() <= without + rest.len() + 1);
         rest.iter().for_each(ask);
         drop(rest);
         ask(&quiet);
         drop(quiet);
         let counts = server.end();
         assert!(counts["pauses"].as_u64() > Some(0), "{mechanism}: {counts}");
-        assert_eq!(counts["replies"], 42, "{mechanism}: {counts}");
+        assert_eq!(counts["replies"], 12, "{mechanism}: {counts}");
     });
 }
 

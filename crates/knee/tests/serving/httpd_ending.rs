@@ -167,6 +167,17 @@ fn fill(pipe: &std::io::PipeWriter) {
     rustix::io::ioctl_fionbio(pipe.as_fd(), false).unwrap();
 }
 
+/// A set of signals of a process, a bit each.
+fn signals_of(child: &Child, set: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let mask = text.lines().find_map(|line| line.strip_prefix(set)?.strip_prefix(":\t"))?;
+    u64::from_str_radix(mask, 16).ok()
+}
+
+fn has_term(mask: u64) -> bool {
+    mask >> (Signal::TERM.as_raw() - 1) & 1 == 1
+}
+
 #[test]
 fn signals_end_a_server_that_hangs_in_its_output() {
     // The last line, after a drain; the first line, by the second signal.
@@ -178,13 +189,8 @@ fn signals_end_a_server_that_hangs_in_its_output() {
         }
         let child = serve(&directory, &["--drain", drain], writer.try_clone().unwrap());
         if hangs_at_start {
-            let status = format!("/proc/{}/status", child.id());
-            crate::common::wait_until("the server catches signals", || {
-                let text = fs::read_to_string(&status).unwrap_or_default();
-                let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:\t"));
-                let mask = caught.and_then(|mask| u64::from_str_radix(mask, 16).ok());
-                mask.is_some_and(|mask| mask >> (Signal::TERM.as_raw() - 1) & 1 == 1)
-            });
+            let catches = || signals_of(&child, "SigCgt").is_some_and(has_term);
+            crate::common::wait_until("the server catches signals", catches);
         } else {
             let mut byte = [0];
             while byte != *b"\n" {
@@ -194,7 +200,9 @@ fn signals_end_a_server_that_hangs_in_its_output() {
         }
         for _ in 0..signals {
             terminate(&child);
-            std::thread::sleep(Duration::from_millis(20));
+            // A signal that comes while it waits for one of its kind is lost.
+            let pending = || signals_of(&child, "ShdPnd").is_some_and(has_term);
+            crate::common::wait_until("the signal has come", || !pending());
         }
         let (status, text) = wait(child);
         assert_eq!(status.and_then(|status| status.code()), Some(1), "{text}");

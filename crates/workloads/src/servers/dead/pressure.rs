@@ -175,7 +175,6 @@ impl Pressure {
         cpus: &CpuSplit,
         probe: &mut Probe,
     ) -> Result<Pressed, Failure> {
-        let plan = self.plan(cpus, probe.time());
         // This thread only looks at the clocks: where the load is, not in the server's way.
         stay_on(&cpus.clients)?;
         let pids = server.pids();
@@ -185,6 +184,7 @@ impl Pressure {
             probe.fact("CPU and memory of the server", why);
         }
         let clock = probe.clock();
+        let mut plan = self.plan(cpus, probe.time());
         for left in (0..TRIES).rev() {
             let (mut cpu, mut interval_ends) = (Vec::<io::Result<u64>>::new(), Vec::new());
             let mut watch = |_: &Tick| {
@@ -211,9 +211,13 @@ impl Pressure {
                 let connections = plan.connections as u64;
                 return Ok(Pressed { replies: outcome.replies, connections });
             }
+            if left > 0 {
+                plan.duration = plan.duration.map(|duration| duration * 2);
+                plan.interval *= 2;
+            }
         }
         let took_ms = plan.duration.unwrap_or_default().as_millis();
-        Err(Failure::new(format!("no reply came in {took_ms} ms, {TRIES} times over")))
+        Err(Failure::new(format!("no reply came in {TRIES} tries, the last of {took_ms} ms")))
     }
 
     /// States what the server does to connections and replies.
@@ -252,7 +256,8 @@ impl Pressure {
     }
 }
 
-/// On a machine that does much else, a server may get no turn in all of the time.
+/// On a machine that does much else, a server may get no turn in all of the time: each further try takes
+/// twice as long.
 const TRIES: u32 = 5;
 
 /// More threads than this ask faster than any server answers.

@@ -1,7 +1,7 @@
 //! A guest while it runs, as its host sees it.
 
 use crate::connect::connect;
-use crate::console::{self, BYTES_MAX, Console};
+use crate::console::{self, BYTES_MAX, Console, LineKind, Mishap};
 use crate::machine::{CONSOLE, Hardware, LOG, WIRE};
 use crate::message::{FromGuest, ToGuest};
 use crate::wire::{WireFault, receive, send};
@@ -30,9 +30,15 @@ pub struct Guest {
 /// Why a guest has nothing more to say.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GuestFault {
-    /// QEMU could not be started.
+    /// This machine could not start it.
+    #[error("this machine can't start QEMU: {0}")]
+    Host(String),
+    /// QEMU did not begin with what it was given, by its own words.
     #[error("QEMU can't be started: {0}")]
-    NotStarted(String),
+    Refused(String),
+    /// QEMU failed while the guest ran, by its own words.
+    #[error("QEMU failed: {0}")]
+    Crashed(String),
     /// It did not answer in time.
     #[error("the guest did not answer within {0:?}{1}")]
     Late(Duration, Console),
@@ -79,8 +85,8 @@ impl GuestFault {
 
     fn is_final(&self) -> bool {
         match self {
-            GuestFault::NotStarted(_) => true,
-            GuestFault::Silent(_) | GuestFault::Mute => false,
+            GuestFault::Host(_) | GuestFault::Refused(_) => true,
+            GuestFault::Silent(_) | GuestFault::Mute | GuestFault::Crashed(_) => false,
             GuestFault::Late(_, console)
             | GuestFault::Ended(console)
             | GuestFault::Damaged(_, console) => console.is_final(),
@@ -89,10 +95,12 @@ impl GuestFault {
 
     /// Whether what was asked for can't be had: a kernel that can't be a guest, or words that QEMU does not know.
     pub fn is_usage(&self) -> bool {
-        match self {
-            GuestFault::NotStarted(line) => line.contains("qemu-system"),
-            _ => self.is_final(),
-        }
+        self.is_final() && !matches!(self, GuestFault::Host(_))
+    }
+
+    /// Whether it says nothing of the kernel: QEMU or the machine that it runs on failed.
+    pub fn is_of_host(&self) -> bool {
+        matches!(self, GuestFault::Host(_) | GuestFault::Refused(_) | GuestFault::Crashed(_))
     }
 }
 
@@ -101,7 +109,7 @@ impl Guest {
     /// program, and `cpus` are those of the host that the guest's share; all, where there are none.
     ///
     /// # Errors
-    /// [`GuestFault::NotStarted`].
+    /// [`GuestFault::Host`], [`GuestFault::Refused`] or [`GuestFault::Mute`].
     pub fn boot(
         knee: &Path,
         hardware: &Hardware,
@@ -109,7 +117,7 @@ impl Guest {
         directory: &Path,
         cpus: &[usize],
     ) -> Result<Guest, GuestFault> {
-        let failed = |error: io::Error| GuestFault::NotStarted(error.to_string());
+        let failed = |error: io::Error| GuestFault::Host(error.to_string());
         let directory = Scratch::new(directory).map_err(failed)?;
         let words = hardware.words(initramfs);
         let log = directory.path().join(LOG);
@@ -118,10 +126,7 @@ impl Guest {
         let mut has_ended = || qemu.has_ended().unwrap_or(true);
         let wire = connect(directory.path(), WIRE, START_MAX, &mut has_ended).map_err(failed)?;
         let Some(wire) = wire else {
-            return Err(match Console::from_text(&console::read(&log)).line {
-                line if line.is_empty() => GuestFault::Mute,
-                line => GuestFault::NotStarted(line),
-            });
+            return Err(complaint(&log).map_or(GuestFault::Mute, GuestFault::Refused));
         };
         wire.set_read_timeout(Some(LOOK)).map_err(failed)?;
         wire.set_write_timeout(Some(LOOK)).map_err(failed)?;
@@ -200,15 +205,14 @@ impl Guest {
         }
     }
 
-    /// QEMU ended: before the kernel said anything, by a fault of its own.
+    /// QEMU ended: by a fault of its own, or by what its guest did.
     fn ended(&self) -> GuestFault {
         let console = self.console();
-        let log = || Console::from_text(&console::read(&self.directory.path().join(LOG))).line;
-        match console.line.is_empty().then(log) {
-            Some(line) if !line.is_empty() && !line.contains(QEMU_WARNING) => {
-                GuestFault::NotStarted(line)
-            }
-            _ if console.line.is_empty() && !self.has_spoken => GuestFault::Mute,
+        let has_begun = self.has_spoken || !console.line.is_empty();
+        match complaint(&self.directory.path().join(LOG)) {
+            Some(line) if !has_begun => GuestFault::Refused(line),
+            Some(line) if console.kind == LineKind::Other => GuestFault::Crashed(line),
+            None if !has_begun => GuestFault::Mute,
             _ => GuestFault::Ended(console),
         }
     }
@@ -234,9 +238,9 @@ impl Guest {
         is_endless(&self.console_path()).then(|| GuestFault::Ended(self.console()))
     }
 
-    /// The first line of an oops of its kernel, if it had one.
-    pub fn oops(&self) -> Option<String> {
-        console::oops(&console::read(&self.console_path()))
+    /// What went wrong in its kernel, which went on.
+    pub fn mishaps(&self) -> Vec<Mishap> {
+        console::mishaps(&console::read(&self.console_path()))
     }
 
     /// What QEMU says that it can't do, and goes on without: a flag of the CPU.
@@ -280,6 +284,13 @@ fn thread_of(stat: &str) -> Option<(Option<u32>, u64)> {
     let ticks = ticks()? + ticks()?;
     let number = name.strip_prefix("CPU ").and_then(|rest| rest.split('/').next());
     Some((number.and_then(|number| number.parse().ok()), ticks))
+}
+
+/// Why QEMU ended, by the last line of its own log that is no warning.
+fn complaint(log: &Path) -> Option<String> {
+    let log = console::read(log);
+    let is_one = |line: &&str| !line.trim().is_empty() && !line.contains(QEMU_WARNING);
+    log.lines().rfind(is_one).map(printable::one_line)
 }
 
 /// Whether the console in this file is that of a guest that does nothing but complain.
@@ -417,6 +428,35 @@ mod tests {
             send(port, &noise)
         };
         assert!(is_late(idle, long));
+    }
+
+    #[test]
+    fn whose_fault_it_is_decides_whether_a_kernel_can_be_judged() {
+        let init = Console::from_text("knee-init-failed: this kernel has no tmpfs");
+        let panic = Console::from_text("Kernel panic - not syncing: Fatal exception");
+        let is =
+            |fault: &GuestFault| [fault.is_of_host(), fault.is_usage(), fault.boots_max() == 1];
+        let said = || "no memory".to_owned();
+        assert_eq!(is(&GuestFault::Host(said())), [true, false, true]);
+        assert_eq!(is(&GuestFault::Refused(said())), [true, true, true]);
+        assert_eq!(is(&GuestFault::Crashed(said())), [true, false, false]);
+        assert_eq!(is(&GuestFault::Ended(init)), [false, true, true]);
+        assert_eq!(is(&GuestFault::Ended(panic)), [false, false, false]);
+        assert_eq!(is(&GuestFault::Mute), [false, false, false]);
+    }
+
+    #[test]
+    fn what_qemu_says_last_is_why_it_ended() {
+        let log = std::env::temp_dir().join(format!("knee-qemu-log-{}", std::process::id()));
+        let why = |text: &str| {
+            fs::write(&log, text).unwrap();
+            complaint(&log)
+        };
+        let warning = "qemu-system-x86_64: warning: TCG doesn't support requested feature\n";
+        assert_eq!(why(warning), None);
+        assert_eq!(why(&format!("{warning}no memory\n")).unwrap(), "no memory");
+        fs::remove_file(&log).unwrap();
+        assert_eq!(complaint(&log), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a guest's console says: the line that tells most about an end, and that its kernel went on after an oops.
+//! What a guest's console says: the line that tells most about an end, and what went wrong in a kernel that went on.
 
 use std::fmt;
 use std::fs::File;
@@ -10,8 +10,57 @@ use std::path::Path;
 pub struct Console {
     /// Its most telling line.
     pub line: String,
+    /// What sort of line that is.
+    pub kind: LineKind,
     /// What is known of such a line: what the guest lacks.
     pub hint: &'static str,
+}
+
+/// What the line of a console says, by the word that it is found by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineKind {
+    /// The guest's first program can't begin: another boot ends the same way.
+    InitFailed,
+    /// The guest's first program ended too early.
+    InitEnded,
+    /// The kernel stopped.
+    Panic,
+    /// The kernel met a fault of its own.
+    Oops,
+    /// Anything else, or nothing.
+    #[default]
+    Other,
+}
+
+/// What went wrong in a kernel that went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MishapKind {
+    /// It met a fault of its own, and ended what it was at.
+    Oops,
+    /// It met a state that should not be.
+    Warning,
+    /// One of its CPUs did not run, or did nothing else, for seconds.
+    Stall,
+}
+
+/// What a console says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mishap {
+    /// What it is.
+    pub kind: MishapKind,
+    /// The first line that says so.
+    pub line: String,
+}
+
+impl MishapKind {
+    /// What the kernel did, and what it did then: `had an oops and went on`.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            MishapKind::Oops => "had an oops and went on",
+            MishapKind::Warning => "warned of a state that should not be",
+            MishapKind::Stall => "found that a CPU stood still for seconds",
+        }
+    }
 }
 
 impl fmt::Display for Console {
@@ -28,28 +77,34 @@ impl fmt::Display for Console {
 const READ_MAX: u64 = 1 << 20;
 /// A console that is longer is that of a guest that does nothing but complain.
 pub(crate) const BYTES_MAX: u64 = 64 << 20;
-/// Precedes what knee says on the console of its guest.
-const OWN: &str = "knee:";
-/// Lines that say why a kernel or this program in it stopped, the most telling first.
-const TELLING: [&str; 9] = [
-    OWN,
-    "Kernel panic",
-    "Oops",
-    "BUG:",
-    "general protection fault",
-    "Unable to handle",
-    "VFS: Unable",
-    "qemu-system",
-    "Initramfs unpacking failed",
+/// Precedes why the first program of a guest can't begin. Nothing else writes this on a console.
+pub(crate) const INIT_FAILED: &str = "knee-init-failed: ";
+/// Precedes how it ended, where that was too early.
+pub(crate) const INIT_ENDED: &str = "knee-init-ended: ";
+/// Lines that say why a guest stopped, the most telling first.
+const TELLING: [(&str, LineKind); 8] = [
+    (INIT_FAILED, LineKind::InitFailed),
+    ("Kernel panic", LineKind::Panic),
+    (INIT_ENDED, LineKind::InitEnded),
+    ("Oops", LineKind::Oops),
+    ("BUG:", LineKind::Oops),
+    ("general protection fault", LineKind::Oops),
+    ("Unable to handle", LineKind::Oops),
+    ("Initramfs unpacking failed", LineKind::Other),
 ];
-/// Of these, those after which a kernel may go on.
-const OOPSES: [&str; 6] = [
-    "Oops",
-    "BUG:",
-    "general protection fault",
-    "Unable to handle",
-    "WARNING: CPU:",
-    "self-detected stall",
+/// Lines of a kernel that went on, the more special ones first.
+const MISHAPS: [(&str, MishapKind); 11] = [
+    ("soft lockup", MishapKind::Stall),
+    ("hard LOCKUP", MishapKind::Stall),
+    ("workqueue lockup", MishapKind::Stall),
+    ("self-detected stall", MishapKind::Stall),
+    ("detected stalls on CPUs", MishapKind::Stall),
+    ("detected expedited stalls", MishapKind::Stall),
+    ("WARNING: CPU:", MishapKind::Warning),
+    ("Oops", MishapKind::Oops),
+    ("BUG:", MishapKind::Oops),
+    ("general protection fault", MishapKind::Oops),
+    ("Unable to handle", MishapKind::Oops),
 ];
 /// Panics that another boot ends in again, and what helps.
 const HINTS: [(&str, &str); 5] = [
@@ -70,23 +125,43 @@ impl Console {
     /// What `text`, the end of a console, says.
     pub fn from_text(text: &str) -> Console {
         let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let of_kind = |kind: &&str| lines().find(|line| line.contains(*kind));
-        let line = TELLING.iter().find_map(of_kind).or_else(|| lines().next_back());
-        let line = printable::one_line(line.unwrap_or_default());
-        let hint = HINTS.iter().find(|(pattern, _)| line.contains(pattern));
-        Console { hint: hint.map_or("", |(_, hint)| hint), line }
+        let of_kind = |&(word, kind): &(&str, LineKind)| {
+            let mut named = lines().filter(|line| line.contains(word));
+            // The first fault of a kernel brings forth the others; what init says last is why it ended.
+            let line = match kind {
+                LineKind::InitFailed | LineKind::InitEnded => named.next_back(),
+                _ => named.next(),
+            };
+            Some((line?, kind))
+        };
+        let last = || Some((lines().next_back()?, LineKind::Other));
+        let (line, kind) = TELLING.iter().find_map(of_kind).or_else(last).unwrap_or_default();
+        let is_known = |(pattern, _): &&(&str, &str)| line.contains(pattern);
+        let hint = HINTS.iter().find(is_known).filter(|_| kind == LineKind::Panic);
+        let own = [INIT_FAILED, INIT_ENDED].into_iter().find_map(|word| line.split_once(word));
+        let line = printable::one_line(own.map_or(line, |(_, said)| said));
+        Console { line, kind, hint: hint.map_or("", |(_, hint)| hint) }
     }
 
-    /// Whether another boot ends the same way: knee in the guest says so, or a panic that is known.
+    /// Whether another boot ends the same way: init says so, or it is a panic that is known.
     pub fn is_final(&self) -> bool {
-        self.line.contains(OWN) || !self.hint.is_empty()
+        self.kind == LineKind::InitFailed || !self.hint.is_empty()
     }
 }
 
-/// The first line of an oops or of a warning in `console`, if its kernel had one.
-pub(crate) fn oops(console: &str) -> Option<String> {
-    let is_oops = |line: &&str| OOPSES.iter().any(|kind| line.contains(kind));
-    console.lines().find(is_oops).map(printable::one_line)
+/// What went wrong in the kernel of `console`, which went on: the first line of each kind.
+pub(crate) fn mishaps(console: &str) -> Vec<Mishap> {
+    let kind_of =
+        |line: &str| MISHAPS.iter().find(|(word, _)| line.contains(word)).map(|(_, kind)| *kind);
+    let all = console.lines().filter_map(|line| Some((kind_of(line)?, line)));
+    let mut firsts: Vec<Mishap> = Vec::new();
+    for (kind, line) in all {
+        if firsts.iter().all(|first| first.kind != kind) {
+            firsts.push(Mishap { kind, line: printable::one_line(line) });
+        }
+    }
+    firsts.sort_by_key(|mishap| mishap.kind);
+    firsts
 }
 
 /// The end of the console in the file at `path`, as far as it can be read.
@@ -112,32 +187,53 @@ mod tests {
         let panic = "[    1.2] random: crng init done\n[    1.3] Kernel panic - not syncing: No working init found.\n\
                      [    1.4] Rebooting";
         assert_eq!(line(panic), "[ 1.3] Kernel panic - not syncing: No working init found.");
-        assert_eq!(line("knee: no devtmpfs\nKernel panic - not syncing"), "knee: no devtmpfs");
+        let both = "knee-init-failed: no devtmpfs\nKernel panic - not syncing";
+        assert_eq!(line(both), "no devtmpfs");
         assert_eq!(line("a\n\nb\n"), "b");
         assert_eq!(line(""), "");
     }
 
     #[test]
     fn what_another_boot_can_not_change_is_known() {
-        assert!(
-            Console::from_text("knee: this kernel has no tmpfs: it needs CONFIG_TMPFS=y")
-                .is_final()
-        );
+        let is_final = |text: &str| Console::from_text(text).is_final();
+        assert!(is_final("knee-init-failed: this kernel has no tmpfs: it needs CONFIG_TMPFS=y"));
         let rootless = Console::from_text(
             "[ 2] Kernel panic - not syncing: VFS: Unable to mount root fs on x",
         );
         assert!(rootless.is_final() && rootless.to_string().contains("CONFIG_BLK_DEV_INITRD=y"));
         let oops = "[ 9] BUG: kernel NULL pointer dereference\n[ 9] Oops: 0000 [#1] PREEMPT SMP\n\
                     [ 9] Kernel panic - not syncing: Fatal exception";
-        assert!(!Console::from_text(oops).is_final());
+        assert!(!is_final(oops));
         assert_eq!(Console::from_text("").to_string(), "; its console is empty");
     }
 
     #[test]
-    fn an_oops_that_does_not_end_a_guest_is_found() {
-        let console =
-            "[ 1] quiet\n[ 9] BUG: unable to handle page fault for address: 00\n[ 9] Oops: 0000";
-        assert_eq!(oops(console).unwrap(), "[ 9] BUG: unable to handle page fault for address: 00");
-        assert_eq!(oops("[ 1] quiet\n[ 2] random: crng init done"), None);
+    fn notes_of_knee_and_of_programs_decide_nothing() {
+        let console = "knee: KVM does not work here\n[ 3] myprog: Out of memory of its own\n\
+                       knee: knee-init said nothing";
+        let console = Console::from_text(console);
+        assert_eq!((console.kind, console.is_final()), (LineKind::Other, false));
+        // Its first program ended, for example by a signal: another boot may come further.
+        let ended = "knee: a note\nknee-init-ended: measuring ended with signal: 9";
+        let ended = Console::from_text(ended);
+        assert_eq!((ended.kind, ended.is_final()), (LineKind::InitEnded, false));
+        assert_eq!(ended.line, "measuring ended with signal: 9");
+        let twice = "knee-init-failed: first\nknee-init-failed: last";
+        assert_eq!(Console::from_text(twice).line, "last");
+    }
+
+    #[test]
+    fn what_does_not_end_a_guest_is_found_and_told_apart() {
+        use MishapKind::{Oops, Stall, Warning};
+        let console = "[ 1] quiet\n[ 2] rcu: INFO: rcu_sched self-detected stall on CPU\n\
+                       [ 3] WARNING: CPU: 1 PID: 7 at kernel/x.c:1\n\
+                       [ 4] watchdog: BUG: soft lockup - CPU#1 stuck for 22s!\n\
+                       [ 9] BUG: unable to handle page fault for address: 00\n[ 9] Oops: 0000";
+        let found = mishaps(console);
+        let kinds: Vec<MishapKind> = found.iter().map(|mishap| mishap.kind).collect();
+        assert_eq!(kinds, [Oops, Warning, Stall]);
+        assert_eq!(found[0].line, "[ 9] BUG: unable to handle page fault for address: 00");
+        assert_eq!(found[2].line, "[ 2] rcu: INFO: rcu_sched self-detected stall on CPU");
+        assert_eq!(mishaps("[ 1] quiet\n[ 2] random: crng init done"), []);
     }
 }

@@ -20,7 +20,7 @@ mod writer;
 mod xen;
 
 pub use boot::{Guest, GuestFault};
-pub use console::Console;
+pub use console::{Console, LineKind, Mishap, MishapKind};
 pub use init::{GUEST_COMMAND, WIRE_DEVICES, is_init, main as init_main};
 pub use kernel::{Kernel, KernelFault, Machine};
 pub use machine::{Accelerator, Hardware, qemu_version};

@@ -38,8 +38,14 @@ fn guests_measure_in_turns_and_are_compared() {
     }
     let knee = Knee::new();
     let sides = ["--kernel", KERNEL, "--append", "", "--append", "mitigations=off", "--"];
-    let came = vm(&knee, &[&sides[..], &LITTLE].concat());
+    let shared = knee.directory.path().join("shared.db");
+    let push = ["--push", shared.to_str().unwrap()];
+    let came = vm(&knee, &[&sides[..], &LITTLE, &push].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
+    let pushed = SqliteArchive::open_read_only(&shared).unwrap().runs().unwrap();
+    let ids = |all: &[record::RunSummary]| all.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+    let own = SqliteArchive::open_read_only(knee.record()).unwrap().runs().unwrap();
+    assert_eq!(ids(&pushed), ids(&own), "{came:?}");
     let runs = runs(&knee);
     assert_eq!(runs.len(), 2, "{came:?}");
     assert_eq!(runs[1].plan.paired_with, runs[0].summary.id);
@@ -111,6 +117,10 @@ fn what_can_not_be_booted_is_refused_in_one_line() {
     let words = ["--suite", "own", "--", "run", "--config", &suite];
     wrong(&words, "a guest has none of your programs");
     wrong(&["--", "run", "nonsense"], "no workload is called `nonsense`");
+    if cfg!(not(feature = "postgres")) {
+        let url = "postgres://me@127.0.0.1:1/perf";
+        wrong(&["--", "run", "poll", "--push", url], "built without PostgreSQL");
+    }
     if can_boot() {
         wrong(&["--kernel", "debian:1.2", "--", "run", "poll"], "it knows debian:6.1");
         let long = "x".repeat(3_000);

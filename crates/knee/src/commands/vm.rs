@@ -15,6 +15,7 @@ mod turns;
 pub use against::exit_of;
 
 use crate::commands::compare::flags::{Compare, Output};
+use crate::commands::exchange::push;
 use crate::commands::fleet::FleetFlag;
 use crate::commands::show::{self, Show};
 use crate::commands::{compare, record_path};
@@ -37,6 +38,7 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     let output = Output::from_run(&vm.measured);
     compare::check(&vm.judgement, &output)?;
     checks::check_measured(&vm.measured, named.as_ref())?;
+    push::check(vm.measured.push.as_ref())?;
     let file = record_path(&output.record_file)?;
     let qemu = qemu_version(Machine::here().unwrap_or(Machine::X86))?;
     if vm.against.is_some() {
@@ -177,16 +179,20 @@ fn accelerator(accel: Accel, directory: &Path) -> Result<Accelerator, Trouble> {
     }
 }
 
+/// Flags of what this machine does: a guest has the file of suites where it is looked for, and no archive.
+const OF_THE_HOST: [&str; 2] = ["--config", "--push"];
+
 /// What each guest measures. All draw by the same seed, so that their cells have the same order.
 fn words(vm: &Vm) -> Vec<String> {
     let words = vm.run_words();
     let mut typed = words.iter().map(|word| word.to_string_lossy().into_owned());
     let mut words = Vec::new();
     while let Some(word) = typed.next() {
-        // The file stands in the guest where it is looked for.
-        match word.as_str() {
-            "--config" => _ = typed.next(),
-            word if word.starts_with("--config=") => {}
+        let (flag, value) =
+            word.split_once('=').map_or((word.as_str(), None), |(flag, value)| (flag, Some(value)));
+        match (flag, value) {
+            (flag, None) if OF_THE_HOST.contains(&flag) => _ = typed.next(),
+            (flag, Some(_)) if OF_THE_HOST.contains(&flag) => {}
             _ => words.push(word),
         }
     }
@@ -210,6 +216,7 @@ fn conclude(
     let runs = sides.iter().filter_map(|side| side.run.as_ref());
     let measured: Vec<&Run> = runs.filter(|run| !run.cells.is_empty()).collect();
     let is_complete = sides.iter().all(GuestSide::is_complete);
+    let pushed = push::push_measured(vm.measured.push.as_ref(), &measured, &output.record_file);
     let numbers: Vec<String> = measured.iter().map(|run| run.summary.number.to_string()).collect();
     let is_for_programs = output.json || vm.judgement.markdown;
     let times: Vec<String> = sides.iter().filter_map(GuestSide::times).collect();
@@ -246,11 +253,30 @@ fn conclude(
             "knee: interrupted; what was measured is kept. A guest is gone then: the same command measures all again",
         );
     }
-    exit.map(|exit| if is_complete { exit } else { Exit::Interrupted })
+    exit.map(|exit| match exit {
+        _ if !is_complete => Exit::Interrupted,
+        Exit::Done => pushed,
+        exit => exit,
+    })
 }
 
 /// `run 3`, `runs 3, 4 and 5`.
 fn runs_named(numbers: &[String]) -> String {
     let noun = if numbers.len() == 1 { "run" } else { "runs" };
     format!("{noun} {}", findings::format::list(numbers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{self, Command};
+
+    #[test]
+    fn a_guest_is_told_nothing_of_this_machines_files_and_archives() {
+        let typed = "knee vm -- run --suite own --push postgres://me:secret@db/perf --rounds 3 --config=own.toml --seed=7";
+        let typed: Vec<String> = typed.split(' ').map(str::to_owned).collect();
+        let Command::Vm(vm) = args::parse(&typed).unwrap() else { panic!("{typed:?}") };
+        assert!(vm.measured.push.is_some());
+        assert_eq!(words(&vm), ["run", "--suite", "own", "--rounds", "3", "--seed=7"]);
+    }
 }

@@ -6,8 +6,9 @@
 use super::flags::Vm;
 use super::labels::labelled;
 use super::turns::{GuestSide, Judge};
-use super::{hardware, kernels, measure, runs_named};
+use super::{hardware, kernels, measure, runs_named, turns};
 use crate::commands::compare::flags::{FailOn, Judgement, Output};
+use crate::commands::exchange::push;
 use crate::commands::{compare, read};
 use crate::exit::{Exit, Trouble, complain, note};
 use ::record::{Location, Run, RunRef};
@@ -79,9 +80,16 @@ pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exi
     let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
     let numbers: Vec<String> = runs.iter().map(|run| run.summary.number.to_string()).collect();
     let kept = format!("Record: {} ({})\n", file.display(), runs_named(&numbers));
+    // What the archive does not take is said, and changes no verdict.
+    push::push_measured(vm.measured.push.as_ref(), &runs, &output.record_file);
     if is_interrupted {
         note(kept.trim_end());
         return Ok(Exit::Interrupted);
+    }
+    if let Some(side) = sides.iter().find(|side| side.is_lost_by_host()) {
+        note(kept.trim_end());
+        let what = "this machine or QEMU failed, which says nothing of a kernel";
+        return Err(Trouble::failed(format!("{}: {what}", side.label)));
     }
     if let Some(side) = sides.iter().find(|side| !side.is_complete()) {
         note(kept.trim_end());
@@ -204,15 +212,10 @@ impl<'a> Bisect<'a> {
         if let Some(mismatch) = self.mismatch.take() {
             return Ok(skip(&mismatch));
         }
-        match sides.split_last() {
-            _ if trouble.exit == Exit::Interrupted => Err(trouble),
-            Some((new, bases))
-                if new.has_not_begun() && bases.iter().all(|base| base.run.is_some()) =>
-            {
-                Ok(skip(&trouble.to_string()))
-            }
-            _ => Err(trouble),
+        if trouble.exit != Exit::Interrupted && turns::is_only_last_unable(sides) {
+            return Ok(skip(&trouble.to_string()));
         }
+        Err(trouble)
     }
 }
 

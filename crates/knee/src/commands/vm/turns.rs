@@ -8,7 +8,7 @@ use crate::exit::{Trouble, complain};
 use crate::progress::Progress;
 use ::record::{Budget, Cell, Ending, Error, Plan, Run, RunState, RunWriter, Warning};
 use engine::{RunProgress, Stop, Watch};
-use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Profiled, ToGuest};
+use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Mishap, Profiled, ToGuest};
 use indicatif::HumanDuration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -60,6 +60,8 @@ pub struct GuestSide {
     ended: bool,
     /// Whether it was told that enough is measured.
     is_enough: bool,
+    /// Whether it was this machine or QEMU that kept it from going on.
+    is_lost_by_host: bool,
 }
 
 /// Says while guests measure whether it is enough.
@@ -114,6 +116,7 @@ impl GuestSide {
             unkept: None,
             ended: false,
             is_enough: false,
+            is_lost_by_host: false,
         }
     }
 
@@ -133,9 +136,9 @@ impl GuestSide {
         Some(format!("{}: up after {up:.1} s, measured for {measuring:.1} s{boots}", self.label))
     }
 
-    /// Whether it was booted and came to no run.
-    pub fn has_not_begun(&self) -> bool {
-        self.boots > 0 && self.run.is_none()
+    /// Whether this machine or QEMU kept it from going on, which says nothing of its kernel.
+    pub fn is_lost_by_host(&self) -> bool {
+        self.is_lost_by_host
     }
 
     /// Starts QEMU with it.
@@ -281,15 +284,23 @@ impl GuestSide {
         facts
     }
 
-    /// That its kernel had an oops and went on: what was measured after that may be anything.
-    fn oops(&self) -> Option<Warning> {
-        let guest = self.guest.as_ref()?;
-        let line = guest.oops()?;
+    /// What went wrong in its kernel, which went on: what was measured then may be anything.
+    fn mishaps(&self) -> Vec<Warning> {
+        let Some(guest) = &self.guest else { return Vec::new() };
+        let mishaps = guest.mishaps();
+        if mishaps.is_empty() {
+            return Vec::new();
+        }
         let kept = consoles::keep(&guest.console_path(), &self.label);
         let kept = kept.map(|path| format!("its console is in {}", path.display()));
-        let what = format!("The guest's kernel had an oops and went on: {line}");
-        complain(&format!("knee: {}: its kernel had an oops and went on: {line}", self.label));
-        Some(Warning { what, remedy: kept.unwrap_or_default() })
+        let mut warnings = Vec::new();
+        for Mishap { kind, line } in mishaps {
+            let sentence = kind.sentence();
+            complain(&format!("knee: {}: its kernel {sentence}: {line}", self.label));
+            let what = format!("The guest's kernel {sentence}: {line}");
+            warnings.push(Warning { what, remedy: kept.clone().unwrap_or_default() });
+        }
+        warnings
     }
 }
 
@@ -300,6 +311,13 @@ impl GuestSide {
             (self.answer, self.is_enough) = (Some(ToGuest::Enough(number)), true);
         }
     }
+}
+
+/// Whether all sides began but the last, and that by a fault of its own kernel.
+pub fn is_only_last_unable(sides: &[GuestSide]) -> bool {
+    let Some((last, others)) = sides.split_last() else { return false };
+    let is_unable = last.boots > 0 && last.run.is_none() && !last.is_lost_by_host;
+    is_unable && others.iter().all(|side| side.run.is_some())
 }
 
 /// The same run, with the figures that are needed to go on: widths decide how a budget is spent, and times how often a
@@ -373,6 +391,8 @@ fn in_turns(
         run.host_before.facts.extend(ground.facts.clone());
         run.host_before.facts.extend(facts::of_hardware(&side.hardware));
         run.host_before.facts.insert("vm.up.time".to_owned(), seconds(side.up));
+        // What it has by then is the guest's own number.
+        run.summary.number = 0;
         run.summary.number = archive.begin(run)?;
         side.answer = Some(ToGuest::Kept(run.summary.number));
     }
@@ -449,9 +469,11 @@ fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
             side.ended = true;
         }
     }
-    await_first_words(sides, ground);
     // A judge has nothing to judge without one of them.
     let may_lack = |ground: &Ground<'_>| ground.judge.is_none() && !ground.stop.is_requested();
+    if troubles.is_empty() || may_lack(ground) {
+        await_first_words(sides, ground);
+    }
     for (index, side) in sides.iter_mut().enumerate().filter(|(_, side)| !side.ended) {
         if !troubles.is_empty() && !may_lack(ground) {
             break;
@@ -498,9 +520,8 @@ fn interrupt(
 ) -> Result<(), Trouble> {
     let facts = side.facts(ground);
     side.guest = None;
-    let Some(run) = side.run.as_mut().filter(|run| run.summary.state == RunState::Open) else {
-        return Ok(());
-    };
+    let is_open = |run: &&mut Run| run.summary.state == RunState::Open && run.summary.number > 0;
+    let Some(run) = side.run.as_mut().filter(is_open) else { return Ok(()) };
     let mut host_after = run.host_before.clone();
     host_after.facts.extend(facts);
     let (state, ended) = (RunState::Interrupted, engine::now());
@@ -578,8 +599,9 @@ fn start(side: &mut GuestSide, ground: &Ground<'_>) -> Result<(), Trouble> {
 }
 
 /// A side that can't begin.
-fn refused(side: &GuestSide, fault: &GuestFault) -> Trouble {
+fn refused(side: &mut GuestSide, fault: &GuestFault) -> Trouble {
     let line = side.line_of(fault);
+    side.is_lost_by_host = fault.is_of_host();
     if fault.is_usage() { Trouble::usage(line) } else { Trouble::failed(line) }
 }
 
@@ -592,8 +614,8 @@ fn take(
     progress: &mut Shown,
 ) {
     let is_over = matches!(message, Ok(FromGuest::Finish(_)));
-    let (facts, oops) =
-        if is_over { (side.facts(ground), side.oops()) } else { Default::default() };
+    let (facts, mishaps) =
+        if is_over { (side.facts(ground), side.mishaps()) } else { Default::default() };
     let Some(run) = &mut side.run else { return };
     let number = run.summary.number;
     let kept = match message {
@@ -614,7 +636,7 @@ fn take(
                 ending.state = RunState::Complete;
             }
             ending.host_after.facts.extend(facts);
-            ending.warnings.extend(oops);
+            ending.warnings.extend(mishaps);
             side.guest = None;
             let kept = archive.finish(number, &ending);
             (run.host_after, run.warnings) = (Some(ending.host_after), ending.warnings);
@@ -677,7 +699,7 @@ fn died(side: &mut GuestSide, fault: &GuestFault, ground: &Ground<'_>) {
             Err(again) => fault = again,
         }
     }
-    side.ended = true;
+    (side.ended, side.is_lost_by_host) = (true, fault.is_of_host());
     if !ground.stop.is_requested() {
         complain(&format!("knee: {}; what it measured is kept", side.line_of(&fault)));
     }

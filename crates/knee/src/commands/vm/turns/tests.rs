@@ -63,8 +63,8 @@ fn side() -> GuestSide {
     GuestSide { run: Some(run), ..GuestSide::new("6.1".into(), hardware) }
 }
 
-/// Gives `message` to a side.
-fn come(side: &mut GuestSide, record: &mut Record, message: Result<FromGuest, GuestFault>) {
+/// Does something where no guest can be booted.
+fn on_no_ground<T>(act: impl FnOnce(&Ground<'_>) -> T) -> T {
     let (facts, stop) = (BTreeMap::new(), Stop::never().unwrap());
     let nowhere = Path::new("/nowhere");
     let ground = Ground {
@@ -77,9 +77,14 @@ fn come(side: &mut GuestSide, record: &mut Record, message: Result<FromGuest, Gu
         stop: &stop,
         judge: None,
     };
+    act(&ground)
+}
+
+/// Gives `message` to a side.
+fn come(side: &mut GuestSide, record: &mut Record, message: Result<FromGuest, GuestFault>) {
     let mut shown = Shown { progress: Progress::new(1), begun: Instant::now(), done: 0, total: 4 };
     let before = side.run.as_ref().unwrap().cells.len();
-    take(side, message, &ground, record, &mut shown);
+    on_no_ground(|ground| take(side, message, ground, record, &mut shown));
     assert_eq!(shown.done as usize, side.run.as_ref().unwrap().cells.len() - before);
 }
 
@@ -160,6 +165,41 @@ fn a_cell_that_a_guest_dies_in_twice_fails_and_the_guest_goes_on() {
     let Outcome::Failed { reason, .. } = &record.cells[3].outcome else { panic!() };
     assert!(matches!(reason, FailureReason::DeadlineExceeded { deadline_ms: 7_000, .. }));
     assert_eq!(side.position(true), u64::MAX);
+}
+
+#[test]
+fn a_side_that_this_machine_lost_is_known() {
+    for (fault, is_lost_by_host) in [
+        (GuestFault::Host("no memory".into()), true),
+        (GuestFault::Refused("no such CPU".into()), true),
+        (GuestFault::Ended(Console::from_text("knee-init-failed: no tmpfs")), false),
+    ] {
+        let (mut side, mut record) = (side(), Record::default());
+        side.tries = BOOTS_MAX;
+        come(&mut side, &mut record, Err(fault));
+        assert_eq!((side.ended, side.is_lost_by_host()), (true, is_lost_by_host));
+    }
+}
+
+#[test]
+fn a_kernel_is_to_blame_only_where_nothing_else_failed() {
+    let new = |is_lost_by_host| GuestSide { run: None, boots: 3, is_lost_by_host, ..side() };
+    assert!(is_only_last_unable(&[side(), new(false)]));
+    assert!(!is_only_last_unable(&[side(), new(true)]), "QEMU failed");
+    assert!(!is_only_last_unable(&[new(false), new(false)]), "the base does not begin either");
+    assert!(!is_only_last_unable(&[side(), side()]), "both have begun");
+    let unbooted = GuestSide { boots: 0, ..new(false) };
+    assert!(!is_only_last_unable(&[side(), unbooted]), "it was never tried");
+}
+
+#[test]
+fn a_run_that_the_record_never_had_is_not_closed_in_it() {
+    let (mut side, mut record) = (side(), Record::default());
+    for (number, ended) in [(0, None), (3, Some(RunState::Interrupted))] {
+        side.run.as_mut().unwrap().summary.number = number;
+        on_no_ground(|ground| interrupt(&mut side, ground, &mut record).unwrap());
+        assert_eq!(record.ended, ended);
+    }
 }
 
 #[test]

@@ -46,7 +46,19 @@ pub fn vm(vm: Vm) -> Result<Exit, Trouble> {
     }
     let mut sides = labels::labelled(hardware(&vm)?);
     let is_interrupted = measure(&vm, &mut sides, (&file, &qemu), None)?;
-    conclude(vm, output, &sides, &file, is_interrupted)
+    let push = to_push(&vm, &sides);
+    let record_file = output.record_file.clone();
+    // Shown first: an archive may keep us waiting.
+    let concluded = conclude(vm, output, &sides, &file, is_interrupted);
+    let pushed = push.map_or(Exit::Done, |push| push.push(&record_file));
+    concluded.map(|exit| if exit == Exit::Done { pushed } else { exit })
+}
+
+/// The runs of these sides, where they are to be pushed.
+fn to_push(vm: &Vm, sides: &[GuestSide]) -> Option<push::Measured> {
+    let runs = sides.iter().filter_map(|side| Some((side.run.as_ref()?, side.is_kept())));
+    let runs: Vec<(&Run, bool)> = runs.filter(|(run, _)| !run.cells.is_empty()).collect();
+    push::Measured::new(vm.measured.push.as_ref(), &runs)
 }
 
 /// Measures on all sides by this version of QEMU into the record `file`, until a `judge` has enough. Whether the user
@@ -216,7 +228,6 @@ fn conclude(
     let runs = sides.iter().filter_map(|side| side.run.as_ref());
     let measured: Vec<&Run> = runs.filter(|run| !run.cells.is_empty()).collect();
     let is_complete = sides.iter().all(GuestSide::is_complete);
-    let pushed = push::push_measured(vm.measured.push.as_ref(), &measured, &output.record_file);
     let numbers: Vec<String> = measured.iter().map(|run| run.summary.number.to_string()).collect();
     let is_for_programs = output.json || vm.judgement.markdown;
     let times: Vec<String> = sides.iter().filter_map(GuestSide::times).collect();
@@ -253,11 +264,7 @@ fn conclude(
             "knee: interrupted; what was measured is kept. A guest is gone then: the same command measures all again",
         );
     }
-    exit.map(|exit| match exit {
-        _ if !is_complete => Exit::Interrupted,
-        Exit::Done => pushed,
-        exit => exit,
-    })
+    exit.map(|exit| if is_complete { exit } else { Exit::Interrupted })
 }
 
 /// `run 3`, `runs 3, 4 and 5`.

@@ -6,9 +6,8 @@
 use super::flags::Vm;
 use super::labels::labelled;
 use super::turns::{GuestSide, Judge};
-use super::{hardware, kernels, measure, runs_named, turns};
+use super::{hardware, kernels, measure, runs_named, to_push, turns};
 use crate::commands::compare::flags::{FailOn, Judgement, Output};
-use crate::commands::exchange::push;
 use crate::commands::{compare, read};
 use crate::exit::{Exit, Trouble, complain, note};
 use ::record::{Location, Run, RunRef};
@@ -77,11 +76,27 @@ pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exi
         Ok(is_interrupted) => is_interrupted,
         Err(trouble) => return bisect.unmeasured(&sides, trouble),
     };
+    let push = to_push(&vm, &sides);
+    let exit = concluded(&vm, output, &sides, &bisect, file, is_interrupted);
+    // What the archive does not take is said, and changes no verdict.
+    if let Some(push) = push {
+        push.push(&output.record_file);
+    }
+    exit
+}
+
+/// The verdict on what was measured, which is shown.
+fn concluded(
+    vm: &Vm,
+    output: &Output,
+    sides: &[GuestSide],
+    bisect: &Bisect<'_>,
+    file: &Path,
+    is_interrupted: bool,
+) -> Result<Exit, Trouble> {
     let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
     let numbers: Vec<String> = runs.iter().map(|run| run.summary.number.to_string()).collect();
     let kept = format!("Record: {} ({})\n", file.display(), runs_named(&numbers));
-    // What the archive does not take is said, and changes no verdict.
-    push::push_measured(vm.measured.push.as_ref(), &runs, &output.record_file);
     if is_interrupted {
         note(kept.trim_end());
         return Ok(Exit::Interrupted);

@@ -136,6 +136,11 @@ impl GuestSide {
         Some(format!("{}: up after {up:.1} s, measured for {measuring:.1} s{boots}", self.label))
     }
 
+    /// Whether the record has all of what came of it.
+    pub fn is_kept(&self) -> bool {
+        self.unkept.is_none() && self.run.as_ref().is_some_and(|run| run.summary.number > 0)
+    }
+
     /// Whether this machine or QEMU kept it from going on, which says nothing of its kernel.
     pub fn is_lost_by_host(&self) -> bool {
         self.is_lost_by_host

@@ -1,6 +1,8 @@
 //! Cells as rows, and rows as cells.
 
-use crate::columns::{Json, count, get, get_count, get_json, get_json_if_any, text};
+use crate::columns::{
+    Column, Json, copy_into, count, get, get_count, get_json, get_json_if_any, names, text,
+};
 use crate::fault::{At, damaged};
 use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::types::{ToSql, Type};
@@ -10,57 +12,53 @@ use record::{Cell, CellKey, Error, Metric, Outcome, Usage};
 use std::collections::HashMap;
 use std::path::Path;
 
-const CELL_COLUMNS: &str = "run, sequence, ordinal, workload, subject, parameters, point, round, outcome, \
-     reason, failure, detail, short, elapsed_ns, user_ns, system_ns, switches_voluntary, \
-     switches_involuntary, faults_minor, faults_major, facts";
-const CELL_TYPES: [Type; 21] = [
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::TEXT,
-    Type::TEXT,
-    Type::JSONB,
-    Type::INT8,
-    Type::INT8,
-    Type::TEXT,
-    Type::TEXT,
-    Type::JSON,
-    Type::TEXT,
-    Type::JSON,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::JSON,
+/// The columns of `knee.cell`, in the order in which [`write_cell`] writes them.
+static CELL: [Column; 21] = [
+    ("run", Type::INT8),
+    ("sequence", Type::INT8),
+    ("ordinal", Type::INT8),
+    ("workload", Type::TEXT),
+    ("subject", Type::TEXT),
+    ("parameters", Type::JSONB),
+    ("point", Type::INT8),
+    ("round", Type::INT8),
+    ("outcome", Type::TEXT),
+    ("reason", Type::TEXT),
+    ("failure", Type::JSON),
+    ("detail", Type::TEXT),
+    ("short", Type::JSON),
+    ("elapsed_ns", Type::INT8),
+    ("user_ns", Type::INT8),
+    ("system_ns", Type::INT8),
+    ("switches_voluntary", Type::INT8),
+    ("switches_involuntary", Type::INT8),
+    ("faults_minor", Type::INT8),
+    ("faults_major", Type::INT8),
+    ("facts", Type::JSON),
 ];
-const METRIC_COLUMNS: &str = "run, sequence, ordinal, name, samples, positions, position_first, \
-     position_step, operations, user_ns, system_ns, switches_voluntary, switches_involuntary, \
-     faults_minor, faults_major, histogram";
-const METRIC_TYPES: [Type; 16] = [
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::TEXT,
-    Type::FLOAT8_ARRAY,
-    Type::INT8_ARRAY,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::INT8,
-    Type::TEXT,
+/// The columns of `knee.metric`, in the order in which [`write_metric`] writes them.
+static METRIC: [Column; 16] = [
+    ("run", Type::INT8),
+    ("sequence", Type::INT8),
+    ("ordinal", Type::INT8),
+    ("name", Type::TEXT),
+    ("samples", Type::FLOAT8_ARRAY),
+    ("positions", Type::INT8_ARRAY),
+    ("position_first", Type::INT8),
+    ("position_step", Type::INT8),
+    ("operations", Type::INT8),
+    ("user_ns", Type::INT8),
+    ("system_ns", Type::INT8),
+    ("switches_voluntary", Type::INT8),
+    ("switches_involuntary", Type::INT8),
+    ("faults_minor", Type::INT8),
+    ("faults_major", Type::INT8),
+    ("histogram", Type::TEXT),
 ];
 const MEASURED: &str = "measured";
 const FAILED: &str = "failed";
 
-/// Writes cells, the first of which is the run's n-th, by COPY: twenty times as fast as row by row.
+/// Writes cells, the first of which is the run's n-th.
 pub(crate) fn insert(
     client: &mut Client,
     run: i64,
@@ -68,14 +66,12 @@ pub(crate) fn insert(
     cells: &[Cell],
     path: &Path,
 ) -> Result<(), Error> {
-    let sql = format!("COPY knee.cell ({CELL_COLUMNS}) FROM STDIN BINARY");
-    let mut writer = BinaryCopyInWriter::new(client.copy_in(&sql).at(path)?, &CELL_TYPES);
+    let mut writer = copy_into(client, "knee.cell", &CELL, path)?;
     for (ordinal, cell) in (first..).zip(cells) {
         write_cell(&mut writer, run, ordinal, cell, path)?;
     }
     writer.finish().at(path)?;
-    let sql = format!("COPY knee.metric ({METRIC_COLUMNS}) FROM STDIN BINARY");
-    let mut writer = BinaryCopyInWriter::new(client.copy_in(&sql).at(path)?, &METRIC_TYPES);
+    let mut writer = copy_into(client, "knee.metric", &METRIC, path)?;
     for cell in cells {
         for (ordinal, metric) in (0_i64..).zip(&cell.metrics) {
             write_metric(&mut writer, (run, ordinal), cell.sequence, metric, path)?;
@@ -110,7 +106,7 @@ fn write_cell(
     let elapsed = count(cell.elapsed_ns, "the elapsed time")?;
     let facts = Json::new(&cell.facts, path)?;
     let [user, system, voluntary, involuntary, minor, major] = &usage;
-    let row: [&(dyn ToSql + Sync); 21] = [
+    let row: [&(dyn ToSql + Sync); CELL.len()] = [
         &run,
         &sequence,
         &ordinal,
@@ -158,7 +154,7 @@ fn write_metric(
     let usage = usage_columns(&metric.usage, count)?;
     let name = text(&metric.name);
     let [user, system, voluntary, involuntary, minor, major] = &usage;
-    let row: [&(dyn ToSql + Sync); 16] = [
+    let row: [&(dyn ToSql + Sync); METRIC.len()] = [
         &run,
         &sequence,
         &ordinal,
@@ -240,7 +236,8 @@ pub(crate) fn select(client: &mut Client, run: i64, path: &Path) -> Result<Vec<C
     let index_of: HashMap<u64, usize> =
         cells.iter().enumerate().map(|(index, cell)| (cell.sequence, index)).collect();
     let sql = format!(
-        "SELECT {METRIC_COLUMNS} FROM knee.metric WHERE run = $1 ORDER BY run, sequence, ordinal"
+        "SELECT {} FROM knee.metric WHERE run = $1 ORDER BY run, sequence, ordinal",
+        names(&METRIC)
     );
     for row in client.query(&sql, &[&run]).at(path)? {
         let sequence = get_count(&row, "sequence", path)?;

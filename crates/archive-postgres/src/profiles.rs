@@ -1,16 +1,35 @@
 //! Profiles as rows, and rows as profiles.
 
-use crate::columns::{Json, count, get, get_count, get_json, text};
-use crate::fault::{At, damaged};
+use crate::columns::{Column, Json, copy_into, count, get, get_count, get_json, text};
+use crate::fault::{At, damaged, is_there_already};
 use postgres::Client;
-use postgres::types::ToSql;
-use record::{Error, Frame, FunctionCode, Outcome, Profile, ProfiledCell, StackNode};
+use postgres::binary_copy::BinaryCopyInWriter;
+use postgres::types::{ToSql, Type};
+use record::keeping::{check_profile, profiled_cell};
+use record::{CellKey, Error, Frame, FunctionCode, Outcome, Profile, ProfiledCell, StackNode};
 use std::path::Path;
 
-const INSERT: &str = "INSERT INTO knee.profile_cell (run, ordinal, workload, subject, parameters, point, \
-     outcome, reason, elapsed_ns, event, sample_ns, samples_outside, cell, frames, stacks, code, \
-     frames_before, stacks_before) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
-     $15, $16, $17, $18)";
+/// The columns of `knee.profile_cell`, in the order in which [`write_cell`] writes them.
+static PROFILE_CELL: [Column; 18] = [
+    ("run", Type::INT8),
+    ("ordinal", Type::INT8),
+    ("workload", Type::TEXT),
+    ("subject", Type::TEXT),
+    ("parameters", Type::JSONB),
+    ("point", Type::INT8),
+    ("outcome", Type::TEXT),
+    ("reason", Type::TEXT),
+    ("elapsed_ns", Type::INT8),
+    ("event", Type::TEXT),
+    ("sample_ns", Type::FLOAT8),
+    ("samples_outside", Type::INT8),
+    ("cell", Type::JSON),
+    ("frames", Type::JSON),
+    ("stacks", Type::JSON),
+    ("code", Type::JSON),
+    ("frames_before", Type::INT8),
+    ("stacks_before", Type::INT8),
+];
 
 /// How much of a profile a run has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,27 +48,63 @@ pub(crate) fn insert(
     cell: usize,
     path: &Path,
 ) -> Result<(), Error> {
-    let invalid = |what: String| Error::Invalid { path: path.into(), what };
-    profile.check().map_err(invalid)?;
-    let Some(cell) = profile.cells.get(cell) else {
-        return Err(invalid(format!("cell {cell} of a profile of {}", profile.cells.len())));
-    };
+    let cell = profiled_cell(profile, cell, path)?;
     let kept = kept(client, run, path)?;
     check_goes_on(client, run, profile, kept, path)?;
-    let rest = |from: usize, all: usize| from.min(all)..all;
-    let frames =
-        Json::new(&profile.frames[rest(kept.frames, profile.frames.len())].to_vec(), path)?;
-    let stacks =
-        Json::new(&profile.stacks[rest(kept.stacks, profile.stacks.len())].to_vec(), path)?;
-    let code = Json::new(&profile.code[rest(kept.code, profile.code.len())].to_vec(), path)?;
-    write(client, (run, kept), cell, [&frames, &stacks, &code], path)
+    write(client, (run, kept), profile, std::slice::from_ref(cell), path)
+}
+
+/// Writes the whole profile of a run that has none. Its first cell brings all frames, stacks and code.
+pub(crate) fn insert_all(
+    client: &mut Client,
+    run: i64,
+    profile: &Profile,
+    path: &Path,
+) -> Result<(), Error> {
+    if profile.cells.is_empty() {
+        return Ok(());
+    }
+    check_profile(profile, path)?;
+    write(client, (run, Kept::default()), profile, &profile.cells, path)
 }
 
 fn write(
     client: &mut Client,
+    (run, mut kept): (i64, Kept),
+    profile: &Profile,
+    cells: &[ProfiledCell],
+    path: &Path,
+) -> Result<(), Error> {
+    let mut writer = copy_into(client, "knee.profile_cell", &PROFILE_CELL, path)?;
+    for cell in cells {
+        write_cell(&mut writer, (run, kept), profile, cell, path)?;
+        kept = Kept {
+            cells: kept.cells + 1,
+            frames: profile.frames.len(),
+            stacks: profile.stacks.len(),
+            code: profile.code.len(),
+        };
+    }
+    match writer.finish() {
+        Err(error) if is_there_already(&error) => {
+            let what = match cells {
+                [cell] => {
+                    let CellKey { workload, subject, point, .. } = &cell.key;
+                    format!("a second profile of {workload}, {subject} at {point}")
+                }
+                _ => "two profiles of one cell".to_owned(),
+            };
+            Err(Error::Invalid { path: path.into(), what })
+        }
+        written => written.map(drop).at(path),
+    }
+}
+
+fn write_cell(
+    writer: &mut BinaryCopyInWriter<'_>,
     (run, kept): (i64, Kept),
+    profile: &Profile,
     cell: &ProfiledCell,
-    [frames, stacks, code]: [&Json; 3],
     path: &Path,
 ) -> Result<(), Error> {
     let count = |value, name: &str| count(value, &format!("{name} of a profiled cell"), path);
@@ -60,7 +115,7 @@ fn write(
     let event = serde_json::to_value(cell.event).unwrap_or_default();
     let event = event.as_str().unwrap_or_default();
     let before = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-    let row: [&(dyn ToSql + Sync); 18] = [
+    let row: [&(dyn ToSql + Sync); PROFILE_CELL.len()] = [
         &run,
         &kept.cells,
         &text(&cell.key.workload),
@@ -74,21 +129,18 @@ fn write(
         &cell.sample_ns,
         &count(cell.samples_outside, "samples outside")?,
         &Json::new(cell, path)?,
-        frames,
-        stacks,
-        code,
+        &Json::new(&after(&profile.frames, kept.frames), path)?,
+        &Json::new(&after(&profile.stacks, kept.stacks), path)?,
+        &Json::new(&after(&profile.code, kept.code), path)?,
         &before(kept.frames),
         &before(kept.stacks),
     ];
-    let written = client.execute(INSERT, &row);
-    match written {
-        Err(error) if crate::fault::is_there_already(&error) => {
-            let record::CellKey { workload, subject, point, .. } = &cell.key;
-            let what = format!("a second profile of {workload}, {subject} at {point}");
-            Err(Error::Invalid { path: path.into(), what })
-        }
-        written => written.map(drop).at(path),
-    }
+    writer.write(&row).at(path)
+}
+
+/// What is behind the first `kept`.
+fn after<T>(all: &[T], kept: usize) -> &[T] {
+    all.get(kept..).unwrap_or_default()
 }
 
 /// What the run has of its profile.

@@ -1,6 +1,7 @@
 //! Profiles as rows, and rows as profiles.
 
 use crate::error::At;
+use crate::keeping::profiled_cell;
 use crate::rows::{clean, count, from_json, json};
 use crate::seal::{self, Seal};
 use crate::{
@@ -24,11 +25,7 @@ pub(crate) fn insert(
     cell: usize,
     path: &Path,
 ) -> Result<(), Error> {
-    let invalid = |what: String| Error::Invalid { path: path.into(), what };
-    profile.check().map_err(invalid)?;
-    let Some(cell) = profile.cells.get(cell) else {
-        return Err(invalid(format!("cell {cell} of a profile of {}", profile.cells.len())));
-    };
+    let cell = profiled_cell(profile, cell, path)?;
     let CellKey { workload, subject, point, .. } = &cell.key;
     let parameters = json(&cell.key.parameters, path)?;
     let point = count(*point, || "the point of a profiled cell".into(), path)?;
@@ -40,7 +37,8 @@ pub(crate) fn insert(
         .and_then(|mut select| select.exists((run, workload, subject, &parameters, point)))
         .at(path)?;
     if there {
-        return Err(invalid(format!("a second profile of {workload}, {subject} at {point}")));
+        let what = format!("a second profile of {workload}, {subject} at {point}");
+        return Err(Error::Invalid { path: path.into(), what });
     }
     let number = insert_cell(connection, run, cell, &parameters, path)?;
     for (index, region) in cell.regions.iter().enumerate() {

@@ -4,6 +4,6 @@ CREATE ROLE knee_reader LOGIN;   -- reads: people, Grafana
 CREATE SCHEMA knee AUTHORIZATION knee_owner;
 GRANT USAGE ON SCHEMA knee TO knee_writer, knee_reader;
 ALTER DEFAULT PRIVILEGES FOR ROLE knee_owner IN SCHEMA knee
-    GRANT SELECT, INSERT, UPDATE ON TABLES TO knee_writer;
+    GRANT SELECT, INSERT ON TABLES TO knee_writer;
 ALTER DEFAULT PRIVILEGES FOR ROLE knee_owner IN SCHEMA knee
     GRANT SELECT ON TABLES TO knee_reader;

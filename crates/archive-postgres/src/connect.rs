@@ -1,7 +1,7 @@
 //! From a URL to a connection that is encrypted where it has to be, and that notices a cut link.
 
 use crate::fault::{of_connecting, one_line, server_error};
-use crate::password::{self, Login};
+use crate::password::{self, Found, Login};
 use postgres::config::{Host, SslMode};
 use postgres::{Client, Config, NoTls};
 use record::{DatabaseUrl, Error, ServerFault};
@@ -43,6 +43,7 @@ pub(crate) fn connect(url: &DatabaseUrl) -> Result<Client, Error> {
 fn connect_within(url: &DatabaseUrl, limit: Duration) -> Result<Client, Error> {
     let path = url.shown();
     let target = Target::parse(url).map_err(|fault| server_error(path, fault))?;
+    let ignored = target.ignored.clone();
     let (sender, receiver) = mpsc::channel();
     // Its own thread: nothing in the protocol limits how long a server may think about a login, or about the first
     // command after it.
@@ -55,7 +56,12 @@ fn connect_within(url: &DatabaseUrl, limit: Duration) -> Result<Client, Error> {
     });
     let fault = match receiver.recv_timeout(limit) {
         Ok(Ok(client)) => return Ok(client),
-        Ok(Err(error)) => of_connecting(&error),
+        Ok(Err(error)) => match (of_connecting(&error), ignored) {
+            (ServerFault::LoginRefused { cause }, Some(ignored)) => {
+                ServerFault::LoginRefused { cause: format!("{cause}; {ignored}") }
+            }
+            (fault, _) => fault,
+        },
         Err(_) => {
             let cause = format!("nothing came back within {} s", limit.as_secs());
             ServerFault::Unreachable { cause }
@@ -74,6 +80,8 @@ struct Target {
     config: Config,
     /// Absent where the connection is not encrypted.
     tls: Option<MakeRustlsConnect>,
+    /// Why a password file was passed over.
+    ignored: Option<String>,
 }
 
 impl Target {
@@ -93,7 +101,7 @@ impl Target {
         if !config.get_hostaddrs().is_empty() || config.get_hosts().len() > 1 {
             return Err(bad_url("the URL names one host, and no hostaddr"));
         }
-        add_defaults(&mut config)?;
+        let ignored = add_defaults(&mut config)?;
         config
             .application_name("knee")
             .connect_timeout(ADDRESS_MAX)
@@ -113,7 +121,7 @@ impl Target {
         };
         config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
         let tls = encrypted.then(|| tls(root.as_deref())).transpose()?;
-        Ok(Target { config, tls })
+        Ok(Target { config, tls, ignored })
     }
 }
 
@@ -133,7 +141,8 @@ fn is_near(host: &Host) -> bool {
 }
 
 /// Adds what the URL leaves open, as PostgreSQL's own programs do: from the environment, or by default.
-fn add_defaults(config: &mut Config) -> Result<(), ServerFault> {
+/// Returns why a password file was passed over.
+fn add_defaults(config: &mut Config) -> Result<Option<String>, ServerFault> {
     let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
     if config.get_ports().is_empty() {
         let port = variable("PGPORT").map_or(Ok(PORT), |port| port.parse());
@@ -156,24 +165,25 @@ fn add_defaults(config: &mut Config) -> Result<(), ServerFault> {
         let user = config.get_user().unwrap_or_default().to_owned();
         config.dbname(&variable("PGDATABASE").unwrap_or(user));
     }
-    if config.get_password().is_none() {
-        let host = match config.get_hosts() {
-            [Host::Tcp(name), ..] => name.clone(),
-            [Host::Unix(directory), ..] => directory.to_string_lossy().into_owned(),
-            [] => String::new(),
-        };
-        let login = Login {
-            host: &host,
-            port,
-            database: config.get_dbname().unwrap_or_default(),
-            user: config.get_user().unwrap_or_default(),
-        };
-        let password = password::find(&login).map_err(|what| ServerFault::BadUrl { what })?;
-        if let Some(password) = password {
-            config.password(password);
-        }
+    if config.get_password().is_some() {
+        return Ok(None);
     }
-    Ok(())
+    let host = match config.get_hosts() {
+        [Host::Tcp(name), ..] => name.clone(),
+        [Host::Unix(directory), ..] => directory.to_string_lossy().into_owned(),
+        [] => String::new(),
+    };
+    let login = Login {
+        host: &host,
+        port,
+        database: config.get_dbname().unwrap_or_default(),
+        user: config.get_user().unwrap_or_default(),
+    };
+    let Found { password, ignored } = password::find(&login);
+    if let Some(password) = password {
+        config.password(password);
+    }
+    Ok(ignored)
 }
 
 /// Encryption with a server whose certificate one of these roots vouches for: those of the file, or the system's.

@@ -24,9 +24,18 @@ use std::cell::{RefCell, RefMut};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The columns of a [`RunSummary`]; what a plan says is in `summary`, as JSON.
-const SUMMARY: &str = "number, origin, summary::text, host, fleet, fleet_rank, fleet_size, \
+/// The columns of a [`RunSummary`]. All of it is in `summary`, as JSON; the others stand in where that can't be read.
+const SUMMARY: &str = "number, id, origin, summary::text, host, fleet, fleet_rank, fleet_size, state, version, \
+     cells_planned, labels::text, \
+     to_char(started AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"+00:00\"') AS started, \
+     to_char(ended AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"+00:00\"') AS ended, \
      coalesce(cells_kept, (SELECT count(*) FROM knee.cell WHERE cell.run = run.number)) AS cells_ended";
+
+/// Whether a run has lost rows since it ended.
+const IS_SHORT: &str = "coalesce(cells_kept <> (SELECT count(*) FROM knee.cell WHERE cell.run = run.number), false) \
+     OR coalesce(metrics_kept <> (SELECT count(*) FROM knee.metric WHERE metric.run = run.number), false) \
+     OR coalesce(profiled_kept <> \
+     (SELECT count(*) FROM knee.profile_cell WHERE profile_cell.run = run.number), false)";
 
 /// Runs in a PostgreSQL database, which many machines may use at a time.
 ///
@@ -166,6 +175,7 @@ impl RunWriter for PostgresArchive {
             let sql = "UPDATE knee.run SET state = $2, ended = $3::text::timestamptz, summary = $4, \
                  host_after = $5, warnings = $6, \
                  cells_kept = (SELECT count(*) FROM knee.cell WHERE run = $1), \
+                 metrics_kept = (SELECT count(*) FROM knee.metric WHERE run = $1), \
                  profiled_kept = (SELECT count(*) FROM knee.profile_cell WHERE run = $1) \
                  WHERE number = $1";
             let row: [&(dyn ToSql + Sync); 6] = [
@@ -195,7 +205,7 @@ impl Archive for PostgresArchive {
             summary.state = RunState::Open;
             summary.ended = None;
             let sql = "UPDATE knee.run SET state = $2, ended = NULL, summary = $3, host_after = NULL, \
-                 cells_kept = NULL, profiled_kept = NULL WHERE number = $1";
+                 cells_kept = NULL, metrics_kept = NULL, profiled_kept = NULL WHERE number = $1";
             let summary = (summary.state.name(), Json::new(&summary, path)?);
             client.execute(sql, &[&run, &summary.0, &summary.1]).map(drop).at(path)
         })
@@ -203,16 +213,18 @@ impl Archive for PostgresArchive {
 
     fn runs(&self) -> Result<Vec<RunSummary>, Error> {
         let path = &self.shown;
-        let sql = format!("SELECT {SUMMARY} FROM knee.run ORDER BY number");
+        // A number says only when a run was pushed.
+        let sql =
+            format!("SELECT {SUMMARY} FROM knee.run ORDER BY run.started NULLS FIRST, run.number");
         let rows = self.client().query(&sql, &[]).at(path)?;
-        rows.iter().map(|row| read_summary(row, path)).collect()
+        rows.iter().map(|row| read_summary_or_columns(row, path)).collect()
     }
 
     fn find(&self, id: &str) -> Result<Option<RunSummary>, Error> {
         let path = &self.shown;
         let sql = format!("SELECT {SUMMARY} FROM knee.run WHERE id = $1");
         let row = self.client().query_opt(&sql, &[&id]).at(path)?;
-        row.map(|row| read_summary(&row, path)).transpose()
+        row.map(|row| read_summary_or_columns(&row, path)).transpose()
     }
 
     fn load(&self, run: i64) -> Result<Run, Error> {
@@ -232,11 +244,15 @@ impl Archive for PostgresArchive {
 
     fn damaged(&self) -> Result<Vec<i64>, Error> {
         let path = &self.shown;
-        let sql = "SELECT number FROM knee.run WHERE cells_kept IS NOT NULL \
-             AND cells_kept <> (SELECT count(*) FROM knee.cell WHERE cell.run = run.number) \
-             ORDER BY number";
-        let rows = self.client().query(sql, &[]).at(path)?;
-        rows.iter().map(|row| get(row, "number", path)).collect()
+        let sql = format!("SELECT {SUMMARY}, {IS_SHORT} AS is_short FROM knee.run ORDER BY number");
+        let rows = self.client().query(&sql, &[]).at(path)?;
+        let mut damaged = Vec::new();
+        for row in &rows {
+            if get(row, "is_short", path)? || read_summary(row, path).is_err() {
+                damaged.push(get(row, "number", path)?);
+            }
+        }
+        Ok(damaged)
     }
 
     fn keep(&mut self, run: &Run, origin: &str) -> Result<i64, Error> {
@@ -245,9 +261,7 @@ impl Archive for PostgresArchive {
             let summary = RunSummary { origin: origin.to_owned(), ..run.summary.clone() };
             let number = insert_run(client, run, &summary, ending.as_ref(), path)?;
             cells::insert(client, number, 0, &run.cells, path)?;
-            for cell in 0..run.profile.cells.len() {
-                profiles::insert(client, number, &run.profile, cell, path)?;
-            }
+            profiles::insert_all(client, number, &run.profile, path)?;
             Ok(number)
         })
     }
@@ -310,7 +324,8 @@ fn insert_run(
     };
     let summary =
         RunSummary { state, ended: ended.map(str::to_owned), number: 0, ..summary.clone() };
-    let row: [&(dyn ToSql + Sync); 20] = [
+    let metrics = run.cells.iter().map(|cell| cell.metrics.len()).sum();
+    let row: [&(dyn ToSql + Sync); 21] = [
         &summary.id,
         &moment(Some(&summary.started)),
         &moment(ended),
@@ -331,11 +346,12 @@ fn insert_run(
         &fleet.map(|fleet| text(&fleet.id)),
         &rank,
         &size,
+        &kept(metrics),
     ];
     let sql = "INSERT INTO knee.run (id, started, ended, state, host, version, origin, labels, \
          cells_planned, cells_kept, profiled_kept, summary, plan, clock, host_before, host_after, \
-         warnings, fleet, fleet_rank, fleet_size) VALUES ($1, $2::text::timestamptz, $3::text::timestamptz, $4, $5, $6, $7, $8, $9, \
-         $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) RETURNING number";
+         warnings, fleet, fleet_rank, fleet_size, metrics_kept) VALUES ($1, $2::text::timestamptz, $3::text::timestamptz, $4, $5, $6, $7, $8, $9, \
+         $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING number";
     let written = client.query_one(sql, &row);
     let written = match written {
         Err(error) if is_there_already(&error) => {
@@ -381,7 +397,7 @@ fn moment(text: Option<&str>) -> Option<String> {
 fn load(client: &mut Client, run: i64, path: &Path) -> Result<Run, Error> {
     let sql = format!(
         "SELECT {SUMMARY}, plan::text, clock::text, host_before::text, host_after::text, \
-         warnings::text, cells_kept, profiled_kept FROM knee.run WHERE number = $1"
+         warnings::text, cells_kept, metrics_kept, profiled_kept FROM knee.run WHERE number = $1"
     );
     let row = client.query_opt(&sql, &[&run]).at(path)?;
     let row = row.ok_or_else(|| no_such_run(run, path))?;
@@ -389,6 +405,7 @@ fn load(client: &mut Client, run: i64, path: &Path) -> Result<Run, Error> {
     let profile = profiles::select(client, run, path)?;
     for (present, column, what) in [
         (cells.len(), "cells_kept", "cells"),
+        (cells.iter().map(|cell| cell.metrics.len()).sum(), "metrics_kept", "metrics"),
         (profile.cells.len(), "profiled_kept", "profiled cells"),
     ] {
         let kept: Option<i64> = get(&row, column, path)?;
@@ -417,16 +434,47 @@ fn read_summary(row: &Row, path: &Path) -> Result<RunSummary, Error> {
     summary.origin = get(row, "origin", path)?;
     summary.cells_ended = get_count(row, "cells_ended", path)?;
     summary.host = get(row, "host", path)?;
-    let fleet: Option<String> = get(row, "fleet", path)?;
-    if let Some(id) = fleet {
-        let member = |column| -> Result<Option<u32>, Error> {
-            let number: Option<i64> = get(row, column, path)?;
-            Ok(number.and_then(|number| u32::try_from(number).ok()))
-        };
-        let (rank, size) = (member("fleet_rank")?, member("fleet_size")?);
-        summary.fleet = Some(FleetMember { id, rank, size });
-    }
+    summary.fleet = read_fleet(row, path)?;
     Ok(summary)
+}
+
+fn read_fleet(row: &Row, path: &Path) -> Result<Option<FleetMember>, Error> {
+    let id: Option<String> = get(row, "fleet", path)?;
+    let member = |column| -> Result<Option<u32>, Error> {
+        let number: Option<i64> = get(row, column, path)?;
+        Ok(number.and_then(|number| u32::try_from(number).ok()))
+    };
+    let (rank, size) = (member("fleet_rank")?, member("fleet_size")?);
+    Ok(id.map(|id| FleetMember { id, rank, size }))
+}
+
+/// The same; where the JSON can't be read, without what only that has. The other runs are there all the same.
+fn read_summary_or_columns(row: &Row, path: &Path) -> Result<RunSummary, Error> {
+    match read_summary(row, path) {
+        Err(Error::Damaged { .. }) => {}
+        result => return result,
+    }
+    let started: Option<String> = get(row, "started", path)?;
+    let state: &str = get(row, "state", path)?;
+    let states = [RunState::Open, RunState::Complete];
+    Ok(RunSummary {
+        number: get(row, "number", path)?,
+        id: get(row, "id", path)?,
+        started: started.unwrap_or_default(),
+        ended: get(row, "ended", path)?,
+        state: states
+            .into_iter()
+            .find(|named| named.name() == state)
+            .unwrap_or(RunState::Interrupted),
+        command: Vec::new(),
+        version: get(row, "version", path)?,
+        cells_ended: get_count(row, "cells_ended", path).unwrap_or_default(),
+        cells_planned: get_count(row, "cells_planned", path).unwrap_or_default(),
+        labels: get_json(row, "labels", path).unwrap_or_default(),
+        origin: get(row, "origin", path)?,
+        host: get(row, "host", path)?,
+        fleet: read_fleet(row, path)?,
+    })
 }
 
 /// The summary of a run that no other process changes until this transaction ends.

@@ -6,7 +6,8 @@ use record::{Error, ServerFault};
 use std::path::Path;
 
 /// The n-th entry leads from schema n to schema n + 1. Entries are only ever added.
-const MIGRATIONS: &[&str] = &[include_str!("schema_1.sql"), include_str!("schema_2.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 
 /// The key of the lock that one migration at a time holds: "knee" in ASCII.
 const LOCK: i64 = 0x6b6e_6565;
@@ -46,7 +47,13 @@ fn climb(client: &mut Client, migrations: &[&str], path: &Path) -> Result<(), Er
     client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).at(path)?;
     let done = climb_alone(client, migrations, path);
     let unlocked = client.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).map(drop).at(path);
-    done.and(unlocked)
+    match done.and(unlocked) {
+        // Its owner has to do it.
+        Err(Error::Server { fault: ServerFault::Denied { .. }, .. }) if schema > 0 => {
+            Err(server_error(path, ServerFault::OlderSchema { schema, supported }))
+        }
+        done => done,
+    }
 }
 
 /// The same while no other process does it.

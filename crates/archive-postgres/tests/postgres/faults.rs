@@ -3,14 +3,14 @@
 use crate::contract::complete;
 use crate::server::{self, url};
 use archive_postgres::PostgresArchive;
-use record::{Archive, Error, ServerFault};
+use record::{Archive, Error, RunSummary, ServerFault};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 /// Within this time a cut link has been noticed, on a busy machine too.
 const NOTICED_MAX: Duration = Duration::from_secs(30);
 
-fn server_fault(error: Error) -> ServerFault {
+pub fn server_fault(error: Error) -> ServerFault {
     let line = error.to_string();
     assert!(!line.contains('\n') && !line.contains("secret"), "{line}");
     match error {
@@ -33,17 +33,25 @@ fn nothing_answers() {
 
 #[test]
 fn something_else_answers() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let _ = std::io::Write::write_all(&mut &stream, b"HTTP/1.1 400 Bad Request\r\n\r\n");
-        }
-    });
-    let fault = server_fault(
-        PostgresArchive::open(&url(&format!("postgres://u@127.0.0.1:{port}/d"))).unwrap_err(),
-    );
-    assert!(matches!(fault, ServerFault::NotPostgres { .. }), "{fault:?}");
+    let greetings: [&[u8]; 4] = [
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b"J\0\0\0\n8.0.36\0\x08\0\0\0caching_sha2_password\0",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"",
+    ];
+    for greeting in greetings {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let _ = std::io::Write::write_all(&mut &stream, greeting);
+            }
+        });
+        let there = url(&format!("postgres://u@127.0.0.1:{port}/d"));
+        let fault = server_fault(PostgresArchive::open(&there).unwrap_err());
+        let greeting = String::from_utf8_lossy(greeting);
+        assert!(matches!(fault, ServerFault::NotPostgres { .. }), "{greeting}: {fault:?}");
+    }
 }
 
 #[test]
@@ -82,7 +90,7 @@ fn a_database_without_an_archive_is_not_read_but_made_by_writing() {
 }
 
 #[test]
-fn a_newer_and_an_older_schema_are_refused_and_left_alone() {
+fn a_newer_schema_is_refused_and_left_alone() {
     let Some(server) = server::shared() else { return };
     let database = server.database();
     let url = server.url("knee", &database);
@@ -91,8 +99,119 @@ fn a_newer_and_an_older_schema_are_refused_and_left_alone() {
     admin.batch_execute("UPDATE knee.version SET schema = schema + 1").unwrap();
     for opened in [PostgresArchive::open(&url), PostgresArchive::open_read_only(&url)] {
         let error = opened.unwrap_err();
-        assert!(matches!(error, Error::NewerSchema { schema: 3, supported: 2, .. }), "{error}");
+        assert!(
+            matches!(error, Error::NewerSchema { schema, supported, .. } if schema == supported + 1),
+            "{error}"
+        );
     }
+}
+
+/// Takes an archive back to schema 1.
+const BACK_TO_1: &str = "ALTER TABLE knee.run DROP COLUMN metrics_kept; \
+     DROP INDEX knee.profile_cell_once; \
+     ALTER TABLE knee.profile_cell ADD UNIQUE (run, workload, subject, parameters, point); \
+     UPDATE knee.version SET schema = 1";
+
+#[test]
+fn an_older_schema_is_brought_up_to_date_by_its_owner_alone() {
+    let Some(server) = server::shared() else { return };
+    let database = server.database();
+    let url = server.url("knee", &database);
+    let whole = complete("0123456789abcdef", 9, 2);
+    let number = PostgresArchive::open(&url).unwrap().keep(&whole, "merge").unwrap();
+    let mut admin = server.admin(&database).unwrap();
+    admin.batch_execute(BACK_TO_1).unwrap();
+    admin
+        .batch_execute(
+            "CREATE ROLE late_writer LOGIN; GRANT USAGE ON SCHEMA knee TO late_writer; \
+             GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA knee TO late_writer",
+        )
+        .unwrap();
+    let writer = server.url("late_writer", &database);
+    for opened in [PostgresArchive::open_read_only(&url), PostgresArchive::open(&writer)] {
+        let fault = server_fault(opened.unwrap_err());
+        assert!(matches!(fault, ServerFault::OlderSchema { schema: 1, .. }), "{fault:?}");
+    }
+    let archive = PostgresArchive::open(&url).unwrap();
+    assert_eq!(archive.load(number).unwrap().cells, whole.cells);
+    assert_eq!(PostgresArchive::open_read_only(&url).unwrap().runs().unwrap().len(), 1);
+}
+
+#[test]
+fn a_run_that_is_damaged_hides_no_other() {
+    let Some(server) = server::shared() else { return };
+    let database = server.database();
+    let mut archive = PostgresArchive::open(&server.url("knee", &database)).unwrap();
+    let mut runs = (1..=5).map(|n: u64| complete(&format!("{n:016x}"), 9, 2));
+    let numbers: Vec<i64> = runs.by_ref().map(|run| archive.keep(&run, "").unwrap()).collect();
+    let [whole, unreadable, cells, metrics, profiled] = numbers[..] else { panic!() };
+    let before = archive.runs().unwrap();
+    let changes = [
+        format!("UPDATE knee.run SET summary = '{{}}' WHERE number = {unreadable}"),
+        format!("DELETE FROM knee.cell WHERE run = {cells} AND sequence = 1"),
+        format!("DELETE FROM knee.metric WHERE run = {metrics} AND sequence = 1 AND ordinal = 1"),
+        format!("DELETE FROM knee.profile_cell WHERE run = {profiled} AND ordinal = 1"),
+    ];
+    server.admin(&database).unwrap().batch_execute(&changes.join("; ")).unwrap();
+    assert_eq!(archive.damaged().unwrap(), [unreadable, cells, metrics, profiled]);
+    for number in [unreadable, cells, metrics, profiled] {
+        let error = archive.load(number).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    }
+    archive.load(whole).unwrap();
+    let after = archive.runs().unwrap();
+    for (before, after) in before.into_iter().zip(after) {
+        // The command line is nowhere else, and moments are of the server's time zone.
+        let is_unreadable = before.number == unreadable;
+        let before = if is_unreadable {
+            RunSummary {
+                command: Vec::new(),
+                started: after.started.clone(),
+                ended: after.ended.clone(),
+                ..before
+            }
+        } else {
+            before
+        };
+        assert!(after.started.parse::<jiff::Timestamp>().is_ok(), "{}", after.started);
+        assert_eq!(after, before);
+    }
+}
+
+#[test]
+fn the_last_run_is_the_one_that_began_last_whoever_pushed_last() {
+    let Some(server) = server::shared() else { return };
+    let mut archive = server.archive().0;
+    let mut keep = |id: &str, started: &str, host: &str| {
+        let mut run = complete(id, 1, 0);
+        run.summary.started = started.to_owned();
+        host.clone_into(&mut run.summary.host);
+        run.host_before.facts.insert("host.name".into(), host.into());
+        archive.keep(&run, "merge").unwrap()
+    };
+    // As moments: the offsets differ.
+    let newest = keep("1000000000000000", "2026-11-21T12:00:00-05:00", "amber");
+    let middle = keep("2000000000000000", "2026-11-21T16:30:00+00:00", "blue");
+    let oldest = keep("3000000000000000", "2026-11-21T17:00:00+02:00", "amber");
+    let timeless = keep("4000000000000000", "some day", "blue");
+    assert_eq!(archive.resolve("last").unwrap(), newest);
+    assert_eq!(archive.resolve("last@amber").unwrap(), newest);
+    assert_eq!(archive.resolve("last@blue").unwrap(), middle);
+    let numbers: Vec<i64> = archive.runs().unwrap().iter().map(|run| run.number).collect();
+    assert_eq!(numbers, [timeless, oldest, middle, newest]);
+}
+
+#[test]
+fn a_profile_is_written_once_and_not_once_a_cell() {
+    let Some(server) = server::shared() else { return };
+    let database = server.database();
+    let mut archive = PostgresArchive::open(&server.url("knee", &database)).unwrap();
+    let whole = complete("0123456789abcdef", 3, 40);
+    let number = archive.keep(&whole, "merge").unwrap();
+    assert_eq!(archive.load(number).unwrap().profile, whole.profile);
+    let sql = "SELECT count(*) FROM knee.profile_cell WHERE json_array_length(frames) > 0";
+    let rows: i64 = server.admin(&database).unwrap().query_one(sql, &[]).unwrap().get(0);
+    assert_eq!(rows, 1, "the first cell brings all frames");
 }
 
 #[test]

@@ -5,12 +5,21 @@ use crate::contract::complete;
 use crate::server::{self, Server, url};
 use archive_postgres::PostgresArchive;
 use record::{Archive, DatabaseUrl, Error, Merged, Run, merge};
+use std::io::{self, Read as _};
+use std::net::{Shutdown, TcpListener};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Kills of the client; `KNEE_KILLS` sets another number.
+// 200 moments in all, most of them by the cheapest way. `KNEE_KILLS` sets another number for each.
+/// Cuts of the connection, evenly over the bytes of a push. The server sees what a kill of the client shows it.
+const CUTS: u32 = 146;
+/// Kills of the client's process.
 const KILLS: u32 = 25;
-/// Restarts of the server take most of the time.
+/// Kills of the server's process for the connection, after which the server recovers as from a crash.
+const KILLS_OF_BACKEND: u32 = 25;
+/// Kills of the whole server. Its restarts take most of the time.
 const KILLS_OF_SERVER: u32 = 4;
 const RUNS: u64 = 4;
 
@@ -82,37 +91,109 @@ fn child_pushes() {
 }
 
 #[test]
+fn a_connection_that_is_cut_at_any_byte_leaves_nothing_half() {
+    let Some(server) = server::shared() else { return };
+    let database = server.database();
+    let direct = server.url("knee", &database);
+    let mut archive = PostgresArchive::open(&direct).unwrap();
+    let small = [complete("0000000000000001", 5, 1), complete("0000000000000002", 6, 2)];
+    let mut admin = server.admin(&database).unwrap();
+    // Returns how many bytes went to the server.
+    let cut_after = |bytes: u64| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let socket = server.socket();
+        let cutter = std::thread::spawn(move || forward(&listener, &socket, bytes));
+        let through = url(&format!("postgres://knee@127.0.0.1:{port}/{database}"));
+        let pushed = PostgresArchive::open(&through).and_then(|mut archive| {
+            small.iter().try_for_each(|run| merge(&mut archive, run).map(drop))
+        });
+        (pushed, cutter.join().unwrap())
+    };
+    let (pushed, bytes) = cut_after(u64::MAX);
+    pushed.unwrap();
+    let mut there = [0; 3];
+    for moment in 0..kills(CUTS) {
+        admin.batch_execute("DELETE FROM knee.run").unwrap();
+        let (pushed, _) = cut_after(bytes * u64::from(moment) / u64::from(kills(CUTS)));
+        assert!(pushed.is_err(), "cut at moment {moment}");
+        // What is there is whole, or else these would find it different or in parts.
+        let merged = small.each_ref().map(|run| merge(&mut archive, run).unwrap());
+        let is_there = merged.iter().filter(|merged| **merged == Merged::Alike).count();
+        let copied = merged.iter().filter(|merged| matches!(merged, Merged::Copied(_))).count();
+        assert_eq!(is_there + copied, small.len(), "{merged:?}");
+        there[is_there] += 1;
+        let runs: i64 = admin.query_one("SELECT count(*) FROM knee.run", &[]).unwrap().get(0);
+        assert_eq!(runs, 2, "nothing is there twice");
+    }
+    println!("none, one and both of the runs were there after {there:?} of the cuts");
+    if kills(CUTS) >= CUTS {
+        assert!(there[0] > 0 && there[1] > 0, "{there:?}");
+    }
+}
+
+/// Takes one connection through to the server, and cuts it when so many bytes went there. Returns how many did.
+fn forward(listener: &TcpListener, server: &Path, bytes: u64) -> u64 {
+    let (client, _) = listener.accept().unwrap();
+    let server = UnixStream::connect(server).unwrap();
+    std::thread::scope(|scope| {
+        let back = scope.spawn(|| io::copy(&mut &server, &mut &client));
+        let forwarded = io::copy(&mut (&client).take(bytes), &mut &server).unwrap_or(0);
+        let _ = server.shutdown(Shutdown::Both);
+        let _ = client.shutdown(Shutdown::Both);
+        let _ = back.join();
+        forwarded
+    })
+}
+
+#[test]
 fn a_server_that_is_killed_loses_nothing_that_was_pushed() {
     let Some(server) = Server::new(None, &[]) else { return };
     for _ in 0..kills(KILLS_OF_SERVER) {
-        let url = server.url("knee", &server.database());
-        let mut archive = PostgresArchive::open(&url).unwrap();
-        let (sent, killed) = std::thread::scope(|scope| {
-            let pushing = scope.spawn(|| {
-                let mut kept = Vec::new();
-                for run in runs() {
-                    match merge(&mut archive, &run) {
-                        Ok(Merged::Copied(_)) => kept.push(run.summary.id),
-                        Ok(merged) => panic!("{merged:?}"),
-                        Err(error) => return (kept, Some(error.to_string())),
-                    }
-                }
-                (kept, None)
-            });
-            std::thread::sleep(Duration::from_millis(60).mul_f64(fastrand::f64()));
+        push_while(&server, |_| {
             server.kill();
-            pushing.join().unwrap()
+            server.start();
         });
-        assert!(killed.as_ref().is_none_or(|line| line.contains("was lost")), "{killed:?}");
-        server.start();
-        assert_whole(&url);
-        let archive = PostgresArchive::open(&url).unwrap();
-        for id in sent {
-            assert!(archive.find(&id).unwrap().is_some(), "{id} was pushed");
-        }
-        push(&url).unwrap();
-        assert_eq!(assert_whole(&url), RUNS as usize);
     }
+}
+
+#[test]
+fn a_server_that_crashes_in_the_middle_of_a_push_loses_nothing_that_was_pushed() {
+    let Some(server) = Server::new(None, &[]) else { return };
+    for _ in 0..kills(KILLS_OF_BACKEND) {
+        push_while(&server, |database| server.crash(database));
+    }
+}
+
+/// Pushes runs, and meanwhile does that to the server, and to a new database of it.
+fn push_while(server: &Server, kill: impl Fn(&str)) {
+    let database = server.database();
+    let url = server.url("knee", &database);
+    let mut archive = PostgresArchive::open(&url).unwrap();
+    let (sent, killed) = std::thread::scope(|scope| {
+        let pushing = scope.spawn(|| {
+            let mut kept = Vec::new();
+            for run in runs() {
+                match merge(&mut archive, &run) {
+                    Ok(Merged::Copied(_)) => kept.push(run.summary.id),
+                    Ok(merged) => panic!("{merged:?}"),
+                    Err(error) => return (kept, Some(error.to_string())),
+                }
+            }
+            (kept, None)
+        });
+        std::thread::sleep(Duration::from_millis(60).mul_f64(fastrand::f64()));
+        kill(&database);
+        pushing.join().unwrap()
+    });
+    assert!(killed.as_ref().is_none_or(|line| line.contains("was lost")), "{killed:?}");
+    assert_whole(&url);
+    let archive = PostgresArchive::open(&url).unwrap();
+    for id in sent {
+        assert!(archive.find(&id).unwrap().is_some(), "{id} was pushed");
+    }
+    push(&url).unwrap();
+    assert_eq!(assert_whole(&url), RUNS as usize);
 }
 
 #[test]

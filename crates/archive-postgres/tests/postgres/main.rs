@@ -11,4 +11,5 @@ mod figures;
 mod kill;
 mod network;
 mod server;
+mod tls;
 mod views;

@@ -18,7 +18,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// The user `nobody`, whom every system has: PostgreSQL refuses root.
-const UNPRIVILEGED: u32 = 65_534;
+pub const UNPRIVILEGED: u32 = 65_534;
 
 /// Ends the server when this program has ended, however it did, and removes what it left.
 const JANITOR: &str = "read -r line; \
@@ -164,11 +164,39 @@ impl Server {
         }
     }
 
+    /// Kills the server's process for a connection to this database, and waits until the server has recovered.
+    pub fn crash(&self, database: &str) {
+        let sql =
+            "SELECT pid FROM pg_stat_activity WHERE datname = $1 AND application_name = 'knee'";
+        let row = self.admin("postgres").unwrap().query_opt(sql, &[&database]).unwrap();
+        // The push may have ended already.
+        let Some(row) = row else { return };
+        let pid = Pid::from_raw(row.get::<_, i32>(0)).unwrap();
+        let _ = kill_process(pid, Signal::KILL);
+        let alive = || Path::new("/proc").join(pid.to_string()).exists();
+        let start = Instant::now();
+        while alive() || self.admin("postgres").is_err() {
+            assert!(start.elapsed() < PATIENCE, "the server does not recover");
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+    }
+
+    /// Its socket.
+    pub fn socket(&self) -> PathBuf {
+        self.directory.join(format!(".s.PGSQL.{}", self.port))
+    }
+
     /// A connection past knee.
     pub fn admin(&self, database: &str) -> Result<Client, postgres::Error> {
+        self.client("knee", database)
+    }
+
+    /// The same as another role.
+    pub fn client(&self, role: &str, database: &str) -> Result<Client, postgres::Error> {
         let directory = self.directory.display();
+        let port = self.port;
         Client::connect(
-            &format!("host={directory} port={} user=knee dbname={database}", self.port),
+            &format!("host={directory} port={port} user={role} dbname={database}"),
             NoTls,
         )
     }
@@ -204,6 +232,6 @@ pub fn url(text: &str) -> DatabaseUrl {
     }
 }
 
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

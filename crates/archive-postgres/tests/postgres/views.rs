@@ -1,9 +1,11 @@
 //! The views and every statement of docs/archive.md, as the roles that it makes.
 
+use crate::common::{cell, ending, run};
 use crate::contract::complete;
 use crate::server;
 use archive_postgres::PostgresArchive;
-use record::{Archive, Error, ServerFault};
+use postgres::error::SqlState;
+use record::{Archive, Error, Run, RunState, RunWriter, ServerFault};
 
 const DOCUMENT: &str = include_str!("../../../../docs/archive.md");
 
@@ -37,23 +39,47 @@ fn the_roles_of_the_document_may_do_what_it_says_and_no_more() {
     let Some(server) = server::shared() else { return };
     let database = server.database();
     let mut admin = server.admin(&database).unwrap();
-    let roles = blocks("sql").into_iter().find(|block| block.contains("CREATE ROLE")).unwrap();
-    admin.batch_execute(&roles.replace("DATABASE perf", &format!("DATABASE {database}"))).unwrap();
-    drop(PostgresArchive::open(&server.url("knee_owner", &database)).unwrap());
-    let denied = |result: Result<(), Error>| {
-        matches!(result, Err(Error::Server { fault: ServerFault::Denied { .. }, .. }))
-    };
-    let mut writer = PostgresArchive::open(&server.url("knee_writer", &database)).unwrap();
-    let number = writer.keep(&complete("0123456789abcdef", 9, 2), "merge").unwrap();
-    assert!(denied(writer.delete(number)));
-    let url = server.url("knee_reader", &database);
-    let mut reader = PostgresArchive::open_read_only(&url).unwrap();
-    assert_eq!(reader.load(number).unwrap().cells.len(), 9);
-    assert!(denied(reader.delete(number)));
-    let mut reader = PostgresArchive::open(&url).unwrap();
-    assert!(denied(reader.keep(&complete("fedcba9876543210", 1, 0), "").map(drop)));
+    let block_with =
+        |text: &str| blocks("sql").into_iter().find(|block| block.contains(text)).unwrap();
+    admin.batch_execute(&block_with("CREATE ROLE knee_owner")).unwrap();
     let mut owner = PostgresArchive::open(&server.url("knee_owner", &database)).unwrap();
-    owner.delete(number).unwrap();
+    admin.batch_execute(&block_with("CREATE ROLE knee_robot")).unwrap();
+    for (role, id) in [("knee_writer", "0123456789abcdef"), ("knee_robot", "1111111111111111")] {
+        let mut writer = PostgresArchive::open(&server.url(role, &database)).unwrap();
+        let number = writer.keep(&complete(&id.replace('1', "2"), 9, 2), "merge").unwrap();
+        writer.set_baseline("main", number).unwrap();
+        writer.set_baseline("main", number).unwrap();
+        let begun = writer.begin(&Run { cells: vec![], ..run(id, 1) }).unwrap();
+        writer.commit(begun, &cell(0)).unwrap();
+        writer.finish(begun, &ending(RunState::Interrupted)).unwrap();
+        writer.reopen(begun).unwrap();
+        assert!(is_denied(writer.delete(number)));
+        let mut past_knee = server.client(role, &database).unwrap();
+        for sql in [
+            "UPDATE knee.version SET schema = 99",
+            "INSERT INTO knee.version VALUES (99)",
+            "UPDATE knee.metric SET samples = '{1}'",
+            "UPDATE knee.cell SET elapsed_ns = 1",
+            "UPDATE knee.run SET host = 'another'",
+            "DELETE FROM knee.cell",
+            "TRUNCATE knee.metric",
+            "DROP TABLE knee.baseline",
+        ] {
+            let error = past_knee.batch_execute(sql).unwrap_err();
+            assert_eq!(error.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE), "{role}: {sql}");
+        }
+        let url = server.url("knee_reader", &database);
+        let mut reader = PostgresArchive::open_read_only(&url).unwrap();
+        assert_eq!(reader.load(number).unwrap().cells.len(), 9);
+        assert!(is_denied(reader.delete(number)));
+        let mut reader = PostgresArchive::open(&url).unwrap();
+        assert!(is_denied(reader.keep(&complete("fedcba9876543210", 1, 0), "").map(drop)));
+        owner.delete(number).unwrap();
+    }
+}
+
+fn is_denied(result: Result<(), Error>) -> bool {
+    matches!(result, Err(Error::Server { fault: ServerFault::Denied { .. }, .. }))
 }
 
 #[test]
@@ -63,8 +89,10 @@ fn every_query_of_the_document_runs_and_finds_something() {
     let mut archive = PostgresArchive::open(&server.url("knee", &database)).unwrap();
     archive.keep(&complete("0123456789abcdef", 12, 3), "merge").unwrap();
     let mut admin = server.admin(&database).unwrap();
-    let queries: Vec<String> =
-        blocks("sql").into_iter().filter(|block| !block.contains("CREATE ROLE")).collect();
+    let queries: Vec<String> = blocks("sql")
+        .into_iter()
+        .filter(|block| block.trim_start().starts_with("SELECT"))
+        .collect();
     assert!(queries.len() >= 4, "{}", queries.len());
     for query in queries {
         // Grafana writes a condition for the time that is shown.

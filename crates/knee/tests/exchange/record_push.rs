@@ -41,6 +41,20 @@ fn runs_are_pushed_once_and_those_that_are_there_are_passed_over() {
 }
 
 #[test]
+fn a_machine_without_runs_makes_the_archive() {
+    let knee = Knee::new();
+    let archive = knee.directory.path().join("archive.db").display().to_string();
+    let came = knee.run(&["record", "push", &archive]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.out.starts_with("Nothing to push: "), "{came:?}");
+    assert_eq!(ids(&archive), [""; 0]);
+    let came = knee.run(&["record", "push", &archive, "last"]);
+    assert_ne!(came.code, Some(0), "a run that was named has to be there: {came:?}");
+    let came = knee.run(&["record", "push", &archive, "--record", "nowhere.db"]);
+    assert_ne!(came.code, Some(0), "so has a record that was named: {came:?}");
+}
+
+#[test]
 fn a_run_is_pushed_when_it_is_complete() {
     let knee = Knee::new();
     let archive = knee.directory.path().join("archive.db").display().to_string();

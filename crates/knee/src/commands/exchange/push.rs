@@ -30,12 +30,20 @@ enum Pushed {
 /// command goes on after an interruption.
 pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result<Exit, Trouble> {
     let from = record_location(record_file)?;
-    let source = archives::open_read_only(&from);
-    let source = source.map_err(|error| nothing_yet(error, record_file.named().is_some()))?;
+    // Before the record is read, so that a machine without runs can make the archive.
+    let mut archive = archives::open(to)?;
+    let source = match archives::open_read_only(&from) {
+        Err(Error::NoRecord { .. } | Error::EmptyRecord { .. })
+            if names.is_empty() && record_file.named().is_none() =>
+        {
+            return print_note(&format!("Nothing to push: {from} has no runs yet\n"))
+                .map(|()| Exit::Done);
+        }
+        source => source.map_err(|error| nothing_yet(error, record_file.named().is_some()))?,
+    };
     let chosen: Result<Vec<i64>, Error> = names.iter().map(|name| source.resolve(name)).collect();
     let chosen = chosen?;
     let runs = source.runs()?;
-    let mut archive = archives::open(to)?;
     let (mut before, mut refused) = (0, 0);
     for run in runs.iter().filter(|run| chosen.is_empty() || chosen.contains(&run.number)) {
         if run.state == RunState::Open {
@@ -140,8 +148,8 @@ impl Measured {
             Err(error) => (vec![Err(format!("listening for signals: {error}"))], false),
         };
         let mut left = Unpushed::default();
-        for (place, number) in unpushed.into_iter().enumerate() {
-            match results.get(place).or_else(|| results.last().filter(|last| last.is_err())) {
+        for (index, number) in unpushed.into_iter().enumerate() {
+            match results.get(index).or_else(|| results.last().filter(|last| last.is_err())) {
                 Some(Ok(Pushed::Now(number))) if !is_quiet() => {
                     complain(&format!("Pushed: {to} (run {number})"));
                 }
@@ -208,7 +216,7 @@ struct Unpushed {
 impl Unpushed {
     fn add(&mut self, run: (i64, bool), reason: &str) {
         self.runs.push(run);
-        if !self.reasons.iter().any(|said| said == reason) {
+        if !self.reasons.iter().any(|listed| listed == reason) {
             self.reasons.push(reason.to_owned());
         }
     }
@@ -281,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_pushed_is_said_in_one_line_with_one_command() {
+    fn what_is_not_pushed_is_one_line_with_one_command() {
         let to = Location::from("archive.db");
         let line = |runs: &[((i64, bool), &str)]| {
             let mut left = Unpushed::default();

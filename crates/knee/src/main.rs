@@ -74,7 +74,7 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::Doctor(ask) => commands::machine::doctor::doctor(&ask),
         Command::Selftest(ask) => commands::machine::selftest::selftest(&ask),
         Command::Httpd(ask) => commands::serve::httpd::httpd(&ask),
-        Command::Load(ask) => commands::serve::load::load(&ask),
+        Command::Load(ask) => commands::serve::load::load(&ask, words),
         Command::Record(record) => commands::exchange::record::record(&record),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(directory.as_deref()),

@@ -6,6 +6,9 @@ pub enum Error {
     /// The target refused the first connection; see [`Plan::ends_if_refused`](crate::Plan::ends_if_refused).
     #[error("{0} refused the first connection")]
     Refused(std::net::SocketAddr),
+    /// The processes of the load did not agree on a start: see [`run_share`](crate::run_share).
+    #[error("the load was called off")]
+    CalledOff,
     /// Anything else, in one line.
     #[error("{0}")]
     Failed(String),

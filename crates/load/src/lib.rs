@@ -18,6 +18,7 @@ mod delayed;
 mod error;
 mod merge;
 mod outcome;
+mod packed;
 mod plan;
 mod receive;
 mod reply;
@@ -34,8 +35,11 @@ pub use dead::{
 };
 pub use delayed::{DelayedReply, delayed_reply};
 pub use error::Error;
-pub use outcome::{Closings, DeadOutcome, Errors, IdleTimes, Outcome, Quantiles, Rates, Tick};
-pub use plan::{Arrivals, Plan, Shape, Target};
+pub use merge::Part;
+pub use outcome::{
+    Closings, DeadOutcome, Errors, IdleTimes, IntervalOutcome, Outcome, Quantiles, Rates, Tick,
+};
+pub use plan::{Arrivals, Plan, Shape, Share, Target};
 pub use receive::{Received, Receiver};
 pub use reply::ReplyHead;
 
@@ -53,6 +57,7 @@ use rustix::io::Errno;
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
 
 /// Puts the load of `plan` on its target until it is done or `stop` is set, and returns what was measured.
 /// `on_tick` is called once an interval.
@@ -65,15 +70,41 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 pub fn run(
     plan: &Plan,
     stop: &AtomicBool,
-    mut on_tick: Option<&mut dyn FnMut(&Tick)>,
+    on_tick: Option<&mut dyn FnMut(&Tick)>,
 ) -> Result<Outcome, Error> {
-    plan.check()?;
+    Ok(measure(plan, stop, on_tick, None)?.outcome())
+}
+
+/// Does this process's [share](Plan::share) of a load, and returns what it measured, to be [added](Part::add) to what the
+/// others did. When the connections are open, `agree` says when all begin, or that none does.
+///
+/// # Errors
+/// As [`run`]; [`Error::CalledOff`] if none begins.
+pub fn run_share(
+    plan: &Plan,
+    stop: &AtomicBool,
+    on_tick: Option<&mut dyn FnMut(&Tick)>,
+    agree: &mut dyn FnMut() -> Option<Instant>,
+) -> Result<Part, Error> {
+    let plan = Plan { keeps_intervals: true, ..plan.clone() };
+    measure(&plan, stop, on_tick, Some(agree))
+}
+
+fn measure(
+    plan: &Plan,
+    stop: &AtomicBool,
+    mut on_tick: Option<&mut dyn FnMut(&Tick)>,
+    agree: Option<&mut dyn FnMut() -> Option<Instant>>,
+) -> Result<Part, Error> {
     // A thread without a connection would have nothing to do.
-    let plan = &Plan { threads: plan.threads.min(plan.connections), ..plan.clone() };
+    let threads_max = (plan.connections / plan.share.ranks.max(1)).max(1);
+    let plan = &Plan { threads: plan.threads.min(threads_max), ..plan.clone() };
+    plan.check()?;
     let (sender, receiver) = mpsc::channel::<Interval>();
     let clock = Stopwatch::start();
-    let gate = Gate::new(plan.threads);
-    let mut series = Series::new(plan.interval.as_secs_f64(), plan.threads);
+    let gate = Gate::new(plan.threads, agree.is_none());
+    let interval_s = plan.interval.as_secs_f64();
+    let mut series = Series::new(interval_s, plan.threads, plan.keeps_intervals);
     let workers = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..plan.threads)
             .map(|number| {
@@ -88,6 +119,8 @@ pub fn run(
             })
             .collect();
         drop(sender);
+        let is_called_off =
+            agree.is_some_and(|agree| gate.is_ready() && !gate.open_at(agree(), clock));
         for interval in receiver {
             let whole = series.add(interval);
             let reported = series.ticks.len() - whole;
@@ -96,9 +129,10 @@ pub fn run(
             }
         }
         let ended: Vec<_> = threads.into_iter().map(|thread| thread.and_then(join)).collect();
-        measured_by_all(ended)
+        let measured = measured_by_all(ended)?;
+        if is_called_off { Err(Error::CalledOff) } else { Ok(measured) }
     })?;
-    Ok(merge::outcome(&workers, series, plan.shape_is_planned()))
+    Ok(merge::part(&workers, series, plan.shape_is_planned()))
 }
 
 fn join(
@@ -115,23 +149,26 @@ fn measured_by_all(ended: Vec<Result<Option<Measured>, Error>>) -> Result<Vec<Me
     Ok(ended.into_iter().flatten().collect())
 }
 
-/// A barrier: threads wait for each other until their connections are open.
+/// A barrier: threads wait for each other until their connections are open, and then for the start.
 struct Gate {
     state: Mutex<Waiting>,
     changed: Condvar,
+    /// Whether the start is when the last thread is ready.
+    opens_itself: bool,
 }
 
 struct Waiting {
     missing: usize,
     /// One thread can't begin, so none does.
     called_off: bool,
-    zero_ns: i64,
+    /// The common start, when it is known.
+    begin_ns: Option<i64>,
 }
 
 impl Gate {
-    fn new(threads: usize) -> Gate {
-        let state = Waiting { missing: threads, called_off: false, zero_ns: 0 };
-        Gate { state: Mutex::new(state), changed: Condvar::new() }
+    fn new(threads: usize, opens_itself: bool) -> Gate {
+        let state = Waiting { missing: threads, called_off: false, begin_ns: None };
+        Gate { state: Mutex::new(state), changed: Condvar::new(), opens_itself }
     }
 
     /// Counts a thread that is `ready`, or never will be.
@@ -140,19 +177,45 @@ impl Gate {
         state.missing -= 1;
         state.called_off |= !ready;
         if state.missing == 0 {
-            state.zero_ns = clock.now_ns();
+            if self.opens_itself || state.called_off {
+                state.begin_ns = Some(clock.now_ns());
+            }
             self.changed.notify_all();
         }
     }
 
-    /// Waits for all, and returns the common start; none if one can't begin.
+    /// Waits for the start, and returns it; none if one thread can't begin.
     fn wait(&self, ready: bool, clock: Stopwatch) -> Option<i64> {
         self.arrive(ready, clock);
+        let mut state = self.state();
+        while state.begin_ns.is_none() {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.begin_ns.filter(|_| !state.called_off)
+    }
+
+    /// Waits until all threads are ready, and returns whether all can begin.
+    fn is_ready(&self) -> bool {
         let mut state = self.state();
         while state.missing > 0 {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        (!state.called_off).then_some(state.zero_ns)
+        !state.called_off
+    }
+
+    /// Lets the threads begin at a moment, or not at all; returns whether they do.
+    fn open_at(&self, begin: Option<Instant>, clock: Stopwatch) -> bool {
+        let now = Instant::now();
+        let ns = |length: Duration| i64::try_from(length.as_nanos()).unwrap_or(i64::MAX / 4);
+        let from_now_ns = begin.map(|begin| match begin.checked_duration_since(now) {
+            Some(ahead) => ns(ahead),
+            None => -ns(now.duration_since(begin)),
+        });
+        let mut state = self.state();
+        state.called_off |= from_now_ns.is_none();
+        state.begin_ns = Some(clock.now_ns() + from_now_ns.unwrap_or(0));
+        self.changed.notify_all();
+        !state.called_off
     }
 
     fn state(&self) -> MutexGuard<'_, Waiting> {
@@ -177,9 +240,17 @@ fn thread(start: Start<'_>, gate: &Gate) -> Result<Option<Measured>, Error> {
     let begin_ns = gate.wait(opened.is_ok(), clock);
     let mut worker = opened?;
     let Some(begin_ns) = begin_ns else { return Ok(None) };
+    let start_late_ns = sleep_until(begin_ns, clock);
     let warm_up_ns = i64::try_from(plan.warm_up.as_nanos()).unwrap_or(i64::MAX / 4);
     worker.run(begin_ns + warm_up_ns).map_err(|error| failed("waiting for replies", error))?;
-    Ok(Some(worker.measured()))
+    Ok(Some(worker.measured(start_late_ns)))
+}
+
+/// Sleeps until a start that lies ahead, and returns how late it is then.
+fn sleep_until(begin_ns: i64, clock: Stopwatch) -> u64 {
+    let ahead_ns = begin_ns - clock.now_ns();
+    std::thread::sleep(Duration::from_nanos(u64::try_from(ahead_ns).unwrap_or(0)));
+    u64::try_from(clock.now_ns() - begin_ns).unwrap_or(0)
 }
 
 /// Pins this thread if the plan says so, and has the kernel wake it without slack.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The outcome of a load.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// Time that counts, in seconds: without warm-up.
     pub elapsed_s: f64,
@@ -32,6 +32,9 @@ pub struct Outcome {
     pub reply_rate: Rates,
     /// What happened in each interval.
     pub series: Vec<Tick>,
+    /// The whole intervals with their distributions, if the plan [keeps them](crate::Plan::keeps_intervals).
+    #[serde(skip)]
+    pub intervals: Vec<IntervalOutcome>,
     /// Requests that were sent more than a millisecond after their intended time although a
     /// connection was free: the generator's own fault.
     pub late: u64,
@@ -118,7 +121,7 @@ pub(crate) enum Closing {
 }
 
 /// The outcome of the dead connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadOutcome {
     /// How many were to be opened.
     pub asked: u64,
@@ -142,7 +145,7 @@ pub struct DeadOutcome {
 }
 
 /// How long connections had been idle when they were ended, in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleTimes {
     /// How many were ended.
     pub count: u64,
@@ -262,7 +265,7 @@ impl Errors {
 }
 
 /// A distribution.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Quantiles {
     /// How many values.
     pub count: u64,
@@ -287,7 +290,7 @@ pub struct Quantiles {
 }
 
 /// Replies a second over intervals, as httperf reports them.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Rates {
     /// Length of an interval, in seconds.
     pub interval_s: f64,
@@ -303,8 +306,28 @@ pub struct Rates {
     pub stddev: f64,
 }
 
+/// A whole interval; the last one has also what came after it, so that all distributions add up to those of the load.
+/// A load that is shorter than one interval has one.
+#[derive(Clone, Debug, Default)]
+pub struct IntervalOutcome {
+    /// Its length, in seconds.
+    pub length_s: f64,
+    /// Requests sent in it.
+    pub requests: u64,
+    /// Replies that ended in it.
+    pub replies: u64,
+    /// Errors in it.
+    pub errors: u64,
+    /// Requests that were sent late in it: see [`Outcome::late`].
+    pub late: u64,
+    /// As [`Outcome::latency`].
+    pub latency: Quantiles,
+    /// As [`Outcome::service`].
+    pub service: Quantiles,
+}
+
 /// One interval.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Tick {
     /// Its end, in seconds from the start of what counts.
     pub at_s: f64,

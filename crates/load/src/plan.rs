@@ -76,6 +76,8 @@ pub struct Plan {
     pub warm_up: Duration,
     /// Threads that share the connections.
     pub threads: usize,
+    /// Which part of the plan is this process's.
+    pub share: Share,
     /// The CPUs that threads are pinned to, in turn; empty leaves that to the kernel.
     pub pin: Vec<usize>,
     /// Requests in flight on one connection.
@@ -87,6 +89,24 @@ pub struct Plan {
     pub sources: Vec<IpAddr>,
     /// The interval of reply-rate samples and of the time series.
     pub interval: Duration,
+    /// Whether the outcome has the [intervals](crate::Outcome::intervals) with their distributions.
+    pub keeps_intervals: bool,
+}
+
+/// The part of a plan that is one process's, of several that put one load on a target. All have as many threads. The
+/// thread with number `rank` × threads + thread of all has each request with that number, counted in steps of ranks ×
+/// threads, and its share of connections; all together are the plan of one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The process, from 0 on.
+    pub rank: usize,
+    /// How many processes there are.
+    pub ranks: usize,
+}
+
+impl Share {
+    /// All of it.
+    pub const WHOLE: Share = Share { rank: 0, ranks: 1 };
 }
 
 impl Plan {
@@ -104,11 +124,13 @@ impl Plan {
             requests: None,
             warm_up: Duration::ZERO,
             threads: 1,
+            share: Share::WHOLE,
             pin: Vec::new(),
             pipeline: 1,
             ends_if_refused: false,
             sources: Vec::new(),
             interval: Duration::from_millis(100),
+            keeps_intervals: false,
         }
     }
 
@@ -117,11 +139,30 @@ impl Plan {
         !matches!(self.shape, Shape::Closed)
     }
 
+    /// The threads of all processes.
+    pub(crate) fn threads_of_all(&self) -> u64 {
+        (self.share.ranks * self.threads) as u64
+    }
+
+    /// The number of a thread of this process among those of all.
+    pub(crate) fn thread_number(&self, thread: usize) -> u64 {
+        (self.share.rank * self.threads + thread) as u64
+    }
+
+    /// The share of this process's `thread` in `whole`.
+    pub(crate) fn share_of(&self, whole: u64, thread: usize) -> u64 {
+        let threads = self.threads_of_all();
+        whole / threads + u64::from(self.thread_number(thread) < whole % threads)
+    }
+
     /// Checks that it can be carried out.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Failed(what.to_owned()));
         if self.connections == 0 || self.threads == 0 || self.pipeline == 0 {
             return wrong("connections, threads and requests in flight are at least one each");
+        }
+        if self.share.rank >= self.share.ranks || self.threads_of_all() > self.connections as u64 {
+            return wrong("each thread of each process has a connection at least");
         }
         if self.duration.is_none() && self.requests.is_none() {
             return wrong("a load needs a length of time or a number of requests");

@@ -3,8 +3,8 @@
 use crate::plan::{Arrivals, Plan};
 
 /// The intended times of one thread's share, in nanoseconds from the start of what counts; what is
-/// due while the load warms up is before zero. The shares of all threads together are the same
-/// schedule, however many threads there are.
+/// due while the load warms up is before zero. The shares of all threads of all
+/// processes together are the same schedule, however many there are.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     times: Times,
@@ -21,14 +21,14 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// The share of thread `offset` of the plan's. With sessions, the requests of the plan are
+    /// The share of this process's `thread`. With sessions, the requests of the plan are
     /// those of whole sessions.
-    pub(crate) fn new(arrivals: Arrivals, plan: &Plan, offset: usize, each: u64) -> Schedule {
+    pub(crate) fn new(arrivals: Arrivals, plan: &Plan, thread: usize, each: u64) -> Schedule {
         let end_ns = plan.duration.map_or(i64::MAX, |duration| duration.as_nanos() as i64);
         let mut schedule = Schedule {
             times: Times::new(arrivals, plan),
-            stride: plan.threads as u64,
-            offset: offset as u64,
+            stride: plan.threads_of_all(),
+            offset: plan.thread_number(thread),
             number: 0,
             counted: 0,
             counted_max: plan.requests.map_or(u64::MAX, |requests| requests.div_ceil(each)),

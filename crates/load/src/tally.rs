@@ -1,6 +1,7 @@
 //! The counts of one worker, which no other thread writes.
 
 use crate::outcome::{Closings, Errors, Kind};
+use crate::plan::Plan;
 use crate::reply::Whole;
 use hdrhistogram::Histogram;
 use std::sync::mpsc::Sender;
@@ -32,8 +33,11 @@ pub(crate) struct Interval {
     pub bytes: u64,
     pub errors: u64,
     pub under_way: u64,
-    /// Latencies of replies that ended in it; absent where there was none.
+    pub late: u64,
+    /// Latencies of replies that ended in it, to requests that count; absent where there was none.
     pub latencies: Option<Histogram<u64>>,
+    /// Their service times, if the intervals are kept; absent in a closed loop, where they would equal `latencies`.
+    pub services: Option<Histogram<u64>>,
 }
 
 /// What one thread counts.
@@ -59,6 +63,7 @@ pub(crate) struct Tally {
     /// How long the requests waited that were given up or never sent.
     pub given_up: Histogram<u64>,
     is_planned: bool,
+    keeps_intervals: bool,
     interval: Interval,
     interval_ns: i64,
     /// The end of the warm-up, from which on requests count.
@@ -71,8 +76,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts nothing yet. If the load `is_planned`, requests may be sent later than intended.
-    pub(crate) fn new(interval_ns: i64, is_planned: bool, sender: Sender<Interval>) -> Tally {
+    /// Counts nothing yet.
+    pub(crate) fn new(plan: &Plan, sender: Sender<Interval>) -> Tally {
         Tally {
             requests: 0,
             replies: 0,
@@ -91,9 +96,11 @@ impl Tally {
             service: histogram(),
             connect: histogram(),
             given_up: histogram(),
-            is_planned,
+            // Requests may then be sent later than intended.
+            is_planned: plan.shape_is_planned(),
+            keeps_intervals: plan.keeps_intervals,
             interval: Interval::default(),
-            interval_ns,
+            interval_ns: plan.interval.as_nanos() as i64,
             zero_ns: i64::MIN,
             interval_end_ns: i64::MAX,
             in_time: false,
@@ -120,27 +127,42 @@ impl Tally {
         }
     }
 
+    /// A request that is sent late by the generator's fault.
+    pub(crate) fn late(&mut self, late_ns: i64) {
+        self.late += 1;
+        self.late_max_ns = self.late_max_ns.max(late_ns);
+        self.interval.late += 1;
+    }
+
     #[inline]
     pub(crate) fn reply(&mut self, request: &InFlight, whole: &Whole, now_ns: i64) {
-        let latency_ns = now_ns - request.intended_ns;
+        let latency_ns = (now_ns - request.intended_ns).max(1) as u64;
+        let service_ns = (now_ns - request.sent_ns).max(1) as u64;
+        let is_in_interval = self.in_time && now_ns >= self.zero_ns;
         if self.counts(request) {
             self.replies += 1;
             self.bytes += whole.bytes;
             self.statuses[usize::from(whole.status / 100).clamp(1, 5) - 1] += 1;
-            self.latency.saturating_record(latency_ns.max(1) as u64);
+            self.latency.saturating_record(latency_ns);
             if self.is_planned {
-                self.service.saturating_record((now_ns - request.sent_ns).max(1) as u64);
+                self.service.saturating_record(service_ns);
+            }
+            if is_in_interval {
+                let latencies = self.interval.latencies.get_or_insert_with(histogram);
+                latencies.saturating_record(latency_ns);
+                if self.is_planned && self.keeps_intervals {
+                    let services = self.interval.services.get_or_insert_with(histogram);
+                    services.saturating_record(service_ns);
+                }
             }
             if whole.status >= 400 {
                 self.errors.count(Kind::Status);
                 self.interval.errors += 1;
             }
         }
-        if self.in_time && now_ns >= self.zero_ns {
+        if is_in_interval {
             self.interval.replies += 1;
             self.interval.bytes += whole.bytes;
-            let latencies = self.interval.latencies.get_or_insert_with(histogram);
-            latencies.saturating_record(latency_ns.max(1) as u64);
         }
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct Measured {
     pub tally: Tally,
     /// From the start of what counts to the end of this thread's sending.
     pub elapsed_ns: i64,
+    /// How long after its intended start it began.
+    pub start_late_ns: u64,
     pub user_ns: u64,
     pub system_ns: u64,
     pub stopped: bool,
@@ -119,12 +121,6 @@ pub(crate) struct Worker<'a> {
     before: Option<sys::process::Resources>,
 }
 
-/// The share of thread `number` in `whole`.
-fn share(whole: u64, plan: &Plan, number: usize) -> u64 {
-    let threads = plan.threads as u64;
-    whole / threads + u64::from((number as u64) < whole % threads)
-}
-
 impl<'a> Worker<'a> {
     pub(crate) fn new(start: Start<'a>) -> Result<Worker<'a>, Errno> {
         let Start { plan, stop, clock, number, intervals } = start;
@@ -134,10 +130,9 @@ impl<'a> Worker<'a> {
             Shape::Sessions(_) => Mode::Sessions,
         };
         let request = plan.target.request(plan.keep_alive);
-        let connections = share(plan.connections as u64, plan, number) as usize;
-        let budget = plan.requests.map_or(u64::MAX, |requests| share(requests, plan, number));
+        let connections = plan.share_of(plan.connections as u64, number) as usize;
+        let budget = plan.requests.map_or(u64::MAX, |requests| plan.share_of(requests, number));
         let budget = if mode == Mode::Closed { budget } else { u64::MAX };
-        let interval_ns = plan.interval.as_nanos() as i64;
         Ok(Worker {
             plan,
             stop,
@@ -154,7 +149,7 @@ impl<'a> Worker<'a> {
             request_bytes: request.len(),
             buffer: vec![0; RECEIVED_MAX],
             heads: Heads::default(),
-            tally: Tally::new(interval_ns, mode != Mode::Closed, intervals),
+            tally: Tally::new(plan, intervals),
             budget,
             calls_max: plan.calls_max(),
             timeout_ns: plan.timeout.as_nanos() as i64,
@@ -323,10 +318,11 @@ impl<'a> Worker<'a> {
         }
     }
 
-    pub(crate) fn measured(self) -> Measured {
+    pub(crate) fn measured(self, start_late_ns: u64) -> Measured {
         let after = sys::process::thread_resources();
         let before = self.before.unwrap_or(after);
         Measured {
+            start_late_ns,
             elapsed_ns: (self.end_ns - self.zero_ns).max(0),
             user_ns: after.user_ns - before.user_ns,
             system_ns: after.system_ns - before.system_ns,

@@ -39,6 +39,11 @@ impl Run {
         self.plan.controls().any(|control| control == (&*key.workload, &*key.subject))
     }
 
+    /// Whether `knee load` measured it: no other command repeats it.
+    pub fn is_load(&self) -> bool {
+        self.plan.workloads.iter().any(WorkloadInfo::is_load)
+    }
+
     /// Whether all its rounds are done, and its profile is not.
     pub fn is_cut_off_in_profile(&self) -> bool {
         let has_all = self.plan.budget.is_none() && self.cells.len() >= self.plan.cells.len();
@@ -338,12 +343,19 @@ pub enum WorkloadRole {
     Comparison,
     /// It does nothing: its figures are the harness's own cost.
     Control,
+    /// A load of `knee load`: its rounds are intervals of time, of which a longer load has more.
+    Load,
 }
 
 impl WorkloadInfo {
     /// Whether its figures are the harness's own cost.
     pub fn is_control(&self) -> bool {
         self.role.unwrap_or_else(|| old::workload_role(&self.name)) == WorkloadRole::Control
+    }
+
+    /// Whether it is a load, whose rounds are intervals of time.
+    pub fn is_load(&self) -> bool {
+        self.role == Some(WorkloadRole::Load)
     }
 
     /// Those of `parameters` that have an effect with the values of the others.

@@ -15,6 +15,8 @@ pub enum MoreRounds {
     Rounds(u32),
     /// A longer budget: the rounds that it allows were not reached.
     LongerBudget,
+    /// A longer load, whose rounds are intervals.
+    LongerLoad,
     /// Both: some points had all the rounds that the budget allows.
     RoundsAndLongerBudget(u32),
 }
@@ -24,6 +26,7 @@ impl MoreRounds {
     pub fn new(run: &Run, rounds: u32) -> Self {
         match run.plan.budget {
             _ if is_foreign(run) => Self::Rows,
+            _ if run.is_load() => Self::LongerLoad,
             Some(budget) => {
                 Self::with_budget(budget.time_ms, run.plan.rounds, widths::rounds(run, None))
             }
@@ -49,6 +52,7 @@ impl MoreRounds {
             Self::Rows => "a row for each repetition of the measurement".to_owned(),
             Self::Rounds(rounds) => format!("the same with --rounds {rounds}"),
             Self::LongerBudget => "the same with a longer --budget".to_owned(),
+            Self::LongerLoad => "the same with a longer --duration".to_owned(),
             Self::RoundsAndLongerBudget(rounds) => {
                 format!("the same with --rounds {rounds} and a longer --budget")
             }
@@ -67,5 +71,14 @@ mod tests {
         assert_eq!(remedy(8_000, (20, 60)), "the same with a longer --budget");
         assert_eq!(remedy(8_000, (20, 200)), "the same with --rounds 400 and a longer --budget");
         assert_eq!(remedy(0, (20, 60)), "the same with --rounds 400");
+    }
+
+    #[test]
+    fn a_load_has_more_intervals_where_it_is_longer() {
+        let mut run = fixtures::run(fixtures::workload("load")).complete();
+        run.host_before.facts = [("cpu.count".to_owned(), "2".to_owned())].into();
+        assert!(matches!(MoreRounds::new(&run, 20), MoreRounds::Rounds(_)));
+        run.plan.workloads[0].role = Some(record::WorkloadRole::Load);
+        assert_eq!(MoreRounds::new(&run, 20), MoreRounds::LongerLoad);
     }
 }

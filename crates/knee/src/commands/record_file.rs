@@ -33,6 +33,11 @@ impl RecordFile {
         RecordFile { location: Some(file.into()) }
     }
 
+    /// As if the flag had named it; none for the usual record.
+    pub fn at(location: Option<Location>) -> RecordFile {
+        RecordFile { location }
+    }
+
     /// What the flag names, as messages show it: another command needs the flag too.
     pub fn flag(&self) -> Option<&Path> {
         self.location.as_ref().map(Location::shown)

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A server that says hello to every request.
-struct Server {
-    address: SocketAddr,
-    requests: Arc<AtomicUsize>,
+pub struct Server {
+    pub address: SocketAddr,
+    pub requests: Arc<AtomicUsize>,
 }
 
 impl Server {
-    fn start() -> Server {
+    pub fn start() -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(AtomicUsize::new(0));
@@ -31,7 +31,7 @@ impl Server {
         Server { address, requests }
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
 }

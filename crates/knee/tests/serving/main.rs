@@ -8,3 +8,4 @@ mod httpd_clients;
 mod httpd_ending;
 mod load;
 mod load_behaviour;
+mod load_recorded;

@@ -1,7 +1,7 @@
 //! Intended times against closed forms.
 
 use super::*;
-use crate::plan::{Shape, Target};
+use crate::plan::{Shape, Share, Target};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -107,20 +107,35 @@ proptest! {
         }
     }
 
-    /// However many threads share it, it is the same schedule.
+    /// However many threads of however many processes share it, it is the same schedule; and so are the connections
+    /// and requests that they share.
     #[test]
-    fn threads_share_one_schedule(threads in 1_usize..6, which in 0..3, seed: u64) {
+    fn threads_of_all_processes_share_one_schedule(
+        threads in 1_usize..5,
+        ranks in 1_usize..5,
+        which in 0..3,
+        seed: u64,
+        requests in proptest::option::of(0_u64..400),
+        connections in 0_u64..100,
+    ) {
         let arrivals = match which {
             0 => Arrivals::Constant { per_s: 777.0 },
             1 => Arrivals::Poisson { per_s: 777.0, seed },
             _ => Arrivals::Ramp { from_per_s: 0.0, to_per_s: 999.0 },
         };
         let warm_up = Duration::from_millis(100);
-        let alone = Plan { warm_up, ..plan(arrivals, 0.5) };
-        let shared = Plan { threads, ..alone.clone() };
-        let mut together: Vec<i64> =
-            (0..threads).flat_map(|offset| times(arrivals, &shared, offset)).collect();
+        let alone = Plan { warm_up, requests, ..plan(arrivals, 0.5) };
+        let (mut together, mut shared_requests, mut shared_connections) = (Vec::new(), 0, 0);
+        for rank in 0..ranks {
+            let shared = Plan { threads, share: Share { rank, ranks }, ..alone.clone() };
+            for thread in 0..threads {
+                together.extend(times(arrivals, &shared, thread));
+                shared_requests += shared.share_of(requests.unwrap_or(0), thread);
+                shared_connections += shared.share_of(connections, thread);
+            }
+        }
         together.sort_unstable();
         prop_assert_eq!(together, times(arrivals, &alone, 0));
+        prop_assert_eq!((shared_requests, shared_connections), (requests.unwrap_or(0), connections));
     }
 }

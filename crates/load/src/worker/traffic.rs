@@ -46,8 +46,7 @@ impl Worker<'_> {
         if due_ns <= self.starved_ns {
             self.tally.waited += 1;
         } else if late_ns > LATE_NS {
-            self.tally.late += 1;
-            self.tally.late_max_ns = self.tally.late_max_ns.max(late_ns);
+            self.tally.late(late_ns);
         }
     }
 

@@ -5,7 +5,7 @@ use analysis::compare::{Comparison, Sensitivity};
 use analysis::is_predicted;
 use findings::emulation::Emulation;
 use findings::format::percent;
-use record::{NICE, Plan};
+use record::{NICE, Plan, Run};
 use std::collections::BTreeSet;
 
 /// What these runs can see: `These runs see changes of 24 % and more; to see 5 %: knee ab CMD -- poll --rounds
@@ -16,6 +16,9 @@ pub(super) fn sight(pair: &Pair) -> Option<String> {
     let rounds = |rounds: u32| {
         if comparison.paired {
             return format!("the same with --rounds {rounds}");
+        }
+        if pair.new.is_load() {
+            return longer_load(pair.new, rounds);
         }
         in_turns(&workloads(comparison, &pair.new.plan), rounds)
     };
@@ -28,6 +31,12 @@ pub fn of_another_run(comparison: &Comparison, plan: &Plan, subject: &str) -> Op
     let rounds = |rounds: u32| in_turns(&workloads(comparison, plan), rounds);
     let sensitivity = comparison.sensitivity.as_ref()?;
     Some(sentence(subject, sensitivity, None, &rounds))
+}
+
+/// What gives a load so many intervals.
+pub(super) fn longer_load(run: &Run, rounds: u32) -> String {
+    let seconds = (u64::from(rounds) * run.plan.measure_ms).div_ceil(1_000);
+    format!("both with --duration {seconds}s or longer")
 }
 
 /// Rounds that `knee ab` measures where none are named.

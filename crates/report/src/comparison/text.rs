@@ -1,7 +1,7 @@
 //! Texts that all forms of a comparison share.
 
 use super::counts::{Counts, Pair};
-use super::sight::{in_turns, workloads};
+use super::sight::{in_turns, longer_load, workloads};
 use crate::html::moment;
 use crate::text::{NO_FIGURE, metrics, parameters};
 use analysis::compare::{
@@ -348,6 +348,8 @@ pub(super) fn advice(pair: &Pair) -> Option<Warning> {
     let rounds = wanted.unwrap_or(2 * rounds(pair.new));
     let (why, remedy) = if comparison.paired {
         ("more rounds narrow their intervals", format!("the same with --rounds {rounds}"))
+    } else if pair.new.is_load() {
+        ("a longer load has more intervals", longer_load(pair.new, rounds))
     } else {
         (
             "taking turns removes what changes from run to run, and more rounds narrow the intervals",

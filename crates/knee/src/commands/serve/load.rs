@@ -2,6 +2,7 @@
 
 mod live;
 mod point;
+mod recorded;
 mod report;
 mod server;
 mod text;
@@ -15,6 +16,7 @@ use engine::{Stop, Warning};
 use findings::format::count;
 use point::Point;
 use quantities::{COUNT_MAX, count_within};
+use recorded::{Kept, RecordFlags, Recording};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -107,6 +109,8 @@ pub struct Load {
     /// Load also what is neither on this machine nor at a private address
     #[arg(long)]
     pub yes_i_own_this_host: bool,
+    #[command(flatten)]
+    pub record: RecordFlags,
 }
 
 const MORE: &str = "Times: 500ms, 2s, 1m. Numbers: 500, 10k, 1M.
@@ -116,6 +120,7 @@ Examples:
   knee load http://127.0.0.1:8080/ --rate 5k --connections 200 --duration 1m
   knee load http://127.0.0.1:8080/ --connection-rate 100 --calls 20 --think 50ms --connections 200
   knee load http://127.0.0.1:8080/ --dead 0,1k,10k --connections 100
+  knee load http://127.0.0.1:8080/ --rate 5k --record       keeps it: knee show, knee compare last~1 last
 
 Histograms in the JSON are HdrHistograms (V2, deflated, base 64), in nanoseconds.";
 
@@ -126,25 +131,31 @@ const FIRST_ANSWER: Duration = Duration::from_secs(5);
 const WAIT_PAUSE: Duration = Duration::from_millis(20);
 
 /// Puts the load on its target, and reports.
-pub fn load(ask: &Load) -> Result<Exit, Trouble> {
+pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let url = Url::parse(&ask.url).map_err(Trouble::usage)?;
     engine::pinnable(&ask.pin)?;
     let owns = ask.yes_i_own_this_host;
     let address = url.resolve(owns, FIRST_ANSWER).map_err(Trouble::usage)?;
     let target = Target { address, host: url.host_header(), path: url.path.clone() };
     let plan = plan(ask, target).map_err(Trouble::usage)?;
+    let recording = Recording::begin(&ask.record, command)?;
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     if let Some(wait) = ask.wait {
         await_server(plan.target.address, wait, &stop)?;
     }
     let measured = measured(&ask.dead, &plan, &stop)?;
-    if ask.json {
-        print_json(&report::json(&url, &plan, &measured))?;
+    // Before the output, whose reader may have gone away.
+    let kept = recording.map(|recording| recording.keep(&url, &plan, &measured)).transpose();
+    let printed = if ask.json {
+        print_json(&report::json(&url, &plan, &measured))
     } else {
-        print(&text::text(&url, &plan, &measured, ask.all))?;
-    }
-    Ok(exit(&measured.points))
+        print(&text::text(&url, &plan, &measured, ask.all))
+    };
+    let pushed = kept?.map_or(Exit::Done, Kept::push);
+    printed?;
+    let exit = exit(&measured.points);
+    Ok(if exit == Exit::Done { pushed } else { exit })
 }
 
 /// All that was measured.
@@ -190,6 +201,7 @@ fn failed(error: &::load::Error) -> Trouble {
     Trouble::failed(match error {
         ::load::Error::Refused(address) => refused(*address),
         ::load::Error::Failed(text) => text.clone(),
+        called_off @ ::load::Error::CalledOff => called_off.to_string(),
     })
 }
 
@@ -265,6 +277,7 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
         ends_if_refused: true,
         sources: sources(ask, &target)?,
         interval: ask.interval.unwrap_or_else(|| usual_interval(duration)),
+        keeps_intervals: ask.record.is_recording(),
         ..Plan::new(target)
     })
 }

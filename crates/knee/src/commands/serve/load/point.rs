@@ -71,6 +71,11 @@ impl Point {
         self.outcome.dead.map_or(0, |dead| dead.asked)
     }
 
+    /// Whether it was measured with a number of dead connections, which may be none.
+    pub fn has_dead(&self) -> bool {
+        self.outcome.dead.is_some()
+    }
+
     /// Whether the server ended every dead connection with its reply.
     pub fn can_not_hold(&self) -> bool {
         self.outcome.dead.is_some_and(|dead| dead.opened == 0 && dead.closings.total() > 0)

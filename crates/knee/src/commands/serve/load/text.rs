@@ -1,6 +1,6 @@
 //! The text of a load's outcome.
 
-mod warnings;
+pub mod warnings;
 
 use super::Measured;
 use super::point::Point;

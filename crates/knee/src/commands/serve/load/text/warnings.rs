@@ -11,7 +11,13 @@ const BUSY_SHARE: f64 = 0.9;
 
 /// Those of each load, those that are the same for all without the numbers of dead connections.
 pub fn warnings(plan: &Plan, measured: &Measured) -> Vec<String> {
-    let points = &measured.points;
+    let disturbances = measured.disturbances.iter();
+    let disturbances = disturbances.map(|warning| format!("{} → {}", warning.what, warning.remedy));
+    of_load(plan, &measured.points).into_iter().chain(disturbances).collect()
+}
+
+/// Those that are the load's own.
+pub fn of_load(plan: &Plan, points: &[Point]) -> Vec<String> {
     let rules = [busy, late, missed, unlimited, unfinished, descriptors, ports, unanswered, closed];
     let mut all: Vec<(String, Vec<u64>)> = Vec::new();
     for point in points {
@@ -30,9 +36,7 @@ pub fn warnings(plan: &Plan, measured: &Measured) -> Vec<String> {
         let numbers: Vec<String> = numbers.into_iter().map(count).collect();
         format!("With {} dead: {text}", list(&numbers))
     };
-    let disturbances = measured.disturbances.iter();
-    let disturbances = disturbances.map(|warning| format!("{} → {}", warning.what, warning.remedy));
-    all.into_iter().map(prefixed).chain(disturbances).collect()
+    all.into_iter().map(prefixed).collect()
 }
 
 /// The figures after it are of a server that does something else as well.

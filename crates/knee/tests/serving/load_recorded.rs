@@ -1,0 +1,122 @@
+//! `knee load --record`: a load as a run, which is shown, compared and pushed like any other.
+
+use crate::common::{Knee, wait_until};
+use crate::load::Server;
+use record::{Archive, Run, SqliteArchive, WorkloadRole};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::process::Stdio;
+use std::sync::atomic::Ordering;
+
+fn load(knee: &Knee, server: &Server, words: &str) -> Value {
+    let url = server.url();
+    let words: Vec<&str> = ["load", &url].into_iter().chain(words.split(' ')).collect();
+    let came = knee.run(&words);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    serde_json::from_str(&came.out).unwrap_or(Value::Null)
+}
+
+/// The operations of a metric in all cells together.
+fn operations(run: &Run, name: &str) -> u64 {
+    let metrics = run.cells.iter().flat_map(|cell| &cell.metrics);
+    metrics.filter(|metric| metric.name == name).map(|metric| metric.operations).sum()
+}
+
+#[test]
+fn each_interval_is_a_round_of_a_run_that_has_the_whole_distribution() {
+    let (knee, server) = (Knee::new(), Server::start());
+    load(&knee, &server, "--rate 500 --duration 250ms --interval 50ms");
+    assert!(!knee.record().exists(), "nothing is recorded unless --record says so");
+    let rate = "--rate 500 --duration 250ms --interval 50ms --record --label commit=1 --json";
+    let message = load(&knee, &server, rate);
+    let run = knee.last_run();
+    assert!(run.is_load() && run.plan.workloads[0].role == Some(WorkloadRole::Load));
+    assert_eq!(run.summary.labels["commit"], "1");
+    let rounds: Vec<u32> = run.cells.iter().map(|cell| cell.key.round).collect();
+    assert_eq!(rounds, [0, 1, 2, 3, 4]);
+    let key = &run.cells[0].key;
+    assert_eq!(key.subject, server.url().strip_prefix("http://").unwrap());
+    assert_eq!(key.point, 10);
+    assert_eq!(key.parameters["rate"], "500");
+    assert_eq!(operations(&run, "latency"), message["replies"].as_u64().unwrap());
+    assert!(run.cells.iter().all(|cell| cell.metrics.iter().any(|metric| metric.name == "p99")));
+    let shown = knee.run(&["show", "last", "--all"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    // The distribution of all intervals together.
+    assert!(shown.out.contains("p99.9") && shown.out.contains("operations"), "{}", shown.out);
+}
+
+#[test]
+fn loads_of_servers_of_one_name_are_compared() {
+    let knee = Knee::new();
+    for file in ["a.db", "b.db"] {
+        let server = Server::start();
+        let words = "--rate 500 --duration 250ms --interval 50ms --name shop --record";
+        let file = knee.directory.path().join(file);
+        load(&knee, &server, &format!("{words} {}", file.display()));
+    }
+    let path = |name| format!("{}/{name}", knee.directory.path().display());
+    let came = knee.run(&["compare", &path("a.db"), &path("b.db"), "--json"]);
+    let comparison: Value = serde_json::from_str(&came.out).unwrap_or_else(|_| panic!("{came:?}"));
+    let tables = comparison["tables"].as_array().unwrap();
+    assert!(!tables.is_empty() && tables[0]["workload"] == "load", "{comparison:#}");
+    let text = knee.run(&["compare", &path("a.db"), &path("b.db")]);
+    assert!(!text.out.contains("knee ab") && !text.out.contains("--rounds"), "{}", text.out);
+}
+
+#[test]
+fn dead_connections_are_the_axis() {
+    let (knee, server) = (Knee::new(), Server::start());
+    load(&knee, &server, "--dead 0,5 --requests 200 --record");
+    let run = knee.last_run();
+    let points: Vec<u64> = run.cells.iter().map(|cell| cell.key.point).collect();
+    assert!(points.starts_with(&[0]) && points.ends_with(&[5]), "{points:?}");
+    assert_eq!(run.plan.workloads[0].axis_parameter, "dead");
+    assert_eq!(operations(&run, "latency"), 400);
+}
+
+#[test]
+fn a_signal_keeps_what_was_measured() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let words = ["load", &server.url(), "--duration", "1h", "--interval", "20ms", "--record"];
+    let child = knee.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("it is under way", || server.requests.load(Ordering::SeqCst) > 100);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let run = knee.last_run();
+    assert!(operations(&run, "latency") > 100);
+    let interrupted = run.warnings.iter().any(|warning| warning.what.contains("interrupted after"));
+    assert!(interrupted, "{:?}", run.warnings);
+}
+
+#[test]
+fn what_can_not_be_recorded_is_refused_before_the_load() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let url = server.url();
+    let not_a_record = knee.directory.path().join("notes.txt");
+    std::fs::write(&not_a_record, "nothing that is a record, and longer than its first page")
+        .unwrap();
+    let file = not_a_record.to_str().unwrap();
+    for words in [
+        &["load", "--record", &url][..],
+        &["load", &url, "--record", file],
+        &["load", &url, "--name", "shop"],
+        &["load", &url, "--record", "--label", "a=1", "--label", "a=2"],
+        &["load", &url, "--record", "postgres://me@localhost/perf"],
+    ] {
+        let came = knee.run(words);
+        assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{words:?}: {came:?}");
+    }
+    assert_eq!(server.requests.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_recorded_load_is_pushed() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let archive = knee.directory.path().join("archive.db").display().to_string();
+    load(&knee, &server, &format!("--requests 100 --push {archive}"));
+    let own = knee.last_run();
+    let pushed = SqliteArchive::open_read_only(&archive).unwrap().runs().unwrap();
+    assert_eq!(pushed[0].id, own.summary.id);
+}

@@ -66,10 +66,23 @@ impl Environment<'_> {
     }
 }
 
+/// More than any launcher starts.
+const RANKS_MAX: u32 = 1 << 20;
+
+/// Whether a launcher starts several fleets of one id: Open MPI numbers its jobs anew, and a job of Kubernetes that is created
+/// again has its old name.
+pub fn is_recurring_id(id: &str) -> bool {
+    [open_mpi::LAUNCHER.name, kubernetes::LAUNCHER.name]
+        .iter()
+        .any(|name| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')))
+}
+
 /// A variable that is a number of ranks.
 fn ranks(environment: &Environment<'_>, name: &str) -> Result<Option<u32>, String> {
     match environment.number(name)? {
-        Some(0) => Err(format!("{name} is 0, which is no number of ranks")),
+        Some(size) if size == 0 || size > RANKS_MAX => {
+            Err(format!("{name} is {size}, which is no number of ranks"))
+        }
         size => Ok(size),
     }
 }
@@ -87,7 +100,7 @@ pub struct FleetFlags {
     #[arg(long, value_name = "R", hide_short_help = true, requires = "fleet")]
     pub rank: Option<u32>,
     /// Number of ranks in the fleet [default: the launcher's]
-    #[arg(long = "of", value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long = "of", value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(RANKS_MAX)))]
     pub ranks: Option<u32>,
 }
 
@@ -288,6 +301,7 @@ mod tests {
         );
         assert_eq!(changed("SLURM_PROCID", "3"), "srun says rank 3 of 3; ranks are 0 to 2");
         assert!(changed("SLURM_STEP_NUM_TASKS", "0").contains("no number of ranks"));
+        assert!(changed("SLURM_STEP_NUM_TASKS", "4000000000").contains("no number of ranks"));
         assert!(!changed("SLURM_PROCID", "a\nb").contains('\n'));
         let flags = |rank, ranks| FleetFlags { fleet: Some("x".into()), rank, ranks };
         let refused = with(&flags(Some(4), Some(3)), &[]).unwrap_err();

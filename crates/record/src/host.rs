@@ -39,11 +39,13 @@ pub struct HostFact {
 
 /// The key of the host's name: as the kernel knows it, or as `--host-name` gave it.
 pub const HOST_NAME: &str = "host.name";
-/// The key of a hash of the machine's id, which is the same after each boot.
-pub const HOST_ID: &str = "host.id";
+/// The key of a keyed hash of the machine's id, which is the same after each boot.
+pub const HOST_ID: &str = "host.machine_id";
+/// The same in records of older versions, by another hash: of no use to tell it from a newer one.
+pub const HOST_ID_OLD: &str = "host.id";
 /// The key of what gave the host its name, where the kernel did not: the flag `--host-name`, or a launcher.
 pub const HOST_NAMED_BY: &str = "host.named_by";
-/// The key of the id that the kernel draws at each boot.
+/// The key of a keyed hash of the id that the kernel draws at each boot.
 pub const HOST_BOOT: &str = "host.boot";
 /// The key of the container that it was measured in: `docker`. Absent outside of one.
 pub const CONTAINER: &str = "container.kind";
@@ -69,6 +71,7 @@ pub const CACHE: &str = "cpu.cache.";
 pub const HOST_FACTS: &[HostFact] = &[
     fact(HOST_NAME, "host", &[Identity]),
     fact(HOST_ID, "machine id", &[Identity, Resume]),
+    fact(HOST_ID_OLD, "machine id", &[Identity, Resume]),
     fact(HOST_NAMED_BY, "", &[Fleeting]),
     fact("kernel.release", "kernel", &[Resume, Constant, Cause]),
     fact("kernel.version", "kernel build", &[Cause]),
@@ -100,6 +103,7 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("vm.plan.time", "", &[Fleeting]),
     fact(GUEST_CPU, "", &[Fleeting]),
     fact("vm.rest.time", "", &[Fleeting]),
+    fact("vm.host.machine_id", "host of the guest", &[Hardware, Cause]),
     fact("vm.host.id", "host of the guest", &[Hardware, Cause]),
     fact("vm.host.cpu", "CPU of the guest's host", &[Hardware, Cause]),
     fact("vm.qemu", "QEMU", &[Hardware, Cause]),
@@ -261,6 +265,11 @@ impl Host {
         MachineMatch::new(&self.facts, &second.facts)
     }
 
+    /// Whether it says which machine it is.
+    pub fn has_machine_id(&self) -> bool {
+        has_machine_id(&self.facts)
+    }
+
     /// Whether it says that it is the machine that `second` is; `None` where one of them does not say which it is.
     pub fn is_same_machine(&self, second: &Host) -> Option<bool> {
         is_same_machine(&self.facts, &second.facts)
@@ -300,9 +309,14 @@ impl<'a> MachineMatch<'a> {
     }
 }
 
+fn has_machine_id(facts: &BTreeMap<String, String>) -> bool {
+    [HOST_ID, HOST_ID_OLD].iter().any(|key| facts.contains_key(*key))
+}
+
 /// Different machine ids are different machines. Equal ids are one machine, unless its names differ and it booted in
-/// between: then one is a copy of the other's disk. Without ids the names decide. In a container, a name that nobody
-/// gave is drawn for each, and says nothing.
+/// between: then one is a copy of the other's disk. Without ids of one kind the names decide. Names count where both come
+/// from one source: a launcher may call a machine otherwise than its kernel does. In a container, a name that nobody gave
+/// is drawn for each, and says nothing.
 fn is_same_machine(
     first: &BTreeMap<String, String>,
     second: &BTreeMap<String, String>,
@@ -310,23 +324,36 @@ fn is_same_machine(
     let hosts = [first, second];
     let fact = |key: &str| hosts.map(|host| host.get(key).map(String::as_str));
     let equal = |key: &str| matches!(fact(key), [Some(first), Some(second)] if first == second);
-    let ids = fact(HOST_ID);
-    if ids.iter().all(Option::is_some) && !equal(HOST_ID) {
+    let has_both = |key: &str| fact(key).iter().all(Option::is_some);
+    let id = [HOST_ID, HOST_ID_OLD].into_iter().find(|key| has_both(key));
+    if id.is_some_and(|id| !equal(id)) {
         return Some(false);
     }
     let is_given = |host: &BTreeMap<String, String>| host.contains_key(HOST_NAMED_BY);
     let is_named = |host: &BTreeMap<String, String>| {
         host.contains_key(HOST_NAME) && (is_given(host) || !host.contains_key(CONTAINER))
     };
-    let names_differ = hosts.iter().all(|host| is_named(host)) && !equal(HOST_NAME);
-    let are_given = hosts.iter().all(|host| is_given(host));
-    match ids {
+    let [first_source, second_source] = fact(HOST_NAMED_BY);
+    let are_named = first_source == second_source && hosts.iter().all(|host| is_named(host));
+    let [first_name, second_name] =
+        fact(HOST_NAME).map(|name| short_name(name.unwrap_or_default()));
+    let names_differ = are_named && first_name != second_name;
+    let booted_between = has_both(HOST_BOOT) && !equal(HOST_BOOT);
+    let have_ids = hosts.map(has_machine_id);
+    match id {
         // Of one boot is one machine, however it is called meanwhile; only names that were given say otherwise.
-        [Some(_), Some(_)] if names_differ && (are_given || !equal(HOST_BOOT)) => Some(false),
-        [Some(_), Some(_)] => Some(true),
-        [None, None] if names_differ => Some(false),
-        _ => None,
+        Some(_) if names_differ && (first_source.is_some() || booted_between) => Some(false),
+        Some(_) => Some(true),
+        // Both have none, or each has one of another kind.
+        None if names_differ && have_ids[0] == have_ids[1] => Some(false),
+        None => None,
     }
+}
+
+/// The name of a host without its domain, which some say and some don't, in lower case.
+pub(crate) fn short_name(name: &str) -> String {
+    let short = name.split('.').next().filter(|short| !short.is_empty());
+    short.unwrap_or(name).to_lowercase()
 }
 
 fn differing<'a>(
@@ -425,7 +452,7 @@ pub(crate) mod tests {
         let is_joinable = |own: &[(&str, &str)], second: &[(&str, &str)]| {
             guest(own).machine_match(&guest(second)).is_joinable()
         };
-        for key in ["vm.host.id", "vm.host.cpu", "vm.qemu"] {
+        for key in ["vm.host.machine_id", "vm.host.id", "vm.host.cpu", "vm.qemu"] {
             assert!(!is_joinable(&[(key, "a")], &[(key, "b")]), "{key}");
             assert!(is_joinable(&[(key, "a")], &[(key, "a")]), "{key}");
         }
@@ -506,6 +533,39 @@ pub(crate) mod tests {
         let drawn = [docker, id];
         assert_eq!(same(&[&[a], &drawn[..]].concat(), &[&[b], &drawn[..]].concat()), Some(true));
         assert_eq!(same(&[a, docker, given], &[b, docker, given]), Some(false));
+    }
+
+    #[test]
+    fn names_of_two_sources_or_with_a_domain_make_no_second_machine() {
+        let same = |first: &[(&str, &str)], second: &[(&str, &str)]| {
+            host(first).is_same_machine(&host(second))
+        };
+        let with_boot = |name, boot| vec![(HOST_NAME, name), (HOST_ID, "7"), (HOST_BOOT, boot)];
+        let by_slurm =
+            |name, boot| [with_boot(name, boot), vec![(HOST_NAMED_BY, "slurm")]].concat();
+        // By hand, then, after a boot, by srun.
+        assert_eq!(same(&with_boot("n5.lab.org", "1"), &by_slurm("node-5", "2")), Some(true));
+        assert_eq!(same(&with_boot("n5.lab.org", "1"), &with_boot("N5", "2")), Some(true));
+        assert_eq!(same(&with_boot("n5", "1"), &with_boot("n6", "2")), Some(false));
+        assert_eq!(same(&by_slurm("n5", "1"), &by_slurm("n6", "1")), Some(false));
+        // Nothing says that it booted.
+        assert_eq!(same(&with_boot("n5", "1"), &with_boot("n6", "1")[..2]), Some(true));
+    }
+
+    #[test]
+    fn ids_of_older_versions_are_compared_with_each_other_only() {
+        let same = |first: &[(&str, &str)], second: &[(&str, &str)]| {
+            host(first).is_same_machine(&host(second))
+        };
+        let [a, b] = [(HOST_NAME, "a"), (HOST_NAME, "b")];
+        let (old, new) = ((HOST_ID_OLD, "7"), (HOST_ID, "8"));
+        assert_eq!(same(&[a, old], &[a, old]), Some(true));
+        assert_eq!(same(&[a, old], &[a, (HOST_ID_OLD, "9")]), Some(false));
+        assert_eq!(same(&[a, old], &[a, new]), None, "equal hardware counts as one machine");
+        assert_eq!(same(&[a, old], &[b, new]), Some(false));
+        assert!(host(&[old]).has_machine_id() && host(&[new]).has_machine_id());
+        assert!(!host(&[a]).has_machine_id());
+        assert_eq!(host(&[old]).differing(&host(&[new]), Resume), []);
     }
 
     #[test]

@@ -36,8 +36,8 @@ pub use error::Error;
 pub use fleet::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, FleetMember};
 pub use host::{
     ACCELERATOR, CACHE, CONTAINER, CpuCache, CpuShares, EMULATOR, GUEST_CPU, HOST_BOOT, HOST_FACTS,
-    HOST_ID, HOST_NAME, HOST_NAMED_BY, HostDifference, HostFact, HostRole, MachineMatch, NICE,
-    SPINLOCKS,
+    HOST_ID, HOST_ID_OLD, HOST_NAME, HOST_NAMED_BY, HostDifference, HostFact, HostRole,
+    MachineMatch, NICE, SPINLOCKS,
 };
 pub use location::default_path;
 pub use merge::{Merged, merge};

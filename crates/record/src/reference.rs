@@ -1,6 +1,7 @@
 //! How a person names a run: `last`, `last@HOST`, a number, the beginning of an id, `FILE.db`, `FILE.db:RUN`, or the same
 //! with a database's URL.
 
+use crate::host::short_name;
 use crate::{Error, Location, RunSummary, url};
 use std::fmt;
 use std::path::Path;
@@ -92,9 +93,8 @@ fn host_of(text: &str) -> Option<&str> {
 
 /// Whether `run` is of the host that is meant by `host`: its name, or what is before the first dot of it.
 fn is_of_host(run: &RunSummary, host: &str) -> bool {
-    let name = run.host.as_str();
-    let short = name.split('.').next().unwrap_or_default();
-    [name, short].iter().any(|name| name.to_lowercase() == host.to_lowercase())
+    let name = run.host.to_lowercase();
+    [&name, &short_name(&name)].contains(&&host.to_lowercase())
 }
 
 fn names_a_file(text: &str) -> bool {

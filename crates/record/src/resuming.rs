@@ -1,6 +1,6 @@
 //! What resuming a plan needs, and what it would run.
 
-use crate::{HOST_ID, Host, Plan};
+use crate::{Host, Plan};
 
 /// The parameter whose values are commands: that of `build`.
 const COMMAND: &str = "command";
@@ -27,7 +27,7 @@ impl Plan {
     pub fn has_commands_of_nowhere(&self, began: &Host, here: Option<&Host>) -> bool {
         let is_known = match here {
             Some(here) => began.is_same_machine(here) == Some(true),
-            None => began.fact(HOST_ID).is_some(),
+            None => began.has_machine_id(),
         };
         self.has_commands() && !is_known
     }
@@ -36,7 +36,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CellKey, Custom, HOST_NAME, Template, WorkloadInfo};
+    use crate::{CellKey, Custom, HOST_ID, HOST_NAME, Template, WorkloadInfo};
 
     fn with(custom: Custom) -> Plan {
         let workload = WorkloadInfo { custom: Some(Box::new(custom)), ..WorkloadInfo::default() };

@@ -2,8 +2,10 @@
 //!
 //! Whatever can't be read is left out; a fact is never guessed.
 
+use hmac::{Hmac, KeyInit, Mac};
 use record::{CACHE, CONTAINER, HOST_BOOT, HOST_ID, HOST_NAME, Host, NICE};
 use rustix::process::{Resource, getpriority_process, getrlimit};
+use sha2::Sha256;
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
 use std::path::Path;
@@ -16,7 +18,6 @@ const FILES: &[(&str, &str)] = &[
     ("kernel.version", "/proc/sys/kernel/version"),
     ("kernel.name", "/proc/sys/kernel/ostype"),
     (HOST_NAME, "/proc/sys/kernel/hostname"),
-    (HOST_BOOT, "/proc/sys/kernel/random/boot_id"),
     ("clock.source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
     ("cpu.smt", "/sys/devices/system/cpu/smt/control"),
     ("cpu.governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -70,7 +71,15 @@ const CONTAINERS: &[(&str, &str)] = &[
     ("/.dockerenv", "docker"),
     ("/run/.containerenv", "podman"),
     ("/.singularity.d", "apptainer"),
+    // containerd leaves no file of its own.
+    ("/run/secrets/kubernetes.io", "kubernetes"),
 ];
+
+/// Kubernetes sets it in each container.
+const KUBERNETES: &str = "KUBERNETES_SERVICE_HOST";
+
+/// Containers that boot like a machine, and have an id of their own.
+const SYSTEM_CONTAINERS: [&str; 3] = ["lxc", "lxc-libvirt", "systemd-nspawn"];
 
 /// Over this long the machine is watched for who else uses it.
 const LOOK: Duration = Duration::from_millis(120);
@@ -83,9 +92,9 @@ pub fn host() -> Host {
             facts.insert((*key).to_owned(), text.trim().to_owned());
         }
     }
-    identity(&mut facts);
     cloud(&mut facts);
-    container(Path::new("/"), &mut facts);
+    container(Path::new("/"), std::env::var_os(KUBERNETES).is_some(), &mut facts);
+    identity(Path::new("/"), &mut facts);
     cpu(&mut facts);
     caches(Path::new("/sys/devices/system/cpu/cpu0/cache"), &mut facts);
     vulnerabilities(&mut facts);
@@ -105,14 +114,22 @@ pub fn now() -> String {
     )
 }
 
-/// Which machine it is, among equal ones, and since which boot.
-fn identity(facts: &mut BTreeMap<String, String>) {
-    let files = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
-    let ids = files.iter().filter_map(|file| read_to_string(file).ok());
-    facts.extend(ids.map(|id| id.trim().to_owned()).find(|id| is_machine_id(id)).map(|id| {
-        let id = hashed(&id);
-        (HOST_ID.to_owned(), id)
-    }));
+/// Which machine it is, among equal ones, and since which boot, by the files below `root`. In a container, the id is that of
+/// its image, which many machines run, unless it was mounted.
+fn identity(root: &Path, facts: &mut BTreeMap<String, String>) {
+    let read = |path: &str| read_to_string(root.join(path)).unwrap_or_default().trim().to_owned();
+    let boot = keyed_hash(&read("proc/sys/kernel/random/boot_id"), BOOT_PURPOSE);
+    facts.extend(boot.map(|hash| (HOST_BOOT.to_owned(), hash)));
+    let is_image = facts.get(CONTAINER).is_some_and(|kind| !SYSTEM_CONTAINERS.contains(&&**kind));
+    let mounts = read("proc/self/mountinfo");
+    let is_mounted = |file: &str| {
+        let mut mounted = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+        mounted.any(|path| path.trim_start_matches('/') == file)
+    };
+    let files = ["etc/machine-id", "var/lib/dbus/machine-id"].into_iter();
+    let mut ids = files.filter(|file| !is_image || is_mounted(file)).map(read);
+    let id = ids.find(|id| is_machine_id(id)).and_then(|id| keyed_hash(&id, ID_PURPOSE));
+    facts.extend(id.map(|hash| (HOST_ID.to_owned(), hash)));
 }
 
 /// Whether a text is the id of a machine: an image that is not set up yet has `uninitialized`, as all its copies have.
@@ -132,8 +149,8 @@ fn cloud(facts: &mut BTreeMap<String, String>) {
     facts.extend(of_type.map(|name| ("cloud.instance_type".to_owned(), name)));
 }
 
-/// The kind of the container that this process is in, below the directory `root`.
-fn container(root: &Path, facts: &mut BTreeMap<String, String>) {
+/// The kind of the container that this process is in, below the directory `root`, or in a pod of Kubernetes.
+fn container(root: &Path, is_pod: bool, facts: &mut BTreeMap<String, String>) {
     let below = |path: &str| root.join(path.trim_start_matches('/'));
     // systemd-nspawn, LXC and podman say it themselves.
     let kind = read_to_string(below("/run/systemd/container")).ok();
@@ -142,17 +159,25 @@ fn container(root: &Path, facts: &mut BTreeMap<String, String>) {
         let container = CONTAINERS.iter().find(|(file, _)| below(file).exists());
         container.map(|(_, kind)| (*kind).to_owned())
     };
-    facts.extend(kind.or_else(by_file).map(|kind| (CONTAINER.to_owned(), kind)));
+    let by_variable = || is_pod.then(|| "kubernetes".to_owned());
+    facts.extend(
+        kind.or_else(by_file).or_else(by_variable).map(|kind| (CONTAINER.to_owned(), kind)),
+    );
 }
 
-/// A machine's id is confidential (machine-id(5)): 64 bits of FNV-1a tell machines apart, and do not say
-/// what the 128 bits were.
-fn hashed(id: &str) -> String {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0100_0000_01b3;
-    let bytes = b"knee host ".iter().chain(id.as_bytes());
-    let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
-    format!("{hash:016x}")
+/// What the hashes of ids are for: hashes of other programs, and of other ids, have nothing in common with them.
+const ID_PURPOSE: &[u8] = b"knee: machine id";
+const BOOT_PURPOSE: &[u8] = b"knee: boot id";
+
+/// The first 128 bits of HMAC-SHA256 of the purpose, with the digits of an id as key, as machine-id(5) asks for: the ids of
+/// a machine are confidential. `None` for a text without digits.
+fn keyed_hash(id: &str, purpose: &[u8]) -> Option<String> {
+    let digits: String = id.chars().filter(char::is_ascii_hexdigit).collect();
+    let mut mac = Hmac::<Sha256>::new_from_slice(digits.as_bytes()).ok()?;
+    mac.update(purpose);
+    let hash = mac.finalize().into_bytes();
+    let hash = hash.iter().take(16).fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    (!digits.is_empty()).then_some(hash)
 }
 
 fn cpu(facts: &mut BTreeMap<String, String>) {
@@ -381,10 +406,39 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_id_is_hashed_the_same_each_time() {
-        assert_eq!(hashed("a"), hashed("a"));
-        assert_ne!(hashed("a"), hashed("b"));
-        assert_eq!(hashed("b08dfa6083e7567a1921a715000001fb").len(), 16);
+    fn an_id_is_hashed_as_openssl_does() {
+        // printf %s 'knee: machine id' | openssl dgst -sha256 -hmac b08dfa6083e7567a1921a715000001fb
+        let id = "b08dfa6083e7567a1921a715000001fb";
+        let expected = Some("ed7ffa96935464221a30c1fd3fd96515".to_owned());
+        assert_eq!(keyed_hash(id, ID_PURPOSE), expected);
+        assert_eq!(keyed_hash("b08dfa60-83e7-567a-1921-a715000001fb", ID_PURPOSE), expected);
+        assert_ne!(keyed_hash(id, BOOT_PURPOSE), expected);
+        assert_eq!(keyed_hash("", ID_PURPOSE), None);
+    }
+
+    #[test]
+    fn an_id_in_a_container_counts_where_it_was_mounted() {
+        let root = std::env::temp_dir().join(format!("knee-identity-{}", std::process::id()));
+        for directory in ["etc", "proc/self", "proc/sys/kernel/random"] {
+            std::fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        let write = |file: &str, text: &str| std::fs::write(root.join(file), text).unwrap();
+        write("etc/machine-id", "b08dfa6083e7567a1921a715000001fb\n");
+        write("proc/sys/kernel/random/boot_id", "72bd8c1b-0000-4b7a-9f0d-000000000001\n");
+        let facts = |kind: Option<&str>| {
+            let mut facts = BTreeMap::new();
+            facts.extend(kind.map(|kind| (CONTAINER.to_owned(), kind.to_owned())));
+            identity(&root, &mut facts);
+            facts
+        };
+        assert!(facts(None).contains_key(HOST_ID) && facts(None)[HOST_BOOT].len() == 32);
+        assert!(!format!("{:?}", facts(None)).contains("72bd8c1b"), "no id as it is");
+        assert!(!facts(Some("docker")).contains_key(HOST_ID), "that of the image");
+        assert!(facts(Some("lxc")).contains_key(HOST_ID), "it has its own");
+        let mounted = "36 35 8:1 /etc/machine-id /etc/machine-id ro,relatime - ext4 /dev/sda1 ro\n";
+        write("proc/self/mountinfo", &format!("35 1 0:30 / / rw - overlay overlay rw\n{mounted}"));
+        assert_eq!(facts(Some("kubernetes"))[HOST_ID], facts(None)[HOST_ID]);
+        std::fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]
@@ -414,13 +468,15 @@ mod tests {
     #[test]
     fn a_container_is_known_by_what_it_says_or_by_its_file() {
         let root = std::env::temp_dir().join(format!("knee-container-{}", std::process::id()));
-        let kind = || {
+        let kind_in = |is_pod| {
             let mut facts = BTreeMap::new();
-            container(&root, &mut facts);
+            container(&root, is_pod, &mut facts);
             facts.remove(CONTAINER)
         };
+        let kind = || kind_in(false);
         std::fs::create_dir_all(root.join("run/systemd")).unwrap();
         assert_eq!(kind(), None);
+        assert_eq!(kind_in(true).as_deref(), Some("kubernetes"));
         std::fs::write(root.join(".dockerenv"), "").unwrap();
         assert_eq!(kind().as_deref(), Some("docker"));
         std::fs::write(root.join("run/systemd/container"), "lxc\n").unwrap();

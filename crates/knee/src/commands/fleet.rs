@@ -3,12 +3,14 @@
 use crate::commands::record_file::RecordFile;
 use crate::commands::{archives, nothing_yet, record_location};
 use crate::exit::{Trouble, complain};
-use ::record::{FleetMember, HOST_NAME, Outcome, Run, RunState, RunSummary};
+use crate::launchers::is_recurring_id;
+use ::record::{HOST_NAME, Outcome, Run, RunState, RunSummary};
 use ::report::side_by_side::{FleetHead, SideBySide};
 use analysis::compare::{Fleet, Terms, compare_fleet};
 use clap::Args;
 use findings::Conclusions;
 use findings::format::{count, list};
+use jiff::{SignedDuration, Timestamp};
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct FleetFlag {
@@ -69,7 +71,7 @@ pub fn machines(
             "{id}: runs with figures here: {number}; it takes two{lacks}"
         ))
     })?;
-    let size = members.first().and_then(|run| run.fleet.as_ref()?.size);
+    let size = members.iter().filter_map(|run| run.fleet.as_ref()?.size).max();
     let machines = match size {
         Some(size) if size as usize != runs.len() => {
             format!("{} machines of {}", runs.len(), count(u64::from(size)))
@@ -121,38 +123,32 @@ fn fleet_id(runs: &[RunSummary], name: &str) -> Result<String, Trouble> {
     }
 }
 
-/// The newest run of each rank, by rank; and which ranks have none, or several.
+/// The newest run of each rank in the newest start, by rank; and which ranks have none, or several.
 fn members<'a>(runs: &'a [RunSummary], id: &str) -> (Vec<&'a RunSummary>, Vec<String>) {
-    let member = |run: &'a RunSummary| run.fleet.as_ref().filter(|member| member.id == id);
     let mut newest: Vec<&RunSummary> = Vec::new();
-    let mut repeated: Vec<String> = Vec::new();
-    for run in runs.iter().rev() {
-        let Some(FleetMember { rank, .. }) = member(run) else { continue };
-        let is_newer = newest.iter().any(|newer| {
-            let newer_rank = member(newer).and_then(|member| member.rank);
-            newer_rank == *rank && (rank.is_some() || newer.host == run.host)
-        });
-        if is_newer {
-            let name = rank.map_or_else(|| run.host.clone(), |rank| format!("rank {rank}"));
-            if !repeated.contains(&name) {
-                repeated.push(name);
-            }
-        } else {
-            newest.push(run);
+    let mut repeats: Vec<(&RunSummary, &RunSummary)> = Vec::new();
+    let mut of_fleet: Vec<&RunSummary> = runs.iter().filter(|run| has_id(run, id)).collect();
+    of_fleet.sort_by_key(|run| std::cmp::Reverse((began(run), run.number)));
+    for run in of_fleet {
+        match newest.iter().find(|newer| is_same_rank(newer, run)) {
+            Some(newer) => repeats.push((*newer, run)),
+            None => newest.push(run),
         }
     }
-    newest.sort_by_key(|run| (member(run).and_then(|member| member.rank), run.number));
-    let size = newest.first().and_then(|run| member(run)?.size);
-    let has = |rank: u32| {
-        newest.iter().any(|run| member(run).is_some_and(|member| member.rank == Some(rank)))
-    };
-    let absent: Vec<u32> = (0..size.unwrap_or(0)).filter(|&rank| !has(rank)).collect();
+    let (mut members, mut earlier) = of_newest_start(&newest, &repeats, is_recurring_id(id));
+    members.sort_by_key(|run| (rank(run), run.number));
+    earlier.sort_by_key(|run| (rank(run), run.number));
+    repeats.retain(|(newer, _)| members.iter().any(|run| run.number == newer.number));
+    let sizes = members.iter().filter_map(|run| run.fleet.as_ref()?.size);
     let mut notes = Vec::new();
-    match absent[..] {
-        [] => {}
-        [rank] => notes.push(format!("Rank {rank} has no run here.")),
-        _ => notes.push(format!("Ranks {} have no run here.", list(&ranges(&absent)))),
-    }
+    notes.extend(absent(sizes.max().unwrap_or(0), members.iter().chain(&earlier).copied()));
+    notes.extend(earlier.iter().map(|run| {
+        let (name, number) = (name(run), run.number);
+        format!("{name} has no run of the newest start: run {number} is of an earlier one, and left out.")
+    }));
+    let mut repeated: Vec<String> = repeats.iter().map(|(newer, _)| name(newer)).collect();
+    repeated.sort();
+    repeated.dedup();
     if !repeated.is_empty() {
         let has = if repeated.len() == 1 { "has" } else { "have" };
         notes.push(format!(
@@ -160,22 +156,89 @@ fn members<'a>(runs: &'a [RunSummary], id: &str) -> (Vec<&'a RunSummary>, Vec<St
             list(&repeated)
         ));
     }
-    (newest, notes)
+    (members, notes)
 }
 
-/// `1 to 4`, `7`.
-fn ranges(ranks: &[u32]) -> Vec<String> {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for &rank in ranks {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == rank => *last = rank,
-            _ => ranges.push((rank, rank)),
+fn has_id(run: &RunSummary, id: &str) -> bool {
+    run.fleet.as_ref().is_some_and(|member| member.id == id)
+}
+
+fn rank(run: &RunSummary) -> Option<u32> {
+    run.fleet.as_ref()?.rank
+}
+
+/// Whether two runs of a fleet are of one rank, or of one host where nothing numbers them.
+fn is_same_rank(first: &RunSummary, second: &RunSummary) -> bool {
+    rank(first) == rank(second) && (rank(first).is_some() || first.host == second.host)
+}
+
+/// What a run of a fleet is called by what is known of all of them.
+fn name(run: &RunSummary) -> String {
+    rank(run).map_or_else(|| run.host.clone(), |rank| format!("rank {rank}"))
+}
+
+/// When a run began; the beginning of time where it doesn't say.
+fn began(run: &RunSummary) -> Timestamp {
+    run.started.parse().unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// When a run ended; when it began, where it has not or was cut off.
+fn ended(run: &RunSummary) -> Timestamp {
+    let ended = run.ended.as_ref().and_then(|ended| ended.parse().ok());
+    ended.unwrap_or_else(|| began(run))
+}
+
+/// Between the end of a rank and the beginning of another one of the same start, unless their runs are longer: a pod may
+/// wait for its image, or for another to end.
+const START_GAP_MAX: SignedDuration = SignedDuration::from_mins(10);
+
+/// The `newest` runs of all ranks, the newest first, as those of the newest start and those of earlier ones. `repeats` are
+/// pairs of two runs of one rank, the newer first. The id of one start may be that of another that came long before.
+fn of_newest_start<'a>(
+    newest: &[&'a RunSummary],
+    repeats: &[(&'a RunSummary, &'a RunSummary)],
+    is_recurring: bool,
+) -> (Vec<&'a RunSummary>, Vec<&'a RunSummary>) {
+    let Some(last) = newest.first().map(|run| began(run)) else { return Default::default() };
+    // Where ranks ran again, the others did so about then, or are of the start before.
+    let again = repeats.iter().map(|(newer, _)| began(newer)).min();
+    let before = repeats.iter().map(|(_, older)| began(older)).max();
+    let middle = again.zip(before).map(|(again, before)| before + again.duration_since(before) / 2);
+    let mut members: Vec<&RunSummary> = Vec::new();
+    let (mut first, mut duration_max) = (last, SignedDuration::ZERO);
+    newest.iter().copied().partition(|run| {
+        let is_near = || first.duration_since(ended(run)) <= duration_max.max(START_GAP_MAX);
+        let is_member = began(run) == last
+            || ended(run) > last
+            || middle.map_or_else(|| !is_recurring || is_near(), |middle| began(run) >= middle);
+        if is_member {
+            members.push(run);
+            first = first.min(began(run));
+            duration_max = duration_max.max(ended(run).duration_since(began(run)));
         }
+        is_member
+    })
+}
+
+/// Which of `size` ranks have no run, if any.
+fn absent<'a>(size: u32, runs: impl Iterator<Item = &'a RunSummary>) -> Option<String> {
+    let mut present: Vec<u32> = runs.filter_map(rank).filter(|rank| *rank < size).collect();
+    present.push(size);
+    present.sort_unstable();
+    let (mut ranges, mut next) = (Vec::new(), 0);
+    for rank in present {
+        match rank.saturating_sub(next) {
+            0 => {}
+            1 => ranges.push(next.to_string()),
+            _ => ranges.push(format!("{next} to {}", rank - 1)),
+        }
+        next = rank.saturating_add(1);
     }
-    let text = |(first, last): (u32, u32)| {
-        if first == last { first.to_string() } else { format!("{first} to {last}") }
-    };
-    ranges.into_iter().map(text).collect()
+    match &ranges[..] {
+        [] => None,
+        [rank] if !rank.contains(' ') => Some(format!("Rank {rank} has no run here.")),
+        _ => Some(format!("Ranks {} have no run here.", list(&ranges))),
+    }
 }
 
 /// What each run is called: by its host where these tell them apart, else by its rank and host.
@@ -217,6 +280,7 @@ fn failed(run: &Run, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ::record::FleetMember;
 
     fn run(number: i64, id: &str, rank: Option<u32>, size: Option<u32>) -> RunSummary {
         let mut summary =
@@ -234,6 +298,65 @@ mod tests {
         assert!(id("slurm").unwrap_err().contains("could be slurm-8.0 and slurm-7.0"));
         assert!(id("x").unwrap_err().contains("there is slurm-8.0 and slurm-7.0"));
         assert!(fleet_id(&[], "last").unwrap_err().to_string().contains("docs/fleet.md"));
+    }
+
+    /// A run that began and ended at these minutes.
+    fn at(mut summary: RunSummary, began: i64, ended: i64) -> RunSummary {
+        let moment =
+            |minute| (Timestamp::UNIX_EPOCH + SignedDuration::from_mins(minute)).to_string();
+        summary.started = moment(began);
+        summary.ended = Some(moment(ended));
+        summary
+    }
+
+    fn numbers(runs: &[RunSummary], id: &str) -> (Vec<i64>, Vec<String>) {
+        let (members, notes) = members(runs, id);
+        (members.iter().map(|run| run.number).collect(), notes)
+    }
+
+    #[test]
+    fn a_rank_of_an_earlier_start_is_no_member() {
+        let ranked = |number, rank, began, ended| {
+            at(run(number, "nightly", Some(rank), Some(3)), began, ended)
+        };
+        // Rank 2 has not run on the second day.
+        let day = 24 * 60;
+        let mut runs = [ranked(1, 0, 0, 9), ranked(2, 1, 0, 12), ranked(3, 2, 1, 11)].to_vec();
+        runs.extend([ranked(4, 0, day, day + 9), ranked(5, 1, day + 1, day + 10)]);
+        let (shown, notes) = numbers(&runs, "nightly");
+        assert_eq!(shown, [4, 5]);
+        assert_eq!(
+            notes[0],
+            "rank 2 has no run of the newest start: run 3 is of an earlier one, and left out."
+        );
+        // One after the other in one script: `knee run a; knee run b`.
+        let turns = [ranked(1, 0, 0, 9), ranked(2, 1, 0, 12), ranked(3, 0, 9, 20)];
+        assert_eq!(numbers(&turns, "nightly").0, [3, 2], "rank 1 has not got there");
+        // A pod that failed was started again while the others ran on.
+        let again = [ranked(1, 0, 0, 30), ranked(2, 1, 0, 4), ranked(3, 1, 10, 40)];
+        assert_eq!(numbers(&again, "nightly").0, [1, 3]);
+    }
+
+    #[test]
+    fn an_id_that_recurs_is_no_fleet_of_all_its_starts() {
+        let shown = |id: &str| {
+            let ranked =
+                |number, rank, began, ended| at(run(number, id, Some(rank), Some(3)), began, ended);
+            // The second start had one rank only, and pods of one start wait for each other.
+            numbers(&[ranked(1, 0, 0, 20), ranked(2, 1, 90, 99), ranked(3, 2, 105, 110)], id).0
+        };
+        assert_eq!(shown("kubernetes-knee"), [2, 3]);
+        assert_eq!(shown("open-mpi-1"), [2, 3]);
+        assert_eq!(shown("evaluation"), [1, 2, 3], "a name is given on purpose");
+        assert_eq!(shown("kubernetesque"), [1, 2, 3]);
+    }
+
+    #[test]
+    fn any_number_of_ranks_is_listed_without_counting_them() {
+        let runs = [run(1, "a", Some(7), Some(2)), run(2, "a", Some(0), Some(u32::MAX))];
+        let (shown, notes) = numbers(&runs, "a");
+        assert_eq!(shown, [2, 1]);
+        assert_eq!(notes, ["Ranks 1 to 6 and 8 to 4294967294 have no run here."]);
     }
 
     #[test]

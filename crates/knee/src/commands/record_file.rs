@@ -3,7 +3,7 @@
 use ::record::Location;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const HELP: &str = "Record to use [default: $KNEE_RECORD or your own]";
 const LONG_HELP: &str = "Record to use [default: $KNEE_RECORD or your own]\n\n\
@@ -25,6 +25,12 @@ pub struct RecordFile {
         value_parser = archive()
     )]
     location: Option<Location>,
+}
+
+impl From<PathBuf> for RecordFile {
+    fn from(file: PathBuf) -> RecordFile {
+        RecordFile { location: Some(file.into()) }
+    }
 }
 
 impl RecordFile {

@@ -4,6 +4,7 @@ pub mod custom;
 pub mod flags;
 pub mod labels;
 mod outline;
+mod own_record;
 mod planned;
 
 pub use planned::{planned, planned_in_turns};
@@ -45,6 +46,7 @@ pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
         return outline::print(asked, &record_path(&asked.record_file)?);
     }
     push::check(asked.push.as_ref())?;
+    let asked = &own_record::with_own_record(asked)?;
     let (claimed, unsaved) = measured(asked, command)?;
     let is_recorded = claimed.archive.is_some() && unsaved.is_none();
     let push = push::Measured::new(asked.push.as_ref(), &[(&claimed.run, is_recorded)]);

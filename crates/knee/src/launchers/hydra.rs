@@ -35,7 +35,7 @@ fn position(environment: &Environment<'_>) -> Result<Option<Position>, String> {
     Ok(Some(Position { rank, size, job, host: None }))
 }
 
-/// The name of the job's space of keys. It can be asked for once.
+/// The name of the job's space of keys: asked for once.
 fn job(fd: i32) -> Option<String> {
     static NAME: OnceLock<Option<String>> = OnceLock::new();
     let ask = || {
@@ -46,16 +46,10 @@ fn job(fd: i32) -> Option<String> {
     NAME.get_or_init(ask).clone()
 }
 
-/// Says hello to the proxy, asks for the name of the space of keys, and says goodbye: without that, hydra takes the end of
-/// this process for that of a broken program.
+/// Asks the proxy for the name of the space of keys. There is no hello: whoever said hello has to say goodbye, and the proxy
+/// hears nobody of this rank afterwards. So a script may start knee several times, and another MPI program after it.
 fn space_name(proxy: &UnixStream) -> Option<String> {
-    let hello = asked(proxy, "cmd=init pmi_version=1 pmi_subversion=1\n")?;
-    if value(&hello, "rc") != Some("0") {
-        return None;
-    }
-    let answer = asked(proxy, "cmd=get_my_kvsname\n");
-    let _ = asked(proxy, "cmd=finalize\n");
-    let answer = answer?;
+    let answer = asked(proxy, "cmd=get_my_kvsname\n")?;
     let name = value(&answer, "kvsname")?;
     Some(name.strip_prefix("kvs_").unwrap_or(name).to_owned())
 }
@@ -103,20 +97,19 @@ mod tests {
     #[test]
     fn the_proxy_names_the_job() {
         let (here, there) = UnixStream::pair().unwrap();
-        let answers = &[
-            "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
-            "cmd=my_kvsname kvsname=kvs_811_0_1804_amber\n",
-            "cmd=finalize_ack\n",
-        ];
-        let proxy = proxy(there, answers);
-        assert_eq!(space_name(&here).as_deref(), Some("811_0_1804_amber"));
-        assert_eq!(proxy.join().unwrap()[2], "cmd=finalize");
+        const ANSWER: &str = "cmd=my_kvsname kvsname=kvs_811_0_1804_amber\n";
+        const ANSWERS: &[&str] = &[ANSWER, ANSWER];
+        let proxy = proxy(there, ANSWERS);
+        for _ in 0..2 {
+            assert_eq!(space_name(&here).as_deref(), Some("811_0_1804_amber"));
+        }
+        assert_eq!(proxy.join().unwrap(), ["cmd=get_my_kvsname"; 2], "no goodbye");
     }
 
     #[test]
     fn a_proxy_that_speaks_otherwise_names_nothing() {
         let (here, there) = UnixStream::pair().unwrap();
-        let refused = proxy(there, &["cmd=response_to_init rc=-1\n"]);
+        let refused = proxy(there, &["cmd=failed rc=-1\n"]);
         assert_eq!(space_name(&here), None);
         refused.join().unwrap();
         let (here, there) = UnixStream::pair().unwrap();

@@ -77,6 +77,24 @@ fn three_ranks_of_hydra_are_one_fleet_and_the_slow_one_is_named() {
     knee.assert_no_process_left();
 }
 
+/// hydra's proxy closes a rank's connection after a goodbye, and then names no job.
+#[test]
+fn a_script_of_hydra_may_start_knee_twice() {
+    let knee = Knee::new();
+    if !can("mpiexec.hydra", &["-n", "1", "true"]) {
+        return;
+    }
+    let twice = format!("\"$KNEE\" {MEASURE} && \"$KNEE\" {MEASURE}");
+    let started = came(&mut knee.shell(&format!("exec mpiexec.hydra -n 2 sh -c '{twice}'")));
+    assert_eq!(started.code, Some(0), "{started:?}");
+    let ids: std::collections::BTreeSet<String> =
+        runs(&knee).into_iter().map(|run| run.summary.fleet.unwrap().id).collect();
+    assert_eq!((runs(&knee).len(), ids.len()), (4, 1));
+    let shown = knee.run(&["show", "--fleet", "last"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(shown.out.contains("have several runs under this id"), "{}", shown.out);
+}
+
 #[test]
 fn a_rank_without_a_run_is_named() {
     let knee = Knee::new();

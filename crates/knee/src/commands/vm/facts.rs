@@ -27,7 +27,7 @@ pub fn of_ground(
     // A guest has no identity of its own, and an emulated CPU is called the same everywhere.
     let keys = [
         ("vm.host.kernel", "kernel.release"),
-        ("vm.host.id", HOST_ID),
+        ("vm.host.machine_id", HOST_ID),
         ("vm.host.cpu", "cpu.model"),
     ];
     let of_host =

@@ -53,13 +53,7 @@ fn enclosed<'a>(text: &'a str, before: &str, after: char) -> BTreeSet<&'a str> {
 
 /// Parses a command, with `name` for each variable.
 fn check_command(words: &[String], file: &str) {
-    let plain = |word: &String| match word.split_once("$(") {
-        Some((before, rest)) => {
-            format!("{before}name{}", rest.split_once(')').expect("a closing bracket").1)
-        }
-        None if word.contains('$') => "name".to_owned(),
-        None => word.clone(),
-    };
+    let plain = |word: &String| if word.contains('$') { "name".to_owned() } else { word.clone() };
     let words: Vec<String> =
         ["knee".to_owned()].into_iter().chain(words.iter().map(plain)).collect();
     if let Err(refused) = parse(&words) {
@@ -71,7 +65,7 @@ fn check_command(words: &[String], file: &str) {
 fn commands(script: &str) -> Vec<Vec<String>> {
     let whole_lines = script.replace("\\\n", " ");
     let lines = whole_lines.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-    let simple = lines.flat_map(|line| line.split(" || ")).flat_map(|line| line.split(" && "));
+    let simple = lines.flat_map(|line| line.split([';', '|', '&'])).filter(|part| !part.is_empty());
     let words = simple.map(|command| shlex::split(command).unwrap_or_default());
     words
         .filter_map(|words| {
@@ -90,7 +84,7 @@ fn every_command_of_a_script_is_understood() {
     }
     let batch = commands(&text("slurm/knee.sbatch"));
     let names: Vec<&str> = batch.iter().map(|words| words[0].as_str()).collect();
-    assert_eq!(names, ["run", "compare"]);
+    assert_eq!(names, ["run", "record", "compare"]);
 }
 
 /// The schema has the fields that Kubernetes publishes of a Job and a Secret; of those that the manifests don't use, the
@@ -117,16 +111,22 @@ fn the_job_runs_what_knee_understands_with_what_the_secret_has() {
     let spec = &job["spec"];
     let pod = &spec["template"]["spec"];
     let container = &pod["containers"][0];
-    let words = strings(&container["args"]);
-    check_command(&words, "kubernetes/job.yaml");
-    let at = words.iter().position(|word| word == "--of").unwrap();
-    let ranks: u64 = words[at + 1].parse().unwrap();
+    let script = strings(&container["args"]).join("\n");
+    let all = commands(&script);
+    assert_eq!(all.len(), 2, "it runs and pushes: {all:?}");
+    for words in &all {
+        check_command(words, "kubernetes/job.yaml");
+    }
+    let at = all[0].iter().position(|word| word == "--of").unwrap();
+    let ranks: u64 = all[0][at + 1].parse().unwrap();
     assert_eq!((&spec["completions"], &spec["parallelism"]), (&ranks.into(), &ranks.into()));
     assert_eq!(spec["completionMode"], "Indexed");
     let set = container["env"].as_array().unwrap();
     let set: BTreeSet<&str> = set.iter().map(|entry| entry["name"].as_str().unwrap()).collect();
-    let all = words.join(" ");
-    for name in enclosed(&all, "$(", ')') {
+    for name in enclosed(&script, "\"$", '"')
+        .into_iter()
+        .filter(|name| name.starts_with(char::is_uppercase))
+    {
         assert!(set.contains(name), "{name} is not set");
     }
     let password = set.contains("PGPASSWORD")
@@ -145,7 +145,7 @@ fn the_job_runs_what_knee_understands_with_what_the_secret_has() {
     for item in archive["secret"]["items"].as_array().unwrap() {
         assert!(secret["stringData"][item["key"].as_str().unwrap()].is_string(), "{item}");
         let file = format!("/etc/knee/{}", item["path"].as_str().unwrap());
-        assert!(all.contains(&file), "{file} is read by nothing");
+        assert!(container["env"].to_string().contains(&file), "{file} is read by nothing");
     }
 }
 
@@ -167,7 +167,12 @@ fn the_services_have_their_files_and_passwords() {
         }
     }
     let first_run = &services["first-run"];
-    check_command(&strings(&first_run["command"]), "compose.yaml");
+    let script = strings(&first_run["command"]).join("\n").replace("$$", "$");
+    let all = commands(&script);
+    assert_eq!(all.len(), 2, "a list and a run: {all:?}");
+    for words in &all {
+        check_command(words, "compose.yaml");
+    }
     let build = &first_run["build"];
     let file =
         deploy(build["context"].as_str().unwrap()).join(build["dockerfile"].as_str().unwrap());

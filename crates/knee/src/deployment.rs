@@ -166,14 +166,9 @@ fn the_services_have_their_files_and_passwords() {
             assert!(port.starts_with("127.0.0.1:"), "{name} listens on {port}");
         }
     }
-    let first_run = &services["first-run"];
-    let script = strings(&first_run["command"]).join("\n").replace("$$", "$");
-    let all = commands(&script);
-    assert_eq!(all.len(), 2, "a list and a run: {all:?}");
-    for words in &all {
-        check_command(words, "compose.yaml");
-    }
-    let build = &first_run["build"];
+    let owner = &services["make-archive"];
+    check_command(&strings(&owner["command"]), "compose.yaml");
+    let build = &owner["build"];
     let file =
         deploy(build["context"].as_str().unwrap()).join(build["dockerfile"].as_str().unwrap());
     assert!(file.exists(), "{}", file.display());

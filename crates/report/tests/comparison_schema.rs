@@ -4,7 +4,7 @@ mod fixture;
 
 use analysis::compare::{
     Change, ChangeDetail, ChangeKind, Comparison, Contention, LeftOut, NoRatioReason, Side,
-    TableName, Terms, Verdict, compare, compare_several,
+    TableName, Terms, Verdict, compare, compare_fleet, compare_several,
 };
 use analysis::{CutShort, RateTrend};
 use findings::Conclusions;
@@ -12,7 +12,7 @@ use fixture::{baseline, compared, locks, profile, trajectory};
 use jsonschema::{Registry, Validator};
 use record::{FailureReason, Run, RunState};
 use report::comparison::{Pair, SCHEMA, json};
-use report::side_by_side::SideBySide;
+use report::side_by_side::{FleetHead, SideBySide};
 use serde_json::{Value, json};
 
 const RUN: &str = include_str!("../../../docs/schema/run-2.schema.json");
@@ -149,6 +149,23 @@ fn several() -> [Value; 2] {
     })
 }
 
+/// The machines of a fleet, some of which are unlike the others.
+fn fleet() -> Value {
+    let machines: Vec<Run> = baseline::machines().into_iter().map(|(run, _)| run).collect();
+    let fleet = compare_fleet(&machines.iter().collect::<Vec<_>>(), &TERMS).expect("two machines");
+    let names: Vec<String> = machines.iter().map(|run| run.summary.id.clone()).collect();
+    let missing = vec!["rank 7 is missing.".to_owned()];
+    let head = FleetHead::new("slurm-7.0".to_owned(), &fleet, &names, missing);
+    let runs = [fleet.median.clone()].into_iter().chain(machines);
+    let concluded = |run: Run| {
+        let conclusions = findings::conclude(&run);
+        (run, conclusions)
+    };
+    let runs: Vec<_> = runs.map(concluded).collect();
+    let several = &fleet.several;
+    report::side_by_side::json(&SideBySide { runs: &runs, several, words: &[], fleet: Some(&head) })
+}
+
 #[test]
 fn the_published_schema_is_that_of_the_number() {
     let schema: Value = serde_json::from_str(COMPARISON).unwrap();
@@ -164,8 +181,25 @@ fn every_comparison_is_what_the_schema_says() {
     let schema = published();
     let (runs, alike) = compared::alike();
     let all = [with_everything(), value(&runs, &alike)].into_iter().chain(analysed());
-    for value in all.chain(several()) {
+    for value in all.chain(several()).chain([fleet()]) {
         holds(&schema, &value);
+    }
+}
+
+#[test]
+fn the_machines_of_a_fleet_are_what_the_schema_says() {
+    let value = fleet();
+    let outliers = value["fleet"]["outliers"].as_array().unwrap();
+    assert!(!outliers.is_empty(), "the test needs one");
+    assert_eq!(
+        value["fleet"]["names"].as_array().unwrap().len(),
+        value["runs"].as_array().unwrap().len()
+    );
+    let schema = published();
+    for pointer in ["/fleet", "/fleet/outliers/0", "/fleet/outliers/0/series/0"] {
+        let mut changed = value.clone();
+        changed.pointer_mut(pointer).unwrap()["another"] = json!(1);
+        assert!(schema.validate(&changed).is_err(), "{pointer}");
     }
 }
 

@@ -114,14 +114,41 @@ fn an_interrupted_run_is_resumed() {
         archive.reopen(number).unwrap();
         let resumed = archive.load(number).unwrap();
         assert_eq!(resumed.cells, [cell(2), cell(0)], "in the order in which they ended");
+        assert_eq!(resumed.summary.state, RunState::Open);
         assert_eq!((resumed.summary.ended, resumed.host_after), (None, None));
+        assert_eq!(resumed.warnings, ending(RunState::Interrupted).warnings);
         archive.commit(number, &cell(1)).unwrap();
+        archive.commit(number, &cell(3)).unwrap();
+        archive.finish(number, &ending(RunState::Complete)).unwrap();
+        let whole = archive.load(number).unwrap();
+        assert_eq!(whole.cells, [cell(2), cell(0), cell(1), cell(3)]);
+        assert_eq!(whole.summary.cells_ended, 4);
+        assert!(matches!(archive.reopen(number), Err(Error::RunComplete { .. })));
         assert!(matches!(
-            archive.commit(number, &cell(0)),
+            archive.finish(number, &ending(RunState::Interrupted)),
+            Err(Error::RunNotOpen { state: RunState::Complete, .. })
+        ));
+    });
+}
+
+#[test]
+fn the_same_cell_or_run_is_never_there_twice() {
+    each(|archive| {
+        let number = archive.begin(&run("0123456789abcdef", 4)).unwrap();
+        archive.commit(number, &cell(0)).unwrap();
+        let again = Cell { elapsed_ns: 7, ..cell(0) };
+        assert!(matches!(
+            archive.commit(number, &again),
             Err(Error::CellTwice { sequence: 0, .. })
         ));
-        archive.finish(number, &ending(RunState::Complete)).unwrap();
-        assert_eq!(archive.load(number).unwrap().summary.cells_ended, 3);
+        assert!(matches!(
+            archive.begin(&run("0123456789abcdef", 4)),
+            Err(Error::RunTwice { id, .. }) if id == "0123456789abcdef"
+        ));
+        let second_run = archive.begin(&run("fedcba9876543210", 4)).unwrap();
+        archive.commit(second_run, &cell(0)).unwrap();
+        assert_eq!(archive.load(number).unwrap().cells, [cell(0)]);
+        assert_eq!(archive.load(second_run).unwrap().cells, [cell(0)]);
     });
 }
 
@@ -145,10 +172,13 @@ fn runs_have_names_and_are_deleted() {
     each(|archive| {
         let ids = ["a3f1000000000000", "a3f2000000000000", "7777000000000000"];
         let numbers = ids.map(|id| archive.begin(&run(id, 0)).unwrap());
-        assert!(matches!(archive.begin(&run(ids[0], 0)), Err(Error::RunTwice { .. })));
+        assert_eq!(archive.baselines().unwrap(), []);
+        assert_eq!(archive.resolve(&numbers[1].to_string()).unwrap(), numbers[1]);
         assert_eq!(archive.resolve("last").unwrap(), numbers[2]);
         assert_eq!(archive.resolve("a3f1").unwrap(), numbers[0]);
-        assert!(matches!(archive.resolve("a3f"), Err(Error::AmbiguousRun { .. })));
+        assert!(
+            matches!(archive.resolve("a3f"), Err(Error::AmbiguousRun { matches, .. }) if matches.len() == 2)
+        );
         archive.set_baseline("main", numbers[0]).unwrap();
         archive.set_baseline("main", numbers[2]).unwrap();
         archive.set_baseline("Before", numbers[0]).unwrap();
@@ -157,6 +187,8 @@ fn runs_have_names_and_are_deleted() {
         archive.delete(numbers[2]).unwrap();
         assert_eq!(archive.resolve("last").unwrap(), numbers[1]);
         assert_eq!(archive.baselines().unwrap(), named[..1]);
+        let deleted = numbers[2].to_string();
+        assert!(matches!(archive.resolve(&deleted), Err(Error::NoSuchRun { .. })));
         assert!(
             archive.begin(&run("0123456789abcdef", 0)).unwrap() > numbers[2],
             "none is given again"

@@ -1,100 +1,14 @@
-//! The life of runs in a record: begun, interrupted, resumed, complete, named, deleted.
+//! The life of a record in a file: made, read, deleted from. What every archive does with runs is tested for files and
+//! databases alike, in `archive-postgres/tests/postgres/contract.rs`.
 
 use crate::common::{
-    RECORD, arguments, assert_unchanged, cell, cells, contents, ending, integrity, make_record, run,
+    RECORD, arguments, assert_unchanged, cells, contents, ending, integrity, make_record, run,
 };
 use record::{Archive, Error, RunState, RunWriter, SqliteArchive, default_path};
 use std::env;
 use std::fs;
 use std::process::Command;
 use tempfile::tempdir;
-
-#[test]
-fn an_interrupted_run_is_resumed() {
-    let directory = tempdir().unwrap();
-    let path = directory.path().join("knee.db");
-    let mut archive = SqliteArchive::open(&path).unwrap();
-    let number = archive.begin(&run("0123456789abcdef", 4)).unwrap();
-    archive.commit(number, &cell(2)).unwrap();
-    archive.commit(number, &cell(0)).unwrap();
-    archive.finish(number, &ending(RunState::Interrupted)).unwrap();
-    drop(archive);
-
-    let mut archive = SqliteArchive::open(&path).unwrap();
-    assert!(matches!(
-        archive.commit(number, &cell(1)),
-        Err(Error::RunNotOpen { state: RunState::Interrupted, .. })
-    ));
-    archive.reopen(number).unwrap();
-    let resumed = archive.load(number).unwrap();
-    assert_eq!(resumed.cells, [cell(2), cell(0)], "in the order in which they ended");
-    assert_eq!(resumed.summary.state, RunState::Open);
-    assert_eq!((resumed.summary.ended, resumed.host_after), (None, None));
-    assert_eq!(resumed.warnings, ending(RunState::Interrupted).warnings);
-    archive.commit(number, &cell(1)).unwrap();
-    archive.commit(number, &cell(3)).unwrap();
-    archive.finish(number, &ending(RunState::Complete)).unwrap();
-
-    let whole = archive.load(number).unwrap();
-    assert_eq!(whole.cells, [cell(2), cell(0), cell(1), cell(3)]);
-    assert_eq!(whole.summary.cells_ended, 4);
-    assert!(matches!(archive.reopen(number), Err(Error::RunComplete { .. })));
-    assert!(matches!(
-        archive.finish(number, &ending(RunState::Interrupted)),
-        Err(Error::RunNotOpen { state: RunState::Complete, .. })
-    ));
-}
-
-#[test]
-fn the_same_cell_or_run_is_never_there_twice() {
-    let directory = tempdir().unwrap();
-    let mut archive = SqliteArchive::open(directory.path().join("knee.db")).unwrap();
-    let number = archive.begin(&run("0123456789abcdef", 4)).unwrap();
-    archive.commit(number, &cell(0)).unwrap();
-    let mut again = cell(0);
-    again.elapsed_ns = 7;
-    assert!(matches!(archive.commit(number, &again), Err(Error::CellTwice { sequence: 0, .. })));
-    assert!(matches!(
-        archive.begin(&run("0123456789abcdef", 4)),
-        Err(Error::RunTwice { id, .. }) if id == "0123456789abcdef"
-    ));
-    let second_run = archive.begin(&run("fedcba9876543210", 4)).unwrap();
-    archive.commit(second_run, &cell(0)).unwrap();
-    assert_eq!(archive.load(number).unwrap().cells, [cell(0)]);
-    assert_eq!(archive.load(second_run).unwrap().cells, [cell(0)]);
-}
-
-#[test]
-fn what_is_not_there_is_reported_as_absent() {
-    let directory = tempdir().unwrap();
-    let mut archive = SqliteArchive::open(directory.path().join("knee.db")).unwrap();
-    assert!(matches!(archive.resolve("last"), Err(Error::EmptyRecord { .. })));
-    let absent = |result: Result<(), Error>| matches!(result, Err(Error::NoSuchRun { run, .. }) if run == "7");
-    assert!(absent(archive.commit(7, &cell(0))));
-    assert!(absent(archive.finish(7, &ending(RunState::Complete))));
-    assert!(absent(archive.reopen(7)));
-    assert!(absent(archive.delete(7)));
-    assert!(absent(archive.load(7).map(drop)));
-}
-
-#[test]
-fn runs_are_named_by_number_id_and_last() {
-    let directory = tempdir().unwrap();
-    let mut archive = SqliteArchive::open(directory.path().join("knee.db")).unwrap();
-    for id in ["a3f1000000000000", "a3f2000000000000", "7777000000000000"] {
-        archive.begin(&run(id, 0)).unwrap();
-    }
-    assert_eq!(archive.resolve("last").unwrap(), 3);
-    assert_eq!(archive.resolve("2").unwrap(), 2);
-    assert_eq!(archive.resolve("a3f1").unwrap(), 1);
-    assert!(
-        matches!(archive.resolve("a3f"), Err(Error::AmbiguousRun { matches, .. }) if matches.len() == 2)
-    );
-    archive.delete(3).unwrap();
-    assert_eq!(archive.resolve("last").unwrap(), 2);
-    assert!(matches!(archive.resolve("3"), Err(Error::NoSuchRun { .. })));
-    assert_eq!(archive.begin(&run("0123456789abcdef", 0)).unwrap(), 4, "3 is not given again");
-}
 
 #[test]
 fn a_deleted_run_is_gone_and_its_pages_are_free() {
@@ -215,22 +129,4 @@ fn child_shows_the_default_path() {
     if env::var_os(RECORD).is_some() {
         println!("default: {}", default_path().unwrap().display());
     }
-}
-
-#[test]
-fn a_baseline_is_one_run_until_another_takes_its_name_or_it_is_deleted() {
-    let directory = tempdir().unwrap();
-    let path = directory.path().join("knee.db");
-    let mut archive = SqliteArchive::open(&path).unwrap();
-    let first = archive.begin(&run("0123456789abcdef", 4)).unwrap();
-    let second = archive.begin(&run("fedcba9876543210", 4)).unwrap();
-    assert_eq!(archive.baselines().unwrap(), []);
-    archive.set_baseline("release", first).unwrap();
-    archive.set_baseline("main", first).unwrap();
-    archive.set_baseline("main", second).unwrap();
-    let named = [("main".to_owned(), second), ("release".to_owned(), first)];
-    assert_eq!(SqliteArchive::open_read_only(&path).unwrap().baselines().unwrap(), named);
-    assert!(matches!(archive.set_baseline("x", 99), Err(Error::NoSuchRun { .. })));
-    archive.delete(first).unwrap();
-    assert_eq!(archive.baselines().unwrap(), [("main".to_owned(), second)]);
 }

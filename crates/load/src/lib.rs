@@ -55,7 +55,7 @@ use crate::tally::Interval;
 use crate::worker::{Measured, Start, Worker};
 use rustix::io::Errno;
 use std::num::NonZero;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -76,7 +76,8 @@ pub fn run(
 }
 
 /// Does this process's [share](Plan::share) of a load, and returns what it measured, to be [added](Part::add) to what the
-/// others did. When the connections are open, `agree` says when all begin, or that none does.
+/// others did. When the connections are open, or can't be, `agree` is told which, and says when all begin, or that none
+/// does.
 ///
 /// # Errors
 /// As [`run`]; [`Error::CalledOff`] if none begins.
@@ -84,7 +85,7 @@ pub fn run_share(
     plan: &Plan,
     stop: &AtomicBool,
     on_tick: Option<&mut dyn FnMut(&Tick)>,
-    agree: &mut dyn FnMut() -> Option<Instant>,
+    agree: &mut dyn FnMut(bool) -> Option<Instant>,
 ) -> Result<Part, Error> {
     let plan = Plan { keeps_intervals: true, ..plan.clone() };
     measure(&plan, stop, on_tick, Some(agree))
@@ -94,7 +95,7 @@ fn measure(
     plan: &Plan,
     stop: &AtomicBool,
     mut on_tick: Option<&mut dyn FnMut(&Tick)>,
-    agree: Option<&mut dyn FnMut() -> Option<Instant>>,
+    agree: Option<&mut dyn FnMut(bool) -> Option<Instant>>,
 ) -> Result<Part, Error> {
     // A thread without a connection would have nothing to do.
     let threads_max = (plan.connections / plan.share.ranks.max(1)).max(1);
@@ -119,8 +120,11 @@ fn measure(
             })
             .collect();
         drop(sender);
-        let is_called_off =
-            agree.is_some_and(|agree| gate.is_ready() && !gate.open_at(agree(), clock));
+        let is_called_off = agree.is_some_and(|agree| {
+            let is_ready = gate.is_ready();
+            let begin = agree(is_ready);
+            is_ready && !gate.open_at(begin, clock)
+        });
         for interval in receiver {
             let whole = series.add(interval);
             let reported = series.ticks.len() - whole;
@@ -225,7 +229,7 @@ impl Gate {
 
 /// What this thread measured; none if another one could not begin.
 fn thread(start: Start<'_>, gate: &Gate) -> Result<Option<Measured>, Error> {
-    let (plan, clock, number) = (start.plan, start.clock, start.number);
+    let (plan, stop, clock, number) = (start.plan, start.stop, start.clock, start.number);
     let failed = |what: &str, error: Errno| match error {
         Errno::CONNREFUSED => Error::Refused(plan.target.address),
         _ => Error::Failed(format!("{what}: {error}")),
@@ -240,17 +244,22 @@ fn thread(start: Start<'_>, gate: &Gate) -> Result<Option<Measured>, Error> {
     let begin_ns = gate.wait(opened.is_ok(), clock);
     let mut worker = opened?;
     let Some(begin_ns) = begin_ns else { return Ok(None) };
-    let start_late_ns = sleep_until(begin_ns, clock);
+    let start_late_ns = sleep_until(begin_ns, clock, stop);
     let warm_up_ns = i64::try_from(plan.warm_up.as_nanos()).unwrap_or(i64::MAX / 4);
     worker.run(begin_ns + warm_up_ns).map_err(|error| failed("waiting for replies", error))?;
     Ok(Some(worker.measured(start_late_ns)))
 }
 
-/// Sleeps until a start that lies ahead, and returns how late it is then.
-fn sleep_until(begin_ns: i64, clock: Stopwatch) -> u64 {
-    let ahead_ns = begin_ns - clock.now_ns();
-    std::thread::sleep(Duration::from_nanos(u64::try_from(ahead_ns).unwrap_or(0)));
-    u64::try_from(clock.now_ns() - begin_ns).unwrap_or(0)
+/// Sleeps until a start that lies ahead, and returns how late it is then; not longer than until `stop` is set.
+fn sleep_until(begin_ns: i64, clock: Stopwatch, stop: &AtomicBool) -> u64 {
+    const STOP_NOTICED_NS: i64 = 50_000_000;
+    loop {
+        let ahead_ns = begin_ns - clock.now_ns();
+        if ahead_ns <= 0 || stop.load(Ordering::Relaxed) {
+            return u64::try_from(-ahead_ns).unwrap_or(0);
+        }
+        std::thread::sleep(Duration::from_nanos(ahead_ns.min(STOP_NOTICED_NS) as u64));
+    }
 }
 
 /// Pins this thread if the plan says so, and has the kernel wake it without slack.

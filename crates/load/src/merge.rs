@@ -43,6 +43,7 @@ struct KeptInterval {
     /// Empty where there is none.
     latency: String,
     service: String,
+    given_up: String,
 }
 
 /// The intervals of all threads, added up as they arrive.
@@ -79,6 +80,7 @@ impl Series {
         sum.under_way += interval.under_way;
         add_some(&mut sum.latencies, interval.latencies);
         add_some(&mut sum.services, interval.services);
+        add_some(&mut sum.given_up, interval.given_up);
         let before = self.ticks.len();
         while self.open.front().is_some_and(|(ended, _)| *ended == self.threads) {
             self.end_first();
@@ -119,6 +121,7 @@ impl Series {
                 late: interval.late,
                 latency: interval.latencies.as_ref().map(encode).unwrap_or_default(),
                 service: interval.services.as_ref().map(encode).unwrap_or_default(),
+                given_up: interval.given_up.as_ref().map(encode).unwrap_or_default(),
             });
         }
         self.ticks.push(tick);
@@ -223,9 +226,7 @@ impl Part {
         sum.service = if self.is_planned { quantiles(&self.service) } else { sum.latency.clone() };
         sum.connect = quantiles(&self.connect);
         if !self.given_up.is_empty() {
-            let mut at_least = self.given_up.clone();
-            add(&mut at_least, &self.latency);
-            sum.latency_at_least = Some(quantiles(&at_least));
+            sum.latency_at_least = Some(quantiles(&self.at_least()));
         }
         if self.keeps_intervals {
             sum.intervals = self.interval_outcomes(elapsed_s);
@@ -233,16 +234,24 @@ impl Part {
         sum
     }
 
+    /// The latencies, with the waits of requests that were given up or never sent.
+    fn at_least(&self) -> Histogram<u64> {
+        let mut all = self.latency.clone();
+        add(&mut all, &self.given_up);
+        all
+    }
+
     /// The whole intervals. The last one has also what came after it: of an interval that the end cut short, and the
     /// replies that were waited for. So the distributions of all intervals add up to those of the load.
     fn interval_outcomes(&self, elapsed_s: f64) -> Vec<IntervalOutcome> {
         let whole = whole_intervals(self.intervals.len(), self.interval_s, elapsed_s);
         let whole = whole.max(usize::from(!self.intervals.is_empty()));
-        let mut latency_rest = self.latency.clone();
+        let mut latency_rest = self.at_least();
         let mut service_rest = self.service.clone();
         let mut all = Vec::new();
         for (index, kept) in self.intervals[..whole].iter().enumerate() {
             let (mut latency, mut service) = (decoded(&kept.latency), decoded(&kept.service));
+            add(&mut latency, &decoded(&kept.given_up));
             // What an interval has, the whole has.
             let _ = latency_rest.subtract(&latency);
             let _ = service_rest.subtract(&service);
@@ -258,7 +267,7 @@ impl Part {
                 errors: kept.tick.errors,
                 late: kept.late,
                 latency: quantiles(&latency),
-                service: if self.is_planned { quantiles(&service) } else { quantiles(&latency) },
+                service: quantiles(&service),
             });
         }
         all
@@ -278,6 +287,7 @@ impl KeptInterval {
         let latencies = added(&mut self.latency, &more.latency);
         self.tick.set_latencies(latencies.as_ref());
         added(&mut self.service, &more.service);
+        added(&mut self.given_up, &more.given_up);
     }
 }
 
@@ -306,7 +316,8 @@ impl Part {
     /// # Errors
     /// What is wrong with one of them.
     pub fn check(&self) -> Result<(), String> {
-        let packed = self.intervals.iter().flat_map(|kept| [&kept.latency, &kept.service]);
+        let packed =
+            self.intervals.iter().flat_map(|kept| [&kept.latency, &kept.service, &kept.given_up]);
         packed.filter(|text| !text.is_empty()).try_for_each(|text| decode(text).map(drop))
     }
 }
@@ -397,6 +408,7 @@ pub(crate) fn quantiles(histogram: &Histogram<u64>) -> Quantiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::Kind;
     use crate::plan::{Arrivals, Plan, Shape, Target};
     use crate::reply::Whole;
     use crate::tally::{InFlight, Tally};
@@ -469,6 +481,10 @@ mod tests {
             let took_ns = base_ns as i64 * (n + 1);
             let request = InFlight { intended_ns: now_ns, sent_ns: now_ns + took_ns / 2 };
             tally.sent(&request);
+            if n == 3 {
+                tally.lost(&request, Kind::Timeout, now_ns + 9 * took_ns);
+                continue;
+            }
             tally.reply(&request, &whole, now_ns + took_ns);
         }
         for interval in receiver.try_iter() {
@@ -501,21 +517,20 @@ mod tests {
         let lengths: Vec<f64> =
             outcome.intervals.iter().map(|interval| interval.length_s).collect();
         assert_eq!(lengths, [0.5, 0.5], "what the end cuts short is no interval of its own");
+        let at_least = outcome.latency_at_least.as_ref().unwrap();
         for (whole, quantiles_in) in [
-            (
-                &outcome.latency,
-                (|interval| &interval.latency) as fn(&IntervalOutcome) -> &Quantiles,
-            ),
+            (at_least, (|interval| &interval.latency) as fn(&IntervalOutcome) -> &Quantiles),
             (&outcome.service, |interval| &interval.service),
         ] {
             let mut all = histogram();
             for interval in &outcome.intervals {
                 add(&mut all, &decode(&quantiles_in(interval).histogram).unwrap());
             }
-            assert_eq!(all.len(), 26);
+            assert_eq!(all.len(), whole.count);
             assert_eq!(quantiles(&all).histogram, whole.histogram);
         }
-        assert_eq!(outcome.intervals[0].replies, 10);
+        assert_eq!((at_least.count, outcome.latency.count), (26, 24));
+        assert_eq!((outcome.intervals[0].replies, outcome.intervals[0].latency.count), (8, 10));
     }
 
     /// Four threads are the same as four processes of one, which come as text.
@@ -536,7 +551,7 @@ mod tests {
         let counts = |outcome: &Outcome| {
             let mut all = json!(outcome);
             // Of a histogram that was text, the extremes are known as finely as all else.
-            for key in ["latency", "service", "connect", "series"] {
+            for key in ["latency", "latency_at_least", "service", "connect", "series"] {
                 all.as_object_mut().unwrap().remove(key);
             }
             all

@@ -320,7 +320,7 @@ pub struct IntervalOutcome {
     pub errors: u64,
     /// Requests that were sent late in it: see [`Outcome::late`].
     pub late: u64,
-    /// As [`Outcome::latency`].
+    /// As [`Outcome::latency_at_least`], or where no request was given up as [`Outcome::latency`].
     pub latency: Quantiles,
     /// As [`Outcome::service`].
     pub service: Quantiles,

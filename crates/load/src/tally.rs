@@ -38,6 +38,8 @@ pub(crate) struct Interval {
     pub latencies: Option<Histogram<u64>>,
     /// Their service times, if the intervals are kept; absent in a closed loop, where they would equal `latencies`.
     pub services: Option<Histogram<u64>>,
+    /// How long the requests had waited that were given up in it, if the intervals are kept.
+    pub given_up: Option<Histogram<u64>>,
 }
 
 /// What one thread counts.
@@ -186,7 +188,12 @@ impl Tally {
     /// Records how long a request waited that gets no reply.
     pub(crate) fn gave_up(&mut self, intended_ns: i64, now_ns: i64) {
         if intended_ns >= self.zero_ns {
-            self.given_up.saturating_record((now_ns - intended_ns).max(1) as u64);
+            let waited_ns = (now_ns - intended_ns).max(1) as u64;
+            self.given_up.saturating_record(waited_ns);
+            if self.in_time && self.keeps_intervals {
+                let given_up = self.interval.given_up.get_or_insert_with(histogram);
+                given_up.saturating_record(waited_ns);
+            }
         }
     }
 

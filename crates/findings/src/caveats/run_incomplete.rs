@@ -112,7 +112,7 @@ fn completion(context: &Context<'_>) -> Completion {
     match run.summary.state {
         RunState::Complete => Completion::Nothing,
         _ if !run.plan.paired_with.is_empty() => Completion::MeasureBoth,
-        _ if run.host_before.is_guest() => Completion::MeasureAgain,
+        _ if run.host_before.is_guest() || run.is_load() => Completion::MeasureAgain,
         _ if !run.summary.origin.is_empty() => Completion::ResumeElsewhere,
         _ if is_elsewhere => Completion::ResumeOnHost,
         _ if has_changed || run.summary.number == 0 => Completion::MeasureAgain,

@@ -186,7 +186,7 @@ fn goes_on(archive: &SqliteArchive, run: &RunSummary) -> bool {
         return false;
     }
     match archive.load(run.number) {
-        Ok(run) => run.plan.paired_with.is_empty() && !run.host_before.is_guest(),
+        Ok(run) => run.plan.paired_with.is_empty() && !run.host_before.is_guest() && !run.is_load(),
         Err(error) => {
             complain(&format!("knee: run {} is passed over: {error}", run.number));
             false
@@ -208,6 +208,9 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
     }
     if run.host_before.is_guest() {
         return refused("it was measured in a guest of `knee vm`, which is gone".to_owned());
+    }
+    if run.is_load() {
+        return refused("it is a load, which is over".to_owned());
     }
     if !run.plan.paired_with.is_empty() {
         return refused(format!("its cells took turns with those of run {}", run.plan.paired_with));

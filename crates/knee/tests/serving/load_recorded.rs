@@ -2,9 +2,10 @@
 
 use crate::common::{Knee, wait_until};
 use crate::load::Server;
-use record::{Archive, Run, SqliteArchive, WorkloadRole};
+use record::{Archive, Run, RunState, SqliteArchive, WorkloadRole};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::net::TcpListener;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
 
@@ -38,8 +39,10 @@ fn each_interval_is_a_round_of_a_run_that_has_the_whole_distribution() {
     assert_eq!(key.subject, server.url().strip_prefix("http://").unwrap());
     assert_eq!(key.point, 10);
     assert_eq!(key.parameters["rate"], "500");
-    assert_eq!(operations(&run, "latency"), message["replies"].as_u64().unwrap());
-    assert!(run.cells.iter().all(|cell| cell.metrics.iter().any(|metric| metric.name == "p99")));
+    let due = ["requests", "unsent"].map(|key| message[key].as_u64().unwrap());
+    assert_eq!(operations(&run, "latency"), due.iter().sum::<u64>());
+    assert_eq!(operations(&run, "p99"), 0, "25 requests of an interval have no 99th percentile");
+    assert_eq!(operations(&run, "whole p99"), due.iter().sum::<u64>());
     let shown = knee.run(&["show", "last", "--all"]);
     assert_eq!(shown.code, Some(0), "{shown:?}");
     // The distribution of all intervals together.
@@ -64,6 +67,25 @@ fn loads_of_servers_of_one_name_are_compared() {
     assert!(!text.out.contains("knee ab") && !text.out.contains("--rounds"), "{}", text.out);
 }
 
+/// A server that answers nothing but a client's first request: all the others are given up.
+#[test]
+fn requests_without_a_reply_count_with_the_time_that_they_waited() {
+    let knee = Knee::new();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let words = "--rate 100 --duration 400ms --interval 100ms --timeout 100ms --record";
+    let words: Vec<&str> = ["load", &url].into_iter().chain(words.split(' ')).collect();
+    let came = knee.run(&words);
+    assert_eq!(came.code, Some(1), "no reply came: {came:?}");
+    let run = knee.last_run();
+    assert_eq!(operations(&run, "latency"), 40);
+    assert_eq!(operations(&run, "replies"), 0);
+    let metrics = run.cells.iter().flat_map(|cell| &cell.metrics);
+    let max_ns = metrics.filter(|metric| metric.name == "longest").map(|metric| metric.samples[0]);
+    assert!(max_ns.fold(0.0, f64::max) >= 1e8);
+    assert!(run.warnings.iter().any(|warning| warning.what.contains("lower bounds")));
+}
+
 #[test]
 fn dead_connections_are_the_axis() {
     let (knee, server) = (Knee::new(), Server::start());
@@ -78,7 +100,7 @@ fn dead_connections_are_the_axis() {
 #[test]
 fn a_signal_keeps_what_was_measured() {
     let (knee, server) = (Knee::new(), Server::start());
-    let words = ["load", &server.url(), "--duration", "1h", "--interval", "20ms", "--record"];
+    let words = ["load", &server.url(), "--duration", "10m", "--interval", "200ms", "--record"];
     let child = knee.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("it is under way", || server.requests.load(Ordering::SeqCst) > 100);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -86,6 +108,10 @@ fn a_signal_keeps_what_was_measured() {
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     let run = knee.last_run();
     assert!(operations(&run, "latency") > 100);
+    assert_eq!(run.summary.state, RunState::Interrupted);
+    assert_eq!(run.plan.cells.len(), 3_000, "ten minutes of 200 ms each");
+    let came = knee.run(&["run", "--resume"]);
+    assert!(came.code != Some(0) && came.err.lines().count() == 1, "{came:?}");
     let interrupted = run.warnings.iter().any(|warning| warning.what.contains("interrupted after"));
     assert!(interrupted, "{:?}", run.warnings);
 }

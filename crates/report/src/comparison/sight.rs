@@ -35,8 +35,9 @@ pub fn of_another_run(comparison: &Comparison, plan: &Plan, subject: &str) -> Op
 
 /// What gives a load so many intervals.
 pub(super) fn longer_load(run: &Run, rounds: u32) -> String {
-    let seconds = (u64::from(rounds) * run.plan.measure_ms).div_ceil(1_000);
-    format!("both with --duration {seconds}s or longer")
+    let interval_ms = run.plan.measure_ms.max(1);
+    let seconds = (u64::from(rounds) * interval_ms).div_ceil(1_000);
+    format!("both with --duration {seconds}s --interval {interval_ms}ms")
 }
 
 /// Rounds that `knee ab` measures where none are named.

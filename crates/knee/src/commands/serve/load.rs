@@ -7,7 +7,7 @@ mod report;
 mod server;
 mod text;
 
-use crate::exit::{Exit, Trouble};
+use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_json};
 use crate::usage;
 use ::load::{Arrivals, Plan, Shape, Target, Url, loopback_sources};
@@ -154,7 +154,7 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     };
     let pushed = kept?.map_or(Exit::Done, Kept::push);
     printed?;
-    let exit = exit(&measured.points);
+    let exit = exit(&measured);
     Ok(if exit == Exit::Done { pushed } else { exit })
 }
 
@@ -162,6 +162,8 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
 #[derive(Debug)]
 struct Measured {
     points: Vec<Point>,
+    /// How many there were to be.
+    points_planned: usize,
     /// What disturbed the machine.
     disturbances: Vec<Warning>,
 }
@@ -182,7 +184,13 @@ fn measured(dead: &[u64], plan: &Plan, stop: &Stop) -> Result<Measured, Trouble>
                     "interrupted while dead connections were opened: there was no load yet",
                 ));
             }
-            Err(error) => return Err(failed(&error)),
+            Err(error) if points.is_empty() => return Err(failed(&error)),
+            Err(error) => {
+                // Those before it are shown and kept.
+                let what = failed(&error).to_string();
+                complain(&format!("knee: with {} dead: {what}", number.unwrap_or(0)));
+                break;
+            }
         }
         if stop.is_requested() {
             break;
@@ -194,7 +202,8 @@ fn measured(dead: &[u64], plan: &Plan, stop: &Stop) -> Result<Measured, Trouble>
         last.outcome.stopped = true;
     }
     let disturbances = watcher.disturbances();
-    Ok(Measured { points, disturbances })
+    let points_planned = numbers.len();
+    Ok(Measured { points, points_planned, disturbances })
 }
 
 fn failed(error: &::load::Error) -> Trouble {
@@ -230,10 +239,13 @@ fn await_server(address: SocketAddr, wait: Duration, stop: &Stop) -> Result<(), 
 }
 
 /// Interrupted, done, or failed where no reply came at all.
-fn exit(points: &[Point]) -> Exit {
+fn exit(measured: &Measured) -> Exit {
+    let points = &measured.points;
     if points.iter().any(|point| point.outcome.stopped) {
         Exit::Interrupted
-    } else if points.iter().all(|point| point.outcome.replies == 0) {
+    } else if points.len() < measured.points_planned
+        || points.iter().all(|point| point.outcome.replies == 0)
+    {
         Exit::Failed
     } else {
         Exit::Done
@@ -261,6 +273,7 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
     };
     let sessions = matches!(shape, Shape::Sessions(_));
     sizes(ask)?;
+    let is_recording = ask.record.is_recording();
     Ok(Plan {
         shape,
         connections: ask.connections as usize,
@@ -276,8 +289,8 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
         pipeline: ask.pipeline as usize,
         ends_if_refused: true,
         sources: sources(ask, &target)?,
-        interval: ask.interval.unwrap_or_else(|| usual_interval(duration)),
-        keeps_intervals: ask.record.is_recording(),
+        interval: ask.interval.unwrap_or_else(|| usual_interval(duration, is_recording)),
+        keeps_intervals: is_recording,
         ..Plan::new(target)
     })
 }
@@ -316,11 +329,13 @@ fn sources(ask: &Load, target: &Target) -> Result<Vec<IpAddr>, String> {
     Ok(loopback_sources(number as usize))
 }
 
-/// Five seconds, as httperf has it, or the longest round one of which there are eight.
-fn usual_interval(duration: Option<Duration>) -> Duration {
+/// Five seconds, as httperf has it, or the longest round one of which there are eight. Of a recorded load a second at
+/// most: then loads of different length have the same interval, and can be compared.
+fn usual_interval(duration: Option<Duration>, is_recorded: bool) -> Duration {
     const ROUND_MS: [u64; 9] = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
     let Some(duration) = duration else { return Duration::from_secs(1) };
     let max_ms = duration.as_millis() as u64 / 8;
+    let max_ms = if is_recorded { max_ms.min(1_000) } else { max_ms };
     let ms = ROUND_MS.iter().rev().find(|ms| **ms <= max_ms).unwrap_or(&ROUND_MS[0]);
     Duration::from_millis(*ms)
 }
@@ -363,10 +378,12 @@ mod tests {
 
     #[test]
     fn the_interval_gives_eight_samples_and_is_five_seconds_at_most() {
-        let usual = |seconds| usual_interval(Some(Duration::from_secs_f64(seconds)));
+        let usual = |seconds| usual_interval(Some(Duration::from_secs_f64(seconds)), false);
         assert_eq!(usual(60.0), Duration::from_secs(5));
         assert_eq!(usual(10.0), Duration::from_secs(1));
         assert_eq!(usual(1.0), Duration::from_millis(100));
         assert_eq!(usual(0.01), Duration::from_millis(10));
+        let recorded = |seconds| usual_interval(Some(Duration::from_secs(seconds)), true);
+        assert_eq!((recorded(8), recorded(600)), (Duration::from_secs(1), Duration::from_secs(1)));
     }
 }

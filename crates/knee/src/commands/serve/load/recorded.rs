@@ -32,7 +32,7 @@ const CONNECTIONS: &str = "connections";
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Record")]
 pub struct RecordFlags {
-    /// Keep the load as a run of a record: of this file, or else of $KNEE_RECORD or your own
+    /// Keep the load as a run of a record: of this file, or else of `$KNEE_RECORD` or your own
     ///
     /// Each interval is a round. `knee show`, `compare`, `history` and `report` read it. Without this flag nothing is
     /// recorded.
@@ -154,11 +154,11 @@ impl Kept {
 }
 
 /// Makes of a run that has begun one that has ended, with all that was measured. A load that was interrupted has fewer
-/// intervals, and can't go on: the run is as complete as it gets, and a warning says so.
+/// intervals than were planned.
 fn fill(run: &mut Run, subject: &str, plan: &Plan, measured: &Measured) {
     let load = Load { subject, plan, has_dead: measured.points.iter().any(Point::has_dead) };
     let per_point = measured.points.iter().map(|point| point.outcome.intervals.len());
-    let rounds = per_point.max().unwrap_or(0);
+    let rounds = planned_rounds(plan).max(per_point.max().unwrap_or(0));
     // In the order of time: one number of dead connections after the other.
     let mut cells = Vec::new();
     for point in &measured.points {
@@ -166,19 +166,27 @@ fn fill(run: &mut Run, subject: &str, plan: &Plan, measured: &Measured) {
             cells.push(load.cell(point, round, cells.len() as u64));
         }
     }
+    let is_cut_off = measured.points.len() < measured.points_planned
+        || measured.points.last().is_some_and(|point| point.outcome.stopped);
+    let mut planned: Vec<CellKey> = cells.iter().map(|cell| cell.key.clone()).collect();
+    if is_cut_off && let Some(last) = planned.last().cloned() {
+        let missing = last.round + 1..u32::try_from(rounds).unwrap_or(u32::MAX);
+        planned.extend(missing.map(|round| CellKey { round, ..last.clone() }));
+    }
     run.plan = ::record::Plan {
         seed: seed(plan),
         rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
         measure_ms: plan.interval.as_millis() as u64,
         workloads: vec![load.info()],
         pinned_cpus: plan.pin.clone(),
-        cells: cells.iter().map(|cell| cell.key.clone()).collect(),
+        cells: planned,
         ..::record::Plan::default()
     };
     let own = warnings::of_load(plan, &measured.points);
     let own = own.into_iter().map(|what| Warning { what, remedy: String::new() });
     run.warnings.extend(interrupted(plan, measured));
     run.warnings.extend(own);
+    run.warnings.extend(measured.points.iter().filter_map(lower_bounds));
     run.warnings.extend(measured.disturbances.iter().cloned());
     let mut host_after = engine::host();
     for key in [HOST_NAME, HOST_NAMED_BY] {
@@ -187,10 +195,32 @@ fn fill(run: &mut Run, subject: &str, plan: &Plan, measured: &Measured) {
     }
     run.host_after = Some(host_after);
     run.summary.ended = Some(engine::now());
-    run.summary.state = RunState::Complete;
-    run.summary.cells_planned = cells.len() as u64;
+    run.summary.state = if is_cut_off { RunState::Interrupted } else { RunState::Complete };
+    run.summary.cells_planned = run.plan.cells.len() as u64;
     run.summary.cells_ended = cells.len() as u64;
     run.cells = cells;
+}
+
+/// The whole intervals of a load of a given length; 0 where requests end it.
+fn planned_rounds(plan: &Plan) -> usize {
+    let duration = plan.duration.filter(|_| plan.requests.is_none());
+    duration.map_or(0, |duration| {
+        (duration.as_secs_f64() / plan.interval.as_secs_f64() + 1e-9) as usize
+    })
+}
+
+/// Those without a reply make latencies lower bounds.
+fn lower_bounds(point: &Point) -> Option<Warning> {
+    let at_least = point.outcome.latency_at_least.as_ref()?;
+    let given_up = at_least.count - point.outcome.latency.count;
+    let dead =
+        if point.has_dead() { format!("With {} dead: ", point.dead()) } else { String::new() };
+    let what = format!(
+        "{dead}{} had no reply by the end; each counts in the latencies with the time that it had waited, so they are \
+         lower bounds",
+        printable::quantity(given_up, "request")
+    );
+    Some(Warning { what, remedy: String::new() })
 }
 
 fn interrupted(plan: &Plan, measured: &Measured) -> Option<Warning> {
@@ -259,7 +289,11 @@ impl Load<'_> {
             elapsed_ns: (interval.length_s * 1e9) as u64,
             short: None,
             usage: Usage::default(),
-            metrics: metrics(self.plan, interval),
+            metrics: {
+                let mut all = metrics(self.plan, interval);
+                all.extend(is_last.then(|| whole_metrics(point)).into_iter().flatten());
+                all
+            },
             facts: if is_last { facts(point) } else { BTreeMap::new() },
         }
     }
@@ -287,13 +321,18 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
     let time = |name: &str, which: &str| {
         metric(name, &format!("reply, from {from} on, {which} of an interval"), "ns", true)
     };
+    let whole = |name: &str, which: &str| {
+        metric(name, &format!("reply, from {from} on, {which} of the whole load"), "ns", true)
+    };
     let replies = metric("replies", "replies that ended in an interval", "replies/s", false);
     let mut all = vec![
         time("latency", "the median"),
         time("p90", "the 90th percentile"),
         time("p99", "the 99th percentile"),
         time("p99.9", "the 99.9th percentile"),
-        time("longest", "the longest"),
+        whole("whole p99", "the 99th percentile"),
+        whole("whole p99.9", "the 99.9th percentile"),
+        whole("longest", "the longest"),
     ];
     let is_rate_given = matches!(plan.shape, Shape::Open(_));
     all.insert(if is_rate_given { all.len() } else { 0 }, replies);
@@ -305,6 +344,8 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
     all.push(metric("errors", "errors in an interval", "errors/s", true));
     let about = "requests that the generator sent more than 1 ms late in an interval";
     all.push(metric("late", about, "requests/s", true));
+    all.push(metric("server cpu", "CPU time of the server for each reply", "ns", true));
+    all.push(metric("generator busy", "time of its busiest thread on a CPU", "%", true));
     all
 }
 
@@ -326,21 +367,42 @@ fn metrics(plan: &Plan, interval: &IntervalOutcome) -> Vec<Metric> {
     // Of an interval without a reply there is no latency.
     if latency.count > 0 {
         all.push(median("latency", latency));
-        for (name, figure) in [
-            ("p90", latency.p90),
-            ("p99", latency.p99),
-            ("p99.9", latency.p99_9),
-            ("longest", latency.max),
-        ] {
-            all.push(metric(name, figure, latency.count));
+        // With fewer requests a percentile is the longest.
+        for (name, figure, count_min) in
+            [("p90", latency.p90, 10), ("p99", latency.p99, 100), ("p99.9", latency.p99_9, 1_000)]
+        {
+            if latency.count >= count_min {
+                all.push(metric(name, figure, latency.count));
+            }
         }
-        if plan.shape_is_planned() {
-            all.push(median("service", &interval.service));
-        }
+    }
+    if plan.shape_is_planned() && interval.service.count > 0 {
+        all.push(median("service", &interval.service));
     }
     all.push(rate("requests", interval.requests));
     all.push(rate("errors", interval.errors));
     all.push(rate("late", interval.late));
+    all
+}
+
+/// The figures of the load as a whole, from all its requests: those that were given up, too.
+fn whole_metrics(point: &Point) -> Vec<Metric> {
+    let outcome = &point.outcome;
+    let latency = outcome.latency_at_least.as_ref().unwrap_or(&outcome.latency);
+    let metric = |name: &str, figure: f64| Metric {
+        name: name.to_owned(),
+        samples: vec![figure],
+        operations: latency.count,
+        ..Metric::default()
+    };
+    let mut all = vec![metric("generator busy", outcome.busy_share * 1e2)];
+    if latency.count > 0 {
+        all.push(metric("whole p99", latency.p99));
+        all.push(metric("whole p99.9", latency.p99_9));
+        all.push(metric("longest", latency.max));
+    }
+    let cpu_ns = point.server.and_then(|server| server.cpu_ns_per_reply);
+    all.extend(cpu_ns.map(|cpu_ns| metric("server cpu", cpu_ns)));
     all
 }
 
@@ -404,10 +466,6 @@ fn facts(point: &Point) -> BTreeMap<String, String> {
         if number > 0 {
             set(&format!("errors: {kind}"), number.to_string());
         }
-    }
-    set("generator's busiest thread", format!("{:.0} %", outcome.busy_share * 1e2));
-    if let Some(ns) = point.server.and_then(|server| server.cpu_ns_per_reply) {
-        set("server's CPU a reply", format!("{ns:.0} ns"));
     }
     facts
 }

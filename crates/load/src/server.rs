@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::fs::{read_dir, read_link, read_to_string};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -73,6 +73,7 @@ impl LocalServer {
     /// # Errors
     /// Why it can't be found.
     pub fn at(address: SocketAddr) -> Result<LocalServer, NotFound> {
+        let address = reached(address);
         if !is_own(address.ip()) {
             return Err(NotFound::Elsewhere(address));
         }
@@ -297,6 +298,16 @@ impl Listener {
     }
 }
 
+/// Where a connection to `address` goes: to no address in particular is to this machine.
+fn reached(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    SocketAddr::new(ip, address.port())
+}
+
 /// Every socket of this network namespace that listens.
 fn listeners() -> impl Iterator<Item = Listener> {
     let lists =
@@ -325,6 +336,9 @@ mod tests {
             let address = SocketAddr::from(([127, 0, 0, 1], port));
             let server = LocalServer::at(address).unwrap();
             assert!(server.pids().contains(&own_pid()), "{at}: {server:?}");
+            // As it is printed by who listens there.
+            let own = listener.local_addr().unwrap();
+            assert_eq!(LocalServer::at(own), Ok(server), "{at}");
             assert!(listening_ports(&[own_pid()]).contains(&port), "{at}");
             drop(listener);
         }

@@ -69,10 +69,10 @@ impl Environment<'_> {
 /// More than any launcher starts.
 const RANKS_MAX: u32 = 1 << 20;
 
-/// Whether a launcher starts several fleets of one id: Open MPI numbers its jobs anew, and a job of Kubernetes that is created
-/// again has its old name.
+/// Whether a launcher starts several fleets of one id: Open MPI numbers its jobs anew, a job of Kubernetes that is created
+/// again has its old name, and hydra's ports are used again.
 pub fn is_recurring_id(id: &str) -> bool {
-    [open_mpi::LAUNCHER.name, kubernetes::LAUNCHER.name]
+    [open_mpi::LAUNCHER.name, kubernetes::LAUNCHER.name, hydra::LAUNCHER.name]
         .iter()
         .any(|name| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')))
 }

@@ -9,6 +9,17 @@ const ROUNDS: [f64; 9] = [0.99, 1.0, 1.012, 1.004, 0.997, 1.008, 0.995, 1.002, 0
 
 /// Keeps a run on this kernel, in which `stepped` takes `factor` times as long.
 fn keep(knee: &Knee, number: usize, kernel: &str, factor: f64) {
+    keep_on(knee, number, kernel, factor, &[]);
+}
+
+/// The same on a machine of which `further` facts are known.
+fn keep_on(
+    knee: &Knee,
+    number: usize,
+    kernel: &str,
+    factor: f64,
+    further: &[(&'static str, &'static str)],
+) {
     let mut cells = Vec::new();
     for (round, noise) in (0..).zip(ROUNDS) {
         for (subject, factor) in [("steady", 1.0), ("stepped", factor)] {
@@ -25,7 +36,8 @@ fn keep(knee: &Knee, number: usize, kernel: &str, factor: f64) {
         .time("call")
         .subjects(["steady", "stepped"]);
     let started = format!("2026-11-{number:02}T12:00:00+00:00");
-    let facts = [("cpu.model", "A CPU"), ("cpu.count", "2"), ("kernel.release", kernel)];
+    let mut facts = vec![("cpu.model", "A CPU"), ("cpu.count", "2"), ("kernel.release", kernel)];
+    facts.extend(further);
     let (run, cells) = run(made)
         .id(&format!("{number:016x}"))
         .started(&started)
@@ -94,6 +106,21 @@ fn json_and_page_have_the_same_steps() {
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains(sentence), "{sentence}");
     assert_eq!(page.matches("data-run=").count(), 2 * 2 * 4, "a dot for each kernel of each panel");
     assert_eq!(page.matches("class=\"step worse\"").count(), 2, "one for each point of the series");
+}
+
+#[test]
+fn figures_of_emulated_kernels_are_said_to_be_ratios_only() {
+    let knee = Knee::new();
+    for (number, kernel) in (1..).zip(["5.10.0-3", "6.1.0-5"]) {
+        keep_on(&knee, number, kernel, 1.0, &[(record::ACCELERATOR, record::EMULATOR)]);
+    }
+    let page = knee.directory.path().join("kernels.html");
+    let path = page.display().to_string();
+    let text = knee.done(&["history", "made", "--by", "kernel", "-o", &path]);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let note = "QEMU emulated these machines: only the ratios between them mean something.";
+    assert!(flat.contains(note), "{text}");
+    assert!(std::fs::read_to_string(page).unwrap().contains(note));
 }
 
 #[test]

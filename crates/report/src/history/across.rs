@@ -10,6 +10,7 @@ use crate::comparison::{Counts, counts_text, interval, word};
 use crate::text;
 use analysis::compare::{Ratio, Verdict};
 use analysis::history::across::{AcrossValues, SeriesAcross};
+use findings::emulation::Emulation;
 use findings::format::{Unit, count, counted, factor, percent};
 use record::{MetricInfo, Parameters};
 
@@ -161,6 +162,12 @@ fn legend(across: &AcrossValues) -> String {
         percent(across.margin),
         across.key
     )
+}
+
+/// That QEMU emulated the machines, where it did: all that are joined were emulated, or none.
+fn emulation(across: &AcrossValues) -> Option<&'static str> {
+    let emulation = Emulation::from_facts(across.runs.iter().map(|_| &across.machine));
+    emulation.map(Emulation::sentence)
 }
 
 /// How sure the verdicts are, and what would make them surer.

@@ -1,10 +1,13 @@
 //! From what was typed after `--kernel` to an image: a file, an installed kernel, or one of Debian's packages.
 
+mod further;
+
 use super::checks::check_kernel;
 use crate::exit::{Trouble, note};
 use engine::Scratch;
 use etcetera::BaseStrategy;
 use guest::Kernel;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -15,6 +18,8 @@ use std::process::{Command, Stdio};
 const DEBIAN: &str = "debian:";
 /// The kernel that this machine would boot.
 const INSTALLED: &str = "installed";
+/// So many packages of a version are tried at most: lists may be older than what is kept.
+const PACKAGES_TRIED: usize = 4;
 /// Where distributions keep the images of installed kernels.
 const BOOT: &str = "/boot";
 
@@ -76,15 +81,57 @@ fn debian(version: &str) -> Result<PathBuf, Trouble> {
         "aarch64" => "arm64",
         _ => return Err(wrong("Debian's images for this architecture are not known here")),
     };
-    let package = package(version, architecture).map_err(|what| wrong(&what))?;
     let cache = cache_directory().ok_or_else(|| wrong("no home directory, and so no cache"))?;
-    let image = cache.join(&package);
-    if image.exists() {
-        return Ok(image);
+    let (system, suffix) = (Apt::default(), format!("cloud-{architecture}"));
+    let (apt, packages) = match packages(&system, version, &suffix) {
+        Ok(packages) => (system, packages),
+        Err(what) => {
+            let Some(suite) = further::suite_of(version) else { return Err(wrong(&what)) };
+            if let Some(image) = newest_first(&file_names(&cache), version, &suffix).first() {
+                return Ok(cache.join(image));
+            }
+            let apt =
+                further::apt(suite, &cache).map_err(|why| wrong(&format!("{what}; {why}")))?;
+            let packages = packages(&apt, version, &suffix).map_err(|what| wrong(&what))?;
+            (apt, packages)
+        }
+    };
+    newest_there(&apt, &packages, &cache).map_err(|what| wrong(&what))
+}
+
+/// The image of the first of these packages that can be had.
+fn newest_there(apt: &Apt, packages: &[String], cache: &Path) -> Result<PathBuf, String> {
+    let mut first_fault = None;
+    for package in packages.iter().take(PACKAGES_TRIED) {
+        let image = cache.join(package);
+        if image.exists() {
+            return Ok(image);
+        }
+        note(&format!("knee: fetching {package} by apt into {} (about 30 MB)", cache.display()));
+        match fetch(apt, package, cache, &image) {
+            Ok(()) => return Ok(image),
+            Err(what) => {
+                note(&format!("knee: {package} can't be had: {what}"));
+                first_fault.get_or_insert(what);
+            }
+        }
     }
-    note(&format!("knee: fetching {package} by apt into {} (about 30 MB)", cache.display()));
-    fetch(&package, &cache, &image).map_err(|what| wrong(&what))?;
-    Ok(image)
+    Err(first_fault.unwrap_or_default())
+}
+
+/// What apt is asked with: its own configuration, and options beyond that.
+#[derive(Debug, Default)]
+struct Apt {
+    options: Vec<String>,
+}
+
+impl Apt {
+    /// `apt-get` or `apt-cache`, with these words.
+    fn command(&self, program: &str, words: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(self.options.iter().flat_map(|option| ["-o", option])).args(words);
+        command
+    }
 }
 
 /// Where fetched images are kept.
@@ -93,20 +140,20 @@ fn cache_directory() -> Option<PathBuf> {
     Some(base.cache_dir().join("knee").join("kernels"))
 }
 
-/// The newest package of that version that apt knows.
-fn package(version: &str, architecture: &str) -> Result<String, String> {
-    let words = ["pkgnames", "linux-image-"];
-    let listed = output(Command::new("apt-cache").args(words))?;
-    let prefix = format!("linux-image-{version}");
-    let suffix = format!("cloud-{architecture}-unsigned");
-    let is_meant = |name: &&str| {
-        let rest = name.strip_prefix(&prefix);
-        let follows = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '+']));
-        follows && name.ends_with(&suffix)
-    };
-    let newest = listed.lines().filter(is_meant).max_by_key(|name| version_key(name));
-    newest.map(str::to_owned).ok_or_else(|| match series(&listed, &suffix).as_slice() {
-        [] => "apt knows no package of a cloud kernel; `apt-get update` refreshes what it knows".to_owned(),
+/// The packages of that version that apt knows, whose names end in `suffix`, the newest first.
+fn packages(apt: &Apt, version: &str, suffix: &str) -> Result<Vec<String>, String> {
+    let mut listed = String::new();
+    for prefix in PREFIXES {
+        listed += &output(&mut apt.command("apt-cache", &["pkgnames", prefix]))?;
+    }
+    let listed: Vec<&str> = listed.lines().collect();
+    let packages = newest_first(&listed, version, suffix);
+    if !packages.is_empty() {
+        return Ok(packages.into_iter().map(str::to_owned).collect());
+    }
+    Err(match series(&listed, suffix).as_slice() {
+        [] => "apt knows no package of a cloud kernel; `apt-get update` refreshes what it knows"
+            .to_owned(),
         all => format!(
             "apt knows no package linux-image-{version}…-{suffix}; it knows {} (`apt-get update` refreshes that)",
             findings::format::list(all)
@@ -114,25 +161,66 @@ fn package(version: &str, architecture: &str) -> Result<String, String> {
     })
 }
 
+/// Those of these packages that have this version. Where one is there signed and unsigned, the unsigned one comes
+/// first: a guest asks for no signature.
+fn newest_first<'a, Name: AsRef<str>>(
+    all: &'a [Name],
+    version: &str,
+    suffix: &str,
+) -> Vec<&'a str> {
+    let is_meant = |release: &str| {
+        let rest = release.strip_prefix(version);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '+']))
+    };
+    let named = all.iter().map(AsRef::as_ref);
+    let mut meant: Vec<&str> =
+        named.filter(|name| release(name, suffix).is_some_and(is_meant)).collect();
+    let is_binary = |name: &str| name.starts_with(PREFIXES[1]);
+    meant
+        .sort_by_key(|name| Reverse((version_key(name), is_binary(name), name.contains(UNSIGNED))));
+    meant
+}
+
+/// How names of packages with an image begin. From 7.0 on, `linux-image-…` only depends on the one that has it.
+const PREFIXES: [&str; 2] = ["linux-image-", "linux-binary-"];
+/// Stands in the name of a package whose image has no signature.
+const UNSIGNED: &str = "unsigned";
+
+/// Of `linux-image-6.1.0-53-cloud-amd64-unsigned`, with the suffix `cloud-amd64`, `6.1.0-53`; and of
+/// `linux-binary-unsigned-7.2.13-cloud-amd64`, `7.2.13`. A package whose version has but two numbers has no image, and
+/// depends on one that has.
+fn release<'a>(name: &'a str, suffix: &str) -> Option<&'a str> {
+    let name = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix))?;
+    let name = name.strip_prefix(UNSIGNED).map_or(name, |name| name.trim_start_matches('-'));
+    let name = name.strip_suffix(UNSIGNED).map_or(name, |name| name.trim_end_matches('-'));
+    let release = name.strip_suffix(suffix)?.strip_suffix('-')?;
+    (version_key(release).len() > 2).then_some(release)
+}
+
 /// The series of kernels (`debian:6.1`) among the `listed` packages that end in `suffix`.
-fn series(listed: &str, suffix: &str) -> Vec<String> {
-    let versions = listed.lines().filter(|name| name.ends_with(suffix)).filter_map(|name| {
-        let key = version_key(name);
-        Some((*key.first()?, *key.get(1)?))
+fn series(listed: &[&str], suffix: &str) -> Vec<String> {
+    let versions = listed.iter().filter_map(|name| {
+        let key = version_key(release(name, suffix)?);
+        Some((key[0], key[1]))
     });
     let versions: BTreeSet<(u64, u64)> = versions.collect();
     versions.iter().map(|(major, minor)| format!("{DEBIAN}{major}.{minor}")).collect()
 }
 
+/// The names of the files in a directory, if it is there.
+fn file_names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
 /// Takes the image out of the package, which is downloaded and not installed.
-fn fetch(package: &str, cache: &Path, image: &Path) -> Result<(), String> {
+fn fetch(apt: &Apt, package: &str, cache: &Path, image: &Path) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: {error}", cache.display());
     fs::create_dir_all(cache).map_err(failed)?;
     let work = cache.join(format!("{package}.{}-{:08x}", std::process::id(), fastrand::u32(..)));
     // Removed also where this process is killed.
     let work = Scratch::new(&work).map_err(failed)?;
-    let mut download = Command::new("apt-get");
-    output(download.args(["download", package]).current_dir(work.path()))?;
+    output(apt.command("apt-get", &["download", package]).current_dir(work.path()))?;
     fs::rename(unpack(work.path())?, image).map_err(failed)
 }
 
@@ -145,8 +233,10 @@ fn unpack(work: &Path) -> Result<PathBuf, String> {
     };
     let package = find(".deb", work).ok_or_else(missing)?;
     output(Command::new("dpkg-deb").arg("-x").arg(&package).arg(work.join("root")))?;
-    find("vmlinuz-", &work.join("root/boot"))
-        .ok_or_else(|| format!("{}: it has no image", package.display()))
+    let root = work.join("root");
+    let modules = || find("", &root.join("usr/lib/modules"));
+    let image = find("vmlinuz-", &root.join("boot")).or_else(|| find("/vmlinuz", &modules()?));
+    image.ok_or_else(|| "it has no image".to_owned())
 }
 
 /// What a program prints, or in one line why it failed.
@@ -170,14 +260,35 @@ fn output(command: &mut Command) -> Result<String, String> {
 mod tests {
     use super::*;
 
+    const LISTED: [&str; 11] = [
+        "linux-image-6.12.9+deb13-cloud-amd64-unsigned",
+        "linux-image-6.1.0-41-cloud-amd64-unsigned",
+        "linux-image-6.1.0-53-cloud-amd64",
+        "linux-image-6.1.0-53-cloud-amd64-unsigned",
+        "linux-image-6.1-cloud-amd64",
+        "linux-image-6.5.0-cloud-arm64-unsigned",
+        "linux-image-7.2.13+deb14-cloud-amd64",
+        "linux-image-7.2.13+deb14-cloud-amd64-dbg",
+        "linux-image-cloud-amd64",
+        "linux-binary-7.2.13+deb14-cloud-amd64",
+        "linux-binary-unsigned-7.2.13+deb14-cloud-amd64",
+    ];
+
     #[test]
     fn series_are_listed_each_once() {
-        let suffix = "cloud-amd64-unsigned";
-        let listed = "linux-image-6.12.9-cloud-amd64-unsigned\nlinux-image-6.1.0-41-cloud-amd64-unsigned\n\
-                      linux-image-6.1.0-53-cloud-amd64-unsigned\nlinux-image-6.5.0-cloud-arm64-unsigned\n\
-                      linux-image-cloud-amd64\n";
-        assert_eq!(series(listed, suffix), ["debian:6.1", "debian:6.12"]);
-        assert_eq!(series("", suffix), [""; 0]);
+        assert_eq!(series(&LISTED, "cloud-amd64"), ["debian:6.1", "debian:6.12", "debian:7.2"]);
+        assert_eq!(series(&[], "cloud-amd64"), [""; 0]);
+    }
+
+    #[test]
+    fn the_newest_image_of_a_version_is_taken() {
+        let all = |version| newest_first(&LISTED, version, "cloud-amd64");
+        assert_eq!(all("6.1"), [LISTED[3], LISTED[2], LISTED[1]]);
+        assert_eq!(all("6.1.0-41"), [LISTED[1]]);
+        assert_eq!(all("7"), [LISTED[10], LISTED[9], LISTED[6]]);
+        for none in ["6.2", "6.1.0-4", "5.10"] {
+            assert_eq!(all(none), [""; 0]);
+        }
     }
 
     #[test]

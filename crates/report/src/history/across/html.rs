@@ -4,7 +4,8 @@
 //! The panels are drawn here and need no script; with one, pointing at a value says more of it.
 
 use super::{
-    Group, Step, confidence, groups, legend, machine, names, sentence, sized, span, steps, verdicts,
+    Group, Step, confidence, emulation, groups, legend, machine, names, sentence, sized, span,
+    steps, verdicts,
 };
 use crate::comparison::{ratio, word};
 use crate::history::frame::Frame;
@@ -40,6 +41,7 @@ pub fn page(across: &AcrossValues) -> String {
         note: html! {
             "Each dot is the median of a run, with its 95 % interval; a step in colour is significant. "
             (confidence(across))
+            @if let Some(emulation) = emulation(across) { " " (emulation) }
         },
     }
     .page()
@@ -77,6 +79,9 @@ fn answer(across: &AcrossValues) -> Markup {
         (head::statements(&steps))
         dl.answer-rest {
             @if let Some(verdicts) = verdicts(across) { (head::line("Steps", &text(verdicts))) }
+            @if let Some(emulation) = emulation(across) {
+                (head::line("Warning", &text(emulation.to_owned())))
+            }
             @if !across.left_out.is_empty() {
                 (head::line("Left out", &html! { a href="#left-out" { (across.left_out.len()) } }))
             }
@@ -171,15 +176,24 @@ fn panel(across: &AcrossValues, series: &SeriesAcross, point: &PointAcross, unit
     }
 }
 
-/// The values whose names stand below a panel: the first, the last, and as many between as have room.
+/// The values whose names stand below a panel: the first, the last, and between them those that have room.
 fn named(names: &[String]) -> Vec<usize> {
-    let chars_max = names.iter().map(|name| shortened(name).chars().count() + 2).max();
-    let shown = (NAMES_CHARS / chars_max.unwrap_or(1)).clamp(2, NAMES_MAX);
-    if names.len() <= shown {
-        return (0..names.len()).collect();
+    let Some(last) = names.len().checked_sub(1) else { return Vec::new() };
+    let width = |value: usize| shortened(&names[value]).chars().count() as f64 + 1.0;
+    let place = |value: usize| (value * NAMES_CHARS) as f64 / last.max(1) as f64;
+    // The first name begins at its dot, the last one ends there, and the others have it in their middle.
+    let end = |value: usize| place(value) + if value == 0 { width(0) } else { width(value) / 2.0 };
+    let last_begins = place(last) - width(last);
+    let mut named = vec![0];
+    for value in 1..last {
+        let before = named[named.len() - 1];
+        let begin = place(value) - width(value) / 2.0;
+        if begin >= end(before) && end(value) <= last_begins && named.len() + 1 < NAMES_MAX {
+            named.push(value);
+        }
     }
-    let last = names.len() - 1;
-    (0..shown).map(|name| (name * last + (shown - 1) / 2) / (shown - 1)).collect()
+    named.extend((last > 0).then_some(last));
+    named
 }
 
 /// A name that has room next to another one.
@@ -285,12 +299,16 @@ mod tests {
     #[test]
     fn names_below_a_panel_are_few_and_begin_and_end_it() {
         let named = |values: usize, name: &str| named(&vec![name.to_owned(); values]);
+        assert_eq!(named(1, "6.1.0-53"), [0]);
         assert_eq!(named(3, "6.1.0-53"), [0, 1, 2]);
-        assert_eq!(named(9, "6.1.0-53"), [0, 2, 4, 6, 8]);
+        assert_eq!(named(9, "6.1.0-53"), [0, 3, 5, 8]);
         let many = named(20, "6.1.0-53");
-        assert_eq!((many.len(), many[0], many[4]), (5, 0, 19));
+        assert_eq!((many[0], many[many.len() - 1]), (0, 19));
         let long = "6.12.117+deb12-cloud-amd64 · pti=off";
         assert_eq!(named(4, long), [0, 3]);
+        // Each has room, and two of them have none next to each other.
+        let kernels = ["5.10.0-46", "6.1.0-56", "6.12.117+deb12", "7.2.13+deb14"];
+        assert_eq!(super::named(&kernels.map(str::to_owned)), [0, 1, 3]);
         assert_eq!(shortened(long), "6.12.117+deb12-cloud-…");
     }
 }

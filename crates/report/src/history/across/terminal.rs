@@ -1,6 +1,8 @@
 //! Runs across the values of a fact for a terminal: sentences, and a table with the values across.
 
-use super::{Group, confidence, groups, legend, machine, names, sentence, span, steps, verdicts};
+use super::{
+    Group, confidence, emulation, groups, legend, machine, names, sentence, span, steps, verdicts,
+};
 use crate::comparison::{ratio, sign};
 use crate::layout::{BAD, BOLD, DIM, Detail, GOOD, INDENT, PLAIN, Pen, Style};
 use crate::side_by_side::grid::{Cell, Grid};
@@ -39,6 +41,9 @@ pub fn text(across: &AcrossValues, style: &Style) -> String {
         pen.sentence(&mut out, &format!("{verdicts}."));
     }
     pen.sentence(&mut out, &confidence(across));
+    if let Some(emulation) = emulation(across) {
+        pen.sentence(&mut out, emulation);
+    }
     if !across.left_out.is_empty() {
         pen.heading(&mut out, "Left out");
         for left in &across.left_out {

@@ -1,0 +1,135 @@
+//! Kernels of Debian's other suites, which this machine's apt does not know: by lists of packages of their own.
+
+use super::{Apt, output, version_key};
+use crate::exit::note;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Debian's suites by the series of their kernels.
+const SUITES: [(&[u64], &str); 3] =
+    [(&[5, 10], "bullseye"), (&[6, 1], "bookworm"), (&[6, 12], "trixie")];
+/// The suite that has what is newer than all of these.
+const NEWEST: &str = "sid";
+/// Ends the name of a suite that has the security updates of another. The newest suite has none.
+const SECURITY: &str = "-security";
+/// The archive, and that of security updates, where this machine's sources name none.
+const ARCHIVES: [(&str, &str); 2] = [
+    ("Debian", "http://deb.debian.org/debian"),
+    ("Debian-Security", "http://deb.debian.org/debian-security"),
+];
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+/// Lists that are older are fetched again.
+const AGE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The suite whose kernels have this version, if one has.
+pub(super) fn suite_of(version: &str) -> Option<&'static str> {
+    let key = version_key(version);
+    let (newest, _) = SUITES[SUITES.len() - 1];
+    let named = SUITES.iter().find(|(series, _)| key.starts_with(series));
+    let suite = named.map(|(_, suite)| *suite);
+    suite.or((key.first() > newest.first()).then_some(NEWEST))
+}
+
+/// An apt that knows the packages of `suite`. Their lists are below `cache`, and nothing of the system's apt changes.
+pub(super) fn apt(suite: &str, cache: &Path) -> Result<Apt, String> {
+    let directory = cache.with_file_name("apt").join(suite);
+    let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
+    for part in ["lists/partial", "cache/archives/partial", "parts"] {
+        fs::create_dir_all(directory.join(part)).map_err(failed)?;
+    }
+    let (sources, fresh) = (directory.join("sources.list"), directory.join("fetched"));
+    let apt = Apt { options: options(&directory) };
+    let age = fs::metadata(&fresh).and_then(|file| file.modified()).ok();
+    let age = age.and_then(|then| SystemTime::now().duration_since(then).ok());
+    if age.is_some_and(|age| age < AGE_MAX) {
+        return Ok(apt);
+    }
+    let archives =
+        ARCHIVES.map(|(label, known)| archive(label).unwrap_or_else(|| known.to_owned()));
+    let text = sources_of(suite, &archives, Path::new(KEYRING).exists());
+    fs::write(&sources, text).map_err(failed)?;
+    note(&format!(
+        "knee: this machine's apt has no such kernel: fetching the list of Debian's suite {suite} into {} (about 10 MB)",
+        directory.display()
+    ));
+    output(&mut apt.command("apt-get", &["update", "--quiet"]))?;
+    fs::write(&fresh, "").map_err(failed)?;
+    Ok(apt)
+}
+
+/// What keeps apt to this directory.
+fn options(directory: &Path) -> Vec<String> {
+    let at = |option: &str, part: &str| format!("{option}={}", directory.join(part).display());
+    vec![
+        at("Dir::Etc::SourceList", "sources.list"),
+        at("Dir::Etc::SourceParts", "parts"),
+        at("Dir::State::Lists", "lists"),
+        at("Dir::Cache", "cache"),
+        // A root's directories are closed to apt's own user.
+        "APT::Sandbox::User=root".to_owned(),
+        "Acquire::Languages=none".to_owned(),
+        "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".to_owned(),
+        "Acquire::IndexTargets::deb::CNF::DefaultEnabled=false".to_owned(),
+    ]
+}
+
+/// The address that this machine takes the archive of this label from: a mirror, where it has one.
+fn archive(label: &str) -> Option<String> {
+    let words = [
+        "indextargets",
+        "--format",
+        "$(LABEL)\t$(REPO_URI)",
+        "Created-By: Packages",
+        "Origin: Debian",
+    ];
+    let listed = output(&mut Apt::default().command("apt-get", &words)).ok()?;
+    let mut rows = listed.lines().filter_map(|line| line.split_once('\t'));
+    rows.find_map(|(of, address)| (of == label).then(|| address.trim_end_matches('/').to_owned()))
+}
+
+/// The lines of sources for `suite`, from the archive and that of security updates.
+fn sources_of(suite: &str, [main, security]: &[String; 2], has_keyring: bool) -> String {
+    let signed = if has_keyring { format!("[signed-by={KEYRING}] ") } else { String::new() };
+    let mut text = format!("deb {signed}{main} {suite} main\n");
+    if suite != NEWEST {
+        text.push_str(&format!("deb {signed}{security} {suite}{SECURITY} main\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_series_is_in_its_suite() {
+        let suites = ["5.10", "5.10.0-46", "6.1", "6.12.9", "7", "7.2", "10.1"].map(suite_of);
+        let suites = suites.map(Option::unwrap);
+        assert_eq!(suites, ["bullseye", "bullseye", "bookworm", "trixie", "sid", "sid", "sid"]);
+        for none in ["1.2", "4.19", "6.11", "6.16", "x"] {
+            assert_eq!(suite_of(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn security_updates_are_looked_for_where_a_suite_has_them() {
+        let archives = ["http://here/debian".to_owned(), "http://here/security".to_owned()];
+        let lines = |suite| sources_of(suite, &archives, false);
+        assert_eq!(
+            lines("bullseye"),
+            "deb http://here/debian bullseye main\ndeb http://here/security bullseye-security main\n"
+        );
+        assert_eq!(lines("sid"), "deb http://here/debian sid main\n");
+    }
+
+    #[test]
+    fn apt_is_kept_to_a_directory_of_its_own() {
+        let options = options(Path::new("/c/apt/sid"));
+        for option in
+            ["Dir::State::Lists=/c/apt/sid/lists", "Dir::Etc::SourceList=/c/apt/sid/sources.list"]
+        {
+            assert!(options.iter().any(|given| given == option), "{options:?}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! A guest while it runs, as its host sees it.
 
 use crate::connect::connect;
-use crate::console::{self, BYTES_MAX, Console, LineKind, Mishap};
+use crate::console::{self, BYTES_MAX, Console, LineKind};
 use crate::machine::{CONSOLE, Hardware, LOG, WIRE};
 use crate::message::{FromGuest, ToGuest};
 use crate::wire::{WireFault, receive, send};
@@ -238,11 +238,6 @@ impl Guest {
         is_endless(&self.console_path()).then(|| GuestFault::Ended(self.console()))
     }
 
-    /// What went wrong in its kernel, which went on.
-    pub fn mishaps(&self) -> Vec<Mishap> {
-        console::mishaps(&console::read(&self.console_path()))
-    }
-
     /// What QEMU says that it can't do, and goes on without: a flag of the CPU.
     pub fn qemu_warnings(&self) -> Vec<String> {
         let log = console::read(&self.directory.path().join(LOG));
@@ -436,10 +431,10 @@ mod tests {
         let panic = Console::from_text("Kernel panic - not syncing: Fatal exception");
         let is =
             |fault: &GuestFault| [fault.is_of_host(), fault.is_usage(), fault.boots_max() == 1];
-        let said = || "no memory".to_owned();
-        assert_eq!(is(&GuestFault::Host(said())), [true, false, true]);
-        assert_eq!(is(&GuestFault::Refused(said())), [true, true, true]);
-        assert_eq!(is(&GuestFault::Crashed(said())), [true, false, false]);
+        let why = || "no memory".to_owned();
+        assert_eq!(is(&GuestFault::Host(why())), [true, false, true]);
+        assert_eq!(is(&GuestFault::Refused(why())), [true, true, true]);
+        assert_eq!(is(&GuestFault::Crashed(why())), [true, false, false]);
         assert_eq!(is(&GuestFault::Ended(init)), [false, true, true]);
         assert_eq!(is(&GuestFault::Ended(panic)), [false, false, false]);
         assert_eq!(is(&GuestFault::Mute), [false, false, false]);

@@ -1,8 +1,11 @@
 //! What a guest's console says: the line that tells most about an end, and what went wrong in a kernel that went on.
 
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// What the end of a guest's console says, after a colon; that it is empty, where it is.
@@ -33,7 +36,7 @@ pub enum LineKind {
 }
 
 /// What went wrong in a kernel that went on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MishapKind {
     /// It met a fault of its own, and ended what it was at.
     Oops,
@@ -43,8 +46,8 @@ pub enum MishapKind {
     Stall,
 }
 
-/// What a console says of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What its messages say of that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mishap {
     /// What it is.
     pub kind: MishapKind,
@@ -73,6 +76,9 @@ impl fmt::Display for Console {
     }
 }
 
+/// A record of the kernel's log is no longer, and no more of them are read.
+const RECORD_MAX: usize = 8 << 10;
+const RECORDS_MAX: usize = 1 << 17;
 /// More of a console is not read.
 const READ_MAX: u64 = 1 << 20;
 /// A console that is longer is that of a guest that does nothing but complain.
@@ -139,7 +145,7 @@ impl Console {
         let is_known = |(pattern, _): &&(&str, &str)| line.contains(pattern);
         let hint = HINTS.iter().find(is_known).filter(|_| kind == LineKind::Panic);
         let own = [INIT_FAILED, INIT_ENDED].into_iter().find_map(|word| line.split_once(word));
-        let line = printable::one_line(own.map_or(line, |(_, said)| said));
+        let line = printable::one_line(own.map_or(line, |(_, message)| message));
         Console { line, kind, hint: hint.map_or("", |(_, hint)| hint) }
     }
 
@@ -162,6 +168,35 @@ pub(crate) fn mishaps(console: &str) -> Vec<Mishap> {
     }
     firsts.sort_by_key(|mishap| mishap.kind);
     firsts
+}
+
+/// What went wrong in the kernel that runs this program, by its own log. A quiet console does not show warnings.
+pub(crate) fn mishaps_here() -> Vec<Mishap> {
+    mishaps(&kernel_log().unwrap_or_default())
+}
+
+/// The messages that the kernel still has, as far as they can be read.
+fn kernel_log() -> io::Result<String> {
+    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+    let mut log = File::options().read(true).custom_flags(nonblocking).open("/dev/kmsg")?;
+    let (mut text, mut record) = (String::new(), [0; RECORD_MAX]);
+    for _ in 0..RECORDS_MAX {
+        match log.read(&mut record) {
+            Ok(0) => break,
+            Ok(length) => text += &message(&String::from_utf8_lossy(&record[..length])),
+            // Another message took its room.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            // It was the last one, or the log can't be read.
+            Err(_) => break,
+        }
+    }
+    Ok(text)
+}
+
+/// The line of a record such as `4,339,5140900,-;a message`, behind which further lines describe its device.
+fn message(record: &str) -> String {
+    let line = record.lines().next().unwrap_or_default();
+    format!("{}\n", line.split_once(';').map_or(line, |(_, message)| message))
 }
 
 /// The end of the console in the file at `path`, as far as it can be read.
@@ -223,17 +258,23 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_a_guest_is_found_and_told_apart() {
+    fn what_does_not_end_a_guest_has_kinds() {
         use MishapKind::{Oops, Stall, Warning};
         let console = "[ 1] quiet\n[ 2] rcu: INFO: rcu_sched self-detected stall on CPU\n\
                        [ 3] WARNING: CPU: 1 PID: 7 at kernel/x.c:1\n\
                        [ 4] watchdog: BUG: soft lockup - CPU#1 stuck for 22s!\n\
                        [ 9] BUG: unable to handle page fault for address: 00\n[ 9] Oops: 0000";
-        let found = mishaps(console);
-        let kinds: Vec<MishapKind> = found.iter().map(|mishap| mishap.kind).collect();
+        let mishaps_here = mishaps(console);
+        let kinds: Vec<MishapKind> = mishaps_here.iter().map(|mishap| mishap.kind).collect();
         assert_eq!(kinds, [Oops, Warning, Stall]);
-        assert_eq!(found[0].line, "[ 9] BUG: unable to handle page fault for address: 00");
-        assert_eq!(found[2].line, "[ 2] rcu: INFO: rcu_sched self-detected stall on CPU");
+        assert_eq!(mishaps_here[0].line, "[ 9] BUG: unable to handle page fault for address: 00");
+        assert_eq!(mishaps_here[2].line, "[ 2] rcu: INFO: rcu_sched self-detected stall on CPU");
+        let log = [
+            "6,1,0,-;Linux version 6.1",
+            "4,2,9,-;WARNING: CPU: 0 PID: 1 at x\n SUBSYSTEM=pci\n DEVICE=+pci:BUG:",
+        ];
+        let [warning] = mishaps(&log.map(message).concat()).try_into().unwrap();
+        assert_eq!((warning.kind, warning.line.as_str()), (Warning, "WARNING: CPU: 0 PID: 1 at x"));
         assert_eq!(mishaps("[ 1] quiet\n[ 2] random: crng init done"), []);
     }
 }

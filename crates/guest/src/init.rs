@@ -26,9 +26,6 @@ const MOUNTS: [(&str, &str, &str); 5] = [
 ];
 /// As many descriptors as a process can be given.
 const DESCRIPTORS: u64 = 1 << 20;
-/// Sets what of the kernel's messages comes to the console: warnings, and what is worse.
-const PRINTK: &str = "/proc/sys/kernel/printk";
-const CONSOLE_LEVEL: &str = "5";
 /// Of two kernels, `date` may be without a clock: a name that says where a run came from.
 const HOST_NAME: &[u8] = b"guest";
 
@@ -47,12 +44,12 @@ fn is_first_of_guest(id: u32, has_variable: impl Fn(&str) -> bool) -> bool {
 /// What the first process does, to its end. It never returns: the machine is turned off.
 pub fn main() -> ! {
     // The console is all that it has before the wire is there; the host reads it.
-    let said = match prepare() {
+    let line = match prepare() {
         Err(what) => Some((INIT_FAILED, what)),
         Ok(()) => measure().err().map(|what| (INIT_ENDED, what)),
     };
-    if let Some((kind, what)) = said {
-        // What was written before may end in the middle of a line.
+    if let Some((kind, what)) = line {
+        // The console may be in the middle of a line.
         eprintln!("\n{kind}{what}");
     }
     let _ = reboot(RebootCommand::PowerOff);
@@ -75,8 +72,6 @@ fn prepare() -> Result<(), String> {
         let option = "CONFIG_SERIAL_8250_NR_UARTS of at least 2, or CONFIG_SERIAL_AMBA_PL011=y";
         return Err(format!("this kernel has no second serial port: it needs {option}"));
     }
-    // A boot is quiet; that the kernel warns while it measures has to be seen. Without that, it measures all the same.
-    let _ = fs::write(PRINTK, CONSOLE_LEVEL);
     raise_descriptors().map_err(|error| format!("raising the limit of descriptors: {error}"))?;
     sethostname(HOST_NAME).map_err(|error| format!("naming the machine: {error}"))?;
     // Without a network there is no loopback either: what needs it says so.

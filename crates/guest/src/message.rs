@@ -1,6 +1,7 @@
 //! What host and guest say to each other. The guest waits for an answer to each of its messages but the first: so the
 //! host decides which of several guests measures next.
 
+use crate::console::Mishap;
 use record::{Cell, Ending, Frame, FunctionCode, ProfiledCell, Run, StackNode};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,12 @@ pub enum FromGuest {
     /// A cell of the profile ended, with what it shares with others and has not been sent.
     Profiled(Box<Profiled>),
     /// All is measured, or the guest was asked to stop.
-    Finish(Box<Ending>),
+    Finish {
+        /// How it ended.
+        ending: Box<Ending>,
+        /// What went wrong in its kernel until then.
+        mishaps: Vec<Mishap>,
+    },
     /// It can't do what it was asked for: a line for the user, and the exit code.
     Refused {
         /// What, where, and how to fix it.

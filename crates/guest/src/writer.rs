@@ -1,5 +1,6 @@
 //! The guest's side of a run: whatever is measured goes over the wire, and counts when the host has kept it.
 
+use crate::console::mishaps_here;
 use crate::message::{FromGuest, Profiled, ToGuest};
 use crate::wire::{WireFault, receive, send};
 use record::{Cell, Ending, Error, Profile, Run, RunWriter};
@@ -71,7 +72,8 @@ impl<P: Read + Write> RunWriter for WireWriter<P> {
     }
 
     fn finish(&mut self, _run: i64, ending: &Ending) -> Result<(), Error> {
-        self.hand_over(&FromGuest::Finish(Box::new(ending.clone()))).map(drop)
+        let (ending, mishaps) = (Box::new(ending.clone()), mishaps_here());
+        self.hand_over(&FromGuest::Finish { ending, mishaps }).map(drop)
     }
 }
 

@@ -279,7 +279,7 @@ mod tests {
     use crate::args::{self, Command};
 
     #[test]
-    fn a_guest_is_told_nothing_of_this_machines_files_and_archives() {
+    fn a_guest_has_nothing_of_this_machines_files_and_archives() {
         let typed = "knee vm -- run --suite own --push postgres://me:secret@db/perf --rounds 3 --config=own.toml --seed=7";
         let typed: Vec<String> = typed.split(' ').map(str::to_owned).collect();
         let Command::Vm(vm) = args::parse(&typed).unwrap() else { panic!("{typed:?}") };

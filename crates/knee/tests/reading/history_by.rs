@@ -109,7 +109,7 @@ fn json_and_page_have_the_same_steps() {
 }
 
 #[test]
-fn figures_of_emulated_kernels_are_said_to_be_ratios_only() {
+fn figures_of_emulated_kernels_are_ratios_only() {
     let knee = Knee::new();
     for (number, kernel) in (1..).zip(["5.10.0-3", "6.1.0-5"]) {
         keep_on(&knee, number, kernel, 1.0, &[(record::ACCELERATOR, record::EMULATOR)]);

@@ -290,12 +290,10 @@ impl GuestSide {
     }
 
     /// What went wrong in its kernel, which went on: what was measured then may be anything.
-    fn mishaps(&self) -> Vec<Warning> {
-        let Some(guest) = &self.guest else { return Vec::new() };
-        let mishaps = guest.mishaps();
-        if mishaps.is_empty() {
+    fn warnings(&self, mishaps: &[Mishap]) -> Vec<Warning> {
+        let Some(guest) = self.guest.as_ref().filter(|_| !mishaps.is_empty()) else {
             return Vec::new();
-        }
+        };
         let kept = consoles::keep(&guest.console_path(), &self.label);
         let kept = kept.map(|path| format!("its console is in {}", path.display()));
         let mut warnings = Vec::new();
@@ -320,9 +318,9 @@ impl GuestSide {
 
 /// Whether all sides began but the last, and that by a fault of its own kernel.
 pub fn is_only_last_unable(sides: &[GuestSide]) -> bool {
-    let Some((last, others)) = sides.split_last() else { return false };
+    let Some((last, bases)) = sides.split_last() else { return false };
     let is_unable = last.boots > 0 && last.run.is_none() && !last.is_lost_by_host;
-    is_unable && others.iter().all(|side| side.run.is_some())
+    is_unable && bases.iter().all(|side| side.run.is_some())
 }
 
 /// The same run, with the figures that are needed to go on: widths decide how a budget is spent, and times how often a
@@ -618,9 +616,10 @@ fn take(
     archive: &mut dyn RunWriter,
     progress: &mut Shown,
 ) {
-    let is_over = matches!(message, Ok(FromGuest::Finish(_)));
-    let (facts, mishaps) =
-        if is_over { (side.facts(ground), side.mishaps()) } else { Default::default() };
+    let (facts, warnings) = match &message {
+        Ok(FromGuest::Finish { mishaps, .. }) => (side.facts(ground), side.warnings(mishaps)),
+        _ => Default::default(),
+    };
     let Some(run) = &mut side.run else { return };
     let number = run.summary.number;
     let kept = match message {
@@ -635,13 +634,13 @@ fn take(
             kept
         }
         Ok(FromGuest::Profiled(new)) => keep_profiled(archive, run, *new),
-        Ok(FromGuest::Finish(mut ending)) => {
+        Ok(FromGuest::Finish { mut ending, .. }) => {
             side.ended = true;
             if side.is_enough {
                 ending.state = RunState::Complete;
             }
             ending.host_after.facts.extend(facts);
-            ending.warnings.extend(mishaps);
+            ending.warnings.extend(warnings);
             side.guest = None;
             let kept = archive.finish(number, &ending);
             (run.host_after, run.warnings) = (Some(ending.host_after), ending.warnings);

@@ -180,14 +180,14 @@ fn panel(across: &AcrossValues, series: &SeriesAcross, point: &PointAcross, unit
 fn named(names: &[String]) -> Vec<usize> {
     let Some(last) = names.len().checked_sub(1) else { return Vec::new() };
     let width = |value: usize| shortened(&names[value]).chars().count() as f64 + 1.0;
-    let place = |value: usize| (value * NAMES_CHARS) as f64 / last.max(1) as f64;
+    let column = |value: usize| (value * NAMES_CHARS) as f64 / last.max(1) as f64;
     // The first name begins at its dot, the last one ends there, and the others have it in their middle.
-    let end = |value: usize| place(value) + if value == 0 { width(0) } else { width(value) / 2.0 };
-    let last_begins = place(last) - width(last);
+    let end = |value: usize| column(value) + if value == 0 { width(0) } else { width(value) / 2.0 };
+    let last_begins = column(last) - width(last);
     let mut named = vec![0];
     for value in 1..last {
         let before = named[named.len() - 1];
-        let begin = place(value) - width(value) / 2.0;
+        let begin = column(value) - width(value) / 2.0;
         if begin >= end(before) && end(value) <= last_begins && named.len() + 1 < NAMES_MAX {
             named.push(value);
         }

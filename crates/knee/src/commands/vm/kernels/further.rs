@@ -46,7 +46,7 @@ pub(super) fn apt(suite: &str, cache: &Path) -> Result<Apt, String> {
         return Ok(apt);
     }
     let archives =
-        ARCHIVES.map(|(label, known)| archive(label).unwrap_or_else(|| known.to_owned()));
+        ARCHIVES.map(|(label, default)| archive(label).unwrap_or_else(|| default.to_owned()));
     let text = sources_of(suite, &archives, Path::new(KEYRING).exists());
     fs::write(&sources, text).map_err(failed)?;
     note(&format!(
@@ -85,7 +85,9 @@ fn archive(label: &str) -> Option<String> {
     ];
     let listed = output(&mut Apt::default().command("apt-get", &words)).ok()?;
     let mut rows = listed.lines().filter_map(|line| line.split_once('\t'));
-    rows.find_map(|(of, address)| (of == label).then(|| address.trim_end_matches('/').to_owned()))
+    rows.find_map(|(archive, address)| {
+        (archive == label).then(|| address.trim_end_matches('/').to_owned())
+    })
 }
 
 /// The lines of sources for `suite`, from the archive and that of security updates.

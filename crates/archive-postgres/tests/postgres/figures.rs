@@ -1,7 +1,8 @@
-//! The figures of docs/archive.md: what a push takes, and what a run takes up. `cargo test --release -p archive-postgres
-//! --test postgres figures -- --ignored --nocapture` prints them.
+//! The figures of docs/archive.md: what a push takes, what a run takes up, and what pruning takes. `cargo test -p
+//! archive-postgres --test postgres figures -- --ignored --nocapture` prints them.
 
 use crate::contract::complete;
+use crate::partitions::statements;
 use crate::server;
 use archive_postgres::PostgresArchive;
 use record::{Archive, Run, SqliteArchive};
@@ -53,6 +54,68 @@ fn figures_of_a_push() {
              ({} KiB in a file)",
             in_file / 1024
         );
+    }
+}
+
+/// Runs in the archive whose pruning is measured: those of a partition, and as many that stay.
+const PRUNED: u32 = 60;
+
+#[test]
+#[ignore = "it measures, and asserts nothing"]
+fn figures_of_pruning() {
+    let Some(server) = server::shared() else { return };
+    let mut whole = complete("0000000000000000", CELLS[0], 0);
+    varied(&mut whole);
+    for is_partitioned in [true, false] {
+        let database = server.database();
+        let mut archive = PostgresArchive::open(&server.url("knee", &database)).unwrap();
+        let mut admin = server.admin(&database).unwrap();
+        let [convert, next, prune] = statements(PRUNED);
+        if is_partitioned {
+            let start = Instant::now();
+            admin.batch_execute(&convert).unwrap();
+            admin.batch_execute(&next).unwrap();
+            println!("made partitions in {:?}", start.elapsed());
+            admin.batch_execute("ALTER TABLE knee.run ALTER number RESTART WITH 60").unwrap();
+        }
+        let start = Instant::now();
+        let mut numbers = Vec::new();
+        for n in 0..2 * PRUNED {
+            whole.summary.id = format!("{n:016x}");
+            numbers.push(archive.keep(&whole, "merge").unwrap());
+        }
+        let push = start.elapsed() / (2 * PRUNED);
+        let mut mebibytes = || -> i64 {
+            let sql = "SELECT pg_database_size(current_database()) >> 20";
+            admin.query_one(sql, &[]).unwrap().get(0)
+        };
+        let before = mebibytes();
+        let start = Instant::now();
+        if is_partitioned {
+            let mut admin = server.admin(&database).unwrap();
+            for statement in prune.split(';').map(str::trim).filter(|text| !text.is_empty()) {
+                let start = Instant::now();
+                admin.batch_execute(statement).unwrap();
+                println!("{:?}: {}", start.elapsed(), &statement[..statement.len().min(40)]);
+            }
+        } else {
+            numbers[..PRUNED as usize].iter().for_each(|run| archive.delete(*run).unwrap());
+        }
+        let pruned = start.elapsed();
+        let after = mebibytes();
+        let start = Instant::now();
+        server.admin(&database).unwrap().batch_execute("VACUUM").unwrap();
+        let vacuum = start.elapsed();
+        println!(
+            "partitioned: {is_partitioned}: push {push:?} a run; {PRUNED} of {} runs pruned in {pruned:?}, vacuum \
+             {vacuum:?}; {before} MiB before, {after} MiB after, {} MiB after VACUUM",
+            2 * PRUNED,
+            mebibytes()
+        );
+        assert_eq!(archive.runs().unwrap().len(), PRUNED as usize);
+        let start = Instant::now();
+        archive.load(numbers[numbers.len() - 1]).unwrap();
+        println!("load {:?}", start.elapsed());
     }
 }
 

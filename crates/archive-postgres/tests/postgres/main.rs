@@ -10,6 +10,7 @@ mod faults;
 mod figures;
 mod kill;
 mod network;
+mod partitions;
 mod server;
 mod tls;
 mod views;

@@ -16,6 +16,11 @@ fn blocks(kind: &str) -> Vec<String> {
     parts.map(|part| part.split("```").next().unwrap().to_owned()).collect()
 }
 
+/// The document's block of SQL that has this in it.
+pub fn block_with(text: &str) -> String {
+    blocks("sql").into_iter().find(|block| block.contains(text)).unwrap()
+}
+
 #[test]
 fn the_document_describes_every_column_of_every_view() {
     let Some(server) = server::shared() else { return };
@@ -39,8 +44,6 @@ fn the_roles_of_the_document_may_do_what_it_says_and_no_more() {
     let Some(server) = server::shared() else { return };
     let database = server.database();
     let mut admin = server.admin(&database).unwrap();
-    let block_with =
-        |text: &str| blocks("sql").into_iter().find(|block| block.contains(text)).unwrap();
     admin.batch_execute(&block_with("CREATE ROLE knee_owner")).unwrap();
     let mut owner = PostgresArchive::open(&server.url("knee_owner", &database)).unwrap();
     admin.batch_execute(&block_with("CREATE ROLE knee_robot")).unwrap();
@@ -53,7 +56,7 @@ fn the_roles_of_the_document_may_do_what_it_says_and_no_more() {
         writer.commit(begun, &cell(0)).unwrap();
         writer.finish(begun, &ending(RunState::Interrupted)).unwrap();
         writer.reopen(begun).unwrap();
-        assert!(is_denied(writer.delete(number)));
+        assert!(is_denied(&writer.delete(number)));
         let mut past_knee = server.client(role, &database).unwrap();
         for sql in [
             "UPDATE knee.version SET schema = 99",
@@ -71,14 +74,14 @@ fn the_roles_of_the_document_may_do_what_it_says_and_no_more() {
         let url = server.url("knee_reader", &database);
         let mut reader = PostgresArchive::open_read_only(&url).unwrap();
         assert_eq!(reader.load(number).unwrap().cells.len(), 9);
-        assert!(is_denied(reader.delete(number)));
+        assert!(is_denied(&reader.delete(number)));
         let mut reader = PostgresArchive::open(&url).unwrap();
-        assert!(is_denied(reader.keep(&complete("fedcba9876543210", 1, 0), "").map(drop)));
+        assert!(is_denied(&reader.keep(&complete("fedcba9876543210", 1, 0), "").map(drop)));
         owner.delete(number).unwrap();
     }
 }
 
-fn is_denied(result: Result<(), Error>) -> bool {
+fn is_denied(result: &Result<(), Error>) -> bool {
     matches!(result, Err(Error::Server { fault: ServerFault::Denied { .. }, .. }))
 }
 

@@ -4,6 +4,8 @@
 
 pub mod guests;
 pub mod http;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 
 use record::{Archive, Cell, Ending, Profile, Run, RunState, RunWriter, SqliteArchive};
 use std::path::PathBuf;

@@ -77,6 +77,30 @@ fn three_ranks_of_hydra_are_one_fleet_and_the_slow_one_is_named() {
     knee.assert_no_process_left();
 }
 
+/// The archive is another machine's: each rank measures into a record of its own, and pushes.
+#[test]
+#[cfg(feature = "postgres")]
+fn three_machines_push_to_one_postgresql_which_shows_the_slow_one() {
+    let knee = Knee::new();
+    let Some(server) = crate::common::postgres::Postgres::new() else { return };
+    let archive = server.url();
+    let own = knee.directory.path().join("rank-").display().to_string();
+    let words = format!("{MEASURE} --record {own}$PMI_RANK.db --push {archive}");
+    let Some(started) = three_machines(&knee, &words) else { return };
+    assert_eq!(started.code, Some(0), "{started:?}");
+    assert!(!knee.record().exists(), "no rank has used the record that all would share");
+    let gated = knee.run(&["compare", "--fleet", "--record", &archive, "--fail-on", "slower"]);
+    assert_eq!(gated.code, Some(3), "{gated:?}");
+    let text = gated.out.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(text.starts_with("hydra-") && text.contains(" · 3 machines node2 is "), "{text}");
+    assert!(text.contains("median node0 node1 node2"), "{text}");
+    assert!(!text.contains("node0 is") && !text.contains("node1 is"), "{text}");
+    // The same start again is pushed once.
+    let again = knee.run(&["record", "push", &archive, "--record", &format!("{own}1.db")]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    assert!(again.out.contains("1 run was there already"), "{again:?}");
+}
+
 /// hydra's proxy answers one program of a rank, and kills the other ranks if that says no goodbye.
 #[test]
 fn a_script_of_hydra_may_start_knee_twice() {

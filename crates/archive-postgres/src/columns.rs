@@ -34,6 +34,8 @@ pub(crate) fn copy_into<'a>(
 
 /// PostgreSQL has no such character in a text. It is kept as this one.
 const NUL_AS: &str = "␀";
+/// What JSON has for it.
+pub(crate) const NUL_ESCAPED: &str = "\\u0000";
 
 /// The text of a column of type `json` or `jsonb`.
 #[derive(Debug)]
@@ -47,14 +49,13 @@ impl Json {
 
 /// The same JSON, with what can be kept for each escaped character that PostgreSQL has not: `jsonb` refuses it, and so
 /// does every query that takes such a text out of `json`.
-fn without_nul(json: &str) -> String {
-    const ESCAPED: &str = "\\u0000";
+pub(crate) fn without_nul(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     let mut rest = json;
     while let Some(at) = rest.find('\\') {
         text.push_str(&rest[..at]);
         rest = &rest[at..];
-        if let Some(after) = rest.strip_prefix(ESCAPED) {
+        if let Some(after) = rest.strip_prefix(NUL_ESCAPED) {
             text.push_str(NUL_AS);
             rest = after;
         } else {

@@ -2,6 +2,7 @@
 //! command that reads a record reads it. docs/archive.md describes the schema.
 #![forbid(unsafe_code)]
 
+mod as_kept;
 mod cells;
 mod columns;
 mod connect;
@@ -20,6 +21,7 @@ use record::{
     Archive, Cell, DatabaseUrl, Ending, Error, FleetMember, HOST_NAME, Host, Location, Plan,
     Profile, Run, RunState, RunSummary, RunWriter,
 };
+use std::borrow::Cow;
 use std::cell::{RefCell, RefMut};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -264,6 +266,10 @@ impl Archive for PostgresArchive {
             profiles::insert_all(client, number, &run.profile, path)?;
             Ok(number)
         })
+    }
+
+    fn as_kept<'a>(&self, run: &'a Run) -> Result<Cow<'a, Run>, Error> {
+        as_kept::as_kept(run, &self.shown)
     }
 
     fn set_baseline(&mut self, name: &str, run: i64) -> Result<(), Error> {

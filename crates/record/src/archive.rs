@@ -4,6 +4,7 @@ use crate::{
     Cell, Error, Host, Location, Plan, Profile, Run, RunState, RunSummary, Warning, reference,
 };
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Takes a run while it is measured: a file, or a wire to another machine. Each cell is durable when
 /// [`RunWriter::commit`] returns.
@@ -109,6 +110,14 @@ pub trait Archive: RunWriter {
     /// # Errors
     /// As [`RunWriter::begin`], [`RunWriter::commit`], [`RunWriter::commit_profiled`] and [`RunWriter::finish`].
     fn keep(&mut self, run: &Run, origin: &str) -> Result<i64, Error>;
+
+    /// The run as [`Archive::load`] returns it once it is kept: an archive may have to write some characters otherwise.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for figures that can't be kept.
+    fn as_kept<'a>(&self, run: &'a Run) -> Result<Cow<'a, Run>, Error> {
+        Ok(Cow::Borrowed(run))
+    }
 
     /// Gives a run a name to be compared by, in this archive alone; a run that had the name loses it.
     ///

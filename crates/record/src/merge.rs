@@ -30,6 +30,8 @@ const ORIGINS: [&str; 2] = ["import", "merge"];
 /// [`Error::RunDiffers`] where the archive has another run of this id, or has it as complete without what
 /// `run` has; else why it can't be written.
 pub fn merge(archive: &mut dyn Archive, run: &Run) -> Result<Merged, Error> {
+    let kept = archive.as_kept(run)?;
+    let run = kept.as_ref();
     match merge_once(archive, run) {
         // Another process kept or completed it between the look and the write.
         Err(Error::RunTwice { .. } | Error::CellTwice { .. } | Error::RunComplete { .. }) => {

@@ -2,7 +2,7 @@
 
 use crate::common::{cell, cells, ending, profile, run};
 use crate::server;
-use record::{Archive, Cell, Error, Merged, Profile, Run, RunState, SqliteArchive, merge};
+use record::{Archive, Cell, Error, Merged, Outcome, Profile, Run, RunState, SqliteArchive, merge};
 
 /// An archive of each kind, empty: in a file, and in a database where there is a server.
 fn each(test: impl Fn(&mut dyn Archive)) {
@@ -241,6 +241,38 @@ fn copies_of_a_run_are_merged_without_loss_and_without_doubles() {
         assert_eq!((loaded.cells, loaded.profile), (whole.cells.clone(), whole.profile.clone()));
         let mut changed = whole;
         changed.cells[5].elapsed_ns += 1;
+        assert!(matches!(merge(archive, &changed), Err(Error::RunDiffers { .. })));
+    });
+}
+
+#[test]
+fn a_run_with_characters_that_a_server_has_not_is_merged_once() {
+    let with_nul = |text: &mut String| text.push_str("\0\\u0000");
+    let mut whole = complete("0123456789abcdef", 8, 4);
+    with_nul(&mut whole.plan.workloads[0].question);
+    whole.host_before.facts.insert("firmware\0".into(), "a board\0".into());
+    whole.warnings.iter_mut().for_each(|warning| with_nul(&mut warning.what));
+    whole.profile.frames.iter_mut().for_each(|frame| with_nul(&mut frame.function));
+    for cell in &mut whole.cells {
+        cell.facts.insert("printed".into(), "\0".into());
+        if let Outcome::Failed { detail, .. } = &mut cell.outcome {
+            with_nul(detail);
+        }
+    }
+    each(|archive| {
+        let mut part = whole.clone();
+        part.cells.truncate(3);
+        part.profile.cells.truncate(2);
+        part.summary.state = RunState::Interrupted;
+        assert!(matches!(merge(archive, &part), Ok(Merged::Copied(_))));
+        assert_eq!(merge(archive, &part).unwrap(), Merged::Alike);
+        assert_eq!(merge(archive, &whole).unwrap(), Merged::Completed(7));
+        assert_eq!(merge(archive, &whole).unwrap(), Merged::Alike);
+        let loaded = archive.load(archive.resolve("last").unwrap()).unwrap();
+        let kept = archive.as_kept(&whole).unwrap();
+        assert_eq!((&loaded.cells, &loaded.profile), (&kept.cells, &kept.profile));
+        let mut changed = whole.clone();
+        changed.cells[5].facts.insert("printed".into(), "x".into());
         assert!(matches!(merge(archive, &changed), Err(Error::RunDiffers { .. })));
     });
 }

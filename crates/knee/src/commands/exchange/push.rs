@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// From one look for a signal to the next, while a push goes on.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Until a push of one run is given up.
-const PUSH_MAX: Duration = Duration::from_mins(10);
+const PUSH_MAX: Duration = Duration::from_secs(600);
 
 /// How a run came to be in the archive.
 enum Pushed {
@@ -293,7 +293,9 @@ mod tests {
         let to = Location::from("archive.db");
         let line = |runs: &[((i64, bool), &str)]| {
             let mut left = Unpushed::default();
-            runs.iter().for_each(|&(run, why)| left.add(run, why));
+            for &(run, why) in runs {
+                left.add(run, why);
+            }
             left.line(&to, &RecordFile::new("lab.db"))
         };
         assert_eq!(

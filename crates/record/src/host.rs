@@ -385,6 +385,10 @@ fn differing_hardware<'a>(
     let mut differing = differing(first, second, Hardware);
     differing.retain(|difference| !(is_mask && difference.key == "cpu.count"));
     let accelerators = [first, second].map(|host| host.get(ACCELERATOR).map(String::as_str));
+    if accelerators.iter().all(Option::is_some) {
+        // A guest sees the hypervisor that `--cpu` lets it see, on the machine that the other facts name.
+        differing.retain(|difference| !difference.key.starts_with("hypervisor."));
+    }
     let has_facts = !first.is_empty() && !second.is_empty();
     // Every guest has the fact: a host without it is no guest.
     if has_facts && accelerators.iter().flatten().count() == 1 {
@@ -484,6 +488,23 @@ pub(crate) mod tests {
         assert_eq!(keys(&two[1..], &masked[1..]), ["cpu.count"]);
         let with_id = |count| [(HOST_ID, "7"), ("cpu.count", count)];
         assert_eq!(keys(&with_id("2"), &with_id("1")), [""; 0]);
+    }
+
+    #[test]
+    fn a_guest_that_does_not_see_its_hypervisor_is_no_other_machine() {
+        let guest = |present, id| {
+            host(&[
+                (ACCELERATOR, EMULATOR),
+                ("cpu.model", "QEMU TCG CPU"),
+                ("hypervisor.present", present),
+                ("vm.host.id", id),
+            ])
+        };
+        let (seen, unseen) = (guest("yes", "1"), guest("no", "1"));
+        assert!(seen.machine_match(&unseen).is_joinable());
+        assert!(!seen.machine_match(&guest("no", "2")).is_joinable());
+        let machine = |present| host(&[("cpu.model", "A"), ("hypervisor.present", present)]);
+        assert!(!machine("yes").machine_match(&machine("no")).is_joinable());
     }
 
     #[test]

@@ -71,6 +71,7 @@ pub use profile::{
 pub use profiler::{ProfileError, Profiler};
 pub use summary::{Activity, FunctionShares, StateCounts, Summary};
 pub use symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
+pub use tables::read_kernel_symbols;
 pub use threads::ProcessName;
 
 use rustix::process::Pid;

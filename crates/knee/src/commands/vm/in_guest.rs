@@ -12,6 +12,10 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use rustix::time::{ClockId, Timespec, clock_settime};
 use std::fs::File;
 use std::io;
+use std::time::Duration;
+
+/// The names of the kernel's functions are read for so long, before anything is measured.
+const SYMBOLS_MAX: Duration = Duration::from_secs(60);
 
 /// Measures what the host asks for.
 pub fn main() -> io::Result<()> {
@@ -49,6 +53,8 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
     let Command::Run(asked) = args::parse(&words)? else {
         return Err(Trouble::usage("a guest measures only what `knee run` does"));
     };
+    // What hangs later is named by the kernel's functions that it is in.
+    stacks::read_kernel_symbols(SYMBOLS_MAX);
     let mut settings = Settings::new(engine::calibrate(), stop);
     let mut writer = WireWriter::new(port, settings.stop.shared_flag());
     let mut run: Run = if let Some(run) = job.resumed {

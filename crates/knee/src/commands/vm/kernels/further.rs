@@ -93,11 +93,11 @@ fn archive(label: &str) -> Option<String> {
 /// The lines of sources for `suite`, from the archive and that of security updates.
 fn sources_of(suite: &str, [main, security]: &[String; 2], has_keyring: bool) -> String {
     let signed = if has_keyring { format!("[signed-by={KEYRING}] ") } else { String::new() };
-    let mut text = format!("deb {signed}{main} {suite} main\n");
-    if suite != NEWEST {
-        text.push_str(&format!("deb {signed}{security} {suite}{SECURITY} main\n"));
+    let of_suite = format!("deb {signed}{main} {suite} main\n");
+    if suite == NEWEST {
+        return of_suite;
     }
-    text
+    format!("{of_suite}deb {signed}{security} {suite}{SECURITY} main\n")
 }
 
 #[cfg(test)]

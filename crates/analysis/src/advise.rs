@@ -393,7 +393,6 @@ mod tests {
                 ("pipes".into(), pipes.into()),
                 ("spread".into(), "tail".into()),
             ]),
-            effective: Parameters::default(),
             metric: MetricInfo {
                 name: "passes".into(),
                 about: "token passes".into(),

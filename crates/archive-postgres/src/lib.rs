@@ -7,9 +7,12 @@ mod cells;
 mod columns;
 mod connect;
 mod fault;
+mod meeting;
 mod password;
 mod profiles;
 mod schema;
+
+pub use meeting::PostgresMeeting;
 
 use crate::columns::{Json, count, get, get_count, get_json, get_json_if_any, text};
 use crate::fault::{At, damaged, is_there_already};

@@ -6,8 +6,12 @@ use record::{Error, ServerFault};
 use std::path::Path;
 
 /// The n-th entry leads from schema n to schema n + 1. Entries are only ever added.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema_1.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+];
 
 /// The key of the lock that one migration at a time holds: "knee" in ASCII.
 const LOCK: i64 = 0x6b6e_6565;

@@ -10,6 +10,7 @@ mod fleet;
 mod host;
 pub mod keeping;
 mod location;
+mod meeting;
 mod merge;
 mod model;
 mod old;
@@ -40,6 +41,7 @@ pub use host::{
     MachineMatch, NICE, SPINLOCKS,
 };
 pub use location::default_path;
+pub use meeting::{Meeting, Posting};
 pub use merge::{Merged, merge};
 pub use model::*;
 pub use profile::*;

@@ -9,6 +9,7 @@ mod dashboard;
 mod faults;
 mod figures;
 mod kill;
+mod meeting;
 mod network;
 mod partitions;
 mod server;

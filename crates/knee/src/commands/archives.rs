@@ -1,6 +1,7 @@
 //! The archive at a location: a file, or a database.
 
-use ::record::{Archive, Error, Location, SqliteArchive};
+use crate::exit::Trouble;
+use ::record::{Archive, Error, Location, Meeting, SqliteArchive};
 
 /// Opens the record at `location` to read and write it. It is made where there is none.
 pub fn open(location: &Location) -> Result<Box<dyn Archive>, Error> {
@@ -18,6 +19,22 @@ pub fn open_read_only(location: &Location) -> Result<Box<dyn Archive>, Error> {
     }
 }
 
+/// Joins the meeting of a fleet at an archive. A file is none: other machines don't reach it.
+pub fn meeting(
+    location: &Location,
+    fleet: &str,
+    rank: u32,
+    sender: i64,
+) -> Result<Box<dyn Meeting>, Trouble> {
+    match location {
+        Location::File(file) => Err(Trouble::usage(format!(
+            "--together meets at an archive that all ranks reach, postgres://HOST/DATABASE, and {} is a file",
+            file.display()
+        ))),
+        Location::Postgres(url) => Ok(postgres::meeting(url, fleet, rank, sender)?),
+    }
+}
+
 /// Refuses what can never be opened, without opening it.
 pub fn check(location: &Location) -> Result<(), Error> {
     match location {
@@ -28,8 +45,17 @@ pub fn check(location: &Location) -> Result<(), Error> {
 
 #[cfg(feature = "postgres")]
 mod postgres {
-    use ::record::{Archive, DatabaseUrl, Error};
-    use archive_postgres::PostgresArchive;
+    use ::record::{Archive, DatabaseUrl, Error, Meeting};
+    use archive_postgres::{PostgresArchive, PostgresMeeting};
+
+    pub fn meeting(
+        url: &DatabaseUrl,
+        fleet: &str,
+        rank: u32,
+        sender: i64,
+    ) -> Result<Box<dyn Meeting>, Error> {
+        Ok(Box::new(PostgresMeeting::join(url, fleet, rank, sender)?))
+    }
 
     pub fn open(url: &DatabaseUrl) -> Result<Box<dyn Archive>, Error> {
         Ok(Box::new(PostgresArchive::open(url)?))
@@ -46,7 +72,16 @@ mod postgres {
 
 #[cfg(not(feature = "postgres"))]
 mod postgres {
-    use ::record::{Archive, DatabaseUrl, Error};
+    use ::record::{Archive, DatabaseUrl, Error, Meeting};
+
+    pub fn meeting(
+        url: &DatabaseUrl,
+        _fleet: &str,
+        _rank: u32,
+        _sender: i64,
+    ) -> Result<Box<dyn Meeting>, Error> {
+        Err(Error::NoPostgres { path: url.shown().into() })
+    }
 
     pub fn open(url: &DatabaseUrl) -> Result<Box<dyn Archive>, Error> {
         Err(Error::NoPostgres { path: url.shown().into() })

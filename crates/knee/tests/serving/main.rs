@@ -9,3 +9,4 @@ mod httpd_ending;
 mod load;
 mod load_behaviour;
 mod load_recorded;
+mod load_together;

@@ -6,6 +6,7 @@ mod recorded;
 mod report;
 mod server;
 mod text;
+mod together;
 
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_json};
@@ -20,6 +21,7 @@ use recorded::{Kept, RecordFlags, Recording};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
+use together::{Rank, Together};
 
 /// Put load on a server, and report how it copes
 ///
@@ -120,7 +122,8 @@ Examples:
   knee load http://127.0.0.1:8080/ --rate 5k --connections 200 --duration 1m
   knee load http://127.0.0.1:8080/ --connection-rate 100 --calls 20 --think 50ms --connections 200
   knee load http://127.0.0.1:8080/ --dead 0,1k,10k --connections 100
-  knee load http://127.0.0.1:8080/ --rate 5k --record       keeps it: knee show, knee compare last~1 last
+  knee load http://127.0.0.1:8080/ --rate 5k --record       keeps it: knee show, knee compare 1 2
+  mpiexec -n 4 knee load http://10.0.0.9/ --rate 100k --together --push postgres://db.lab/perf
 
 Histograms in the JSON are HdrHistograms (V2, deflated, base 64), in nanoseconds.";
 
@@ -144,7 +147,18 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     if let Some(wait) = ask.wait {
         await_server(plan.target.address, wait, &stop)?;
     }
-    let measured = measured(&ask.dead, &plan, &stop)?;
+    let measured = if ask.record.together {
+        let RecordFlags { fleet, push, check_in, .. } = &ask.record;
+        match together::load(fleet, push.as_ref(), *check_in, &url, &plan, &stop)? {
+            Ok(together) => Measured::from_together(together),
+            Err(elsewhere) => {
+                complain(&format!("knee: {elsewhere}"));
+                return Ok(Exit::Done);
+            }
+        }
+    } else {
+        measured(&ask.dead, &plan, &stop)?
+    };
     // Before the output, whose reader may have gone away.
     let kept = recording.map(|recording| recording.keep(&url, &plan, &measured)).transpose();
     let printed = if ask.json {
@@ -166,6 +180,18 @@ struct Measured {
     points_planned: usize,
     /// What disturbed the machine.
     disturbances: Vec<Warning>,
+    /// The ranks of a load that several processes did; empty for any other.
+    ranks: Vec<Rank>,
+    /// What there is to be known of these.
+    warnings: Vec<Warning>,
+}
+
+impl Measured {
+    fn from_together(together: Together) -> Measured {
+        let Together { outcome, ranks, warnings } = together;
+        let points = vec![Point::from_outcome(outcome)];
+        Measured { points, points_planned: 1, disturbances: Vec::new(), ranks, warnings }
+    }
 }
 
 /// A load for each number of dead connections, or one without any; those before a signal where one came.
@@ -203,7 +229,8 @@ fn measured(dead: &[u64], plan: &Plan, stop: &Stop) -> Result<Measured, Trouble>
     }
     let disturbances = watcher.disturbances();
     let points_planned = numbers.len();
-    Ok(Measured { points, points_planned, disturbances })
+    let (ranks, warnings) = (Vec::new(), Vec::new());
+    Ok(Measured { points, points_planned, disturbances, ranks, warnings })
 }
 
 fn failed(error: &::load::Error) -> Trouble {
@@ -293,6 +320,15 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
         keeps_intervals: is_recording,
         ..Plan::new(target)
     })
+}
+
+/// What random times are drawn by; 0 where none are.
+fn seed(plan: &Plan) -> u64 {
+    match plan.shape {
+        Shape::Open(Arrivals::Poisson { seed, .. })
+        | Shape::Sessions(Arrivals::Poisson { seed, .. }) => seed,
+        _ => 0,
+    }
 }
 
 /// What no machine has is refused, rather than tried until the machine gives in.

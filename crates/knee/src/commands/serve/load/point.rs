@@ -26,6 +26,12 @@ pub struct Point {
 }
 
 impl Point {
+    /// Of a load that others did too: who serves it was not looked at.
+    pub fn from_outcome(outcome: Outcome) -> Point {
+        let (server, server_unknown, growing, delayed, unsettled) = (None, None, None, None, None);
+        Point { outcome, server, server_unknown, growing, delayed, unsettled }
+    }
+
     /// Puts the load of `plan` on its target, with so many dead connections. Unless it `is_last`, waits until
     /// the server is idle again.
     pub fn measure(

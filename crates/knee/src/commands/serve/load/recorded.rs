@@ -3,6 +3,7 @@
 use super::Measured;
 use super::point::Point;
 use super::text::warnings;
+use super::together::{Rank, RankMeasured};
 use crate::commands::exchange::push;
 use crate::commands::record_file::{RecordFile, archive};
 use crate::commands::record_path;
@@ -21,6 +22,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The name of the workload of every recorded load.
 const WORKLOAD: &str = "load";
@@ -29,7 +31,7 @@ const DEAD: &str = "dead";
 const CONNECTIONS: &str = "connections";
 
 /// Whether and how the load is recorded.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Record")]
 pub struct RecordFlags {
     /// Keep the load as a run of a record: of this file, or else of `$KNEE_RECORD` or your own
@@ -50,6 +52,15 @@ pub struct RecordFlags {
     /// Record it, and push it to this archive too: `postgres://USER@HOST/DATABASE`
     #[arg(long, value_name = "URL", value_parser = archive())]
     pub push: Option<Location>,
+    /// One load of all ranks that srun, mpiexec or the like started: each sends its share, from one moment on
+    ///
+    /// The ranks meet at the archive of --push, and there is one result, of all of them. Rate, connections and requests are
+    /// those of all together. See docs/fleet.md.
+    #[arg(long, requires = "push", conflicts_with_all = ["dead", "wait"])]
+    pub together: bool,
+    /// With --together: wait this long for the other ranks
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = quantities::time_from_ms, hide_short_help = true)]
+    pub check_in: Duration,
     #[command(flatten)]
     pub fleet: FleetFlags,
 }
@@ -108,7 +119,11 @@ impl Recording {
         }
         push::check(flags.push.as_ref())?;
         let file = record_path(&flags.record_file())?;
+        // The run of several ranks is one run, and no rank of a fleet.
         let mut facts = launchers::facts(&flags.fleet)?;
+        if flags.together {
+            facts.retain(|key, _| key == HOST_NAME || key == HOST_NAMED_BY);
+        }
         if let Some(name) = &flags.host_name {
             facts.insert(HOST_NAME.to_owned(), name.clone());
             facts.insert(HOST_NAMED_BY.to_owned(), "--host-name".to_owned());
@@ -156,7 +171,8 @@ impl Kept {
 /// Makes of a run that has begun one that has ended, with all that was measured. A load that was interrupted has fewer
 /// intervals than were planned.
 fn fill(run: &mut Run, subject: &str, plan: &Plan, measured: &Measured) {
-    let load = Load { subject, plan, has_dead: measured.points.iter().any(Point::has_dead) };
+    let has_dead = measured.points.iter().any(Point::has_dead);
+    let load = Load { subject, plan, has_dead, ranks: &measured.ranks };
     let per_point = measured.points.iter().map(|point| point.outcome.intervals.len());
     let rounds = planned_rounds(plan).max(per_point.max().unwrap_or(0));
     // In the order of time: one number of dead connections after the other.
@@ -174,7 +190,7 @@ fn fill(run: &mut Run, subject: &str, plan: &Plan, measured: &Measured) {
         planned.extend(missing.map(|round| CellKey { round, ..last.clone() }));
     }
     run.plan = ::record::Plan {
-        seed: seed(plan),
+        seed: super::seed(plan),
         rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
         measure_ms: plan.interval.as_millis() as u64,
         workloads: vec![load.info()],
@@ -186,6 +202,7 @@ fn fill(run: &mut Run, subject: &str, plan: &Plan, measured: &Measured) {
     let own = own.into_iter().map(|what| Warning { what, remedy: String::new() });
     run.warnings.extend(interrupted(plan, measured));
     run.warnings.extend(own);
+    run.warnings.extend(measured.warnings.iter().cloned());
     run.warnings.extend(measured.points.iter().filter_map(lower_bounds));
     run.warnings.extend(measured.disturbances.iter().cloned());
     let mut host_after = engine::host();
@@ -232,19 +249,12 @@ fn interrupted(plan: &Plan, measured: &Measured) -> Option<Warning> {
     Some(Warning { what, remedy: "load it again: a load can't be resumed".to_owned() })
 }
 
-fn seed(plan: &Plan) -> u64 {
-    match plan.shape {
-        Shape::Open(Arrivals::Poisson { seed, .. })
-        | Shape::Sessions(Arrivals::Poisson { seed, .. }) => seed,
-        _ => 0,
-    }
-}
-
 /// What all cells of a load have in common.
 struct Load<'a> {
     subject: &'a str,
     plan: &'a Plan,
     has_dead: bool,
+    ranks: &'a [Rank],
 }
 
 impl Load<'_> {
@@ -278,7 +288,11 @@ impl Load<'_> {
         let key = CellKey {
             workload: WORKLOAD.to_owned(),
             subject: self.subject.to_owned(),
-            parameters: parameters(self.plan, self.has_dead),
+            parameters: {
+                let mut all = parameters(self.plan, self.has_dead);
+                all.extend(missing_ranks(self.ranks));
+                all
+            },
             point: if self.has_dead { point.dead() } else { self.plan.connections as u64 },
             round: u32::try_from(round).unwrap_or(u32::MAX),
         };
@@ -294,9 +308,16 @@ impl Load<'_> {
                 all.extend(is_last.then(|| whole_metrics(point)).into_iter().flatten());
                 all
             },
-            facts: if is_last { facts(point) } else { BTreeMap::new() },
+            facts: if is_last { facts(point, self.ranks) } else { BTreeMap::new() },
         }
     }
+}
+
+/// Without some of its ranks a load is another one.
+fn missing_ranks(ranks: &[Rank]) -> Option<(String, Value)> {
+    let present = ranks.iter().filter(|rank| rank.measured.is_some()).count();
+    let value = Value::from(format!("{present} of {}", ranks.len()));
+    (present < ranks.len()).then(|| ("ranks".to_owned(), value))
 }
 
 fn not_measured() -> Vec<String> {
@@ -448,7 +469,7 @@ fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
 }
 
 /// What is known of a load as a whole, kept with its last interval.
-fn facts(point: &Point) -> BTreeMap<String, String> {
+fn facts(point: &Point, ranks: &[Rank]) -> BTreeMap<String, String> {
     let outcome = &point.outcome;
     let mut facts = BTreeMap::new();
     let mut set = |name: &str, value: String| facts.insert(name.to_owned(), value);
@@ -466,6 +487,10 @@ fn facts(point: &Point) -> BTreeMap<String, String> {
         if number > 0 {
             set(&format!("errors: {kind}"), number.to_string());
         }
+    }
+    for Rank { rank, measured } in ranks {
+        let text = measured.as_ref().map_or_else(|| "missing".to_owned(), RankMeasured::sentence);
+        set(&format!("rank {rank}"), text);
     }
     facts
 }

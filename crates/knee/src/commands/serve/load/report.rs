@@ -15,7 +15,17 @@ pub fn json(url: &Url, plan: &Plan, measured: &Measured) -> Value {
     all["url"] = json!(format!("http://{}{}", url.host_header(), url.path));
     all["disturbances"] = json!(measured.disturbances);
     all["address"] = json!(plan.target.address.to_string());
-    all["plan"] = json!({
+    all["plan"] = self::plan(plan);
+    if !measured.ranks.is_empty() {
+        all["ranks"] = json!(measured.ranks);
+        all["warnings"] = json!(measured.warnings);
+    }
+    all
+}
+
+/// What a load was to be.
+pub fn plan(plan: &Plan) -> Value {
+    json!({
         "shape": shape(plan),
         "connections": plan.connections,
         "calls": plan.calls,
@@ -30,8 +40,7 @@ pub fn json(url: &Url, plan: &Plan, measured: &Measured) -> Value {
         "pipeline": plan.pipeline,
         "sources": plan.sources,
         "interval_s": plan.interval.as_secs_f64(),
-    });
-    all
+    })
 }
 
 /// All that came of one load.

@@ -5,6 +5,7 @@ pub mod warnings;
 use super::Measured;
 use super::point::Point;
 use super::server::Use;
+use super::together::{Rank, RankMeasured};
 use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick, Url};
 use findings::ServerBehaviour;
 use findings::format::{bytes, count, percent, quantity, significant, time};
@@ -23,6 +24,7 @@ pub fn text(url: &Url, plan: &Plan, measured: &Measured, all: bool) -> String {
         [point] => head(url, plan, &point.outcome) + &single(plan, point, all),
         _ => several(url, plan, points, all),
     };
+    text += &section("Ranks", &ranks(&measured.ranks));
     text += &section("The server", &behaviours(points));
     text += &section("Caveats", &warnings::warnings(plan, measured));
     text
@@ -31,6 +33,15 @@ pub fn text(url: &Url, plan: &Plan, measured: &Measured, all: bool) -> String {
 fn section(title: &str, lines: &[String]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| format!("{INDENT}{line}\n")).collect();
     if lines.is_empty() { String::new() } else { format!("{title}\n{}", lines.concat()) }
+}
+
+/// A line for each rank of a load that several processes did.
+fn ranks(all: &[Rank]) -> Vec<String> {
+    let line = |Rank { rank, measured }: &Rank| {
+        let text = measured.as_ref().map_or_else(|| "missing".to_owned(), RankMeasured::sentence);
+        format!("{rank} {text}")
+    };
+    all.iter().map(line).collect()
 }
 
 /// All of one load.

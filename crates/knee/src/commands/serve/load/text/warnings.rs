@@ -11,7 +11,7 @@ const BUSY_SHARE: f64 = 0.9;
 
 /// Those of each load, those that are the same for all without the numbers of dead connections.
 pub fn warnings(plan: &Plan, measured: &Measured) -> Vec<String> {
-    let disturbances = measured.disturbances.iter();
+    let disturbances = measured.warnings.iter().chain(&measured.disturbances);
     let disturbances = disturbances.map(|warning| format!("{} → {}", warning.what, warning.remedy));
     of_load(plan, &measured.points).into_iter().chain(disturbances).collect()
 }

@@ -1,0 +1,167 @@
+//! `knee load --together` by real hydra, which meets at a real PostgreSQL; skipped by name where one of them is missing.
+#![cfg(feature = "postgres")]
+
+use crate::common::{Came, Knee, came};
+use crate::load::Server;
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A PostgreSQL server on a socket, as a user who is not root; it ends with this.
+struct Archive {
+    directory: tempfile::TempDir,
+    programs: PathBuf,
+}
+
+impl Archive {
+    fn start() -> Option<Archive> {
+        let Some(programs) = programs() else {
+            eprintln!("SKIPPED: there is no PostgreSQL here (initdb)");
+            return None;
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let archive = Archive { directory, programs };
+        let path = archive.directory.path().display();
+        let options = format!("-k {path} -c listen_addresses= -c fsync=off");
+        let script = format!(
+            "chmod 755 '{path}'; if [ $(id -u) = 0 ]; then chown 65534:65534 '{path}'; \
+             as='setpriv --reuid 65534 --regid 65534 --clear-groups'; fi; cd '{path}'; export PATH='{}':$PATH; \
+             $as initdb -N -A trust -U knee -E UTF8 --locale=C -D data && \
+             $as pg_ctl -w -t 120 -D data -o '{options}' -l log start",
+            archive.programs.display()
+        );
+        let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        Some(archive)
+    }
+
+    fn url(&self) -> String {
+        format!("postgres://knee@/postgres?host={}", self.directory.path().display())
+    }
+}
+
+impl Drop for Archive {
+    fn drop(&mut self) {
+        let file = self.directory.path().join("data/postmaster.pid");
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let pid = text.lines().next().and_then(|line| line.parse().ok()).and_then(Pid::from_raw);
+        let _ = pid.map(|pid| kill_process(pid, Signal::QUIT));
+    }
+}
+
+/// The directory of PostgreSQL's programs: Debian keeps them off the path.
+fn programs() -> Option<PathBuf> {
+    let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let debian = debian.map(|version| version.path().join("bin"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut all = debian.chain(std::env::split_paths(&path));
+    all.find(|directory: &PathBuf| Path::new(directory).join("initdb").exists())
+}
+
+fn has_hydra() -> bool {
+    let output = Command::new("mpiexec.hydra").args(["-n", "1", "true"]).output();
+    let has = output.is_ok_and(|output| output.status.success());
+    if !has {
+        eprintln!("SKIPPED: mpiexec.hydra does not work here");
+    }
+    has
+}
+
+/// Four ranks of hydra put a load on `server`.
+fn four(knee: &Knee, server: &Server, archive: &Archive) -> Came {
+    let script = format!(
+        "exec mpiexec.hydra -n 4 \"$KNEE\" load {} --rate 400 --poisson --seed 3 --connections 8 --threads 2 \
+         --duration 1s --name shop --together --check-in 2m --push '{}' --json",
+        server.url(),
+        archive.url()
+    );
+    came(&mut knee.shell(&script))
+}
+
+#[test]
+fn four_ranks_are_one_load_and_one_run() {
+    if !has_hydra() {
+        return;
+    }
+    let Some(archive) = Archive::start() else { return };
+    let (knee, server) = (Knee::new(), Server::start());
+    let together = four(&knee, &server, &archive);
+    assert_eq!(together.code, Some(0), "{together:?}");
+    let result: serde_json::Value =
+        serde_json::from_str(&together.out).unwrap_or_else(|error| panic!("{error}: {together:?}"));
+    assert_eq!(result["ranks"].as_array().map(Vec::len), Some(4), "{result:#}");
+    let run = knee.last_run();
+    assert_eq!((run.summary.number, run.summary.fleet), (1, None));
+    let shown = knee.run(&["show", "last", "--record", &archive.url(), "--json"]);
+    assert_eq!(shown.code, Some(0), "the archive has it: {shown:?}");
+
+    let alone = knee.run(&[
+        "load",
+        &server.url(),
+        "--rate",
+        "400",
+        "--poisson",
+        "--seed",
+        "3",
+        "--connections",
+        "8",
+        "--threads",
+        "2",
+        "--duration",
+        "1s",
+        "--name",
+        "shop",
+        "--record",
+        "--json",
+    ]);
+    let alone: serde_json::Value = serde_json::from_str(&alone.out).unwrap();
+    let due = |load: &serde_json::Value| {
+        load["requests"].as_u64().unwrap() + load["unsent"].as_u64().unwrap()
+    };
+    assert_eq!(due(&result), due(&alone), "the same plan");
+    let compared = knee.run(&["compare", "1", "2"]);
+    assert_eq!(compared.code, Some(0), "{compared:?}");
+    assert!(compared.out.contains("load · "), "one key: {compared:?}");
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn a_rank_that_is_alone_does_not_wait_for_ever() {
+    let Some(archive) = Archive::start() else { return };
+    let (knee, server) = (Knee::new(), Server::start());
+    let (url, push) = (server.url(), archive.url());
+    let words = "--together --fleet script --rank 0 --of 3 --check-in 300ms --push";
+    let words: Vec<&str> =
+        ["load", &url].into_iter().chain(words.split(' ')).chain([&*push]).collect();
+    let came = knee.run(&words);
+    let wanted = "knee: ranks 1 and 2 of 3 did not check in within 0.3 s (fleet script)\n";
+    assert_eq!((came.code, &*came.err), (Some(1), wanted), "{came:?}");
+}
+
+#[test]
+fn what_can_not_be_together_is_refused_at_once() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let url = server.url();
+    for words in [
+        &["load", &url, "--together"][..],
+        &["load", &url, "--together", "--push", "postgres://me@localhost/perf"],
+        &["load", &url, "--together", "--push", "x.db", "--fleet", "a", "--rank", "0", "--of", "2"],
+        &[
+            "load",
+            &url,
+            "--together",
+            "--push",
+            "postgres://me@localhost/perf",
+            "--fleet",
+            "a",
+            "--rank",
+            "0",
+            "--of",
+            "20",
+        ],
+    ] {
+        let mut command = knee.command(words);
+        let came = came(command.stdin(Stdio::null()));
+        assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{words:?}: {came:?}");
+    }
+}

@@ -3,10 +3,10 @@
 
 use crate::contract::complete;
 use crate::partitions::statements;
-use crate::server;
+use crate::server::{self, Server};
 use archive_postgres::PostgresArchive;
 use record::{Archive, Run, SqliteArchive};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// As many cells as the quick suite has, and as many as a full suite.
 const CELLS: [u64; 2] = [400, 5000];
@@ -117,6 +117,56 @@ fn figures_of_pruning() {
         archive.load(numbers[numbers.len() - 1]).unwrap();
         println!("load {:?}", start.elapsed());
     }
+}
+
+/// As many machines as a server takes at once, with its usual settings and some connections left.
+const MACHINES: u32 = 90;
+/// As many cells as the quick suite of `baseline` has.
+const CELLS_OF_A_MACHINE: u64 = 230;
+
+#[test]
+#[ignore = "it measures, and asserts nothing"]
+fn figures_of_a_fleet_that_ends_at_one_moment() {
+    // A push that has ended is on the disk.
+    let Some(server) = Server::new(None, &["fsync=on", "shared_buffers=128MB"]) else { return };
+    let database = server.database();
+    let url = server.url("knee", &database);
+    drop(PostgresArchive::open(&url).unwrap());
+    let mut whole = complete("0000000000000000", CELLS_OF_A_MACHINE, 0);
+    varied(&mut whole);
+    for machines in [1, MACHINES / 3, MACHINES] {
+        let wal = "SELECT pg_current_wal_lsn()::text";
+        let mut admin = server.admin(&database).unwrap();
+        let before: String = admin.query_one(wal, &[]).unwrap().get(0);
+        let start = Instant::now();
+        let mut took: Vec<Duration> = std::thread::scope(|scope| {
+            let push = |n: u32| {
+                let (url, mut run) = (&url, whole.clone());
+                run.summary.id = format!("{machines:08x}{n:08x}");
+                scope.spawn(move || {
+                    PostgresArchive::open(url).unwrap().keep(&run, "merge").unwrap();
+                    start.elapsed()
+                })
+            };
+            let pushes: Vec<_> = (0..machines).map(push).collect();
+            pushes.into_iter().map(|push| push.join().unwrap()).collect()
+        });
+        took.sort();
+        let wal = format!("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '{before}')::bigint");
+        let bytes: i64 = admin.query_one(&wal, &[]).unwrap().get(0);
+        let rate = f64::from(machines) / took[took.len() - 1].as_secs_f64();
+        println!(
+            "{machines} machines, {CELLS_OF_A_MACHINE} cells each: first {:?}, last {:?}, {rate:.1} runs/s, {} KiB of WAL a run",
+            took[0],
+            took[took.len() - 1],
+            bytes / i64::from(machines) / 1024
+        );
+    }
+    let sql = "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class \
+         WHERE relnamespace = 'knee'::regnamespace AND relkind = 'r'";
+    let bytes: i64 = server.admin(&database).unwrap().query_one(sql, &[]).unwrap().get(0);
+    let runs = i64::from(1 + MACHINES / 3 + MACHINES);
+    println!("{} KiB a run in the archive", bytes / runs / 1024);
 }
 
 /// Samples that don't compress better than measured ones.

@@ -1,6 +1,6 @@
 //! What can go wrong with a record, and how a user fixes it.
 
-use crate::{RunState, ServerFault};
+use crate::{Location, RunState, ServerFault};
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -131,9 +131,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// What is in it contradicts itself.
-    #[error(
-        "{path} is damaged ({detail}); restore it from a copy, or salvage it with `sqlite3 FILE .recover`"
-    )]
+    #[error("{path} is damaged ({detail}); restore it from a copy, or {}", last_resort(.path))]
     Damaged {
         /// The record.
         path: PathBuf,
@@ -282,6 +280,14 @@ pub enum Error {
 /// Bytes below which a failed write is put down to a full disk.
 const FREE_BYTES_MIN: u64 = 64 * 1024;
 
+/// What is left to do about damage where there is no copy.
+fn last_resort(path: &Path) -> &'static str {
+    match Location::from(path.as_os_str()) {
+        Location::File(_) => "salvage it with `sqlite3 FILE .recover`",
+        Location::Postgres(_) => "delete the run that `knee record list` marks, and push it again",
+    }
+}
+
 impl Error {
     /// What SQLite's answer about the record at `path` means to a person.
     pub(crate) fn from_sqlite(path: &Path, cause: rusqlite::Error) -> Self {
@@ -375,6 +381,15 @@ impl<T> At<T> for rusqlite::Result<T> {
 mod tests {
     use super::*;
     use rusqlite::ffi;
+
+    #[test]
+    fn what_is_left_to_do_about_damage_is_of_the_kind_of_archive() {
+        let message =
+            |path: &str| Error::Damaged { path: path.into(), detail: "a hole".into() }.to_string();
+        assert!(message("knee.db").contains("sqlite3"));
+        let message = message("postgres://db.lab/perf");
+        assert!(message.contains("delete the run") && !message.contains("sqlite3"), "{message}");
+    }
 
     /// What a record and a journal of different moments do, now and then: tests/archive/copies.rs makes such.
     #[test]

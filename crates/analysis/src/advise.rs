@@ -393,6 +393,7 @@ mod tests {
                 ("pipes".into(), pipes.into()),
                 ("spread".into(), "tail".into()),
             ]),
+            effective: Parameters::default(),
             metric: MetricInfo {
                 name: "passes".into(),
                 about: "token passes".into(),

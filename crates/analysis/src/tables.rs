@@ -174,6 +174,7 @@ impl Context<'_> {
         Table {
             workload: self.workload.name.clone(),
             parameters: self.parameters.clone(),
+            effective: self.workload.effective(self.parameters),
             metric: self.metric.clone(),
             headline,
             axis: self.workload.axis_with(self.parameters),

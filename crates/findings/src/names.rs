@@ -220,7 +220,7 @@ pub fn point_of(table: &Table, point: u64) -> String {
 }
 
 /// What tells the series of `table` from those of its workload's other tables: ` (wait)`,
-/// ` (active = 10)`, or nothing.
+/// ` (active = 10)`, or nothing. A parameter without an effect tells nothing apart.
 pub fn qualifier(tables: &[Table], table: &Table) -> String {
     let mut parts = Vec::new();
     if !table.headline {
@@ -228,9 +228,12 @@ pub fn qualifier(tables: &[Table], table: &Table) -> String {
     }
     let siblings: Vec<&Table> =
         tables.iter().filter(|sibling| sibling.workload == table.workload).collect();
-    for (name, value) in &table.parameters {
+    for (name, value) in &table.effective {
+        let has_effect = |sibling: &&&Table| {
+            sibling.effective.contains_key(name) || !sibling.parameters.contains_key(name)
+        };
         let values: BTreeSet<Option<&record::Value>> =
-            siblings.iter().map(|sibling| sibling.parameters.get(name)).collect();
+            siblings.iter().filter(has_effect).map(|sibling| sibling.effective.get(name)).collect();
         if values.len() > 1 {
             parts.push(format!("{name} = {value}"));
         }

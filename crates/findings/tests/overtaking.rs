@@ -242,6 +242,29 @@ fn qualifiers_distinguish_the_tables() {
 }
 
 #[test]
+fn qualifiers_leave_out_parameters_without_an_effect() {
+    let about = fixtures::workload("build")
+        .axis("CPUs", "cpus")
+        .time("wall")
+        .subjects(["make"])
+        .only_with("files", "tree", &["generated"]);
+    let mut cells = Vec::new();
+    for (tree, files) in [("generated", "48"), ("generated", "96"), ("linux", "12")] {
+        let cell = cell("build", "make", 1, 0).parameter("tree", tree).parameter("files", files);
+        cells.push(cell.samples("wall", vec![1e9]).build());
+    }
+    let qualifiers = |cells: &[Cell]| -> Vec<String> {
+        let run = run(about.clone().build()).cells(cells.to_vec()).complete();
+        let tables = analyse(&run).tables;
+        tables.iter().map(|table| findings::qualifier(&tables, table)).collect()
+    };
+    let [few, many, linux] =
+        [" (files = 48, tree = generated)", " (files = 96, tree = generated)", " (tree = linux)"];
+    assert_eq!(qualifiers(&cells), [linux, few, many]);
+    assert_eq!(qualifiers(&cells[1..]), [linux, " (tree = generated)"]);
+}
+
+#[test]
 fn a_percentage_is_the_ratio_itself() {
     let analysis = Sketch { values: &["10%", "50%"], ..costs() }.analysis();
     assert_eq!(analysis.tables[0].shares.as_ref().unwrap().values, [0.1; 7]);

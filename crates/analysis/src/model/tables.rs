@@ -29,6 +29,9 @@ pub struct Table {
     pub workload: String,
     /// The parameters that are the same in the whole table.
     pub parameters: Parameters,
+    /// Those of them that have an effect with the values of the others.
+    #[serde(skip)]
+    pub effective: Parameters,
     /// The metric of its figures.
     pub metric: MetricInfo,
     /// Whether it is the workload's headline metric.

@@ -65,11 +65,13 @@ pub use model::*;
 pub use several::{Best, Several, compare_several};
 pub use slowdown::{Bound, Slowdown, slowdowns};
 
+use crate::Table;
 use crate::compare::thresholds::RUN_ERROR;
 use crate::tables::tables_where;
 use effects::Arrangement;
 use judge::Family;
 use record::Run;
+use std::collections::BTreeSet;
 use table_pair::TablePair;
 
 /// What of `new` is faster, slower or the same as in `base`, and what else changed; or why they can't be
@@ -85,10 +87,41 @@ pub fn compare_among(
     terms: &Terms,
     comparisons: usize,
 ) -> Result<Comparison, Refusal> {
+    compare_with(base, new, terms, comparisons, &mut KnownTables::default())
+}
+
+/// The tables of runs, each run analysed once however many it is compared with.
+#[derive(Default)]
+struct KnownTables<'a> {
+    all: Vec<(&'a Run, BTreeSet<&'a str>, Vec<Table>)>,
+}
+
+impl<'a> KnownTables<'a> {
+    fn of(&mut self, run: &'a Run, workloads: &BTreeSet<&'a str>, terms: &Terms) -> Vec<Table> {
+        let is_it = |(known, of, _): &&(&Run, BTreeSet<&str>, Vec<Table>)| {
+            std::ptr::eq(*known, run) && of == workloads
+        };
+        if let Some((_, _, tables)) = self.all.iter().find(is_it) {
+            return tables.clone();
+        }
+        let is_compared =
+            |name: &str, headline: bool| workloads.contains(name) && (terms.all || headline);
+        let tables = tables_where(run, is_compared);
+        self.all.push((run, workloads.clone(), tables.clone()));
+        tables
+    }
+}
+
+/// The same with the tables of the runs that were compared before.
+fn compare_with<'a>(
+    base: &'a Run,
+    new: &'a Run,
+    terms: &Terms,
+    comparisons: usize,
+    known: &mut KnownTables<'a>,
+) -> Result<Comparison, Refusal> {
     let (workloads, mut left_out) = comparable::comparable(base, new, terms)?;
-    let is_compared =
-        |name: &str, headline: bool| workloads.contains(name) && (terms.all || headline);
-    let sources = [base, new].map(|run| tables_where(run, is_compared));
+    let sources = [base, new].map(|run| known.of(run, &workloads, terms));
     let arrangement = Arrangement::new(base, new);
     let common = comparable::common_tables(&sources[0], &sources[1], &mut left_out);
     let pairs: Vec<TablePair<'_>> =

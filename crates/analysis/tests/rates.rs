@@ -14,7 +14,7 @@ const DEAD: &[u64] = &[0, 50, 100, 200, 400, 800, 1000, 5000, 10_000, 15_000];
 const QUICK: &[u64] = &[0, 100, 1000, 5000, 15_000];
 const REPETITIONS: u64 = 200;
 /// Fewer than a run's, for the time that it takes; the intervals are a little rougher.
-const REPLICATES: usize = 300;
+const REPLICATES: usize = 200;
 
 /// How samples scatter about the curve.
 #[derive(Clone, Copy, Debug)]

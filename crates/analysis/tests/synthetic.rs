@@ -128,17 +128,29 @@ struct Tally {
     undecided: u64,
 }
 
-/// Verdicts on a curve of `class` whose intercept is `intercept` times its growth at the low end.
+/// [`REPETITIONS`] verdicts on a curve of `class` whose intercept is `intercept` times its growth at the low end.
 ///
 /// A curve that rises by less than ×1.3 over its whole range is constant for all practical purposes,
 /// whatever its formula: then both names are right. That is log n with a large intercept: ×1.27.
 /// *Does not grow* is wrong of any other.
 fn tally(class: Class, intercept: f64, sizes: &[u64], noise: Noise, design: Design) -> Tally {
+    tally_of(REPETITIONS, class, intercept, sizes, noise, design)
+}
+
+/// The same for as many `repetitions`.
+fn tally_of(
+    repetitions: u64,
+    class: Class,
+    intercept: f64,
+    sizes: &[u64],
+    noise: Noise,
+    design: Design,
+) -> Tally {
     let offset = intercept * growth_of(class, sizes[0] as f64);
     let curve = |n: f64| offset + growth_of(class, n);
     let flat = curve(sizes[sizes.len() - 1] as f64) / curve(sizes[0] as f64) < 1.3;
     let mut tally = Tally::default();
-    for seed in 0..REPETITIONS {
+    for seed in 0..repetitions {
         let mut random = Rng::with_seed(seed * 7919 + class as u64);
         let growth = grow(curve, sizes, noise, design, &mut random);
         *match growth.class {
@@ -153,22 +165,30 @@ fn tally(class: Class, intercept: f64, sizes: &[u64], noise: Noise, design: Desi
     tally
 }
 
-/// Checks every class under every noise, without and with a large intercept: hardly ever wrong, and
-/// right at least as often as `right_min` says of the noise and the intercept.
+/// Checks every class under every noise, without and with a large intercept, [`REPETITIONS`] verdicts in all: hardly
+/// ever wrong, and right at least as often as `right_min` says of the noise and the intercept, of [`REPETITIONS`],
+/// less a standard error of that many.
 fn check(design: Design, noises: &[Noise], right_min: impl Fn(Noise, f64) -> u64) {
     let mut failures = Vec::new();
+    let intercepts = [0.0, 10.0];
+    let each = REPETITIONS / intercepts.len() as u64;
     for &noise in noises {
-        for intercept in [0.0, 10.0] {
-            for class in CLASSES {
-                let tally = tally(class, intercept, SIZES, noise, design);
+        for class in CLASSES {
+            let mut wrong = 0;
+            for intercept in intercepts {
+                let tally = tally_of(each, class, intercept, SIZES, noise, design);
+                wrong += tally.wrong;
                 let line = format!("{class:?}, {noise:?}, intercept ×{intercept}: {tally:?}");
                 println!("{line}");
                 // Log n with a large intercept rises by ×1.27: too little to name, much of the time.
                 // And no single round of seven samples is sure enough to tell n log n from a bent line.
                 let hidden = (class == Class::Logarithmic && intercept > 0.0)
                     || (class == Class::Linearithmic && design.rounds == 1);
-                let floor = if hidden { 0 } else { right_min(noise, intercept) };
-                if tally.wrong > WRONG_MAX || tally.right < floor {
+                let floor = if hidden { 0.0 } else { right_min(noise, intercept) as f64 };
+                let share = floor / REPETITIONS as f64;
+                let error = (share * (1.0 - share) * each as f64).sqrt();
+                let right_floor = share * each as f64 - error;
+                if wrong > WRONG_MAX || (tally.right as f64) < right_floor {
                     failures.push(line);
                 }
             }

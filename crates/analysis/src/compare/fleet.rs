@@ -1,9 +1,9 @@
 //! The machines of a fleet: each compared with the median machine, and which of them differ from it.
 
-use super::compare_among;
 use super::median::median_run;
 use super::model::{ComparedTable, Comparison, Ratio, Terms, Verdict};
 use super::several::Several;
+use super::{KnownTables, compare_with};
 use record::{Parameters, Run};
 
 /// With fewer machines nothing says which of them is unlike the others.
@@ -66,10 +66,11 @@ impl OutlierSeries {
 pub fn compare_fleet(runs: &[&Run], terms: &Terms) -> Option<Fleet> {
     let median = median_run(runs)?;
     let terms = Terms { across: true, ..*terms };
+    let mut known = KnownTables::default();
     let comparisons: Vec<_> = runs
         .iter()
         .map(|run| {
-            let mut comparison = compare_among(&median, run, &terms, runs.len())?;
+            let mut comparison = compare_with(&median, run, &terms, runs.len(), &mut known)?;
             // What most machines have each for itself differs from nothing.
             comparison.differences.retain(|difference| difference.base.is_some());
             Ok(comparison)

@@ -51,9 +51,23 @@ pub(super) fn sensitivity<'a>(
 /// the number of rounds.
 fn rounds_for(effect: Effect, error: f64, family: Family, wanted: f64) -> Option<u32> {
     let wanted = wanted.ln_1p();
-    (2..=ROUNDS_MAX).find(|&rounds| {
+    let detects = |rounds: u32| {
         let error = error * (effect.rounds as f64 / f64::from(rounds)).sqrt();
         let errors = two_sided_quantile(for_series(family), rounds as usize - 1);
         (errors + DETECTION_ERRORS) * error <= wanted
-    })
+    };
+    if !detects(ROUNDS_MAX) {
+        return None;
+    }
+    // Each round more lowers both factors, so the fewest are found by halving.
+    let (mut too_few, mut enough) = (1, ROUNDS_MAX);
+    while enough - too_few > 1 {
+        let middle = u32::midpoint(too_few, enough);
+        if detects(middle) {
+            enough = middle;
+        } else {
+            too_few = middle;
+        }
+    }
+    Some(enough)
 }

@@ -1,8 +1,8 @@
 //! Several runs: each compared with the first, and which of them is the best where that is significant.
 
-use super::compare_among;
 use super::left_out::Refusal;
 use super::model::{ComparedTable, Comparison, Ratio, Terms, Verdict};
+use super::{KnownTables, compare_with};
 use crate::Table;
 use record::{Parameters, Run};
 use std::collections::BTreeMap;
@@ -57,8 +57,9 @@ pub fn compare_several(runs: &[&Run], terms: &Terms) -> Several {
     let Some((base, further)) = runs.split_first() else {
         return Several { comparisons: Vec::new(), pairs, best: Vec::new() };
     };
-    let compared = |base: &Run, new: &Run| compare_among(base, new, terms, pairs);
-    let comparisons: Vec<_> = further.iter().map(|new| compared(base, new)).collect();
+    let mut known = KnownTables::default();
+    let comparisons: Vec<_> =
+        further.iter().map(|new| compare_with(base, new, terms, pairs, &mut known)).collect();
     let mut verdicts = Verdicts { by_pair: BTreeMap::new() };
     for (index, comparison) in comparisons.iter().enumerate() {
         verdicts.add((0, index + 1), comparison.as_ref().ok());
@@ -72,7 +73,9 @@ pub fn compare_several(runs: &[&Run], terms: &Terms) -> Several {
         for &rival in &rivals {
             let pair = (run.min(rival), run.max(rival));
             if !verdicts.by_pair.contains_key(&pair) {
-                verdicts.add(pair, compared(runs[pair.0], runs[pair.1]).as_ref().ok());
+                let [base, new] = [runs[pair.0], runs[pair.1]];
+                let comparison = compare_with(base, new, terms, pairs, &mut known);
+                verdicts.add(pair, comparison.as_ref().ok());
             }
         }
         if !rivals.is_empty()

@@ -18,8 +18,8 @@
 
 use crate::Class;
 use crate::growth::thresholds::{
-    DEVIANCE_EXCESS, EXCESS_ERRORS, INTERCEPTS_PER_DECADE, NEGLIGIBLE_LOG, STEP_LOG_RANGE,
-    STEP_PRIOR,
+    CERTAIN_ERRORS, DEVIANCE_EXCESS, EXCESS_ERRORS, INTERCEPTS_PER_DECADE, NEGLIGIBLE_LOG,
+    STEP_LOG_RANGE, STEP_PRIOR,
 };
 use std::f64::consts::TAU;
 
@@ -223,6 +223,10 @@ impl Gap {
     fn add(&self, log: f64, below: f64, above: f64, floor: f64, sum: &mut LogSum) {
         let step = above * self.above - below * self.below;
         let ends = [(STEP_LOG_RANGE.0 - step) / self.error, (STEP_LOG_RANGE.1 - step) / self.error];
+        if ends[0] < -CERTAIN_ERRORS && ends[1] > CERTAIN_ERRORS {
+            sum.add(log);
+            return;
+        }
         // Of a normal distribution less than this lies beyond such an end.
         let outside = ends[0].max(-ends[1]).max(0.0);
         if log - 0.5 * outside * outside >= floor {

@@ -97,5 +97,9 @@ pub const STEP_LOG_RANGE: (f64, f64) = (0.262_364_264_467_491, 2.079_441_541_679
 pub const STEP_PRIOR: f64 = 0.2;
 /// Density of the intercepts that likelihoods are averaged over.
 pub const INTERCEPTS_PER_DECADE: f64 = 16.0;
-/// Terms this far below the largest, as logarithms, are left out: together they are less than a millionth.
-pub const NEGLIGIBLE_LOG: f64 = 25.0;
+/// Terms this far below the largest, as logarithms, are left out: of a few thousand terms they are together less than
+/// a hundred-thousandth, where verdicts look at hundredths.
+pub const NEGLIGIBLE_LOG: f64 = 20.0;
+/// Beyond this many standard errors of a normal distribution nothing is left that weights could show: a
+/// billionth.
+pub const CERTAIN_ERRORS: f64 = 6.0;

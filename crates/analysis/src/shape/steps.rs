@@ -358,11 +358,32 @@ fn locate(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut
         .map(|_| {
             let drawn: Vec<&Vec<(u64, f64)>> =
                 nearer.iter().map(|_| &nearer[random.usize(..nearer.len())]).collect();
-            // Exponential weights are the bootstrap without gaps.
-            divide(&drawn, start, &mut sums, || -(1.0 - random.f64()).ln())
+            // Each sample twice or not at all: weights of mean and variance 1, like those of plain drawing,
+            // for one bit each.
+            let mut bits = Bits::default();
+            divide(&drawn, start, &mut sums, || 2.0 * bits.next(random))
         })
         .collect();
     percentile_interval(value, &replicates)
+}
+
+/// Random bits, 64 of a draw.
+#[derive(Default)]
+struct Bits {
+    bits: u64,
+    left: u32,
+}
+
+impl Bits {
+    /// 0 or 1.
+    fn next(&mut self, random: &mut Rng) -> f64 {
+        if self.left == 0 {
+            (self.bits, self.left) = (random.u64(..), u64::BITS);
+        }
+        let bit = (self.bits & 1) as f64;
+        (self.bits, self.left) = (self.bits >> 1, self.left - 1);
+        bit
+    }
 }
 
 /// The first position behind the cut that leaves most samples on their own side.

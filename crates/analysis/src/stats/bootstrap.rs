@@ -8,7 +8,7 @@
 
 use crate::Estimate;
 use crate::stats::quantiles::{median_of, quantile, sorted};
-use crate::stats::random::beta;
+use crate::stats::random::Beta;
 use crate::stats::sign_test::{self, Levels};
 use fastrand::Rng;
 
@@ -53,11 +53,12 @@ pub fn median_over_rounds(
         let estimate = Estimate { value, low: round[0], high: round[round.len() - 1] };
         return Some(Resampled { estimate, replicates: Vec::new() });
     }
+    let rounds: Vec<Resampling<'_>> = rounds.iter().map(|round| Resampling::new(round)).collect();
     let mut drawn = vec![0.0; rounds.len()];
     let replicates: Vec<f64> = (0..replicates)
         .map(|_| {
             for slot in &mut drawn {
-                *slot = resampled_median(&rounds[random.usize(..rounds.len())], random);
+                *slot = rounds[random.usize(..rounds.len())].median(random);
             }
             median_of(&mut drawn).unwrap_or(value)
         })
@@ -97,22 +98,39 @@ fn interval_in(outside: f64, value: f64, ascending: &[f64]) -> Estimate {
     Estimate { value, low: low.min(value), high: high.max(value) }
 }
 
-/// The median of as many draws with replacement from `ascending` as it holds.
-fn resampled_median(ascending: &[f64], random: &mut Rng) -> f64 {
-    let count = ascending.len();
-    if count < 2 {
-        return ascending[0];
+/// The samples of a round, of which as many as there are get drawn with replacement.
+struct Resampling<'a> {
+    ascending: &'a [f64],
+    /// Where the middle one of the draws lies, the lower one of two, as a share of the samples.
+    middle: Beta,
+    /// What makes a uniform deviate the least of the draws above it.
+    above: f64,
+}
+
+impl<'a> Resampling<'a> {
+    fn new(ascending: &'a [f64]) -> Self {
+        let (count, size) = (ascending.len(), ascending.len() as f64);
+        let rank = count.div_ceil(2) as f64;
+        let middle = Beta::new(rank, size + 1.0 - rank);
+        Self { ascending, middle, above: 1.0 / (size - rank) }
     }
-    let size = count as f64;
-    let at = |uniform: f64| ascending[((uniform * size) as usize).min(count - 1)];
-    let rank = count.div_ceil(2) as f64;
-    let middle = beta(random, rank, size + 1.0 - rank);
-    if count % 2 == 1 {
-        return at(middle);
+
+    /// The median of the draws.
+    fn median(&self, random: &mut Rng) -> f64 {
+        let count = self.ascending.len();
+        if count < 2 {
+            return self.ascending[0];
+        }
+        let size = count as f64;
+        let at = |uniform: f64| self.ascending[((uniform * size) as usize).min(count - 1)];
+        let middle = self.middle.draw(random);
+        if count % 2 == 1 {
+            return at(middle);
+        }
+        // The next order statistic is the least of the size − rank draws that fell above this one.
+        let next = 1.0 - (1.0 - middle) * random.f64().powf(self.above);
+        f64::midpoint(at(middle), at(next))
     }
-    // The next order statistic is the least of the size − rank draws that fell above this one.
-    let next = 1.0 - (1.0 - middle) * random.f64().powf(1.0 / (size - rank));
-    f64::midpoint(at(middle), at(next))
 }
 
 #[cfg(test)]
@@ -136,8 +154,8 @@ mod tests {
                 sort(&mut figures);
                 [0.1, 0.3, 0.5, 0.7, 0.9].map(|p| quantile(&figures, p).unwrap())
             };
-            let short =
-                ends((0..20_000).map(|_| resampled_median(&ascending, &mut random)).collect());
+            let resampling = Resampling::new(&ascending);
+            let short = ends((0..20_000).map(|_| resampling.median(&mut random)).collect());
             let plain = ends(
                 (0..20_000)
                     .map(|_| {

@@ -23,29 +23,62 @@ pub fn normal(random: &mut Rng) -> f64 {
     }
 }
 
-/// A gamma deviate of scale 1 (Marsaglia and Tsang 2000). `shape` is at least 1.
+/// A gamma deviate of scale 1. `shape` is at least 1.
 pub fn gamma(random: &mut Rng, shape: f64) -> f64 {
-    let d = shape.max(1.0) - 1.0 / 3.0;
-    let c = 1.0 / (9.0 * d).sqrt();
-    loop {
-        let x = normal(random);
-        let v = (1.0 + c * x).powi(3);
-        if v <= 0.0 {
-            continue;
-        }
-        let uniform = random.f64();
-        // Their squeeze: it accepts nothing that the logarithms would not, and nearly always decides.
-        if uniform < 1.0 - 0.0331 * x.powi(4) || uniform.ln() < 0.5 * x * x + d - d * v + d * v.ln()
-        {
-            return d * v;
+    Gamma::new(shape).draw(random)
+}
+
+/// Gamma deviates of scale 1 and one shape (Marsaglia and Tsang 2000).
+#[derive(Clone, Copy, Debug)]
+struct Gamma {
+    d: f64,
+    c: f64,
+}
+
+impl Gamma {
+    /// `shape` is at least 1.
+    fn new(shape: f64) -> Self {
+        let d = shape.max(1.0) - 1.0 / 3.0;
+        Self { d, c: 1.0 / (9.0 * d).sqrt() }
+    }
+
+    fn draw(self, random: &mut Rng) -> f64 {
+        let Self { d, c } = self;
+        loop {
+            let x = normal(random);
+            let v = (1.0 + c * x).powi(3);
+            if v <= 0.0 {
+                continue;
+            }
+            let uniform = random.f64();
+            // Their squeeze: it accepts nothing that the logarithms would not, and nearly always decides.
+            if uniform < 1.0 - 0.0331 * x.powi(4)
+                || uniform.ln() < 0.5 * x * x + d - d * v + d * v.ln()
+            {
+                return d * v;
+            }
         }
     }
 }
 
-/// A beta deviate. Both parameters are at least 1.
-pub fn beta(random: &mut Rng, a: f64, b: f64) -> f64 {
-    let x = gamma(random, a);
-    x / (x + gamma(random, b))
+/// Beta deviates of one pair of parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Beta {
+    first: Gamma,
+    second: Gamma,
+}
+
+impl Beta {
+    /// Both parameters are at least 1.
+    pub fn new(a: f64, b: f64) -> Self {
+        Self { first: Gamma::new(a), second: Gamma::new(b) }
+    }
+
+    /// One deviate.
+    pub fn draw(self, random: &mut Rng) -> f64 {
+        let x = self.first.draw(random);
+        x / (x + self.second.draw(random))
+    }
 }
 
 #[cfg(test)]
@@ -68,8 +101,13 @@ mod tests {
         let cases: [(&str, (f64, f64), f64, f64); 4] = [
             ("normal", draw(&normal), 0.0, 1.0),
             ("gamma 3", draw(&|r| gamma(r, 3.0)), 3.0, 3.0),
-            ("beta 1, 4", draw(&|r| beta(r, 1.0, 4.0)), 0.2, 4.0 / 150.0),
-            ("beta 26, 25", draw(&|r| beta(r, 26.0, 25.0)), 26.0 / 51.0, 650.0 / (2601.0 * 52.0)),
+            ("beta 1, 4", draw(&|r| Beta::new(1.0, 4.0).draw(r)), 0.2, 4.0 / 150.0),
+            (
+                "beta 26, 25",
+                draw(&|r| Beta::new(26.0, 25.0).draw(r)),
+                26.0 / 51.0,
+                650.0 / (2601.0 * 52.0),
+            ),
         ];
         for (name, (mean, variance), true_mean, true_variance) in cases {
             assert!(

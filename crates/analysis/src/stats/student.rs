@@ -34,15 +34,18 @@ pub fn two_sided_quantile(p: f64, freedom: usize) -> f64 {
     while p_value(high, freedom) > p && high < 1e9 {
         high *= 2.0;
     }
-    for _ in 0..80 {
+    loop {
         let middle = f64::midpoint(low, high);
+        // No number lies between the two.
+        if middle <= low || middle >= high {
+            return high;
+        }
         if p_value(middle, freedom) > p {
             low = middle;
         } else {
             high = middle;
         }
     }
-    high
 }
 
 /// Half the width of a 95 % interval in standard errors: the 97.5 % quantile. At least one degree of freedom

@@ -87,21 +87,21 @@ pub fn compare_among(
     terms: &Terms,
     comparisons: usize,
 ) -> Result<Comparison, Refusal> {
-    compare_with(base, new, terms, comparisons, &mut KnownTables::default())
+    compare_with(base, new, terms, comparisons, &mut TableCache::default())
 }
 
 /// The tables of runs, each run analysed once however many it is compared with.
 #[derive(Default)]
-struct KnownTables<'a> {
+struct TableCache<'a> {
     all: Vec<(&'a Run, BTreeSet<&'a str>, Vec<Table>)>,
 }
 
-impl<'a> KnownTables<'a> {
-    fn of(&mut self, run: &'a Run, workloads: &BTreeSet<&'a str>, terms: &Terms) -> Vec<Table> {
-        let is_it = |(known, of, _): &&(&Run, BTreeSet<&str>, Vec<Table>)| {
-            std::ptr::eq(*known, run) && of == workloads
+impl<'a> TableCache<'a> {
+    fn tables(&mut self, run: &'a Run, workloads: &BTreeSet<&'a str>, terms: &Terms) -> Vec<Table> {
+        let is_cached = |(analysed, names, _): &&(&Run, BTreeSet<&str>, Vec<Table>)| {
+            std::ptr::eq(*analysed, run) && names == workloads
         };
-        if let Some((_, _, tables)) = self.all.iter().find(is_it) {
+        if let Some((_, _, tables)) = self.all.iter().find(is_cached) {
             return tables.clone();
         }
         let is_compared =
@@ -118,10 +118,10 @@ fn compare_with<'a>(
     new: &'a Run,
     terms: &Terms,
     comparisons: usize,
-    known: &mut KnownTables<'a>,
+    cache: &mut TableCache<'a>,
 ) -> Result<Comparison, Refusal> {
     let (workloads, mut left_out) = comparable::comparable(base, new, terms)?;
-    let sources = [base, new].map(|run| known.of(run, &workloads, terms));
+    let sources = [base, new].map(|run| cache.tables(run, &workloads, terms));
     let arrangement = Arrangement::new(base, new);
     let common = comparable::common_tables(&sources[0], &sources[1], &mut left_out);
     let pairs: Vec<TablePair<'_>> =

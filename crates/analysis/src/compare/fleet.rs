@@ -3,7 +3,7 @@
 use super::median::median_run;
 use super::model::{ComparedTable, Comparison, Ratio, Terms, Verdict};
 use super::several::Several;
-use super::{KnownTables, compare_with};
+use super::{TableCache, compare_with};
 use record::{Parameters, Run};
 
 /// With fewer machines nothing says which of them is unlike the others.
@@ -66,11 +66,11 @@ impl OutlierSeries {
 pub fn compare_fleet(runs: &[&Run], terms: &Terms) -> Option<Fleet> {
     let median = median_run(runs)?;
     let terms = Terms { across: true, ..*terms };
-    let mut known = KnownTables::default();
+    let mut cache = TableCache::default();
     let comparisons: Vec<_> = runs
         .iter()
         .map(|run| {
-            let mut comparison = compare_with(&median, run, &terms, runs.len(), &mut known)?;
+            let mut comparison = compare_with(&median, run, &terms, runs.len(), &mut cache)?;
             // What most machines have each for itself differs from nothing.
             comparison.differences.retain(|difference| difference.base.is_some());
             Ok(comparison)

@@ -2,7 +2,7 @@
 
 use super::left_out::Refusal;
 use super::model::{ComparedTable, Comparison, Ratio, Terms, Verdict};
-use super::{KnownTables, compare_with};
+use super::{TableCache, compare_with};
 use crate::Table;
 use record::{Parameters, Run};
 use std::collections::BTreeMap;
@@ -57,9 +57,9 @@ pub fn compare_several(runs: &[&Run], terms: &Terms) -> Several {
     let Some((base, further)) = runs.split_first() else {
         return Several { comparisons: Vec::new(), pairs, best: Vec::new() };
     };
-    let mut known = KnownTables::default();
+    let mut cache = TableCache::default();
     let comparisons: Vec<_> =
-        further.iter().map(|new| compare_with(base, new, terms, pairs, &mut known)).collect();
+        further.iter().map(|new| compare_with(base, new, terms, pairs, &mut cache)).collect();
     let mut verdicts = Verdicts { by_pair: BTreeMap::new() };
     for (index, comparison) in comparisons.iter().enumerate() {
         verdicts.add((0, index + 1), comparison.as_ref().ok());
@@ -74,7 +74,7 @@ pub fn compare_several(runs: &[&Run], terms: &Terms) -> Several {
             let pair = (run.min(rival), run.max(rival));
             if !verdicts.by_pair.contains_key(&pair) {
                 let [base, new] = [runs[pair.0], runs[pair.1]];
-                let comparison = compare_with(base, new, terms, pairs, &mut known);
+                let comparison = compare_with(base, new, terms, pairs, &mut cache);
                 verdicts.add(pair, comparison.as_ref().ok());
             }
         }

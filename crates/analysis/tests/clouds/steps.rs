@@ -198,3 +198,50 @@ fn rounds_that_scatter_do_not_drift() {
     let wrong = count("modes by round", draw, |cloud, _| drift_of(cloud).is_some());
     assert_eq!(wrong, 0);
 }
+
+/// How often the intervals of a step's position and of its factor hold the true ones, of those detected.
+fn covered(rounds: u32, of_round: f64, lasting: f64, noise: Noise) -> (u64, u64, u64) {
+    const AT: f64 = 2_480.0;
+    let shape = Shape { rounds, round_effect: 0.1, ..PLAIN };
+    let (mut detected, mut positions, mut factors) = (0, 0, 0);
+    // Sixteen kinds: of intervals that hold in 80 %, half as many of each would not pass all.
+    for seed in 0..REPETITIONS / 2 {
+        let mut random = Rng::with_seed(seed * 7_919 + u64::from(rounds));
+        let heights: Vec<f64> =
+            (0..rounds).map(|_| 1.5 * (of_round * normal(&mut random)).exp()).collect();
+        let mut disturbed = 0.0;
+        let cloud = cloud(shape, &mut random, |n, round, random| {
+            // What disturbs a sample disturbs the fifty around it.
+            disturbed =
+                0.98 * disturbed + lasting * (1.0_f64 - 0.98 * 0.98).sqrt() * normal(random);
+            let step = if n >= AT { heights[round as usize - 1] } else { 1.0 };
+            2_000.0 * step * f64::exp(disturbed) * noise.draw(random)
+        });
+        let steps = steps_of(&cloud, &mut random);
+        let [step] = steps.as_slice() else { continue };
+        detected += 1;
+        positions += u64::from((step.at.low..=step.at.high).contains(&AT));
+        factors += u64::from((step.factor.low..=step.factor.high).contains(&1.5));
+    }
+    (detected, positions, factors)
+}
+
+/// Rounds that differ by a tenth as a whole, whose steps differ as well, and in which disturbances last.
+#[test]
+fn intervals_of_steps_hold_the_true_ones() {
+    for rounds in [3, 5, 7, 9] {
+        for (of_round, lasting, noise) in [
+            (0.0, 0.0, Noise::Even(0.2)),
+            (0.05, 0.0, Noise::LongTail),
+            (0.05, 0.05, Noise::Even(0.1)),
+            (0.05, 0.05, Noise::Even(0.3)),
+        ] {
+            let (detected, positions, factors) = covered(rounds, of_round, lasting, noise);
+            let line = format!(
+                "{rounds} rounds, {of_round}, {lasting}, {noise:?}: of {detected} positions {positions}, factors {factors}"
+            );
+            println!("{line}");
+            assert!(10 * positions >= 9 * detected && 10 * factors >= 9 * detected, "{line}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use crate::contract::complete;
 use crate::server::{self, url};
 use archive_postgres::PostgresArchive;
+use postgres::Client;
 use record::{Archive, Error, RunSummary, ServerFault};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -106,11 +107,21 @@ fn a_newer_schema_is_refused_and_left_alone() {
     }
 }
 
-/// Takes an archive back to schema 1.
-const BACK_TO_1: &str = "ALTER TABLE knee.run DROP COLUMN metrics_kept; \
-     DROP INDEX knee.profile_cell_once; \
-     ALTER TABLE knee.profile_cell ADD UNIQUE (run, workload, subject, parameters, point); \
-     UPDATE knee.version SET schema = 1";
+/// Takes an archive back to schema 1, with the runs that are in it.
+fn back_to_1(admin: &mut Client) {
+    admin.batch_execute("ALTER SCHEMA knee RENAME TO newer; CREATE SCHEMA knee").unwrap();
+    admin.batch_execute(include_str!("../../src/schema_1.sql")).unwrap();
+    admin.batch_execute("INSERT INTO knee.version VALUES (1)").unwrap();
+    for table in ["run", "metric_info", "cell", "metric", "profile_cell"] {
+        let sql = "SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns \
+             WHERE table_schema = 'knee' AND table_name = $1";
+        let columns: String = admin.query_one(sql, &[&table]).unwrap().get(0);
+        let sql =
+            format!("INSERT INTO knee.{table} ({columns}) SELECT {columns} FROM newer.{table}");
+        admin.batch_execute(&sql).unwrap();
+    }
+    admin.batch_execute("DROP SCHEMA newer CASCADE").unwrap();
+}
 
 #[test]
 fn an_older_schema_is_brought_up_to_date_by_its_owner_alone() {
@@ -120,7 +131,7 @@ fn an_older_schema_is_brought_up_to_date_by_its_owner_alone() {
     let whole = complete("0123456789abcdef", 9, 2);
     let number = PostgresArchive::open(&url).unwrap().keep(&whole, "merge").unwrap();
     let mut admin = server.admin(&database).unwrap();
-    admin.batch_execute(BACK_TO_1).unwrap();
+    back_to_1(&mut admin);
     admin
         .batch_execute(
             "CREATE ROLE late_writer LOGIN; GRANT USAGE ON SCHEMA knee TO late_writer; \

@@ -73,6 +73,7 @@ fn a_commit_whose_kernel_does_not_boot_is_skipped() {
     if !can_boot() {
         return;
     }
+    let _alone = alone();
     let knee = Knee::new();
     // The one that is tried first does not boot.
     let (first_bad, came) = bisected(&knee, &["pti=off", "pti=off", BROKEN, "pti=off", SLOW]);

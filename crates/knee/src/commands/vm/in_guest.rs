@@ -53,8 +53,9 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
     let Command::Run(asked) = args::parse(&words)? else {
         return Err(Trouble::usage("a guest measures only what `knee run` does"));
     };
-    // What hangs later is named by the kernel's functions that it is in.
-    stacks::read_kernel_symbols(SYMBOLS_MAX);
+    if job.names_functions {
+        stacks::read_kernel_symbols(SYMBOLS_MAX);
+    }
     let mut settings = Settings::new(engine::calibrate(), stop);
     let mut writer = WireWriter::new(port, settings.stop.shared_flag());
     let mut run: Run = if let Some(run) = job.resumed {

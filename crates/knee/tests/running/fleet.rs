@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// What each rank measures, quickly.
 const MEASURE: &str =
-    "run known --subjects linear,constant --points 16,32 --rounds 5 --time 1ms --quiet";
+    "run known --subjects linear,constant --points 16,32 --rounds 15 --time 1ms --quiet";
 
 /// Whether `program` can do `words` here; otherwise says what is skipped.
 fn can(program: &str, words: &[&str]) -> bool {
@@ -27,7 +27,7 @@ fn three_machines(knee: &Knee, words: &str) -> Option<Came> {
         return None;
     }
     let machine = "hostname node$PMI_RANK; \
-        if [ $PMI_RANK = 2 ]; then export KNEE_KNOWN_SLOWER=linear=2; fi; exec \"$KNEE\" ";
+        if [ $PMI_RANK = 2 ]; then export KNEE_KNOWN_SLOWER=linear=8; fi; exec \"$KNEE\" ";
     let script = format!("exec mpiexec.hydra -n 3 unshare --uts --net sh -c '{machine}{words}'");
     Some(came(&mut knee.shell(&script)))
 }
@@ -152,17 +152,36 @@ fn a_launcher_with_a_bad_value_ends_before_anything_is_measured() {
     assert_eq!(none.code, Some(5), "{none:?}");
 }
 
-/// Real Slurm, where it runs.
+/// Real Slurm, where it is installed and this may make namespaces: a controller and three nodes.
 #[test]
-fn ranks_of_srun_are_one_fleet() {
-    if !can("srun", &["--immediate=5", "-n", "2", "true"]) {
+fn ranks_of_srun_are_one_fleet_and_the_slow_node_is_named() {
+    let namespaces =
+        ["--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"].map(str::to_owned);
+    let is_here = [("slurmctld", "-V"), ("slurmd", "-V"), ("munged", "--version")]
+        .iter()
+        .all(|(program, word)| can(program, &[word]));
+    if !is_here || !can("unshare", &["--net", "--uts", "--pid", "--fork", "true"]) {
         return;
     }
     let knee = Knee::new();
-    let started = came(&mut knee.shell(&format!("exec srun -n 2 \"$KNEE\" {MEASURE}")));
+    let directory = knee.directory.path().join("slurm");
+    let rank = format!(
+        "if [ $SLURM_PROCID = 2 ]; then export KNEE_KNOWN_SLOWER=linear=8; fi; exec \"$KNEE\" {MEASURE}"
+    );
+    let script = format!(
+        "exec timeout 100 unshare {} sh {}/tests/running/slurm.sh {} srun --nodes=3 sh -c '{rank}'",
+        namespaces.join(" "),
+        env!("CARGO_MANIFEST_DIR"),
+        directory.display(),
+    );
+    let started = came(&mut knee.shell(&script));
     assert_eq!(started.code, Some(0), "{started:?}");
-    let fleets: Vec<FleetMember> =
+    let members: Vec<FleetMember> =
         runs(&knee).into_iter().filter_map(|run| run.summary.fleet).collect();
-    assert_eq!(fleets.len(), 2);
-    assert!(fleets.iter().all(|member| member.id == fleets[0].id && member.size == Some(2)));
+    assert_eq!(members.len(), 3);
+    assert!(members.iter().all(|member| member.id == "slurm-red-1.0" && member.size == Some(3)));
+    let shown = knee.run(&["show", "--fleet", "last"]);
+    let text = shown.out.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(text.starts_with("slurm-red-1.0 · 3 machines node2 is "), "{text}");
+    assert!(!text.contains("node0 is") && !text.contains("node1 is"), "{text}");
 }

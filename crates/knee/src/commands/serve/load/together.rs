@@ -280,10 +280,10 @@ impl Process<'_> {
             let mut all = process.meeting.postings(CHECK_IN, is_first)?;
             all.retain(|posting| posting.is_present);
             present = all.iter().map(|posting| posting.rank).collect();
-            if let Some(pair) = present.windows(2).find(|pair| pair[0] == pair[1]) {
+            if let Some([twice, _]) = present.windows(2).find(|pair| pair[0] == pair[1]) {
                 return Err(Trouble::usage(format!(
                     "rank {} of fleet {} was started twice: another start needs another --fleet NAME",
-                    pair[0], process.member.fleet
+                    twice, process.member.fleet
                 )));
             }
             if is_first {

@@ -19,7 +19,10 @@ pub(super) fn name(runs: &[Analysed], run: &Run) -> String {
     if is_median(run) {
         return "median machine".to_owned();
     }
+    // Guests of `knee vm` all have one name: their kernels tell them apart.
+    let kernel = run.summary.labels.get("kernel").filter(|_| run.host_before.is_guest());
     let host = fact(&run.host_before, &["host.name", "hostname"]);
+    let host = kernel.cloned().or_else(|| host.map(|name| name.to_string()));
     let host = host.map(|name| format!(" on {name}")).unwrap_or_default();
     let id: String = run.summary.id.chars().take(6).collect();
     let number = run.summary.number;
@@ -110,5 +113,22 @@ pub(super) fn verb(runs: &[Analysed]) -> &'static str {
         "Read"
     } else {
         "Measured"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{ACCELERATOR, EMULATOR};
+
+    #[test]
+    fn guests_are_called_by_their_kernels() {
+        let mut run = fixtures::run(fixtures::workload("made")).complete();
+        run.summary.number = 2;
+        run.summary.labels.insert("kernel".to_owned(), "6.1.0".to_owned());
+        let named = |run: &Run| name(&[], run);
+        assert!(!named(&run).contains("6.1.0"), "{}", named(&run));
+        run.host_before.facts.insert(ACCELERATOR.to_owned(), EMULATOR.to_owned());
+        assert_eq!(named(&run), "run 2 on 6.1.0");
     }
 }

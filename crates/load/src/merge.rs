@@ -478,7 +478,7 @@ mod tests {
                 // This one is waited for after the end.
                 tally.end(now_ns, 1);
             }
-            let took_ns = base_ns as i64 * (n + 1);
+            let took_ns = base_ns.cast_signed() * (n + 1);
             let request = InFlight { intended_ns: now_ns, sent_ns: now_ns + took_ns / 2 };
             tally.sent(&request);
             if n == 3 {

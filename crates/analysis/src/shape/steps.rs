@@ -358,31 +358,33 @@ fn locate(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut
         .map(|_| {
             let drawn: Vec<&Vec<(u64, f64)>> =
                 nearer.iter().map(|_| &nearer[random.usize(..nearer.len())]).collect();
-            // Each sample twice or not at all: weights of mean and variance 1, like those of plain drawing,
-            // for one bit each.
-            let mut bits = Bits::default();
-            divide(&drawn, start, &mut sums, || 2.0 * bits.next(random))
+            let mut weights = Weights::default();
+            divide(&drawn, start, &mut sums, || weights.next(random))
         })
         .collect();
     percentile_interval(value, &replicates)
 }
 
-/// Random bits, 64 of a draw.
+/// Weights of mean and variance 1, like those of plain drawing, for two random bits each. None is 0: where no sample
+/// of a position counted, a clean step would seem to be one position before it.
 #[derive(Default)]
-struct Bits {
+struct Weights {
     bits: u64,
     left: u32,
 }
 
-impl Bits {
-    /// 0 or 1.
+/// 3 to the power of ½; the library's own is newer than the oldest compiler.
+const SQRT_3: f64 = 1.732_050_807_568_877_2;
+
+impl Weights {
+    /// One in four is heavy.
     fn next(&mut self, random: &mut Rng) -> f64 {
         if self.left == 0 {
-            (self.bits, self.left) = (random.u64(..), u64::BITS);
+            (self.bits, self.left) = (random.u64(..), u64::BITS / 2);
         }
-        let bit = (self.bits & 1) as f64;
-        (self.bits, self.left) = (self.bits >> 1, self.left - 1);
-        bit
+        let is_heavy = self.bits & 3 == 0;
+        (self.bits, self.left) = (self.bits >> 2, self.left - 1);
+        if is_heavy { 1.0 + SQRT_3 } else { 1.0 - 1.0 / SQRT_3 }
     }
 }
 
@@ -410,6 +412,17 @@ fn divide(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_have_a_mean_and_a_variance_of_one_and_none_is_zero() {
+        let (mut weights, mut random) = (Weights::default(), Rng::with_seed(7));
+        let drawn: Vec<f64> = (0..100_000).map(|_| weights.next(&mut random)).collect();
+        let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
+        let squares = drawn.iter().map(|weight| (weight - mean).powi(2)).sum::<f64>();
+        let variance = squares / drawn.len() as f64;
+        assert!((mean - 1.0).abs() < 0.02 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
+        assert!(drawn.iter().all(|weight| *weight > 0.0));
+    }
 
     #[test]
     fn a_matrix_times_its_inverse_is_one() {

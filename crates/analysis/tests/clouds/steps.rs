@@ -80,6 +80,20 @@ fn steps_are_found_where_they_are() {
 }
 
 #[test]
+fn a_clean_step_of_few_rounds_is_where_it_is_and_nowhere_before() {
+    let shape = Shape { rounds: 3, ..PLAIN };
+    let mut random = analysis::stats::random::generator(8, &["clean"]);
+    for at in [1_025.0, 2_480.0, 3_001.0] {
+        let cloud = cloud(shape, &mut random, |n, _, random| {
+            2_000.0 * stepped(&[(at, 1.8)], n) * Noise::Even(0.02).draw(random)
+        });
+        let steps = steps_of(&cloud, &mut random);
+        let intervals: Vec<_> = steps.iter().map(|step| (step.at.low, step.at.high)).collect();
+        assert_eq!(intervals, [(at, at)]);
+    }
+}
+
+#[test]
 fn smooth_curves_have_no_steps() {
     let curves: [Curve; 9] = [
         ("flat", |_| 2_000.0),

@@ -124,7 +124,7 @@ proptest! {
             _ => Arrivals::Ramp { from_per_s: 0.0, to_per_s: 999.0 },
         };
         let warm_up = Duration::from_millis(100);
-        let alone = Plan { warm_up, requests, ..plan(arrivals, 0.5) };
+        let alone = Plan { requests, warm_up, ..plan(arrivals, 0.5) };
         let (mut together, mut shared_requests, mut shared_connections) = (Vec::new(), 0, 0);
         for rank in 0..ranks {
             let shared = Plan { threads, share: Share { rank, ranks }, ..alone.clone() };

@@ -282,8 +282,8 @@ impl Process<'_> {
             present = all.iter().map(|posting| posting.rank).collect();
             if let Some([twice, _]) = present.windows(2).find(|pair| pair[0] == pair[1]) {
                 return Err(Trouble::usage(format!(
-                    "rank {} of fleet {} was started twice: another start needs another --fleet NAME",
-                    twice, process.member.fleet
+                    "rank {twice} of fleet {} was started twice: another start needs another --fleet NAME",
+                    process.member.fleet
                 )));
             }
             if is_first {

@@ -51,7 +51,9 @@ impl Meeting for FakeMeeting {
         let all = self.postings.lock().unwrap();
         let mut all: Vec<Posting> =
             all.iter().filter(|row| row.0 == kind).map(|row| row.1.clone()).collect();
-        all.iter_mut().for_each(|posting| posting.is_present = present.contains(&posting.sender));
+        for posting in &mut all {
+            posting.is_present = present.contains(&posting.sender);
+        }
         all.sort_by_key(|posting| posting.rank);
         Ok(all)
     }

@@ -382,7 +382,7 @@ impl Weights {
         if self.left == 0 {
             (self.bits, self.left) = (random.u64(..), u64::BITS / 2);
         }
-        let is_heavy = self.bits & 3 == 0;
+        let is_heavy = self.bits.trailing_zeros() >= 2;
         (self.bits, self.left) = (self.bits >> 2, self.left - 1);
         if is_heavy { 1.0 + SQRT_3 } else { 1.0 - 1.0 / SQRT_3 }
     }

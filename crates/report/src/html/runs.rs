@@ -22,7 +22,7 @@ pub(super) fn name(runs: &[Analysed], run: &Run) -> String {
     // Guests of `knee vm` all have one name: their kernels tell them apart.
     let kernel = run.summary.labels.get("kernel").filter(|_| run.host_before.is_guest());
     let host = fact(&run.host_before, &["host.name", "hostname"]);
-    let host = kernel.cloned().or_else(|| host.map(|name| name.to_string()));
+    let host = kernel.cloned().or_else(|| host.map(ToString::to_string));
     let host = host.map(|name| format!(" on {name}")).unwrap_or_default();
     let id: String = run.summary.id.chars().take(6).collect();
     let number = run.summary.number;

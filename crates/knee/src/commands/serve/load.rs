@@ -140,7 +140,7 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let owns = ask.yes_i_own_this_host;
     let address = url.resolve(owns, FIRST_ANSWER).map_err(Trouble::usage)?;
     let target = Target { address, host: url.host_header(), path: url.path.clone() };
-    let plan = plan(ask, target).map_err(Trouble::usage)?;
+    let mut plan = plan(ask, target).map_err(Trouble::usage)?;
     let recording = Recording::begin(&ask.record, command)?;
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
@@ -150,7 +150,10 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let measured = if ask.record.together {
         let RecordFlags { fleet, push, check_in, .. } = &ask.record;
         match together::load(fleet, push.as_ref(), *check_in, &url, &plan, &stop)? {
-            Ok(together) => Measured::from_together(together),
+            Ok(together) => {
+                plan.shape = together::with_seed(plan.shape, together.seed);
+                Measured::from_together(together)
+            }
             Err(elsewhere) => {
                 complain(&format!("knee: {elsewhere}"));
                 return Ok(Exit::Done);
@@ -188,7 +191,7 @@ struct Measured {
 
 impl Measured {
     fn from_together(together: Together) -> Measured {
-        let Together { outcome, ranks, warnings } = together;
+        let Together { outcome, ranks, warnings, .. } = together;
         let points = vec![Point::from_outcome(outcome)];
         Measured { points, points_planned: 1, disturbances: Vec::new(), ranks, warnings }
     }

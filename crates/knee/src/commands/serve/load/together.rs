@@ -100,6 +100,8 @@ pub struct RankMeasured {
 /// What all did: of the rank that adds it up.
 pub struct Together {
     pub outcome: Outcome,
+    /// What the plan of all was drawn by.
+    pub seed: u64,
     pub ranks: Vec<Rank>,
     /// What a reader has to know: missing and late ranks.
     pub warnings: Vec<Warning>,
@@ -189,7 +191,8 @@ pub fn load(
     }
     let sender = fastrand::i64(1..i64::MAX);
     let meeting = archives::meeting(archive, &member.fleet, member.rank, sender)?;
-    let mut rank = Process { member, meeting, check_in, stop, senders: Vec::new() };
+    let posted_within = POSTED_WITHIN;
+    let mut rank = Process { member, meeting, check_in, posted_within, stop, senders: Vec::new() };
     rank.load(url, plan)
 }
 
@@ -197,6 +200,7 @@ struct Process<'a> {
     member: Member,
     meeting: Box<dyn Meeting>,
     check_in: Duration,
+    posted_within: Duration,
     stop: &'a Stop,
     /// Those that take part, by rank.
     senders: Vec<i64>,
@@ -228,8 +232,25 @@ impl Process<'_> {
         let host = engine::host();
         let host = host.fact(::record::HOST_NAME).unwrap_or_default().to_owned();
         let clock_bound_ns = clock.bound.as_nanos() as f64;
-        self.post(PART, &Measured { host, clock_bound_ns, part })?;
-        self.conclude(plan.timeout)
+        let measured = Measured { host, clock_bound_ns, part };
+        match self.post(PART, &measured) {
+            Ok(()) => self.conclude(&plan),
+            Err(lost) => Ok(Ok(self.alone(&measured, &plan, &lost))),
+        }
+    }
+
+    /// What this rank measured, where it can't be added to what the others did.
+    fn alone(&self, measured: &Measured, plan: &Plan, lost: &Trouble) -> Together {
+        let Member { rank: own, size, .. } = self.member;
+        let measured_by = |rank| (rank == own).then(|| RankMeasured::new(measured));
+        let ranks = (0..size).map(|rank| Rank { rank, measured: measured_by(rank) }).collect();
+        let warnings = vec![Warning {
+            what: format!(
+                "The archive could not be reached after the load: of {size} ranks only rank {own} is in the figures ({lost})"
+            ),
+            remedy: "load again, or see what each rank kept".to_owned(),
+        }];
+        Together { outcome: measured.part.outcome(), seed: super::seed(plan), ranks, warnings }
     }
 
     fn post(&mut self, kind: &str, body: &impl Serialize) -> Result<(), Trouble> {
@@ -271,7 +292,8 @@ impl Process<'_> {
 
     /// Checks in, and waits for all others: the common seed.
     fn agree(&mut self, url: &Url, plan: &Plan) -> Result<u64, Trouble> {
-        let (outline, seed) = outline(url, plan);
+        let (mut outline, seed) = outline(url, plan);
+        outline["ranks"] = json!(self.member.size);
         self.post(CHECK_IN, &CheckIn { plan: outline, seed })?;
         let is_first = self.member.rank == 0;
         let mut present: Vec<u32> = Vec::new();
@@ -387,36 +409,55 @@ impl Process<'_> {
         }))
     }
 
-    /// Waits for the parts, and adds them up if this is the lowest rank that lives.
-    fn conclude(&mut self, timeout: Duration) -> Result<Result<Together, String>, Trouble> {
-        let deadline = Instant::now() + timeout + POSTED_WITHIN;
-        let own = self.meeting.sender();
-        let adds_up = self.look(deadline + GRACE, |process| {
-            let result = process.posted(RESULT, false)?.into_iter().flatten().next();
-            if let Some(result) = result {
-                return Ok(Some(Some(result.rank)));
+    /// Waits for the parts, and adds them up if this is the lowest rank that lives. Where a signal ended the loads of all,
+    /// what they measured by then is the result.
+    fn conclude(&mut self, plan: &Plan) -> Result<Result<Together, String>, Trouble> {
+        let patience = plan.timeout + self.posted_within;
+        let mut deadline = None;
+        loop {
+            // A load of so many requests ends at another time on each rank.
+            if deadline.is_none() && (plan.duration.is_some() || self.stop.is_requested()) {
+                deadline = Some(Instant::now() + patience);
             }
-            let checked = process.posted(CHECK_IN, false)?;
-            let parts = process.posted(PART, false)?;
-            let is_present =
-                |posting: &Option<Posting>| posting.as_ref().is_some_and(|p| p.is_present);
-            let first = checked.iter().position(is_present);
-            let is_own = first.is_some_and(|first| process.senders[first] == own);
-            let is_awaited =
-                checked.iter().zip(&parts).any(|(rank, part)| is_present(rank) && part.is_none());
-            let is_due = !is_awaited || Instant::now() >= deadline;
-            Ok((is_own && is_due).then_some(None))
-        })?;
-        match adds_up {
-            Some(None) => self.add_up().map(Ok),
-            Some(Some(rank)) => Ok(Err(format!("rank {rank} has the result of all ranks"))),
-            None => {
-                Err(Trouble::failed("no rank added up the result; the parts are in the archive"))
+            let is_after =
+                |grace| deadline.is_some_and(|deadline| Instant::now() >= deadline + grace);
+            if let Some(result) = self.posted(RESULT, false)?.into_iter().flatten().next() {
+                return Ok(Err(format!("rank {} has the result of all ranks", result.rank)));
             }
+            let (is_lowest, is_awaited) = self.standing()?;
+            if is_lowest && !is_awaited
+                || is_lowest && is_after(Duration::ZERO) && !self.stop.is_requested()
+            {
+                return self.add_up(plan).map(Ok);
+            }
+            if is_after(if is_lowest { Duration::ZERO } else { GRACE }) {
+                return Err(if self.stop.is_requested() {
+                    Trouble::interrupted(
+                        "interrupted; the other ranks go on, and have what this one measured",
+                    )
+                } else {
+                    Trouble::failed("no rank added up the result; the parts are in the archive")
+                });
+            }
+            std::thread::sleep(LOOK_EVERY);
         }
     }
 
-    fn add_up(&mut self) -> Result<Together, Trouble> {
+    /// Whether this is the lowest rank that lives, and whether one that lives has not posted its part.
+    fn standing(&mut self) -> Result<(bool, bool), Trouble> {
+        let own = self.meeting.sender();
+        let checked = self.posted(CHECK_IN, false)?;
+        let parts = self.posted(PART, false)?;
+        let is_present = |posting: &Option<Posting>| posting.as_ref().is_some_and(|p| p.is_present);
+        let lowest = checked.iter().position(is_present);
+        let is_lowest = lowest.is_some_and(|lowest| self.senders[lowest] == own);
+        let mut ranks = checked.iter().zip(&parts);
+        Ok((is_lowest, ranks.any(|(rank, part)| is_present(rank) && part.is_none())))
+    }
+
+    fn add_up(&mut self, plan: &Plan) -> Result<Together, Trouble> {
+        // The others go: to add up hours takes longer than they wait.
+        self.post(RESULT, &json!({}))?;
         let mut sum: Option<Part> = None;
         let mut ranks = Vec::new();
         for (posting, rank) in self.posted(PART, true)?.into_iter().zip(0..) {
@@ -436,9 +477,8 @@ impl Process<'_> {
             }
         }
         let sum = sum.ok_or_else(|| Trouble::failed("no rank has measured anything"))?;
-        self.post(RESULT, &json!({}))?;
         let warnings = warnings(&ranks);
-        Ok(Together { outcome: sum.outcome(), ranks, warnings })
+        Ok(Together { outcome: sum.outcome(), seed: super::seed(plan), ranks, warnings })
     }
 }
 
@@ -551,7 +591,7 @@ fn outline(url: &Url, plan: &Plan) -> (Value, u64) {
     (outline, seed)
 }
 
-fn with_seed(shape: Shape, seed: u64) -> Shape {
+pub fn with_seed(shape: Shape, seed: u64) -> Shape {
     let seeded = |arrivals| match arrivals {
         Arrivals::Poisson { per_s, .. } => Arrivals::Poisson { per_s, seed },
         planned => planned,

@@ -15,12 +15,14 @@ struct FakeMeeting {
     begun: Instant,
     sender: i64,
     rank: u32,
+    /// Whether what is measured can't be posted.
+    is_lost: bool,
 }
 
 impl FakeMeeting {
     fn new() -> FakeMeeting {
         let (postings, present) = (Arc::default(), Arc::default());
-        FakeMeeting { postings, present, begun: Instant::now(), sender: 0, rank: 0 }
+        FakeMeeting { postings, present, begun: Instant::now(), sender: 0, rank: 0, is_lost: false }
     }
 
     fn join(&self, rank: u32) -> FakeMeeting {
@@ -40,6 +42,9 @@ impl Meeting for FakeMeeting {
     }
 
     fn post(&mut self, kind: &str, body: &str) -> Result<(), RecordError> {
+        if self.is_lost && kind == PART {
+            return Err(RecordError::NoRecord { path: "archive".into() });
+        }
         let (sender, rank, body) = (self.sender, self.rank, body.to_owned());
         let posting = Posting { sender, rank, is_present: true, body };
         self.postings.lock().unwrap().push((kind.to_owned(), posting));
@@ -72,7 +77,7 @@ fn process<'a>(
 ) -> Process<'a> {
     let member = Member { fleet: "test".into(), rank, size };
     let meeting = Box::new(meeting.join(rank));
-    Process { member, meeting, check_in, stop, senders: Vec::new() }
+    Process { member, meeting, check_in, posted_within: PATIENCE, stop, senders: Vec::new() }
 }
 
 fn plan(address: std::net::SocketAddr) -> Plan {
@@ -216,13 +221,99 @@ fn what_is_left_of_ranks_that_died_is_kept_and_they_are_named() {
             member,
             meeting: Box::new(meeting),
             check_in: PATIENCE,
+            posted_within: PATIENCE,
             stop: &stop,
             senders,
         };
-        let together = process.conclude(Duration::from_secs(1)).unwrap().ok().unwrap();
+        let together = process.conclude(&plan).unwrap().ok().unwrap();
         let missing = together.ranks.iter().filter(|rank| rank.measured.is_none());
         assert_eq!(missing.map(|rank| rank.rank).collect::<Vec<u32>>(), [1]);
         assert!(together.warnings[0].what.contains("Rank 1 of 3 did not come to its end"));
         assert!(together.outcome.replies > 0);
     }
+}
+
+#[test]
+fn a_rank_of_another_number_of_ranks_is_refused_by_all() {
+    let (meeting, stop) = (FakeMeeting::new(), Stop::on_signals().unwrap());
+    let plan = plan(([127, 0, 0, 1], 9).into());
+    let troubles: Vec<String> = std::thread::scope(|scope| {
+        let ranks = [2, 3].into_iter().zip(0..).map(|(size, rank)| {
+            let mut process = process(&meeting, rank, size, PATIENCE, &stop);
+            let plan = &plan;
+            scope.spawn(move || process.agree(&url(), plan).unwrap_err().to_string())
+        });
+        let ranks: Vec<_> = ranks.collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+    });
+    for trouble in troubles {
+        assert!(
+            trouble.contains("rank 1 has another plan than rank 0: ranks is 3, not 2"),
+            "{trouble}"
+        );
+    }
+}
+
+#[test]
+fn without_the_archive_each_rank_keeps_what_it_measured() {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let (meeting, stop) = (FakeMeeting::new(), Stop::on_signals().unwrap());
+    let meeting = FakeMeeting { is_lost: true, ..meeting };
+    let plan = plan(server(&STOP));
+    let results: Vec<Together> = std::thread::scope(|scope| {
+        let ranks: Vec<_> = (0..2)
+            .map(|rank| {
+                let (mut process, plan) = (process(&meeting, rank, 2, PATIENCE, &stop), &plan);
+                scope.spawn(move || process.load(&url(), plan).unwrap().unwrap())
+            })
+            .collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+    });
+    for (own, together) in results.iter().enumerate() {
+        let measured = together.ranks.iter().map(|rank| rank.measured.is_some());
+        assert_eq!(measured.collect::<Vec<bool>>(), [own == 0, own == 1]);
+        let replies = together.ranks[own].measured.as_ref().unwrap().replies;
+        assert_eq!((together.outcome.replies, together.warnings.len()), (replies, 1));
+        let what = &together.warnings[0].what;
+        assert!(what.contains(&format!("of 2 ranks only rank {own} is in the figures")), "{what}");
+    }
+}
+
+/// Ranks 0 and 1, of which 0 has posted its part, and a signal has come.
+fn interrupted(meeting: &FakeMeeting, stop: &Stop, has_part: bool) -> Result<bool, String> {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    stop.shared_flag().store(true, Ordering::Relaxed);
+    let plan = plan(server(&STOP));
+    let mut meetings = [meeting.join(0), meeting.join(1)];
+    for (meeting, rank) in meetings.iter_mut().zip(0..) {
+        meeting.post(CHECK_IN, "{}").unwrap();
+        let plan = Plan { share: Share { rank, ranks: 2 }, ..plan.clone() };
+        let part = ::load::run_share(&plan, &STOP, None, &mut |_| Some(Instant::now())).unwrap();
+        let measured = Measured { host: "h".into(), clock_bound_ns: 1.0, part };
+        if rank == 0 || has_part {
+            meeting.post(PART, &serde_json::to_string(&measured).unwrap()).unwrap();
+        }
+    }
+    let senders = meetings.iter().map(|meeting| meeting.sender).collect();
+    let [first, _second] = meetings;
+    let mut process = Process {
+        member: Member { fleet: "test".into(), rank: 0, size: 2 },
+        meeting: Box::new(first),
+        check_in: PATIENCE,
+        posted_within: if has_part { PATIENCE } else { Duration::ZERO },
+        stop,
+        senders,
+    };
+    let concluded = process
+        .conclude(&Plan { timeout: Duration::ZERO, ..plan })
+        .map_err(|trouble| trouble.to_string())?;
+    Ok(concluded.is_ok_and(|together| together.ranks.iter().all(|rank| rank.measured.is_some())))
+}
+
+#[test]
+fn a_signal_to_all_ranks_keeps_what_they_measured_and_one_to_a_rank_leaves_it_to_the_others() {
+    let stop = Stop::on_signals().unwrap();
+    assert_eq!(interrupted(&FakeMeeting::new(), &stop, true), Ok(true));
+    let left = interrupted(&FakeMeeting::new(), &stop, false).unwrap_err();
+    assert!(left.contains("the other ranks go on, and have what this one measured"), "{left}");
 }

@@ -424,7 +424,7 @@ impl Process<'_> {
             if let Some(result) = self.posted(RESULT, false)?.into_iter().flatten().next() {
                 return Ok(Err(format!("rank {} has the result of all ranks", result.rank)));
             }
-            let (is_lowest, is_awaited) = self.standing()?;
+            let (is_lowest, is_awaited) = self.rank_state()?;
             if is_lowest && !is_awaited
                 || is_lowest && is_after(Duration::ZERO) && !self.stop.is_requested()
             {
@@ -444,7 +444,7 @@ impl Process<'_> {
     }
 
     /// Whether this is the lowest rank that lives, and whether one that lives has not posted its part.
-    fn standing(&mut self) -> Result<(bool, bool), Trouble> {
+    fn rank_state(&mut self) -> Result<(bool, bool), Trouble> {
         let own = self.meeting.sender();
         let checked = self.posted(CHECK_IN, false)?;
         let parts = self.posted(PART, false)?;

@@ -38,7 +38,7 @@ fn main() {
         let fixed = out.join(name);
         if let Err(why) = compile(&[source], &fixed, &["-static"]) {
             // An empty program: what needs it says that it is unavailable, or takes the other.
-            std::fs::write(&fixed, "").expect("the folder for what is built can be written to");
+            std::fs::write(&fixed, "").expect("the directory for what is built can be written to");
             println!("cargo::warning=no static program can be linked (install libc6-dev): {why}");
         }
     }

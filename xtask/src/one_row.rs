@@ -27,7 +27,7 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     for toy in toys::ALL {
         add(toy, &copy)?;
     }
-    // A folder of its own for what is built: in the workspace's own one, the toy's knee would take the
+    // A directory of its own for what is built: in the workspace's own one, the toy's knee would take the
     // place of the real one.
     let target = shell::target_dir()?.join("one-row");
     let mut compile = cargo(&copy, &target, "build");
@@ -100,7 +100,7 @@ fn cargo(copy: &Path, target: &Path, subcommand: &str) -> Command {
 fn copy_workspace(from: &Path, to: &Path) -> Result<()> {
     for file in shell::files(from)? {
         let copy = to.join(&file);
-        fs::create_dir_all(copy.parent().context("a file without a folder")?)?;
+        fs::create_dir_all(copy.parent().context("a file without a directory")?)?;
         fs::copy(from.join(&file), &copy)
             .with_context(|| format!("can't copy {}", file.display()))?;
         // A build looks at times: this copy must be newer than the one before it, which was built

@@ -167,13 +167,13 @@ fn install(need: &Need) -> Result<Result<(), String>> {
     Ok(Err(format!("apt-get install {} failed (see above); {by_hand}", need.package)))
 }
 
-/// A folder with the programs by which Debian's packages start their services, which do nothing here:
+/// A directory with the programs by which Debian's packages start their services, which do nothing here:
 /// what is installed for tests must not begin to serve. Nothing of the system is changed for it, so
 /// nothing has to be put back.
 struct Quiet(tempfile::TempDir);
 
 impl Quiet {
-    /// Makes the folder.
+    /// Makes the directory.
     fn new() -> Result<Self> {
         let directory = tempfile::tempdir()?;
         // dpkg runs as root, perhaps by sudo, and so do what it starts.
@@ -227,7 +227,7 @@ fn lists_are_old() -> bool {
     newest_age(Path::new("/var/lib/apt/lists")).is_none_or(|age| age > LISTS_AGE_MAX)
 }
 
-/// The age of the newest package list in a folder; none when it holds no list.
+/// The age of the newest package list in a directory; none when it holds no list.
 fn newest_age(directory: &Path) -> Option<Duration> {
     fs::read_dir(directory)
         .ok()?

@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The workspace's root folder.
+/// The workspace's root directory.
 pub fn root() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR")
         .unwrap_or_else(|| OsString::from(env!("CARGO_MANIFEST_DIR")));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_failure_carries_the_output_of_the_program() {
-        let error = output(Command::new("ls").arg("/no/such/folder")).unwrap_err().to_string();
-        assert!(error.contains("ls /no/such/folder failed"), "{error}");
+        let error = output(Command::new("ls").arg("/no/such/directory")).unwrap_err().to_string();
+        assert!(error.contains("ls /no/such/directory failed"), "{error}");
     }
 }

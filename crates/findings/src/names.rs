@@ -219,8 +219,8 @@ pub fn point_of(table: &Table, point: u64) -> String {
     }
 }
 
-/// What tells the series of `table` from those of its workload's other tables: ` (wait)`,
-/// ` (active = 10)`, or nothing. A parameter without an effect tells nothing apart.
+/// What distinguishes the series of `table` from those of its workload's other tables: ` (wait)`,
+/// ` (active = 10)`, or nothing. A parameter without an effect is left out.
 pub fn qualifier(tables: &[Table], table: &Table) -> String {
     let mut parts = Vec::new();
     if !table.headline {

@@ -1,4 +1,4 @@
-//! What a guest's console says: the line that tells most about an end, and what went wrong in a kernel that went on.
+//! What a guest's console says: the line that explains an end best, and what went wrong in a kernel that went on.
 
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -184,7 +184,7 @@ fn kernel_log() -> io::Result<String> {
         match log.read(&mut record) {
             Ok(0) => break,
             Ok(length) => text += &message(&String::from_utf8_lossy(&record[..length])),
-            // Another message took its room.
+            // Another message has overwritten it.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             // It was the last one, or the log can't be read.
             Err(_) => break,
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn notes_of_knee_and_of_programs_decide_nothing() {
         let console = "knee: KVM does not work here\n[ 3] myprog: Out of memory of its own\n\
-                       knee: knee-init said nothing";
+                       knee: knee-init wrote nothing";
         let console = Console::from_text(console);
         assert_eq!((console.kind, console.is_final()), (LineKind::Other, false));
         // Its first program ended, for example by a signal: another boot may come further.

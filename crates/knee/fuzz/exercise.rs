@@ -82,9 +82,9 @@ fn assert_planned(run: &Run) {
 }
 
 thread_local! {
-    /// In memory, where there is such a folder.
+    /// In memory, where there is such a directory.
     static DIRECTORY: TempDir =
-        tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
+        tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory");
 }
 
 /// Keeps it and looks whether it is the same.

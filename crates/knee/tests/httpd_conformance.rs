@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 const MODIFIED: Duration = Duration::from_millis(1_709_208_000_250);
 const BYTES: usize = 10_000;
 
-/// The folder that both serve.
+/// The directory that both serve.
 fn site(root: &Path) {
     let bytes: Vec<u8> = (0..BYTES).map(|at| (at * 7 % 251) as u8).collect();
     let files: &[(&str, &[u8])] = &[

@@ -1,4 +1,4 @@
-//! Nothing outside of the folder ever leaves it: not by a link, an encoding, an odd file, or a file that
+//! Nothing outside of the directory ever leaves it: not by a link, an encoding, an odd file, or a file that
 //! turns into a link while it is asked for.
 
 mod common;
@@ -62,7 +62,7 @@ fn no_link_leads_out() {
     let links: &[(&Path, &str)] = &[
         (&outside.join("secret.txt"), "absolute"),
         (Path::new("../outside/secret.txt"), "relative"),
-        (&outside, "folder"),
+        (&outside, "directory"),
         (Path::new(".."), "up"),
         (Path::new("/"), "root"),
         (Path::new("absolute"), "twice"),
@@ -85,9 +85,9 @@ fn no_link_leads_out() {
         for name in [
             "absolute",
             "relative",
-            "folder/secret.txt",
-            "folder/deep/",
-            "folder/deep/index.html",
+            "directory/secret.txt",
+            "directory/deep/",
+            "directory/deep/index.html",
             "up/outside/secret.txt",
             "root/etc/passwd",
             "twice",
@@ -98,7 +98,7 @@ fn no_link_leads_out() {
             "dangling",
             "magic",
             "stdin",
-            "sub/../folder/secret.txt",
+            "sub/../directory/secret.txt",
         ] {
             assert_refused(server, format!("/{name}").as_bytes());
         }
@@ -225,7 +225,7 @@ fn what_may_not_be_read_is_refused() {
     };
     let mut unprivileged = if rustix::process::geteuid().is_root() {
         use std::os::unix::fs::PermissionsExt as _;
-        // The server has to come by its program and the folder, but not to be root.
+        // The server has to come by its program and the directory, but not to be root.
         for directory in [base.path(), &inside] {
             std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
@@ -282,7 +282,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Puts a file, or a folder with it, and a link in one place, in turn, until the race is over: now as
+/// Puts a file, or a directory with it, and a link in one place, in turn, until the race is over: now as
 /// fast as can be, now so that a few requests find the one or the other.
 fn swap(path: &Path, own: &Path, link_to: &Path, directory: bool, race: &Race) {
     let (mine, link) = (own.join("mine"), own.join("link"));
@@ -299,7 +299,7 @@ fn swap(path: &Path, own: &Path, link_to: &Path, directory: bool, race: &Race) {
         std::fs::rename(&mine, path).unwrap();
         race.let_pass(turn % 3);
         if directory {
-            // A link can't take the place of a folder at once.
+            // A link can't take the place of a directory at once.
             std::fs::rename(path, &mine).unwrap();
         }
         std::fs::rename(&link, path).unwrap();
@@ -311,7 +311,7 @@ fn swap(path: &Path, own: &Path, link_to: &Path, directory: bool, race: &Race) {
     }
 }
 
-/// Asks for a file thousands of times while it, or its folder, is now its own and now a link outside.
+/// Asks for a file thousands of times while it, or its directory, is now its own and now a link outside.
 #[test]
 fn a_race_for_a_link_is_lost() {
     const TIMES: usize = 4_000;

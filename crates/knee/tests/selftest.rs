@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::process::Stdio;
 
-/// The self-test of these controls, with a folder of its own for temporary files.
+/// The self-test of these controls, with a directory of its own for temporary files.
 fn tested(knee: &Knee, controls: &[&str], variables: &[(&str, &str)]) -> (Came, Value) {
     let temporary = knee.directory.path().join("tmp");
     std::fs::create_dir_all(&temporary).unwrap();

@@ -76,8 +76,8 @@ pub fn run(
 }
 
 /// Does this process's [share](Plan::share) of a load, and returns what it measured, to be [added](Part::add) to what the
-/// others did. When the connections are open, or can't be, `agree` is told which, and says when all begin, or that none
-/// does.
+/// others did. When the connections are open, or can't be, `agree` takes which of both, and returns when all begin, or that
+/// none does.
 ///
 /// # Errors
 /// As [`run`]; [`Error::CalledOff`] if none begins.

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// processes, come to one [`Outcome`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Part {
-    /// How long its longest thread sent, in nanoseconds: without warm-up.
+    /// How long the slowest of its threads sent, in nanoseconds: without warm-up.
     pub elapsed_ns: i64,
     /// How long after the agreed start its last thread began, in nanoseconds.
     pub start_late_ns: u64,

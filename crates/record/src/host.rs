@@ -41,7 +41,7 @@ pub struct HostFact {
 pub const HOST_NAME: &str = "host.name";
 /// The key of a keyed hash of the machine's id, which is the same after each boot.
 pub const HOST_ID: &str = "host.machine_id";
-/// The same in records of older versions, by another hash: of no use to tell it from a newer one.
+/// The same in records of older versions, by another hash: of no use to distinguish it from a newer one.
 pub const HOST_ID_OLD: &str = "host.id";
 /// The key of what gave the host its name, where the kernel did not: the flag `--host-name`, or a launcher.
 pub const HOST_NAMED_BY: &str = "host.named_by";
@@ -315,7 +315,7 @@ fn has_machine_id(facts: &BTreeMap<String, String>) -> bool {
 
 /// Different machine ids are different machines. Equal ids are one machine, unless its names differ and it booted in
 /// between: then one is a copy of the other's disk. Without ids of one kind the names decide. Names count where both come
-/// from one source: a launcher may call a machine otherwise than its kernel does. In a container, a name that nobody gave
+/// from one source: a launcher may call a machine otherwise than its kernel does. In a container, a name that no person gave
 /// is drawn for each, and says nothing.
 fn is_same_machine(
     first: &BTreeMap<String, String>,

@@ -244,7 +244,7 @@ fn markdown_marks_the_best_and_folds_what_is_no_headline() {
     assert!(open.lines().take(3).any(|line| line.starts_with(machine)), "{open}");
 }
 
-/// `gnuplot` with a script, in a folder; nothing where there is none.
+/// `gnuplot` with a script, in a directory; nothing where there is none.
 fn gnuplot(script: &str, directory: &Path, settings: &str) -> Option<()> {
     let file = directory.join("plot.gp");
     std::fs::write(&file, script).unwrap();
@@ -259,7 +259,7 @@ fn gnuplot(script: &str, directory: &Path, settings: &str) -> Option<()> {
     Some(())
 }
 
-/// The files in a folder that end so, sorted.
+/// The files in a directory that end so, sorted.
 fn images(directory: &Path, ending: &str) -> Vec<String> {
     let entries = std::fs::read_dir(directory).unwrap().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());

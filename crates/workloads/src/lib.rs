@@ -1,11 +1,11 @@
-//! The workloads. A new one is one file in the folder of its kind, and one line in the table here.
+//! The workloads. A new one is one file in the directory of its kind, and one line in the table here.
 #![forbid(unsafe_code)]
 
 use engine::Workload;
 
 mod shared {
-    //! What several folders use: CPUs, a directory for files, embedded programs, what the machine runs out of, turns
-    //! of a loop.
+    //! What several directories use: CPUs, a directory for files, embedded programs, what the machine runs out of,
+    //! turns of a loop.
     pub(crate) mod cpus;
     pub(crate) mod directory;
     pub(crate) mod embedded;

@@ -49,7 +49,7 @@ const SLOWED: [(f64, &str); 4] = [(1.03, "1%"), (1.03, "5%"), (1.05, "5%"), (1.1
 
 /// How pairs of runs come about.
 struct Way {
-    /// The record's name in the folder.
+    /// The record's name in the directory.
     name: &'static str,
     about: &'static str,
     turns: bool,

@@ -7,7 +7,7 @@ use super::limit::Limit;
 pub struct Game {
     /// The word after `bench`.
     pub name: &'static str,
-    /// The folder of its C sources.
+    /// The directory of its C sources.
     pub sources: &'static str,
     /// What makes them play it.
     pub defines: &'static [&'static str],

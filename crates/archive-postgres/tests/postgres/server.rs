@@ -1,6 +1,7 @@
 //! A PostgreSQL server of this test program's own: on a socket in a temporary directory, as a user who is not root.
 
 use archive_postgres::PostgresArchive;
+use fixtures::postgres_programs;
 use postgres::{Client, NoTls};
 use record::{DatabaseUrl, Location};
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 pub const PATIENCE: Duration = Duration::from_secs(120);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-/// The user `nobody`, whom every system has: PostgreSQL refuses root.
+/// The user `nobody`, which every system has: PostgreSQL refuses root.
 pub const UNPRIVILEGED: u32 = 65_534;
 
 /// Ends the server when this program has ended, however it did, and removes what it left.
@@ -41,20 +42,10 @@ pub fn shared() -> Option<&'static Server> {
     SHARED.get_or_init(|| Server::new(None, &[])).as_ref()
 }
 
-/// The directory of PostgreSQL's programs: Debian keeps them off the path.
-fn programs() -> Option<PathBuf> {
-    let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let mut directories: Vec<PathBuf> = debian.map(|version| version.path().join("bin")).collect();
-    directories.sort();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    directories.extend(std::env::split_paths(&path));
-    directories.into_iter().rev().find(|directory| directory.join("initdb").exists())
-}
-
 impl Server {
     /// A new server with its data in a new directory: in `parent`, where that is named.
     pub fn new(parent: Option<&Path>, settings: &[&str]) -> Option<Server> {
-        let Some(programs) = programs() else {
+        let Some(programs) = postgres_programs() else {
             let _ = writeln!(std::io::stderr(), "skipped: there is no PostgreSQL here (initdb)");
             return None;
         };

@@ -16,7 +16,7 @@ const CUTS: usize = 3;
 thread_local! {
     static STAGE: RefCell<(Site, Exchange)> = RefCell::new({
         let site = Site::new();
-        let exchange = Exchange::new(&site.root()).expect("a folder that was just made");
+        let exchange = Exchange::new(&site.root()).expect("a directory that was just made");
         (site, exchange)
     });
 }

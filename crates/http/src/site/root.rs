@@ -211,7 +211,7 @@ mod tests {
 
     fn content(root: &Root, path: &str) -> Result<String, Status> {
         match root.find(path.as_bytes())? {
-            Lookup::Directory => Ok("a folder".into()),
+            Lookup::Directory => Ok("a directory".into()),
             Lookup::File(mut file, stamp) => {
                 let mut text = String::new();
                 file.read_to_string(&mut text).unwrap();
@@ -229,7 +229,7 @@ mod tests {
                 assert_eq!(content(root, path), Ok("inside".into()), "{path} {:?}", root.way);
             }
             for path in ["/", "/inner", "/inner/", "/inner/deep/"] {
-                assert_eq!(content(root, path), Ok("a folder".into()), "{path} {:?}", root.way);
+                assert_eq!(content(root, path), Ok("a directory".into()), "{path} {:?}", root.way);
             }
             let long = format!("/{}", "n".repeat(300));
             let longer = "/nnnnnnn".repeat(700);

@@ -187,7 +187,7 @@ fn directories_lead_to_their_index() {
     let mut stage = Stage::new();
     stage.write("index.html", b"root");
     stage.write("sp ace?/index.html", b"odd");
-    stage.write("odd/index.html/file", b"a folder with the name of an index");
+    stage.write("odd/index.html/file", b"a directory with the name of an index");
     for (target, status, body) in [
         ("/", 200, "root"),
         ("/with/", 200, "<p>index"),

@@ -39,7 +39,7 @@ impl Site {
         let link =
             |to: &Path, name: &str| std::os::unix::fs::symlink(to, inside.join(name)).unwrap();
         link(&directory.path().join("secret"), "link-out");
-        link(&directory.path().join("outside"), "link-folder");
+        link(&directory.path().join("outside"), "link-directory");
         link(Path::new("loop"), "loop");
         let content = content();
         for (name, bytes) in &content {

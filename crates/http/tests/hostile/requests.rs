@@ -53,7 +53,7 @@ const TARGETS: [&str; 36] = [
     "/sub/leaf.txt",
     "/missing",
     "/link-out",
-    "/link-folder/secret",
+    "/link-directory/secret",
     "/loop",
     "/../secret",
     "/%2e%2e/secret",

@@ -23,7 +23,7 @@ pub fn vm(knee: &Knee, words: &[&str]) -> Came {
     came(command.args(words).env("XDG_CACHE_HOME", cache()))
 }
 
-/// Whether a guest can be booted here. What is missing is said, past the harness that keeps what tests print.
+/// Whether a guest can be booted here. What is missing is reported, past the harness that keeps what tests print.
 pub fn can_boot() -> bool {
     static MISSING: OnceLock<Option<String>> = OnceLock::new();
     let Some(missing) = MISSING.get_or_init(missing) else { return true };

@@ -1,4 +1,4 @@
-//! A server of ours and nginx over one folder, and a client that believes neither: it sends raw bytes
+//! A server of ours and nginx over one directory, and a client that believes neither: it sends raw bytes
 //! and takes replies apart by itself.
 
 use super::PATIENCE;
@@ -98,7 +98,7 @@ impl Drop for Httpd {
     }
 }
 
-/// `nginx` with a plain configuration, on a socket in a folder of its own, so that no port is needed. It
+/// `nginx` with a plain configuration, on a socket in a directory of its own, so that no port is needed. It
 /// ends with this value.
 pub struct Nginx {
     child: Child,

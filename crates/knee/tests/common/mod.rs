@@ -1,4 +1,4 @@
-//! What the tests of the program share: a knee with a folder of its own, and a look at what it
+//! What the tests of the program share: a knee with a directory of its own, and a look at what it
 //! leaves behind.
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -27,7 +27,7 @@ pub fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The program, with a data folder of its own and a mark by which its processes are known.
+/// The program, with a data directory of its own and a mark by which its processes are known.
 pub struct Knee {
     pub directory: TempDir,
     mark: String,
@@ -121,7 +121,7 @@ impl Knee {
         self.run(words).done(&words.join(" "))
     }
 
-    /// A file of its folder.
+    /// A file of its directory.
     pub fn at(&self, name: &str) -> String {
         self.directory.path().join(name).display().to_string()
     }
@@ -159,7 +159,7 @@ impl Knee {
         }
     }
 
-    /// The files in its folder, by their paths within it.
+    /// The files in its directory, by their paths within it.
     pub fn files(&self) -> Vec<String> {
         let mut paths = Vec::new();
         let mut directories = vec![self.directory.path().to_path_buf()];

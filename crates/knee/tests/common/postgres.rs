@@ -1,12 +1,13 @@
 //! A PostgreSQL server for a test of the program, on a socket of its own.
 
 use super::PATIENCE;
+use fixtures::postgres_programs;
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The user `nobody`, whom every system has: PostgreSQL refuses root.
+/// The user `nobody`, which every system has: PostgreSQL refuses root.
 const UNPRIVILEGED: u32 = 65_534;
 
 /// Makes a server in `$2` by the programs in `$1`, as the user `$3` where that is not empty, and ends it when this program
@@ -31,7 +32,7 @@ pub struct Postgres {
 impl Postgres {
     /// A new server; `None`, and a line that says so, where there is no PostgreSQL.
     pub fn new() -> Option<Postgres> {
-        let Some(programs) = programs() else {
+        let Some(programs) = postgres_programs() else {
             eprintln!("SKIPPED: there is no PostgreSQL here (initdb)");
             return None;
         };
@@ -64,17 +65,4 @@ impl Postgres {
     pub fn url(&self) -> String {
         format!("postgres://knee@/postgres?host={}", self.directory.display())
     }
-}
-
-/// The directory of PostgreSQL's programs: Debian keeps them off the path.
-fn programs() -> Option<PathBuf> {
-    let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let mut directories: Vec<PathBuf> = debian.map(|version| version.path().join("bin")).collect();
-    directories.sort();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    directories.extend(std::env::split_paths(&path));
-    directories
-        .into_iter()
-        .rev()
-        .find(|directory: &PathBuf| Path::new(directory).join("initdb").exists())
 }

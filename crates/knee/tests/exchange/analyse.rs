@@ -7,14 +7,14 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
 
-/// A knee in a folder with the published tables.
+/// A knee in a directory with the published tables.
 fn knee() -> Knee {
     let knee = Knee::new();
     crate::published::write_into(knee.directory.path());
     knee
 }
 
-/// `knee analyse` in the folder, with words as a shell takes them apart.
+/// `knee analyse` in the directory, with words as a shell takes them apart.
 fn analyse(knee: &Knee, words: &str) -> Came {
     came(knee.shell(&format!("\"$KNEE\" analyse {words}")).current_dir(knee.directory.path()))
 }

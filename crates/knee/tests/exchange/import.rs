@@ -311,7 +311,7 @@ fn a_file_without_end_and_a_full_disk_leave_nothing_behind() {
     // The kernel ends it in the middle of writing.
     assert!(came.code != Some(0) && !came.out.contains("Imported"), "{came:?}");
     assert_eq!(runs(&knee), [], "all of it, or nothing");
-    knee.run(&["import", &run]).done("with room");
+    knee.run(&["import", &run]).done("without the limit");
     assert_eq!(runs(&knee)[0].cells.len(), 120);
 }
 

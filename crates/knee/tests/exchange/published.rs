@@ -10,7 +10,7 @@ pub const PIPETEST: &str = "mattheij-pipetest.csv";
 pub const POLLER_BENCH: &str = "kegel-poller-bench.csv";
 pub const KERNBENCH: &str = "fitzhardinge-kernbench.csv";
 
-/// Writes all tables into a folder.
+/// Writes all tables into a directory.
 pub fn write_into(directory: &Path) {
     write(directory.join(PIPETEST), pipetest()).unwrap();
     write(directory.join(POLLER_BENCH), poller_bench()).unwrap();

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A knee, and a folder to build in.
+/// A knee, and a directory to build in.
 struct Builder {
     knee: Knee,
     tree: PathBuf,
@@ -23,7 +23,7 @@ impl Builder {
         Builder { knee, tree }
     }
 
-    /// The words of a run of one round in the folder: `command`, without warming up or cleaning.
+    /// The words of a run of one round in the directory: `command`, without warming up or cleaning.
     fn words<'a>(&'a self, command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
         let own = ["run", "build", "--rounds", "1", "--command", command, "--tree"];
         let mut words = [&own[..], &[self.tree.to_str().unwrap()], more].concat();
@@ -327,9 +327,9 @@ fn the_command_has_the_cpus_of_the_point_and_no_word_of_another_make() {
 #[test]
 fn missing_tools_are_reported_before_anything_is_started() {
     let builder = Builder::new();
-    let came = builder.knee.run(&["run", "build", "--tree", "/no/such/folder"]);
+    let came = builder.knee.run(&["run", "build", "--tree", "/no/such/directory"]);
     assert_eq!((came.code, came.err.lines().count()), (Some(5), 1), "{came:?}");
-    assert!(came.err.contains("--tree: /no/such/folder is no directory"), "{came:?}");
+    assert!(came.err.contains("--tree: /no/such/directory is no directory"), "{came:?}");
 
     let bare = builder.knee.directory.path().join("bin");
     fs::create_dir(&bare).unwrap();

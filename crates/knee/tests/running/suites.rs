@@ -13,7 +13,7 @@ rounds = 2
 time = "1ms"
 "#;
 
-/// A knee in a folder below the one with the file.
+/// A knee in a directory below the one with the file.
 fn below(knee: &Knee, file: &str, words: &[&str]) -> Came {
     let below = knee.directory.path().join("a/b");
     fs::create_dir_all(&below).unwrap();

@@ -17,7 +17,7 @@ fn letter(at: usize) -> u8 {
     b"abcdefghijklmnopqrstuvwxyz0123456789\n"[at * 31 / 7 % 37]
 }
 
-/// A folder with a small and a large file of 29 February 2024.
+/// A directory with a small and a large file of 29 February 2024.
 fn site() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     for (name, bytes) in [("small.txt", SMALL), ("large.txt", LARGE)] {

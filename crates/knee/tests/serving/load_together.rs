@@ -1,62 +1,10 @@
 //! `knee load --together` by real hydra, which meets at a real PostgreSQL; skipped by name where one of them is missing.
 #![cfg(feature = "postgres")]
 
+use crate::common::postgres::Postgres;
 use crate::common::{Came, Knee, came};
 use crate::load::Server;
-use rustix::process::{Pid, Signal, kill_process};
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-/// A PostgreSQL server on a socket, as a user who is not root; it ends with this.
-struct Archive {
-    directory: tempfile::TempDir,
-    programs: PathBuf,
-}
-
-impl Archive {
-    fn start() -> Option<Archive> {
-        let Some(programs) = programs() else {
-            eprintln!("SKIPPED: there is no PostgreSQL here (initdb)");
-            return None;
-        };
-        let directory = tempfile::tempdir().unwrap();
-        let archive = Archive { directory, programs };
-        let path = archive.directory.path().display();
-        let options = format!("-k {path} -c listen_addresses= -c fsync=off");
-        let script = format!(
-            "chmod 755 '{path}'; if [ $(id -u) = 0 ]; then chown 65534:65534 '{path}'; \
-             as='setpriv --reuid 65534 --regid 65534 --clear-groups'; fi; cd '{path}'; export PATH='{}':$PATH; \
-             $as initdb -N -A trust -U knee -E UTF8 --locale=C -D data && \
-             $as pg_ctl -w -t 120 -D data -o '{options}' -l log start",
-            archive.programs.display()
-        );
-        let output = Command::new("sh").args(["-c", &script]).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        Some(archive)
-    }
-
-    fn url(&self) -> String {
-        format!("postgres://knee@/postgres?host={}", self.directory.path().display())
-    }
-}
-
-impl Drop for Archive {
-    fn drop(&mut self) {
-        let file = self.directory.path().join("data/postmaster.pid");
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let pid = text.lines().next().and_then(|line| line.parse().ok()).and_then(Pid::from_raw);
-        let _ = pid.map(|pid| kill_process(pid, Signal::QUIT));
-    }
-}
-
-/// The directory of PostgreSQL's programs: Debian keeps them off the path.
-fn programs() -> Option<PathBuf> {
-    let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let debian = debian.map(|version| version.path().join("bin"));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut all = debian.chain(std::env::split_paths(&path));
-    all.find(|directory: &PathBuf| Path::new(directory).join("initdb").exists())
-}
 
 fn has_hydra() -> bool {
     let output = Command::new("mpiexec.hydra").args(["-n", "1", "true"]).output();
@@ -68,7 +16,7 @@ fn has_hydra() -> bool {
 }
 
 /// Four ranks of hydra put a load on `server`.
-fn four(knee: &Knee, server: &Server, archive: &Archive) -> Came {
+fn four(knee: &Knee, server: &Server, archive: &Postgres) -> Came {
     let script = format!(
         "exec mpiexec.hydra -n 4 \"$KNEE\" load {} --rate 400 --poisson --seed 3 --connections 8 --threads 2 \
          --duration 1s --name shop --together --check-in 2m --push '{}' --json",
@@ -83,7 +31,7 @@ fn four_ranks_are_one_load_and_one_run() {
     if !has_hydra() {
         return;
     }
-    let Some(archive) = Archive::start() else { return };
+    let Some(archive) = Postgres::new() else { return };
     let (knee, server) = (Knee::new(), Server::start());
     let together = four(&knee, &server, &archive);
     assert_eq!(together.code, Some(0), "{together:?}");
@@ -127,7 +75,7 @@ fn four_ranks_are_one_load_and_one_run() {
 
 #[test]
 fn a_rank_that_is_alone_does_not_wait_for_ever() {
-    let Some(archive) = Archive::start() else { return };
+    let Some(archive) = Postgres::new() else { return };
     let (knee, server) = (Knee::new(), Server::start());
     let (url, push) = (server.url(), archive.url());
     let words = "--together --fleet script --rank 0 --of 3 --check-in 300ms --push";

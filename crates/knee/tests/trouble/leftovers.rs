@@ -1,4 +1,4 @@
-//! Whatever ends a run, nothing that it made stays behind: no file, no folder, no process.
+//! Whatever ends a run, nothing that it made stays behind: no file, no directory, no process.
 
 use crate::common::{Knee, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 /// Workloads that make files, and so many rounds that no test waits for the end.
 const LONG: &[&str] = &["run", "mmap", "manyfiles", "open", "--quick", "--rounds", "300"];
 
-/// A knee with a folder of its own for temporary files.
+/// A knee with a directory of its own for temporary files.
 struct Tidy {
     knee: Knee,
     directory: PathBuf,
@@ -28,7 +28,7 @@ impl Tidy {
         command.spawn().unwrap()
     }
 
-    /// What is in the folder for temporary files.
+    /// What is in the directory for temporary files.
     fn left(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.directory).unwrap().flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
@@ -44,14 +44,14 @@ impl Tidy {
         child
     }
 
-    /// Starts a long run over servers, and waits until one of them serves in the worker's folder.
+    /// Starts a long run over servers, and waits until one of them serves in the worker's directory.
     fn serving(&self, words: &[&str]) -> Child {
         let child = self.start(words);
         wait_until("a server was started", || !self.servers().is_empty());
         child
     }
 
-    /// The processes that are at home in the folder for temporary files: servers are, and some of them
+    /// The processes that are at home in the directory for temporary files: servers are, and some of them
     /// write over their environment.
     fn servers(&self) -> Vec<String> {
         let home = |pid: &str| std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();

@@ -127,7 +127,7 @@ fn assert_ended_at_500(knee: &Knee, came: &Came, limit: &str, remedy: &str) {
 #[test]
 fn a_user_who_may_have_500_processes_keeps_what_was_measured() {
     let knee = Knee::new();
-    // Root is exempt, so that it has to be somebody else, who can get at the folder and the program.
+    // Root is exempt, so that it has to be somebody else, who can get at the directory and the program.
     let user = "setpriv --reuid=54321 --regid=54321 --clear-groups";
     std::fs::set_permissions(knee.directory.path(), Permissions::from_mode(0o777)).unwrap();
     let possible = came(&mut knee.shell(&format!("{user} \"$KNEE\" --version")));

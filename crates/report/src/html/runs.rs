@@ -19,7 +19,7 @@ pub(super) fn name(runs: &[Analysed], run: &Run) -> String {
     if is_median(run) {
         return "median machine".to_owned();
     }
-    // Guests of `knee vm` all have one name: their kernels tell them apart.
+    // Guests of `knee vm` all have one name: their kernels distinguish them.
     let kernel = run.summary.labels.get("kernel").filter(|_| run.host_before.is_guest());
     let host = fact(&run.host_before, &["host.name", "hostname"]);
     let host = kernel.cloned().or_else(|| host.map(ToString::to_string));

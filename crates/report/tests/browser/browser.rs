@@ -29,7 +29,7 @@ pub struct Browser {
     messages: Receiver<Value>,
     last: u64,
     tab: Tab,
-    /// What it says, also after its folder is gone.
+    /// What it says, also after its directory is gone.
     output: File,
 }
 
@@ -64,7 +64,7 @@ impl Browser {
     }
 
     fn start() -> Self {
-        let directory = TempDir::new().expect("a folder for the browser's profile");
+        let directory = TempDir::new().expect("a directory for the browser's profile");
         let mut child = program::start(directory.path());
         let output = File::open(directory.path().join("output")).expect("the browser's output");
         // It goes when the browser has ended, which may be after this program.
@@ -291,7 +291,7 @@ fn a_tab_knows_nothing_of_the_one_before_it() {
     if program::skipped() {
         return;
     }
-    let directory = TempDir::new().expect("a folder for the page");
+    let directory = TempDir::new().expect("a directory for the page");
     let file = directory.path().join("page.html");
     std::fs::write(&file, "<!doctype html><p>Nothing").expect("the page is written");
     let mut browser = Browser::take();

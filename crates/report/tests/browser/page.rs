@@ -96,7 +96,7 @@ pub fn complaints_of(text: &str, what: impl FnOnce(&mut Page)) -> Option<Vec<Str
 impl Page {
     /// Opens a page's text from a file of its own.
     pub fn open(text: &str, mut browser: Browser) -> Self {
-        let directory = TempDir::new().expect("a folder for the page");
+        let directory = TempDir::new().expect("a directory for the page");
         let file = directory.path().join("page.html");
         fs::write(&file, text).expect("the page is written");
         browser.resize(1280, 900);

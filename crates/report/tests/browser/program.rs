@@ -10,8 +10,8 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "goog
 
 /// The browser speaks on descriptors 3 and 4. The shell makes them of the pipes on 0 and 1, and
 /// becomes the browser, so that who kills its process kills that. On 5 the browser holds a pipe, which
-/// closes however it ends; its folder goes then, also when the tests are long gone. What the browser
-/// had started ends a little later, and may put a file into a folder that is on its way out.
+/// closes however it ends; its directory goes then, also when the tests are long gone. What the browser
+/// had started ends a little later, and may put a file into a directory that is on its way out.
 const START: &str = r#"
 mkfifo "$0/ended" || exit
 (cat "$0/ended"; rm -rf "$0" || rm -rf "$0" || rm -rf "$0") </dev/null >/dev/null 2>&1 &
@@ -94,7 +94,7 @@ pub fn start(directory: &Path) -> Child {
         .arg(directory)
         .arg(program())
         .args(FLAGS)
-        // What it makes in passing goes with the folder too.
+        // What it makes in passing goes with the directory too.
         .env("TMPDIR", directory)
         .arg(format!("--user-data-dir={}", directory.join("profile").display()))
         .arg("about:blank")

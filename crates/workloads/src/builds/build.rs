@@ -1,7 +1,7 @@
 //! How long does a build take with few, enough and all jobs at once?
 //!
 //! Con Kolivas's kernbench, with which spinlocks were compared under over-commit. One operation is one
-//! build: the command, run by the shell in the tree's folder, from its start to its end. Its user and
+//! build: the command, run by the shell in the tree's directory, from its start to its end. Its user and
 //! system time and its context switches are those that the kernel counted for it and all that it started
 //! and waited for (wait4): the same that GNU time shows. The subjects are kernbench's loads; the axis is
 //! the CPUs that the build may use.
@@ -297,7 +297,7 @@ impl Site {
             let tree = fs::canonicalize(&*named)
                 .map_err(|error| Failure::call(format!("the tree {named}"), error))?;
             let scratch =
-                Scratch::new(&cell.scratch).map_err(shortage::during("making a folder"))?;
+                Scratch::new(&cell.scratch).map_err(shortage::during("making a directory"))?;
             probe.fact("tree", tree.display());
             return Ok(Site { scratch, tree, answer: None });
         }
@@ -417,7 +417,7 @@ fn last_lines(output: &[u8]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// An empty folder for a test's files.
+    /// An empty directory for a test's files.
     pub(super) fn directory(name: &str) -> PathBuf {
         let name = format!("knee-test-{name}-{:016x}", fastrand::u64(..));
         let directory = std::env::temp_dir().join(name);

@@ -1,6 +1,6 @@
 //! How does getting at a small file grow with the small files that are mapped?
 //!
-//! Felix von Leitner's manymapbench (2003). There are 10,000 files of 150 bytes, a hundred in a folder
+//! Felix von Leitner's manymapbench (2003). There are 10,000 files of 150 bytes, a hundred in a directory
 //! and all in the caches. One operation is all that a server does to have the first byte of the n-th: it
 //! opens the file, maps it, and touches the page; or it opens the file and reads it into a buffer. The
 //! parts are timed each on its own, and those before it stay open and mapped.
@@ -43,7 +43,7 @@ static ABOUT: About = About {
         ]),
         also: &[],
         hides: &[
-            "the files are opened in the order in which they were made, and files and folders are all in \
+            "the files are opened in the order in which they were made, and files and directories are all in \
              the caches: no disk",
             "nothing is closed or unmapped, and nobody asks how long a file is: a server does all three",
             "three parts, not what they come to: whether a plain read is cheaper is not asked \

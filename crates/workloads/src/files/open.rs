@@ -1,8 +1,8 @@
 //! How does opening a file grow with the files that are open?
 //!
 //! One operation is the n-th `open`, by its whole path, of a small file that is in the caches, while
-//! those before it stay open. The files lie a hundred in a folder, as a server's would; or all in one
-//! folder; or it is one file again and again, which leaves the table of descriptors alone to grow.
+//! those before it stay open. The files lie a hundred in a directory, as a server's would; or all in one
+//! directory; or it is one file again and again, which leaves the table of descriptors alone to grow.
 
 use crate::files::layout::{self, FILES, Files, Layout};
 use crate::shared::shortage;
@@ -25,8 +25,8 @@ static ABOUT: About = About {
 };
 
 const LAYOUTS: [(&str, &str, Layout); 3] = [
-    ("tree", "different files, a hundred in a folder", Layout::Tree),
-    ("flat", "different files, all in one folder", Layout::Flat),
+    ("tree", "different files, a hundred in a directory", Layout::Tree),
+    ("flat", "different files, all in one directory", Layout::Flat),
     ("same", "one file, again and again", Layout::Same),
 ];
 

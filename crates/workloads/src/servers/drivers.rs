@@ -64,9 +64,9 @@ pub struct Server {
 /// What a server is started with.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The folder that it serves.
+    /// The directory that it serves.
     pub root: PathBuf,
-    /// A folder that there is, for its configuration and its own files.
+    /// A directory that there is, for its configuration and its own files.
     pub scratch: PathBuf,
     /// Workers: threads of ours, processes of others.
     pub workers: usize,
@@ -121,7 +121,7 @@ impl Server {
         self.available.clone().map_err(|why| Failure::new(format!("{}: {why}", self.label)))?;
         let own = setup.scratch.join(self.name);
         std::fs::create_dir_all(&own)
-            .map_err(|error| Failure::call(format!("a folder for {}", self.label), error))?;
+            .map_err(|error| Failure::call(format!("a directory for {}", self.label), error))?;
         let mut running = (self.start)(self, &Setup { scratch: own, ..setup.clone() })?;
         if !self.is_own() {
             running.wait_until_it_accepts()?;
@@ -363,7 +363,7 @@ impl Foreign<'_> {
     }
 }
 
-/// The name of a server's configuration in its folder.
+/// The name of a server's configuration in its directory.
 const CONFIGURATION: &str = "configuration";
 /// The name of the file that it says in what went wrong.
 const LOG: &str = "log";
@@ -384,7 +384,7 @@ fn harmless(path: &Path) -> Result<(), Failure> {
         Some(text) if !text.contains(['"', '$', '\\', '\n', ';', '{', '}']) => Ok(()),
         _ => {
             let what = format!("{} can't stand in a server's configuration", path.display());
-            Err(Failure::new(format!("{what} → TMPDIR=/another/folder knee run …")))
+            Err(Failure::new(format!("{what} → TMPDIR=/another/directory knee run …")))
         }
     }
 }

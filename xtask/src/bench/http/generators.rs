@@ -102,7 +102,7 @@ fn pairs(arena: &Arena, game: &Game) -> Result<Vec<(Figures, Figures)>> {
         measure(arena, &program, &game.their_words, game.their_count)
     };
     let ours = || {
-        let knee = arena.knee.to_str().context("a target folder whose name is no text")?;
+        let knee = arena.knee.to_str().context("a target directory whose name is no text")?;
         measure(arena, knee, &game.our_words, our_count)
     };
     for pair in 0..arena.options.pairs {

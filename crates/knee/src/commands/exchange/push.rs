@@ -137,7 +137,7 @@ impl Measured {
         to.map(|to| Measured { to: to.clone(), runs: runs.collect() })
     }
 
-    /// Pushes them. What fails is said in one line, with the command that repeats it where the record has the runs.
+    /// Pushes them. What fails is reported in one line, with the command that repeats it where the record has the runs.
     /// A signal ends the waiting.
     pub fn push(self, record_file: &RecordFile) -> Exit {
         let unpushed: Vec<(i64, bool)> =

@@ -69,7 +69,7 @@ fn of_host(file: &Path, host: &str) -> PathBuf {
     file.with_file_name(format!("knee-{host}.db"))
 }
 
-/// Refuses a record by whose path nothing tells this rank from the others.
+/// Refuses a record whose path does not distinguish this rank from the others.
 fn refuse_shared(file: &Path, host: &str, rank: Option<&str>, system: &str) -> Result<(), Trouble> {
     let path = file.to_string_lossy().to_lowercase();
     let host = host.split('.').next().unwrap_or(host).to_lowercase();

@@ -368,7 +368,7 @@ fn sources(ask: &Load, target: &Target) -> Result<Vec<IpAddr>, String> {
     Ok(loopback_sources(number as usize))
 }
 
-/// Five seconds, as httperf has it, or the longest round one of which there are eight. Of a recorded load a second at
+/// Five seconds, as httperf has it, or the largest round interval that gives at least eight. Of a recorded load a second at
 /// most: then loads of different length have the same interval, and can be compared.
 fn usual_interval(duration: Option<Duration>, is_recorded: bool) -> Duration {
     const ROUND_MS: [u64; 9] = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];

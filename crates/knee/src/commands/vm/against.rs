@@ -79,7 +79,7 @@ pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exi
     };
     let push = to_push(&vm, &sides);
     let exit = concluded(&vm, output, &sides, &bisect, file, is_interrupted);
-    // What the archive does not take is said, and changes no verdict.
+    // What the archive does not take is reported, and changes no verdict.
     if let Some(push) = push {
         push.push(&output.record_file);
     }

@@ -20,7 +20,7 @@ use maud::{Markup, html};
 
 /// More names than these have no room below a panel: others are left to the table and to pointing at them.
 const NAMES_MAX: usize = 5;
-/// The characters that have room below a panel, on a phone too; and of them those of a name.
+/// The characters that fit below a panel, on a phone too; and of them those of a name.
 const NAMES_CHARS: usize = 50;
 const NAME_CHARS: usize = 22;
 /// The height of the line of names, in pixels.
@@ -176,7 +176,7 @@ fn panel(across: &AcrossValues, series: &SeriesAcross, point: &PointAcross, unit
     }
 }
 
-/// The values whose names stand below a panel: the first, the last, and between them those that have room.
+/// The values whose names stand below a panel: the first, the last, and between them those that fit.
 fn named(names: &[String]) -> Vec<usize> {
     let Some(last) = names.len().checked_sub(1) else { return Vec::new() };
     let width = |value: usize| shortened(&names[value]).chars().count() as f64 + 1.0;
@@ -196,7 +196,7 @@ fn named(names: &[String]) -> Vec<usize> {
     named
 }
 
-/// A name that has room next to another one.
+/// A name that fits next to another one.
 fn shortened(name: &str) -> String {
     if name.chars().count() <= NAME_CHARS {
         return name.to_owned();
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!((many[0], many[many.len() - 1]), (0, 19));
         let long = "6.12.117+deb12-cloud-amd64 · pti=off";
         assert_eq!(named(4, long), [0, 3]);
-        // Each has room, and two of them have none next to each other.
+        // Each fits, and two of them don't fit next to each other.
         let kernels = ["5.10.0-46", "6.1.0-56", "6.12.117+deb12", "7.2.13+deb14"];
         assert_eq!(super::named(&kernels.map(str::to_owned)), [0, 1, 3]);
         assert_eq!(shortened(long), "6.12.117+deb12-cloud-…");

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// The program that is built.
 pub(super) const PROGRAM: &str = "program";
-/// Files in a folder of the tree.
+/// Files in a directory of the tree.
 const FILES_PER_DIRECTORY: u64 = 16;
 /// Functions in a file.
 const STEPS: usize = 24;
@@ -28,7 +28,7 @@ pub(super) struct Tree {
     pub lines: usize,
 }
 
-/// Makes the tree in `folder`, which is there and empty.
+/// Makes the tree in `directory`, which is there and empty.
 pub(super) fn make(directory: &Path, files: u64) -> io::Result<Tree> {
     fs::create_dir(directory.join("include"))?;
     fs::write(directory.join("include/entry.h"), ENTRY)?;

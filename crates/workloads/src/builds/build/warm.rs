@@ -5,7 +5,7 @@ use std::fs::{self, DirEntry, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Reads every file below `tree`, but for those in folders whose name begins with a dot: a repository's
+/// Reads every file below `tree`, but for those in directories whose name begins with a dot: a repository's
 /// own. Links are not followed: they may lead anywhere.
 pub(super) fn read(tree: &Path) -> Result<(), Failure> {
     let mut directories: Vec<PathBuf> = vec![tree.to_owned()];

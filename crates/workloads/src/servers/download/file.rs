@@ -145,7 +145,7 @@ pub(super) fn forgets() -> Result<(), SkipCause> {
 }
 
 /// What lets the file system do what it can't.
-pub(super) const DISK_REMEDY: &str = "TMPDIR=/a/folder/on/a/disk knee run …";
+pub(super) const DISK_REMEDY: &str = "TMPDIR=/a/directory/on/a/disk knee run …";
 
 fn missing(skipped: &str, shortcoming: &str, error: &str) -> SkipCause {
     SkipCause::FileSystem {
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    /// A path in a folder of its own, which goes with it.
+    /// A path in a directory of its own, which goes with it.
     struct TestDirectory(std::path::PathBuf);
 
     impl TestDirectory {

@@ -117,7 +117,7 @@ fn start_command(
     let (root, workers) = (setup.root.display().to_string(), setup.workers.to_string());
     if template::words(text).contains(&ROOT) && !is_plain(&setup.root) {
         return Err(Failure::new(format!(
-            "{root} can't stand in a command without quotes → TMPDIR=/another/folder knee run …"
+            "{root} can't stand in a command without quotes → TMPDIR=/another/directory knee run …"
         )));
     }
     let command = template::fill(text, |word| match word {

@@ -353,7 +353,7 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
         time("p99.9", "the 99.9th percentile"),
         whole("whole p99", "the 99th percentile"),
         whole("whole p99.9", "the 99.9th percentile"),
-        whole("longest", "the longest"),
+        whole("max", "the maximum"),
     ];
     let is_rate_given = matches!(plan.shape, Shape::Open(_));
     all.insert(if is_rate_given { all.len() } else { 0 }, replies);
@@ -388,7 +388,7 @@ fn metrics(plan: &Plan, interval: &IntervalOutcome) -> Vec<Metric> {
     // Of an interval without a reply there is no latency.
     if latency.count > 0 {
         all.push(median("latency", latency));
-        // With fewer requests a percentile is the longest.
+        // With fewer requests a percentile is the maximum.
         for (name, figure, count_min) in
             [("p90", latency.p90, 10), ("p99", latency.p99, 100), ("p99.9", latency.p99_9, 1_000)]
         {
@@ -420,7 +420,7 @@ fn whole_metrics(point: &Point) -> Vec<Metric> {
     if latency.count > 0 {
         all.push(metric("whole p99", latency.p99));
         all.push(metric("whole p99.9", latency.p99_9));
-        all.push(metric("longest", latency.max));
+        all.push(metric("max", latency.max));
     }
     let cpu_ns = point.server.and_then(|server| server.cpu_ns_per_reply);
     all.extend(cpu_ns.map(|cpu_ns| metric("server cpu", cpu_ns)));

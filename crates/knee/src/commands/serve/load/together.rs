@@ -45,7 +45,7 @@ struct CheckIn {
     seed: u64,
 }
 
-/// Who takes part, by rank, and by which seed; or why nobody does.
+/// Who takes part, by rank, and by which seed; or why no rank does.
 #[derive(Serialize, Deserialize)]
 struct Agreement {
     senders: Vec<i64>,
@@ -495,9 +495,7 @@ impl RankMeasured {
             busy_share: counts.busy_share,
         }
     }
-}
 
-impl RankMeasured {
     /// In one line: `on node1: 5,000 replies, began 0.1 ms late (clock ± 0.05 ms), 3 % of a CPU`.
     pub fn sentence(&self) -> String {
         let late = if self.late == 0 {

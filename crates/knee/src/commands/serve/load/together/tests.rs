@@ -160,7 +160,7 @@ fn ranks_that_do_not_come_are_named_and_the_wait_ends() {
     assert_eq!(trouble, "rank 1 of 3 did not check in within 0.05 s (fleet test)");
 }
 
-/// Of an earlier start of the same name, nobody is present.
+/// Of an earlier start of the same name, no rank is present.
 #[test]
 fn postings_of_those_that_left_do_not_count() {
     let (meeting, stop) = (FakeMeeting::new(), Stop::on_signals().unwrap());

@@ -2,8 +2,9 @@
 
 use crate::connect::connect;
 use crate::console::{self, BYTES_MAX, Console, LineKind};
-use crate::machine::{CONSOLE, Hardware, LOG, WIRE};
+use crate::machine::{CONSOLE, Hardware, LOG, MONITOR, WIRE};
 use crate::message::{FromGuest, ToGuest};
+use crate::monitor::Monitor;
 use crate::wire::{WireFault, receive, send};
 use engine::{Guarded, Scratch};
 use rustix::io::Errno;
@@ -21,6 +22,7 @@ use thiserror::Error;
 pub struct Guest {
     qemu: Guarded,
     wire: UnixStream,
+    monitor: Monitor,
     /// Whether anything came over the wire.
     has_spoken: bool,
     /// The directory of its console and its wire.
@@ -39,6 +41,9 @@ pub enum GuestFault {
     /// QEMU failed while the guest ran, by its own words.
     #[error("QEMU failed: {0}")]
     Crashed(String),
+    /// QEMU stopped it before knee in it was up, and stays itself: what runs the guest can't run its kernel.
+    #[error("QEMU stopped the guest: {0}; --accel tcg emulates it")]
+    Stopped(String),
     /// It did not answer in time.
     #[error("the guest did not answer within {0:?}{1}")]
     Late(Duration, Console),
@@ -85,7 +90,7 @@ impl GuestFault {
 
     fn is_final(&self) -> bool {
         match self {
-            GuestFault::Host(_) | GuestFault::Refused(_) => true,
+            GuestFault::Host(_) | GuestFault::Refused(_) | GuestFault::Stopped(_) => true,
             GuestFault::Silent(_) | GuestFault::Mute | GuestFault::Crashed(_) => false,
             GuestFault::Late(_, console)
             | GuestFault::Ended(console)
@@ -95,12 +100,23 @@ impl GuestFault {
 
     /// Whether what was asked for can't be had: a kernel that can't be a guest, or words that QEMU does not know.
     pub fn is_usage(&self) -> bool {
-        self.is_final() && !matches!(self, GuestFault::Host(_))
+        self.is_final() && !matches!(self, GuestFault::Host(_) | GuestFault::Stopped(_))
+    }
+
+    /// Whether the guest's kernel ran, and can't go on by what its own console says: another accelerator changes nothing.
+    pub fn is_of_kernel(&self) -> bool {
+        self.is_usage() && !matches!(self, GuestFault::Refused(_))
     }
 
     /// Whether it says nothing of the kernel: QEMU or the machine that it runs on failed.
     pub fn is_of_host(&self) -> bool {
-        matches!(self, GuestFault::Host(_) | GuestFault::Refused(_) | GuestFault::Crashed(_))
+        matches!(
+            self,
+            GuestFault::Host(_)
+                | GuestFault::Refused(_)
+                | GuestFault::Crashed(_)
+                | GuestFault::Stopped(_)
+        )
     }
 }
 
@@ -124,13 +140,16 @@ impl Guest {
         let mut qemu =
             Guarded::start_with_log(knee, &words, directory.path(), cpus, &log).map_err(failed)?;
         let mut has_ended = || qemu.has_ended().unwrap_or(true);
-        let wire = connect(directory.path(), WIRE, START_MAX, &mut has_ended).map_err(failed)?;
-        let Some(wire) = wire else {
-            return Err(complaint(&log).map_or(GuestFault::Mute, GuestFault::Refused));
+        let mut connected = |name: &str| {
+            let socket = connect(directory.path(), name, START_MAX, &mut has_ended);
+            let refused = || complaint(&log).map_or(GuestFault::Mute, GuestFault::Refused);
+            socket.map_err(failed)?.ok_or_else(refused)
         };
+        let (wire, monitor) = (connected(WIRE)?, connected(MONITOR)?);
+        let monitor = Monitor::new(monitor).map_err(failed)?;
         wire.set_read_timeout(Some(LOOK)).map_err(failed)?;
         wire.set_write_timeout(Some(LOOK)).map_err(failed)?;
-        Ok(Guest { qemu, wire, has_spoken: false, directory })
+        Ok(Guest { qemu, wire, monitor, has_spoken: false, directory })
     }
 
     /// Sends `message`, which the guest takes within `patience`. `is_over` may end the wait sooner.
@@ -144,7 +163,8 @@ impl Guest {
         is_over: &dyn Fn() -> bool,
     ) -> Result<(), GuestFault> {
         let console = self.console_path();
-        let mut has_ended = || Ok(is_endless(&console) || self.qemu.has_ended()?);
+        let mut has_ended =
+            || Ok(is_endless(&console) || self.monitor.has_stopped() || self.qemu.has_ended()?);
         let wait = Wait { until: Instant::now() + patience, is_over, has_ended: &mut has_ended };
         let sent = send(&mut Patient { wire: &self.wire, wait, seen: Vec::new() }, message);
         sent.map_err(|fault| match fault {
@@ -163,7 +183,8 @@ impl Guest {
         is_over: &dyn Fn() -> bool,
     ) -> Result<FromGuest, GuestFault> {
         let console = self.console_path();
-        let mut has_ended = || Ok(is_endless(&console) || self.qemu.has_ended()?);
+        let mut has_ended =
+            || Ok(is_endless(&console) || self.monitor.has_stopped() || self.qemu.has_ended()?);
         let wait = Wait { until: Instant::now() + patience, is_over, has_ended: &mut has_ended };
         let mut port = Patient { wire: &self.wire, wait, seen: Vec::new() };
         let message = receive(&mut port);
@@ -205,9 +226,18 @@ impl Guest {
         }
     }
 
-    /// QEMU ended: by a fault of its own, or by what its guest did.
-    fn ended(&self) -> GuestFault {
+    /// QEMU ended, or stopped its guest: by a fault of its own, or by what its guest did.
+    fn ended(&mut self) -> GuestFault {
         let console = self.console();
+        if self.monitor.has_stopped() {
+            let why = first_complaint(&self.directory.path().join(LOG));
+            let why = why.unwrap_or_else(|| "it does not say why".to_owned());
+            return if self.has_spoken {
+                GuestFault::Crashed(why)
+            } else {
+                GuestFault::Stopped(why)
+            };
+        }
         let has_begun = self.has_spoken || !console.line.is_empty();
         match complaint(&self.directory.path().join(LOG)) {
             Some(line) if !has_begun => GuestFault::Refused(line),
@@ -227,10 +257,16 @@ impl Guest {
         self.directory.path().join(CONSOLE)
     }
 
+    /// Whether any message was received.
+    pub fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
     /// Whether something has come that was not received, or nothing will come any more.
-    pub fn is_readable(&self) -> bool {
+    pub fn is_readable(&mut self) -> bool {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
-        !matches!(recv(&self.wire, &mut [0], flags), Err(Errno::AGAIN | Errno::INTR))
+        let is_quiet = matches!(recv(&self.wire, &mut [0], flags), Err(Errno::AGAIN | Errno::INTR));
+        !is_quiet || self.monitor.has_stopped()
     }
 
     /// What is wrong with it where it does nothing but fill its console.
@@ -283,9 +319,16 @@ fn thread_of(stat: &str) -> Option<(Option<u32>, u64)> {
 
 /// Why QEMU ended, by the last line of its own log that is no warning.
 fn complaint(log: &Path) -> Option<String> {
-    let log = console::read(log);
-    let is_one = |line: &&str| !line.trim().is_empty() && !line.contains(QEMU_WARNING);
-    log.lines().rfind(is_one).map(printable::one_line)
+    console::read(log).lines().rfind(is_complaint).map(printable::one_line)
+}
+
+/// Why QEMU stopped its guest, by the first such line: the state of the CPU follows it.
+fn first_complaint(log: &Path) -> Option<String> {
+    console::read(log).lines().find(is_complaint).map(printable::one_line)
+}
+
+fn is_complaint(line: &&str) -> bool {
+    !line.trim().is_empty() && !line.contains(QEMU_WARNING)
 }
 
 /// Whether the console in this file is that of a guest that does nothing but complain.
@@ -435,9 +478,17 @@ mod tests {
         assert_eq!(is(&GuestFault::Host(why())), [true, false, true]);
         assert_eq!(is(&GuestFault::Refused(why())), [true, true, true]);
         assert_eq!(is(&GuestFault::Crashed(why())), [true, false, false]);
+        assert_eq!(is(&GuestFault::Stopped(why())), [true, false, true]);
         assert_eq!(is(&GuestFault::Ended(init)), [false, true, true]);
         assert_eq!(is(&GuestFault::Ended(panic)), [false, false, false]);
         assert_eq!(is(&GuestFault::Mute), [false, false, false]);
+        let init = Console::from_text("knee-init-failed: this kernel has no tmpfs");
+        assert!(GuestFault::Ended(init).is_of_kernel(), "it ran");
+        for no_kernel_ran in
+            [GuestFault::Refused(why()), GuestFault::Stopped(why()), GuestFault::Mute]
+        {
+            assert!(!no_kernel_ran.is_of_kernel(), "{no_kernel_ran}");
+        }
     }
 
     #[test]
@@ -450,6 +501,9 @@ mod tests {
         let warning = "qemu-system-x86_64: warning: TCG doesn't support requested feature\n";
         assert_eq!(why(warning), None);
         assert_eq!(why(&format!("{warning}no memory\n")).unwrap(), "no memory");
+        let stopped = "KVM internal error. Suberror: 1\nextra data[0]: 0x01\nRAX=0\n";
+        fs::write(&log, format!("{warning}{stopped}")).unwrap();
+        assert_eq!(first_complaint(&log).unwrap(), "KVM internal error. Suberror: 1");
         fs::remove_file(&log).unwrap();
         assert_eq!(complaint(&log), None);
     }

@@ -11,6 +11,7 @@ mod init;
 mod kernel;
 mod machine;
 mod message;
+mod monitor;
 mod needs;
 mod probe;
 mod root;

@@ -52,6 +52,7 @@ const XEN_MIB: u64 = 256;
 /// Names of files in the directory of a guest.
 pub(crate) const CONSOLE: &str = "console";
 pub(crate) const WIRE: &str = "wire";
+pub(crate) const MONITOR: &str = "monitor";
 pub(crate) const LOG: &str = "qemu";
 
 impl Hardware {
@@ -76,7 +77,7 @@ impl Hardware {
     }
 
     /// QEMU's words, the program first. The guest's first serial port is its console, the second one the wire;
-    /// both are files of `directory`, which QEMU runs in.
+    /// both are files of the directory that QEMU runs in, as its monitor is.
     pub fn words(&self, initramfs: &Path) -> Vec<OsString> {
         let accelerator = match self.accelerator {
             Accelerator::Kvm => "kvm",
@@ -89,15 +90,14 @@ impl Hardware {
             Machine::Arm => "virt",
         };
         let (cpus, memory) = (self.cpus.to_string(), format!("{}M", self.memory_mib));
-        let (console, wire) = (
-            format!("file,id=console,path={CONSOLE}"),
-            format!("socket,id=wire,path={WIRE},server=on,wait=off"),
-        );
+        let console = format!("file,id=console,path={CONSOLE}");
+        let [wire, monitor] =
+            [WIRE, MONITOR].map(|name| format!("socket,id={name},path={name},server=on,wait=off"));
         let command_line = match &self.xen {
             Some(_) => self.xen_command_line(),
             None => self.command_line(),
         };
-        let words: [&str; 29] = [
+        let words: [&str; 33] = [
             self.program(),
             "-nodefaults",
             "-no-user-config",
@@ -122,6 +122,10 @@ impl Hardware {
             &wire,
             "-serial",
             "chardev:wire",
+            "-chardev",
+            &monitor,
+            "-mon",
+            "chardev=monitor,mode=control",
             "-append",
             &command_line,
             "-name",

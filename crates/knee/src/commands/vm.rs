@@ -1,5 +1,6 @@
 //! `knee vm`: kernels booted with knee as their only program, measured in turns, and compared.
 
+mod accelerator;
 mod against;
 mod checks;
 mod consoles;
@@ -24,8 +25,9 @@ use crate::exit::{Exit, Trouble, complain, note};
 use crate::output::print_note;
 use ::record::{Run, SqliteArchive};
 use engine::{Scratch, Stop};
-use flags::{Accel, Vm};
+use flags::Vm;
 use guest::{Accelerator, Hardware, Kernel, Machine, Xen};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use turns::{Ground, GuestSide, Judge};
@@ -77,10 +79,6 @@ fn measure(
     let directory = std::env::temp_dir().join(name);
     let failed = |what: &str, error: io::Error| Trouble::failed(format!("{what}: {error}"));
     let directory = Scratch::new(&directory).map_err(|error| failed("a directory", error))?;
-    let accelerator = accelerator(vm.accel, directory.path())?;
-    for side in &mut *sides {
-        side.hardware.accelerator = accelerator;
-    }
     let named = config::named(&vm.measured)?;
     let knee = std::env::current_exe().map_err(|error| failed("finding this program", error))?;
     let initramfs = directory.path().join("root");
@@ -104,17 +102,19 @@ fn measure(
             sys::cpus::allowed().unwrap_or_default().into_iter().take(on as usize).collect()
         }
     };
-    let facts = facts::of_ground(vm, qemu, accelerator, &host_cpus);
-    let ground = Ground {
+    let mut ground = Ground {
         knee: &knee,
         initramfs: &initramfs,
         directory: directory.path(),
         host_cpus: &host_cpus,
         words: &words,
-        facts: &facts,
+        facts: &BTreeMap::new(),
         stop: &stop,
         judge,
     };
+    let accelerator = accelerator::choose(vm.accel, sides, &ground)?;
+    let facts = facts::of_ground(vm, qemu, accelerator, &host_cpus);
+    ground.facts = &facts;
     let mut archive = SqliteArchive::open(file)?;
     turns::measure(sides, &ground, &mut archive)?;
     Ok(stop.is_requested())
@@ -168,27 +168,6 @@ fn qemu_version(machine: Machine) -> Result<String, Trouble> {
         }
         _ => Trouble::failed(format!("QEMU can't be started: {error}")),
     })
-}
-
-fn accelerator(accel: Accel, directory: &Path) -> Result<Accelerator, Trouble> {
-    if accel == Accel::Tcg {
-        return Ok(Accelerator::Tcg);
-    }
-    let works = std::env::current_exe()
-        .map_err(|error| error.to_string())
-        .and_then(|knee| guest::kvm_works(&knee, directory));
-    match works {
-        Ok(()) => Ok(Accelerator::Kvm),
-        Err(why) if accel == Accel::Kvm => {
-            Err(Trouble::not_possible(format!("--accel kvm: {why}; --accel tcg emulates")))
-        }
-        Err(why) => {
-            note(&format!(
-                "knee: KVM does not work here ({why}): the guests are emulated, and only ratios count"
-            ));
-            Ok(Accelerator::Tcg)
-        }
-    }
 }
 
 /// Flags of what this machine does: a guest has the file of suites where it is looked for, and no archive.

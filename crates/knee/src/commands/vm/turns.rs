@@ -76,6 +76,7 @@ pub trait Judge {
 const UNTIL_DECIDED: Budget = Budget { time_ms: 0, precision: 0.0 };
 
 /// What all guests share.
+#[derive(Clone, Copy)]
 pub struct Ground<'a> {
     /// This program.
     pub knee: &'a Path,
@@ -163,10 +164,36 @@ impl GuestSide {
         Ok(())
     }
 
-    /// Waits until it is up, and gives it its job, which is to go on where it began already.
-    fn employ(&mut self, ground: &Ground<'_>) -> Result<(), GuestFault> {
+    /// Boots it, and waits until it is up. It stays, and [`measure`] goes on with it.
+    ///
+    /// # Errors
+    /// Why it is not up within `patience`.
+    pub fn boot(&mut self, ground: &Ground<'_>, patience: Duration) -> Result<(), GuestFault> {
+        self.start(ground)?;
+        self.await_greeting(ground, patience)
+    }
+
+    /// As it was before it was booted. What is left of its QEMU ends in a thread: where it hangs in the kernel, it may
+    /// never end.
+    pub fn put_back(&mut self) {
+        let guest = self.guest.take();
+        thread::spawn(move || drop(guest));
+        *self = GuestSide::new(self.label.clone(), self.hardware.clone());
+    }
+
+    /// Whether knee in it has said so, since it was booted last.
+    fn is_up(&self) -> bool {
+        self.guest.as_ref().is_some_and(Guest::has_spoken)
+    }
+
+    /// Waits until it is up.
+    fn await_greeting(
+        &mut self,
+        ground: &Ground<'_>,
+        patience: Duration,
+    ) -> Result<(), GuestFault> {
         let Some(guest) = &mut self.guest else { return GuestSide::is_not_booted() };
-        match guest.receive(UP_MAX, &|| ground.stop.is_requested())? {
+        match guest.receive(patience, &|| ground.stop.is_requested())? {
             FromGuest::Up => {}
             _ => {
                 return Err(GuestFault::Damaged(
@@ -175,11 +202,17 @@ impl GuestSide {
                 ));
             }
         }
-        let warnings = guest.qemu_warnings();
-        if self.up.is_zero() {
-            self.up = self.booted.elapsed();
+        self.note_up();
+        Ok(())
+    }
+
+    /// Waits until it is up, and gives it its job, which is to go on where it began already.
+    fn employ(&mut self, ground: &Ground<'_>) -> Result<(), GuestFault> {
+        if !self.is_up() {
+            self.await_greeting(ground, UP_MAX)?;
         }
-        for warning in warnings {
+        let Some(guest) = &mut self.guest else { return GuestSide::is_not_booted() };
+        for warning in guest.qemu_warnings() {
             complain(&format!("knee: {}: QEMU warns: {warning}", self.label));
         }
         let time_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -468,7 +501,7 @@ fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
         &format!("booting {}: {}", printable::quantity(all as u64, "guest"), labels.join(", ")),
     );
     let mut troubles = Vec::new();
-    for side in &mut *sides {
+    for side in sides.iter_mut().filter(|side| !side.is_up()) {
         if let Err(trouble) = start(side, ground) {
             troubles.push(trouble);
             side.ended = true;
@@ -503,7 +536,7 @@ fn boot(sides: &mut [GuestSide], ground: &Ground<'_>) -> Result<(), Trouble> {
 fn await_first_words(sides: &mut [GuestSide], ground: &Ground<'_>) {
     while !ground.stop.is_requested() {
         for side in sides.iter_mut() {
-            if side.guest.as_ref().is_some_and(Guest::is_readable) {
+            if side.guest.as_mut().is_some_and(Guest::is_readable) {
                 side.note_up();
             }
         }

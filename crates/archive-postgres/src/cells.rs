@@ -1,16 +1,16 @@
 //! Cells as rows, and rows as cells.
 
+use crate::client::{Client, CopyIn};
 use crate::columns::{
     Column, Json, copy_into, count, get, get_count, get_json, get_json_if_any, names, text,
 };
 use crate::fault::{At, damaged};
-use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::types::{ToSql, Type};
-use postgres::{Client, Row};
 use record::keeping::check_metric;
 use record::{Cell, CellKey, Error, Metric, Outcome, Usage};
 use std::collections::HashMap;
 use std::path::Path;
+use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
 
 /// The columns of `knee.cell`, in the order in which [`write_cell`] writes them.
 static CELL: [Column; 21] = [
@@ -82,7 +82,7 @@ pub(crate) fn insert(
 }
 
 fn write_cell(
-    writer: &mut BinaryCopyInWriter<'_>,
+    writer: &mut CopyIn<'_>,
     run: i64,
     ordinal: i64,
     cell: &Cell,
@@ -133,7 +133,7 @@ fn write_cell(
 }
 
 fn write_metric(
-    writer: &mut BinaryCopyInWriter<'_>,
+    writer: &mut CopyIn<'_>,
     (run, ordinal): (i64, i64),
     cell: u64,
     metric: &Metric,

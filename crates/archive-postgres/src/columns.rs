@@ -1,15 +1,15 @@
 //! Values between Rust and the columns of tables.
 
+use crate::client::{Client, CopyIn};
 use crate::fault::{At, damaged};
-use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::types::private::BytesMut;
-use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Row};
 use record::{Error, keeping};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::error::Error as StdError;
 use std::path::Path;
+use tokio_postgres::Row;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 /// A column of a table, and its type.
 pub(crate) type Column = (&'static str, Type);
@@ -26,10 +26,10 @@ pub(crate) fn copy_into<'a>(
     table: &str,
     columns: &[Column],
     path: &Path,
-) -> Result<BinaryCopyInWriter<'a>, Error> {
+) -> Result<CopyIn<'a>, Error> {
     let sql = format!("COPY {table} ({}) FROM STDIN BINARY", names(columns));
     let types: Vec<Type> = columns.iter().map(|(_, column)| column.clone()).collect();
-    Ok(BinaryCopyInWriter::new(client.copy_in(&sql).at(path)?, &types))
+    client.copy_in(&sql, &types).at(path)
 }
 
 /// PostgreSQL has no such character in a text. It is kept as this one.

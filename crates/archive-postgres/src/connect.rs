@@ -1,17 +1,18 @@
 //! From a URL to a connection that is encrypted where it has to be, and that notices a cut link.
 
+use crate::client::{Client, QueryError, Waiting};
 use crate::fault::{of_connecting, one_line, server_error};
 use crate::password::{self, Found, Login};
-use postgres::config::{Host, SslMode};
-use postgres::{Client, Config, NoTls};
 use record::{DatabaseUrl, Error, ServerFault};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Until a connection is there, with encryption and login. A server of another kind may never answer.
@@ -29,45 +30,48 @@ const PROBES: u32 = 5;
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 const PORT: u16 = 5432;
 
-/// What is set for the time of a connection. A server that loses us is not to keep our locks.
+/// Until a server that is silent while it has something to do is given up. The system of a server that is stopped still
+/// acknowledges data, so that the times above notice nothing. The end of a big COPY takes its time.
+const ANSWER_MAX: Duration = Duration::from_secs(120);
+
+/// What is set for the time of a connection. A server that loses us is not to keep our locks. How long a statement that
+/// reads may take is for the server's administrator to say.
 const SESSION: &str = "SET client_min_messages = warning; SET lock_timeout = '60s'; \
-     SET statement_timeout = '10min'; \
      SET idle_in_transaction_session_timeout = '60s'; SET tcp_keepalives_idle = 10; \
      SET tcp_keepalives_interval = 3; SET tcp_keepalives_count = 3";
 
 /// Connects to the database of a URL.
 pub(crate) fn connect(url: &DatabaseUrl) -> Result<Client, Error> {
-    connect_within(url, CONNECT_MAX)
+    connect_within(url, CONNECT_MAX, Waiting { silence_max: ANSWER_MAX, stop: Arc::default() })
 }
 
-fn connect_within(url: &DatabaseUrl, limit: Duration) -> Result<Client, Error> {
+/// The same for as long as `stop` is not set, with a server that may be silent for `silence_max`.
+pub(crate) fn connect_until(
+    url: &DatabaseUrl,
+    stop: Arc<AtomicBool>,
+    silence_max: Duration,
+) -> Result<Client, Error> {
+    connect_within(url, CONNECT_MAX, Waiting { silence_max, stop })
+}
+
+fn connect_within(url: &DatabaseUrl, limit: Duration, waiting: Waiting) -> Result<Client, Error> {
     let path = url.shown();
     let target = Target::parse(url).map_err(|fault| server_error(path, fault))?;
     let ignored = target.ignored.clone();
-    let (sender, receiver) = mpsc::channel();
-    // Its own thread: nothing in the protocol limits how long a server may think about a login, or about the first
-    // command after it.
-    thread::spawn(move || {
-        let ready = target.connect().and_then(|mut client| {
-            client.batch_execute(SESSION)?;
-            Ok(client)
-        });
-        let _ = sender.send(ready);
+    // Nothing in the protocol limits how long a server may think about a login, or about the first command after it.
+    let ready = target.connect(limit, waiting).and_then(|mut client| {
+        client.with_silence_max(limit, |client| client.batch_execute(SESSION))?;
+        Ok(client)
     });
-    let fault = match receiver.recv_timeout(limit) {
-        Ok(Ok(client)) => return Ok(client),
-        Ok(Err(error)) => match (of_connecting(&error), ignored) {
+    ready.map_err(|error| {
+        let fault = match (of_connecting(&error), ignored) {
             (ServerFault::LoginRefused { cause }, Some(ignored)) => {
                 ServerFault::LoginRefused { cause: format!("{cause}; {ignored}") }
             }
             (fault, _) => fault,
-        },
-        Err(_) => {
-            let cause = format!("nothing came back within {} s", limit.as_secs());
-            ServerFault::Unreachable { cause }
-        }
-    };
-    Err(server_error(path, fault))
+        };
+        server_error(path, fault)
+    })
 }
 
 /// Refuses a URL that can't be understood.
@@ -85,10 +89,10 @@ struct Target {
 }
 
 impl Target {
-    fn connect(self) -> Result<Client, postgres::Error> {
+    fn connect(self, limit: Duration, waiting: Waiting) -> Result<Client, QueryError> {
         match self.tls {
-            Some(tls) => self.config.connect(tls),
-            None => self.config.connect(NoTls),
+            Some(tls) => Client::connect(&self.config, tls, limit, waiting),
+            None => Client::connect(&self.config, NoTls, limit, waiting),
         }
     }
 
@@ -153,7 +157,7 @@ fn add_defaults(config: &mut Config) -> Result<Option<String>, ServerFault> {
         let has_socket =
             |directory: &&str| Path::new(directory).join(format!(".s.PGSQL.{port}")).exists();
         let socket = SOCKET_DIRECTORIES.into_iter().find(has_socket).map(str::to_owned);
-        config.host(&variable("PGHOST").or(socket).unwrap_or_else(|| "localhost".to_owned()));
+        config.host(variable("PGHOST").or(socket).unwrap_or_else(|| "localhost".to_owned()));
     }
     if config.get_user().is_none() {
         let user = variable("PGUSER").or_else(|| variable("USER")).or_else(|| variable("LOGNAME"));
@@ -163,7 +167,7 @@ fn add_defaults(config: &mut Config) -> Result<Option<String>, ServerFault> {
     }
     if config.get_dbname().is_none() {
         let user = config.get_user().unwrap_or_default().to_owned();
-        config.dbname(&variable("PGDATABASE").unwrap_or(user));
+        config.dbname(variable("PGDATABASE").unwrap_or(user));
     }
     if config.get_password().is_some() {
         return Ok(None);
@@ -268,6 +272,7 @@ mod tests {
     use record::Location;
     use std::io::{Read as _, Write as _};
     use std::net::TcpListener;
+    use std::thread;
     use std::time::Instant;
 
     fn target(url: &str) -> Result<Target, ServerFault> {
@@ -312,8 +317,9 @@ mod tests {
         let url = format!("postgres://u@127.0.0.1:{port}/d");
         let Location::Postgres(url) = Location::from(url.as_str()) else { panic!("{url}") };
         let begun = Instant::now();
-        let error =
-            connect_within(&url, Duration::from_secs(1)).err().map(|error| error.to_string());
+        let error = connect_within(&url, Duration::from_secs(1), Waiting::default())
+            .err()
+            .map(|error| error.to_string());
         let error = error.unwrap_or_default();
         assert!(error.contains("nothing came back within 1 s"), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(20));

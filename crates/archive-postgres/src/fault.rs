@@ -1,10 +1,11 @@
 //! What a server's or a connection's error means to a person.
 
-use postgres::error::SqlState;
+use crate::client::QueryError;
 use record::{Error, ServerFault};
 use std::error::Error as _;
 use std::io;
 use std::path::Path;
+use tokio_postgres::error::SqlState;
 
 /// Longest text of a cause, in characters.
 const CAUSE_CHARS_MAX: usize = 200;
@@ -15,9 +16,15 @@ pub(crate) trait At<T> {
     fn at(self, path: &Path) -> Result<T, Error>;
 }
 
-impl<T> At<T> for Result<T, postgres::Error> {
+impl<T> At<T> for Result<T, QueryError> {
     fn at(self, path: &Path) -> Result<T, Error> {
         self.map_err(|error| server_error(path, of_work(&error)))
+    }
+}
+
+impl<T> At<T> for Result<T, tokio_postgres::Error> {
+    fn at(self, path: &Path) -> Result<T, Error> {
+        self.map_err(QueryError::Postgres).at(path)
     }
 }
 
@@ -30,7 +37,16 @@ pub(crate) fn damaged(path: &Path, detail: impl Into<String>) -> Error {
 }
 
 /// The fault of something that was asked of a server that had let us in.
-fn of_work(error: &postgres::Error) -> ServerFault {
+fn of_work(error: &QueryError) -> ServerFault {
+    let error = match error {
+        QueryError::Postgres(error) => error,
+        QueryError::System(error) => return ServerFault::Lost { cause: error.to_string() },
+        QueryError::Silent(time) => return ServerFault::Silent { seconds: time.as_secs() },
+        QueryError::Interrupted => return ServerFault::Interrupted,
+        QueryError::GivenUp => {
+            return ServerFault::Lost { cause: "it was given up before".to_owned() };
+        }
+    };
     match of_state(error) {
         Some(fault) => fault,
         None if error.is_closed() || io_cause(error).is_some() => {
@@ -41,7 +57,16 @@ fn of_work(error: &postgres::Error) -> ServerFault {
 }
 
 /// The fault of a connection that did not come about.
-pub(crate) fn of_connecting(error: &postgres::Error) -> ServerFault {
+pub(crate) fn of_connecting(error: &QueryError) -> ServerFault {
+    let error = match error {
+        QueryError::Postgres(error) => error,
+        QueryError::System(error) => return ServerFault::Unreachable { cause: error.to_string() },
+        QueryError::Silent(time) => {
+            let cause = format!("nothing came back within {} s", time.as_secs());
+            return ServerFault::Unreachable { cause };
+        }
+        QueryError::Interrupted | QueryError::GivenUp => return ServerFault::Interrupted,
+    };
     if let Some(fault) = of_state(error) {
         return fault;
     }
@@ -63,7 +88,7 @@ enum Stage {
 }
 
 /// The client keeps the kind of an error to itself, except in how its message begins.
-fn stage(error: &postgres::Error) -> Stage {
+fn stage(error: &tokio_postgres::Error) -> Stage {
     let text = error.to_string();
     let begins = |start: &str| text.starts_with(start);
     if begins("error connecting") || begins("timeout") {
@@ -78,7 +103,7 @@ fn stage(error: &postgres::Error) -> Stage {
 }
 
 /// What the server's own code says, if it said something.
-fn of_state(error: &postgres::Error) -> Option<ServerFault> {
+fn of_state(error: &tokio_postgres::Error) -> Option<ServerFault> {
     let answer = error.as_db_error()?;
     let cause = one_line(answer.message());
     let code = answer.code();
@@ -104,12 +129,13 @@ fn of_state(error: &postgres::Error) -> Option<ServerFault> {
         SqlState::LOCK_NOT_AVAILABLE,
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::T_R_SERIALIZATION_FAILURE,
-        SqlState::QUERY_CANCELED,
         SqlState::OUT_OF_MEMORY,
     ]
     .contains(code)
     {
         ServerFault::Busy { cause }
+    } else if *code == SqlState::QUERY_CANCELED {
+        ServerFault::Canceled { cause }
     } else {
         ServerFault::Other { cause }
     };
@@ -117,20 +143,22 @@ fn of_state(error: &postgres::Error) -> Option<ServerFault> {
 }
 
 /// Whether a row that has to be unique is there already.
-pub(crate) fn is_there_already(error: &postgres::Error) -> bool {
-    error.code() == Some(&SqlState::UNIQUE_VIOLATION)
+pub(crate) fn is_there_already(error: &QueryError) -> bool {
+    matches!(error, QueryError::Postgres(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
 }
 
-fn io_cause(error: &postgres::Error) -> Option<&io::Error> {
+fn io_cause(error: &tokio_postgres::Error) -> Option<&io::Error> {
     causes(error).find_map(|cause| cause.downcast_ref())
 }
 
-fn causes(error: &postgres::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+fn causes(
+    error: &tokio_postgres::Error,
+) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
     std::iter::successors(error.source(), |&cause| cause.source())
 }
 
 /// The innermost cause, on one line.
-fn cause(error: &postgres::Error) -> String {
+fn cause(error: &tokio_postgres::Error) -> String {
     let text = causes(error).last().map_or_else(|| error.to_string(), ToString::to_string);
     one_line(&text)
 }

@@ -4,6 +4,7 @@
 
 mod as_kept;
 mod cells;
+mod client;
 mod columns;
 mod connect;
 mod fault;
@@ -14,11 +15,10 @@ mod schema;
 
 pub use meeting::PostgresMeeting;
 
+use crate::client::Client;
 use crate::columns::{Json, count, get, get_count, get_json, get_json_if_any, text};
 use crate::fault::{At, damaged, is_there_already};
 use jiff::Timestamp;
-use postgres::types::ToSql;
-use postgres::{Client, Row};
 use record::keeping::check_clock;
 use record::{
     Archive, Cell, DatabaseUrl, Ending, Error, FleetMember, HOST_NAME, Host, Location, Plan,
@@ -28,6 +28,9 @@ use std::borrow::Cow;
 use std::cell::{RefCell, RefMut};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 /// The columns of a [`RunSummary`]. All of it is in `summary`, as JSON; the others stand in where that can't be read.
 const SUMMARY: &str = "number, id, origin, summary::text, host, fleet, fleet_rank, fleet_size, state, version, \
@@ -61,6 +64,12 @@ impl fmt::Debug for PostgresArchive {
     }
 }
 
+/// Begins a transaction that writes. No limit of the server ends it: what takes long would never be there.
+pub(crate) const WRITE: &str = "BEGIN; SELECT set_config(name, '0', true) FROM pg_settings \
+     WHERE name IN ('statement_timeout', 'transaction_timeout')";
+/// Until a server is given up that is silent while it does what shows nothing before its end.
+pub(crate) const LONG_ANSWER_MAX: Duration = Duration::from_secs(1_800);
+
 impl PostgresArchive {
     /// Opens the archive at `url`; makes it where the database has none, and brings an older one up to date.
     ///
@@ -92,6 +101,11 @@ impl PostgresArchive {
         }
     }
 
+    /// Lets the server be silent for this time, and no longer, while it has something to do: two minutes otherwise.
+    pub fn set_silence_max(&mut self, silence_max: Duration) {
+        self.client.get_mut().set_silence_max(silence_max);
+    }
+
     fn client(&self) -> RefMut<'_, Client> {
         self.client.borrow_mut()
     }
@@ -105,7 +119,7 @@ impl PostgresArchive {
         if self.is_whole {
             return work(client, path);
         }
-        in_transaction(client, "BEGIN", path, |client| work(client, path))
+        in_transaction(client, WRITE, path, |client| work(client, path))
     }
 }
 
@@ -118,7 +132,7 @@ pub fn check(url: &DatabaseUrl) -> Result<(), Error> {
 }
 
 /// Keeps all that `work` does, or nothing.
-fn in_transaction<T>(
+pub(crate) fn in_transaction<T>(
     client: &mut Client,
     begin: &str,
     path: &Path,
@@ -250,7 +264,10 @@ impl Archive for PostgresArchive {
     fn damaged(&self) -> Result<Vec<i64>, Error> {
         let path = &self.shown;
         let sql = format!("SELECT {SUMMARY}, {IS_SHORT} AS is_short FROM knee.run ORDER BY number");
-        let rows = self.client().query(&sql, &[]).at(path)?;
+        let rows = self
+            .client()
+            .with_silence_max(LONG_ANSWER_MAX, |client| client.query(&sql, &[]))
+            .at(path)?;
         let mut damaged = Vec::new();
         for row in &rows {
             if get(row, "is_short", path)? || read_summary(row, path).is_err() {
@@ -295,7 +312,7 @@ impl Archive for PostgresArchive {
         &mut self,
         work: &mut dyn FnMut(&mut dyn Archive) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.client.get_mut().batch_execute("BEGIN").at(&self.shown)?;
+        self.client.get_mut().batch_execute(WRITE).at(&self.shown)?;
         self.is_whole = true;
         let done = work(self);
         self.is_whole = false;
@@ -306,8 +323,9 @@ impl Archive for PostgresArchive {
 
     fn delete(&mut self, run: i64) -> Result<(), Error> {
         self.write(|client, path| {
-            let runs =
-                client.execute("DELETE FROM knee.run WHERE number = $1", &[&run]).at(path)?;
+            let sql = "DELETE FROM knee.run WHERE number = $1";
+            let delete = |client: &mut Client| client.execute(sql, &[&run]);
+            let runs = client.with_silence_max(LONG_ANSWER_MAX, delete).at(path)?;
             if runs == 0 { Err(no_such_run(run, path)) } else { Ok(()) }
         })
     }

@@ -1,16 +1,22 @@
 //! Where the ranks of a load meet: postings in a table, the server's clock, and a lock that each rank holds as long as it
 //! is connected, so that the others know it lives.
 
+use crate::client::Client;
 use crate::connect;
 use crate::fault::At;
 use crate::schema;
-use postgres::Client;
 use record::{DatabaseUrl, Error, Meeting, Posting};
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tokio_postgres::Row;
 
 /// Nobody reads the postings of a meeting that is over.
 const KEPT: &str = "7 days";
+/// Until a server that is silent is given up: the other ranks wait too.
+const SILENCE_MAX: Duration = Duration::from_secs(20);
 
 /// A connection to the meeting of a fleet.
 pub struct PostgresMeeting {
@@ -29,12 +35,19 @@ impl fmt::Debug for PostgresMeeting {
 }
 
 impl PostgresMeeting {
-    /// Connects to the archive at `url`, which is made where there is none. `sender` is a random number.
+    /// Connects to the archive at `url`, which is made where there is none. `sender` is a random number. When `stop` is set,
+    /// a server that is silent is not waited for.
     ///
     /// # Errors
     /// As [`crate::PostgresArchive::open`].
-    pub fn join(url: &DatabaseUrl, fleet: &str, rank: u32, sender: i64) -> Result<Self, Error> {
-        let mut client = connect::connect(url)?;
+    pub fn join(
+        url: &DatabaseUrl,
+        fleet: &str,
+        rank: u32,
+        sender: i64,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Error> {
+        let mut client = connect::connect_until(url, stop, SILENCE_MAX)?;
         schema::migrate(&mut client, url.shown())?;
         // A role that may only add leaves them to the owner.
         let old = format!("DELETE FROM knee.meeting WHERE at < now() - interval '{KEPT}'");
@@ -64,7 +77,7 @@ impl Meeting for PostgresMeeting {
                  AND ((classid::bigint << 32) | objid::bigint) = sender) AS is_present \
              FROM knee.meeting WHERE fleet = $1 AND kind = $2 ORDER BY sender, number DESC";
         let rows = self.client.query(sql, &[&self.fleet, &kind, &with_body]).at(&self.shown)?;
-        let posting = |row: &postgres::Row| {
+        let posting = |row: &Row| {
             let rank: i64 = row.try_get("rank")?;
             Ok(Posting {
                 sender: row.try_get("sender")?,
@@ -73,7 +86,7 @@ impl Meeting for PostgresMeeting {
                 body: row.try_get("body")?,
             })
         };
-        let all: Result<Vec<Posting>, postgres::Error> = rows.iter().map(posting).collect();
+        let all: Result<Vec<Posting>, tokio_postgres::Error> = rows.iter().map(posting).collect();
         let mut all = all.at(&self.shown)?;
         all.sort_by_key(|posting| posting.rank);
         Ok(all)

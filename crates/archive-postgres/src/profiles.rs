@@ -1,13 +1,12 @@
 //! Profiles as rows, and rows as profiles.
 
+use crate::client::{Client, CopyIn};
 use crate::columns::{Column, Json, copy_into, count, get, get_count, get_json, text};
 use crate::fault::{At, damaged, is_there_already};
-use postgres::Client;
-use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::types::{ToSql, Type};
 use record::keeping::{check_profile, profiled_cell};
 use record::{CellKey, Error, Frame, FunctionCode, Outcome, Profile, ProfiledCell, StackNode};
 use std::path::Path;
+use tokio_postgres::types::{ToSql, Type};
 
 /// The columns of `knee.profile_cell`, in the order in which [`write_cell`] writes them.
 static PROFILE_CELL: [Column; 18] = [
@@ -101,7 +100,7 @@ fn write(
 }
 
 fn write_cell(
-    writer: &mut BinaryCopyInWriter<'_>,
+    writer: &mut CopyIn<'_>,
     (run, kept): (i64, Kept),
     profile: &Profile,
     cell: &ProfiledCell,

@@ -1,7 +1,8 @@
 //! The schema of an archive: its version, and the way up to it.
 
+use crate::client::{Client, QueryError};
 use crate::fault::{At, server_error};
-use postgres::Client;
+use crate::{LONG_ANSWER_MAX, WRITE, in_transaction};
 use record::{Error, ServerFault};
 use std::path::Path;
 
@@ -33,7 +34,7 @@ pub(crate) fn check_current(client: &mut Client, path: &Path) -> Result<(), Erro
 
 /// Brings an archive up to the newest schema, an empty database included, wholly or not at all.
 pub(crate) fn migrate(client: &mut Client, path: &Path) -> Result<(), Error> {
-    climb(client, MIGRATIONS, path)
+    client.with_silence_max(LONG_ANSWER_MAX, |client| climb(client, MIGRATIONS, path))
 }
 
 fn climb(client: &mut Client, migrations: &[&str], path: &Path) -> Result<(), Error> {
@@ -49,7 +50,7 @@ fn climb(client: &mut Client, migrations: &[&str], path: &Path) -> Result<(), Er
     }
     // Before the transaction begins: what others made until then, the server looks up only at a beginning.
     client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).at(path)?;
-    let done = climb_alone(client, migrations, path);
+    let done = in_transaction(client, WRITE, path, |client| climb_alone(client, migrations, path));
     let unlocked = client.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).map(drop).at(path);
     match done.and(unlocked) {
         // Its owner has to do it.
@@ -63,28 +64,27 @@ fn climb(client: &mut Client, migrations: &[&str], path: &Path) -> Result<(), Er
 /// The same while no other process does it.
 fn climb_alone(client: &mut Client, migrations: &[&str], path: &Path) -> Result<(), Error> {
     let supported = newest(migrations);
-    let mut transaction = client.transaction().at(path)?;
     // Another process may have been faster.
-    let schema = read_version(&mut transaction).at(path)?;
+    let schema = version(client, path)?;
     check_known(schema, supported, path)?;
     if schema == supported {
         return Ok(());
     }
     if schema == 0 {
-        let is_made = transaction
-            .query_one("SELECT to_regnamespace('knee') IS NOT NULL", &[])
-            .and_then(|row| row.try_get::<_, bool>(0))
-            .at(path)?;
+        let sql = "SELECT to_regnamespace('knee') IS NOT NULL";
+        let is_made: bool = client.query_one(sql, &[]).at(path)?.try_get(0).at(path)?;
         if !is_made {
-            transaction.batch_execute("CREATE SCHEMA knee").at(path)?;
+            client.batch_execute("CREATE SCHEMA knee").at(path)?;
         }
     }
     for migration in migrations.iter().skip(usize::try_from(schema).unwrap_or_default()) {
-        transaction.batch_execute(migration).at(path)?;
+        client.batch_execute(migration).at(path)?;
     }
-    transaction.execute("DELETE FROM knee.version", &[]).at(path)?;
-    transaction.execute("INSERT INTO knee.version (schema) VALUES ($1)", &[&supported]).at(path)?;
-    transaction.commit().at(path)
+    client.execute("DELETE FROM knee.version", &[]).at(path)?;
+    client
+        .execute("INSERT INTO knee.version (schema) VALUES ($1)", &[&supported])
+        .map(drop)
+        .at(path)
 }
 
 fn check_known(schema: i64, supported: i64, path: &Path) -> Result<(), Error> {
@@ -103,11 +103,11 @@ fn version(client: &mut Client, path: &Path) -> Result<i64, Error> {
     read_version(client).at(path)
 }
 
-fn read_version(client: &mut impl postgres::GenericClient) -> Result<i64, postgres::Error> {
+fn read_version(client: &mut Client) -> Result<i64, QueryError> {
     let is_there = client.query_one("SELECT to_regclass('knee.version') IS NOT NULL", &[])?;
     if !is_there.try_get::<_, bool>(0)? {
         return Ok(0);
     }
     let row = client.query_one("SELECT coalesce(max(schema), 0) FROM knee.version", &[])?;
-    row.try_get(0)
+    Ok(row.try_get(0)?)
 }

@@ -155,7 +155,11 @@ impl From<doctor::Error> for Trouble {
 
 impl From<Error> for Trouble {
     fn from(error: Error) -> Trouble {
-        let exit = if names_the_wrong_thing(&error) { Exit::Usage } else { Exit::Failed };
+        let exit = match &error {
+            Error::Server { fault: ServerFault::Interrupted, .. } => Exit::Interrupted,
+            error if names_the_wrong_thing(error) => Exit::Usage,
+            _ => Exit::Failed,
+        };
         Trouble { exit, line: error.to_string() }
     }
 }

@@ -55,6 +55,23 @@ pub enum ServerFault {
         /// What was noticed.
         cause: String,
     },
+    /// The server has not answered for a long time, though its machine does.
+    #[error(
+        "the server was silent for {seconds} s; nothing half is kept: do it again when the server answers"
+    )]
+    Silent {
+        /// How long.
+        seconds: u64,
+    },
+    /// A signal ended the wait for the server.
+    #[error("interrupted while the server was awaited; nothing half is kept")]
+    Interrupted,
+    /// The server ended a statement: a limit of its own, or an administrator.
+    #[error("the server canceled the statement ({cause}); nothing half is kept")]
+    Canceled {
+        /// What the server says.
+        cause: String,
+    },
     /// Its disk has no room left.
     #[error(
         "the server has no room left on its disk; free some (`knee record prune`), then do it again"

@@ -13,5 +13,6 @@ mod meeting;
 mod network;
 mod partitions;
 mod server;
+mod silence;
 mod tls;
 mod views;

@@ -3,13 +3,16 @@
 use crate::server::{PATIENCE, shared};
 use archive_postgres::PostgresMeeting;
 use record::{Meeting, Posting};
+use std::sync::Arc;
 use std::time::Instant;
 
 #[test]
 fn ranks_see_what_the_others_of_their_fleet_post_and_which_of_them_live() {
     let Some(server) = shared() else { return };
     let (_archive, url) = server.archive();
-    let join = |fleet, rank, sender| PostgresMeeting::join(&url, fleet, rank, sender).unwrap();
+    let join = |fleet, rank, sender| {
+        PostgresMeeting::join(&url, fleet, rank, sender, Arc::default()).unwrap()
+    };
     let big = i64::MAX - 5;
     let (mut first, mut second) = (join("a", 0, big), join("a", 1, 7));
     let mut elsewhere = join("b", 0, 8);

@@ -2,6 +2,7 @@
 
 use crate::exit::Trouble;
 use ::record::{Archive, Error, Location, Meeting, SqliteArchive};
+use engine::Stop;
 
 /// Opens the record at `location` to read and write it. It is made where there is none.
 pub fn open(location: &Location) -> Result<Box<dyn Archive>, Error> {
@@ -19,19 +20,21 @@ pub fn open_read_only(location: &Location) -> Result<Box<dyn Archive>, Error> {
     }
 }
 
-/// Joins the meeting of a fleet at an archive. A file is none: other machines don't reach it.
+/// Joins the meeting of a fleet at an archive. A file is none: other machines don't reach it. A stop ends the wait for a
+/// server that is silent.
 pub fn meeting(
     location: &Location,
     fleet: &str,
     rank: u32,
     sender: i64,
+    stop: &Stop,
 ) -> Result<Box<dyn Meeting>, Trouble> {
     match location {
         Location::File(file) => Err(Trouble::usage(format!(
             "--together meets at an archive that all ranks reach, postgres://HOST/DATABASE, and {} is a file",
             file.display()
         ))),
-        Location::Postgres(url) => Ok(postgres::meeting(url, fleet, rank, sender)?),
+        Location::Postgres(url) => Ok(postgres::meeting(url, fleet, rank, sender, stop)?),
     }
 }
 
@@ -47,14 +50,16 @@ pub fn check(location: &Location) -> Result<(), Error> {
 mod postgres {
     use ::record::{Archive, DatabaseUrl, Error, Meeting};
     use archive_postgres::{PostgresArchive, PostgresMeeting};
+    use engine::Stop;
 
     pub fn meeting(
         url: &DatabaseUrl,
         fleet: &str,
         rank: u32,
         sender: i64,
+        stop: &Stop,
     ) -> Result<Box<dyn Meeting>, Error> {
-        Ok(Box::new(PostgresMeeting::join(url, fleet, rank, sender)?))
+        Ok(Box::new(PostgresMeeting::join(url, fleet, rank, sender, stop.shared_flag())?))
     }
 
     pub fn open(url: &DatabaseUrl) -> Result<Box<dyn Archive>, Error> {
@@ -73,12 +78,14 @@ mod postgres {
 #[cfg(not(feature = "postgres"))]
 mod postgres {
     use ::record::{Archive, DatabaseUrl, Error, Meeting};
+    use engine::Stop;
 
     pub fn meeting(
         url: &DatabaseUrl,
         _fleet: &str,
         _rank: u32,
         _sender: i64,
+        _stop: &Stop,
     ) -> Result<Box<dyn Meeting>, Error> {
         Err(Error::NoPostgres { path: url.shown().into() })
     }

@@ -86,7 +86,9 @@ pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result
 /// Whether the error is about this run alone. Where the archive can't be used, no other run can be pushed either.
 fn is_of_run(error: &Error) -> bool {
     match error {
-        Error::Server { fault, .. } => matches!(fault, ServerFault::Other { .. }),
+        Error::Server { fault, .. } => {
+            matches!(fault, ServerFault::Other { .. } | ServerFault::Canceled { .. })
+        }
         Error::RunDiffers { .. }
         | Error::Damaged { .. }
         | Error::Invalid { .. }
@@ -321,6 +323,7 @@ mod tests {
         let server = |fault| Error::Server { path: "a".into(), fault };
         let cause = || "x".to_owned();
         assert!(is_of_run(&server(ServerFault::Other { cause: cause() })));
+        assert!(is_of_run(&server(ServerFault::Canceled { cause: cause() })));
         assert!(is_of_run(&Error::Invalid { path: "a".into(), what: cause() }));
         assert!(!is_of_run(&server(ServerFault::Lost { cause: cause() })));
         assert!(!is_of_run(&server(ServerFault::DiskFull)));

@@ -190,7 +190,7 @@ pub fn load(
         )));
     }
     let sender = fastrand::i64(1..i64::MAX);
-    let meeting = archives::meeting(archive, &member.fleet, member.rank, sender)?;
+    let meeting = archives::meeting(archive, &member.fleet, member.rank, sender, stop)?;
     let posted_within = POSTED_WITHIN;
     let mut rank = Process { member, meeting, check_in, posted_within, stop, senders: Vec::new() };
     rank.load(url, plan)

@@ -59,8 +59,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
+/// Watches a load while it goes on, on the thread that called [`run`]; the threads that send never wait for it.
+pub trait Watch {
+    /// An interval has ended.
+    fn tick(&mut self, tick: &Tick);
+
+    /// The figures of an interval are final, if the plan [keeps them](Plan::keeps_intervals). They come in order, as they are
+    /// in [`Outcome::intervals`], and two intervals late: the last ones come with the outcome alone.
+    fn interval(&mut self, _interval: IntervalOutcome) {}
+}
+
+impl<F: FnMut(&Tick)> Watch for F {
+    fn tick(&mut self, tick: &Tick) {
+        self(tick);
+    }
+}
+
 /// Puts the load of `plan` on its target until it is done or `stop` is set, and returns what was measured.
-/// `on_tick` is called once an interval.
 ///
 /// Failed connections and requests are counted by kind and do not end the load.
 ///
@@ -70,9 +85,9 @@ use std::time::{Duration, Instant};
 pub fn run(
     plan: &Plan,
     stop: &AtomicBool,
-    on_tick: Option<&mut dyn FnMut(&Tick)>,
+    watch: Option<&mut dyn Watch>,
 ) -> Result<Outcome, Error> {
-    Ok(measure(plan, stop, on_tick, None)?.outcome())
+    Ok(measure(plan, stop, watch, None)?.outcome())
 }
 
 /// Does this process's [share](Plan::share) of a load, and returns what it measured, to be [added](Part::add) to what the
@@ -84,17 +99,17 @@ pub fn run(
 pub fn run_share(
     plan: &Plan,
     stop: &AtomicBool,
-    on_tick: Option<&mut dyn FnMut(&Tick)>,
+    watch: Option<&mut dyn Watch>,
     agree: &mut dyn FnMut(bool) -> Option<Instant>,
 ) -> Result<Part, Error> {
     let plan = Plan { keeps_intervals: true, ..plan.clone() };
-    measure(&plan, stop, on_tick, Some(agree))
+    measure(&plan, stop, watch, Some(agree))
 }
 
 fn measure(
     plan: &Plan,
     stop: &AtomicBool,
-    mut on_tick: Option<&mut dyn FnMut(&Tick)>,
+    mut watch: Option<&mut dyn Watch>,
     agree: Option<&mut dyn FnMut(bool) -> Option<Instant>>,
 ) -> Result<Part, Error> {
     // A thread without a connection would have nothing to do.
@@ -128,8 +143,9 @@ fn measure(
         for interval in receiver {
             let whole = series.add(interval);
             let reported = series.ticks.len() - whole;
-            if let Some(on_tick) = &mut on_tick {
-                series.ticks[reported..].iter().for_each(&mut **on_tick);
+            if let Some(watch) = &mut watch {
+                series.ticks[reported..].iter().for_each(|tick| watch.tick(tick));
+                series.final_outcomes().for_each(|outcome| watch.interval(outcome));
             }
         }
         let ended: Vec<_> = threads.into_iter().map(|thread| thread.and_then(join)).collect();

@@ -56,12 +56,26 @@ pub(crate) struct Series {
     pub ticks: Vec<Tick>,
     /// As many as `ticks`, if they are kept.
     kept: Vec<KeptInterval>,
+    /// How many of them have been returned as final.
+    final_count: usize,
 }
 
 impl Series {
     pub(crate) fn new(interval_s: f64, threads: usize, keeps_intervals: bool) -> Series {
         let (open, ticks, kept) = (VecDeque::new(), Vec::new(), Vec::new());
-        Series { interval_s, threads, keeps_intervals, open, ticks, kept }
+        Series { interval_s, threads, keeps_intervals, open, ticks, kept, final_count: 0 }
+    }
+
+    /// The intervals that have become final since the last call. The newest one may be cut short by the end, and the one
+    /// before it then has what came after it.
+    pub(crate) fn final_outcomes(&mut self) -> impl Iterator<Item = IntervalOutcome> + use<'_> {
+        let begin = self.final_count;
+        self.final_count = begin.max(self.kept.len().saturating_sub(2));
+        let kept = self.kept[begin..self.final_count].iter().zip(begin..);
+        kept.map(|(kept, index)| {
+            let (latency, service) = kept.distributions();
+            kept.outcome(index as f64 * self.interval_s, &latency, &service)
+        })
     }
 
     /// Adds a thread's interval; returns how many intervals it completes.
@@ -250,8 +264,7 @@ impl Part {
         let mut service_rest = self.service.clone();
         let mut all = Vec::new();
         for (index, kept) in self.intervals[..whole].iter().enumerate() {
-            let (mut latency, mut service) = (decoded(&kept.latency), decoded(&kept.service));
-            add(&mut latency, &decoded(&kept.given_up));
+            let (mut latency, mut service) = kept.distributions();
             // What an interval has, the whole has.
             let _ = latency_rest.subtract(&latency);
             let _ = service_rest.subtract(&service);
@@ -260,21 +273,38 @@ impl Part {
                 add(&mut service, &service_rest);
             }
             let begun_s = index as f64 * self.interval_s;
-            all.push(IntervalOutcome {
-                length_s: kept.tick.at_s.min(elapsed_s) - begun_s,
-                requests: kept.tick.requests,
-                replies: kept.tick.replies,
-                errors: kept.tick.errors,
-                late: kept.late,
-                latency: quantiles(&latency),
-                service: quantiles(&service),
-            });
+            all.push(kept.outcome(begun_s, &latency, &service));
         }
         all
     }
 }
 
 impl KeptInterval {
+    /// Its latencies, with the waits of requests that were given up, and its service times.
+    fn distributions(&self) -> (Histogram<u64>, Histogram<u64>) {
+        let mut latency = decoded(&self.latency);
+        add(&mut latency, &decoded(&self.given_up));
+        (latency, decoded(&self.service))
+    }
+
+    /// Its figures with these distributions, if it began at this time.
+    fn outcome(
+        &self,
+        begun_s: f64,
+        latency: &Histogram<u64>,
+        service: &Histogram<u64>,
+    ) -> IntervalOutcome {
+        IntervalOutcome {
+            length_s: self.tick.at_s - begun_s,
+            requests: self.tick.requests,
+            replies: self.tick.replies,
+            errors: self.tick.errors,
+            late: self.late,
+            latency: quantiles(latency),
+            service: quantiles(service),
+        }
+    }
+
     fn add(&mut self, more: &KeptInterval) {
         let (tick, part) = (&mut self.tick, &more.tick);
         tick.at_s = tick.at_s.max(part.at_s);

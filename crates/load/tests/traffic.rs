@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Answer, OK, Server, closed_port};
-use load::{Arrivals, Errors, Outcome, Plan, Shape, Target};
+use load::{Arrivals, Errors, IntervalOutcome, Outcome, Plan, Shape, Target, Tick, Watch};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
@@ -103,7 +103,8 @@ fn an_open_loop_sends_what_is_due_and_warms_up_before() {
         ..server.plan()
     };
     let mut ticks = 0;
-    let outcome = load::run(&plan, &AtomicBool::new(false), Some(&mut |_| ticks += 1)).unwrap();
+    let outcome =
+        load::run(&plan, &AtomicBool::new(false), Some(&mut |_: &Tick| ticks += 1)).unwrap();
     assert_eq!(outcome.requests + outcome.unsent, 200);
     assert_eq!(outcome.replies, outcome.requests);
     let served = server.requests.load(Ordering::SeqCst);
@@ -112,6 +113,37 @@ fn an_open_loop_sends_what_is_due_and_warms_up_before() {
     assert!(ticks >= 3, "{ticks}");
     assert_eq!(outcome.reply_rate.samples, 4);
     assert_eq!(outcome.service.count, outcome.latency.count);
+}
+
+#[test]
+fn intervals_are_final_while_the_load_goes_on() {
+    #[derive(Default)]
+    struct Kept(Vec<IntervalOutcome>);
+    impl Watch for Kept {
+        fn tick(&mut self, _: &Tick) {}
+        fn interval(&mut self, interval: IntervalOutcome) {
+            self.0.push(interval);
+        }
+    }
+    let server = ok();
+    let plan = Plan {
+        shape: Shape::Open(Arrivals::Constant { per_s: 500.0 }),
+        connections: 20,
+        threads: 2,
+        duration: Some(Duration::from_millis(430)),
+        interval: Duration::from_millis(50),
+        keeps_intervals: true,
+        ..server.plan()
+    };
+    let mut kept = Kept::default();
+    let outcome = load::run(&plan, &AtomicBool::new(false), Some(&mut kept)).unwrap();
+    // Eight are whole, and the ninth is cut short.
+    assert_eq!((outcome.intervals.len(), kept.0.len()), (8, 7));
+    for (early, late) in kept.0.iter().zip(&outcome.intervals) {
+        assert_eq!((early.requests, early.length_s), (late.requests, late.length_s));
+        assert_eq!(early.latency.histogram, late.latency.histogram);
+        assert_eq!(early.service.histogram, late.service.histogram);
+    }
 }
 
 #[test]

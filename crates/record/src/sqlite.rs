@@ -149,6 +149,22 @@ impl SqliteArchive {
         Ok(archive)
     }
 
+    /// Gives an open run another plan: of a load that ends after so many requests, the number of rounds is not known
+    /// before. Its workloads and their metrics stay.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`], [`Error::RunNotOpen`]; else why it can't be written.
+    pub fn replan(&mut self, run: i64, plan: &Plan) -> Result<(), Error> {
+        self.write(|transaction, path| {
+            check_open(transaction, run, path)?;
+            let sealed = seal::check_run(transaction, run, path)?;
+            let planned = rows::run_count(plan.cells.len() as u64, "cells planned", path)?;
+            let update = "UPDATE run SET plan = ?2, cells_planned = ?3 WHERE number = ?1";
+            transaction.execute(update, (run, rows::json(plan, path)?, planned)).at(path)?;
+            seal_again(transaction, run, sealed).at(path)
+        })
+    }
+
     /// The file, as it was named.
     pub fn path(&self) -> &Path {
         &self.path

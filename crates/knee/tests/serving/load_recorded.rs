@@ -2,12 +2,14 @@
 
 use crate::common::{Knee, wait_until};
 use crate::load::Server;
-use record::{Archive, Run, RunState, SqliteArchive, WorkloadRole};
+use record::{Archive, Outcome, Run, RunState, SqliteArchive, WorkloadRole};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 fn load(knee: &Knee, server: &Server, words: &str) -> Value {
     let url = server.url();
@@ -114,6 +116,91 @@ fn a_signal_keeps_what_was_measured() {
     assert!(came.code != Some(0) && came.err.lines().count() == 1, "{came:?}");
     let interrupted = run.warnings.iter().any(|warning| warning.what.contains("interrupted after"));
     assert!(interrupted, "{:?}", run.warnings);
+}
+
+/// Answers the requests of a connection, each after this pause, until it ends.
+fn answer(mut stream: TcpStream, pause: Duration) {
+    let mut bytes = [0; 4096];
+    while let Ok(1..) = stream.read(&mut bytes) {
+        std::thread::sleep(pause);
+        if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_err() {
+            return;
+        }
+    }
+}
+
+/// A server of which the second load takes half a minute.
+#[test]
+fn a_load_that_is_killed_keeps_each_interval_that_ended() {
+    let knee = Knee::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for (number, stream) in listener.incoming().flatten().enumerate() {
+            let pause = Duration::from_millis(if number == 0 { 0 } else { 300 });
+            std::thread::spawn(move || answer(stream, pause));
+        }
+    });
+    let words = "--dead 0,1 --connections 1 --requests 100 --interval 500ms --record";
+    let words: Vec<&str> = ["load", &url].into_iter().chain(words.split(' ')).collect();
+    let mut child = knee.start(&words);
+    let recorded = || {
+        let archive = SqliteArchive::open_read_only(knee.record()).ok()?;
+        archive.load(1).ok()
+    };
+    let cells = |point| {
+        let of_point = |run: &Run| run.cells.iter().filter(|cell| cell.key.point == point).count();
+        recorded().as_ref().map_or(0, of_point)
+    };
+    wait_until("an interval of the second load is recorded", || cells(1) > 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let run = recorded().unwrap();
+    assert_eq!((run.summary.state, cells(0)), (RunState::Open, 1));
+    assert!(run.summary.cells_planned > run.summary.cells_ended, "{:?}", run.summary);
+    let first = run.cells[0].metrics.iter().find(|metric| metric.name == "latency").unwrap();
+    assert_eq!(first.operations, 100);
+    let shown = knee.run(&["show", "last"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert!(shown.out.contains("The run has not ended"), "{}", shown.out);
+    let resumed = knee.run(&["run", "--resume"]);
+    assert!(resumed.code != Some(0) && resumed.err.lines().count() == 1, "{resumed:?}");
+    knee.assert_no_process_left();
+}
+
+#[test]
+fn a_number_of_dead_connections_that_fails_is_in_the_plan_and_has_its_reason() {
+    let knee = Knee::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    // It ends with its first connection.
+    std::thread::spawn(move || answer(listener.accept().unwrap().0, Duration::ZERO));
+    let words = "--dead 0,7,9 --connections 1 --requests 100 --record --json";
+    let words: Vec<&str> = ["load", &url].into_iter().chain(words.split(' ')).collect();
+    let came = knee.run(&words);
+    assert_eq!(came.code, Some(1), "{came:?}");
+    let run = knee.last_run();
+    assert_eq!(run.summary.state, RunState::Interrupted);
+    assert_eq!(operations(&run, "latency"), 100);
+    let failed = &run.cells[1];
+    assert!(failed.key.point == 7 && failed.outcome != Outcome::Measured, "{failed:?}");
+    let planned: Vec<u64> = run.plan.cells.iter().map(|key| key.point).collect();
+    assert_eq!(planned, [0, 7, 9]);
+    let reason = "1 of 3 numbers of dead connections were measured";
+    assert!(run.warnings.iter().any(|warning| warning.what.starts_with(reason)), "{came:?}");
+    let message: Value = serde_json::from_str(&came.out).unwrap();
+    assert_eq!(message["warnings"].as_array().map(Vec::len), Some(1), "{message}");
+}
+
+#[test]
+fn a_load_that_measures_nothing_leaves_no_run() {
+    let knee = Knee::new();
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let came = knee.run(&["load", &format!("http://{address}/"), "--record"]);
+    assert_eq!((came.code, came.err.lines().count()), (Some(1), 1), "{came:?}");
+    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
+    assert!(archive.runs().unwrap().is_empty());
 }
 
 #[test]

@@ -17,7 +17,8 @@ use engine::{Stop, Warning};
 use findings::format::count;
 use point::Point;
 use quantities::{COUNT_MAX, count_within};
-use recorded::{Kept, RecordFlags, Recording};
+use record::FailureReason;
+use recorded::{Kept, LoadRun, RecordFlags, Recording};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -141,18 +142,20 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let address = url.resolve(owns, FIRST_ANSWER).map_err(Trouble::usage)?;
     let target = Target { address, host: url.host_header(), path: url.path.clone() };
     let mut plan = plan(ask, target).map_err(Trouble::usage)?;
-    let recording = Recording::begin(&ask.record, command)?;
+    let recording = Recording::open(&ask.record, command)?;
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     if let Some(wait) = ask.wait {
         await_server(plan.target.address, wait, &stop)?;
     }
-    let measured = if ask.record.together {
+    let (measured, kept) = if ask.record.together {
         let RecordFlags { fleet, push, check_in, .. } = &ask.record;
         match together::load(fleet, push.as_ref(), *check_in, &url, &plan, &stop)? {
             Ok(together) => {
                 plan.shape = together::with_seed(plan.shape, together.seed);
-                Measured::from_together(together)
+                let measured = Measured::from_together(together);
+                let kept = recording.map(|recording| recording.keep(&url, &plan, &measured));
+                (measured, kept.transpose())
             }
             Err(elsewhere) => {
                 complain(&format!("knee: {elsewhere}"));
@@ -160,16 +163,17 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
             }
         }
     } else {
-        measured(&ask.dead, &plan, &stop)?
+        let numbers = numbers(&ask.dead);
+        let run = recording.map(|recording| recording.begin(&url, &plan, &numbers, &[]));
+        let (measured, kept) = measured(&numbers, &plan, &stop, run.transpose()?)?;
+        (measured, Ok(kept))
     };
-    // Before the output, whose reader may have gone away.
-    let kept = recording.map(|recording| recording.keep(&url, &plan, &measured)).transpose();
     let printed = if ask.json {
         print_json(&report::json(&url, &plan, &measured))
     } else {
         print(&text::text(&url, &plan, &measured, ask.all))
     };
-    let pushed = kept?.map_or(Exit::Done, Kept::push);
+    let pushed = kept?.map_or(Ok(Exit::Done), Kept::push)?;
     printed?;
     let exit = exit(&measured);
     Ok(if exit == Exit::Done { pushed } else { exit })
@@ -185,7 +189,7 @@ struct Measured {
     disturbances: Vec<Warning>,
     /// The ranks of a load that several processes did; empty for any other.
     ranks: Vec<Rank>,
-    /// What there is to be known of these.
+    /// What there is to be known of these, and of a number of dead connections with which there was no load.
     warnings: Vec<Warning>,
 }
 
@@ -197,27 +201,58 @@ impl Measured {
     }
 }
 
-/// A load for each number of dead connections, or one without any; those before a signal where one came.
-fn measured(dead: &[u64], plan: &Plan, stop: &Stop) -> Result<Measured, Trouble> {
+/// The numbers of dead connections; one load without any where none is given.
+fn numbers(dead: &[u64]) -> Vec<Option<u64>> {
+    if dead.is_empty() { vec![None] } else { dead.iter().copied().map(Some).collect() }
+}
+
+/// A load for each number of dead connections; those before a signal where one came, and those before the one that failed.
+/// Each interval is in the `run` when it has ended.
+fn measured(
+    numbers: &[Option<u64>],
+    plan: &Plan,
+    stop: &Stop,
+    mut run: Option<LoadRun>,
+) -> Result<(Measured, Option<Kept>), Trouble> {
     let mut watcher = server::Watcher::new(plan.target.address);
-    let mut points: Vec<Point> = Vec::new();
-    let numbers: Vec<Option<u64>> =
-        if dead.is_empty() { vec![None] } else { dead.iter().copied().map(Some).collect() };
+    let (mut points, mut warnings): (Vec<Point>, Vec<Warning>) = (Vec::new(), Vec::new());
     for (index, &number) in numbers.iter().enumerate() {
         let is_last = index + 1 == numbers.len();
-        match Point::measure(number, is_last, plan, &mut watcher, stop) {
-            Ok(point) => points.push(point),
-            Err(_) if stop.is_requested() && !points.is_empty() => break,
-            Err(_) if stop.is_requested() => {
-                return Err(Trouble::interrupted(
-                    "interrupted while dead connections were opened: there was no load yet",
-                ));
+        let mut keep = |interval| {
+            if let Some(run) = &mut run {
+                run.add_interval(&interval);
             }
-            Err(error) if points.is_empty() => return Err(failed(&error)),
+        };
+        match Point::measure(number, is_last, plan, &mut watcher, stop, &mut keep) {
+            Ok(point) => {
+                if let Some(run) = &mut run {
+                    run.end_point(&point, &[]);
+                }
+                points.push(point);
+            }
+            Err(error) if points.is_empty() => {
+                if let Some(run) = run {
+                    run.discard();
+                }
+                return Err(if stop.is_requested() {
+                    Trouble::interrupted(
+                        "interrupted while dead connections were opened: there was no load yet",
+                    )
+                } else {
+                    failed(&error)
+                });
+            }
+            Err(_) if stop.is_requested() => break,
             Err(error) => {
                 // Those before it are shown and kept.
-                let what = failed(&error).to_string();
-                complain(&format!("knee: with {} dead: {what}", number.unwrap_or(0)));
+                let operation = format!("a load with {} dead", count(number.unwrap_or(0)));
+                let error = failed(&error).to_string();
+                let reason = FailureReason::CallFailed { operation, error };
+                complain(&format!("knee: {reason}"));
+                warnings.push(unmeasured(&reason, index, numbers));
+                if let Some(run) = &mut run {
+                    run.fail_point(reason);
+                }
                 break;
             }
         }
@@ -232,8 +267,16 @@ fn measured(dead: &[u64], plan: &Plan, stop: &Stop) -> Result<Measured, Trouble>
     }
     let disturbances = watcher.disturbances();
     let points_planned = numbers.len();
-    let (ranks, warnings) = (Vec::new(), Vec::new());
-    Ok(Measured { points, points_planned, disturbances, ranks, warnings })
+    let measured = Measured { points, points_planned, disturbances, ranks: Vec::new(), warnings };
+    let kept = run.map(|run| run.finish(plan, &measured));
+    Ok((measured, kept))
+}
+
+/// Why there are fewer loads than numbers of dead connections.
+fn unmeasured(reason: &FailureReason, measured: usize, numbers: &[Option<u64>]) -> Warning {
+    let all = numbers.len();
+    let what = format!("{measured} of {all} numbers of dead connections were measured: {reason}");
+    Warning { what, remedy: "load again with those that are missing".to_owned() }
 }
 
 fn failed(error: &::load::Error) -> Trouble {

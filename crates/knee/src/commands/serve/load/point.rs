@@ -3,8 +3,8 @@
 use super::live::Live;
 use super::server::{Growing, Unsettled, Use, Watcher};
 use ::load::{
-    Dead, DeadOutcome, DelayedReply, Error, Holding, NotFound, Outcome, Plan, Tick, delayed_reply,
-    established_at,
+    Dead, DeadOutcome, DelayedReply, Error, Holding, IntervalOutcome, NotFound, Outcome, Plan,
+    Tick, Watch, delayed_reply, established_at,
 };
 use engine::Stop;
 use findings::ServerBehaviour;
@@ -32,14 +32,15 @@ impl Point {
         Point { outcome, server, server_unknown, growing, delayed, unsettled }
     }
 
-    /// Puts the load of `plan` on its target, with so many dead connections. Unless it `is_last`, waits until
-    /// the server is idle again.
+    /// Puts the load of `plan` on its target, with so many dead connections, and gives `keep` each interval that is
+    /// final. Unless it `is_last`, waits until the server is idle again.
     pub fn measure(
         number: Option<u64>,
         is_last: bool,
         plan: &Plan,
         watcher: &mut Watcher,
         stop: &Stop,
+        keep: &mut dyn FnMut(IntervalOutcome),
     ) -> Result<Point, Error> {
         let address = plan.target.address;
         watcher.begin();
@@ -51,11 +52,9 @@ impl Point {
         }
         watcher.load_begins(opened);
         let live = Live::new(plan);
-        let mut watch = |tick: &Tick| {
-            live.tick(tick);
-            watcher.look_once(plan.connections as u64);
-        };
-        let outcome = ::load::run(plan, stop.flag(), Some(&mut watch));
+        let connections = plan.connections as u64;
+        let mut watching = Watching { live: &live, watcher: &mut *watcher, connections, keep };
+        let outcome = ::load::run(plan, stop.flag(), Some(&mut watching));
         live.done();
         let mut outcome = outcome?;
         let (server, growing) = watcher.load_ended(&outcome);
@@ -70,6 +69,11 @@ impl Point {
         let unsettled = if is_last { None } else { watcher.settle(stop, address, unrelated) };
         let server_unknown = watcher.not_found();
         Ok(Point { outcome, server, server_unknown, growing, delayed, unsettled })
+    }
+
+    /// The number of dead connections; none where it was measured without.
+    pub fn number(&self) -> Option<u64> {
+        self.outcome.dead.map(|dead| dead.asked)
     }
 
     /// How many dead connections there were to be.
@@ -122,6 +126,25 @@ impl Point {
                 .and_then(|growing| ServerBehaviour::of_growth(growing.processes, growing.threads)),
         );
         all
+    }
+}
+
+/// What is done while the load goes on.
+struct Watching<'a> {
+    live: &'a Live,
+    watcher: &'a mut Watcher,
+    connections: u64,
+    keep: &'a mut dyn FnMut(IntervalOutcome),
+}
+
+impl Watch for Watching<'_> {
+    fn tick(&mut self, tick: &Tick) {
+        self.live.tick(tick);
+        self.watcher.look_once(self.connections);
+    }
+
+    fn interval(&mut self, interval: IntervalOutcome) {
+        (self.keep)(interval);
     }
 }
 

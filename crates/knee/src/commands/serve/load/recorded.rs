@@ -1,34 +1,35 @@
 //! A load as a run of the record: each interval is a round, so that what reads runs reads loads.
 
+mod cells;
+
 use super::Measured;
 use super::point::Point;
 use super::text::warnings;
-use super::together::{Rank, RankMeasured};
+use super::together::Rank;
 use crate::commands::exchange::push;
 use crate::commands::record_file::{RecordFile, archive};
-use crate::commands::record_path;
 use crate::commands::run::labels::labels;
+use crate::commands::run::lost;
+use crate::commands::{Claim, record_path};
 use crate::exit::{Exit, Trouble, complain};
 use crate::launchers::{self, FleetFlags};
 use crate::output::is_quiet;
 use crate::usage;
-use ::load::{Arrivals, IntervalOutcome, Plan, Quantiles, Shape, Url};
+use ::load::{IntervalOutcome, Plan, Url};
 use ::record::{
-    Archive, Cell, CellKey, HOST_NAME, HOST_NAMED_BY, Location, Metric, MetricInfo, Outcome,
-    Parameters, Run, RunState, SqliteArchive, SubjectInfo, Usage, Value, Warning, WorkloadInfo,
-    WorkloadRole,
+    Archive, Ending, Error, FailureReason, HOST_NAME, HOST_NAMED_BY, Location, Run, RunState,
+    RunWriter, SqliteArchive, Warning,
 };
+use cells::Cells;
 use clap::Args;
 use clap::builder::TypedValueParser;
-use std::collections::BTreeMap;
+use engine::Unsaved;
+use std::cmp::Ordering;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The name of the workload of every recorded load.
-const WORKLOAD: &str = "load";
-/// The axis of a load on several numbers of dead connections, and of any other.
-const DEAD: &str = "dead";
-const CONNECTIONS: &str = "connections";
+/// Intervals that ended are committed this often: each commit waits for the disk.
+const COMMIT_EVERY: Duration = Duration::from_secs(1);
 
 /// Whether and how the load is recorded.
 #[derive(Args, Clone, Debug)]
@@ -98,7 +99,7 @@ impl RecordFlags {
     }
 }
 
-/// A run of the record that is to have the load, and the record.
+/// The record that is to have a load, and the machine before it.
 pub struct Recording {
     flags: RecordFlags,
     file: PathBuf,
@@ -108,7 +109,7 @@ pub struct Recording {
 
 impl Recording {
     /// Opens the record, and looks at the machine before the load; `None` where nothing is to be recorded.
-    pub fn begin(flags: &RecordFlags, command: Vec<String>) -> Result<Option<Recording>, Trouble> {
+    pub fn open(flags: &RecordFlags, command: Vec<String>) -> Result<Option<Recording>, Trouble> {
         if !flags.is_recording() {
             if flags.name.is_some() || !flags.labels.is_empty() || flags.host_name.is_some() {
                 let what =
@@ -138,16 +139,201 @@ impl Recording {
         Ok(Some(Recording { flags: flags.clone(), file, archive, run }))
     }
 
-    /// Keeps what was measured.
-    pub fn keep(mut self, url: &Url, plan: &Plan, measured: &Measured) -> Result<Kept, Trouble> {
+    /// Begins the run of a load on these numbers of dead connections.
+    pub fn begin(
+        mut self,
+        url: &Url,
+        plan: &Plan,
+        numbers: &[Option<u64>],
+        ranks: &[Rank],
+    ) -> Result<LoadRun, Trouble> {
         let name = self.flags.name.clone();
         let subject = name.unwrap_or_else(|| format!("{}{}", url.host_header(), url.path));
-        fill(&mut self.run, &subject, plan, measured);
-        self.run.summary.number = self.archive.keep(&self.run, "")?;
-        let push = push::Measured::new(self.flags.push.as_ref(), &[(&self.run, true)]);
-        let (number, record_file) = (self.run.summary.number, self.flags.record_file());
-        Ok(Kept { file: self.file, number, push, record_file })
+        let cells = Cells::new(subject, plan, numbers, ranks);
+        let run = &mut self.run;
+        let rounds = planned_rounds(plan).max(1);
+        run.plan = ::record::Plan {
+            seed: super::seed(plan),
+            rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
+            measure_ms: plan.interval.as_millis() as u64,
+            workloads: vec![cells.info()],
+            pinned_cpus: plan.pin.clone(),
+            cells: cells.planned(&[], |_| rounds),
+            ..::record::Plan::default()
+        };
+        run.summary.cells_planned = run.plan.cells.len() as u64;
+        let claim = Claim::new(&run.summary.id)?;
+        run.summary.number = self.archive.begin(run)?;
+        Ok(LoadRun {
+            recording: self,
+            cells,
+            _claim: claim,
+            ended: Vec::new(),
+            intervals: 0,
+            saved: 0,
+            committed: Instant::now(),
+            error: None,
+        })
     }
+
+    /// Records a load that is over.
+    pub fn keep(self, url: &Url, plan: &Plan, measured: &Measured) -> Result<Kept, Trouble> {
+        let numbers: Vec<Option<u64>> = measured.points.iter().map(Point::number).collect();
+        let mut run = self.begin(url, plan, &numbers, &measured.ranks)?;
+        for point in &measured.points {
+            run.end_point(point, &measured.ranks);
+        }
+        Ok(run.finish(plan, measured))
+    }
+}
+
+/// The run of a load that goes on. Each interval is committed when its figures are final, so that a load that is killed
+/// keeps them.
+pub struct LoadRun {
+    recording: Recording,
+    cells: Cells,
+    /// Held while the load goes on.
+    _claim: Claim,
+    /// How many cells each point has that has ended, and the one that goes on.
+    ended: Vec<usize>,
+    intervals: usize,
+    /// How many of the cells are in the record.
+    saved: usize,
+    committed: Instant,
+    /// Why the others are not.
+    error: Option<Error>,
+}
+
+impl LoadRun {
+    /// Adds an interval of the load that goes on.
+    pub fn add_interval(&mut self, interval: &IntervalOutcome) {
+        let ended = &mut self.recording.run.cells;
+        ended.push(self.cells.measured(ended, self.ended.len(), interval, None));
+        self.intervals += 1;
+        if self.committed.elapsed() >= COMMIT_EVERY {
+            self.commit();
+        }
+    }
+
+    /// Adds what is left of a load that has ended.
+    pub fn end_point(&mut self, point: &Point, ranks: &[Rank]) {
+        let ended = &mut self.recording.run.cells;
+        let intervals = &point.outcome.intervals;
+        for (index, interval) in intervals.iter().enumerate().skip(self.intervals) {
+            let is_last = index + 1 == intervals.len();
+            let whole = is_last.then_some((point, ranks));
+            ended.push(self.cells.measured(ended, self.ended.len(), interval, whole));
+        }
+        self.ended.push(intervals.len());
+        self.intervals = 0;
+        self.commit();
+    }
+
+    /// Adds a number of dead connections with which there was no load.
+    pub fn fail_point(&mut self, reason: FailureReason) {
+        let ended = &mut self.recording.run.cells;
+        ended.push(self.cells.failed(ended, self.ended.len(), reason));
+        self.ended.push(1);
+        self.commit();
+    }
+
+    /// Commits all cells that the record has not. What it refuses is tried again with the next ones.
+    fn commit(&mut self) {
+        self.plan_more();
+        let Recording { archive, run, .. } = &mut self.recording;
+        let (number, cells) = (run.summary.number, &run.cells[self.saved..]);
+        let committed = archive
+            .wholly(&mut |archive| cells.iter().try_for_each(|cell| archive.commit(number, cell)));
+        if committed.is_ok() {
+            self.saved = run.cells.len();
+        }
+        self.error = committed.err();
+        self.committed = Instant::now();
+    }
+
+    /// How many intervals a number of requests takes is not known before: the plan grows with them.
+    fn plan_more(&mut self) {
+        let Recording { archive, run, .. } = &mut self.recording;
+        let current = self.ended.len();
+        if run.cells.len() + self.cells.points().saturating_sub(current) <= run.plan.cells.len() {
+            return;
+        }
+        let more = |index: usize| match index.cmp(&current) {
+            Ordering::Less => 0,
+            Ordering::Equal => self.intervals.max(1),
+            Ordering::Greater => 1,
+        };
+        run.plan.cells = self.cells.planned(&run.cells, more);
+        run.plan.rounds = rounds_of(&run.plan);
+        run.summary.cells_planned = run.plan.cells.len() as u64;
+        // Cells are committed whatever the plan in the record is.
+        let _ = archive.replan(run.summary.number, &run.plan);
+    }
+
+    /// Takes the run back, where nothing was measured.
+    pub fn discard(mut self) {
+        let number = self.recording.run.summary.number;
+        if let Err(error) = self.recording.archive.delete(number) {
+            complain(&format!("knee: run {number} has nothing in it: {error}"));
+        }
+    }
+
+    /// Ends the run, with all that was measured.
+    pub fn finish(mut self, plan: &Plan, measured: &Measured) -> Kept {
+        self.commit();
+        let Recording { flags, file, mut archive, mut run } = self.recording;
+        let rounds = planned_rounds(plan);
+        let is_stopped = measured.points.iter().any(|point| point.outcome.stopped);
+        let planned = std::mem::take(&mut run.plan.cells);
+        run.plan.cells = self.cells.planned(&run.cells, |index| {
+            let ended = self.ended.get(index).copied().unwrap_or(0);
+            match measured.points.get(index) {
+                Some(point) if !point.outcome.stopped => 0,
+                // Of requests that were not all sent there is one more interval at least.
+                point if rounds == 0 => usize::from(point.is_some() || ended == 0),
+                _ => rounds.saturating_sub(ended),
+            }
+        });
+        let is_cut_off = is_stopped || run.plan.cells.len() > run.cells.len();
+        run.plan.rounds = rounds_of(&run.plan);
+        run.warnings.extend(interrupted(plan, measured));
+        let own = warnings::of_load(plan, &measured.points);
+        run.warnings.extend(own.into_iter().map(|what| Warning { what, remedy: String::new() }));
+        run.warnings.extend(measured.warnings.iter().cloned());
+        run.warnings.extend(measured.points.iter().filter_map(lower_bounds));
+        run.warnings.extend(measured.disturbances.iter().cloned());
+        let mut host_after = engine::host();
+        for key in [HOST_NAME, HOST_NAMED_BY] {
+            let given = run.host_before.facts.get(key);
+            host_after.facts.extend(given.map(|value| (key.to_owned(), value.clone())));
+        }
+        run.host_after = Some(host_after);
+        run.summary.ended = Some(engine::now());
+        run.summary.state = if is_cut_off { RunState::Interrupted } else { RunState::Complete };
+        run.summary.cells_planned = run.plan.cells.len() as u64;
+        run.summary.cells_ended = run.cells.len() as u64;
+        let number = run.summary.number;
+        let cells = run.cells.len() - self.saved;
+        let error = self.error.or_else(|| {
+            let replanned =
+                if run.plan.cells == planned { Ok(()) } else { archive.replan(number, &run.plan) };
+            let ending = Ending::from_run(&run)?;
+            replanned.and_then(|()| archive.finish(number, &ending)).err()
+        });
+        let mut trouble = error.map(|error| lost(&Unsaved { cells, error }));
+        if trouble.is_none() && !file.exists() {
+            let what =
+                format!("{} was removed during the load: nothing is recorded", file.display());
+            trouble = Some(Trouble::failed(what));
+        }
+        let push = push::Measured::new(flags.push.as_ref(), &[(&run, trouble.is_none())]);
+        let record_file = flags.record_file();
+        Kept { file, number, push, record_file, trouble }
+    }
+}
+
+fn rounds_of(plan: &::record::Plan) -> u32 {
+    plan.cells.iter().map(|key| key.round + 1).max().unwrap_or(0)
 }
 
 /// A load that the record has.
@@ -156,66 +342,19 @@ pub struct Kept {
     number: i64,
     push: Option<push::Measured>,
     record_file: RecordFile,
+    /// What of it the record has not.
+    trouble: Option<Trouble>,
 }
 
 impl Kept {
     /// Says where it is, and pushes it where that was asked for.
-    pub fn push(self) -> Exit {
-        if !is_quiet() {
+    pub fn push(self) -> Result<Exit, Trouble> {
+        if self.trouble.is_none() && !is_quiet() {
             complain(&format!("Record: {} (run {})", self.file.display(), self.number));
         }
-        self.push.map_or(Exit::Done, |push| push.push(&self.record_file))
+        let pushed = self.push.map_or(Exit::Done, |push| push.push(&self.record_file));
+        self.trouble.map_or(Ok(pushed), Err)
     }
-}
-
-/// Makes of a run that has begun one that has ended, with all that was measured. A load that was interrupted has fewer
-/// intervals than were planned.
-fn fill(run: &mut Run, subject: &str, plan: &Plan, measured: &Measured) {
-    let has_dead = measured.points.iter().any(Point::has_dead);
-    let load = Load { subject, plan, has_dead, ranks: &measured.ranks };
-    let per_point = measured.points.iter().map(|point| point.outcome.intervals.len());
-    let rounds = planned_rounds(plan).max(per_point.max().unwrap_or(0));
-    // In the order of time: one number of dead connections after the other.
-    let mut cells = Vec::new();
-    for point in &measured.points {
-        for round in 0..point.outcome.intervals.len() {
-            cells.push(load.cell(point, round, cells.len() as u64));
-        }
-    }
-    let is_cut_off = measured.points.len() < measured.points_planned
-        || measured.points.last().is_some_and(|point| point.outcome.stopped);
-    let mut planned: Vec<CellKey> = cells.iter().map(|cell| cell.key.clone()).collect();
-    if is_cut_off && let Some(last) = planned.last().cloned() {
-        let missing = last.round + 1..u32::try_from(rounds).unwrap_or(u32::MAX);
-        planned.extend(missing.map(|round| CellKey { round, ..last.clone() }));
-    }
-    run.plan = ::record::Plan {
-        seed: super::seed(plan),
-        rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
-        measure_ms: plan.interval.as_millis() as u64,
-        workloads: vec![load.info()],
-        pinned_cpus: plan.pin.clone(),
-        cells: planned,
-        ..::record::Plan::default()
-    };
-    let own = warnings::of_load(plan, &measured.points);
-    let own = own.into_iter().map(|what| Warning { what, remedy: String::new() });
-    run.warnings.extend(interrupted(plan, measured));
-    run.warnings.extend(own);
-    run.warnings.extend(measured.warnings.iter().cloned());
-    run.warnings.extend(measured.points.iter().filter_map(lower_bounds));
-    run.warnings.extend(measured.disturbances.iter().cloned());
-    let mut host_after = engine::host();
-    for key in [HOST_NAME, HOST_NAMED_BY] {
-        let given = run.host_before.facts.get(key);
-        host_after.facts.extend(given.map(|value| (key.to_owned(), value.clone())));
-    }
-    run.host_after = Some(host_after);
-    run.summary.ended = Some(engine::now());
-    run.summary.state = if is_cut_off { RunState::Interrupted } else { RunState::Complete };
-    run.summary.cells_planned = run.plan.cells.len() as u64;
-    run.summary.cells_ended = cells.len() as u64;
-    run.cells = cells;
 }
 
 /// The whole intervals of a load of a given length; 0 where requests end it.
@@ -244,253 +383,13 @@ fn interrupted(plan: &Plan, measured: &Measured) -> Option<Warning> {
     let last = measured.points.last().filter(|point| point.outcome.stopped)?;
     let elapsed_s = last.outcome.elapsed_s;
     let planned = plan.duration.map(|duration| format!(" of {} s", duration.as_secs_f64()));
-    let what =
-        format!("The load was interrupted after {elapsed_s:.1}{} s", planned.unwrap_or_default());
+    let (points, numbers) = (measured.points.len(), measured.points_planned);
+    let of_numbers = (points < numbers)
+        .then(|| format!(", at number {points} of {numbers} of dead connections"));
+    let what = format!(
+        "The load was interrupted after {elapsed_s:.1}{} s{}",
+        planned.unwrap_or_default(),
+        of_numbers.unwrap_or_default()
+    );
     Some(Warning { what, remedy: "load it again: a load can't be resumed".to_owned() })
-}
-
-/// What all cells of a load have in common.
-struct Load<'a> {
-    subject: &'a str,
-    plan: &'a Plan,
-    has_dead: bool,
-    ranks: &'a [Rank],
-}
-
-impl Load<'_> {
-    fn info(&self) -> WorkloadInfo {
-        let (axis, axis_parameter) =
-            if self.has_dead { ("dead connections", DEAD) } else { ("connections", CONNECTIONS) };
-        WorkloadInfo {
-            name: WORKLOAD.to_owned(),
-            version: 1,
-            question: "How does this server cope with this load?".to_owned(),
-            operation: "a request and its reply".to_owned(),
-            not_measured: not_measured(),
-            axis: axis.to_owned(),
-            axis_parameter: axis_parameter.to_owned(),
-            points_down: self.has_dead,
-            role: Some(WorkloadRole::Load),
-            metrics: metric_infos(self.plan),
-            subjects: vec![SubjectInfo {
-                name: self.subject.to_owned(),
-                label: self.subject.to_owned(),
-                ..SubjectInfo::default()
-            }],
-            ..WorkloadInfo::default()
-        }
-    }
-
-    fn cell(&self, point: &Point, round: usize, sequence: u64) -> Cell {
-        let outcome = &point.outcome;
-        let interval = &outcome.intervals[round];
-        let is_last = round + 1 == outcome.intervals.len();
-        let key = CellKey {
-            workload: WORKLOAD.to_owned(),
-            subject: self.subject.to_owned(),
-            parameters: {
-                let mut all = parameters(self.plan, self.has_dead);
-                all.extend(missing_ranks(self.ranks));
-                all
-            },
-            point: if self.has_dead { point.dead() } else { self.plan.connections as u64 },
-            round: u32::try_from(round).unwrap_or(u32::MAX),
-        };
-        Cell {
-            key,
-            sequence,
-            outcome: Outcome::Measured,
-            elapsed_ns: (interval.length_s * 1e9) as u64,
-            short: None,
-            usage: Usage::default(),
-            metrics: {
-                let mut all = metrics(self.plan, interval);
-                all.extend(is_last.then(|| whole_metrics(point)).into_iter().flatten());
-                all
-            },
-            facts: if is_last { facts(point, self.ranks) } else { BTreeMap::new() },
-        }
-    }
-}
-
-/// Without some of its ranks a load is another one.
-fn missing_ranks(ranks: &[Rank]) -> Option<(String, Value)> {
-    let present = ranks.iter().filter(|rank| rank.measured.is_some()).count();
-    let value = Value::from(format!("{present} of {}", ranks.len()));
-    (present < ranks.len()).then(|| ("ranks".to_owned(), value))
-}
-
-fn not_measured() -> Vec<String> {
-    let lines = [
-        "what other clients find: the server, the way to it and this generator are one figure",
-        "the time that a reply takes to be used: it ends with its last byte",
-    ];
-    lines.map(str::to_owned).to_vec()
-}
-
-/// In a closed loop the replies count, and in an open one, whose rate is given, how long they take.
-fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
-    let metric = |name: &str, about: &str, unit: &str, lower_is_better| MetricInfo {
-        name: name.to_owned(),
-        about: about.to_owned(),
-        unit: unit.to_owned(),
-        lower_is_better,
-        role: None,
-    };
-    let is_planned = plan.shape_is_planned();
-    let from = if is_planned { "its intended time" } else { "its request" };
-    let time = |name: &str, which: &str| {
-        metric(name, &format!("reply, from {from} on, {which} of an interval"), "ns", true)
-    };
-    let whole = |name: &str, which: &str| {
-        metric(name, &format!("reply, from {from} on, {which} of the whole load"), "ns", true)
-    };
-    let replies = metric("replies", "replies that ended in an interval", "replies/s", false);
-    let mut all = vec![
-        time("latency", "the median"),
-        time("p90", "the 90th percentile"),
-        time("p99", "the 99th percentile"),
-        time("p99.9", "the 99.9th percentile"),
-        whole("whole p99", "the 99th percentile"),
-        whole("whole p99.9", "the 99.9th percentile"),
-        whole("max", "the maximum"),
-    ];
-    let is_rate_given = matches!(plan.shape, Shape::Open(_));
-    all.insert(if is_rate_given { all.len() } else { 0 }, replies);
-    if is_planned {
-        let about = "reply, from the moment that its request was sent, the median of an interval";
-        all.push(metric("service", about, "ns", true));
-    }
-    all.push(metric("requests", "requests that were sent in an interval", "requests/s", false));
-    all.push(metric("errors", "errors in an interval", "errors/s", true));
-    let about = "requests that the generator sent more than 1 ms late in an interval";
-    all.push(metric("late", about, "requests/s", true));
-    all.push(metric("server cpu", "CPU time of the server for each reply", "ns", true));
-    all.push(metric("generator busy", "time of its busiest thread on a CPU", "%", true));
-    all
-}
-
-fn metrics(plan: &Plan, interval: &IntervalOutcome) -> Vec<Metric> {
-    let metric = |name: &str, figure: f64, operations: u64| Metric {
-        name: name.to_owned(),
-        samples: vec![figure],
-        operations,
-        ..Metric::default()
-    };
-    let rate =
-        |name: &str, number: u64| metric(name, number as f64 / interval.length_s.max(1e-9), number);
-    let median = |name: &str, quantiles: &Quantiles| Metric {
-        histogram: quantiles.histogram.clone(),
-        ..metric(name, quantiles.p50, quantiles.count)
-    };
-    let mut all = vec![rate("replies", interval.replies)];
-    let latency = &interval.latency;
-    // Of an interval without a reply there is no latency.
-    if latency.count > 0 {
-        all.push(median("latency", latency));
-        // With fewer requests a percentile is the maximum.
-        for (name, figure, count_min) in
-            [("p90", latency.p90, 10), ("p99", latency.p99, 100), ("p99.9", latency.p99_9, 1_000)]
-        {
-            if latency.count >= count_min {
-                all.push(metric(name, figure, latency.count));
-            }
-        }
-    }
-    if plan.shape_is_planned() && interval.service.count > 0 {
-        all.push(median("service", &interval.service));
-    }
-    all.push(rate("requests", interval.requests));
-    all.push(rate("errors", interval.errors));
-    all.push(rate("late", interval.late));
-    all
-}
-
-/// The figures of the load as a whole, from all its requests: those that were given up, too.
-fn whole_metrics(point: &Point) -> Vec<Metric> {
-    let outcome = &point.outcome;
-    let latency = outcome.latency_at_least.as_ref().unwrap_or(&outcome.latency);
-    let metric = |name: &str, figure: f64| Metric {
-        name: name.to_owned(),
-        samples: vec![figure],
-        operations: latency.count,
-        ..Metric::default()
-    };
-    let mut all = vec![metric("generator busy", outcome.busy_share * 1e2)];
-    if latency.count > 0 {
-        all.push(metric("whole p99", latency.p99));
-        all.push(metric("whole p99.9", latency.p99_9));
-        all.push(metric("max", latency.max));
-    }
-    let cpu_ns = point.server.and_then(|server| server.cpu_ns_per_reply);
-    all.extend(cpu_ns.map(|cpu_ns| metric("server cpu", cpu_ns)));
-    all
-}
-
-/// What else decides the figures: loads that differ in one of these are not compared. The length of the load and the
-/// generator's threads are not among them.
-fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
-    let (shape, arrivals) = match plan.shape {
-        Shape::Closed => ("closed", None),
-        Shape::Open(arrivals) => ("open", Some(arrivals)),
-        Shape::Sessions(arrivals) => ("sessions", Some(arrivals)),
-    };
-    let mut all = Parameters::from([("loop".to_owned(), Value::from(shape))]);
-    let mut set = |name: &str, value: String| {
-        all.insert(name.to_owned(), Value::from(value));
-    };
-    match arrivals {
-        None => {}
-        Some(Arrivals::Constant { per_s }) => set("rate", per_s.to_string()),
-        Some(Arrivals::Poisson { per_s, .. }) => {
-            set("rate", per_s.to_string());
-            set("arrivals", "poisson".to_owned());
-        }
-        Some(Arrivals::Ramp { from_per_s, to_per_s }) => {
-            set("rate", format!("{from_per_s}..{to_per_s}"));
-        }
-    }
-    if has_dead {
-        set(CONNECTIONS, plan.connections.to_string());
-    }
-    if !plan.keep_alive {
-        set("calls", "1".to_owned());
-    } else if let Some(calls) = plan.calls {
-        set("calls", calls.to_string());
-    }
-    if !plan.think.is_zero() {
-        set("think", format!("{}ms", plan.think.as_secs_f64() * 1e3));
-    }
-    if plan.pipeline > 1 {
-        set("pipeline", plan.pipeline.to_string());
-    }
-    set("interval", format!("{}ms", plan.interval.as_secs_f64() * 1e3));
-    all
-}
-
-/// What is known of a load as a whole, kept with its last interval.
-fn facts(point: &Point, ranks: &[Rank]) -> BTreeMap<String, String> {
-    let outcome = &point.outcome;
-    let mut facts = BTreeMap::new();
-    let mut set = |name: &str, value: String| facts.insert(name.to_owned(), value);
-    for (name, number) in [
-        ("requests", outcome.requests),
-        ("replies", outcome.replies),
-        ("never sent", outcome.unsent),
-        ("unfinished", outcome.unfinished),
-        ("waited for a connection", outcome.waited),
-        ("connections opened", outcome.connections),
-    ] {
-        set(name, number.to_string());
-    }
-    for (kind, number) in outcome.errors.each() {
-        if number > 0 {
-            set(&format!("errors: {kind}"), number.to_string());
-        }
-    }
-    for Rank { rank, measured } in ranks {
-        let text = measured.as_ref().map_or_else(|| "missing".to_owned(), RankMeasured::sentence);
-        set(&format!("rank {rank}"), text);
-    }
-    facts
 }

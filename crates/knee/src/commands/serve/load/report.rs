@@ -18,6 +18,8 @@ pub fn json(url: &Url, plan: &Plan, measured: &Measured) -> Value {
     all["plan"] = self::plan(plan);
     if !measured.ranks.is_empty() {
         all["ranks"] = json!(measured.ranks);
+    }
+    if !measured.ranks.is_empty() || !measured.warnings.is_empty() {
         all["warnings"] = json!(measured.warnings);
     }
     all

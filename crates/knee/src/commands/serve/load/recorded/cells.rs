@@ -1,0 +1,318 @@
+//! The cells of a load, and their metrics.
+
+use super::super::point::Point;
+use super::super::together::{Rank, RankMeasured};
+use ::load::{Arrivals, IntervalOutcome, Plan, Quantiles, Shape};
+use ::record::{
+    Cell, CellKey, FailureReason, Metric, MetricInfo, Outcome, Parameters, SubjectInfo, Usage,
+    Value, WorkloadInfo, WorkloadRole,
+};
+use std::collections::BTreeMap;
+
+/// The name of the workload of every recorded load.
+const WORKLOAD: &str = "load";
+/// The axis of a load on several numbers of dead connections, and of any other.
+const DEAD: &str = "dead";
+const CONNECTIONS: &str = "connections";
+
+/// What the cells of a load have in common.
+pub struct Cells {
+    subject: String,
+    plan: Plan,
+    parameters: Parameters,
+    /// The points on the axis, in the order in which they are measured.
+    points: Vec<u64>,
+    has_dead: bool,
+}
+
+impl Cells {
+    pub fn new(subject: String, plan: &Plan, numbers: &[Option<u64>], ranks: &[Rank]) -> Cells {
+        let has_dead = numbers.iter().any(Option::is_some);
+        let connections = plan.connections as u64;
+        let points = numbers.iter().map(|number| number.unwrap_or(connections)).collect();
+        let mut parameters = parameters(plan, has_dead);
+        parameters.extend(missing_ranks(ranks));
+        Cells { subject, plan: plan.clone(), parameters, points, has_dead }
+    }
+
+    /// The workload of the run.
+    pub fn info(&self) -> WorkloadInfo {
+        let (axis, axis_parameter) =
+            if self.has_dead { ("dead connections", DEAD) } else { ("connections", CONNECTIONS) };
+        WorkloadInfo {
+            name: WORKLOAD.to_owned(),
+            version: 1,
+            question: "How does this server cope with this load?".to_owned(),
+            operation: "a request and its reply".to_owned(),
+            not_measured: not_measured(),
+            axis: axis.to_owned(),
+            axis_parameter: axis_parameter.to_owned(),
+            points_down: self.has_dead,
+            role: Some(WorkloadRole::Load),
+            metrics: metric_infos(&self.plan),
+            subjects: vec![SubjectInfo {
+                name: self.subject.clone(),
+                label: self.subject.clone(),
+                ..SubjectInfo::default()
+            }],
+            ..WorkloadInfo::default()
+        }
+    }
+
+    /// How many points there are.
+    pub fn points(&self) -> usize {
+        self.points.len()
+    }
+
+    /// The keys of the cells that have `ended`, and of so many `more` of each point, by its index.
+    pub fn planned(&self, ended: &[Cell], more: impl Fn(usize) -> usize) -> Vec<CellKey> {
+        let mut keys: Vec<CellKey> = ended.iter().map(|cell| cell.key.clone()).collect();
+        let mut rounds: BTreeMap<u64, u32> = BTreeMap::new();
+        for key in &keys {
+            *rounds.entry(key.point).or_default() += 1;
+        }
+        for (index, &point) in self.points.iter().enumerate() {
+            let round = rounds.entry(point).or_default();
+            for _ in 0..more(index) {
+                keys.push(self.key(point, *round));
+                *round += 1;
+            }
+        }
+        keys
+    }
+
+    /// The key of the next cell of a point. One that is measured twice has one row of rounds.
+    fn next_key(&self, ended: &[Cell], index: usize) -> CellKey {
+        let point = self.points.get(index).copied().unwrap_or_default();
+        let rounds = ended.iter().filter(|cell| cell.key.point == point).count();
+        self.key(point, u32::try_from(rounds).unwrap_or(u32::MAX))
+    }
+
+    fn key(&self, point: u64, round: u32) -> CellKey {
+        CellKey {
+            workload: WORKLOAD.to_owned(),
+            subject: self.subject.clone(),
+            parameters: self.parameters.clone(),
+            point,
+            round,
+        }
+    }
+
+    /// The next cell after those that have `ended`; the last one of a point has what is known of the `whole` load.
+    pub fn measured(
+        &self,
+        ended: &[Cell],
+        index: usize,
+        interval: &IntervalOutcome,
+        whole: Option<(&Point, &[Rank])>,
+    ) -> Cell {
+        let mut metrics = metrics(&self.plan, interval);
+        metrics.extend(whole.map(|(point, _)| whole_metrics(point)).into_iter().flatten());
+        Cell {
+            key: self.next_key(ended, index),
+            sequence: ended.len() as u64,
+            outcome: Outcome::Measured,
+            elapsed_ns: (interval.length_s * 1e9) as u64,
+            short: None,
+            usage: Usage::default(),
+            metrics,
+            facts: whole.map(|(point, ranks)| facts(point, ranks)).unwrap_or_default(),
+        }
+    }
+
+    /// The cell of a point that could not be measured.
+    pub fn failed(&self, ended: &[Cell], index: usize, reason: FailureReason) -> Cell {
+        Cell {
+            key: self.next_key(ended, index),
+            sequence: ended.len() as u64,
+            outcome: Outcome::Failed { reason, detail: String::new() },
+            elapsed_ns: 0,
+            short: None,
+            usage: Usage::default(),
+            metrics: Vec::new(),
+            facts: BTreeMap::new(),
+        }
+    }
+}
+
+/// Without some of its ranks a load is another one.
+fn missing_ranks(ranks: &[Rank]) -> Option<(String, Value)> {
+    let present = ranks.iter().filter(|rank| rank.measured.is_some()).count();
+    let value = Value::from(format!("{present} of {}", ranks.len()));
+    (present < ranks.len()).then(|| ("ranks".to_owned(), value))
+}
+
+fn not_measured() -> Vec<String> {
+    let lines = [
+        "what other clients find: the server, the way to it and this generator are one figure",
+        "the time that a reply takes to be used: it ends with its last byte",
+    ];
+    lines.map(str::to_owned).to_vec()
+}
+
+/// In a closed loop the replies count, and in an open one, whose rate is given, how long they take.
+fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
+    let metric = |name: &str, about: &str, unit: &str, lower_is_better| MetricInfo {
+        name: name.to_owned(),
+        about: about.to_owned(),
+        unit: unit.to_owned(),
+        lower_is_better,
+        role: None,
+    };
+    let is_planned = plan.shape_is_planned();
+    let from = if is_planned { "its intended time" } else { "its request" };
+    let time = |name: &str, which: &str| {
+        metric(name, &format!("reply, from {from} on, {which} of an interval"), "ns", true)
+    };
+    let whole = |name: &str, which: &str| {
+        metric(name, &format!("reply, from {from} on, {which} of the whole load"), "ns", true)
+    };
+    let replies = metric("replies", "replies that ended in an interval", "replies/s", false);
+    let mut all = vec![
+        time("latency", "the median"),
+        time("p90", "the 90th percentile"),
+        time("p99", "the 99th percentile"),
+        time("p99.9", "the 99.9th percentile"),
+        whole("whole p99", "the 99th percentile"),
+        whole("whole p99.9", "the 99.9th percentile"),
+        whole("max", "the maximum"),
+    ];
+    let is_rate_given = matches!(plan.shape, Shape::Open(_));
+    all.insert(if is_rate_given { all.len() } else { 0 }, replies);
+    if is_planned {
+        let about = "reply, from the moment that its request was sent, the median of an interval";
+        all.push(metric("service", about, "ns", true));
+    }
+    all.push(metric("requests", "requests that were sent in an interval", "requests/s", false));
+    all.push(metric("errors", "errors in an interval", "errors/s", true));
+    let about = "requests that the generator sent more than 1 ms late in an interval";
+    all.push(metric("late", about, "requests/s", true));
+    all.push(metric("server cpu", "CPU time of the server for each reply", "ns", true));
+    all.push(metric("generator busy", "time of its busiest thread on a CPU", "%", true));
+    all
+}
+
+fn metrics(plan: &Plan, interval: &IntervalOutcome) -> Vec<Metric> {
+    let metric = |name: &str, figure: f64, operations: u64| Metric {
+        name: name.to_owned(),
+        samples: vec![figure],
+        operations,
+        ..Metric::default()
+    };
+    let rate =
+        |name: &str, number: u64| metric(name, number as f64 / interval.length_s.max(1e-9), number);
+    let median = |name: &str, quantiles: &Quantiles| Metric {
+        histogram: quantiles.histogram.clone(),
+        ..metric(name, quantiles.p50, quantiles.count)
+    };
+    let mut all = vec![rate("replies", interval.replies)];
+    let latency = &interval.latency;
+    // Of an interval without a reply there is no latency.
+    if latency.count > 0 {
+        all.push(median("latency", latency));
+        // With fewer requests a percentile is the maximum.
+        for (name, figure, count_min) in
+            [("p90", latency.p90, 10), ("p99", latency.p99, 100), ("p99.9", latency.p99_9, 1_000)]
+        {
+            if latency.count >= count_min {
+                all.push(metric(name, figure, latency.count));
+            }
+        }
+    }
+    if plan.shape_is_planned() && interval.service.count > 0 {
+        all.push(median("service", &interval.service));
+    }
+    all.push(rate("requests", interval.requests));
+    all.push(rate("errors", interval.errors));
+    all.push(rate("late", interval.late));
+    all
+}
+
+/// The figures of the load as a whole, from all its requests: those that were given up, too.
+fn whole_metrics(point: &Point) -> Vec<Metric> {
+    let outcome = &point.outcome;
+    let latency = outcome.latency_at_least.as_ref().unwrap_or(&outcome.latency);
+    let metric = |name: &str, figure: f64| Metric {
+        name: name.to_owned(),
+        samples: vec![figure],
+        operations: latency.count,
+        ..Metric::default()
+    };
+    let mut all = vec![metric("generator busy", outcome.busy_share * 1e2)];
+    if latency.count > 0 {
+        all.push(metric("whole p99", latency.p99));
+        all.push(metric("whole p99.9", latency.p99_9));
+        all.push(metric("max", latency.max));
+    }
+    let cpu_ns = point.server.and_then(|server| server.cpu_ns_per_reply);
+    all.extend(cpu_ns.map(|cpu_ns| metric("server cpu", cpu_ns)));
+    all
+}
+
+/// What else decides the figures: loads that differ in one of these are not compared. The length of the load and the
+/// generator's threads are not among them.
+fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
+    let (shape, arrivals) = match plan.shape {
+        Shape::Closed => ("closed", None),
+        Shape::Open(arrivals) => ("open", Some(arrivals)),
+        Shape::Sessions(arrivals) => ("sessions", Some(arrivals)),
+    };
+    let mut all = Parameters::from([("loop".to_owned(), Value::from(shape))]);
+    let mut set = |name: &str, value: String| {
+        all.insert(name.to_owned(), Value::from(value));
+    };
+    match arrivals {
+        None => {}
+        Some(Arrivals::Constant { per_s }) => set("rate", per_s.to_string()),
+        Some(Arrivals::Poisson { per_s, .. }) => {
+            set("rate", per_s.to_string());
+            set("arrivals", "poisson".to_owned());
+        }
+        Some(Arrivals::Ramp { from_per_s, to_per_s }) => {
+            set("rate", format!("{from_per_s}..{to_per_s}"));
+        }
+    }
+    if has_dead {
+        set(CONNECTIONS, plan.connections.to_string());
+    }
+    if !plan.keep_alive {
+        set("calls", "1".to_owned());
+    } else if let Some(calls) = plan.calls {
+        set("calls", calls.to_string());
+    }
+    if !plan.think.is_zero() {
+        set("think", format!("{}ms", plan.think.as_secs_f64() * 1e3));
+    }
+    if plan.pipeline > 1 {
+        set("pipeline", plan.pipeline.to_string());
+    }
+    set("interval", format!("{}ms", plan.interval.as_secs_f64() * 1e3));
+    all
+}
+
+/// What is known of a load as a whole, kept with its last interval.
+fn facts(point: &Point, ranks: &[Rank]) -> BTreeMap<String, String> {
+    let outcome = &point.outcome;
+    let mut facts = BTreeMap::new();
+    let mut set = |name: &str, value: String| facts.insert(name.to_owned(), value);
+    for (name, number) in [
+        ("requests", outcome.requests),
+        ("replies", outcome.replies),
+        ("never sent", outcome.unsent),
+        ("unfinished", outcome.unfinished),
+        ("waited for a connection", outcome.waited),
+        ("connections opened", outcome.connections),
+    ] {
+        set(name, number.to_string());
+    }
+    for (kind, number) in outcome.errors.each() {
+        if number > 0 {
+            set(&format!("errors: {kind}"), number.to_string());
+        }
+    }
+    for Rank { rank, measured } in ranks {
+        let text = measured.as_ref().map_or_else(|| "missing".to_owned(), RankMeasured::sentence);
+        set(&format!("rank {rank}"), text);
+    }
+    facts
+}

@@ -6,6 +6,7 @@ pub mod thresholds;
 
 use crate::gather::cloud::Cloud;
 use crate::gather::positions::{around, cold, is_shown, positions};
+use crate::stats::quantiles::median_of;
 use crate::{CutShort, Unfinished};
 use fastrand::Rng;
 use record::{Cell, CellKey, FailureReason, Metric, Outcome, Parameters, Run, Usage};
@@ -51,6 +52,19 @@ pub(crate) struct Samples<'a> {
     pub(crate) operations: u64,
     /// See `operations`.
     pub(crate) usage: Usage,
+}
+
+impl Samples<'_> {
+    /// The median of each round that has samples, by its number; nothing where a round comes twice.
+    pub(crate) fn medians(&self) -> BTreeMap<u32, f64> {
+        let rounds = self.numbers.iter().zip(&self.rounds).filter(|(_, round)| !round.is_empty());
+        let count = rounds.clone().count();
+        let median = |(number, samples): (&u32, &Cow<'_, [f64]>)| {
+            Some((*number, median_of(&mut samples.to_vec())?))
+        };
+        let medians: BTreeMap<u32, f64> = rounds.filter_map(median).collect();
+        if medians.len() == count { medians } else { BTreeMap::new() }
+    }
 }
 
 /// Why a series has no figure at a point.

@@ -29,6 +29,7 @@ use crate::{
 };
 use fastrand::Rng;
 use record::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
+use std::collections::BTreeMap;
 
 /// Every table of `run`, headline metrics first, else in the order of the plan.
 pub(crate) fn tables(run: &Run) -> Vec<Table> {
@@ -234,7 +235,12 @@ impl Context<'_> {
     fn series(&self, subject: &SubjectInfo, figures: &[&Figure]) -> Option<Series> {
         let all = figures.iter().map(|figure| figure.seen());
         let lower_is_better = self.metric.lower_is_better;
-        (!figures.is_empty()).then(|| Series::new(&subject.name, lower_is_better, all))
+        let by_round = |point| {
+            let figure = figures.iter().find(|figure| figure.summary.point == point);
+            figure.map_or_else(BTreeMap::new, |figure| figure.by_round.clone())
+        };
+        let series = || Series::new(&subject.name, lower_is_better, all).with_rounds(by_round);
+        (!figures.is_empty()).then(series)
     }
 
     fn unavailable(&self, subject: &str) -> Option<String> {
@@ -398,6 +404,9 @@ impl Context<'_> {
                 budget_interval(figure.summary.median.value, &figure.replicates);
         }
         (figure.summary.user_ns, figure.summary.system_ns) = cpu_per_operation(samples);
+        if !self.workload.trajectory {
+            figure.by_round = samples.medians();
+        }
         Some(figure)
     }
 

@@ -5,6 +5,7 @@ use crate::compare::thresholds::{
     REPLICATES, ROUNDS_EDGE, SINGLE_ROUND_ERROR, SINGLE_ROUND_FREEDOM,
 };
 use crate::is_predicted;
+use crate::stats::bootstrap::{drawn_from, few_rounds_factor};
 use crate::stats::moments::sample_deviation;
 use crate::stats::quantiles::{median_of, quantile, sort};
 use fastrand::Rng;
@@ -145,8 +146,7 @@ pub(super) fn effects(
 fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], arrangement: Arrangement) -> Effect {
     let few = rounds[0].min(rounds[1]);
     let all = if arrangement == Arrangement::Interleaved { few } else { rounds[0] + rounds[1] - 1 };
-    // Drawing with replacement from a few makes them look more alike than those they stand for.
-    let by = (few as f64 / (few as f64 - 1.0).max(0.5)).sqrt();
+    let by = few_rounds_factor(few);
     let assumed =
         if few < 2 && arrangement != Arrangement::Predicted { SINGLE_ROUND_ERROR } else { 0.0 };
     let part = |value: f64, part: fn(&Level) -> f64| {
@@ -190,16 +190,6 @@ fn turns(base: &Levels, new: &Levels, points: usize, random: Option<&mut Rng>) -
         Some(Level { middle: median(|level| level.middle)?, edge: median(|level| level.edge)? })
     };
     (0..points).map(at).collect()
-}
-
-/// `rows` themselves, or as many of them at random.
-fn drawn_from<T: Copy>(rows: &[T], random: Option<&mut Rng>) -> Vec<T> {
-    match random {
-        Some(random) if !rows.is_empty() => {
-            rows.iter().map(|_| rows[random.usize(..rows.len())]).collect()
-        }
-        _ => rows.to_vec(),
-    }
 }
 
 /// The median of rounds, and their edge, at each point.

@@ -12,11 +12,15 @@
 //! crossover is the zero of the lead on straight lines between the points, on logarithmic axes (`zeros.rs`).
 //! Three changes or more are not reported as crossovers.
 //!
+//! Where rounds disturb both series alike, what counts is how much the two differ within each round
+//! (`shared_rounds.rs`).
+//!
 //! Where neither leads, the mean of the leads over all points measures how similar the two are. It is more
 //! precise than any single point.
 
 mod evidence;
 mod point_pair;
+mod shared_rounds;
 mod zeros;
 
 pub use crate::pairs::series::{Figure, Series};
@@ -25,7 +29,7 @@ use crate::stats::moments::{deviation, mean};
 use crate::stats::student;
 use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate};
 use evidence::{Change, Stretch, without_blips};
-use point_pair::{PointPair, drawn_leads, errors_added, interval, shift, usual_error};
+use point_pair::{PointPair, errors_added, shift, usual_error};
 
 /// How `first` and `second` compare along the axis.
 pub fn compare_series(first: &Series, second: &Series) -> ComparisonOutcome {
@@ -51,13 +55,20 @@ impl<'a> Comparison<'a> {
             let same = second.figures.binary_search_by_key(&figure.point, |second| second.point);
             pairs.extend(same.ok().map(|index| PointPair::new(figure, &second.figures[index])));
         }
-        let beyond = |pair: &PointPair<'_>| first.split.is_some_and(|split| pair.point > split);
-        let usual = [false, true].map(|side| usual_error(&pairs, |pair| beyond(pair) == side));
+        if shared_rounds::disturb_both(pairs.iter().map(|pair| pair.figures)) {
+            pairs.iter_mut().for_each(PointPair::pair_rounds);
+        }
+        // Points of one kind have one usual error.
+        let kind = |pair: &PointPair<'_>| {
+            let beyond = first.split.is_some_and(|split| pair.point > split);
+            usize::from(beyond) + 2 * usize::from(pair.by_rounds.is_some())
+        };
+        let usual = [0, 1, 2, 3].map(|alike| usual_error(&pairs, |pair| kind(pair) == alike));
         let added = errors_added(pairs.len());
         let shift = shift(&pairs);
         for pair in &mut pairs {
             pair.x = (pair.point as f64 + shift).ln();
-            pair.error = pair.error.max(usual[usize::from(beyond(pair))]);
+            pair.error = pair.error.max(usual[kind(pair)]);
             pair.clear = pair.is_clear(added);
         }
         let (stretches, blips) = without_blips(&pairs, evidence::stretches(&pairs));
@@ -88,10 +99,7 @@ impl<'a> Comparison<'a> {
     /// How many times better the first is than the second at `point`, with its CI.
     pub fn lead_at(&self, point: u64) -> Option<Estimate> {
         let index = self.pairs.binary_search_by_key(&point, |pair| pair.point).ok()?;
-        let pair = &self.pairs[index];
-        let [first, second] = pair.figures;
-        let mut leads = drawn_leads(first, second);
-        Some(interval(pair.lead, &mut leads.clone(), &mut leads))
+        Some(self.pairs[index].lead_interval())
     }
 
     /// The outcome.
@@ -128,7 +136,7 @@ impl<'a> Comparison<'a> {
             return None;
         }
         let sign = if self.first.lower_is_better { -1.0 } else { 1.0 };
-        let leads: Vec<f64> = self.pairs.iter().map(|pair| sign * pair.lead).collect();
+        let leads: Vec<f64> = self.pairs.iter().map(|pair| sign * pair.judged_lead()).collect();
         let mean = mean(&leads);
         let own = self.pairs.iter().map(|pair| pair.error.powi(2)).sum::<f64>().sqrt() / count;
         let scatter = deviation(&leads) / (count - 1.0).sqrt();

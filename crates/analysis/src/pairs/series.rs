@@ -5,6 +5,7 @@ use crate::pairs::thresholds::{ROUND_DRIFT, errors_asked};
 use crate::stats::NORMAL_95;
 use crate::stats::bootstrap::FEWEST_SAMPLES;
 use crate::stats::moments::deviation;
+use std::collections::BTreeMap;
 
 /// One figure of a series, as a comparison needs it.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,8 @@ pub(crate) struct LogFigure {
     pub(crate) draws: Vec<f64>,
     /// The minimum and maximum of `draws`, which are those of single rounds.
     pub(crate) range: [f64; 2],
+    /// The worth in each round, by the round's number, ascending; empty where rounds can't be paired.
+    pub(crate) by_round: Vec<(u32, f64)>,
 }
 
 impl Series {
@@ -73,6 +76,22 @@ impl Series {
     #[must_use]
     pub fn split_at(mut self, point: Option<u64>) -> Self {
         self.split = point;
+        self
+    }
+
+    /// The same series with the median of each round at each point, by the round's number. A comparison
+    /// needs them to subtract what a round does to both series. Not for a trajectory: all its points come from
+    /// one cell a round, so they share noise that the second series has no part in.
+    #[must_use]
+    pub fn with_rounds(mut self, medians: impl Fn(u64) -> BTreeMap<u32, f64>) -> Self {
+        let sign = if self.lower_is_better { -1.0 } else { 1.0 };
+        for figure in &mut self.figures {
+            let worth = |(round, median): (u32, f64)| (round, sign * median.ln());
+            figure.by_round = medians(figure.point).into_iter().map(worth).collect();
+            if figure.by_round.iter().any(|(_, worth)| !worth.is_finite()) {
+                figure.by_round.clear();
+            }
+        }
         self
     }
 
@@ -118,6 +137,7 @@ impl LogFigure {
                 draws.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             ],
             draws,
+            by_round: Vec::new(),
         })
     }
 }

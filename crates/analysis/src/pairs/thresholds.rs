@@ -20,6 +20,17 @@ pub const CLOSE_LEAD_MAX: f64 = 1.1;
 pub const ROUNDS_APART_FACTOR: f64 = 10.0;
 /// The rounds of each that [`ROUNDS_APART_FACTOR`] takes.
 pub const ROUNDS_APART_MIN: u32 = 5;
+/// With fewer rounds the CI of a lead is widened: its replicates lie too close together. Source: simulated,
+/// `tests/shared_rounds.rs`.
+pub const FEW_ROUNDS: u32 = 5;
+/// With fewer rounds it is not judged whether they disturb two series alike.
+pub const SHARED_ROUNDS_MIN: usize = 3;
+/// Standard errors by which the correlation of two series' rounds, over all points, is above zero before their
+/// rounds are paired. Source: simulated, `tests/shared_rounds.rs`.
+pub const SHARED_ROUNDS_ERRORS: f64 = 3.0;
+/// The variance of what a round's differences add up to over all points, in what it is where points are
+/// independent (1): up to this the rounds are paired. Source: simulated, `tests/shared_rounds.rs`.
+pub const LEFT_BY_ROUNDS_MAX: f64 = 2.0;
 /// The assumed change between rounds, as a share, where a single round can't show it.
 pub const ROUND_DRIFT: f64 = 0.03;
 /// Standard errors that each e-fold of points beyond twelve adds: among more points a chance result is more

@@ -98,6 +98,23 @@ fn interval_in(outside: f64, value: f64, ascending: &[f64]) -> Estimate {
     Estimate { value, low: low.min(value), high: high.max(value) }
 }
 
+/// `rows` themselves, or as many of them drawn with replacement.
+pub(crate) fn drawn_from<T: Copy>(rows: &[T], random: Option<&mut Rng>) -> Vec<T> {
+    match random {
+        Some(random) if !rows.is_empty() => {
+            rows.iter().map(|_| rows[random.usize(..rows.len())]).collect()
+        }
+        _ => rows.to_vec(),
+    }
+}
+
+/// The factor for the standard error of so many rounds that were drawn with replacement: drawing from a few
+/// makes them look more alike than those they stand for.
+pub(crate) fn few_rounds_factor(rounds: usize) -> f64 {
+    let rounds = rounds as f64;
+    (rounds / (rounds - 1.0).max(0.5)).sqrt()
+}
+
 /// The samples of a round, of which as many as there are get drawn with replacement.
 struct Resampling<'a> {
     ascending: &'a [f64],

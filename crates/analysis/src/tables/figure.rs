@@ -12,12 +12,15 @@ use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::Pooled;
 use crate::{Growth, PointSummary, rates};
 use fastrand::Rng;
+use std::collections::BTreeMap;
 
 /// The distribution at one point, with what its growth is judged by.
 pub(crate) struct Figure {
     pub(crate) summary: PointSummary,
     /// The bootstrap's replicates of its median.
     pub(crate) replicates: Vec<f64>,
+    /// The median of each round, by the round's number; empty where a round comes twice.
+    pub(crate) by_round: BTreeMap<u32, f64>,
     fastest: GrowthPoint,
     /// The best tenth, where more is better.
     pub(crate) best: Option<rates::Best>,
@@ -72,7 +75,8 @@ pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<
         system_ns: None,
     };
     let fastest = fastest_tenth(point, rounds)?;
-    Some(Figure { summary, replicates, fastest, best: rates::best_tenth(rounds) })
+    let by_round = BTreeMap::new();
+    Some(Figure { summary, replicates, by_round, fastest, best: rates::best_tenth(rounds) })
 }
 
 /// How the series with these figures grows; `None` with fewer than two points.

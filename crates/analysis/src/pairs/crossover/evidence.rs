@@ -93,10 +93,11 @@ struct Sum {
 impl Sum {
     fn add(&mut self, pair: &PointPair<'_>) {
         self.points += 1;
-        self.strengths += pair.strength(pair.lead).clamp(-POINT_SHARE_MAX, POINT_SHARE_MAX);
+        self.strengths +=
+            pair.strength(pair.judged_lead()).clamp(-POINT_SHARE_MAX, POINT_SHARE_MAX);
         // An error of zero is as good as the smallest.
         let weight = pair.error.max(1e-9).powi(-2);
-        self.leads += weight * pair.lead;
+        self.leads += weight * pair.judged_lead();
         self.weights += weight;
         self.alone |= pair.is_single();
         self.clear = pair.clear.then_some(pair.lead > 0.0);
@@ -171,7 +172,8 @@ impl Change {
     fn new(pairs: &[PointPair<'_>], stretches: &[Stretch], best: usize, outer: [usize; 2]) -> Self {
         let first_leads = stretches[0].first_leads;
         let [first, last] = window(stretches);
-        let costs = Costs::new(pairs.iter().map(|pair| pair.strength(pair.lead)), first_leads);
+        let costs =
+            Costs::new(pairs.iter().map(|pair| pair.strength(pair.judged_lead())), first_leads);
         let cost = |at: usize| costs.at(at + 1) - costs.at(best + 1);
         // Single figures: every position between two clear ones is as good.
         let single = pairs.iter().any(PointPair::is_single);
@@ -205,7 +207,7 @@ fn window(stretches: &[Stretch]) -> [usize; 2] {
 fn best_changes(pairs: &[PointPair<'_>], stretches: &[Stretch]) -> Vec<usize> {
     let mut reached: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new())];
     for neighbours in stretches.windows(2) {
-        let leads = pairs.iter().map(|pair| pair.strength(pair.lead));
+        let leads = pairs.iter().map(|pair| pair.strength(pair.judged_lead()));
         let costs = Costs::new(leads, neighbours[0].first_leads);
         let [first, last] = window(neighbours);
         let reach = |at: usize| {
@@ -264,7 +266,7 @@ impl Costs {
 pub(super) fn range(pairs: &[PointPair<'_>], only: &Stretch) -> [usize; 2] {
     let sign = if only.first_leads { 1.0 } else { -1.0 };
     let margin = sign * LEAD_MIN.ln();
-    let beyond = pairs.iter().map(|pair| sign * pair.strength(pair.lead - margin));
+    let beyond = pairs.iter().map(|pair| sign * pair.strength(pair.judged_lead() - margin));
     let spared = |costs: &Costs, max: usize| {
         let min = (0..=max).map(|count| costs.at(count)).fold(f64::INFINITY, f64::min);
         (0..=max).rfind(|count| costs.at(*count) <= min + END_COST_MAX).unwrap_or(0)

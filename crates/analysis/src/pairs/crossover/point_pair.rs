@@ -1,12 +1,16 @@
 //! Two series at one point: the lead, its standard error, and whether the lead is clear.
 
+use super::shared_rounds::RoundLead;
 use crate::Estimate;
 use crate::pairs::series::LogFigure;
 use crate::pairs::thresholds::{
-    ERRORS_PER_E_FOLD, LEAD_MIN, LEAD_MIN_OF_SINGLES, ROUNDS_APART_FACTOR, ROUNDS_APART_MIN,
+    ERRORS_PER_E_FOLD, FEW_ROUNDS, LEAD_MIN, LEAD_MIN_OF_SINGLES, ROUNDS_APART_FACTOR,
+    ROUNDS_APART_MIN,
 };
+use crate::stats::bootstrap::few_rounds_factor;
 use crate::stats::moments::deviation;
 use crate::stats::quantiles::{quantile, sort};
+use crate::stats::student;
 
 /// Errors to add to [`errors_asked`](crate::pairs::thresholds::errors_asked), which is made for twelve points:
 /// among more points a chance result is more likely.
@@ -22,6 +26,8 @@ pub(super) struct PointPair<'a> {
     pub(super) figures: [&'a LogFigure; 2],
     /// The logarithm of how many times better the first is than the second.
     pub(super) lead: f64,
+    /// By what the rounds differ by, where rounds disturb both alike.
+    pub(super) by_rounds: Option<RoundLead>,
     pub(super) error: f64,
     pub(super) clear: bool,
 }
@@ -37,7 +43,45 @@ impl<'a> PointPair<'a> {
         let joint = joint_error(first, second).filter(|_| independent.is_finite());
         let error = joint.unwrap_or(independent);
         let (point, lead) = (first.point, first.worth - second.worth);
-        Self { point, x: 0.0, figures: [first, second], lead, error, clear: false }
+        Self { point, x: 0.0, figures: [first, second], lead, by_rounds: None, error, clear: false }
+    }
+
+    /// Takes the rounds in pairs where both were measured in the same ones.
+    pub(super) fn pair_rounds(&mut self) {
+        let [first, second] = self.figures;
+        self.by_rounds = RoundLead::new(first, second);
+        self.error = self.by_rounds.map_or(self.error, |by_rounds| by_rounds.error);
+    }
+
+    /// The lead that evidence is judged by: none where the medians and the rounds' differences disagree.
+    pub(super) fn judged_lead(&self) -> f64 {
+        match self.by_rounds {
+            Some(by_rounds) if by_rounds.lead * self.lead > 0.0 => by_rounds.lead,
+            Some(_) => 0.0,
+            None => self.lead,
+        }
+    }
+
+    /// The lead as a ratio, with its CI: from the replicates, or from what the rounds differ by, widened to
+    /// include the ratio of the medians.
+    pub(super) fn lead_interval(&self) -> Estimate {
+        let Some(by_rounds) = self.by_rounds else {
+            let [first, second] = self.figures;
+            let mut leads = drawn_leads(first, second);
+            // From five rounds on such intervals hold the true lead often enough as they are.
+            let rounds = first.rounds.min(second.rounds);
+            if (2..FEW_ROUNDS).contains(&rounds) {
+                let factor = few_rounds_factor(rounds as usize);
+                for lead in &mut leads {
+                    *lead = self.lead + factor * (*lead - self.lead);
+                }
+            }
+            return interval(self.lead, &mut leads.clone(), &mut leads);
+        };
+        let half = student::quantile_95(by_rounds.rounds - 1) * self.error;
+        let low = (by_rounds.lead - half).min(self.lead);
+        let high = (by_rounds.lead + half).max(self.lead);
+        Estimate { value: self.lead.exp(), low: low.exp(), high: high.exp() }
     }
 
     pub(super) fn is_single(&self) -> bool {
@@ -48,8 +92,9 @@ impl<'a> PointPair<'a> {
         if self.is_single() {
             return self.lead.abs() >= LEAD_MIN_OF_SINGLES.ln();
         }
-        let (lead, required) = (self.lead.abs(), self.errors_asked() + errors_added);
-        self.is_apart() || lead >= LEAD_MIN.ln() && lead > required * self.error
+        let (lead, required) = (self.judged_lead().abs(), self.errors_asked() + errors_added);
+        let is_large = lead.min(self.lead.abs()) >= LEAD_MIN.ln();
+        self.is_apart() || is_large && lead > required * self.error
     }
 
     /// Whether all rounds of one series are far from all rounds of the second.
@@ -89,7 +134,7 @@ fn joint_error(first: &LogFigure, second: &LogFigure) -> Option<f64> {
 }
 
 /// The lead of `first` over `second` in each replicate.
-pub(super) fn drawn_leads(first: &LogFigure, second: &LogFigure) -> Vec<f64> {
+fn drawn_leads(first: &LogFigure, second: &LogFigure) -> Vec<f64> {
     first.draws.iter().zip(&second.draws).map(|(first, second)| first - second).collect()
 }
 

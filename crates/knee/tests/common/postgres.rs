@@ -61,6 +61,14 @@ impl Postgres {
         Some(Postgres { directory, _keeper: keeper })
     }
 
+    /// Executes statements as the administrator.
+    pub fn execute(&self, sql: &str) {
+        let psql = postgres_programs().unwrap().join("psql");
+        let output = Command::new(psql).args(["-X", "-d", &self.url(), "-c", sql]).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
     /// The URL of its database.
     pub fn url(&self) -> String {
         format!("postgres://knee@/postgres?host={}", self.directory.display())

@@ -3,6 +3,13 @@
 
 use crate::common::{Came, Knee, alone};
 use record::{Archive, SqliteArchive};
+#[cfg(feature = "postgres")]
+use {
+    crate::common::postgres::Postgres,
+    rustix::process::{Pid, Signal, kill_process},
+    std::io::{BufRead as _, BufReader, Read as _},
+    std::process::{Child, ChildStderr, Stdio},
+};
 
 const RUN: [&str; 8] = ["run", "null", "--points", "10", "--rounds", "1", "--time", "1ms"];
 
@@ -97,15 +104,51 @@ fn both_runs_of_ab_that_can_not_be_pushed_are_in_one_command_behind_the_result()
     assert!(!came.out.is_empty(), "{came:?}");
 }
 
+/// Starts a command, and waits until it says that it pushes again. Returns it with what it has said by then.
+#[cfg(feature = "postgres")]
+fn pushing_again(knee: &Knee, to: &str) -> (Child, BufReader<ChildStderr>, String) {
+    let mut command = knee.command(&[&RUN[..], &["--push", to]].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let mut text = String::new();
+    while !text.contains("trying again") {
+        assert_ne!(lines.read_line(&mut text).unwrap(), 0, "{text}");
+    }
+    (child, lines, text)
+}
+
 #[test]
 #[cfg(feature = "postgres")]
 fn a_run_is_kept_where_no_server_answers_and_no_password_is_shown() {
     let knee = Knee::new();
-    let came = knee.run(&[&RUN[..], &["--push", "postgres://me:secret@127.0.0.1:1/perf"]].concat());
-    assert_kept(&knee, &came, "'postgres://***@127.0.0.1:1/perf'");
-    assert!(!format!("{came:?}").contains("secret"), "{came:?}");
+    let (mut child, mut lines, mut err) =
+        pushing_again(&knee, "postgres://me:secret@127.0.0.1:1/perf");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    lines.read_to_string(&mut err).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{err}");
+    assert!(
+        err.contains("`knee record push 'postgres://***@127.0.0.1:1/perf' 1` does it"),
+        "{err}"
+    );
+    assert!(err.contains("no PostgreSQL server answers") && !err.contains("secret"), "{err}");
     let bytes = std::fs::read(knee.record()).unwrap();
     assert!(!bytes.windows(6).any(|window| window == b"secret"));
+}
+
+#[test]
+#[cfg(feature = "postgres")]
+fn a_server_that_has_no_free_connection_gets_the_run_as_soon_as_it_has_one() {
+    let (knee, Some(server)) = (Knee::new(), Postgres::new()) else { return };
+    knee.done(&["record", "push", &server.url()]);
+    server.execute(
+        "CREATE ROLE writer LOGIN CONNECTION LIMIT 0; GRANT pg_read_all_data, pg_write_all_data TO writer",
+    );
+    let (mut child, mut lines, mut err) =
+        pushing_again(&knee, &server.url().replace("knee@", "writer@"));
+    server.execute("ALTER ROLE writer CONNECTION LIMIT -1");
+    lines.read_to_string(&mut err).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{err}");
+    assert!(err.contains("too many connections") && err.contains("(run 1)"), "{err}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `knee record push` and `knee run --push`: runs of this machine into an archive that many machines share.
 
+mod retries;
+
 use crate::commands::record_file::RecordFile;
 use crate::commands::{archives, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
@@ -8,6 +10,7 @@ use ::record::{Archive, Error, Location, Merged, Run, RunState, RunSummary, Serv
 use engine::Stop;
 use findings::format::shell_word;
 use printable::{quantity, replace_unprintable};
+use retries::Pusher;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const PUSH_MAX: Duration = Duration::from_secs(600);
 
 /// How a run came to be in the archive.
+#[derive(Debug)]
 enum Pushed {
     /// It was not there: the number that it has now.
     Now(i64),
@@ -176,9 +180,9 @@ impl Measured {
         let count = self.runs.len();
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || {
-            let mut archive = None;
+            let mut pusher = Pusher::new(|| archives::open(&self.to));
             for (run, _) in &self.runs {
-                if sender.send(push_one(&self.to, run, &mut archive)).is_err() {
+                if sender.send(pusher.push(run)).is_err() {
                     return;
                 }
             }
@@ -250,20 +254,6 @@ impl Unpushed {
         let lines: Vec<String> = recorded.into_iter().chain(lost).collect();
         lines.join("; ")
     }
-}
-
-fn push_one(
-    to: &Location,
-    run: &Run,
-    archive: &mut Option<Result<Box<dyn Archive>, String>>,
-) -> Result<Pushed, String> {
-    if run.summary.state != RunState::Complete {
-        return Err("it is not complete".to_owned());
-    }
-    // One that can't be opened is not tried again for the next run.
-    let open = archive.get_or_insert_with(|| archives::open(to).map_err(|error| error.to_string()));
-    let open = open.as_mut().map_err(|error| error.clone())?;
-    push_run(run, &mut **open).map_err(|error| error.to_string())
 }
 
 /// The command that pushes runs. A URL is shown without its password, which the environment may have.

@@ -65,8 +65,6 @@ pub struct Job {
     pub words: Vec<String>,
     /// What of it an earlier boot measured, without samples; absent at the first.
     pub resumed: Option<Run>,
-    /// Whether samples of a hung cell are to name the kernel's functions: reading these takes seconds.
-    pub names_functions: bool,
     /// Seconds since 1970: a guest may have no clock that says the date.
     pub time_s: u64,
 }

@@ -63,6 +63,13 @@ pub const ACCELERATOR: &str = "vm.accelerator";
 /// QEMU's word for emulation.
 pub const EMULATOR: &str = "tcg";
 
+/// The keys of what identifies the host of a guest: its boot, its machine id, and the machine id of older versions. A
+/// container may have no machine id.
+pub const GUEST_HOST_BOOT: &str = "vm.host.boot";
+const GUEST_HOST_ID: &str = "vm.host.machine_id";
+const GUEST_HOST_ID_OLD: &str = "vm.host.id";
+const GUEST_HOSTS: [&str; 3] = [GUEST_HOST_BOOT, GUEST_HOST_ID, GUEST_HOST_ID_OLD];
+
 /// The beginning of the keys of caches of data: `cpu.cache.l1d` is `48K`, and `cpu.cache.l3.cpus` names the CPUs that
 /// share it.
 pub const CACHE: &str = "cpu.cache.";
@@ -103,8 +110,9 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("vm.plan.time", "", &[Fleeting]),
     fact(GUEST_CPU, "", &[Fleeting]),
     fact("vm.rest.time", "", &[Fleeting]),
-    fact("vm.host.machine_id", "host of the guest", &[Hardware, Cause]),
-    fact("vm.host.id", "host of the guest", &[Hardware, Cause]),
+    fact(GUEST_HOST_ID, "host of the guest", &[Hardware, Cause]),
+    fact(GUEST_HOST_ID_OLD, "host of the guest", &[Hardware, Cause]),
+    fact(GUEST_HOST_BOOT, "", &[Fleeting]),
     fact("vm.host.cpu", "CPU of the guest's host", &[Hardware, Cause]),
     fact("vm.qemu", "QEMU", &[Hardware, Cause]),
     fact("vm.cpu_model", "CPU model of the guest", &[Cause]),
@@ -385,8 +393,12 @@ fn differing_hardware<'a>(
     let mut differing = differing(first, second, Hardware);
     differing.retain(|difference| !(is_mask && difference.key == "cpu.count"));
     let accelerators = [first, second].map(|host| host.get(ACCELERATOR).map(String::as_str));
-    if accelerators.iter().all(Option::is_some) {
-        // A guest sees the hypervisor that `--cpu` lets it see, on the machine that the other facts name.
+    let is_one_host = GUEST_HOSTS.iter().any(|key| {
+        let [first, second] = [first, second].map(|host| host.get(*key));
+        first.is_some() && first == second
+    });
+    if is_one_host && accelerators.iter().all(Option::is_some) {
+        // A guest sees the hypervisor that `--cpu` lets it see, whatever its host is.
         differing.retain(|difference| !difference.key.starts_with("hypervisor."));
     }
     let has_facts = !first.is_empty() && !second.is_empty();
@@ -503,6 +515,20 @@ pub(crate) mod tests {
         let (seen, unseen) = (guest("yes", "1"), guest("no", "1"));
         assert!(seen.machine_match(&unseen).is_joinable());
         assert!(!seen.machine_match(&guest("no", "2")).is_joinable());
+        let keys = |first: &Host, second: &Host| match first.machine_match(second) {
+            MachineMatch::OtherHardware(differing) => {
+                differing.iter().map(|difference| difference.key.to_owned()).collect()
+            }
+            _ => Vec::new(),
+        };
+        assert_eq!(keys(&seen, &guest("no", "2")), ["hypervisor.present", "vm.host.id"]);
+        let nameless = |present| host(&[(ACCELERATOR, "kvm"), ("hypervisor.present", present)]);
+        assert_eq!(keys(&nameless("yes"), &nameless("no")), ["hypervisor.present"]);
+        // In a container without a machine id, guests of one boot of the host are on one machine.
+        let of_boot = |present| {
+            host(&[(ACCELERATOR, "kvm"), ("hypervisor.present", present), (GUEST_HOST_BOOT, "7")])
+        };
+        assert_eq!(keys(&of_boot("yes"), &of_boot("no")), [""; 0]);
         let machine = |present| host(&[("cpu.model", "A"), ("hypervisor.present", present)]);
         assert!(!machine("yes").machine_match(&machine("no")).is_joinable());
     }

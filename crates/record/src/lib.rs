@@ -36,9 +36,9 @@ pub use custom::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use error::Error;
 pub use fleet::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, FleetMember};
 pub use host::{
-    ACCELERATOR, CACHE, CONTAINER, CpuCache, CpuShares, EMULATOR, GUEST_CPU, HOST_BOOT, HOST_FACTS,
-    HOST_ID, HOST_ID_OLD, HOST_NAME, HOST_NAMED_BY, HostDifference, HostFact, HostRole,
-    MachineMatch, NICE, SPINLOCKS,
+    ACCELERATOR, CACHE, CONTAINER, CpuCache, CpuShares, EMULATOR, GUEST_CPU, GUEST_HOST_BOOT,
+    HOST_BOOT, HOST_FACTS, HOST_ID, HOST_ID_OLD, HOST_NAME, HOST_NAMED_BY, HostDifference,
+    HostFact, HostRole, MachineMatch, NICE, SPINLOCKS,
 };
 pub use location::default_path;
 pub use meeting::{Meeting, Posting};

@@ -71,7 +71,6 @@ pub use profile::{
 pub use profiler::{ProfileError, Profiler};
 pub use summary::{Activity, FunctionShares, StateCounts, Summary};
 pub use symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
-pub use tables::read_kernel_symbols;
 pub use threads::ProcessName;
 
 use rustix::process::Pid;
@@ -99,9 +98,15 @@ pub struct Request<'a> {
     /// Called after the last sample, before symbols are looked up. It may halt the processes, so that they do
     /// not compete for the CPUs, but has to leave them alive.
     pub sampled: &'a dyn Fn(),
+    /// The maximum time of looking up the functions: an emulated machine takes seconds to list those of its kernel.
+    pub lookup_max: Duration,
 }
 
-/// Samples for about `request.duration`. Finding threads before, and symbols after, takes a second at most each.
+/// Enough to look up the functions on a real machine.
+pub const LOOKUP_MAX: Duration = Duration::from_secs(1);
+
+/// Samples for about `request.duration`. Finding threads before takes a second at most, and looking up functions after
+/// takes at most `request.lookup_max`.
 pub fn sample(request: &Request<'_>) -> StackSample {
     sample_with(request, &ThreadClock::open)
 }
@@ -120,7 +125,7 @@ fn sample_with(
         sampler.collect();
         if Instant::now() >= end {
             (request.sampled)();
-            return sampler.finish(request.roots, start.elapsed());
+            return sampler.finish(request.roots, start.elapsed(), request.lookup_max);
         }
         sampler.scan(request.roots, Instant::now() + SCAN_INTERVAL / SCAN_PART);
     }

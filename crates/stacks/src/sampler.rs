@@ -13,8 +13,6 @@ use std::io;
 use std::time::{Duration, Instant};
 use sys::perf::{Event, Modes, Record, Ring, SampleClock, Target, records};
 
-/// How long looking up symbols may take.
-const LOOKUP_MAX: Duration = Duration::from_secs(1);
 /// CPU time between two samples of a thread; odd, so that it falls out of step with what it samples.
 pub(crate) const PERIOD_NS: u64 = 997_000;
 /// Threads that are sampled. Each takes a descriptor and two locked pages.
@@ -183,7 +181,12 @@ impl<'a> Sampler<'a> {
     }
 
     /// Ends sampling, looks up the functions, and puts the result together.
-    pub fn finish(mut self, roots: &[Pid], duration: Duration) -> StackSample {
+    pub fn finish(
+        mut self,
+        roots: &[Pid],
+        duration: Duration,
+        lookup_max: Duration,
+    ) -> StackSample {
         for sampled in &mut self.sampled {
             // Sampling ends before symbols are looked up, which takes longer.
             if let Some(clock) = sampled.clock.take() {
@@ -204,7 +207,7 @@ impl<'a> Sampler<'a> {
             all_samples().map(|(address, _)| address).chain(blocked_at).cloned().collect();
         let with_kernel = kernel_samples >= KERNEL_SAMPLES_MIN
             && kernel_samples as f64 >= SHARE_MIN * samples as f64;
-        let resolved = self.files.resolve(&addresses, with_kernel, Instant::now() + LOOKUP_MAX);
+        let resolved = self.files.resolve(&addresses, with_kernel, Instant::now() + lookup_max);
         let programs = self.programs(roots.first(), duration, &cpu_ns, &resolved);
         debug_assert_eq!(
             programs.iter().map(|program| program.samples).sum::<u64>(),

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Files whose symbols are kept.
 const FILES_MAX: usize = 64;
@@ -46,13 +46,6 @@ pub(crate) fn file_symbols(file: &File) -> Option<Arc<FileSymbols>> {
     }
     files.insert(key, Arc::clone(&symbols));
     Some(symbols)
-}
-
-/// Reads the names of the kernel's functions, however long that takes up to `patience`, so that a sample of a process
-/// that hangs has them: a machine that is emulated needs seconds for it, and more when its CPUs are all taken. Whether
-/// the kernel shows them.
-pub fn read_kernel_symbols(patience: Duration) -> bool {
-    !kernel_symbols(Instant::now() + patience).is_empty()
 }
 
 /// The functions of the kernel and of the modules that it has now; none where it hides them, or where
@@ -105,6 +98,7 @@ fn read_vdso() -> Option<Vdso> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn a_file_is_read_once_and_the_kernels_list_too() {
@@ -118,7 +112,6 @@ mod tests {
         }
         assert!(Arc::ptr_eq(&kernel, &kernel_symbols(until)));
         // Once they are read, they are there for whoever has no time.
-        assert!(read_kernel_symbols(Duration::from_secs(60)));
         assert!(!kernel_symbols(Instant::now()).is_empty());
     }
 

@@ -101,6 +101,7 @@ fn request(roots: &[Pid]) -> Request<'_> {
         duration: LONG,
         name: &|comm, _| ProcessName::from_comm(comm),
         sampled: &|| (),
+        lookup_max: LOOKUP_MAX,
     }
 }
 
@@ -151,6 +152,21 @@ fn threads_that_spin_are_named_by_function_and_threads_that_wait_by_call() {
     let detail = sample.to_string();
     assert!(detail.contains("stacks::tests::spin_in_a_test+0x"), "{detail}");
     assert!(detail.contains("4 wait in futex at "), "{detail}");
+}
+
+#[test]
+fn functions_are_looked_up_for_as_long_as_is_asked_for() {
+    let (child, _out) = start_child();
+    let roots = [child.pid()];
+    let sample = until(
+        || sample(&Request { lookup_max: Duration::ZERO, ..request(&roots) }),
+        |sample| sample.samples > 0 || !sample.limitations.is_empty(),
+    );
+    let mut functions = sample.programs.iter().flat_map(|program| &program.functions);
+    let own = functions.find(|(function, _)| {
+        function.name.as_deref().is_some_and(|name| name.contains("spin_in_a_test"))
+    });
+    assert!(own.is_none(), "{sample}");
 }
 
 #[test]

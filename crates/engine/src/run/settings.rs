@@ -4,6 +4,7 @@ use crate::calibrate::Calibrated;
 use crate::run::stop::Stop;
 use record::{CellKey, Custom, Value};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What the execution of a plan needs besides the plan.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub struct Settings {
     pub stop: Stop,
     /// Values with a password, by where the plan has them without.
     pub secrets: Secrets,
+    /// The maximum time of looking up the functions that a worker was in at its deadline.
+    pub lookup_max: Duration,
     mark: String,
 }
 
@@ -26,7 +29,7 @@ impl Settings {
     /// Settings for this process.
     pub fn new(clock: Calibrated, stop: Stop) -> Settings {
         let mark = format!("{}-{:016x}", std::process::id(), fastrand::u64(..));
-        Settings { clock, stop, secrets: Secrets::default(), mark }
+        Settings { clock, stop, secrets: Secrets::default(), lookup_max: stacks::LOOKUP_MAX, mark }
     }
 }
 

@@ -77,7 +77,7 @@ fn supervise_with(
 ) -> Supervised {
     let start = Instant::now();
     let mut outcome = match Worker::start(order, settings, starter, sampler) {
-        Ok(worker) => worker.see_through(start + deadline, deadline, &settings.stop),
+        Ok(worker) => worker.see_through(start + deadline, deadline, settings),
         Err(error) => Supervised {
             verdict: failed(FailureReason::NotStarted { error: error.to_string() }, String::new()),
             elapsed: Duration::ZERO,
@@ -163,14 +163,14 @@ impl<'a> Worker<'a> {
     }
 
     /// Listens until the worker ends or its time is up, kills it, and judges what it replied.
-    fn see_through(mut self, end: Instant, deadline: Duration, stop: &Stop) -> Supervised {
-        let listened = self.listen(end, stop);
+    fn see_through(mut self, end: Instant, deadline: Duration, settings: &Settings) -> Supervised {
+        let listened = self.listen(end, &settings.stop);
         // Its rings would run over meanwhile.
         if let Some(sampler) = &mut self.sampler {
             sampler.stop();
         }
         let at_deadline = matches!(listened, Ok(ListenEnd::Deadline));
-        let sample = at_deadline.then(|| self.sample_stacks());
+        let sample = at_deadline.then(|| self.sample_stacks(settings.lookup_max));
         // The worker itself is waited for below: until then its pid, and so the group's, is taken.
         let _ = kill_process_group(self.pid, Signal::KILL);
         let (ending, resources) = sys::process::wait(self.child.id())
@@ -208,7 +208,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Samples the worker and all that it started.
-    fn sample_stacks(&self) -> StackSample {
+    fn sample_stacks(&self, lookup_max: Duration) -> StackSample {
         let orphans = marked_children(&self.mark).into_iter().filter(|&pid| pid != self.pid);
         let roots: Vec<Pid> = std::iter::once(self.pid).chain(orphans).collect();
         stacks::sample(&stacks::Request {
@@ -219,6 +219,7 @@ impl<'a> Worker<'a> {
                 // What can't be halted competes for the CPUs until it is killed, a moment later.
                 let _ = kill_process_group(self.pid, Signal::STOP);
             },
+            lookup_max,
         })
     }
 

@@ -1,7 +1,7 @@
 //! What each run keeps about the machine that it was measured on: QEMU, what it was told, and the host that it ran on.
 
 use super::flags::Vm;
-use ::record::HOST_ID;
+use ::record::{GUEST_HOST_BOOT, HOST_BOOT, HOST_ID};
 use guest::{Accelerator, Hardware};
 use std::collections::BTreeMap;
 
@@ -26,6 +26,7 @@ pub fn of_ground(
     ];
     // A guest has no identity of its own, and an emulated CPU is called the same everywhere.
     let keys = [
+        (GUEST_HOST_BOOT, HOST_BOOT),
         ("vm.host.kernel", "kernel.release"),
         ("vm.host.machine_id", HOST_ID),
         ("vm.host.cpu", "cpu.model"),

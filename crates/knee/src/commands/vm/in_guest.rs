@@ -14,8 +14,9 @@ use std::fs::File;
 use std::io;
 use std::time::Duration;
 
-/// The names of the kernel's functions are read for so long, before anything is measured.
-const SYMBOLS_MAX: Duration = Duration::from_secs(60);
+/// The maximum time of looking up the functions of a worker that hangs: an emulated machine takes a second or two to list
+/// those of its kernel, and more where a worker that can't be halted has its CPUs. The host waits longer.
+const LOOKUP_MAX: Duration = Duration::from_secs(30);
 
 /// Measures what the host asks for.
 pub fn main() -> io::Result<()> {
@@ -53,10 +54,8 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
     let Command::Run(asked) = args::parse(&words)? else {
         return Err(Trouble::usage("a guest measures only what `knee run` does"));
     };
-    if job.names_functions {
-        stacks::read_kernel_symbols(SYMBOLS_MAX);
-    }
     let mut settings = Settings::new(engine::calibrate(), stop);
+    settings.lookup_max = LOOKUP_MAX;
     let mut writer = WireWriter::new(port, settings.stop.shared_flag());
     let mut run: Run = if let Some(run) = job.resumed {
         writer = writer.going_on(&run.profile);

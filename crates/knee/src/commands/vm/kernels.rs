@@ -88,7 +88,12 @@ fn debian(version: &str) -> Result<PathBuf, Trouble> {
         Err(what) => {
             let Some(suite) = further::suite_of(version) else { return Err(wrong(&what)) };
             if let Some(image) = newest_first(&file_names(&cache), version, &suffix).first() {
-                return Ok(cache.join(image));
+                let image = cache.join(image);
+                note(&format!(
+                    "knee: {DEBIAN}{version} is {}, which was fetched before; without that file, Debian's newest is looked up",
+                    image.display()
+                ));
+                return Ok(image);
             }
             let apt =
                 further::apt(suite, &cache).map_err(|why| wrong(&format!("{what}; {why}")))?;

@@ -219,8 +219,6 @@ impl GuestSide {
         let job = Job {
             words: ground.words.to_vec(),
             resumed: self.run.as_ref().map(to_go_on),
-            // A judge boots many kernels, and reads no reasons.
-            names_functions: ground.judge.is_none(),
             time_s: time_s.unwrap_or_default().as_secs(),
         };
         guest.send(&ToGuest::Job(Box::new(job)), UP_MAX, &|| ground.stop.is_requested())

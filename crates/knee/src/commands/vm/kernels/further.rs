@@ -2,7 +2,10 @@
 
 use super::{Apt, output, version_key};
 use crate::exit::note;
-use std::fs;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::retry_on_intr;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -18,6 +21,8 @@ const ARCHIVES: [(&str, &str); 2] = [
     ("Debian", "http://deb.debian.org/debian"),
     ("Debian-Security", "http://deb.debian.org/debian-security"),
 ];
+/// Stands in the name of a list of packages, which may be compressed.
+const PACKAGE_LIST: &str = "_Packages";
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// Lists that are older are fetched again.
 const AGE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
@@ -38,6 +43,8 @@ pub(super) fn apt(suite: &str, cache: &Path) -> Result<Apt, String> {
     for part in ["lists/partial", "cache/archives/partial", "parts"] {
         fs::create_dir_all(directory.join(part)).map_err(failed)?;
     }
+    // Until this function ends: what another knee has fetched meanwhile is fresh.
+    let _lock = locked(&directory).map_err(failed)?;
     let (sources, fresh) = (directory.join("sources.list"), directory.join("fetched"));
     let apt = Apt { options: options(&directory) };
     let age = fs::metadata(&fresh).and_then(|file| file.modified()).ok();
@@ -53,9 +60,27 @@ pub(super) fn apt(suite: &str, cache: &Path) -> Result<Apt, String> {
         "knee: this machine's apt has no such kernel: fetching the list of Debian's suite {suite} into {} (about 10 MB)",
         directory.display()
     ));
+    // What was fetched before counts no longer, however this ends.
+    let _ = fs::remove_file(&fresh);
     output(&mut apt.command("apt-get", &["update", "--quiet"]))?;
+    if !has_package_list(&directory.join("lists")) {
+        return Err(format!("apt-get update fetched no list of packages of {suite}"));
+    }
     fs::write(&fresh, "").map_err(failed)?;
     Ok(apt)
+}
+
+/// Waits until no other knee has locked this directory, and locks it until the value is dropped.
+fn locked(directory: &Path) -> io::Result<File> {
+    let directory = File::open(directory)?;
+    retry_on_intr(|| flock(&directory, FlockOperation::LockExclusive))?;
+    Ok(directory)
+}
+
+/// Whether apt has a list of packages in its directory of lists.
+fn has_package_list(lists: &Path) -> bool {
+    let mut names = super::file_names(lists).into_iter();
+    names.any(|name| name.contains(PACKAGE_LIST))
 }
 
 /// What keeps apt to this directory.
@@ -68,6 +93,8 @@ fn options(directory: &Path) -> Vec<String> {
         at("Dir::Cache", "cache"),
         // A root's directories are closed to apt's own user.
         "APT::Sandbox::User=root".to_owned(),
+        // Else it succeeds with what it had where an archive can't be reached.
+        "APT::Update::Error-Mode=any".to_owned(),
         "Acquire::Languages=none".to_owned(),
         "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".to_owned(),
         "Acquire::IndexTargets::deb::CNF::DefaultEnabled=false".to_owned(),
@@ -126,11 +153,35 @@ mod tests {
     }
 
     #[test]
+    fn lists_count_only_where_one_of_packages_came() {
+        let lists = tempfile::tempdir().unwrap();
+        assert!(!has_package_list(lists.path()));
+        fs::write(lists.path().join("deb.debian.org_debian_dists_sid_InRelease"), "").unwrap();
+        assert!(!has_package_list(lists.path()));
+        let name = "deb.debian.org_debian_dists_sid_main_binary-amd64_Packages.lz4";
+        fs::write(lists.path().join(name), "").unwrap();
+        assert!(has_package_list(lists.path()));
+    }
+
+    #[test]
+    fn one_knee_at_a_time_fetches_lists() {
+        let directory = tempfile::tempdir().unwrap();
+        let lock = locked(directory.path()).unwrap();
+        let second = File::open(directory.path()).unwrap();
+        let try_lock = || flock(&second, FlockOperation::NonBlockingLockExclusive);
+        assert!(try_lock().is_err());
+        drop(lock);
+        assert!(try_lock().is_ok());
+    }
+
+    #[test]
     fn apt_is_kept_to_a_directory_of_its_own() {
         let options = options(Path::new("/c/apt/sid"));
-        for option in
-            ["Dir::State::Lists=/c/apt/sid/lists", "Dir::Etc::SourceList=/c/apt/sid/sources.list"]
-        {
+        for option in [
+            "APT::Update::Error-Mode=any",
+            "Dir::State::Lists=/c/apt/sid/lists",
+            "Dir::Etc::SourceList=/c/apt/sid/sources.list",
+        ] {
             assert!(options.iter().any(|given| given == option), "{options:?}");
         }
     }

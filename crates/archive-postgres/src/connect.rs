@@ -3,6 +3,7 @@
 use crate::client::{Client, QueryError, Waiting};
 use crate::fault::{of_connecting, one_line, server_error};
 use crate::password::{self, Found, Login};
+use printable::percent_decoded;
 use record::{DatabaseUrl, Error, ServerFault};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -231,9 +232,11 @@ impl Parameters {
         };
         let (mut rest, mut ssl_mode, mut root) = (Vec::new(), None, None);
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
-            match parameter.split_once('=') {
+            let parts = parameter.split_once('=');
+            let parts = parts.map(|(name, value)| (percent_decoded(name), value));
+            match parts.as_ref().map(|(name, value)| (name.as_str(), *value)) {
                 Some(("sslmode", mode)) => ssl_mode = Some(mode.to_owned()),
-                Some(("sslrootcert", file)) => root = Some(unescaped(file)),
+                Some(("sslrootcert", file)) => root = Some(percent_decoded(file).into()),
                 Some(("password", _)) => {
                     // It would be in lists of processes and in records of command lines.
                     return Err(bad_url(
@@ -250,20 +253,6 @@ impl Parameters {
         };
         Ok(Parameters { rest, ssl_mode, root })
     }
-}
-
-/// A path with `%2F` and the like as the characters that they stand for.
-fn unescaped(text: &str) -> PathBuf {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = after.get(..2).filter(|_| *first == b'%');
-        let code =
-            code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -336,8 +325,10 @@ mod tests {
             let fault = target(&format!("postgres://{several}")).err();
             assert!(matches!(fault, Some(ServerFault::BadUrl { .. })), "{several}: {fault:?}");
         }
-        let fault = target("postgres://h/d?user=u&password=secret").err();
-        assert!(fault.unwrap().to_string().contains("PGPASSWORD"));
+        for url in ["h/d?user=u&password=secret", "h/d?user=u&pass%77ord=secret"] {
+            let fault = target(&format!("postgres://{url}")).err();
+            assert!(fault.unwrap().to_string().contains("PGPASSWORD"), "{url}");
+        }
     }
 
     #[test]

@@ -164,6 +164,6 @@ fn cause(error: &tokio_postgres::Error) -> String {
 }
 
 pub(crate) fn one_line(text: &str) -> String {
-    let clean = printable::without_user_info(text);
+    let clean = printable::without_passwords(text);
     printable::one_line(&clean).chars().take(CAUSE_CHARS_MAX).collect()
 }

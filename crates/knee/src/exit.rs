@@ -66,7 +66,7 @@ impl From<Exit> for ExitCode {
 /// Prints a line on standard error, without escape sequences that a file may hold. A failure to print it
 /// can't be reported anywhere.
 pub fn complain(line: &str) {
-    let line = printable::without_user_info(line);
+    let line = printable::without_passwords(line);
     let _ = writeln!(io::stderr(), "{}", clean(&line, false));
 }
 
@@ -175,6 +175,7 @@ pub fn names_the_wrong_thing(error: &Error) -> bool {
             | Error::BadRunRef { .. }
             | Error::NotAFile { .. }
             | Error::UnknownScheme { .. }
+            | Error::Keywords
             | Error::NotAFileButAUrl { .. }
             | Error::NoPostgres { .. }
             | Error::CannotCreate { .. }

@@ -14,7 +14,7 @@ const WIDTH_OFF_TERMINAL: usize = 110;
 /// Writes a text for people to standard output, without foreign escape sequences. A reader that has gone
 /// ends the command, quietly.
 pub fn print(text: &str) -> Result<(), Trouble> {
-    print_exactly(&clean(&printable::without_user_info(text), takes_colours()))
+    print_exactly(&clean(&printable::without_passwords(text), takes_colours()))
 }
 
 /// The same of a text that says what was done: `--quiet` prints none.

@@ -67,6 +67,9 @@ pub enum Error {
         /// Its scheme; the rest may have a password in it.
         scheme: String,
     },
+    /// It is a list of keywords, as PostgreSQL's own programs take it. It may have a password in it.
+    #[error("a database is named by a URL, postgres://USER@HOST:PORT/DATABASE, not by `host=…`")]
+    Keywords,
     /// It is a URL, where only a file will do.
     #[error(
         "{path} is a database, and this needs a file: runs are measured into a file and then pushed \

@@ -40,7 +40,7 @@ pub use host::{
     HOST_BOOT, HOST_FACTS, HOST_ID, HOST_ID_OLD, HOST_NAME, HOST_NAMED_BY, HostDifference,
     HostFact, HostRole, MachineMatch, NICE, SPINLOCKS,
 };
-pub use location::default_path;
+pub use location::{check_name, default_path};
 pub use meeting::{Meeting, Posting};
 pub use merge::{Merged, merge};
 pub use model::*;

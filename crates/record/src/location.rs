@@ -39,9 +39,7 @@ pub(crate) enum Survey {
 ///
 /// A URL is refused: it would become a directory, with its password in the name.
 pub(crate) fn survey(path: &Path) -> Result<Survey, Error> {
-    if let Some(scheme) = path.to_str().and_then(url::scheme) {
-        return Err(Error::UnknownScheme { scheme: scheme.into() });
-    }
+    check_name(path)?;
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) => {
@@ -66,6 +64,18 @@ pub(crate) fn survey(path: &Path) -> Result<Survey, Error> {
         return Err(Error::NoPermission { path: path.into() });
     }
     Ok(if metadata.len() == 0 { Survey::Empty } else { Survey::File })
+}
+
+/// Refuses what names something else than a file. The file would have its password in the name.
+///
+/// # Errors
+/// [`Error::UnknownScheme`], [`Error::Keywords`].
+pub fn check_name(path: &Path) -> Result<(), Error> {
+    let Some(text) = path.to_str() else { return Ok(()) };
+    if let Some(scheme) = url::scheme(text) {
+        return Err(Error::UnknownScheme { scheme: scheme.into() });
+    }
+    if url::is_keywords(text) { Err(Error::Keywords) } else { Ok(()) }
 }
 
 /// Makes the directory that a new record goes into, with those above it.

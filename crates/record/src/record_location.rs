@@ -9,16 +9,13 @@ use std::path::{Path, PathBuf};
 /// Schemes of a PostgreSQL database, as PostgreSQL's own programs take them.
 const POSTGRES: [&str; 2] = ["postgres", "postgresql"];
 
-/// Parameters of a URL that hold a secret.
-const SECRETS: [&str; 2] = ["password", "sslpassword"];
-
 /// Where a record is. Its [`Display`](fmt::Display) and [`Debug`](fmt::Debug) show no password.
 ///
 /// ```
 /// use record::Location;
 ///
 /// let location = Location::from("postgres://me:secret@host/perf");
-/// assert_eq!(location.to_string(), "postgres://***@host/perf");
+/// assert_eq!(location.to_string(), "postgres://me@host/perf");
 /// assert!(Location::from("lab.db").file().is_some());
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -42,7 +39,7 @@ impl DatabaseUrl {
         &self.text
     }
 
-    /// What messages call it: without user name, password and the values of secret parameters.
+    /// What messages call it: without passwords.
     pub fn shown(&self) -> &Path {
         &self.shown
     }
@@ -55,7 +52,7 @@ impl fmt::Debug for DatabaseUrl {
 }
 
 impl Location {
-    /// What messages and commands call it. A URL is shown without its user name and password.
+    /// What messages and commands call it. A URL is shown without its password.
     pub fn shown(&self) -> &Path {
         match self {
             Location::File(file) => file,
@@ -103,7 +100,7 @@ impl From<&str> for Location {
             {
                 Location::Postgres(DatabaseUrl {
                     text: text.to_owned(),
-                    shown: without_secrets(text).into(),
+                    shown: printable::database_without_passwords(text).into(),
                 })
             }
             // What opens it refuses any other scheme.
@@ -128,17 +125,6 @@ impl From<OsString> for Location {
     fn from(text: OsString) -> Location {
         Location::from(text.as_os_str())
     }
-}
-
-/// A URL without user name and password, wherever they are in it.
-fn without_secrets(text: &str) -> String {
-    let clean = printable::without_user_info(text);
-    let Some((before, query)) = clean.split_once('?') else { return clean.into_owned() };
-    let parameters = query.split('&').map(|parameter| match parameter.split_once('=') {
-        Some((name, _)) if SECRETS.contains(&name) => format!("{name}=***"),
-        _ => parameter.to_owned(),
-    });
-    format!("{before}?{}", parameters.collect::<Vec<_>>().join("&"))
 }
 
 #[cfg(test)]

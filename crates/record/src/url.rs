@@ -1,4 +1,4 @@
-//! The scheme of a URL, by which it is no path.
+//! What is no path: the scheme of a URL, or the keywords by which PostgreSQL's programs name a database.
 
 /// The scheme of a URL, where `text` is one and no path: `postgres`.
 pub(crate) fn scheme(text: &str) -> Option<&str> {
@@ -8,9 +8,28 @@ pub(crate) fn scheme(text: &str) -> Option<&str> {
     (starts_well && scheme.chars().all(is_scheme)).then_some(scheme)
 }
 
+/// Keywords of PostgreSQL's programs for a database.
+const KEYWORDS: [&str; 7] = ["host", "hostaddr", "port", "dbname", "user", "password", "service"];
+
+/// Whether `text` is no path but `host=db.lab user=me`.
+pub(crate) fn is_keywords(text: &str) -> bool {
+    let name = text.trim_start().split_once('=').map(|(name, _)| name.trim_end());
+    name.is_some_and(|name| KEYWORDS.contains(&name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keywords_of_a_database_are_no_path() {
+        for text in ["host=db.lab dbname=perf", " password = secret", "dbname='a b'"] {
+            assert!(is_keywords(text), "{text}");
+        }
+        for path in ["a.db", "./host=a", "a b=c", "hosts=a", "host", ""] {
+            assert!(!is_keywords(path), "{path}");
+        }
+    }
 
     #[test]
     fn a_scheme_is_no_path() {

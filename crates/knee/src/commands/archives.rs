@@ -41,7 +41,7 @@ pub fn meeting(
 /// Refuses what can never be opened, without opening it.
 pub fn check(location: &Location) -> Result<(), Error> {
     match location {
-        Location::File(_) => Ok(()),
+        Location::File(file) => ::record::check_name(file),
         Location::Postgres(url) => postgres::check(url),
     }
 }

@@ -277,7 +277,7 @@ mod tests {
     fn the_command_that_repeats_a_push_names_record_and_archive_without_a_password() {
         let to = Location::from("postgres://me:secret@host/perf");
         let command = again(&to, "3", &RecordFile::new("my lab.db"));
-        assert_eq!(command, "knee record push 'postgres://***@host/perf' 3 --record 'my lab.db'");
+        assert_eq!(command, "knee record push postgres://me@host/perf 3 --record 'my lab.db'");
     }
 
     #[test]

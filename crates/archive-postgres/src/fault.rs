@@ -10,6 +10,9 @@ use tokio_postgres::error::SqlState;
 /// Longest text of a cause, in characters.
 const CAUSE_CHARS_MAX: usize = 200;
 
+/// Of a name that is too long, the number of characters that are shown.
+const NAME_CHARS_MAX: usize = 60;
+
 /// Says of which archive a server speaks.
 pub(crate) trait At<T> {
     /// Turns its answer into ours.
@@ -145,6 +148,17 @@ fn of_state(error: &tokio_postgres::Error) -> Option<ServerFault> {
 /// Whether a row that has to be unique is there already.
 pub(crate) fn is_there_already(error: &QueryError) -> bool {
     matches!(error, QueryError::Postgres(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
+}
+
+/// Whether a value is too long for an index.
+pub(crate) fn is_too_long(error: &QueryError) -> bool {
+    matches!(error, QueryError::Postgres(error) if error.code() == Some(&SqlState::PROGRAM_LIMIT_EXCEEDED))
+}
+
+/// The fault of a name that is too long.
+pub(crate) fn too_long(name: &str) -> ServerFault {
+    let start = printable::one_line(name).chars().take(NAME_CHARS_MAX).collect();
+    ServerFault::NameTooLong { start, bytes: name.len() }
 }
 
 fn io_cause(error: &tokio_postgres::Error) -> Option<&io::Error> {

@@ -17,7 +17,7 @@ pub use meeting::PostgresMeeting;
 
 use crate::client::Client;
 use crate::columns::{Json, count, get, get_count, get_json, get_json_if_any, text};
-use crate::fault::{At, damaged, is_there_already};
+use crate::fault::{At, damaged, is_there_already, is_too_long, server_error, too_long};
 use jiff::Timestamp;
 use record::keeping::check_clock;
 use record::{
@@ -413,7 +413,16 @@ fn insert_metric_infos(
     let sql = "INSERT INTO knee.metric_info (run, workload, metric, about, unit, lower_is_better) \
          SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[]) \
          ON CONFLICT DO NOTHING";
-    client.execute(sql, &[&number, &workloads, &names, &abouts, &units, &lower]).map(drop).at(path)
+    let written =
+        client.execute(sql, &[&number, &workloads, &names, &abouts, &units, &lower]).map(drop);
+    match written {
+        Err(error) if is_too_long(&error) => {
+            let name = workloads.iter().chain(&names).max_by_key(|name| name.len());
+            let name = name.map(String::as_str).unwrap_or_default();
+            Err(server_error(path, too_long(name)))
+        }
+        written => written.at(path),
+    }
 }
 
 /// A moment as the server reads it; none where the text is not one.

@@ -105,6 +105,16 @@ pub enum ServerFault {
         /// Its encoding.
         encoding: String,
     },
+    /// A name is longer than an index of the server takes.
+    #[error(
+        "the name `{start}…` has {bytes} bytes, which is more than the server's indexes take (about 2,600)"
+    )]
+    NameTooLong {
+        /// How it begins.
+        start: String,
+        /// Its length.
+        bytes: usize,
+    },
     /// Whatever else the server says.
     #[error("the server says: {cause}")]
     Other {

@@ -259,3 +259,24 @@ fn a_full_disk_of_the_server_is_reported_and_nothing_half_is_kept() {
     admin.batch_execute("DROP TRIGGER full_disk ON knee.metric").unwrap();
     archive.keep(&whole, "merge").unwrap();
 }
+
+#[test]
+fn a_name_that_is_too_long_for_an_index_is_named_and_keeps_no_other_run_out() {
+    let Some(server) = server::shared() else { return };
+    let mut archive = server.archive().0;
+    // Letters at random: the server compresses what repeats.
+    let mut random = fastrand::Rng::with_seed(7);
+    let name: String = (0..6_000).map(|_| random.alphanumeric()).collect();
+    let mut long = complete("0123456789abcdef", 1, 0);
+    long.plan.workloads[0].metrics[0].name.clone_from(&name);
+    let error = archive.keep(&long, "merge").unwrap_err();
+    let line = error.to_string();
+    assert!(
+        line.contains(&name[..60]) && line.contains("6000 bytes") && line.len() < 300,
+        "{line}"
+    );
+    let fault = server_fault(error);
+    assert!(matches!(fault, ServerFault::NameTooLong { .. }), "{fault:?}");
+    assert_eq!(archive.runs().unwrap(), [], "nothing half is kept");
+    archive.keep(&complete("1123456789abcdef", 1, 0), "merge").unwrap();
+}

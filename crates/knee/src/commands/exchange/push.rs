@@ -91,7 +91,8 @@ pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result
 fn is_of_run(error: &Error) -> bool {
     match error {
         Error::Server { fault, .. } => {
-            matches!(fault, ServerFault::Other { .. } | ServerFault::Canceled { .. })
+            use ServerFault as F;
+            matches!(fault, F::Other { .. } | F::Canceled { .. } | F::NameTooLong { .. })
         }
         Error::RunDiffers { .. }
         | Error::Damaged { .. }

@@ -70,6 +70,11 @@ pub fn exit(judgement: &Judgement, comparison: &Comparison) -> Exit {
     verdict::exit(judgement.gate(), comparison)
 }
 
+/// The cells that fail and that base measured, where the gate refuses nothing else.
+pub fn only_failures(judgement: &Judgement, comparison: &Comparison) -> Option<String> {
+    verdict::only_failures(judgement.gate(), comparison)
+}
+
 /// Prints the comparison, and only then writes the page and names the new run, which the record `holder` has:
 /// what can't be written, or a reader that has gone away, costs nothing that was measured.
 pub fn conclude(

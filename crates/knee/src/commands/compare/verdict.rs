@@ -3,7 +3,7 @@
 use super::flags::{FailOn, Gate};
 use crate::exit::Exit;
 use ::report::comparison::Counts;
-use analysis::compare::{Bound, ChangeKind, Comparison, Direction, Slowdown, slowdowns};
+use analysis::compare::{Bound, Change, ChangeKind, Comparison, Direction, Slowdown, slowdowns};
 use findings::format::{counted, factor, percent, significant};
 use findings::left_out;
 
@@ -60,9 +60,10 @@ pub fn bisect_reason(gate: Option<Gate>, exit: Exit, comparison: &Comparison) ->
     let worst = |bound| worst(limit, comparison, bound).map(|(worst, more)| worst + &more);
     Some(match exit {
         Exit::Done => format!("good: no series is {what} (exit 0)"),
-        Exit::Different => match worst(Bound::Above) {
-            Some(worst) => format!("bad: {what}: {worst} (exit 1)"),
-            None => format!("bad: {what} (exit 1)"),
+        Exit::Different => match (only_failures(gate, comparison), worst(Bound::Above)) {
+            (Some(failures), _) => format!("bad: {failures}, in two boots (exit 1)"),
+            (None, Some(worst)) => format!("bad: {what}: {worst} (exit 1)"),
+            (None, None) => format!("bad: {what} (exit 1)"),
         },
         Exit::Inconclusive => {
             let open = undecided(gate, comparison);
@@ -157,10 +158,24 @@ fn worst(limit: f64, comparison: &Comparison, bound: Bound) -> Option<(String, S
 
 /// Whether cells of a headline metric fail that base measured.
 fn fails_now(comparison: &Comparison) -> bool {
-    comparison.changes.iter().any(|change| {
-        change.headline
-            && change.kind == ChangeKind::Outcome
-            && change.direction == Some(Direction::Worse)
+    comparison.changes.iter().any(is_failure)
+}
+
+fn is_failure(change: &Change) -> bool {
+    change.headline
+        && change.kind == ChangeKind::Outcome
+        && change.direction == Some(Direction::Worse)
+}
+
+/// The cells that fail and that base measured, where the gate refuses nothing else: no figure is worse.
+pub fn only_failures(gate: Option<Gate>, comparison: &Comparison) -> Option<String> {
+    let failure = comparison.changes.iter().find(|change| is_failure(change))?;
+    let mut figures = comparison.clone();
+    figures.changes.retain(|change| !is_failure(change));
+    let is_refused = |comparison: &Comparison| exit(gate, comparison) == Exit::Different;
+    (is_refused(comparison) && !is_refused(&figures)).then(|| {
+        let subjects = findings::format::list(&failure.subjects);
+        format!("{}: cells of {subjects} fail, which the base measured", failure.workload)
     })
 }
 
@@ -212,9 +227,11 @@ fn decided(comparison: &Comparison) -> bool {
 mod tests {
     use super::*;
     use analysis::Estimate;
-    use analysis::compare::{ComparedPoint, ComparedRow, ComparedTable, Ratio, Verdict};
+    use analysis::compare::{
+        ChangeDetail, ComparedPoint, ComparedRow, ComparedTable, Ratio, Verdict,
+    };
     use analysis::compare::{LeftOut, Side};
-    use record::{MetricInfo, RunState, RunSummary};
+    use record::{FailureReason, MetricInfo, RunState, RunSummary};
 
     fn summary() -> RunSummary {
         RunSummary {
@@ -315,6 +332,41 @@ mod tests {
         assert_eq!(bisect_exit(gate, &comparison), Exit::Done, "slower, and surely by less");
         comparison.tables[0].rows[1].overall.ratio.high = 1.6;
         assert_eq!(bisect_exit(gate, &comparison), Exit::Inconclusive);
+    }
+
+    #[test]
+    fn cells_that_fail_are_kept_apart_from_figures_that_are_worse() {
+        let failed = Change {
+            kind: ChangeKind::Outcome,
+            direction: Some(Direction::Worse),
+            workload: "poll".to_owned(),
+            parameters: record::Parameters::new(),
+            metric: "loop".to_owned(),
+            subjects: vec!["poll".to_owned()],
+            detail: ChangeDetail::Failed {
+                points: vec![1],
+                reason: FailureReason::DeadlineExceeded { deadline_ms: 7, activity: String::new() },
+            },
+            headline: true,
+            attribution: None,
+        };
+        let mut comparison = comparison(Verdict::Same, Verdict::Same);
+        comparison.tables[0].rows[0].overall.ratio = Estimate { value: 1.0, low: 0.9, high: 1.02 };
+        for gate in [Gate::On(FailOn::Slower), Gate::On(FailOn::Changed), Gate::Above(0.1)] {
+            let gate = Some(gate);
+            let mut comparison = comparison.clone();
+            assert_eq!(only_failures(gate, &comparison), None);
+            comparison.changes.push(failed.clone());
+            let text = "poll: cells of poll fail, which the base measured";
+            assert_eq!(only_failures(gate, &comparison).as_deref(), Some(text));
+            let reason = bisect_reason(gate, Exit::Different, &comparison).unwrap();
+            assert_eq!(reason, format!("bad: {text}, in two boots (exit 1)"));
+            // A figure needs no second boot.
+            let slower = Estimate { value: 1.3, low: 1.2, high: 1.4 };
+            comparison.tables[0].rows[0].overall =
+                Ratio { ratio: slower, verdict: Verdict::Slower };
+            assert_eq!(only_failures(gate, &comparison), None);
+        }
     }
 
     #[test]

@@ -71,36 +71,73 @@ pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exi
         Base::Recorded(run) => Some(*run),
         Base::Kernel(_) => None,
     };
-    let mut sides = labelled(all);
-    let bisect = Bisect::new(&vm, output, recorded);
-    let is_interrupted = match measure(&vm, &mut sides, (file, qemu), Some(&bisect)) {
-        Ok(is_interrupted) => is_interrupted,
-        Err(trouble) => return bisect.unmeasured(&sides, trouble),
+    let question = Question { vm: &vm, output, file, qemu, all, recorded };
+    let failures = match question.attempt(None)? {
+        Attempt::Verdict(exit) => return Ok(exit),
+        Attempt::Failures(failures) => failures,
     };
-    let push = to_push(&vm, &sides);
-    let exit = concluded(&vm, output, &sides, &bisect, file, is_interrupted);
-    // What the archive does not take is reported, and changes no verdict.
-    if let Some(push) = push {
-        push.push(&output.record_file);
+    complain(&format!("knee: {failures}: a second boot has to confirm that"));
+    match question.attempt(Some(&failures))? {
+        Attempt::Verdict(exit) => Ok(exit),
+        Attempt::Failures(_) => Ok(Exit::Bad),
     }
-    exit
 }
 
-/// The verdict on what was measured, which is shown.
+/// What is asked of the kernels of `all`, of which the last is judged.
+struct Question<'a> {
+    vm: &'a Vm,
+    output: &'a Output,
+    file: &'a Path,
+    qemu: &'a str,
+    all: Vec<Hardware>,
+    recorded: Option<Run>,
+}
+
+/// The result of one measurement.
+#[derive(Debug, PartialEq, Eq)]
+enum Attempt {
+    /// A verdict, or that there is none.
+    Verdict(Exit),
+    /// Cells fail that the base measured, and no figure is worse: a busy host causes that, too.
+    Failures(String),
+}
+
+impl Question<'_> {
+    /// Measures once. The result is shown, unless the kernel is bad by cells that fail only, and no earlier boot had
+    /// `failures`.
+    fn attempt(&self, failures: Option<&str>) -> Result<Attempt, Trouble> {
+        let Question { vm, output, file, qemu, .. } = *self;
+        let mut sides = labelled(self.all.clone());
+        let bisect = Bisect::new(vm, output, self.recorded.clone());
+        let is_interrupted = match measure(vm, &mut sides, (file, qemu), Some(&bisect)) {
+            Ok(is_interrupted) => is_interrupted,
+            Err(trouble) => return bisect.unmeasured(&sides, trouble).map(Attempt::Verdict),
+        };
+        let push = to_push(vm, &sides);
+        let attempt = concluded(self, &sides, &bisect, is_interrupted, failures);
+        // What the archive does not take is reported, and changes no verdict.
+        if let Some(push) = push {
+            push.push(&output.record_file);
+        }
+        attempt
+    }
+}
+
+/// The verdict on what was measured, which is shown. A second boot confirms the `failures` of the first, or not.
 fn concluded(
-    vm: &Vm,
-    output: &Output,
+    question: &Question<'_>,
     sides: &[GuestSide],
     bisect: &Bisect<'_>,
-    file: &Path,
     is_interrupted: bool,
-) -> Result<Exit, Trouble> {
+    failures: Option<&str>,
+) -> Result<Attempt, Trouble> {
+    let Question { vm, output, file, .. } = *question;
     let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
     let numbers: Vec<String> = runs.iter().map(|run| run.summary.number.to_string()).collect();
     let kept = format!("Record: {} ({})\n", file.display(), runs_named(&numbers));
     if is_interrupted {
         note(kept.trim_end());
-        return Ok(Exit::Interrupted);
+        return Ok(Attempt::Verdict(Exit::Interrupted));
     }
     if let Some(side) = sides.iter().find(|side| side.is_lost_by_host()) {
         note(kept.trim_end());
@@ -109,7 +146,7 @@ fn concluded(
     }
     if let Some(side) = sides.iter().find(|side| !side.is_complete()) {
         note(kept.trim_end());
-        return Ok(skip(&format!("{} was not measured to its end", side.label)));
+        return Ok(Attempt::Verdict(skip(&format!("{} was not measured to its end", side.label))));
     }
     let new = read(&numbers[numbers.len() - 1], &output.record_file)?;
     let base = match bisect.recorded {
@@ -118,12 +155,31 @@ fn concluded(
     };
     let comparison = match bisect.compared(&base, &new) {
         Ok(comparison) => comparison,
-        Err(trouble) => return Ok(skip(&trouble.to_string())),
+        Err(trouble) => return Ok(Attempt::Verdict(skip(&trouble.to_string()))),
     };
     let exit = compare::exit(&vm.judgement, &comparison);
+    let only_failures = compare::only_failures(&vm.judgement, &comparison);
+    if let (None, Some(first_failures)) = (failures, only_failures) {
+        note(kept.trim_end());
+        return Ok(Attempt::Failures(first_failures));
+    }
+    let exit = if failures.is_some() { confirmed(exit) } else { exit };
     let runs = (base, new);
     let holder = Location::File(file.to_owned());
-    compare::conclude(&vm.judgement, output, runs, &comparison, exit, &holder, Some(kept)).map(code)
+    let exit =
+        compare::conclude(&vm.judgement, output, runs, &comparison, exit, &holder, Some(kept))?;
+    if let (Some(failures), Exit::Skip) = (failures, exit) {
+        skip(&format!("{failures} in the first boot, and not in the second"));
+    }
+    Ok(Attempt::Verdict(code(exit)))
+}
+
+/// The exit of a second boot: failures that it does not confirm are not the kernel's, and its own figures are fewer.
+fn confirmed(exit: Exit) -> Exit {
+    match exit {
+        Exit::Done | Exit::Inconclusive => Exit::Skip,
+        exit => exit,
+    }
 }
 
 /// The exit code for `git bisect run`.
@@ -323,6 +379,13 @@ mod tests {
     fn only_what_is_decided_is_a_verdict() {
         let codes = [Exit::Done, Exit::Different, Exit::Inconclusive, Exit::Interrupted];
         assert_eq!(codes.map(|exit| code(exit).code()), [0, 1, 125, 130]);
+    }
+
+    #[test]
+    fn failures_that_a_second_boot_does_not_have_are_no_verdict() {
+        let exits = [Exit::Done, Exit::Inconclusive, Exit::Different, Exit::Interrupted];
+        let codes = exits.map(|exit| code(confirmed(exit)).code());
+        assert_eq!(codes, [125, 125, 1, 130]);
     }
 
     #[test]

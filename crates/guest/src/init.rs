@@ -1,6 +1,7 @@
 //! The first program of a guest: mounts what knee needs, starts it, and turns the machine off when it has ended.
 
 use crate::console::{INIT_ENDED, INIT_FAILED};
+use crate::kernel::Machine;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -13,8 +14,6 @@ use sys::process::{reap, this_program};
 
 /// The hidden subcommand that measures in a guest.
 pub const GUEST_COMMAND: &str = "__guest";
-/// The guest's end of the wire.
-pub const WIRE_DEVICES: [&str; 2] = ["/dev/ttyS1", "/dev/ttyAMA1"];
 
 /// What a guest's figures need of file systems: type, where, and the kernel option without which it is missing.
 const MOUNTS: [(&str, &str, &str); 5] = [
@@ -68,8 +67,8 @@ fn prepare() -> Result<(), String> {
             Err(errno) => return Err(format!("mounting {path}: {errno}")),
         }
     }
-    if !WIRE_DEVICES.iter().any(|device| Path::new(device).exists()) {
-        let option = "CONFIG_SERIAL_8250_NR_UARTS of at least 2, or CONFIG_SERIAL_AMBA_PL011=y";
+    if !Machine::here().is_some_and(|machine| Path::new(machine.wire_device()).exists()) {
+        let option = "CONFIG_SERIAL_8250_NR_UARTS of at least 2";
         return Err(format!("this kernel has no second serial port: it needs {option}"));
     }
     raise_descriptors().map_err(|error| format!("raising the limit of descriptors: {error}"))?;

@@ -41,6 +41,15 @@ impl Machine {
             Machine::Arm => "arm64",
         }
     }
+
+    /// The guest's end of the wire.
+    pub fn wire_device(self) -> &'static str {
+        match self {
+            Machine::X86 => "/dev/ttyS1",
+            // QEMU's board has one serial port, the console. The wire's is on PCI, and the first of its driver.
+            Machine::Arm => "/dev/ttyS0",
+        }
+    }
 }
 
 /// Why a file is no kernel that can be booted.
@@ -95,9 +104,24 @@ fn recognised(bytes: &[u8]) -> Result<(Machine, String), KernelFault> {
         return x86(bytes).map(|release| (Machine::X86, release));
     }
     if bytes.get(56..60) == Some(b"ARM\x64") {
-        return Ok((Machine::Arm, String::new()));
+        return Ok((Machine::Arm, arm_release(bytes)));
     }
     Err(KernelFault::Foreign)
+}
+
+/// The release in the banner of an arm64 image, whose header has none.
+fn arm_release(bytes: &[u8]) -> String {
+    const BANNER: &[u8] = b"Linux version ";
+    let starts = bytes.windows(BANNER.len()).enumerate().filter(|(_, text)| *text == BANNER);
+    let mut releases = starts.map(|(start, _)| release(&bytes[start + BANNER.len()..]));
+    // The banner's format string has no release.
+    releases.find(|release| release.starts_with(|c: char| c.is_ascii_digit())).unwrap_or_default()
+}
+
+/// What `text` has up to its first space.
+fn release(text: &[u8]) -> String {
+    let release = text.split(|byte| matches!(byte, 0 | b' ')).next().unwrap_or_default();
+    printable::one_line(&String::from_utf8_lossy(&release[..release.len().min(100)]))
 }
 
 /// The release in the header of an x86 image, which has all that it claims.
@@ -119,9 +143,7 @@ fn x86(bytes: &[u8]) -> Result<String, KernelFault> {
         return Err(KernelFault::Narrow);
     }
     let at = word(0x20e) as usize + 0x200;
-    let text = bytes.get(at..).unwrap_or_default();
-    let release = text.split(|byte| matches!(byte, 0 | b' ')).next().unwrap_or_default();
-    Ok(printable::one_line(&String::from_utf8_lossy(&release[..release.len().min(100)])))
+    Ok(release(bytes.get(at..).unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -145,6 +167,8 @@ mod tests {
         let mut arm = vec![0; 64];
         arm[56..60].copy_from_slice(b"ARM\x64");
         assert_eq!(recognised(&arm), Ok((Machine::Arm, String::new())));
+        arm.extend(b"Linux version %s (%s)\0Linux version 6.1.0-arm (a@b) #1");
+        assert_eq!(recognised(&arm), Ok((Machine::Arm, "6.1.0-arm".into())));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::kernel::{Kernel, Machine};
 use crate::xen::Xen;
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What runs the guest's instructions.
@@ -87,7 +87,12 @@ impl Hardware {
             // Xen looks for an HPET's interrupts that an emulated one does not give in time.
             Machine::X86 if self.xen.is_some() => "q35,hpet=off",
             Machine::X86 => "pc",
-            Machine::Arm => "virt",
+            // Its usual interrupt controller serves eight CPUs at most.
+            Machine::Arm => "virt,gic-version=max",
+        };
+        let wire_port = match self.kernel.machine {
+            Machine::X86 => ["-serial", "chardev:wire"],
+            Machine::Arm => ["-device", "pci-serial,chardev=wire"],
         };
         let (cpus, memory) = (self.cpus.to_string(), format!("{}M", self.memory_mib));
         let console = format!("file,id=console,path={CONSOLE}");
@@ -120,8 +125,8 @@ impl Hardware {
             "chardev:console",
             "-chardev",
             &wire,
-            "-serial",
-            "chardev:wire",
+            wire_port[0],
+            wire_port[1],
             "-chardev",
             &monitor,
             "-mon",
@@ -137,7 +142,7 @@ impl Hardware {
             Some(xen) => (&xen.image, self.modules(initramfs)),
             None => (&self.kernel.path, initramfs.into()),
         };
-        words.extend([image.into(), "-initrd".into(), modules]);
+        words.extend([absolute(image).into(), "-initrd".into(), modules]);
         words
     }
 
@@ -153,14 +158,17 @@ impl Hardware {
     /// The modules that QEMU hands to Xen: the kernel with its command line, and the root. A comma parts them, and two are a
     /// comma.
     fn modules(&self, initramfs: &Path) -> OsString {
-        // QEMU runs in a directory of its own.
-        let path =
-            std::path::absolute(&self.kernel.path).unwrap_or_else(|_| self.kernel.path.clone());
+        let path = absolute(&self.kernel.path);
         let kernel = path.to_string_lossy();
         let kernel = format!("{kernel} {}", self.command_line()).replace(',', ",,");
         let root = initramfs.to_string_lossy().replace(',', ",,");
         format!("{kernel},{root}").into()
     }
+}
+
+/// The same file from QEMU's own directory.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 pub(crate) fn program(machine: Machine) -> &'static str {
@@ -179,4 +187,39 @@ pub fn qemu_version(machine: Machine) -> io::Result<String> {
     let text = String::from_utf8_lossy(&out.stdout);
     let word = text.split_whitespace().skip_while(|word| *word != "version").nth(1);
     Ok(printable::one_line(word.unwrap_or("unknown")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(machine: Machine) -> Vec<String> {
+        let hardware = Hardware {
+            kernel: Kernel { path: "arch/Image".into(), machine, release: String::new() },
+            cpus: 2,
+            memory_mib: 512,
+            cpu: "max".to_owned(),
+            append: String::new(),
+            accelerator: Accelerator::Tcg,
+            xen: None,
+        };
+        let words = hardware.words(Path::new("/tmp/root"));
+        words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_kernel_is_found_from_the_directory_of_qemu() {
+        let words = words(Machine::X86);
+        let kernel = words.iter().position(|word| word == "-kernel").unwrap() + 1;
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(words[kernel], here.join("arch/Image").to_string_lossy());
+    }
+
+    /// QEMU gives a second serial port of this board to the secure world only.
+    #[test]
+    fn arm64_has_one_serial_port_on_its_board() {
+        let words = words(Machine::Arm);
+        let serial = words.iter().filter(|word| *word == "-serial").count();
+        assert_eq!((serial, words.contains(&"pci-serial,chardev=wire".to_owned())), (1, true));
+    }
 }

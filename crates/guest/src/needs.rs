@@ -20,7 +20,7 @@ const fn need(option: &'static str, purpose: &'static str, machine: Option<Machi
     Need { option, purpose, machine }
 }
 
-const NEEDS: [Need; 11] = [
+const NEEDS: [Need; 13] = [
     need("CONFIG_64BIT", "knee is a 64-bit program", None),
     need("CONFIG_BINFMT_ELF", "knee is an ELF file", None),
     need("CONFIG_BLK_DEV_INITRD", "its root is an initramfs", None),
@@ -31,7 +31,9 @@ const NEEDS: [Need; 11] = [
     need("CONFIG_SERIAL_8250_CONSOLE", "its console", Some(Machine::X86)),
     need("CONFIG_SERIAL_8250", "its serial ports", Some(Machine::X86)),
     need("CONFIG_SERIAL_AMBA_PL011_CONSOLE", "its console", Some(Machine::Arm)),
-    need("CONFIG_SERIAL_AMBA_PL011", "its serial ports", Some(Machine::Arm)),
+    need("CONFIG_SERIAL_AMBA_PL011", "its console", Some(Machine::Arm)),
+    need("CONFIG_SERIAL_8250_PCI", "its serial port on PCI", Some(Machine::Arm)),
+    need("CONFIG_PCI_HOST_GENERIC", "its serial port on PCI", Some(Machine::Arm)),
 ];
 
 impl Kernel {

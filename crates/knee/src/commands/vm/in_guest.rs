@@ -6,7 +6,7 @@ use crate::commands::run;
 use crate::exit::Trouble;
 use ::record::{Cell, CellKey, ProfiledCell, Run, RunWriter};
 use engine::{RunProgress, Settings, Stop, Watch};
-use guest::{FromGuest, Job, ToGuest, WIRE_DEVICES, WireWriter, receive, send};
+use guest::{FromGuest, Job, Machine, ToGuest, WireWriter, receive, send};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use rustix::time::{ClockId, Timespec, clock_settime};
@@ -35,9 +35,9 @@ pub fn main() -> io::Result<()> {
 
 /// The guest's end of the wire, which passes every byte as it is.
 fn wire() -> io::Result<File> {
-    let opened = |path: &&str| open(*path, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).ok();
-    let port = WIRE_DEVICES.iter().find_map(opened);
-    let port = port.ok_or_else(|| io::Error::other("the second serial port can't be opened"))?;
+    let path = Machine::here().ok_or(io::ErrorKind::Unsupported)?.wire_device();
+    let port = open(path, OFlags::RDWR | OFlags::NOCTTY, Mode::empty())
+        .map_err(|errno| io::Error::other(format!("{path}: {errno}")))?;
     let mut terminal = tcgetattr(&port)?;
     terminal.make_raw();
     tcsetattr(&port, OptionalActions::Now, &terminal)?;

@@ -5,6 +5,7 @@ mod common;
 use common::guests::{KERNEL, cache, can_boot};
 use common::{Came, Knee, alone, came};
 use fixtures::{cell, host, run, workload};
+use record::{Archive, SqliteArchive};
 use std::fs;
 use std::process::Command;
 
@@ -79,6 +80,39 @@ fn a_commit_whose_kernel_does_not_boot_is_skipped() {
     let (first_bad, came) = bisected(&knee, &["pti=off", "pti=off", BROKEN, "pti=off", SLOW]);
     assert_eq!(first_bad, Some(4), "{came:?}");
     assert!(came.err.contains("knee: can't tell: "), "{}", came.err);
+}
+
+/// Its epoll takes five descriptors, so that a cell of ten fails in each boot.
+const NARROW: &str = "sysctl.fs.epoll.max_user_watches=5";
+
+/// A failure alone is no verdict: a guest on a busy host may lose its timers.
+#[test]
+fn cells_that_fail_make_a_kernel_bad_in_a_second_boot() {
+    if !can_boot() {
+        return;
+    }
+    let knee = Knee::new();
+    let kernels = ["--kernel", KERNEL, "--append", NARROW, "--against", KERNEL];
+    let measured = [
+        "run",
+        "poll",
+        "--subjects",
+        "epoll-level",
+        "--points",
+        "10",
+        "--rounds",
+        "2",
+        "--time",
+        "5ms",
+    ];
+    let words = ["vm", "--accel", "tcg"];
+    let words = [&words[..], &kernels, &["--against-append", "", "--"], &measured].concat();
+    let came = came(knee.command(&words).env("XDG_CACHE_HOME", cache()));
+    assert_eq!(came.code, Some(1), "{came:?}");
+    assert!(came.err.contains("a second boot has to confirm that"), "{}", came.err);
+    assert!(came.err.contains("fail, which the base measured, in two boots"), "{}", came.err);
+    let archive = SqliteArchive::open_read_only(knee.record()).unwrap();
+    assert_eq!(archive.runs().unwrap().len(), 4, "each boot is a run: {came:?}");
 }
 
 /// Keeps a run that says it was measured so.

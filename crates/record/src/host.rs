@@ -124,6 +124,8 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("memory.total", "", &[]),
     fact("memory.available", "", &[Fleeting]),
     fact("limit.", "", &[]),
+    // The kernel derives it from the memory that is free when it boots: it is another at each boot.
+    fact("sysctl.fs.file-max", "", &[]),
     fact("sysctl.", "", &[Cause]),
     fact("clock.", "", &[]),
     fact("simulated", "", &[]),
@@ -427,6 +429,17 @@ pub(crate) mod tests {
             assert_eq!(HostFact::find(&key).unwrap().0, rank, "{key}");
         }
         assert_eq!(HostFact::find("loads"), None);
+    }
+
+    #[test]
+    fn a_limit_that_the_kernel_derives_at_each_boot_is_no_cause() {
+        let boot = |files| host(&[("sysctl.fs.file-max", files), ("sysctl.vm.swappiness", files)]);
+        let keys: Vec<String> = boot("89439")
+            .differing(&boot("89466"), Cause)
+            .iter()
+            .map(|difference| difference.key.to_owned())
+            .collect();
+        assert_eq!(keys, ["sysctl.vm.swappiness"]);
     }
 
     #[test]

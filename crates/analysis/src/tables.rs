@@ -404,9 +404,7 @@ impl Context<'_> {
                 budget_interval(figure.summary.median.value, &figure.replicates);
         }
         (figure.summary.user_ns, figure.summary.system_ns) = cpu_per_operation(samples);
-        if !self.workload.trajectory {
-            figure.by_round = samples.medians();
-        }
+        figure.by_round = samples.medians();
         Some(figure)
     }
 

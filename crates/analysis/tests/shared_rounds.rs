@@ -34,6 +34,8 @@ struct Noise {
     slow_points: f64,
     /// How much less the second series has of what is common to both.
     less: f64,
+    /// A standard deviation of each round of each series, for all points: as in a trajectory.
+    series_round: f64,
 }
 
 /// The medians of each round, by series and point.
@@ -45,15 +47,18 @@ fn draw(noise: Noise, rounds: usize, lead: f64, random: &mut Rng) -> [[Series; 2
     let common: Vec<f64> = (0..rounds)
         .map(|_| noise.round * normal(random) + slow(noise.slow_rounds, random))
         .collect();
+    let apart: Vec<[f64; 2]> =
+        (0..rounds).map(|_| [0, 1].map(|_| noise.series_round * normal(random))).collect();
     let mut medians: Medians = [Vec::new(), Vec::new()];
     let mut resampled = [Vec::new(), Vec::new()];
     for _ in POINTS {
         let mut samples: [Vec<Vec<f64>>; 2] = [Vec::new(), Vec::new()];
-        for disturbance in &common {
+        for (disturbance, apart) in common.iter().zip(&apart) {
             let common = disturbance + slow(noise.slow_points, random);
             for (side, (share, factor)) in [(1.0, 1.0), (1.0 - noise.less, lead)].iter().enumerate()
             {
-                let cell = noise.cell * normal(random) + slow(noise.slow_cells, random);
+                let cell =
+                    apart[side] + noise.cell * normal(random) + slow(noise.slow_cells, random);
                 let level = 100.0 * factor * (share * common + cell).exp();
                 let sample = |_| level * (0.05 * normal(random)).exp();
                 samples[side].push((0..SAMPLES).map(sample).collect());
@@ -157,23 +162,25 @@ fn rounds_in_pairs_find_more_leads_and_no_false_ones() {
     let both =
         Noise { cell: 0.02, slow_cells: 0.1, round: 0.03, slow_rounds: 0.2, ..Noise::default() };
     let uneven = Noise { round: 0.1, less: 0.5, ..shared };
-    let kinds: [(&str, Noise, [[u64; 2]; 3]); 8] = [
+    let kinds: [(&str, Noise, [[u64; 2]; 3]); 10] = [
         ("each cell 3 %", own, [[0, 10], [3, 25], [10, 25]]),
         ("each cell 3 %, 30 % of the cells slow", slow_cells, [[0, 0]; 3]),
-        ("each cell 3 %, the round 3 %", Noise { round: 0.03, ..own }, [[0, 5], [0, 20], [8, 25]]),
+        ("each cell 3 %, the round 3 %", Noise { round: 0.03, ..own }, [[0, 0], [0, 20], [8, 25]]),
         (
             "each cell 1 %, the round 10 %",
             Noise { round: 0.1, ..shared },
-            [[2, 18], [25, 22], [120, 25]],
+            [[0, 0], [25, 22], [120, 25]],
         ),
-        ("each cell 1 %, 30 % of the rounds slow", slow_rounds, [[1, 18], [20, 22], [120, 25]]),
+        ("each cell 1 %, 30 % of the rounds slow", slow_rounds, [[0, 0], [20, 22], [120, 25]]),
         (
             "each cell 1 %, 30 % of each point's rounds slow",
             slow_points,
-            [[1, 8], [20, 20], [120, 25]],
+            [[0, 0], [20, 20], [120, 25]],
         ),
         ("both", both, [[0, 0], [0, 0], [0, 15]]),
         ("the round 10 %, half of it for the second", uneven, [[0, 0]; 3]),
+        ("each round of each series 3 %", Noise { series_round: 0.03, ..shared }, [[0, 0]; 3]),
+        ("each round of each series 10 %", Noise { series_round: 0.1, ..shared }, [[0, 0]; 3]),
     ];
     let mut failures = Vec::new();
     for (name, noise, all_min) in kinds {
@@ -188,11 +195,18 @@ fn rounds_in_pairs_find_more_leads_and_no_false_ones() {
                  {coverage:.1?} %"
             );
             println!("{line}");
-            // Two more at most: 1 in 200, and what 100 comparisons may differ by.
+            // Where points err together, a series without rounds finds false leaders and true ones alike.
+            let err_together = noise.less > 0.0 || noise.series_round > 0.0;
+            let (false_max, leaders_min) = if err_together {
+                (5, leaders_min)
+            } else {
+                // Two more at most: 1 in 200, and what 100 comparisons may differ by.
+                (false_leaders[0] + 2, leaders[0].max(leaders_min))
+            };
             let is_right = false_leads[1] <= false_leads[0] + 2
-                && false_leaders[1] <= false_leaders[0] + 2
+                && false_leaders[1] <= false_max
                 && leads[1] + 2 >= leads[0].max(leads_min)
-                && leaders[1] + 2 >= leaders[0].max(leaders_min)
+                && leaders[1] + 2 >= leaders_min
                 && coverage[1] >= 94.5;
             if !is_right {
                 failures.push(line);

@@ -30,6 +30,7 @@ use crate::stats::student;
 use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate};
 use evidence::{Change, Stretch, without_blips};
 use point_pair::{PointPair, errors_added, shift, usual_error};
+use shared_rounds::RoundEffects;
 
 /// How `first` and `second` compare along the axis.
 pub fn compare_series(first: &Series, second: &Series) -> ComparisonOutcome {
@@ -43,6 +44,8 @@ pub struct Comparison<'a> {
     pairs: Vec<PointPair<'a>>,
     /// See [`shift`].
     shift: f64,
+    /// The correlation of the errors of two points.
+    correlation: f64,
     /// The leader of each part of the axis.
     stretches: Vec<Stretch>,
 }
@@ -55,7 +58,9 @@ impl<'a> Comparison<'a> {
             let same = second.figures.binary_search_by_key(&figure.point, |second| second.point);
             pairs.extend(same.ok().map(|index| PointPair::new(figure, &second.figures[index])));
         }
-        if shared_rounds::disturb_both(pairs.iter().map(|pair| pair.figures)) {
+        let effects = RoundEffects::new(pairs.iter().map(|pair| pair.figures));
+        let correlation = effects.between_points();
+        if effects.disturb_both() {
             pairs.iter_mut().for_each(PointPair::pair_rounds);
         }
         // Points of one kind have one usual error.
@@ -71,12 +76,12 @@ impl<'a> Comparison<'a> {
             pair.error = pair.error.max(usual[kind(pair)]);
             pair.clear = pair.is_clear(added);
         }
-        let (stretches, blips) = without_blips(&pairs, evidence::stretches(&pairs));
+        let (stretches, blips) = without_blips(&pairs, evidence::stretches(&pairs, correlation));
         // Neither series leads there by the evidence of all points, so neither is marked.
         for blip in blips {
             pairs[blip].clear = false;
         }
-        Self { first, second, pairs, shift, stretches }
+        Self { first, second, pairs, shift, correlation, stretches }
     }
 
     /// The first series.
@@ -139,6 +144,7 @@ impl<'a> Comparison<'a> {
         let leads: Vec<f64> = self.pairs.iter().map(|pair| sign * pair.judged_lead()).collect();
         let mean = mean(&leads);
         let own = self.pairs.iter().map(|pair| pair.error.powi(2)).sum::<f64>().sqrt() / count;
+        let own = own * (1.0 + (count - 1.0) * self.correlation).sqrt();
         let scatter = deviation(&leads) / (count - 1.0).sqrt();
         let half = student::quantile_95(self.pairs.len() - 1) * own.max(scatter);
         let [value, low, high] = [mean, mean - half, mean + half].map(f64::exp);

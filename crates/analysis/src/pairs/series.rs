@@ -80,8 +80,7 @@ impl Series {
     }
 
     /// The same series with the median of each round at each point, by the round's number. A comparison
-    /// needs them to subtract what a round does to both series. Not for a trajectory: all its points come from
-    /// one cell a round, so they share noise that the second series has no part in.
+    /// needs them to know what a round does to both series, and to all points.
     #[must_use]
     pub fn with_rounds(mut self, medians: impl Fn(u64) -> BTreeMap<u32, f64>) -> Self {
         let sign = if self.lower_is_better { -1.0 } else { 1.0 };

@@ -25,6 +25,9 @@ pub const ROUNDS_APART_MIN: u32 = 5;
 pub const FEW_ROUNDS: u32 = 5;
 /// With fewer rounds it is not judged whether they disturb two series alike.
 pub const SHARED_ROUNDS_MIN: usize = 3;
+/// A point with fewer rounds is not judged by pairs. Source: simulated, `tests/shared_rounds.rs`: with three there
+/// are twice as many false leads where slow cells and slow rounds are mixed.
+pub const PAIRED_ROUNDS_MIN: usize = 4;
 /// Standard errors by which the correlation of two series' rounds, over all points, is above zero before their
 /// rounds are paired. Source: simulated, `tests/shared_rounds.rs`.
 pub const SHARED_ROUNDS_ERRORS: f64 = 3.0;

@@ -35,12 +35,15 @@ impl Stretch {
 }
 
 /// The clear stretches of changing leaders.
-pub(super) fn stretches(pairs: &[PointPair<'_>]) -> Vec<Stretch> {
-    if ends(pairs, 1.0, false).is_empty() {
+///
+/// `correlation` is that of the errors of two points.
+pub(super) fn stretches(pairs: &[PointPair<'_>], correlation: f64) -> Vec<Stretch> {
+    let ends = |asked, from_the_end| ends(pairs, asked, correlation, from_the_end);
+    if ends(1.0, false).is_empty() {
         return Vec::new();
     }
-    let forward = ends(pairs, OPPONENT_SHARE, false);
-    let mut backward = ends(pairs, OPPONENT_SHARE, true);
+    let forward = ends(OPPONENT_SHARE, false);
+    let mut backward = ends(OPPONENT_SHARE, true);
     backward.reverse();
     // The stretches from either end have the same leaders, except in the rare case of two stretches that
     // overlap: then the start of each is left open.
@@ -56,7 +59,12 @@ pub(super) fn stretches(pairs: &[PointPair<'_>]) -> Vec<Stretch> {
 
 /// The ends of the shortest clear stretches of alternating leaders, in the order of the points or from the
 /// last to the first.
-fn ends(pairs: &[PointPair<'_>], asked: f64, from_the_end: bool) -> Vec<(bool, usize)> {
+fn ends(
+    pairs: &[PointPair<'_>],
+    asked: f64,
+    correlation: f64,
+    from_the_end: bool,
+) -> Vec<(bool, usize)> {
     let count = pairs.len();
     let index = |position: usize| if from_the_end { count - 1 - position } else { position };
     let mut ends: Vec<(bool, usize)> = Vec::new();
@@ -65,7 +73,7 @@ fn ends(pairs: &[PointPair<'_>], asked: f64, from_the_end: bool) -> Vec<(bool, u
         let mut sum = Sum::default();
         for position in (start..=end).rev() {
             sum.add(&pairs[index(position)]);
-            let leader = sum.leader(asked, count);
+            let leader = sum.leader(asked, correlation, count);
             if let Some(first_leads) = leader
                 && ends.last().is_none_or(|last| last.0 != first_leads)
             {
@@ -104,12 +112,15 @@ impl Sum {
     }
 
     /// Whether the first series leads over all of it, if that is clear, among `count` points.
-    fn leader(&self, asked: f64, count: usize) -> Option<bool> {
+    fn leader(&self, asked: f64, correlation: f64, count: usize) -> Option<bool> {
         if self.points == 1 {
             return self.clear;
         }
-        let asked =
-            asked * (1.0 + errors_added(count) / STRENGTH_ERRORS) * (self.points as f64).sqrt();
+        let points = self.points as f64;
+        // The standard deviation of the sum of so many strengths. No sum exceeds that of the largest shares.
+        let deviation = (points * (1.0 + (points - 1.0) * correlation)).sqrt();
+        let deviation = deviation.min(points.sqrt().max(POINT_SHARE_MAX * points));
+        let asked = asked * (1.0 + errors_added(count) / STRENGTH_ERRORS) * deviation;
         let first_leads = self.strengths > 0.0;
         let lead = self.leads / self.weights * if first_leads { 1.0 } else { -1.0 };
         // The error of single figures is unknown, so they can't be pooled.
@@ -368,7 +379,7 @@ mod tests {
         let second =
             singles("other", &[(1, 1.0), (2, 1.0), (3, 5.0), (4, 4.0), (5, 1.0), (6, 1.0)]);
         let comparison = Comparison::new(&first, &second);
-        let stretches = super::stretches(&comparison.pairs);
+        let stretches = super::stretches(&comparison.pairs, 0.0);
         assert_eq!(stretches.len(), 3);
         assert_eq!(best_changes(&comparison.pairs, &stretches), [1, 3]);
         let changes = super::changes(&comparison.pairs, &stretches);

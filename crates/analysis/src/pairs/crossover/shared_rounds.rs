@@ -7,7 +7,9 @@
 
 use crate::compare::thresholds::REPLICATES;
 use crate::pairs::series::LogFigure;
-use crate::pairs::thresholds::{LEFT_BY_ROUNDS_MAX, SHARED_ROUNDS_ERRORS, SHARED_ROUNDS_MIN};
+use crate::pairs::thresholds::{
+    LEFT_BY_ROUNDS_MAX, PAIRED_ROUNDS_MIN, SHARED_ROUNDS_ERRORS, SHARED_ROUNDS_MIN,
+};
 use crate::stats::bootstrap::{drawn_from, few_rounds_factor};
 use crate::stats::moments::{mean, sample_deviation, squares_about};
 use crate::stats::quantiles::median_of;
@@ -30,6 +32,9 @@ impl RoundLead {
         let mut differences: Vec<f64> =
             same_rounds(first, second)?.map(|(_, [a, b])| a - b).collect();
         let rounds = differences.len();
+        if rounds < PAIRED_ROUNDS_MIN {
+            return None;
+        }
         let mut random = Rng::with_seed(first.point);
         let draw = |_| median_of(&mut drawn_from(&differences, Some(&mut random)));
         let medians: Vec<f64> = (0..REPLICATES).filter_map(draw).collect();
@@ -50,30 +55,58 @@ fn same_rounds<'a>(
     (same && enough).then(|| a.iter().zip(b).map(|(a, b)| (a.0, [a.1, b.1])))
 }
 
-/// Whether rounds disturb both series alike, which takes two tests over all points. First, the correlation of
-/// the two at each point is positive by more than chance: without a common cause it has a variance of
-/// 1 / (R - 1) for R rounds. Second, the differences have nothing left that all points of a round share: else
-/// rounds disturb one series more, and the errors of neighbouring points are not independent.
-pub(super) fn disturb_both<'a>(points: impl Iterator<Item = [&'a LogFigure; 2]>) -> bool {
-    let (mut correlations, mut count) = (0.0, 0.0_f64);
-    let (mut left, mut squares) = (BTreeMap::<u32, f64>::new(), 0.0);
-    for [first, second] in points {
-        let Some(rounds) = same_rounds(first, second) else { continue };
-        let (numbers, worths): (Vec<u32>, Vec<[f64; 2]>) = rounds.unzip();
-        let [a, b] = [0, 1].map(|side| centered(worths.iter().map(|worths| worths[side])));
-        let product: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
-        let scale = (squares_about(0.0, &a) * squares_about(0.0, &b)).sqrt();
-        if scale > 0.0 {
-            correlations += ((numbers.len() - 1) as f64).sqrt() * product / scale;
-            count += 1.0;
+/// What rounds do to two series, over all points.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct RoundEffects {
+    /// The sum of the correlations of the two at each point, in standard errors. Without a common cause a
+    /// correlation has a variance of 1 / (R - 1) for R rounds.
+    correlation: f64,
+    /// The variance of what a round's differences add up to over all points, in what it is where points
+    /// are independent.
+    left_over: f64,
+    points: usize,
+}
+
+impl RoundEffects {
+    pub(super) fn new<'a>(points: impl Iterator<Item = [&'a LogFigure; 2]>) -> Self {
+        let mut effects = Self::default();
+        let (mut sums, mut squares) = (BTreeMap::<u32, f64>::new(), 0.0);
+        for [first, second] in points {
+            let Some(rounds) = same_rounds(first, second) else { continue };
+            let (numbers, worths): (Vec<u32>, Vec<[f64; 2]>) = rounds.unzip();
+            let [a, b] = [0, 1].map(|side| centered(worths.iter().map(|worths| worths[side])));
+            let product: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+            let scale = (squares_about(0.0, &a) * squares_about(0.0, &b)).sqrt();
+            if scale <= 0.0 {
+                continue;
+            }
+            effects.points += 1;
+            effects.correlation += ((numbers.len() - 1) as f64).sqrt() * product / scale;
+            for (number, (a, b)) in numbers.into_iter().zip(a.iter().zip(&b)) {
+                *sums.entry(number).or_default() += a - b;
+                squares += (a - b).powi(2);
+            }
         }
-        for (number, (a, b)) in numbers.into_iter().zip(a.iter().zip(&b)) {
-            *left.entry(number).or_default() += a - b;
-            squares += (a - b).powi(2);
+        effects.correlation /= (effects.points.max(1) as f64).sqrt();
+        if squares > 0.0 {
+            effects.left_over = sums.values().map(|sum| sum.powi(2)).sum::<f64>() / squares;
         }
+        effects
     }
-    let left: f64 = left.values().map(|sum| sum.powi(2)).sum();
-    correlations > SHARED_ROUNDS_ERRORS * count.sqrt() && left <= LEFT_BY_ROUNDS_MAX * squares
+
+    /// Whether rounds disturb both series alike: they are correlated by more than chance, and their differences
+    /// have nothing left that all points of a round share.
+    pub(super) fn disturb_both(&self) -> bool {
+        self.correlation > SHARED_ROUNDS_ERRORS && self.left_over <= LEFT_BY_ROUNDS_MAX
+    }
+
+    /// The correlation of the errors of two points' leads: zero unless rounds disturb one of the series more.
+    pub(super) fn between_points(&self) -> f64 {
+        if self.left_over <= LEFT_BY_ROUNDS_MAX || self.points < 2 {
+            return 0.0;
+        }
+        ((self.left_over - 1.0) / (self.points - 1) as f64).min(1.0)
+    }
 }
 
 fn centered(figures: impl Iterator<Item = f64>) -> Vec<f64> {
@@ -105,8 +138,12 @@ mod tests {
         })
     }
 
+    fn effects(first: &Series, second: &Series) -> RoundEffects {
+        RoundEffects::new(first.figures.iter().zip(&second.figures).map(|(a, b)| [a, b]))
+    }
+
     fn disturbed(first: &Series, second: &Series) -> bool {
-        disturb_both(first.figures.iter().zip(&second.figures).map(|(a, b)| [a, b]))
+        effects(first, second).disturb_both()
     }
 
     const LEVELS: [f64; 5] = [0.0, 0.2, -0.1, 0.1, 0.3];
@@ -119,6 +156,14 @@ mod tests {
         assert!(!disturbed(&first, &series([0.0; 5], 2)), "the first alone");
         assert!(!disturbed(&first, &series(LEVELS.map(|level| -level), 2)), "in opposite ways");
         assert!(!disturbed(&first, &series(LEVELS.map(|level| level / 2.0), 2)), "the first more");
+    }
+
+    #[test]
+    fn points_err_together_where_rounds_disturb_one_series_more() {
+        let first = series(LEVELS, 1);
+        let apart = effects(&first, &series([0.0; 5], 2)).between_points();
+        assert!((0.9..=1.0).contains(&apart), "{apart}");
+        assert_eq!(effects(&first, &series(LEVELS, 2)).between_points().to_bits(), 0);
     }
 
     #[test]

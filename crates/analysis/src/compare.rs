@@ -66,7 +66,7 @@ pub use several::{Best, Several, compare_several};
 pub use slowdown::{Bound, Slowdown, slowdowns};
 
 use crate::Table;
-use crate::compare::thresholds::RUN_ERROR;
+use crate::compare::thresholds::{RUN_ERROR, TAIL_HALF_WIDTHS};
 use crate::tables::tables_where;
 use effects::Arrangement;
 use judge::Family;
@@ -124,16 +124,20 @@ fn compare_with<'a>(
     let sources = [base, new].map(|run| cache.tables(run, &workloads, terms));
     let arrangement = Arrangement::new(base, new);
     let common = comparable::common_tables(&sources[0], &sources[1], &mut left_out);
-    let pairs: Vec<TablePair<'_>> =
+    let mut pairs: Vec<TablePair<'_>> =
         common.iter().map(|tables| TablePair::new(base, new, *tables, arrangement)).collect();
     left_out.extend(pairs.iter().flat_map(TablePair::left_out));
     let family = family(&pairs, terms, arrangement, comparisons);
+    allow_for_tails(&mut pairs, family);
     let judged = pairs.iter().filter(|pair| !pair.rows.is_empty());
     let tables: Vec<ComparedTable> = judged.map(|pair| pair.judged(family)).collect();
+    let of_rounds = pairs.iter().filter(|pair| !pair.is_tail());
     let judged_effects =
-        pairs.iter().flat_map(|pair| pair.rows.iter().map(|row| (&row.effects, pair.usual)));
+        of_rounds.flat_map(|pair| pair.rows.iter().map(|row| (&row.effects, pair.usual)));
     let wanted = terms.fail_above.unwrap_or(terms.margin);
-    let sensitivity = sensitivity::sensitivity(&tables, judged_effects, family, wanted);
+    let is_of_rounds = |table: &&ComparedTable| table.metric.role().whole_share().is_none();
+    let tables_of_rounds: Vec<&ComparedTable> = tables.iter().filter(is_of_rounds).collect();
+    let sensitivity = sensitivity::sensitivity(&tables_of_rounds, judged_effects, family, wanted);
     let rivals = |name: &str| {
         let workload = new.plan.workloads.iter().find(|workload| workload.name == name);
         workload.map(|workload| workload.compared_pairs.clone()).unwrap_or_default()
@@ -162,6 +166,23 @@ fn compare_with<'a>(
         changes,
         sources,
     })
+}
+
+/// Holds the tails of a load to what its headline shows of the machine: see [`thresholds::TAIL_HALF_WIDTHS`].
+fn allow_for_tails(pairs: &mut [TablePair<'_>], family: Family) {
+    let headlines: Vec<(&Table, f64)> = pairs
+        .iter()
+        .filter(|pair| pair.tables[0].headline)
+        .map(|pair| (pair.tables[0], pair.half_width(family)))
+        .collect();
+    for pair in pairs.iter_mut().filter(|pair| pair.is_tail()) {
+        let tail = pair.tables[0];
+        let is_of_same = |(table, _): &&(&Table, f64)| {
+            (&table.workload, &table.effective) == (&tail.workload, &tail.effective)
+        };
+        let width = headlines.iter().filter(is_of_same).map(|(_, width)| *width);
+        pair.usual.allow(TAIL_HALF_WIDTHS * width.fold(0.0, f64::max));
+    }
 }
 
 /// All ratios that are judged at once, those of the other `comparisons` too. The figures of a model have no error

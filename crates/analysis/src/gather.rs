@@ -7,9 +7,11 @@ pub mod thresholds;
 use crate::gather::cloud::Cloud;
 use crate::gather::positions::{around, cold, is_shown, positions};
 use crate::stats::quantiles::median_of;
+use crate::stats::whole_quantile::{Intervals, WholeQuantile};
+use crate::tables::distributions;
 use crate::{CutShort, Unfinished};
 use fastrand::Rng;
-use record::{Cell, CellKey, FailureReason, Metric, Outcome, Parameters, Run, Usage};
+use record::{Cell, CellKey, FailureReason, Metric, MetricInfo, Outcome, Parameters, Run, Usage};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -182,6 +184,26 @@ impl<'a> Gathered<'a> {
             let key = &cell.key;
             key.point == point && key.subject == subject && key.parameters == *parameters
         })
+    }
+
+    /// The quantile of all operations that `metric` is by its role, with replicates; none for any other metric, and where
+    /// too few rounds have histograms.
+    pub(crate) fn whole_quantile(
+        &self,
+        (subject, parameters): (&str, &Parameters),
+        metric: &MetricInfo,
+        point: u64,
+        (replicates, random): (usize, &mut Rng),
+    ) -> Option<WholeQuantile> {
+        let share = metric.role().whole_share()?;
+        self.series(subject, parameters, &metric.name)?.get(&point)?;
+        let first = |cell: &Cell| {
+            let mut kept = cell.metrics.iter().filter(|metric| !metric.histogram.is_empty());
+            kept.next().and_then(|metric| distributions::read(&metric.histogram))
+        };
+        let cells = self.cells_at(subject, parameters, point);
+        let histograms: Vec<_> = cells.filter_map(first).collect();
+        Intervals::new(&histograms, share)?.resampled(replicates, random)
     }
 
     /// Why cells of `subject` at `point` failed, in the order in which they ended.

@@ -10,6 +10,7 @@
 //! | `regression` | slopes: Theil and Sen's, least squares |
 //! | `poisson` | intervals of counts and of shares of them |
 //! | `random` | seeded draws |
+//! | `whole_quantile` | quantiles of all operations of a load, with CIs |
 
 pub mod bootstrap;
 pub mod moments;
@@ -19,6 +20,7 @@ pub mod random;
 pub mod regression;
 pub mod sign_test;
 pub mod student;
+pub(crate) mod whole_quantile;
 
 /// Half the width of a 95 % interval in standard errors, for normal noise of known size.
 pub const NORMAL_95: f64 = 1.96;

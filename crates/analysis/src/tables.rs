@@ -403,6 +403,13 @@ impl Context<'_> {
             figure.summary.median =
                 budget_interval(figure.summary.median.value, &figure.replicates);
         }
+        let draws = (REPLICATES, &mut self.random(subject, point));
+        let of_series = (subject, self.parameters);
+        if let Some(whole) = self.gathered.whole_quantile(of_series, self.metric, point, draws) {
+            figure.summary.median = whole.estimate();
+            figure.summary.rounds = whole.blocks as u32;
+            figure.replicates = whole.replicates;
+        }
         (figure.summary.user_ns, figure.summary.system_ns) = cpu_per_operation(samples);
         figure.by_round = samples.medians();
         Some(figure)

@@ -333,6 +333,21 @@ pub enum MetricRole {
     /// The longest wait of all.
     #[serde(rename = "longest-wait")]
     MaxWait,
+    /// The 99th percentile of all operations of a load: those of the first metric that keeps histograms, in all rounds.
+    WholeP99,
+    /// The 99.9th percentile, likewise.
+    WholeP999,
+}
+
+impl MetricRole {
+    /// The share of all operations that are at most the figure, where it is a quantile of all rounds together.
+    pub fn whole_share(self) -> Option<f64> {
+        match self {
+            Self::WholeP99 => Some(0.99),
+            Self::WholeP999 => Some(0.999),
+            _ => None,
+        }
+    }
 }
 
 /// What a workload is there for.

@@ -168,7 +168,11 @@ fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], arrangement: Arrang
 fn apart(base: &Levels, new: &Levels, mut random: Option<&mut Rng>) -> Drawn {
     let [base, new] = [base, new].map(|levels| {
         let rows: Vec<&Vec<Option<Level>>> = levels.rounds.values().collect();
-        of_rows(&drawn_from(&rows, random.as_deref_mut()), levels.lower_is_better)
+        let mut drawn = of_rows(&drawn_from(&rows, random.as_deref_mut()), levels.lower_is_better);
+        for (index, level) in levels.whole_levels(random.as_deref_mut()) {
+            drawn[index] = Some(level);
+        }
+        drawn
     });
     let both = base.iter().zip(&new);
     both.map(|(base, new)| Some(less(new.as_ref()?, base.as_ref()?))).collect()

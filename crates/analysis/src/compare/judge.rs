@@ -60,6 +60,11 @@ impl Usual {
 }
 
 impl Usual {
+    /// Allows for what no round of the table's series shows, as a logarithm.
+    pub(super) fn allow(&mut self, more: f64) {
+        self.drift += more;
+    }
+
     /// The usual error of a whole series.
     pub(super) fn error(self) -> f64 {
         self.whole[0]

@@ -1,8 +1,11 @@
 //! What a comparison rests on: the logarithms of what each round of a series was at each point.
 
-use crate::compare::thresholds::SAMPLES_EDGE;
+use crate::compare::thresholds::{REPLICATES, SAMPLES_EDGE};
 use crate::gather::{Gathered, Samples};
 use crate::stats::quantiles::{quantile, sorted};
+use crate::stats::random::generator;
+use crate::stats::whole_quantile::WholeQuantile;
+use fastrand::Rng;
 use record::{MetricInfo, Parameters};
 use std::collections::BTreeMap;
 
@@ -25,6 +28,8 @@ pub(super) struct Levels {
     /// At which of the points operations were timed one by one, in nanoseconds: what a reading of the clock
     /// costs was taken off each.
     pub(super) alone: Vec<bool>,
+    /// What it was at each of the points, where that is a quantile of all rounds together; empty for any other metric.
+    whole: Vec<Option<WholeQuantile>>,
 }
 
 impl Levels {
@@ -38,13 +43,19 @@ impl Levels {
     ) -> Self {
         let lower_is_better = metric.lower_is_better;
         let alone = vec![false; points.len()];
-        let mut levels = Self { lower_is_better, rounds: BTreeMap::new(), alone };
+        let whole = Vec::new();
+        let mut levels = Self { lower_is_better, rounds: BTreeMap::new(), alone, whole };
         let Some(series) = gathered.series(subject, parameters, &metric.name) else {
             return levels;
         };
         for (index, point) in points.iter().enumerate() {
             let Some(samples) = series.get(point) else { continue };
             levels.alone[index] = metric.unit == "ns" && one_by_one(samples);
+            let mut random = generator(*point, &[subject, &metric.name]);
+            let draws = (REPLICATES, &mut random);
+            let whole = gathered.whole_quantile((subject, parameters), metric, *point, draws);
+            levels.whole.resize(index, None);
+            levels.whole.push(whole);
             let here = of_point(samples, metric);
             for (round, level) in here.unwrap_or_default() {
                 let row = levels.rounds.entry(round).or_insert_with(|| vec![None; points.len()]);
@@ -56,7 +67,24 @@ impl Levels {
 
     /// How many rounds have something at the point of this index.
     pub(super) fn rounds_at(&self, index: usize) -> usize {
+        if let Some(Some(whole)) = self.whole.get(index) {
+            return whole.blocks;
+        }
         self.rounds.values().filter(|row| row[index].is_some()).count()
+    }
+
+    /// The levels of the quantiles of all rounds together, or of one replicate of each.
+    pub(super) fn whole_levels(
+        &self,
+        mut random: Option<&mut Rng>,
+    ) -> impl Iterator<Item = (usize, Level)> {
+        self.whole.iter().enumerate().filter_map(move |(index, whole)| {
+            let WholeQuantile { value, replicates, .. } = whole.as_ref()?;
+            let drawn = random.as_mut().map(|random| replicates[random.usize(..replicates.len())]);
+            // Of all operations there is no undisturbed part.
+            let level = drawn.unwrap_or(*value).ln();
+            Some((index, Level { middle: level, edge: level }))
+        })
     }
 
     /// How many rounds have something there in both runs.

@@ -7,10 +7,10 @@ use crate::compare::thresholds::{DETECTION_ERRORS, ROUNDS_MAX};
 use crate::stats::quantiles::median_of;
 use crate::stats::student::two_sided_quantile;
 
-/// The sensitivity of the judged `tables`, whose series differ by `effects` with the usual errors of their
+/// The sensitivity of these judged `tables`, whose series differ by `effects` with the usual errors of their
 /// tables, for a difference of `wanted`. `None` without a series.
 pub(super) fn sensitivity<'a>(
-    tables: &[ComparedTable],
+    tables: &[&ComparedTable],
     effects: impl Iterator<Item = (&'a Effects, Usual)>,
     family: Family,
     wanted: f64,

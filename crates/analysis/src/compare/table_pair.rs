@@ -147,6 +147,21 @@ impl<'a> TablePair<'a> {
         base.zip(new).is_some_and(|(base, new)| !series::outcomes(base, new).is_empty())
     }
 
+    /// Whether its figures are quantiles of all rounds together.
+    pub(super) fn is_tail(&self) -> bool {
+        self.tables[1].metric.role().whole_share().is_some()
+    }
+
+    /// Half the width of its widest interval, as a logarithm.
+    pub(super) fn half_width(&self, family: Family) -> f64 {
+        let lower_is_better = self.tables[1].metric.lower_is_better;
+        let overall = |row: &RowPair<'_>| {
+            let (overall, _) = ratios(&row.effects, self.usual, family, lower_is_better);
+            overall.map(|overall| 0.5 * (overall.ratio.high / overall.ratio.low).ln())
+        };
+        self.rows.iter().filter_map(overall).fold(0.0, f64::max)
+    }
+
     pub(super) fn judged(&self, family: Family) -> ComparedTable {
         let table = self.tables[1];
         ComparedTable {

@@ -41,7 +41,8 @@ pub fn unreadable(text: &str) -> bool {
     !text.is_empty() && read(text).is_none()
 }
 
-fn read(text: &str) -> Option<Histogram<u64>> {
+/// A histogram as a record keeps it; none where it can't be read.
+pub(crate) fn read(text: &str) -> Option<Histogram<u64>> {
     let bytes = STANDARD.decode(text).ok()?;
     Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
 }

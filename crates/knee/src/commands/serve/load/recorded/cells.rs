@@ -4,8 +4,8 @@ use super::super::point::Point;
 use super::super::together::{Rank, RankMeasured};
 use ::load::{Arrivals, IntervalOutcome, Plan, Quantiles, Shape};
 use ::record::{
-    Cell, CellKey, FailureReason, Metric, MetricInfo, Outcome, Parameters, SubjectInfo, Usage,
-    Value, WorkloadInfo, WorkloadRole,
+    Cell, CellKey, FailureReason, Metric, MetricInfo, MetricRole, Outcome, Parameters, SubjectInfo,
+    Usage, Value, WorkloadInfo, WorkloadRole,
 };
 use std::collections::BTreeMap;
 
@@ -164,8 +164,9 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
     let time = |name: &str, which: &str| {
         metric(name, &format!("reply, from {from} on, {which} of an interval"), "ns", true)
     };
-    let whole = |name: &str, which: &str| {
-        metric(name, &format!("reply, from {from} on, {which} of the whole load"), "ns", true)
+    let whole = |name: &str, which: &str, role: MetricRole| MetricInfo {
+        role: Some(role),
+        ..metric(name, &format!("reply, from {from} on, {which} of the whole load"), "ns", true)
     };
     let replies = metric("replies", "replies that ended in an interval", "replies/s", false);
     let mut all = vec![
@@ -173,9 +174,9 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
         time("p90", "the 90th percentile"),
         time("p99", "the 99th percentile"),
         time("p99.9", "the 99.9th percentile"),
-        whole("whole p99", "the 99th percentile"),
-        whole("whole p99.9", "the 99.9th percentile"),
-        whole("max", "the maximum"),
+        whole("whole p99", "the 99th percentile", MetricRole::WholeP99),
+        whole("whole p99.9", "the 99.9th percentile", MetricRole::WholeP999),
+        whole("max", "the maximum", MetricRole::Plain),
     ];
     let is_rate_given = matches!(plan.shape, Shape::Open(_));
     all.insert(if is_rate_given { all.len() } else { 0 }, replies);
@@ -239,10 +240,15 @@ fn whole_metrics(point: &Point) -> Vec<Metric> {
         ..Metric::default()
     };
     let mut all = vec![metric("generator busy", outcome.busy_share * 1e2)];
-    if latency.count > 0 {
-        all.push(metric("whole p99", latency.p99));
-        all.push(metric("whole p99.9", latency.p99_9));
-        all.push(metric("max", latency.max));
+    // With fewer requests a percentile is the maximum.
+    for (name, figure, count_min) in [
+        ("whole p99", latency.p99, 100),
+        ("whole p99.9", latency.p99_9, 1_000),
+        ("max", latency.max, 1),
+    ] {
+        if latency.count >= count_min {
+            all.push(metric(name, figure));
+        }
     }
     let cpu_ns = point.server.and_then(|server| server.cpu_ns_per_reply);
     all.extend(cpu_ns.map(|cpu_ns| metric("server cpu", cpu_ns)));

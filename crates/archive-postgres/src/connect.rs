@@ -203,7 +203,7 @@ fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, ServerFault> {
         }
     } else {
         for certificate in rustls_native_certs::load_native_certs().certs {
-            // One that can't be read vouches for nobody.
+            // One that can't be read vouches for no server.
             let _ = roots.add(certificate);
         }
     }

@@ -35,7 +35,7 @@ pub fn without_passwords(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     while let Some(from) = next_database(rest) {
         let (before, url) = rest.split_at(from);
-        let (url, after) = url.split_at(url.find(ends_database_url).unwrap_or(url.len()));
+        let (url, after) = url.split_at(database_url_length(url));
         clean += &without_user_info(before);
         clean += &database_without_passwords(url);
         rest = after;
@@ -114,15 +114,39 @@ fn ends_database_url(c: char) -> bool {
     c.is_whitespace() || c == '"' || c == '`'
 }
 
+/// How long the URL of a database is that `text` begins with. A blank ends it, but not one in a password.
+fn database_url_length(text: &str) -> usize {
+    let length = text.find(ends_database_url).unwrap_or(text.len());
+    let line = &text[..text.find('\n').unwrap_or(text.len())];
+    let authority = text[..length].find("://").map_or(0, |at| at + "://".len());
+    let Some(colon) = text[authority..length].find(':') else { return length };
+    let behind = &text[authority + colon + 1..length];
+    let port = &behind[..behind.find(['/', '?']).unwrap_or(behind.len())];
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    if length >= line.len() || text[authority..length].contains('@') || is_port {
+        return length;
+    }
+    match line[length..].find('@') {
+        Some(at) => {
+            let host = length + at;
+            host + text[host..].find(ends_database_url).unwrap_or(text.len() - host)
+        }
+        None => length,
+    }
+}
+
 /// Where the next user info after `start` begins and ends, its `@` excluded.
 fn user_info(text: &str, start: usize) -> Option<(usize, usize)> {
     let mut start = start;
     loop {
         let from = start + text[start..].find("://")? + 3;
         // PostgreSQL's clients take all before the last @ for user and password, slashes included.
-        let is_of_database = scheme_start(text, from - "://".len()).is_some();
-        let ends_authority = |c: char| ends_database_url(c) || !is_of_database && "/?#".contains(c);
-        let length = text[from..].find(ends_authority).unwrap_or(text.len() - from);
+        let length = if let Some(scheme) = scheme_start(text, from - "://".len()) {
+            database_url_length(&text[scheme..]) - (from - scheme)
+        } else {
+            let ends = |c: char| ends_database_url(c) || "/?#".contains(c);
+            text[from..].find(ends).unwrap_or(text.len() - from)
+        };
         match text[from..from + length].rfind('@') {
             Some(0) | None => start = from,
             Some(at) => return Some((from, from + at)),
@@ -155,6 +179,8 @@ mod tests {
             ("'postgres://h/d?password=***' 1", "'postgres://h/d?password=***' 1"),
             ("http://token@h/ postgres://me:secret@h/d", "http://***@h/ postgres://me@h/d"),
             ("http://token:x@h/", "http://***@h/"),
+            ("postgres://me:se cret@h/d: refused", "postgres://me@h/d: refused"),
+            ("postgres://h:5432/d is not me@h", "postgres://h:5432/d is not me@h"),
         ] {
             assert_eq!(without_passwords(text), clean);
             assert_eq!(without_passwords(clean), clean);
@@ -171,6 +197,13 @@ mod tests {
             let secret = format!("{password}SECRET{password}");
             let shown = database_without_passwords(&format!("postgres://{user}:{secret}@host{rest}"));
             prop_assert!(!shown.contains("SECRET"), "{}", shown);
+            // In a line with a blank in the password, digits look like a port, and an @ like the end of the password.
+            let is_plain = !secret.contains('@') && !secret.starts_with(|c: char| c.is_ascii_digit());
+            if is_plain || !secret.contains(' ') {
+                let line = format!("x 'postgres://{user}:{secret}@host{rest}' y");
+                prop_assert!(!without_passwords(&line).contains("SECRET"), "{}", line);
+                prop_assert!(!without_user_info(&line).contains("SECRET"), "{}", line);
+            }
             // One & of a password may look like that of a parameter.
             if !password.contains(['?', '&']) {
                 prop_assert_eq!(&shown, &format!("postgres://{user}@host{rest}"));

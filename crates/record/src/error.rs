@@ -68,7 +68,9 @@ pub enum Error {
         scheme: String,
     },
     /// It is a list of keywords, as PostgreSQL's own programs take it. It may have a password in it.
-    #[error("a database is named by a URL, postgres://USER@HOST:PORT/DATABASE, not by `host=…`")]
+    #[error(
+        "a database is named by a URL, postgres://USER@HOST:PORT/DATABASE, not by `host=…`; a file of such a name is ./NAME"
+    )]
     Keywords,
     /// It is a URL, where only a file will do.
     #[error(

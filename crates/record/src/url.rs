@@ -11,10 +11,15 @@ pub(crate) fn scheme(text: &str) -> Option<&str> {
 /// Keywords of PostgreSQL's programs for a database.
 const KEYWORDS: [&str; 7] = ["host", "hostaddr", "port", "dbname", "user", "password", "service"];
 
-/// Whether `text` is no path but `host=db.lab user=me`.
+/// Whether `text` is no path but `host=db.lab user=me`. What begins with `/` or `.` is a path.
 pub(crate) fn is_keywords(text: &str) -> bool {
-    let name = text.trim_start().split_once('=').map(|(name, _)| name.trim_end());
-    name.is_some_and(|name| KEYWORDS.contains(&name))
+    if text.starts_with(['/', '.']) {
+        return false;
+    }
+    // The word before each `=`.
+    let mut names =
+        text.match_indices('=').filter_map(|(at, _)| text[..at].split_whitespace().last());
+    names.any(|name| KEYWORDS.contains(&name))
 }
 
 #[cfg(test)]
@@ -23,10 +28,15 @@ mod tests {
 
     #[test]
     fn keywords_of_a_database_are_no_path() {
-        for text in ["host=db.lab dbname=perf", " password = secret", "dbname='a b'"] {
+        for text in [
+            "host=db.lab dbname=perf",
+            " password = secret",
+            "dbname='a b'",
+            "sslmode=require application_name=x password=secret",
+        ] {
             assert!(is_keywords(text), "{text}");
         }
-        for path in ["a.db", "./host=a", "a b=c", "hosts=a", "host", ""] {
+        for path in ["a.db", "./host=a", "/a host=b", "a b=c", "hosts=a", "host", ""] {
             assert!(!is_keywords(path), "{path}");
         }
     }

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Until a push of one run is given up.
 const PUSH_MAX: Duration = Duration::from_secs(600);
+/// Of a run: longer than its attempts take, so that the reason of the last one is shown.
+const GIVEN_UP_AFTER: Duration = PUSH_MAX.saturating_add(Duration::from_secs(300));
 
 /// How a run came to be in the archive.
 #[derive(Debug)]
@@ -201,8 +203,8 @@ impl Measured {
                     results.push(Err("interrupted".to_owned()));
                     return (results, true);
                 }
-                Err(RecvTimeoutError::Timeout) if begun.elapsed() > PUSH_MAX => {
-                    let minutes = PUSH_MAX.as_secs() / 60;
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() > GIVEN_UP_AFTER => {
+                    let minutes = GIVEN_UP_AFTER.as_secs() / 60;
                     results.push(Err(format!("the archive took more than {minutes} minutes")));
                     return (results, false);
                 }

@@ -42,7 +42,7 @@ impl<O: FnMut() -> Result<Box<dyn Archive>, Error>> Pusher<O> {
             return Err(reason.clone());
         }
         let begun = Instant::now();
-        let mut pause = self.first_pause;
+        let (mut pause, mut noted) = (self.first_pause, None);
         loop {
             let error = match self.attempt(run) {
                 Ok(pushed) => return Ok(pushed),
@@ -58,7 +58,9 @@ impl<O: FnMut() -> Result<Box<dyn Archive>, Error>> Pusher<O> {
                 }
                 return Err(reason);
             }
-            if pause == self.first_pause {
+            // A server that answers at last is given more time.
+            if noted != Some(limit) {
+                noted = Some(limit);
                 let minutes = limit.as_secs() / 60;
                 let minutes = printable::quantity(minutes, "minute");
                 note(&format!("{error}: trying again for {minutes}, Ctrl-C ends it"));

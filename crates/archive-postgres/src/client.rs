@@ -49,6 +49,8 @@ impl From<Error> for QueryError {
 pub(crate) struct Waiting {
     /// How long it may be silent while it has something to do.
     pub silence_max: Duration,
+    /// The same while it does what shows nothing before its end.
+    pub long_answer_max: Duration,
     /// Set when the wait is to end.
     pub stop: Arc<AtomicBool>,
 }
@@ -103,11 +105,25 @@ impl Client {
         Ok(Client { open: Some(Open { runtime, client, driver, progress }), waiting })
     }
 
-    pub fn set_silence_max(&mut self, silence_max: Duration) {
+    pub fn set_silence_max(&mut self, silence_max: Duration, long_answer_max: Duration) {
         self.waiting.silence_max = silence_max;
+        self.waiting.long_answer_max = long_answer_max;
     }
 
-    /// Lets the server be silent for `silence_max` during `work`, which has no rows to show until its end.
+    /// Lets the server be silent for long during `work`, which shows nothing before its end.
+    pub fn with_long_answer<T>(&mut self, work: impl FnOnce(&mut Client) -> T) -> T {
+        self.with_silence_max(self.waiting.long_answer_max, work)
+    }
+
+    /// Does `work` to its end, as if no signal had come: what it writes would be lost.
+    pub fn despite_signals<T>(&mut self, work: impl FnOnce(&mut Client) -> T) -> T {
+        let usual = std::mem::take(&mut self.waiting.stop);
+        let result = work(self);
+        self.waiting.stop = usual;
+        result
+    }
+
+    /// Lets the server be silent for `silence_max` during `work`.
     pub fn with_silence_max<T>(
         &mut self,
         silence_max: Duration,
@@ -221,9 +237,10 @@ impl CopyIn<'_> {
         self.client.run(async |_| writer.write(row).await)
     }
 
+    /// Ends it. The server may still have most of the rows before it, with their triggers and foreign keys.
     pub fn finish(mut self) -> Result<u64, QueryError> {
         let writer = self.writer.as_mut();
-        self.client.run(async |_| writer.finish().await)
+        self.client.with_long_answer(|client| client.run(async |_| writer.finish().await))
     }
 }
 
@@ -296,7 +313,7 @@ mod tests {
     #[test]
     fn a_connection_that_makes_progress_is_waited_for_and_a_silent_one_is_not() {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let waiting = Waiting { silence_max: Duration::from_secs(2), stop: Arc::default() };
+        let waiting = Waiting { silence_max: Duration::from_secs(2), ..Waiting::default() };
         let progress = Progress::default();
         let noted = progress.clone();
         let slow = async {

@@ -1,5 +1,6 @@
 //! From a URL to a connection that is encrypted where it has to be, and that notices a cut link.
 
+use crate::LONG_ANSWER_MAX;
 use crate::client::{Client, QueryError, Waiting};
 use crate::fault::{of_connecting, one_line, server_error};
 use crate::password::{self, Found, Login};
@@ -32,7 +33,7 @@ const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 const PORT: u16 = 5432;
 
 /// Until a server that is silent while it has something to do is given up. The system of a server that is stopped still
-/// acknowledges data, so that the times above notice nothing. The end of a big COPY takes its time.
+/// acknowledges data, so that the times above notice nothing.
 const ANSWER_MAX: Duration = Duration::from_secs(120);
 
 /// What is set for the time of a connection. A server that loses us is not to keep our locks. How long a statement that
@@ -43,7 +44,7 @@ const SESSION: &str = "SET client_min_messages = warning; SET lock_timeout = '60
 
 /// Connects to the database of a URL.
 pub(crate) fn connect(url: &DatabaseUrl) -> Result<Client, Error> {
-    connect_within(url, CONNECT_MAX, Waiting { silence_max: ANSWER_MAX, stop: Arc::default() })
+    connect_until(url, Arc::default(), ANSWER_MAX)
 }
 
 /// The same for as long as `stop` is not set, with a server that may be silent for `silence_max`.
@@ -52,7 +53,8 @@ pub(crate) fn connect_until(
     stop: Arc<AtomicBool>,
     silence_max: Duration,
 ) -> Result<Client, Error> {
-    connect_within(url, CONNECT_MAX, Waiting { silence_max, stop })
+    let waiting = Waiting { silence_max, long_answer_max: LONG_ANSWER_MAX, stop };
+    connect_within(url, CONNECT_MAX, waiting)
 }
 
 fn connect_within(url: &DatabaseUrl, limit: Duration, waiting: Waiting) -> Result<Client, Error> {

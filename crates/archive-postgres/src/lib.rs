@@ -15,7 +15,7 @@ mod schema;
 
 pub use meeting::PostgresMeeting;
 
-use crate::client::Client;
+use crate::client::{Client, QueryError};
 use crate::columns::{Json, count, get, get_count, get_json, get_json_if_any, text};
 use crate::fault::{At, damaged, is_there_already, is_too_long, server_error, too_long};
 use jiff::Timestamp;
@@ -101,9 +101,10 @@ impl PostgresArchive {
         }
     }
 
-    /// Lets the server be silent for this time, and no longer, while it has something to do: two minutes otherwise.
-    pub fn set_silence_max(&mut self, silence_max: Duration) {
-        self.client.get_mut().set_silence_max(silence_max);
+    /// Lets the server be silent for `silence_max`, and no longer, while it has something to do: two minutes otherwise.
+    /// While it does what shows nothing before its end, for `long_answer_max`: half an hour otherwise.
+    pub fn set_silence_max(&mut self, silence_max: Duration, long_answer_max: Duration) {
+        self.client.get_mut().set_silence_max(silence_max, long_answer_max);
     }
 
     fn client(&self) -> RefMut<'_, Client> {
@@ -140,11 +141,19 @@ pub(crate) fn in_transaction<T>(
 ) -> Result<T, Error> {
     client.batch_execute(begin).at(path)?;
     let done = work(client);
-    let ended = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    let ended = client.batch_execute(ended).at(path);
+    let ended = end_transaction(client, done.is_ok()).at(path);
     let value = done?;
     ended?;
     Ok(value)
+}
+
+/// Commits a transaction, for which the server may check what was put off until then, or rolls it back.
+fn end_transaction(client: &mut Client, is_done: bool) -> Result<(), QueryError> {
+    if is_done {
+        client.with_long_answer(|client| client.batch_execute("COMMIT"))
+    } else {
+        client.batch_execute("ROLLBACK")
+    }
 }
 
 impl RunWriter for PostgresArchive {
@@ -264,10 +273,7 @@ impl Archive for PostgresArchive {
     fn damaged(&self) -> Result<Vec<i64>, Error> {
         let path = &self.shown;
         let sql = format!("SELECT {SUMMARY}, {IS_SHORT} AS is_short FROM knee.run ORDER BY number");
-        let rows = self
-            .client()
-            .with_silence_max(LONG_ANSWER_MAX, |client| client.query(&sql, &[]))
-            .at(path)?;
+        let rows = self.client().with_long_answer(|client| client.query(&sql, &[])).at(path)?;
         let mut damaged = Vec::new();
         for row in &rows {
             if get(row, "is_short", path)? || read_summary(row, path).is_err() {
@@ -316,8 +322,7 @@ impl Archive for PostgresArchive {
         self.is_whole = true;
         let done = work(self);
         self.is_whole = false;
-        let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
-        let ended = self.client.get_mut().batch_execute(end).at(&self.shown);
+        let ended = end_transaction(self.client.get_mut(), done.is_ok()).at(&self.shown);
         done.and(ended)
     }
 
@@ -325,7 +330,7 @@ impl Archive for PostgresArchive {
         self.write(|client, path| {
             let sql = "DELETE FROM knee.run WHERE number = $1";
             let delete = |client: &mut Client| client.execute(sql, &[&run]);
-            let runs = client.with_silence_max(LONG_ANSWER_MAX, delete).at(path)?;
+            let runs = client.with_long_answer(delete).at(path)?;
             if runs == 0 { Err(no_such_run(run, path)) } else { Ok(()) }
         })
     }

@@ -36,7 +36,7 @@ impl fmt::Debug for PostgresMeeting {
 
 impl PostgresMeeting {
     /// Connects to the archive at `url`, which is made where there is none. `sender` is a random number. When `stop` is set,
-    /// a server that is silent is not waited for.
+    /// a server that is silent is not waited for, except to write what is posted.
     ///
     /// # Errors
     /// As [`crate::PostgresArchive::open`].
@@ -66,7 +66,10 @@ impl Meeting for PostgresMeeting {
     fn post(&mut self, kind: &str, body: &str) -> Result<(), Error> {
         let sql = "INSERT INTO knee.meeting (fleet, kind, sender, rank, body) VALUES ($1, $2, $3, $4, $5)";
         let rank = i64::from(self.rank);
-        let done = self.client.execute(sql, &[&self.fleet, &kind, &self.sender, &rank, &body]);
+        // After a signal to all ranks, all of them write what they measured at once.
+        let done = self.client.despite_signals(|client| {
+            client.execute(sql, &[&self.fleet, &kind, &self.sender, &rank, &body])
+        });
         done.map(drop).at(&self.shown)
     }
 

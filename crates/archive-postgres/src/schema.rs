@@ -2,7 +2,7 @@
 
 use crate::client::{Client, QueryError};
 use crate::fault::{At, server_error};
-use crate::{LONG_ANSWER_MAX, WRITE, in_transaction};
+use crate::{WRITE, in_transaction};
 use record::{Error, ServerFault};
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub(crate) fn check_current(client: &mut Client, path: &Path) -> Result<(), Erro
 
 /// Brings an archive up to the newest schema, an empty database included, wholly or not at all.
 pub(crate) fn migrate(client: &mut Client, path: &Path) -> Result<(), Error> {
-    client.with_silence_max(LONG_ANSWER_MAX, |client| climb(client, MIGRATIONS, path))
+    client.with_long_answer(|client| climb(client, MIGRATIONS, path))
 }
 
 fn climb(client: &mut Client, migrations: &[&str], path: &Path) -> Result<(), Error> {
@@ -48,8 +48,11 @@ fn climb(client: &mut Client, migrations: &[&str], path: &Path) -> Result<(), Er
     if encoding != ENCODING {
         return Err(server_error(path, ServerFault::Encoding { encoding }));
     }
-    // Before the transaction begins: what others made until then, the server looks up only at a beginning.
-    client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).at(path)?;
+    // Before the transaction begins: what others made until then, the server looks up only at a beginning. In a transaction of
+    // its own, since another migration may take longer than the server lets a statement take. The lock outlasts it.
+    in_transaction(client, WRITE, path, |client| {
+        client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).at(path)
+    })?;
     let done = in_transaction(client, WRITE, path, |client| climb_alone(client, migrations, path));
     let unlocked = client.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).map(drop).at(path);
     match done.and(unlocked) {

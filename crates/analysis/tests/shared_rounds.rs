@@ -3,9 +3,10 @@
 
 use analysis::pairs::crossover::{Comparison, Figure, Series};
 use analysis::stats::bootstrap::median_over_rounds;
+use analysis::stats::moments::{deviation, mean};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
-use analysis::{ComparisonOutcome, Estimate};
+use analysis::{ComparisonOutcome, ComparisonReason, Estimate};
 use fastrand::Rng;
 
 const POINTS: [u64; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 400, 600, 800, 1000];
@@ -211,6 +212,58 @@ fn rounds_in_pairs_find_more_leads_and_no_false_ones() {
             if !is_right {
                 failures.push(line);
             }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// The ratio over all points, where neither series leads.
+fn overall_ratio(outcome: &ComparisonOutcome) -> Option<Estimate> {
+    match outcome {
+        ComparisonOutcome::TooClose { ratio, .. }
+        | ComparisonOutcome::Unknown { reason: ComparisonReason::WithinScatter { ratio, .. } } => {
+            *ratio
+        }
+        _ => None,
+    }
+}
+
+/// The curves are 1 % apart: at many points the medians and the rounds disagree on the sign of the lead.
+#[test]
+fn the_ratio_over_all_points_has_no_bias_where_rounds_are_in_pairs() {
+    const COMPARISONS: u64 = 200;
+    const CLOSE: f64 = 1.01;
+    let shared = Noise { cell: 0.01, ..Noise::default() };
+    let kinds = [
+        Noise { round: 0.1, ..shared },
+        Noise { slow_rounds: 0.3, ..shared },
+        Noise { slow_points: 0.3, ..shared },
+    ];
+    let mut failures = Vec::new();
+    for (noise, rounds) in kinds.into_iter().flat_map(|noise| [5, 9].map(|rounds| (noise, rounds)))
+    {
+        let draw_ratio = |seed| {
+            let mut random = generator(seed, &[&format!("ratio {noise:?} {rounds} {CLOSE}")]);
+            let [_, [first, second]] = draw(noise, rounds, CLOSE, &mut random);
+            overall_ratio(&Comparison::new(&first, &second).outcome())
+        };
+        let ratios: Vec<Estimate> = (0..COMPARISONS).filter_map(draw_ratio).collect();
+        let count = ratios.len() as f64;
+        let leads: Vec<f64> = ratios.iter().map(|ratio| -ratio.value.ln() / CLOSE.ln()).collect();
+        let (share, error) = (mean(&leads), deviation(&leads) / count.sqrt());
+        let holds = |ratio: &&Estimate| (ratio.low..=ratio.high).contains(&CLOSE.recip());
+        let coverage = 100.0 * ratios.iter().filter(holds).count() as f64 / count;
+        let line = format!(
+            "{noise:?}, {rounds} rounds: {count} ratios, {share:.3} ± {error:.3} of the lead, covered \
+             {coverage:.1} %"
+        );
+        println!("{line}");
+        // A few comparisons find a leader, and have no ratio over all points.
+        let is_right = ratios.len() as u64 >= COMPARISONS * 3 / 4
+            && (share - 1.0).abs() <= 3.0 * error
+            && coverage >= 94.5;
+        if !is_right {
+            failures.push(line);
         }
     }
     assert!(failures.is_empty(), "{failures:#?}");

@@ -26,10 +26,10 @@ pub const EDGE_ERRORS: f64 = 3.0;
 /// A drift that continues changes twice as much from the middle of a run to the middle of the next as between
 /// the middles of its own halves.
 pub const DRIFT_CONTINUES: f64 = 2.0;
-/// The interval of a quantile of all rounds together is wider on either side by so many half-widths of the headline's: what a
-/// neighbour does to one load and not to the next is in no bootstrap of that load. Of 66 pairs of twelve equal loads next to
-/// compilers on two CPUs, 15 were called different without this, 6 with a half, 1 with one. A choice by this measurement. It does not help where a
-/// neighbour comes in between, so that tails are compared only on demand.
+/// The half-widths of the headline's CI that widen the CI of a tail (a quantile of all rounds together) on either side. A
+/// bootstrap of one load does not show how the machine differed in the next load. Source: of 66 pairs of twelve equal loads
+/// next to compilers on two CPUs, 15 were called different with 0, 6 with 0.5, 1 with 1. See `docs/method.md` for loads where
+/// this is not enough.
 pub const TAIL_HALF_WIDTHS: f64 = 1.0;
 /// A difference is taken to be seen where it exceeds the half-width of the interval by so many standard
 /// errors: in five of six comparisons.

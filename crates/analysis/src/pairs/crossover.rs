@@ -141,7 +141,7 @@ impl<'a> Comparison<'a> {
             return None;
         }
         let sign = if self.first.lower_is_better { -1.0 } else { 1.0 };
-        let leads: Vec<f64> = self.pairs.iter().map(|pair| sign * pair.judged_lead()).collect();
+        let leads: Vec<f64> = self.pairs.iter().map(|pair| sign * pair.averaged_lead()).collect();
         let mean = mean(&leads);
         let own = self.pairs.iter().map(|pair| pair.error.powi(2)).sum::<f64>().sqrt() / count;
         let own = own * (1.0 + (count - 1.0) * self.correlation).sqrt();

@@ -62,6 +62,12 @@ impl<'a> PointPair<'a> {
         }
     }
 
+    /// The lead that counts in a mean over points: what the rounds differ by where they are in pairs. It keeps
+    /// its sign where the medians disagree, since leads of zero would draw the mean to zero.
+    pub(super) fn averaged_lead(&self) -> f64 {
+        self.by_rounds.map_or(self.lead, |by_rounds| by_rounds.lead)
+    }
+
     /// The lead as a ratio, with its CI: from the replicates, or from what the rounds differ by, widened to
     /// include the ratio of the medians.
     pub(super) fn lead_interval(&self) -> Estimate {

@@ -193,6 +193,33 @@ fn a_number_of_dead_connections_that_fails_is_in_the_plan_and_has_its_reason() {
     assert_eq!(message["warnings"].as_array().map(Vec::len), Some(1), "{message}");
 }
 
+/// A server that ends with its first connection. The second thread's first session is due after a second, and refused.
+#[test]
+fn a_load_that_fails_keeps_the_intervals_before() {
+    let knee = Knee::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || answer(listener.accept().unwrap().0, Duration::ZERO));
+    let words = "--connection-rate 1 --threads 2 --connections 2 --duration 1500ms";
+    let words = format!("{words} --interval 100ms --record");
+    let words: Vec<&str> = ["load", &url].into_iter().chain(words.split(' ')).collect();
+    let came = knee.run(&words);
+    assert_eq!(came.code, Some(1), "{came:?}");
+    let run = knee.last_run();
+    assert_eq!(run.summary.state, RunState::Interrupted);
+    let (last, intervals) = run.cells.split_last().unwrap();
+    assert!(!intervals.is_empty() && matches!(last.outcome, Outcome::Failed { .. }), "{last:?}");
+    assert!(intervals.iter().all(|cell| cell.outcome == Outcome::Measured), "{came:?}");
+    assert_eq!(operations(&run, "latency"), 1);
+    let planned: Vec<u32> = run.plan.cells.iter().map(|key| key.round).collect();
+    assert_eq!(planned, (0..15).collect::<Vec<u32>>(), "its cells are part of the 15 of the plan");
+    let no_figures = "No figures of the load as a whole: ";
+    assert!(run.warnings.iter().any(|warning| warning.what.starts_with(no_figures)), "{came:?}");
+    assert!(came.err.contains("refuses connections") && came.err.contains("(run 1)"), "{came:?}");
+    let shown = knee.run(&["show", "last"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+}
+
 #[test]
 fn a_load_that_measures_nothing_leaves_no_run() {
     let knee = Knee::new();

@@ -14,7 +14,7 @@ use crate::usage;
 use ::load::{Arrivals, Plan, Shape, Target, Url, loopback_sources};
 use clap::Args;
 use engine::{Stop, Warning};
-use findings::format::count;
+use findings::format::{count, quantity};
 use point::Point;
 use quantities::{COUNT_MAX, count_within};
 use record::FailureReason;
@@ -207,7 +207,7 @@ fn numbers(dead: &[u64]) -> Vec<Option<u64>> {
 }
 
 /// A load for each number of dead connections; those before a signal where one came, and those before the one that failed.
-/// Each interval is in the `run` when it has ended.
+/// Each interval is in the `run` when it has ended, and stays there if the load fails later.
 fn measured(
     numbers: &[Option<u64>],
     plan: &Plan,
@@ -230,28 +230,23 @@ fn measured(
                 }
                 points.push(point);
             }
-            Err(error) if points.is_empty() => {
-                if let Some(run) = run {
-                    run.discard();
-                }
-                return Err(if stop.is_requested() {
-                    Trouble::interrupted(
-                        "interrupted while dead connections were opened: there was no load yet",
-                    )
-                } else {
-                    failed(&error)
-                });
-            }
-            Err(_) if stop.is_requested() => break,
             Err(error) => {
-                // Those before it are shown and kept.
-                let operation = format!("a load with {} dead", count(number.unwrap_or(0)));
-                let error = failed(&error).to_string();
-                let reason = FailureReason::CallFailed { operation, error };
-                complain(&format!("knee: {reason}"));
-                warnings.push(unmeasured(&reason, index, numbers));
-                if let Some(run) = &mut run {
-                    run.fail_point(reason);
+                // Those that ended before the load failed.
+                let intervals = run.as_ref().map_or(0, LoadRun::intervals);
+                if points.is_empty() && intervals == 0 {
+                    if let Some(run) = run {
+                        run.discard();
+                    }
+                    return Err(no_load(&error, stop));
+                }
+                if intervals > 0 || !stop.is_requested() {
+                    // What was measured before it is shown and kept.
+                    let reason = failure(&error, number);
+                    complain(&format!("knee: {reason}"));
+                    warnings.push(unmeasured(&reason, index, numbers, intervals));
+                    if let Some(run) = &mut run {
+                        run.fail_point(reason);
+                    }
                 }
                 break;
             }
@@ -272,11 +267,45 @@ fn measured(
     Ok((measured, kept))
 }
 
-/// Why there are fewer loads than numbers of dead connections.
-fn unmeasured(reason: &FailureReason, measured: usize, numbers: &[Option<u64>]) -> Warning {
-    let all = numbers.len();
-    let what = format!("{measured} of {all} numbers of dead connections were measured: {reason}");
-    Warning { what, remedy: "load again with those that are missing".to_owned() }
+/// Why nothing at all was measured.
+fn no_load(error: &::load::Error, stop: &Stop) -> Trouble {
+    if stop.is_requested() {
+        Trouble::interrupted(
+            "interrupted while dead connections were opened: there was no load yet",
+        )
+    } else {
+        failed(error)
+    }
+}
+
+/// Why the load with this number of dead connections failed.
+fn failure(error: &::load::Error, number: Option<u64>) -> FailureReason {
+    let operation = match number {
+        Some(number) => format!("a load with {} dead", count(number)),
+        None => "the load as a whole".to_owned(),
+    };
+    FailureReason::CallFailed { operation, error: failed(error).to_string() }
+}
+
+/// Why there are fewer loads than numbers of dead connections, and how many `intervals` of the load that failed are recorded.
+fn unmeasured(
+    reason: &FailureReason,
+    measured: usize,
+    numbers: &[Option<u64>],
+    intervals: usize,
+) -> Warning {
+    let recorded = match intervals {
+        0 => String::new(),
+        intervals => format!("; recorded of it: {}", quantity(intervals as u64, "interval")),
+    };
+    let (what, remedy) = if let [None] = numbers {
+        (format!("No figures of {reason}"), "load again")
+    } else {
+        let all = numbers.len();
+        let measured = format!("{measured} of {all} numbers of dead connections were measured");
+        (format!("{measured}: {reason}"), "load again with those that are missing")
+    };
+    Warning { what: what + &recorded, remedy: remedy.to_owned() }
 }
 
 fn failed(error: &::load::Error) -> Trouble {

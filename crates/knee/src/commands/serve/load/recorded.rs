@@ -229,11 +229,17 @@ impl LoadRun {
         self.commit();
     }
 
-    /// Adds a number of dead connections with which there was no load.
+    /// How many intervals were added of the load that goes on.
+    pub fn intervals(&self) -> usize {
+        self.intervals
+    }
+
+    /// Adds why there was no load with a number of dead connections, or why one failed after the intervals that were added.
     pub fn fail_point(&mut self, reason: FailureReason) {
         let ended = &mut self.recording.run.cells;
         ended.push(self.cells.failed(ended, self.ended.len(), reason));
-        self.ended.push(1);
+        self.ended.push(self.intervals + 1);
+        self.intervals = 0;
         self.commit();
     }
 

@@ -55,18 +55,20 @@ fn concluded(
         Ok(comparison) => comparison,
         Err(trouble) => return not_compared(&trouble, is_complete, recorded.as_deref(), output),
     };
-    let exit = match compare::exit(&ab.judgement, &comparison) {
-        _ if !is_complete => Exit::Interrupted,
+    let verdict = match compare::verdict(&ab.judgement, &comparison) {
+        _ if !is_complete => compare::verdict_of(&ab.judgement, &comparison, Exit::Interrupted),
         // Measured and printed, but not wholly recorded: a line on standard error says why.
-        _ if new.summary.number == 0 => Exit::Failed,
-        exit => exit,
+        _ if new.summary.number == 0 => {
+            compare::verdict_of(&ab.judgement, &comparison, Exit::Failed)
+        }
+        verdict => verdict,
     };
     compare::conclude(
         &ab.judgement,
         output,
         (base, new),
         &comparison,
-        exit,
+        verdict,
         &record.into(),
         recorded,
     )

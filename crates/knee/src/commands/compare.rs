@@ -5,6 +5,8 @@ pub mod flags;
 mod several;
 mod verdict;
 
+pub use verdict::{FailedPart, Failure, Verdict};
+
 use crate::commands::{read, record_location, record_path, report};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
@@ -15,6 +17,7 @@ use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Comparison, Terms};
 use findings::left_out;
 use flags::{Compare, Judgement, Output};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Compares two runs, or more; or only names one.
@@ -34,9 +37,9 @@ pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     let (base, new) = runs(compare, &names)?;
     let Compare { across, judgement, output, .. } = compare;
     let comparison = compared((&base, &new), *across, judgement, output, 1)?;
-    let exit = exit(judgement, &comparison);
+    let verdict = verdict(judgement, &comparison);
     let holder = holder(compare)?;
-    conclude(&compare.judgement, &compare.output, (base, new), &comparison, exit, &holder, None)
+    conclude(&compare.judgement, &compare.output, (base, new), &comparison, verdict, &holder, None)
 }
 
 /// Refuses a page that can't be written and a name that can't be given, before anything is measured.
@@ -63,15 +66,23 @@ pub fn compared(
 }
 
 /// How a comparison ends: what its gate says of it.
-pub fn exit(judgement: &Judgement, comparison: &Comparison) -> Exit {
-    if judgement.is_for_bisect {
-        return verdict::bisect_exit(judgement.gate(), comparison);
-    }
-    verdict::exit(judgement.gate(), comparison)
+pub fn verdict(judgement: &Judgement, comparison: &Comparison) -> Verdict {
+    verdict_of(judgement, comparison, verdict::exit(judgement.gate(), comparison))
 }
 
-/// The cells that fail and that base measured, where the gate refuses nothing else.
-pub fn only_failures(judgement: &Judgement, comparison: &Comparison) -> Option<String> {
+/// How a comparison ends that ends as `exit`.
+pub fn verdict_of(judgement: &Judgement, comparison: &Comparison, exit: Exit) -> Verdict {
+    Verdict { exit, why: verdict::why(judgement.gate(), exit, comparison) }
+}
+
+/// The same for `git bisect run`: only what is decided of every series is good.
+pub fn bisect_verdict(judgement: &Judgement, comparison: &Comparison) -> Verdict {
+    let exit = verdict::bisect_exit(judgement.gate(), comparison);
+    Verdict { exit, why: verdict::bisect_reason(judgement.gate(), exit, comparison) }
+}
+
+/// What fails and was measured in base, where the gate refuses nothing else.
+pub fn only_failures(judgement: &Judgement, comparison: &Comparison) -> BTreeSet<Failure> {
     verdict::only_failures(judgement.gate(), comparison)
 }
 
@@ -82,7 +93,7 @@ pub fn conclude(
     output: &Output,
     (base, new): (Run, Run),
     comparison: &Comparison,
-    exit: Exit,
+    Verdict { exit, why }: Verdict,
     holder: &Location,
     recorded: Option<String>,
 ) -> Result<Exit, Trouble> {
@@ -92,11 +103,6 @@ pub fn conclude(
     let mut notes = recorded.unwrap_or_default();
     let kept = keep(judgement, output, (base, new), comparison, exit, holder, &mut notes);
     let noted = print_notes(&notes, is_for_programs);
-    let why = if judgement.is_for_bisect {
-        verdict::bisect_reason(judgement.gate(), exit, comparison)
-    } else {
-        verdict::why(judgement.gate(), exit, comparison)
-    };
     if let Some(why) = why {
         let say = if exit == Exit::Done { note } else { complain };
         say(&format!("knee: {why}"));

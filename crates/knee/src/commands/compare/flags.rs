@@ -47,9 +47,6 @@ pub struct Judgement {
     /// Print Markdown, for a pull request
     #[arg(long)]
     pub markdown: bool,
-    /// Whether `git bisect run` asks: only what is decided of every series is good.
-    #[arg(skip)]
-    pub is_for_bisect: bool,
 }
 
 /// Where and how much of a comparison is written.

@@ -2,10 +2,45 @@
 
 use super::flags::{FailOn, Gate};
 use crate::exit::Exit;
+use ::record::Parameters;
 use ::report::comparison::Counts;
-use analysis::compare::{Bound, Change, ChangeKind, Comparison, Direction, Slowdown, slowdowns};
+use analysis::compare::{
+    Bound, Change, ChangeDetail, ChangeKind, Comparison, Direction, Slowdown, slowdowns,
+};
 use findings::format::{counted, factor, percent, significant};
 use findings::left_out;
+use std::collections::BTreeSet;
+
+/// How a comparison ends.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The exit code.
+    pub exit: Exit,
+    /// The reason, for standard error.
+    pub why: Option<String>,
+}
+
+/// What fails in new and was measured in base.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Failure {
+    /// The workload.
+    pub workload: String,
+    /// The parameters of the series.
+    pub parameters: Parameters,
+    /// The subject.
+    pub subject: String,
+    /// What fails of the series.
+    pub part: FailedPart,
+}
+
+/// What fails of a series.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FailedPart {
+    /// All cells of a point.
+    Point(u64),
+    /// The end of its trajectory, or the subject at all.
+    Series,
+}
 
 /// The exit code: 3 where what the gate refuses was found, 4 where nothing could be decided.
 pub fn exit(gate: Option<Gate>, comparison: &Comparison) -> Exit {
@@ -60,10 +95,9 @@ pub fn bisect_reason(gate: Option<Gate>, exit: Exit, comparison: &Comparison) ->
     let worst = |bound| worst(limit, comparison, bound).map(|(worst, more)| worst + &more);
     Some(match exit {
         Exit::Done => format!("good: no series is {what} (exit 0)"),
-        Exit::Different => match (only_failures(gate, comparison), worst(Bound::Above)) {
-            (Some(failures), _) => format!("bad: {failures}, in two boots (exit 1)"),
-            (None, Some(worst)) => format!("bad: {what}: {worst} (exit 1)"),
-            (None, None) => format!("bad: {what} (exit 1)"),
+        Exit::Different => match worst(Bound::Above) {
+            Some(worst) => format!("bad: {what}: {worst} (exit 1)"),
+            None => format!("bad: {what} (exit 1)"),
         },
         Exit::Inconclusive => {
             let open = undecided(gate, comparison);
@@ -167,16 +201,33 @@ fn is_failure(change: &Change) -> bool {
         && change.direction == Some(Direction::Worse)
 }
 
-/// The cells that fail and that base measured, where the gate refuses nothing else: no figure is worse.
-pub fn only_failures(gate: Option<Gate>, comparison: &Comparison) -> Option<String> {
-    let failure = comparison.changes.iter().find(|change| is_failure(change))?;
+/// What fails and was measured in base, where the gate refuses nothing else: no figure is worse. Else nothing.
+pub fn only_failures(gate: Option<Gate>, comparison: &Comparison) -> BTreeSet<Failure> {
     let mut figures = comparison.clone();
     figures.changes.retain(|change| !is_failure(change));
     let is_refused = |comparison: &Comparison| exit(gate, comparison) == Exit::Different;
-    (is_refused(comparison) && !is_refused(&figures)).then(|| {
-        let subjects = findings::format::list(&failure.subjects);
-        format!("{}: cells of {subjects} fail, which the base measured", failure.workload)
-    })
+    if !is_refused(comparison) || is_refused(&figures) {
+        return BTreeSet::new();
+    }
+    comparison.changes.iter().filter(|change| is_failure(change)).flat_map(failures).collect()
+}
+
+/// What fails by a change.
+fn failures(change: &Change) -> Vec<Failure> {
+    let parts: Vec<FailedPart> = match &change.detail {
+        ChangeDetail::Failed { points, .. } => {
+            points.iter().copied().map(FailedPart::Point).collect()
+        }
+        _ => vec![FailedPart::Series],
+    };
+    let failure = |subject: &String, part: &FailedPart| Failure {
+        workload: change.workload.clone(),
+        parameters: change.parameters.clone(),
+        subject: subject.clone(),
+        part: part.clone(),
+    };
+    let of_subject = |subject| parts.iter().map(move |part| failure(subject, part));
+    change.subjects.iter().flat_map(of_subject).collect()
 }
 
 /// What an open gate could not see: `passed; 2 comparison 3 series are undecided; left out: poll: s1 only in base`.
@@ -227,9 +278,7 @@ fn decided(comparison: &Comparison) -> bool {
 mod tests {
     use super::*;
     use analysis::Estimate;
-    use analysis::compare::{
-        ChangeDetail, ComparedPoint, ComparedRow, ComparedTable, Ratio, Verdict,
-    };
+    use analysis::compare::{ComparedPoint, ComparedRow, ComparedTable, Ratio, Verdict};
     use analysis::compare::{LeftOut, Side};
     use record::{FailureReason, MetricInfo, RunState, RunSummary};
 
@@ -344,28 +393,39 @@ mod tests {
             metric: "loop".to_owned(),
             subjects: vec!["poll".to_owned()],
             detail: ChangeDetail::Failed {
-                points: vec![1],
+                points: vec![1, 10],
                 reason: FailureReason::DeadlineExceeded { deadline_ms: 7, activity: String::new() },
             },
             headline: true,
             attribution: None,
+        };
+        let unavailable = Change {
+            subjects: vec!["select".to_owned()],
+            detail: ChangeDetail::Unavailable { reason: String::new() },
+            ..failed.clone()
         };
         let mut comparison = comparison(Verdict::Same, Verdict::Same);
         comparison.tables[0].rows[0].overall.ratio = Estimate { value: 1.0, low: 0.9, high: 1.02 };
         for gate in [Gate::On(FailOn::Slower), Gate::On(FailOn::Changed), Gate::Above(0.1)] {
             let gate = Some(gate);
             let mut comparison = comparison.clone();
-            assert_eq!(only_failures(gate, &comparison), None);
-            comparison.changes.push(failed.clone());
-            let text = "poll: cells of poll fail, which the base measured";
-            assert_eq!(only_failures(gate, &comparison).as_deref(), Some(text));
-            let reason = bisect_reason(gate, Exit::Different, &comparison).unwrap();
-            assert_eq!(reason, format!("bad: {text}, in two boots (exit 1)"));
+            assert!(only_failures(gate, &comparison).is_empty());
+            comparison.changes.extend([&failed, &unavailable].map(Clone::clone));
+            let failures = only_failures(gate, &comparison).into_iter();
+            let failures: Vec<_> =
+                failures.map(|cell| (cell.workload, cell.subject, cell.part)).collect();
+            let wanted = [
+                ("poll", FailedPart::Point(1)),
+                ("poll", FailedPart::Point(10)),
+                ("select", FailedPart::Series),
+            ];
+            let wanted = wanted.map(|(name, part)| ("poll".to_owned(), name.to_owned(), part));
+            assert_eq!(failures, wanted);
             // A figure needs no second boot.
             let slower = Estimate { value: 1.3, low: 1.2, high: 1.4 };
             comparison.tables[0].rows[0].overall =
                 Ratio { ratio: slower, verdict: Verdict::Slower };
-            assert_eq!(only_failures(gate, &comparison), None);
+            assert!(only_failures(gate, &comparison).is_empty());
         }
     }
 

@@ -8,13 +8,14 @@ use super::labels::labelled;
 use super::turns::{GuestSide, Judge};
 use super::{hardware, kernels, measure, runs_named, to_push, turns};
 use crate::commands::compare::flags::{FailOn, Judgement, Output};
+use crate::commands::compare::{FailedPart, Failure, Verdict};
 use crate::commands::{compare, read};
 use crate::exit::{Exit, Trouble, complain, note};
 use ::record::{Location, Run, RunRef};
 use analysis::compare::Comparison;
 use guest::{Hardware, Kernel};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -53,7 +54,6 @@ enum Base {
 /// Judges the kernel of `vm`.
 pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exit, Trouble> {
     check(&vm)?;
-    vm.judgement.is_for_bisect = true;
     if vm.judgement.gate().is_none() {
         vm.judgement.fail_on = Some(FailOn::Slower);
     }
@@ -72,15 +72,36 @@ pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exi
         Base::Kernel(_) => None,
     };
     let question = Question { vm: &vm, output, file, qemu, all, recorded };
-    let failures = match question.attempt(None)? {
-        Attempt::Verdict(exit) => return Ok(exit),
-        Attempt::Failures(failures) => failures,
+    let first = question.measure(|outcome| match outcome {
+        Outcome::Ended(exit) => Ok(First::Verdict(exit)),
+        Outcome::Compared(compared) if compared.failures.is_empty() => {
+            compared.conclude(&question, |verdict| verdict).map(First::Verdict)
+        }
+        Outcome::Compared(compared) => {
+            note(compared.kept.trim_end());
+            Ok(First::Failures(compared.failures))
+        }
+    })?;
+    let first = match first {
+        First::Verdict(exit) => return Ok(exit),
+        First::Failures(failures) => failures,
     };
-    complain(&format!("knee: {failures}: a second boot has to confirm that"));
-    match question.attempt(Some(&failures))? {
-        Attempt::Verdict(exit) => Ok(exit),
-        Attempt::Failures(_) => Ok(Exit::Bad),
-    }
+    complain(&format!("knee: {}: a second boot has to confirm that", failing(&first)));
+    question.measure(|outcome| match outcome {
+        Outcome::Ended(exit) => Ok(exit),
+        Outcome::Compared(compared) => {
+            let second = compared.failures.clone();
+            compared.conclude(&question, |verdict| confirmed(&first, &second, verdict))
+        }
+    })
+}
+
+/// What the first boots say.
+enum First {
+    /// A verdict, or that there is none.
+    Verdict(Exit),
+    /// These fail that the base measured, and no figure is worse: a busy host causes that, too.
+    Failures(BTreeSet<Failure>),
 }
 
 /// What is asked of the kernels of `all`, of which the last is judged.
@@ -93,51 +114,64 @@ struct Question<'a> {
     recorded: Option<Run>,
 }
 
-/// The result of one measurement.
-#[derive(Debug, PartialEq, Eq)]
-enum Attempt {
-    /// A verdict, or that there is none.
-    Verdict(Exit),
-    /// Cells fail that the base measured, and no figure is worse: a busy host causes that, too.
-    Failures(String),
+/// What came of one measurement.
+enum Outcome {
+    /// Nothing to compare.
+    Ended(Exit),
+    /// A comparison.
+    Compared(Box<Compared>),
+}
+
+/// One measurement and what it was compared with.
+struct Compared {
+    base: Run,
+    new: Run,
+    comparison: Comparison,
+    /// What fails that the base measured, where no figure is worse.
+    failures: BTreeSet<Failure>,
+    /// Where the runs are, as a line.
+    kept: String,
 }
 
 impl Question<'_> {
-    /// Measures once. The result is shown, unless the kernel is bad by cells that fail only, and no earlier boot had
-    /// `failures`.
-    fn attempt(&self, failures: Option<&str>) -> Result<Attempt, Trouble> {
+    /// Measures once, and lets `conclude` say what comes of it before the runs are pushed.
+    fn measure<T>(
+        &self,
+        conclude: impl FnOnce(Outcome) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
         let Question { vm, output, file, qemu, .. } = *self;
         let mut sides = labelled(self.all.clone());
         let bisect = Bisect::new(vm, output, self.recorded.clone());
         let is_interrupted = match measure(vm, &mut sides, (file, qemu), Some(&bisect)) {
             Ok(is_interrupted) => is_interrupted,
-            Err(trouble) => return bisect.unmeasured(&sides, trouble).map(Attempt::Verdict),
+            Err(trouble) => {
+                return bisect.unmeasured(&sides, trouble).map(Outcome::Ended).and_then(conclude);
+            }
         };
         let push = to_push(vm, &sides);
-        let attempt = concluded(self, &sides, &bisect, is_interrupted, failures);
+        let concluded = outcome(self, &sides, &bisect, is_interrupted).and_then(conclude);
         // What the archive does not take is reported, and changes no verdict.
         if let Some(push) = push {
             push.push(&output.record_file);
         }
-        attempt
+        concluded
     }
 }
 
-/// The verdict on what was measured, which is shown. A second boot confirms the `failures` of the first, or not.
-fn concluded(
+/// What came of what was measured.
+fn outcome(
     question: &Question<'_>,
     sides: &[GuestSide],
     bisect: &Bisect<'_>,
     is_interrupted: bool,
-    failures: Option<&str>,
-) -> Result<Attempt, Trouble> {
+) -> Result<Outcome, Trouble> {
     let Question { vm, output, file, .. } = *question;
     let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
     let numbers: Vec<String> = runs.iter().map(|run| run.summary.number.to_string()).collect();
     let kept = format!("Record: {} ({})\n", file.display(), runs_named(&numbers));
     if is_interrupted {
         note(kept.trim_end());
-        return Ok(Attempt::Verdict(Exit::Interrupted));
+        return Ok(Outcome::Ended(Exit::Interrupted));
     }
     if let Some(side) = sides.iter().find(|side| side.is_lost_by_host()) {
         note(kept.trim_end());
@@ -146,7 +180,7 @@ fn concluded(
     }
     if let Some(side) = sides.iter().find(|side| !side.is_complete()) {
         note(kept.trim_end());
-        return Ok(Attempt::Verdict(skip(&format!("{} was not measured to its end", side.label))));
+        return Ok(Outcome::Ended(skip(&format!("{} was not measured to its end", side.label))));
     }
     let new = read(&numbers[numbers.len() - 1], &output.record_file)?;
     let base = match bisect.recorded {
@@ -155,31 +189,73 @@ fn concluded(
     };
     let comparison = match bisect.compared(&base, &new) {
         Ok(comparison) => comparison,
-        Err(trouble) => return Ok(Attempt::Verdict(skip(&trouble.to_string()))),
+        Err(trouble) => return Ok(Outcome::Ended(skip(&trouble.to_string()))),
     };
-    let exit = compare::exit(&vm.judgement, &comparison);
-    let only_failures = compare::only_failures(&vm.judgement, &comparison);
-    if let (None, Some(first_failures)) = (failures, only_failures) {
-        note(kept.trim_end());
-        return Ok(Attempt::Failures(first_failures));
-    }
-    let exit = if failures.is_some() { confirmed(exit) } else { exit };
-    let runs = (base, new);
-    let holder = Location::File(file.to_owned());
-    let exit =
-        compare::conclude(&vm.judgement, output, runs, &comparison, exit, &holder, Some(kept))?;
-    if let (Some(failures), Exit::Skip) = (failures, exit) {
-        skip(&format!("{failures} in the first boot, and not in the second"));
-    }
-    Ok(Attempt::Verdict(code(exit)))
+    let failures = compare::only_failures(&vm.judgement, &comparison);
+    Ok(Outcome::Compared(Box::new(Compared { base, new, comparison, failures, kept })))
 }
 
-/// The exit of a second boot: failures that it does not confirm are not the kernel's, and its own figures are fewer.
-fn confirmed(exit: Exit) -> Exit {
-    match exit {
-        Exit::Done | Exit::Inconclusive => Exit::Skip,
-        exit => exit,
+impl Compared {
+    /// Shows the comparison with its own verdict as `confirm` changes it.
+    fn conclude(
+        self,
+        question: &Question<'_>,
+        confirm: impl FnOnce(Verdict) -> Verdict,
+    ) -> Result<Exit, Trouble> {
+        let Question { vm, output, file, .. } = *question;
+        let Compared { base, new, comparison, kept, .. } = self;
+        let verdict = confirm(compare::bisect_verdict(&vm.judgement, &comparison));
+        let holder = Location::File(file.to_owned());
+        let runs = (base, new);
+        compare::conclude(&vm.judgement, output, runs, &comparison, verdict, &holder, Some(kept))
+            .map(code)
     }
+}
+
+/// The verdict of a second boot, where these failed in the `first`: what fails in both is the kernel's. Where nothing
+/// does, it can't be judged, since the figures of one boot are fewer.
+fn confirmed(first: &BTreeSet<Failure>, second: &BTreeSet<Failure>, own: Verdict) -> Verdict {
+    let in_both: BTreeSet<Failure> = first.intersection(second).cloned().collect();
+    let (exit, why) = match own.exit {
+        Exit::Different if second.is_empty() => return own,
+        Exit::Different if in_both.is_empty() => {
+            let [first, second] = [first, second].map(failing);
+            let what = format!("{first}, in the first boot, and in the second another: {second}");
+            (Exit::Skip, format!("can't tell: {what} (exit 125)"))
+        }
+        Exit::Different => {
+            (Exit::Different, format!("bad: {}, in two boots (exit 1)", failing(&in_both)))
+        }
+        Exit::Done | Exit::Inconclusive => {
+            let what = format!("{} in the first boot, and not in the second", failing(first));
+            (Exit::Skip, format!("can't tell: {what} (exit 125)"))
+        }
+        _ => return own,
+    };
+    Verdict { exit, why: Some(why) }
+}
+
+/// What fails, as text: `poll: epoll-level at 10 and 100 fails, which the base measured`.
+fn failing(failures: &BTreeSet<Failure>) -> String {
+    let mut by_series: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for Failure { workload, parameters, subject, part } in failures {
+        let points = by_series.entry((workload, parameters, subject)).or_default();
+        if let FailedPart::Point(point) = part {
+            points.push(findings::format::count(*point));
+        }
+    }
+    let Some(((workload, _, subject), points)) = by_series.first_key_value() else {
+        return "nothing fails".to_owned();
+    };
+    let at = match points.as_slice() {
+        [] => String::new(),
+        points => format!(" at {}", findings::format::list(points)),
+    };
+    let more = match by_series.len() - 1 {
+        0 => String::new(),
+        more => format!(" and of {more} more series"),
+    };
+    format!("{workload}: cells of {subject}{at}{more} fail, which the base measured")
 }
 
 /// The exit code for `git bisect run`.
@@ -322,9 +398,10 @@ impl Judge for Bisect<'_> {
             (None, [base, new]) => (*base, *new),
             _ => return false,
         };
-        let comparison = self.compared(base, new);
-        let exit = comparison.map(|comparison| compare::exit(self.judgement, &comparison));
-        self.is_decided.set(exit.is_ok_and(|exit| exit != Exit::Inconclusive));
+        let compared = self.compared(base, new);
+        let verdict =
+            compared.map(|comparison| compare::bisect_verdict(self.judgement, &comparison));
+        self.is_decided.set(verdict.is_ok_and(|verdict| verdict.exit != Exit::Inconclusive));
         self.is_decided.get()
     }
 }
@@ -381,11 +458,44 @@ mod tests {
         assert_eq!(codes.map(|exit| code(exit).code()), [0, 1, 125, 130]);
     }
 
+    fn failure(subject: &str, point: u64) -> Failure {
+        Failure {
+            workload: "poll".to_owned(),
+            parameters: record::Parameters::new(),
+            subject: subject.to_owned(),
+            part: FailedPart::Point(point),
+        }
+    }
+
     #[test]
-    fn failures_that_a_second_boot_does_not_have_are_no_verdict() {
-        let exits = [Exit::Done, Exit::Inconclusive, Exit::Different, Exit::Interrupted];
-        let codes = exits.map(|exit| code(confirmed(exit)).code());
-        assert_eq!(codes, [125, 125, 1, 130]);
+    fn only_what_fails_in_both_boots_makes_a_kernel_bad() {
+        let set = |all: &[(&str, u64)]| -> BTreeSet<Failure> {
+            all.iter().map(|&(subject, point)| failure(subject, point)).collect()
+        };
+        let first = set(&[("poll", 10), ("poll", 100), ("select", 10)]);
+        let judged = |second: &BTreeSet<Failure>, exit| {
+            let verdict = confirmed(&first, second, Verdict { exit, why: Some("own".to_owned()) });
+            (code(verdict.exit).code(), verdict.why.unwrap())
+        };
+        let none = BTreeSet::new();
+        let second = set(&[("poll", 1), ("poll", 100), ("epoll", 10)]);
+        let wanted =
+            "bad: poll: cells of poll at 100 fail, which the base measured, in two boots (exit 1)";
+        assert_eq!(judged(&second, Exit::Different), (1, wanted.to_owned()));
+        // Another subject, and another point.
+        for second in [set(&[("epoll", 10)]), set(&[("select", 100)])] {
+            let (code, why) = judged(&second, Exit::Different);
+            assert_eq!(code, 125, "{why}");
+            assert!(why.starts_with("can't tell: poll: cells of poll at 10 and 100 and of 1 more"));
+            assert!(!why.contains("two boots"), "{why}");
+        }
+        for exit in [Exit::Done, Exit::Inconclusive] {
+            assert!(judged(&none, exit).1.ends_with("and not in the second (exit 125)"));
+            assert_eq!(judged(&none, exit).0, 125);
+        }
+        // A figure needs no second boot.
+        assert_eq!(judged(&none, Exit::Different), (1, "own".to_owned()));
+        assert_eq!(judged(&none, Exit::Interrupted), (130, "own".to_owned()));
     }
 
     #[test]

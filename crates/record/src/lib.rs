@@ -9,6 +9,7 @@ mod error;
 mod fleet;
 mod host;
 pub mod keeping;
+mod load_rank;
 mod location;
 mod meeting;
 mod merge;
@@ -40,6 +41,7 @@ pub use host::{
     HOST_BOOT, HOST_FACTS, HOST_ID, HOST_ID_OLD, HOST_NAME, HOST_NAMED_BY, HostDifference,
     HostFact, HostRole, MachineMatch, NICE, SPINLOCKS,
 };
+pub use load_rank::{Rank, RankMeasured};
 pub use location::{check_name, default_path};
 pub use meeting::{Meeting, Posting};
 pub use merge::{Merged, merge};

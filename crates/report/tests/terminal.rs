@@ -109,6 +109,42 @@ fn facts_of_the_workload_stand_with_every_table() {
     assert!(!all.contains("parked peers"), "{all}");
 }
 
+/// A load of two ranks, of which one did not come to its end.
+fn load() -> (record::Run, findings::Conclusions) {
+    let measured = record::RankMeasured {
+        host: "node1".to_owned(),
+        requests: 2_500,
+        replies: 2_500,
+        start_late_ns: 104_250.0,
+        clock_bound_ns: 48_120.0,
+        late: 3,
+        busy_share: 0.25,
+    };
+    let ranks = [Some(measured), None];
+    let ranks = ranks.into_iter().zip(0..).map(|(measured, rank)| record::Rank { rank, measured });
+    let facts = record::Rank::facts(&ranks.collect::<Vec<_>>());
+    let load = fixtures::workload("load").axis("connections", "connections").subjects(["shop"]);
+    let cells = (0..8).map(|round| {
+        let cell = fixtures::cell("load", "shop", 10, round).samples("latency", vec![1e5]);
+        let facts = facts.iter().filter(|_| round == 7);
+        facts.fold(cell, |cell, (name, value)| cell.fact(name, value))
+    });
+    let run = fixtures::run(load.time("latency")).cells(cells).complete();
+    let conclusions = findings::conclude(&run);
+    (run, conclusions)
+}
+
+#[test]
+fn what_ranks_of_a_load_did_are_sentences_of_their_facts() {
+    let (run, conclusions) = load();
+    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
+    let rank = "  rank 0, by connections:\n    10: on node1: 2,500 replies, 3 requests sent late; began 0.104 ms \
+                after the start (clock ± 0.048 ms);";
+    assert!(all.contains(rank), "{all}");
+    assert!(all.contains("  rank 1, by connections:\n    10: missing\n"), "{all}");
+    assert!(!all.contains("rank."), "{all}");
+}
+
 /// A run whose axis and one of whose subjects have names that a narrow terminal has to fold.
 fn with_long_names() -> (record::Run, findings::Conclusions) {
     let (run, mut conclusions) = pipetest::pipetest(4);

@@ -4,6 +4,7 @@
 use crate::common::postgres::Postgres;
 use crate::common::{Came, Knee, came};
 use crate::load::Server;
+use record::Rank;
 use std::process::{Command, Stdio};
 
 fn has_hydra() -> bool {
@@ -39,7 +40,11 @@ fn four_ranks_are_one_load_and_one_run() {
         serde_json::from_str(&together.out).unwrap_or_else(|error| panic!("{error}: {together:?}"));
     assert_eq!(result["ranks"].as_array().map(Vec::len), Some(4), "{result:#}");
     let run = knee.last_run();
-    assert_eq!((run.summary.number, run.summary.fleet), (1, None));
+    assert_eq!((run.summary.number, &run.summary.fleet), (1, &None));
+    let facts = &run.cells.last().unwrap().facts;
+    let facts = facts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let ranks = serde_json::to_value(Rank::from_facts(&facts)).unwrap();
+    assert_eq!(ranks, result["ranks"], "the run has the figures that are printed");
     let shown = knee.run(&["show", "last", "--record", &archive.url(), "--json"]);
     assert_eq!(shown.code, Some(0), "the archive has it: {shown:?}");
 

@@ -3,7 +3,9 @@
 use crate::text::tables::{grouped, rows};
 use analysis::{Analysis, Basis, Fact, Row, Table};
 use findings::format::{count, list};
-use findings::reasons;
+use findings::{rank_sentence, reasons};
+use record::Rank;
+use std::collections::BTreeMap;
 
 /// The subjects that can't be measured here, grouped by reason.
 pub(crate) fn unavailable(table: &Table) -> Vec<(&str, Vec<String>)> {
@@ -87,16 +89,36 @@ pub(crate) fn shared_notes(table: &Table) -> Vec<String> {
 }
 
 /// The workload's own facts, each with its values by points: `10 to 100`. Facts that are 0 everywhere are
-/// left out.
-pub(crate) fn facts(table: &Table) -> Vec<(&str, Vec<(String, String)>)> {
-    let is_shown = |fact: &&Fact| fact.values.iter().any(|(_, value)| value != "0");
+/// left out. Those of a load's ranks are a sentence for each rank.
+pub(crate) fn facts(table: &Table) -> Vec<(String, Vec<(String, String)>)> {
+    let is_shown = |fact: &Fact| fact.values.iter().any(|(_, value)| value != "0");
     let by_points = |equal: &[(u64, String)]| {
         let (first, last) = (count(equal[0].0), count(equal[equal.len() - 1].0));
         let points = if first == last { first } else { format!("{first} to {last}") };
         (points, equal[0].1.clone())
     };
-    let values = |fact: &Fact| fact.values.chunk_by(|a, b| a.1 == b.1).map(by_points).collect();
-    table.facts.iter().filter(is_shown).map(|fact| (fact.name.as_str(), values(fact))).collect()
+    let of_ranks = |fact: &&Fact| Rank::is_fact(&fact.name);
+    let ranks = ranks(table.facts.iter().filter(of_ranks));
+    let facts = table.facts.iter().filter(|fact| !of_ranks(fact)).cloned().chain(ranks);
+    let shown = facts.filter(is_shown);
+    shown.map(|f| (f.name, f.values.chunk_by(|a, b| a.1 == b.1).map(by_points).collect())).collect()
+}
+
+/// What each rank did, by points: `rank 0`.
+fn ranks<'a>(facts: impl Iterator<Item = &'a Fact>) -> impl Iterator<Item = Fact> {
+    let mut of_points: BTreeMap<u64, BTreeMap<&str, &str>> = BTreeMap::new();
+    for fact in facts {
+        for (point, value) in &fact.values {
+            of_points.entry(*point).or_default().insert(&fact.name, value);
+        }
+    }
+    let mut by_rank: BTreeMap<u32, Vec<(u64, String)>> = BTreeMap::new();
+    for (point, facts) in of_points {
+        for rank in Rank::from_facts(&facts) {
+            by_rank.entry(rank.rank).or_default().push((point, rank_sentence(&rank)));
+        }
+    }
+    by_rank.into_iter().map(|(rank, values)| Fact { name: format!("rank {rank}"), values })
 }
 
 /// Why the Universal Scalability Law does not apply to a row.

@@ -17,12 +17,12 @@ use engine::{Stop, Warning};
 use findings::format::{count, quantity};
 use point::Point;
 use quantities::{COUNT_MAX, count_within};
-use record::FailureReason;
+use record::{FailureReason, Rank};
 use recorded::{Kept, LoadRun, RecordFlags, Recording};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
-use together::{Rank, Together};
+use together::Together;
 
 /// Put load on a server, and report how it copes
 ///

@@ -5,7 +5,6 @@ mod cells;
 use super::Measured;
 use super::point::Point;
 use super::text::warnings;
-use super::together::Rank;
 use crate::commands::exchange::push;
 use crate::commands::record_file::{RecordFile, archive};
 use crate::commands::run::labels::labels;
@@ -17,7 +16,7 @@ use crate::output::is_quiet;
 use crate::usage;
 use ::load::{IntervalOutcome, Plan, Url};
 use ::record::{
-    Archive, Ending, Error, FailureReason, HOST_NAME, HOST_NAMED_BY, Location, Run, RunState,
+    Archive, Ending, Error, FailureReason, HOST_NAME, HOST_NAMED_BY, Location, Rank, Run, RunState,
     RunWriter, SqliteArchive, Warning,
 };
 use cells::Cells;

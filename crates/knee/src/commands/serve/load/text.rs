@@ -5,10 +5,10 @@ pub mod warnings;
 use super::Measured;
 use super::point::Point;
 use super::server::Use;
-use super::together::{Rank, RankMeasured};
 use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick, Url};
-use findings::ServerBehaviour;
 use findings::format::{bytes, count, percent, quantity, significant, time};
+use findings::{ServerBehaviour, rank_sentence};
+use record::Rank;
 use std::mem::discriminant;
 use std::time::Duration;
 
@@ -37,11 +37,7 @@ fn section(title: &str, lines: &[String]) -> String {
 
 /// A line for each rank of a load that several processes did.
 fn ranks(all: &[Rank]) -> Vec<String> {
-    let line = |Rank { rank, measured }: &Rank| {
-        let text = measured.as_ref().map_or_else(|| "missing".to_owned(), RankMeasured::sentence);
-        format!("{rank} {text}")
-    };
-    all.iter().map(line).collect()
+    all.iter().map(|rank| format!("{} {}", rank.rank, rank_sentence(rank))).collect()
 }
 
 /// All of one load.

@@ -9,9 +9,11 @@ use crate::commands::archives;
 use crate::exit::Trouble;
 use crate::launchers::{self, FleetFlags};
 use ::load::{Arrivals, Error, Outcome, Part, Plan, Shape, Share, Url};
-use ::record::{FLEET_ID, FLEET_RANK, FLEET_SIZE, Location, Meeting, Posting, Warning};
+use ::record::{
+    FLEET_ID, FLEET_RANK, FLEET_SIZE, Location, Meeting, Posting, Rank, RankMeasured, Warning,
+};
 use engine::Stop;
-use findings::format::{count, list, percent};
+use findings::format::list;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -71,30 +73,6 @@ struct Measured {
     host: String,
     clock_bound_ns: f64,
     part: Part,
-}
-
-/// A rank of a load, as the result shows it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Rank {
-    pub rank: u32,
-    /// Absent where the rank did not come to its end.
-    pub measured: Option<RankMeasured>,
-}
-
-/// What a rank did of the load.
-#[derive(Clone, Debug, Serialize)]
-pub struct RankMeasured {
-    pub host: String,
-    pub requests: u64,
-    pub replies: u64,
-    /// How long after the agreed start its last thread began, by its own reading of the archive's clock.
-    pub start_late_ns: f64,
-    /// How far that reading may be off: half of the fastest answer.
-    pub clock_bound_ns: f64,
-    /// Requests that it sent late.
-    pub late: u64,
-    /// The share of its time that its busiest thread was on a CPU.
-    pub busy_share: f64,
 }
 
 /// What all did: of the rank that adds it up.
@@ -242,7 +220,7 @@ impl Process<'_> {
     /// What this rank measured, where it can't be added to what the others did.
     fn alone(&self, measured: &Measured, plan: &Plan, lost: &Trouble) -> Together {
         let Member { rank: own, size, .. } = self.member;
-        let measured_by = |rank| (rank == own).then(|| RankMeasured::new(measured));
+        let measured_by = |rank| (rank == own).then(|| measured.into());
         let ranks = (0..size).map(|rank| Rank { rank, measured: measured_by(rank) }).collect();
         let warnings = vec![Warning {
             what: format!(
@@ -470,7 +448,7 @@ impl Process<'_> {
                 .part
                 .check()
                 .map_err(|what| Trouble::failed(format!("rank {rank}: {what}")))?;
-            ranks.push(Rank { rank, measured: Some(RankMeasured::new(&measured)) });
+            ranks.push(Rank { rank, measured: Some((&measured).into()) });
             match &mut sum {
                 Some(sum) => sum.add(&measured.part),
                 None => sum = Some(measured.part),
@@ -482,8 +460,8 @@ impl Process<'_> {
     }
 }
 
-impl RankMeasured {
-    fn new(measured: &Measured) -> RankMeasured {
+impl From<&Measured> for RankMeasured {
+    fn from(measured: &Measured) -> RankMeasured {
         let counts = &measured.part.counts;
         RankMeasured {
             host: measured.host.clone(),
@@ -494,23 +472,6 @@ impl RankMeasured {
             late: counts.late,
             busy_share: counts.busy_share,
         }
-    }
-
-    /// In one line: `on node1: 5,000 replies, began 0.1 ms late (clock ± 0.05 ms), 3 % of a CPU`.
-    pub fn sentence(&self) -> String {
-        let late = if self.late == 0 {
-            String::new()
-        } else {
-            format!(", {} sent late", printable::quantity(self.late, "request"))
-        };
-        format!(
-            "on {}: {} replies{late}; began {:.3} ms after the start (clock ± {:.3} ms); busiest thread {}",
-            self.host,
-            count(self.replies),
-            self.start_late_ns / 1e6,
-            self.clock_bound_ns / 1e6,
-            percent(self.busy_share),
-        )
     }
 }
 

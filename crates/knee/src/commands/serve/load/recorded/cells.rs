@@ -1,11 +1,10 @@
 //! The cells of a load, and their metrics.
 
 use super::super::point::Point;
-use super::super::together::{Rank, RankMeasured};
 use ::load::{Arrivals, IntervalOutcome, Plan, Quantiles, Shape};
 use ::record::{
-    Cell, CellKey, FailureReason, Metric, MetricInfo, MetricRole, Outcome, Parameters, SubjectInfo,
-    Usage, Value, WorkloadInfo, WorkloadRole,
+    Cell, CellKey, FailureReason, Metric, MetricInfo, MetricRole, Outcome, Parameters, Rank,
+    SubjectInfo, Usage, Value, WorkloadInfo, WorkloadRole,
 };
 use std::collections::BTreeMap;
 
@@ -316,9 +315,6 @@ fn facts(point: &Point, ranks: &[Rank]) -> BTreeMap<String, String> {
             set(&format!("errors: {kind}"), number.to_string());
         }
     }
-    for Rank { rank, measured } in ranks {
-        let text = measured.as_ref().map_or_else(|| "missing".to_owned(), RankMeasured::sentence);
-        set(&format!("rank {rank}"), text);
-    }
+    facts.extend(Rank::facts(ranks));
     facts
 }

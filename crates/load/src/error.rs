@@ -3,8 +3,8 @@
 /// Why there is no load.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The target refused the first connection; see [`Plan::ends_if_refused`](crate::Plan::ends_if_refused).
-    #[error("{0} refused the first connection")]
+    /// The target is not there; see [`Plan::ends_if_refused`](crate::Plan::ends_if_refused).
+    #[error("{0} refuses connections")]
     Refused(std::net::SocketAddr),
     /// The processes of the load did not agree on a start: see [`run_share`](crate::run_share).
     #[error("the load was called off")]

@@ -56,7 +56,7 @@ use crate::worker::{Measured, Start, Worker};
 use rustix::io::Errno;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 /// Watches a load while it goes on, on the thread that called [`run`]; the threads that send never wait for it.
@@ -118,18 +118,19 @@ fn measure(
     plan.check()?;
     let (sender, receiver) = mpsc::channel::<Interval>();
     let clock = Stopwatch::start();
-    let gate = Gate::new(plan.threads, agree.is_none());
+    let gate = Gate::new(plan, agree.is_none());
     let interval_s = plan.interval.as_secs_f64();
     let mut series = Series::new(interval_s, plan.threads, plan.keeps_intervals);
     let workers = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..plan.threads)
             .map(|number| {
-                let start = Start { plan, stop, clock, number, intervals: sender.clone() };
-                let gate = &gate;
+                let (gate, intervals) = (&gate, sender.clone());
+                let is_there = &gate.is_there;
+                let start = Start { plan, stop, clock, number, is_there, intervals };
                 let thread =
                     std::thread::Builder::new().spawn_scoped(scope, move || thread(start, gate));
                 thread.map_err(|error| {
-                    gate.arrive(false, clock);
+                    gate.arrive(Opened::Not, clock);
                     Error::Failed(format!("starting a thread: {error}"))
                 })
             })
@@ -175,28 +176,54 @@ struct Gate {
     changed: Condvar,
     /// Whether the start is when the last thread is ready.
     opens_itself: bool,
+    /// Whether the target is there at all. What is known first holds for all threads.
+    is_there: OnceLock<bool>,
+    ends_if_refused: bool,
+}
+
+/// What came of a thread's first connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opened {
+    /// All of them could be tried, and none was refused.
+    Tried,
+    /// One at least was refused.
+    Refused,
+    /// The thread can't begin.
+    Not,
 }
 
 struct Waiting {
     missing: usize,
-    /// One thread can't begin, so none does.
+    is_refused: bool,
+    /// One thread can't begin, or the target is not there, so none begins.
     called_off: bool,
     /// The common start, when it is known.
     begin_ns: Option<i64>,
 }
 
 impl Gate {
-    fn new(threads: usize, opens_itself: bool) -> Gate {
-        let state = Waiting { missing: threads, called_off: false, begin_ns: None };
-        Gate { state: Mutex::new(state), changed: Condvar::new(), opens_itself }
+    fn new(plan: &Plan, opens_itself: bool) -> Gate {
+        let missing = plan.threads;
+        let state = Waiting { missing, is_refused: false, called_off: false, begin_ns: None };
+        Gate {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            opens_itself,
+            is_there: OnceLock::new(),
+            ends_if_refused: plan.ends_if_refused,
+        }
     }
 
-    /// Counts a thread that is `ready`, or never will be.
-    fn arrive(&self, ready: bool, clock: Stopwatch) {
+    /// Counts a thread that has opened its connections, or can't begin.
+    fn arrive(&self, opened: Opened, clock: Stopwatch) {
         let mut state = self.state();
         state.missing -= 1;
-        state.called_off |= !ready;
+        state.called_off |= opened == Opened::Not;
+        state.is_refused |= opened == Opened::Refused;
         if state.missing == 0 {
+            if state.is_refused && self.ends_if_refused {
+                state.called_off |= !self.is_there.get_or_init(|| false);
+            }
             if self.opens_itself || state.called_off {
                 state.begin_ns = Some(clock.now_ns());
             }
@@ -205,8 +232,8 @@ impl Gate {
     }
 
     /// Waits for the start, and returns it; none if one thread can't begin.
-    fn wait(&self, ready: bool, clock: Stopwatch) -> Option<i64> {
-        self.arrive(ready, clock);
+    fn wait(&self, opened: Opened, clock: Stopwatch) -> Option<i64> {
+        self.arrive(opened, clock);
         let mut state = self.state();
         while state.begin_ns.is_none() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -257,9 +284,17 @@ fn thread(start: Start<'_>, gate: &Gate) -> Result<Option<Measured>, Error> {
             Err(error) => Err(failed("waiting for connections", error)),
         });
     // Even if this one failed: the others wait for it.
-    let begin_ns = gate.wait(opened.is_ok(), clock);
+    let result = match &opened {
+        Ok(worker) if worker.is_refused() => Opened::Refused,
+        Ok(_) => Opened::Tried,
+        Err(_) => Opened::Not,
+    };
+    let begin_ns = gate.wait(result, clock);
     let mut worker = opened?;
-    let Some(begin_ns) = begin_ns else { return Ok(None) };
+    let Some(begin_ns) = begin_ns else {
+        let is_there = gate.is_there.get() != Some(&false);
+        return if is_there { Ok(None) } else { Err(Error::Refused(plan.target.address)) };
+    };
     let start_late_ns = sleep_until(begin_ns, clock, stop);
     let warm_up_ns = i64::try_from(plan.warm_up.as_nanos()).unwrap_or(i64::MAX / 4);
     worker.run(begin_ns + warm_up_ns).map_err(|error| failed("waiting for replies", error))?;
@@ -288,4 +323,35 @@ fn prepare_thread(plan: &Plan, number: usize) -> Result<(), Error> {
     // With the default slack, requests would be sent, and counted as, up to 50 microseconds late.
     let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The start after two threads opened their connections so, and whether the target is known to be there.
+    fn gate(first: Opened, second: Opened, is_reached: bool) -> (Option<i64>, Option<bool>) {
+        let target =
+            Target { address: ([127, 0, 0, 1], 1).into(), host: "x".into(), path: "/".into() };
+        let plan = Plan { threads: 2, ends_if_refused: true, ..Plan::new(target) };
+        let (gate, clock) = (Gate::new(&plan, true), Stopwatch::start());
+        if is_reached {
+            gate.is_there.set(true).unwrap();
+        }
+        gate.arrive(first, clock);
+        (gate.wait(second, clock), gate.is_there.get().copied())
+    }
+
+    #[test]
+    fn refused_connections_end_a_load_only_if_none_succeeded() {
+        let (begin, is_there) = gate(Opened::Refused, Opened::Refused, false);
+        assert_eq!((begin, is_there), (None, Some(false)));
+        let (begin, is_there) = gate(Opened::Refused, Opened::Tried, true);
+        assert!(begin.is_some() && is_there == Some(true));
+        // Those of sessions are opened later.
+        let (begin, is_there) = gate(Opened::Tried, Opened::Tried, false);
+        assert!(begin.is_some() && is_there.is_none());
+        let (begin, is_there) = gate(Opened::Tried, Opened::Not, true);
+        assert!(begin.is_none() && is_there == Some(true));
+    }
 }

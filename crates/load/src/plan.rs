@@ -82,8 +82,9 @@ pub struct Plan {
     pub pin: Vec<usize>,
     /// Requests in flight on one connection.
     pub pipeline: usize,
-    /// Whether the load ends with [`Error::Refused`] if its first connection is refused. If not, it is tried
-    /// again, as any connection that fails later.
+    /// Whether the load ends with [`Error::Refused`] if the target is not there: of the connections that are opened before
+    /// the load one at least is refused, and none succeeds; or, of connections that the load opens, one is refused before
+    /// any has succeeded. If not, a refused connection is tried again, as any that fails later.
     pub ends_if_refused: bool,
     /// Source addresses that connections take in turn; empty leaves that to the kernel.
     pub sources: Vec<IpAddr>,

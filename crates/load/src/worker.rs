@@ -20,6 +20,7 @@ use rustix::io::Errno;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
@@ -55,6 +56,8 @@ pub(crate) struct Start<'a> {
     pub stop: &'a AtomicBool,
     pub clock: Stopwatch,
     pub number: usize,
+    /// Whether the target is there at all: what is known first, by any thread, holds for all of them.
+    pub is_there: &'a OnceLock<bool>,
     pub intervals: Sender<Interval>,
 }
 
@@ -82,6 +85,7 @@ pub(crate) struct Worker<'a> {
     stop: &'a AtomicBool,
     clock: Stopwatch,
     number: usize,
+    is_there: &'a OnceLock<bool>,
     mode: Mode,
     phase: Phase,
     epoll: OwnedFd,
@@ -115,7 +119,7 @@ pub(crate) struct Worker<'a> {
     connecting: usize,
     /// Connections begun so far, failed ones included: they take the sources in turn.
     connects: usize,
-    /// The first connection was refused, and the plan ends there.
+    /// A connection was refused.
     is_refused: bool,
     /// CPU time of this thread at the start of what counts, once that has come.
     before: Option<sys::process::Resources>,
@@ -123,7 +127,7 @@ pub(crate) struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     pub(crate) fn new(start: Start<'a>) -> Result<Worker<'a>, Errno> {
-        let Start { plan, stop, clock, number, intervals } = start;
+        let Start { plan, stop, clock, number, is_there, intervals } = start;
         let mode = match plan.shape {
             Shape::Closed => Mode::Closed,
             Shape::Open(_) => Mode::Open,
@@ -138,6 +142,7 @@ impl<'a> Worker<'a> {
             stop,
             clock,
             number,
+            is_there,
             mode,
             phase: Phase::Opening,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
@@ -187,9 +192,13 @@ impl<'a> Worker<'a> {
             }
             self.check_timeouts();
             self.wait(if begins { self.now_ns } else { self.next_check_ns })?;
-            self.check_refused()?;
         }
         Ok(())
+    }
+
+    /// Whether a connection was refused.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.is_refused
     }
 
     /// Sends what the plan says: until `zero_ns` to warm up, from then on for the record; then waits for the
@@ -209,13 +218,11 @@ impl<'a> Worker<'a> {
             self.run_timers();
             self.check_timeouts();
             self.wait(self.next_ns())?;
-            self.check_refused()?;
+            if self.is_there.get() == Some(&false) {
+                return Err(Errno::CONNREFUSED);
+            }
         }
         self.drain()
-    }
-
-    fn check_refused(&self) -> Result<(), Errno> {
-        if self.is_refused { Err(Errno::CONNREFUSED) } else { Ok(()) }
     }
 
     fn begin(&mut self, zero_ns: i64) {

@@ -4,6 +4,8 @@ mod common;
 
 use common::{Answer, OK, Server, closed_port};
 use load::{Arrivals, Errors, IntervalOutcome, Outcome, Plan, Shape, Target, Tick, Watch};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
@@ -78,6 +80,33 @@ fn a_load_ends_at_once_if_its_first_connection_is_refused_and_the_plan_says_so()
             outcome => panic!("{shape:?}: {outcome:?}"),
         }
     }
+}
+
+/// A server that ends with its first connection: the first session of the second thread is refused, and so are all
+/// later ones.
+#[test]
+fn a_server_that_answered_one_thread_is_there_for_all() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        drop(listener);
+        let read = stream.read(&mut [0; 4096]).unwrap();
+        stream.write_all(OK).unwrap();
+        read
+    });
+    let plan = Plan {
+        shape: Shape::Sessions(Arrivals::Constant { per_s: 10.0 }),
+        calls: Some(1),
+        threads: 2,
+        connections: 2,
+        ends_if_refused: true,
+        ..Plan::new(Target { address, host: "localhost".into(), path: "/".into() })
+    };
+    let outcome = run(&requests(20, plan));
+    assert!(serving.join().unwrap() > 0);
+    assert_eq!(outcome.replies, 1, "{:?}", outcome.errors);
+    assert!(outcome.errors.refused > 0, "{:?}", outcome.errors);
 }
 
 #[test]

@@ -3,10 +3,12 @@
 use crate::common::{Knee, wait_until};
 use crate::load::Server;
 use record::{Archive, Outcome, Run, RunState, SqliteArchive, WorkloadRole};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, listen, socket_with};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -169,18 +171,28 @@ fn a_load_that_is_killed_keeps_each_interval_that_ended() {
     knee.assert_no_process_left();
 }
 
-#[test]
-fn a_number_of_dead_connections_that_fails_is_in_the_plan_and_has_its_reason() {
-    let knee = Knee::new();
+/// A load of 100 requests with each of these `numbers` of dead connections, on a server that ends with its first connection.
+fn load_that_fails_at_the_second(knee: &Knee, numbers: &str) -> (Value, Run) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    // It ends with its first connection.
     std::thread::spawn(move || answer(listener.accept().unwrap().0, Duration::ZERO));
-    let words = "--dead 0,7,9 --connections 1 --requests 100 --record --json";
+    let words = format!("--dead {numbers} --connections 1 --requests 100 --record --json");
     let words: Vec<&str> = ["load", &url].into_iter().chain(words.split(' ')).collect();
     let came = knee.run(&words);
     assert_eq!(came.code, Some(1), "{came:?}");
-    let run = knee.last_run();
+    (serde_json::from_str(&came.out).unwrap(), knee.last_run())
+}
+
+#[test]
+fn a_load_that_fails_with_its_last_number_of_dead_connections_is_not_complete() {
+    let (_, run) = load_that_fails_at_the_second(&Knee::new(), "0,7");
+    assert_eq!((run.cells.len(), run.plan.cells.len()), (2, 2));
+    assert_eq!(run.summary.state, RunState::Interrupted);
+}
+
+#[test]
+fn a_number_of_dead_connections_that_fails_is_in_the_plan_and_has_its_reason() {
+    let (message, run) = load_that_fails_at_the_second(&Knee::new(), "0,7,9");
     assert_eq!(run.summary.state, RunState::Interrupted);
     assert_eq!(operations(&run, "latency"), 100);
     let failed = &run.cells[1];
@@ -188,34 +200,56 @@ fn a_number_of_dead_connections_that_fails_is_in_the_plan_and_has_its_reason() {
     let planned: Vec<u64> = run.plan.cells.iter().map(|key| key.point).collect();
     assert_eq!(planned, [0, 7, 9]);
     let reason = "1 of 3 numbers of dead connections were measured";
-    assert!(run.warnings.iter().any(|warning| warning.what.starts_with(reason)), "{came:?}");
-    let message: Value = serde_json::from_str(&came.out).unwrap();
+    assert!(run.warnings.iter().any(|warning| warning.what.starts_with(reason)), "{message}");
     assert_eq!(message["warnings"].as_array().map(Vec::len), Some(1), "{message}");
 }
 
-/// A server that ends with its first connection. The second thread's first session is due after a second, and refused.
+/// A socket that listens and takes no further connection: one waits to be accepted, and the kernel drops the first packet
+/// of any other.
+fn full_listener() -> (OwnedFd, SocketAddr, TcpStream) {
+    let flags = SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+    bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    listen(&socket, 0).unwrap();
+    let address = SocketAddr::try_from(getsockname(&socket).unwrap()).unwrap();
+    let waiting = TcpStream::connect(address).unwrap();
+    (socket, address, waiting)
+}
+
+/// A server that takes no connection, and ends when the first interval is recorded: then one is refused before any
+/// was made.
 #[test]
 fn a_load_that_fails_keeps_the_intervals_before() {
     let knee = Knee::new();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    std::thread::spawn(move || answer(listener.accept().unwrap().0, Duration::ZERO));
-    let words = "--connection-rate 1 --threads 2 --connections 2 --duration 1500ms";
-    let words = format!("{words} --interval 100ms --record");
-    let words: Vec<&str> = ["load", &url].into_iter().chain(words.split(' ')).collect();
-    let came = knee.run(&words);
-    assert_eq!(came.code, Some(1), "{came:?}");
+    let (listener, address, _waiting) = full_listener();
+    let url = format!("http://{address}/");
+    let words =
+        "--connection-rate 2 --connections 100 --duration 10m --timeout 10m --interval 100ms";
+    let words = ["load", &url].into_iter().chain(words.split(' ')).chain(["--record"]);
+    let words: Vec<&str> = words.collect();
+    let child = knee.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("an interval is recorded", || {
+        let archive = SqliteArchive::open_read_only(knee.record());
+        archive.and_then(|archive| archive.load(1)).is_ok_and(|run| !run.cells.is_empty())
+    });
+    drop(listener);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
     let run = knee.last_run();
     assert_eq!(run.summary.state, RunState::Interrupted);
     let (last, intervals) = run.cells.split_last().unwrap();
     assert!(!intervals.is_empty() && matches!(last.outcome, Outcome::Failed { .. }), "{last:?}");
-    assert!(intervals.iter().all(|cell| cell.outcome == Outcome::Measured), "{came:?}");
-    assert_eq!(operations(&run, "latency"), 1);
+    assert!(intervals.iter().all(|cell| cell.outcome == Outcome::Measured), "{output:?}");
     let planned: Vec<u32> = run.plan.cells.iter().map(|key| key.round).collect();
-    assert_eq!(planned, (0..15).collect::<Vec<u32>>(), "its cells are part of the 15 of the plan");
+    assert_eq!(
+        planned,
+        (0..6_000).collect::<Vec<u32>>(),
+        "its cells are part of those of the plan"
+    );
     let no_figures = "No figures of the load as a whole: ";
-    assert!(run.warnings.iter().any(|warning| warning.what.starts_with(no_figures)), "{came:?}");
-    assert!(came.err.contains("refuses connections") && came.err.contains("(run 1)"), "{came:?}");
+    assert!(run.warnings.iter().any(|warning| warning.what.starts_with(no_figures)), "{output:?}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("refuses connections") && errors.contains("(run 1)"), "{errors}");
     let shown = knee.run(&["show", "last"]);
     assert_eq!(shown.code, Some(0), "{shown:?}");
 }

@@ -61,6 +61,8 @@ impl Worker<'_> {
         self.connecting -= 1;
         self.progress_ns = self.now_ns;
         self.tally.connections += 1;
+        // Only the first of all has an effect.
+        let _ = self.is_there.set(true);
         self.tally.connect.saturating_record(took_ns);
         match self.phase {
             Phase::Opening => {}
@@ -85,8 +87,10 @@ impl Worker<'_> {
         if connection.in_flight.is_empty() {
             self.tally.failed(kind, self.now_ns);
         }
-        self.is_refused |=
-            self.plan.ends_if_refused && kind == Kind::Refused && self.tally.connections == 0;
+        self.is_refused |= kind == Kind::Refused;
+        if kind == Kind::Refused && self.phase != Phase::Opening && self.plan.ends_if_refused {
+            let _ = self.is_there.set(false);
+        }
         if self.mode == Mode::Sessions && connection.stage != Stage::Open {
             // Its first request has waited as well.
             self.tally.gave_up(connection.session_ns, self.now_ns);

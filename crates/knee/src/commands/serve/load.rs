@@ -70,8 +70,8 @@ pub struct Load {
     /// How many requests in all; with --connection-rate, whole connections of --calls
     #[arg(long, value_name = "N", value_parser = count_within::<u64>(1..=COUNT_MAX))]
     pub requests: Option<u64>,
-    /// Wait up to this time for a server that is still starting; without it, a refused first connection is
-    /// an error
+    /// Wait up to this time for a server that is still starting; without it, a server that refuses the first
+    /// connections is an error
     #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub wait: Option<Duration>,
     /// Load before anything is counted

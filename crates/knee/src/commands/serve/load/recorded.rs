@@ -299,7 +299,8 @@ impl LoadRun {
                 _ => rounds.saturating_sub(ended),
             }
         });
-        let is_cut_off = is_stopped || run.plan.cells.len() > run.cells.len();
+        let has_failed = measured.points.len() < measured.points_planned;
+        let is_cut_off = is_stopped || has_failed || run.plan.cells.len() > run.cells.len();
         run.plan.rounds = rounds_of(&run.plan);
         run.warnings.extend(interrupted(plan, measured));
         let own = warnings::of_load(plan, &measured.points);

@@ -20,7 +20,7 @@ use tokio_postgres::{Config, Error, Row, Socket};
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long a server may be silent after a signal: what is under way may still end.
 const SILENCE_AFTER_SIGNAL_MAX: Duration = Duration::from_secs(1);
-/// Until the end of a connection is given up: its last words, or why it was lost.
+/// How long the end of a connection is waited for: until the server has closed it, or until it is known why it was lost.
 const CLOSE_MAX: Duration = Duration::from_secs(1);
 
 /// Why a statement has no result.
@@ -215,7 +215,7 @@ impl Client {
 }
 
 impl Drop for Client {
-    /// Says goodbye, so that the server lets go of locks at once.
+    /// Closes the connection in order, so that the server releases its locks at once.
     fn drop(&mut self) {
         if let Some(Open { runtime, client, driver, .. }) = self.open.take() {
             drop(client);

@@ -150,13 +150,27 @@ pub(crate) fn is_there_already(error: &QueryError) -> bool {
     matches!(error, QueryError::Postgres(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
 }
 
-/// Whether a value is too long for an index.
-pub(crate) fn is_too_long(error: &QueryError) -> bool {
+/// As [`At::at`]; a value that is too long for an index is the longest of `names`.
+pub(crate) fn at_with_names<'a, T>(
+    result: Result<T, QueryError>,
+    path: &Path,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<T, Error> {
+    let too_long_name = match &result {
+        Err(error) if is_too_long(error) => names.into_iter().max_by_key(|name| name.len()),
+        _ => None,
+    };
+    match too_long_name {
+        Some(name) => Err(server_error(path, too_long(name))),
+        None => result.at(path),
+    }
+}
+
+fn is_too_long(error: &QueryError) -> bool {
     matches!(error, QueryError::Postgres(error) if error.code() == Some(&SqlState::PROGRAM_LIMIT_EXCEEDED))
 }
 
-/// The fault of a name that is too long.
-pub(crate) fn too_long(name: &str) -> ServerFault {
+fn too_long(name: &str) -> ServerFault {
     let start = printable::one_line(name).chars().take(NAME_CHARS_MAX).collect();
     ServerFault::NameTooLong { start, bytes: name.len() }
 }

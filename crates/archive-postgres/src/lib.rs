@@ -17,7 +17,7 @@ pub use meeting::PostgresMeeting;
 
 use crate::client::{Client, QueryError};
 use crate::columns::{Json, count, get, get_count, get_json, get_json_if_any, text};
-use crate::fault::{At, damaged, is_there_already, is_too_long, server_error, too_long};
+use crate::fault::{At, at_with_names, damaged, is_there_already};
 use jiff::Timestamp;
 use record::keeping::check_clock;
 use record::{
@@ -303,7 +303,7 @@ impl Archive for PostgresArchive {
             lock(client, run, path)?;
             let sql = "INSERT INTO knee.baseline (name, run) VALUES ($1, $2) \
                  ON CONFLICT (name) DO UPDATE SET run = excluded.run";
-            client.execute(sql, &[&name, &run]).map(drop).at(path)
+            at_with_names(client.execute(sql, &[&name, &run]).map(drop), path, [name])
         })
     }
 
@@ -357,6 +357,7 @@ fn insert_run(
     let summary =
         RunSummary { state, ended: ended.map(str::to_owned), number: 0, ..summary.clone() };
     let metrics = run.cells.iter().map(|cell| cell.metrics.len()).sum();
+    let fleet = fleet.map(|fleet| text(&fleet.id));
     let row: [&(dyn ToSql + Sync); 21] = [
         &summary.id,
         &moment(Some(&summary.started)),
@@ -375,7 +376,7 @@ fn insert_run(
         &Json::new(&run.host_before, path)?,
         &ending.map(|ending| Json::new(&ending.host_after, path)).transpose()?,
         &Json::new(&run.warnings, path)?,
-        &fleet.map(|fleet| text(&fleet.id)),
+        &fleet,
         &rank,
         &size,
         &kept(metrics),
@@ -389,7 +390,7 @@ fn insert_run(
         Err(error) if is_there_already(&error) => {
             return Err(Error::RunTwice { path: path.into(), id: summary.id });
         }
-        written => written.at(path)?,
+        written => at_with_names(written, path, [&*host].into_iter().chain(fleet.as_deref()))?,
     };
     let number = get(&written, "number", path)?;
     insert_metric_infos(client, number, run, path)?;
@@ -420,14 +421,7 @@ fn insert_metric_infos(
          ON CONFLICT DO NOTHING";
     let written =
         client.execute(sql, &[&number, &workloads, &names, &abouts, &units, &lower]).map(drop);
-    match written {
-        Err(error) if is_too_long(&error) => {
-            let name = workloads.iter().chain(&names).max_by_key(|name| name.len());
-            let name = name.map(String::as_str).unwrap_or_default();
-            Err(server_error(path, too_long(name)))
-        }
-        written => written.at(path),
-    }
+    at_with_names(written, path, workloads.iter().chain(&names).map(String::as_str))
 }
 
 /// A moment as the server reads it; none where the text is not one.

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio_postgres::Row;
 
-/// Nobody reads the postings of a meeting that is over.
+/// Postings that are older are deleted: their load is over, and no rank reads them.
 const KEPT: &str = "7 days";
 /// Until a server that is silent is given up: the other ranks wait too.
 const SILENCE_MAX: Duration = Duration::from_secs(20);

@@ -48,26 +48,22 @@ pub enum ServerFault {
         cause: String,
     },
     /// The connection was cut, or the server ended.
-    #[error(
-        "the connection was lost ({cause}); nothing half is kept: do it again when the server is back"
-    )]
+    #[error("the connection was lost ({cause}); do it again when the server is back")]
     Lost {
         /// What was noticed.
         cause: String,
     },
     /// The server has not answered for a long time, though its machine does.
-    #[error(
-        "the server was silent for {seconds} s; nothing half is kept: do it again when the server answers"
-    )]
+    #[error("the server was silent for {seconds} s; do it again when it answers")]
     Silent {
         /// How long.
         seconds: u64,
     },
     /// A signal ended the wait for the server.
-    #[error("interrupted while the server was awaited; nothing half is kept")]
+    #[error("interrupted while the server was awaited")]
     Interrupted,
     /// The server ended a statement: a limit of its own, or an administrator.
-    #[error("the server canceled the statement ({cause}); nothing half is kept")]
+    #[error("the server canceled the statement ({cause})")]
     Canceled {
         /// What the server says.
         cause: String,

@@ -4,7 +4,7 @@ use crate::contract::complete;
 use crate::server::{self, url};
 use archive_postgres::PostgresArchive;
 use postgres::Client;
-use record::{Archive, Error, RunSummary, ServerFault};
+use record::{Archive, Error, HOST_NAME, RunSummary, ServerFault};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
@@ -267,16 +267,24 @@ fn a_name_that_is_too_long_for_an_index_is_named_and_keeps_no_other_run_out() {
     // Letters at random: the server compresses what repeats.
     let mut random = fastrand::Rng::with_seed(7);
     let name: String = (0..6_000).map(|_| random.alphanumeric()).collect();
-    let mut long = complete("0123456789abcdef", 1, 0);
-    long.plan.workloads[0].metrics[0].name.clone_from(&name);
-    let error = archive.keep(&long, "merge").unwrap_err();
-    let line = error.to_string();
-    assert!(
-        line.contains(&name[..60]) && line.contains("6000 bytes") && line.len() < 300,
-        "{line}"
-    );
-    let fault = server_fault(error);
-    assert!(matches!(fault, ServerFault::NameTooLong { .. }), "{fault:?}");
+    let mut of_metric = complete("0123456789abcdef", 1, 0);
+    of_metric.plan.workloads[0].metrics[0].name.clone_from(&name);
+    let mut of_host = complete("0123456789abcdef", 1, 0);
+    of_host.host_before.facts.insert(HOST_NAME.to_owned(), name.clone());
+    let mut faults: Vec<Error> =
+        [of_metric, of_host].map(|long| archive.keep(&long, "merge").unwrap_err()).into();
     assert_eq!(archive.runs().unwrap(), [], "nothing half is kept");
-    archive.keep(&complete("1123456789abcdef", 1, 0), "merge").unwrap();
+    let number = archive.keep(&complete("1123456789abcdef", 1, 0), "merge").unwrap();
+    faults.push(archive.set_baseline(&name, number).unwrap_err());
+    assert_eq!(archive.baselines().unwrap(), []);
+    archive.set_baseline("main", number).unwrap();
+    for error in faults {
+        let line = error.to_string();
+        assert!(
+            line.contains(&name[..60]) && line.contains("6000 bytes") && line.len() < 300,
+            "{line}"
+        );
+        let fault = server_fault(error);
+        assert!(matches!(fault, ServerFault::NameTooLong { .. }), "{fault:?}");
+    }
 }

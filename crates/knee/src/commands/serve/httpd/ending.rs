@@ -12,8 +12,8 @@ use std::time::Duration;
 /// How long a server may take to end after it was stopped, or after its drain is over.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How long the last words may take.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+/// How long the message about it may take.
+const MESSAGE_MAX: Duration = Duration::from_millis(200);
 
 /// Watches for signals until it is dropped.
 pub struct Ending {
@@ -83,6 +83,6 @@ fn end_after(limit: Duration) {
              output, and the process ends without it"
         ));
     });
-    sleep(LAST_WORDS);
+    sleep(MESSAGE_MAX);
     std::process::exit(1);
 }

@@ -6,7 +6,8 @@ use common::guests::{KERNEL, cache, can_boot, vm};
 use common::{Came, Knee, came, wait_until};
 use record::{Archive, Run, RunState, SqliteArchive};
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
@@ -130,6 +131,29 @@ fn what_can_not_be_booted_is_refused_in_one_line() {
         wrong(&small, "a guest needs 64 MiB at least");
         wrong(&["--kernel", KERNEL, "--cpu", "z80", "--", "run", "poll"], "CPU model 'z80'");
     }
+}
+
+/// An apt that knows no kernel, and has no network.
+#[test]
+fn a_list_of_packages_that_can_not_be_fetched_is_called_so() {
+    let knee = Knee::new();
+    let programs = knee.directory.path().join("programs");
+    fs::create_dir(&programs).unwrap();
+    let fails = "case \"$*\" in *update*) echo 'E: no network' >&2; exit 100;; esac";
+    for (name, script) in [("apt-cache", ""), ("apt-get", fails)] {
+        let file = programs.join(name);
+        fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o755)).unwrap();
+    }
+    let words = ["vm", "--accel", "tcg", "--kernel", "debian:5.10", "--", "run", "poll"];
+    let mut command = knee.command(&words);
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let cache = knee.directory.path().join("cache");
+    let came = came(command.env("PATH", path).env("XDG_CACHE_HOME", cache));
+    assert_eq!(came.code, Some(2), "{came:?}");
+    let last = came.err.lines().last().unwrap_or_default();
+    assert!(last.contains("bullseye could not be fetched: apt-get: E: no network"), "{came:?}");
+    assert!(!last.contains("apt-get update"), "{came:?}");
 }
 
 /// A comma separates QEMU's options, and the address of a socket has at most 107 bytes. Without `--accel`, a KVM that hangs

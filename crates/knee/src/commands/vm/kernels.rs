@@ -95,8 +95,7 @@ fn debian(version: &str) -> Result<PathBuf, Trouble> {
                 ));
                 return Ok(image);
             }
-            let apt =
-                further::apt(suite, &cache).map_err(|why| wrong(&format!("{what}; {why}")))?;
+            let apt = further::apt(suite, &cache).map_err(|why| wrong(&why))?;
             let packages = packages(&apt, version, &suffix).map_err(|what| wrong(&what))?;
             (apt, packages)
         }

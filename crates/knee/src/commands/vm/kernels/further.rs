@@ -62,9 +62,14 @@ pub(super) fn apt(suite: &str, cache: &Path) -> Result<Apt, String> {
     ));
     // What was fetched before counts no longer, however this ends.
     let _ = fs::remove_file(&fresh);
-    output(&mut apt.command("apt-get", &["update", "--quiet"]))?;
+    let unfetched = |why: &str| {
+        format!(
+            "this machine's apt has no such kernel, and the list of Debian's suite {suite} could not be fetched: {why}"
+        )
+    };
+    output(&mut apt.command("apt-get", &["update", "--quiet"])).map_err(|why| unfetched(&why))?;
     if !has_package_list(&directory.join("lists")) {
-        return Err(format!("apt-get update fetched no list of packages of {suite}"));
+        return Err(unfetched("it has no packages"));
     }
     fs::write(&fresh, "").map_err(failed)?;
     Ok(apt)

@@ -171,7 +171,7 @@ fn table(id: &str, title: &str, loads: &[&str], rows: &[Row]) -> Markup {
     let cpus = rows.iter().map(|row| row.cpus.len()).max().unwrap_or(0);
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures.compared.side {
+            table.figures.compared.side.guests {
                 caption id=(id) { div { strong { (title) } ", in s" } }
                 thead { tr {
                     th scope="col" { "locks" }

@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use analysis::compare::{Comparison, Direction, Verdict};
+use analysis::compare::{Comparison, Direction, Sensitivity, Verdict};
 use findings::Conclusions;
 use fixture::compared::{alike, compared};
 use record::Run;
@@ -116,6 +116,34 @@ fn markdown_calls_the_same_only_what_is() {
     starts(&comparison, "= the same as whole series, ? undecided at points");
     comparison.tables[0].rows[0].overall.verdict = Verdict::Undecided;
     starts(&comparison, "? no series is shown to be slower or faster");
+}
+
+#[test]
+fn a_bound_is_shown_only_where_it_excludes_something() {
+    let (runs, mut comparison) = compared(false);
+    let wide = Style { width: 400, ..PLAIN };
+    comparison.changes.clear();
+    for table in &mut comparison.tables {
+        table.rows.retain(|row| row.subject == "epoll-edge" || row.subject == "kqueue");
+    }
+    let mut shown = |bound| {
+        comparison.sensitivity = Some(Sensitivity {
+            detectable: 0.1,
+            excluded_above: bound,
+            wanted: 0.05,
+            fails_from: 0.16,
+            rounds: None,
+        });
+        terminal(&pair(&runs, &comparison), &wide)
+    };
+    for (bound, text) in [
+        (Some(0.31), "undecided (none differs by more than 31 %): "),
+        (Some(18.36), "undecided: "),
+        (None, "undecided: "),
+    ] {
+        let shown = shown(bound);
+        assert!(shown.contains(text), "{shown}");
+    }
 }
 
 #[test]

@@ -67,6 +67,9 @@ pub(crate) fn ratio(ratio: &Ratio) -> String {
     format!("{} {}", ratio_factor(ratio.ratio.value), sign(ratio.verdict))
 }
 
+/// From here on a bound excludes too little to help: that nothing became twice as slow is no news.
+const EXCLUDED_SHOWN_MAX: f64 = 1.0;
+
 /// Ratios below this have no digits left to show; 0 would be wrong.
 const RATIO_MIN: f64 = 1e-6;
 
@@ -204,14 +207,13 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
     let [total, same, undecided] =
         [series.total(), series.same, series.undecided].map(|number| count(number as u64));
     let margin = percent(comparison.margin);
-    let excluded = comparison.sensitivity.as_ref().and_then(|seen| seen.excluded_above);
     match series.undecided {
         _ if series.total() == 0 => "The runs have no series in common".to_owned(),
         0 => format!("No difference: the {total} series are the same within {margin}"),
         _ => {
-            let bound = excluded.map_or_else(
+            let bound = excluded_above(comparison).map_or_else(
                 || "No difference shown".to_owned(),
-                |share| format!("No difference above {:.0} %", 100.0 * share),
+                |bound| format!("No difference above {bound}"),
             );
             match series.same {
                 0 => format!("{bound}; within {margin} all {total} series are undecided"),
@@ -221,6 +223,12 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
             }
         }
     }
+}
+
+/// The difference that no series exceeds, of those that are neither slower nor faster; none where it is too wide to help.
+fn excluded_above(comparison: &Comparison) -> Option<String> {
+    let excluded = comparison.sensitivity.as_ref()?.excluded_above?;
+    (excluded < EXCLUDED_SHOWN_MAX).then(|| format!("{:.0} %", 100.0 * excluded))
 }
 
 /// The label of the subject of a change.
@@ -339,9 +347,8 @@ pub(super) fn advice(pair: &Pair) -> Option<Warning> {
     let are = if series.undecided == 1 { "is" } else { "are" };
     let (undecided, total) = (count(series.undecided as u64), count(series.total() as u64));
     let sensitivity = comparison.sensitivity.as_ref();
-    let excluded = sensitivity.and_then(|sensitivity| sensitivity.excluded_above);
-    let bound = excluded
-        .map_or_else(String::new, |share| format!(" (none by more than {:.0} %)", 100.0 * share));
+    let bound = excluded_above(comparison)
+        .map_or_else(String::new, |bound| format!(" (none differs by more than {bound})"));
     let wanted = sensitivity
         .and_then(|sensitivity| sensitivity.rounds)
         .filter(|&wanted| wanted > rounds(pair.new));

@@ -45,6 +45,8 @@ pub static LOCKS_MODEL: LazyLock<Runs> =
     LazyLock::new(|| vec![fixture::locks::locks(5), fixture::locks::predicted(5)]);
 /// Builds on one CPU and on two: averages.
 pub static BUILDS: LazyLock<Runs> = LazyLock::new(|| vec![fixture::build::build(&[1, 2])]);
+/// Builds in two virtual machines.
+pub static GUESTS: LazyLock<Runs> = LazyLock::new(fixture::build::guests);
 /// Two subjects with profiles at four points.
 pub static PROFILED: LazyLock<Runs> = LazyLock::new(|| vec![fixture::profile::profiled(2)]);
 /// The same on a kernel on which one function costs twice as much.

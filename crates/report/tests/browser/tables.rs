@@ -1,6 +1,7 @@
 //! The page's tables and texts.
 
-use crate::page::{FOREIGN, MACHINES, MEMORY, ONE, PIPES, Page, Runs, with};
+use crate::page::{FOREIGN, GUESTS, MACHINES, MEMORY, ONE, PIPES, Page, Runs, complaints_of, with};
+use analysis::compare::{Terms, compare};
 use analysis::{Basis, Lead, Table};
 
 #[test]
@@ -21,6 +22,23 @@ fn an_order_of_growth_says_when_it_was_taken_from_the_fastest_samples() {
         let notes: String = page.get("document.querySelector('.notes').innerText");
         let why = "its medians leave it undecided: the interval at 300 is too wide";
         assert!(notes.contains(why), "{notes}");
+    });
+}
+
+#[test]
+fn no_column_of_the_guests_cpus_is_cut_off_in_a_common_window() {
+    let terms = Terms { margin: 0.05, fail_above: None, across: true, all: false };
+    let comparison = compare(&GUESTS[0].0, &GUESTS[1].0, &terms).expect("they are alike");
+    let text = report::comparison::page(&GUESTS, &comparison);
+    let _ = complaints_of(&text, |page| {
+        page.resize(1_200, 900);
+        page.settle();
+        let widths: Vec<[f64; 2]> = page.get(
+            "[...document.querySelectorAll('#guests .scroll')]
+                .map((one) => [one.scrollWidth, one.clientWidth])",
+        );
+        assert_eq!(widths.len(), 2, "theirs, and the published one");
+        assert!(widths.iter().all(|[content, shown]| content <= shown), "{widths:?}");
     });
 }
 

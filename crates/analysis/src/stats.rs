@@ -10,6 +10,7 @@
 //! | `regression` | slopes: Theil and Sen's, least squares |
 //! | `poisson` | intervals of counts and of shares of them |
 //! | `random` | seeded draws |
+//! | `thresholds` | the numbers that decide |
 //! | `whole_quantile` | quantiles of all operations of a load, with CIs |
 
 pub mod bootstrap;
@@ -20,6 +21,7 @@ pub mod random;
 pub mod regression;
 pub mod sign_test;
 pub mod student;
+pub mod thresholds;
 pub(crate) mod whole_quantile;
 
 /// Half the width of a 95 % interval in standard errors, for normal noise of known size.

@@ -3,8 +3,8 @@
 use crate::Estimate;
 use crate::pairs::thresholds::{ROUND_DRIFT, errors_asked};
 use crate::stats::NORMAL_95;
-use crate::stats::bootstrap::FEWEST_SAMPLES;
 use crate::stats::moments::deviation;
+use crate::stats::thresholds::FEWEST_SAMPLES;
 use std::collections::BTreeMap;
 
 /// One figure of a series, as a comparison needs it.

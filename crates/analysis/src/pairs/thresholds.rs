@@ -3,7 +3,7 @@
 //! *Simulated* means: chosen so that `tests/crossing.rs` calls identical curves different in at most 1.3 % of
 //! the repetitions.
 
-use crate::stats::bootstrap::FEWEST_SAMPLES;
+use crate::stats::thresholds::FEWEST_SAMPLES;
 
 /// A smaller lead is too close to call, however certain: two builds of the same program, or two layouts of
 /// its memory, differ as much. Source: measured on A/A runs.

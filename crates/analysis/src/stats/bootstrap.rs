@@ -10,13 +10,11 @@ use crate::Estimate;
 use crate::stats::quantiles::{median_of, quantile, sorted};
 use crate::stats::random::Beta;
 use crate::stats::sign_test::{self, Levels};
+use crate::stats::thresholds::FEWEST_SAMPLES;
 use fastrand::Rng;
 
 /// Replicates that an interval is taken from.
 pub const REPLICATES: usize = 1000;
-
-/// Fewer samples than this in a single round are not resampled: see [`median_over_rounds`].
-pub const FEWEST_SAMPLES: usize = 6;
 
 /// A median, its 95 % interval, and the replicates that the interval comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,8 +106,8 @@ pub(crate) fn drawn_from<T: Copy>(rows: &[T], random: Option<&mut Rng>) -> Vec<T
     }
 }
 
-/// The factor for the standard error of so many rounds that were drawn with replacement: drawing from a few
-/// makes them look more alike than those they stand for.
+/// The factor for the standard error of so many rounds, or blocks of them, that were drawn with replacement: drawing from a
+/// few makes them look more alike than those they stand for.
 pub(crate) fn few_rounds_factor(rounds: usize) -> f64 {
     let rounds = rounds as f64;
     (rounds / (rounds - 1.0).max(0.5)).sqrt()

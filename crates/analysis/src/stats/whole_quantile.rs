@@ -6,20 +6,13 @@
 //! figure without it to that with it.
 
 use crate::Estimate;
+use crate::stats::bootstrap::few_rounds_factor;
 use crate::stats::moments::sample_deviation;
 use crate::stats::student::two_sided_quantile;
+use crate::stats::thresholds::{BLOCK_EXPONENT, INTERVALS_MIN, TAIL_CI_FACTOR};
 use fastrand::Rng;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
-
-/// With fewer intervals a load shows too little of what may happen.
-pub(crate) const INTERVALS_MIN: usize = 6;
-/// A block is as long as this power of the intervals' number. Of the shorter ones that textbooks recommend, with a power of a
-/// third, CIs of 10 to 60 simulated intervals that follow each other held 85 to 92 % of the quantiles; see the test below.
-const BLOCK_EXPONENT: f64 = 0.5;
-/// The CI is wider than Student's t asks for, since a quantile of the tail is further off above than below: without this,
-/// 88 % were held where intervals differ by 30 %.
-const WIDENED: f64 = 1.15;
 
 /// The operations of each interval, in the order of time.
 pub(crate) struct Intervals {
@@ -96,10 +89,8 @@ impl WholeQuantile {
     /// The quantile with its 95 % CI, by Student's t of the logarithms.
     pub(crate) fn estimate(&self) -> Estimate {
         let logarithms: Vec<f64> = self.replicates.iter().map(|value| value.ln()).collect();
-        // Drawing from few makes them look more alike than those they stand for.
-        let few = (self.blocks as f64 / (self.blocks as f64 - 1.0)).sqrt();
-        let error = few * sample_deviation(&logarithms).unwrap_or(0.0);
-        let half = WIDENED * error * two_sided_quantile(0.05, self.blocks - 1);
+        let error = few_rounds_factor(self.blocks) * sample_deviation(&logarithms).unwrap_or(0.0);
+        let half = TAIL_CI_FACTOR * error * two_sided_quantile(0.05, self.blocks - 1);
         let [low, high] = [-half, half].map(|half| self.value * half.exp());
         Estimate { value: self.value, low, high }
     }

@@ -2,7 +2,8 @@
 //!
 //! No other module reads a sentence. It runs when an old record, or JSON of schema 1, is read.
 
-use crate::{FailureReason, MetricRole, ReplyFault, Short, Warning, WorkloadRole};
+use crate::{FailureReason, MetricRole, Parameters, ReplyFault, Short, Warning, WorkloadRole};
+use quantities::Value;
 use serde::{Deserialize, Deserializer, Serialize};
 
 impl<'de> Deserialize<'de> for FailureReason {
@@ -64,6 +65,41 @@ pub(crate) fn metric_role(name: &str) -> MetricRole {
 /// The role of a workload in a record without roles, by its name.
 pub(crate) fn workload_role(name: &str) -> WorkloadRole {
     if name == "null" { WorkloadRole::Control } else { WorkloadRole::Comparison }
+}
+
+/// Parameters as they are read; those of a load of an older knee, which wrote `100ms` and `3 of 4`, as today's.
+pub(crate) fn parameters<'de, D: Deserializer<'de>>(kept: D) -> Result<Parameters, D::Error> {
+    Parameters::deserialize(kept).map(load_parameters)
+}
+
+/// Those of a load of an older knee as today's; all others as they are.
+pub fn load_parameters(kept: Parameters) -> Parameters {
+    if !["loop", "interval"].iter().all(|name| kept.contains_key(*name)) {
+        return kept;
+    }
+    let parameter = |(name, value): (String, Value)| {
+        let todays = value.word().and_then(|word| load_parameter(&name, word));
+        todays.unwrap_or_else(|| vec![(name, value)])
+    };
+    kept.into_iter().flat_map(parameter).collect()
+}
+
+fn load_parameter(name: &str, word: &str) -> Option<Vec<(String, Value)>> {
+    let todays = match name {
+        "interval" | "think" => vec![(format!("{name}_ms"), word.strip_suffix("ms")?.to_owned())],
+        "rate" => {
+            let (from, to) = word.split_once("..")?;
+            vec![("rate_from".to_owned(), from.to_owned()), ("rate_to".to_owned(), to.to_owned())]
+        }
+        "ranks" => {
+            let (present, ranks) = word.split_once(" of ")?;
+            let missing = ranks.parse::<u64>().ok()?.checked_sub(present.parse().ok()?)?;
+            let missing = ("ranks_missing".to_owned(), missing.to_string());
+            vec![("ranks".to_owned(), ranks.to_owned()), missing]
+        }
+        _ => return None,
+    };
+    Some(todays.into_iter().map(|(name, text)| (name, Value::from(text))).collect())
 }
 
 /// The reason that an older knee wrote as `sentence`.
@@ -176,6 +212,7 @@ fn misused(sentence: &str) -> Option<FailureReason> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CellKey;
 
     #[test]
     fn sentences_of_an_older_knee_are_read_as_their_data() {
@@ -239,6 +276,44 @@ mod tests {
         let written = serde_json::to_value(&short).unwrap();
         assert_eq!(written["because"], "fork: EAGAIN; pids.max is 9");
         assert_eq!(serde_json::from_value::<Short>(written).unwrap(), short);
+    }
+
+    fn parameters(pairs: &[(&str, &str)]) -> Parameters {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
+    }
+
+    #[test]
+    fn parameters_of_a_load_of_an_older_knee_are_todays() {
+        let old = [
+            ("interval", "100ms"),
+            ("loop", "sessions"),
+            ("ranks", "3 of 4"),
+            ("rate", "10..20.5"),
+            ("think", "1.5ms"),
+        ];
+        let todays = parameters(&[
+            ("interval_ms", "100"),
+            ("loop", "sessions"),
+            ("ranks", "4"),
+            ("ranks_missing", "1"),
+            ("rate_from", "10"),
+            ("rate_to", "20.5"),
+            ("think_ms", "1.5"),
+        ]);
+        assert_eq!(load_parameters(parameters(&old)), todays);
+        assert_eq!(load_parameters(todays.clone()), todays);
+        let key = serde_json::json!({
+            "workload": "load", "subject": "shop", "parameters": parameters(&old), "point": 10, "round": 0,
+        });
+        let key: CellKey = serde_json::from_value(key).unwrap();
+        assert_eq!(key.parameters, todays);
+
+        for others in [
+            &[("interval", "100ms"), ("rate", "10..20")][..],
+            &[("interval", "a while"), ("loop", "open"), ("rate", "500"), ("ranks", "all of us")],
+        ] {
+            assert_eq!(load_parameters(parameters(others)), parameters(others));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use ::record::{
     SubjectInfo, Usage, Value, WorkloadInfo, WorkloadRole,
 };
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The name of the workload of every recorded load.
 const WORKLOAD: &str = "load";
@@ -135,10 +136,11 @@ impl Cells {
 }
 
 /// Without some of its ranks a load is another one.
-fn missing_ranks(ranks: &[Rank]) -> Option<(String, Value)> {
-    let present = ranks.iter().filter(|rank| rank.measured.is_some()).count();
-    let value = Value::from(format!("{present} of {}", ranks.len()));
-    (present < ranks.len()).then(|| ("ranks".to_owned(), value))
+fn missing_ranks(ranks: &[Rank]) -> Parameters {
+    let missing = ranks.iter().filter(|rank| rank.measured.is_none()).count();
+    let both = [("ranks", ranks.len()), ("ranks_missing", missing)];
+    let both = both.into_iter().filter(|_| missing > 0);
+    both.map(|(name, number)| (name.to_owned(), Value::Number(number as u64))).collect()
 }
 
 fn not_measured() -> Vec<String> {
@@ -274,7 +276,8 @@ fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
             set("arrivals", "poisson".to_owned());
         }
         Some(Arrivals::Ramp { from_per_s, to_per_s }) => {
-            set("rate", format!("{from_per_s}..{to_per_s}"));
+            set("rate_from", from_per_s.to_string());
+            set("rate_to", to_per_s.to_string());
         }
     }
     if has_dead {
@@ -286,13 +289,17 @@ fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
         set("calls", calls.to_string());
     }
     if !plan.think.is_zero() {
-        set("think", format!("{}ms", plan.think.as_secs_f64() * 1e3));
+        set("think_ms", ms(plan.think));
     }
     if plan.pipeline > 1 {
         set("pipeline", plan.pipeline.to_string());
     }
-    set("interval", format!("{}ms", plan.interval.as_secs_f64() * 1e3));
+    set("interval_ms", ms(plan.interval));
     all
+}
+
+fn ms(time: Duration) -> String {
+    (time.as_secs_f64() * 1e3).to_string()
 }
 
 /// What is known of a load as a whole, kept with its last interval.

@@ -59,7 +59,7 @@ mod table_pair;
 pub mod thresholds;
 
 pub use fleet::{Fleet, MACHINES_MIN, Outlier, OutlierSeries, compare_fleet};
-pub use left_out::{LeftOut, NoRatioReason, Refusal, RefusalReason, Side, TableName};
+pub use left_out::{LeftOut, NoRatioReason, Refusal, RefusalReason, Side, TableName, WholeFigure};
 pub use median::{MEDIAN_ID, is_median, median_run};
 pub use model::*;
 pub use several::{Best, Several, compare_several};

@@ -1,7 +1,7 @@
 //! The tails of two loads as a whole: a rare pause is seen, which no median of intervals shows, and equal loads are not
 //! called different.
 
-use analysis::compare::{Terms, Verdict, compare, thresholds};
+use analysis::compare::{Comparison, LeftOut, Terms, Verdict, compare, thresholds};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fastrand::Rng;
@@ -33,18 +33,25 @@ fn interval(level: f64, pauses: bool, random: &mut Rng) -> Histogram<u64> {
 
 /// A load of 60 intervals, whose levels differ by 10 % and follow each other; one in so many of them pauses.
 fn load(pause_every: Option<usize>, random: &mut Rng) -> Run {
+    load_of(60, pause_every, random)
+}
+
+fn load_of(intervals: usize, pause_every: Option<usize>, random: &mut Rng) -> Run {
     let info =
         |name: &str, role| MetricInfo { role, ..fixtures::metric_info(name, name, "ns", true) };
     let mut info_of_load = record::WorkloadInfo::from(
         workload("load").axis("connections", "connections").subjects(["shop"]),
     );
     info_of_load.role = Some(record::WorkloadRole::Load);
-    info_of_load.metrics =
-        vec![info("latency", None), info("whole p99", Some(MetricRole::WholeP99))];
+    info_of_load.metrics = vec![
+        info("latency", None),
+        info("whole p99", Some(MetricRole::WholeP99)),
+        info("max", Some(MetricRole::Whole)),
+    ];
     let mut all = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
     let mut level = 0.1 * normal(random);
     let mut cells = Vec::new();
-    for round in 0..60 {
+    for round in 0..intervals {
         level = 0.5 * level + 0.75_f64.sqrt() * 0.1 * normal(random);
         let pauses = pause_every.is_some_and(|every| round % every == every / 2);
         let histogram = interval(level, pauses, random);
@@ -55,9 +62,10 @@ fn load(pause_every: Option<usize>, random: &mut Rng) -> Run {
         let latency =
             Metric { histogram: STANDARD.encode(bytes), ..metric("latency", vec![median]) };
         let mut metrics = vec![latency];
-        if round == 59 {
+        if round + 1 == intervals {
             let whole = all.value_at_quantile(0.99) as f64;
             metrics.push(metric("whole p99", vec![whole]));
+            metrics.push(metric("max", vec![all.max() as f64]));
         }
         let round = u32::try_from(round).unwrap();
         cells.push(cell("load", "shop", 10, round).metrics(metrics));
@@ -88,6 +96,33 @@ fn what_happened_once_decides_nothing() {
     let mut random = Rng::with_seed(2);
     let (steady, once) = (load(None, &mut random), load(Some(60), &mut random));
     assert_eq!(verdicts(&steady, &once)[1], Verdict::Undecided);
+}
+
+/// The metrics of which a comparison has figures and no verdict.
+fn unjudged(comparison: &Comparison) -> Vec<&str> {
+    let left_out = comparison.left_out.iter().map(|left_out| match left_out {
+        LeftOut::WholeLoad { metric, .. } => metric.as_str(),
+        left_out => panic!("{left_out:?}"),
+    });
+    left_out.collect()
+}
+
+#[test]
+fn a_figure_without_an_error_is_not_judged() {
+    let mut random = Rng::with_seed(4);
+    let (steady, pauses) = (load(None, &mut random), load(Some(10), &mut random));
+    let comparison = compare(&steady, &pauses, &TERMS).unwrap();
+    let judged: Vec<&str> = comparison.tables.iter().map(|table| &*table.metric.name).collect();
+    assert_eq!((judged, comparison.judged), (vec!["latency", "whole p99"], 4));
+    assert_eq!(unjudged(&comparison), ["max"]);
+    let LeftOut::WholeLoad { figures, .. } = &comparison.left_out[0] else { unreachable!() };
+    let max = |run: &Run| run.cells[59].metrics[2].samples[0];
+    assert_eq!((figures[0].base, figures[0].new), (max(&steady), max(&pauses)));
+
+    // Of five intervals no tail has an error.
+    let short = load_of(5, Some(2), &mut random);
+    let comparison = compare(&steady, &short, &TERMS).unwrap();
+    assert_eq!(unjudged(&comparison), ["whole p99", "max"]);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What a comparison or a history leaves out, as sentences with their remedies.
 
-use crate::format::{count, counted, list, points};
-use analysis::compare::{self, NoRatioReason, Refusal, RefusalReason, Side, TableName};
+use crate::format::{Unit, count, counted, list, points};
+use analysis::compare::{
+    self, NoRatioReason, Refusal, RefusalReason, Side, TableName, WholeFigure,
+};
 use analysis::history::{self, Incomparable, Machine};
 use record::Warning;
 
@@ -50,7 +52,7 @@ pub fn of_comparison(left_out: &compare::LeftOut) -> Warning {
             let at = counted(&points(at), axis);
             (format!("{workload}: {at} only in {}", name(*side)), String::new())
         }
-        L::NoRatio { workload, labels, axis, points: at, reason } => {
+        L::NoRatio { workload, metric, labels, axis, points: at, reason } => {
             let (labels, at) = (list(labels), counted(&points(at), axis));
             let because = match reason {
                 NoRatioReason::NotPositive => {
@@ -65,7 +67,20 @@ pub fn of_comparison(left_out: &compare::LeftOut) -> Warning {
                     format!("up to {at}: the first calls of a trajectory are cold and don't count")
                 }
             };
-            (format!("{workload}: no ratio of {labels} {because}"), String::new())
+            let title = of_metric(workload, metric.as_deref());
+            (format!("{title}: no ratio of {labels} {because}"), String::new())
+        }
+        L::WholeLoad { workload, metric, unit, axis, figures } => {
+            let figure = |figure: &WholeFigure| {
+                let [base, new] = [figure.base, figure.new]
+                    .map(|value| Unit::for_table(unit, &[value]).with_symbol(value));
+                let at = counted(&count(figure.point), axis);
+                format!("{} at {at} {base} in base, {new} in new", figure.label)
+            };
+            let title = of_metric(workload, Some(metric));
+            let figures = figures.iter().map(figure).collect::<Vec<String>>().join("; ");
+            let why = "one figure of a whole load shows no error, and is not judged";
+            (format!("{title}: {figures}; {why}"), String::new())
         }
     };
     Warning { what, remedy }
@@ -117,6 +132,11 @@ fn name(side: Side) -> &'static str {
         Side::Base => "base",
         Side::New => "new",
     }
+}
+
+/// `poll (wait)`; of the headline `poll`.
+fn of_metric(workload: &str, metric: Option<&str>) -> String {
+    metric.map_or_else(|| workload.to_owned(), |metric| format!("{workload} ({metric})"))
 }
 
 /// `poll (wait)`, `pipetest (active = 10)`.

@@ -337,9 +337,16 @@ pub enum MetricRole {
     WholeP99,
     /// The 99.9th percentile, likewise.
     WholeP999,
+    /// Another figure of a whole load, kept with its last interval: its maximum. It has no CI.
+    Whole,
 }
 
 impl MetricRole {
+    /// Whether it is one figure of all rounds of a load, and not one of each.
+    pub fn is_whole(self) -> bool {
+        self == Self::Whole || self.whole_share().is_some()
+    }
+
     /// The share of all operations that are at most the figure, where it is a quantile of all rounds together.
     pub fn whole_share(self) -> Option<f64> {
         match self {

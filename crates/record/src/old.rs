@@ -308,11 +308,11 @@ mod tests {
         let key: CellKey = serde_json::from_value(key).unwrap();
         assert_eq!(key.parameters, todays);
 
-        for others in [
+        for unchanged in [
             &[("interval", "100ms"), ("rate", "10..20")][..],
             &[("interval", "a while"), ("loop", "open"), ("rate", "500"), ("ranks", "all of us")],
         ] {
-            assert_eq!(load_parameters(parameters(others)), parameters(others));
+            assert_eq!(load_parameters(parameters(unchanged)), parameters(unchanged));
         }
     }
 

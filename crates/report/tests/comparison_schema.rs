@@ -4,7 +4,7 @@ mod fixture;
 
 use analysis::compare::{
     Change, ChangeDetail, ChangeKind, Comparison, Contention, LeftOut, NoRatioReason, Side,
-    TableName, Terms, Verdict, compare, compare_fleet, compare_several,
+    TableName, Terms, Verdict, WholeFigure, compare, compare_fleet, compare_several,
 };
 use analysis::{CutShort, RateTrend};
 use findings::Conclusions;
@@ -110,7 +110,21 @@ fn with_everything() -> Value {
             axis: axis.clone(),
             points: points.clone(),
         },
-        LeftOut::NoRatio { workload, labels, axis, points, reason: NoRatioReason::Cold },
+        LeftOut::NoRatio {
+            workload: workload.clone(),
+            metric: Some(text("add")),
+            labels,
+            axis: axis.clone(),
+            points,
+            reason: NoRatioReason::Cold,
+        },
+        LeftOut::WholeLoad {
+            workload,
+            metric: text("max"),
+            unit: text("ns"),
+            axis,
+            figures: vec![WholeFigure { label: text("shop"), point: 10, base: 2e6, new: 9e6 }],
+        },
     ]);
     value(&runs, &comparison)
 }

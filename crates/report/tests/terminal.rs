@@ -126,10 +126,13 @@ fn load() -> (record::Run, findings::Conclusions) {
     let load = fixtures::workload("load").axis("connections", "connections").subjects(["shop"]);
     let cells = (0..8).map(|round| {
         let cell = fixtures::cell("load", "shop", 10, round).samples("latency", vec![1e5]);
+        let cell = if round < 7 { cell } else { cell.samples("max", vec![9e6]) };
         let facts = facts.iter().filter(|_| round == 7);
         facts.fold(cell, |cell, (name, value)| cell.fact(name, value))
     });
-    let run = fixtures::run(load.time("latency")).cells(cells).complete();
+    let mut load = record::WorkloadInfo::from(load.time("latency").time("max"));
+    load.metrics[1].role = Some(record::MetricRole::Whole);
+    let run = fixtures::run(load).cells(cells).complete();
     let conclusions = findings::conclude(&run);
     (run, conclusions)
 }
@@ -143,6 +146,17 @@ fn what_ranks_of_a_load_did_are_sentences_of_their_facts() {
     assert!(all.contains(rank), "{all}");
     assert!(all.contains("  rank 1, by connections:\n    10: missing\n"), "{all}");
     assert!(!all.contains("rank."), "{all}");
+}
+
+#[test]
+fn a_figure_of_a_whole_load_is_no_median_of_rounds() {
+    let (run, conclusions) = load();
+    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
+    let titles: Vec<&str> =
+        all.lines().filter(|line| line.contains("µs per ") || line.contains("ms per ")).collect();
+    let [latency, max] = &titles[..] else { panic!("{all}") };
+    assert!(latency.ends_with(" · median of 8 rounds"), "{latency}");
+    assert!(max.ends_with(" · of the whole load"), "{max}");
 }
 
 /// A run whose axis and one of whose subjects have names that a narrow terminal has to fold.

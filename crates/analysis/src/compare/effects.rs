@@ -170,7 +170,9 @@ fn apart(base: &Levels, new: &Levels, mut random: Option<&mut Rng>) -> Drawn {
         let rows: Vec<&Vec<Option<Level>>> = levels.rounds.values().collect();
         let mut drawn = of_rows(&drawn_from(&rows, random.as_deref_mut()), levels.lower_is_better);
         for (index, level) in levels.whole_levels(random.as_deref_mut()) {
-            drawn[index] = Some(level);
+            if let Some(of_point) = drawn.get_mut(index) {
+                *of_point = Some(level);
+            }
         }
         drawn
     });

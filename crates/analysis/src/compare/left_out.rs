@@ -113,6 +113,8 @@ pub enum LeftOut {
     NoRatio {
         /// The workload.
         workload: String,
+        /// The metric; absent where it is the workload's headline metric.
+        metric: Option<String>,
         /// The labels of the subjects.
         labels: Vec<String>,
         /// The quantity that grows.
@@ -122,6 +124,32 @@ pub enum LeftOut {
         /// Why.
         reason: NoRatioReason,
     },
+    /// Figures of whole loads have no error, so they are not judged.
+    WholeLoad {
+        /// The workload.
+        workload: String,
+        /// The metric.
+        metric: String,
+        /// Its unit.
+        unit: String,
+        /// The quantity that grows.
+        axis: String,
+        /// The figures.
+        figures: Vec<WholeFigure>,
+    },
+}
+
+/// A figure of two whole loads.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WholeFigure {
+    /// The label of the subject.
+    pub label: String,
+    /// The point.
+    pub point: u64,
+    /// Its value in base.
+    pub base: f64,
+    /// Its value in new.
+    pub new: f64,
 }
 
 /// Why two figures have no ratio.

@@ -33,7 +33,8 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// Those of a series at `points`. A point where a median has no logarithm has no levels.
+    /// Those of a series at `points`. A point where a median has no logarithm has no levels, nor has one where there is only
+    /// one figure of a whole load, whose error is unknown.
     pub(super) fn new(
         gathered: &Gathered<'_>,
         subject: &str,
@@ -54,8 +55,12 @@ impl Levels {
             let mut random = generator(*point, &[subject, &metric.name]);
             let draws = (REPLICATES, &mut random);
             let whole = gathered.whole_quantile((subject, parameters), metric, *point, draws);
+            let has_error = !metric.role().is_whole() || whole.is_some();
             levels.whole.resize(index, None);
             levels.whole.push(whole);
+            if !has_error {
+                continue;
+            }
             let here = of_point(samples, metric);
             for (round, level) in here.unwrap_or_default() {
                 let row = levels.rounds.entry(round).or_insert_with(|| vec![None; points.len()]);

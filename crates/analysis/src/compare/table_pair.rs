@@ -2,7 +2,7 @@
 
 use super::effects::{Arrangement, Effects, effects};
 use super::judge::{Family, Usual, ratios};
-use super::left_out::{LeftOut, NoRatioReason, Side};
+use super::left_out::{LeftOut, NoRatioReason, Side, WholeFigure};
 use super::levels::Levels;
 use super::model::{ComparedPoint, ComparedRow, ComparedTable, Ratio};
 use super::series;
@@ -23,6 +23,8 @@ pub(super) struct TablePair<'a> {
     pub(super) rows: Vec<RowPair<'a>>,
     /// Labels of the series that have figures and no ratio, by the reason and the points.
     no_ratio: BTreeMap<(NoRatioReason, Vec<u64>), Vec<String>>,
+    /// Figures of whole loads whose error is not known.
+    whole: Vec<WholeFigure>,
     pub(super) usual: Usual,
 }
 
@@ -34,15 +36,29 @@ pub(super) struct RowPair<'a> {
 }
 
 impl RowPair<'_> {
+    /// The indices of `points` at which both have figures and there is no effect.
+    fn missing(&self, points: &[u64]) -> impl Iterator<Item = usize> {
+        (0..points.len()).filter(|&index| {
+            let is_measured = self.rows.iter().all(|row| row.at(points[index]).is_some());
+            is_measured && self.effects.points[index].is_none()
+        })
+    }
+
+    /// The figures of whole loads that have no effect, since their error is not known.
+    fn whole_figures(&self, points: &[u64]) -> Vec<WholeFigure> {
+        let [base, new] = self.rows;
+        let figure = |index: usize| {
+            let point = points[index];
+            let [base, new] = [base, new].map(|row| row.at(point).map(|cell| cell.median.value));
+            Some(WholeFigure { label: self.rows[1].label.clone(), point, base: base?, new: new? })
+        };
+        self.missing(points).filter_map(figure).collect()
+    }
+
     /// Why it has no ratio where both have figures, and at which of `points`.
     fn no_ratio(&self, points: &[u64], levels: [&Levels; 2]) -> Vec<(NoRatioReason, Vec<u64>)> {
-        let [base, new] = self.rows;
-        let is_missing = |index: &usize| {
-            let measured = [base, new].iter().all(|row| row.at(points[*index]).is_some());
-            measured && self.effects.points[*index].is_none()
-        };
-        let (apart, zero): (Vec<usize>, Vec<usize>) = (0..points.len())
-            .filter(is_missing)
+        let (apart, zero): (Vec<usize>, Vec<usize>) = self
+            .missing(points)
             .partition(|&index| levels.iter().all(|levels| levels.rounds_at(index) > 0));
         let at = |indices: Vec<usize>| indices.into_iter().map(|index| points[index]).collect();
         let mut reasons: Vec<(NoRatioReason, Vec<u64>)> =
@@ -79,7 +95,8 @@ impl<'a> TablePair<'a> {
         let count: Vec<bool> = points.iter().map(|&point| point >= warm).collect();
         let gathered = [base, new].map(|run| Gathered::new(run, &tables[0].workload));
         let clocks = (new.clock.overhead_ns - base.clock.overhead_ns).abs();
-        let mut no_ratio: BTreeMap<_, Vec<String>> = BTreeMap::new();
+        let is_whole = tables[1].metric.role().is_whole();
+        let (mut no_ratio, mut whole) = (BTreeMap::<_, Vec<String>>::new(), Vec::new());
         let (mut rows, mut base_levels, mut new_levels) = (Vec::new(), Vec::new(), Vec::new());
         for row in &tables[0].rows {
             let Some(newer) = tables[1].row(&row.subject) else { continue };
@@ -92,8 +109,12 @@ impl<'a> TablePair<'a> {
             let mut effects = effects(&in_base, &in_new, &count, arrangement, &mut random);
             effects.allow(&offsets([row, newer], &points, &in_base.alone, clocks), &count);
             let row = RowPair { rows: [row, newer], effects };
-            for reason in row.no_ratio(&points, [&in_base, &in_new]) {
-                no_ratio.entry(reason).or_default().push(newer.label.clone());
+            if is_whole {
+                whole.extend(row.whole_figures(&points));
+            } else {
+                for reason in row.no_ratio(&points, [&in_base, &in_new]) {
+                    no_ratio.entry(reason).or_default().push(newer.label.clone());
+                }
             }
             if row.effects.overall.is_some() {
                 rows.push(row);
@@ -103,7 +124,7 @@ impl<'a> TablePair<'a> {
         }
         let all: Vec<&Effects> = rows.iter().map(|row| &row.effects).collect();
         let usual = Usual::new(&all, &[&base_levels, &new_levels], arrangement);
-        Self { tables, points, rows, no_ratio, usual }
+        Self { tables, points, rows, no_ratio, whole, usual }
     }
 
     /// What is in one of the two only, or has no ratio.
@@ -133,11 +154,21 @@ impl<'a> TablePair<'a> {
         }
         left_out.extend(self.no_ratio.iter().map(|((reason, points), labels)| LeftOut::NoRatio {
             workload: workload.clone(),
+            metric: (!new.headline).then(|| new.metric.name.clone()),
             labels: labels.clone(),
             axis: new.axis.clone(),
             points: points.clone(),
             reason: *reason,
         }));
+        if !self.whole.is_empty() {
+            left_out.push(LeftOut::WholeLoad {
+                workload: workload.clone(),
+                metric: new.metric.name.clone(),
+                unit: new.metric.unit.clone(),
+                axis: new.axis.clone(),
+                figures: self.whole.clone(),
+            });
+        }
         left_out
     }
 

@@ -153,6 +153,7 @@ fn figures_that_are_zero_have_no_ratio() {
     // And nothing vanishes silently.
     let no_ratio = |labels: &[&str], points: &[u64]| LeftOut::NoRatio {
         workload: "poll".into(),
+        metric: None,
         labels: labels.iter().map(|label| (*label).to_owned()).collect(),
         axis: "watched descriptors".into(),
         points: points.to_vec(),

@@ -43,6 +43,7 @@ fn each_interval_is_a_round_of_a_run_that_has_the_whole_distribution() {
     assert_eq!(key.subject, server.url().strip_prefix("http://").unwrap());
     assert_eq!(key.point, 10);
     assert_eq!(key.parameters["rate"], "500");
+    assert_eq!(key.parameters["interval_ms"].number(), Some(50));
     let due = ["requests", "unsent"].map(|key| message[key].as_u64().unwrap());
     assert_eq!(operations(&run, "latency"), due.iter().sum::<u64>());
     assert_eq!(operations(&run, "p99"), 0, "25 requests of an interval have no 99th percentile");
@@ -51,6 +52,9 @@ fn each_interval_is_a_round_of_a_run_that_has_the_whole_distribution() {
     assert_eq!(shown.code, Some(0), "{shown:?}");
     // The distribution of all intervals together.
     assert!(shown.out.contains("p99.9") && shown.out.contains("operations"), "{}", shown.out);
+    let words: Vec<&str> = shown.out.split_whitespace().collect();
+    let whole = "the maximum of all requests · of the whole load";
+    assert!(words.join(" ").contains(whole), "{}", shown.out);
 }
 
 #[test]

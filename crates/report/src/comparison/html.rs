@@ -12,7 +12,7 @@ use crate::guests;
 use crate::history::sentences::difference;
 use crate::html::spark::{self, Accent};
 use crate::html::{Front, head, page_with};
-use crate::text::NO_FIGURE;
+use crate::text::{NO_FIGURE, metrics};
 use analysis::compare::{
     Change, ComparedPoint, ComparedRow, ComparedTable, Comparison, Direction, Ratio, Verdict,
 };
@@ -249,7 +249,7 @@ fn compared(pair: &Pair, table: &ComparedTable, id: &str) -> Markup {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
             table.figures.compared {
                 caption id=(id) { div {
-                    strong { (title(pair, table)) } " · new ÷ base; below it the medians, base → new" (in_unit)
+                    strong { (title(pair, table)) } " · new ÷ base; below it the " (metrics::figures(&table.metric)) ", base → new" (in_unit)
                 } }
                 thead { tr {
                     th scope="col" { "subject" }

@@ -178,8 +178,9 @@ fn figures(out: &mut dyn Write, pair: &Pair, table: &ComparedTable) -> io::Resul
     let title = title(pair, table);
     writeln!(
         out,
-        "\n#### {}: medians, base → new{}\n",
+        "\n#### {}: {}, base → new{}\n",
         escaped(&title),
+        text::metrics::figures(&table.metric),
         escaped(&in_unit(&unit).replacen(' ', ", ", 1))
     )?;
     heads(out, table, None)?;

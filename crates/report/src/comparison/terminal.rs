@@ -13,7 +13,7 @@ use crate::layout::{
     BAD, BOLD, DIM, Detail, GAP, GOOD, INDENT, PLAIN, Pen, Style, display_width, right, widest,
     wrapped,
 };
-use crate::text::NO_FIGURE;
+use crate::text::{NO_FIGURE, metrics};
 use analysis::compare::{
     Change, ChangeKind, ComparedRow, ComparedTable, Comparison, Difference, Verdict,
 };
@@ -196,7 +196,7 @@ impl Pen {
             self.compared_part(out, &layout, &points, overall);
         }
         if all {
-            self.aside(out, &format!("medians{}", in_unit(&unit)));
+            self.aside(out, &format!("{}{}", metrics::figures(&table.metric), in_unit(&unit)));
         }
     }
 

@@ -5,6 +5,9 @@ use analysis::Table;
 use findings::format::Unit;
 use record::{MetricInfo, Run};
 
+/// What a figure is that is no median of rounds.
+const OF_WHOLE_LOAD: &str = "of the whole load";
+
 /// What a figure of the table is: `µs per write + wait + dispatch`, `k tokens/s`.
 pub(crate) fn measure(metric: &MetricInfo, unit: &Unit) -> String {
     let symbol = &unit.symbol;
@@ -45,9 +48,17 @@ pub(crate) fn measure_and_rounds(run: &Run, table: &Table, unit: &Unit) -> Strin
     }
 }
 
+/// What the figures of a table are, where the word is needed without rounds: `medians`.
+pub(crate) fn figures(metric: &MetricInfo) -> String {
+    if metric.role().is_whole() { format!("figures {OF_WHOLE_LOAD}") } else { "medians".to_owned() }
+}
+
 /// What the medians of a table are taken of: `median of 5 rounds`; along a trajectory no two samples
-/// have the same position.
+/// have the same position. A figure of all rounds of a load is none: `of the whole load`.
 pub(crate) fn medians(run: &Run, table: &Table) -> String {
+    if table.metric.role().is_whole() {
+        return OF_WHOLE_LOAD.to_owned();
+    }
     let (min, max) = rounds_range(run, &table.workload);
     match (table.trajectory, max) {
         (false, _) => rounds_text(run, min, max),

@@ -15,6 +15,56 @@ const WORKLOAD: &str = "load";
 const DEAD: &str = "dead";
 const CONNECTIONS: &str = "connections";
 
+/// A percentile of the latencies, or their maximum.
+struct Tail {
+    which: &'static str,
+    figure: fn(&Quantiles) -> f64,
+    /// With fewer requests a percentile is the maximum.
+    count_min: u64,
+    /// The metric of an interval that it is; absent where it is none.
+    of_interval: Option<&'static str>,
+    /// The metric of the whole load that it is.
+    of_load: Option<(&'static str, MetricRole)>,
+}
+
+const TAILS: [Tail; 4] = [
+    Tail {
+        which: "the 90th percentile",
+        figure: |latency| latency.p90,
+        count_min: 10,
+        of_interval: Some("p90"),
+        of_load: None,
+    },
+    Tail {
+        which: "the 99th percentile",
+        figure: |latency| latency.p99,
+        count_min: 100,
+        of_interval: Some("p99"),
+        of_load: Some(("whole p99", MetricRole::WholeP99)),
+    },
+    Tail {
+        which: "the 99.9th percentile",
+        figure: |latency| latency.p99_9,
+        count_min: 1_000,
+        of_interval: Some("p99.9"),
+        of_load: Some(("whole p99.9", MetricRole::WholeP999)),
+    },
+    Tail {
+        which: "the maximum",
+        figure: |latency| latency.max,
+        count_min: 1,
+        of_interval: None,
+        of_load: Some(("max", MetricRole::Whole)),
+    },
+];
+
+impl Tail {
+    /// The figure, of so many requests that it says something.
+    fn figure_of(&self, latency: &Quantiles) -> Option<f64> {
+        (latency.count >= self.count_min).then(|| (self.figure)(latency))
+    }
+}
+
 /// What the cells of a load have in common.
 pub struct Cells {
     subject: String,
@@ -165,20 +215,18 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
     let time = |name: &str, which: &str| {
         metric(name, &format!("reply, from {from} on, {which} of an interval"), "ns", true)
     };
-    let whole = |name: &str, which: &str, role: MetricRole| MetricInfo {
+    let of_load = |name: &str, role: MetricRole, about: &str, unit: &str| MetricInfo {
         role: Some(role),
-        ..metric(name, &format!("reply, from {from} on, {which} of the whole load"), "ns", true)
+        ..metric(name, about, unit, true)
     };
     let replies = metric("replies", "replies that ended in an interval", "replies/s", false);
-    let mut all = vec![
-        time("latency", "the median"),
-        time("p90", "the 90th percentile"),
-        time("p99", "the 99th percentile"),
-        time("p99.9", "the 99.9th percentile"),
-        whole("whole p99", "the 99th percentile", MetricRole::WholeP99),
-        whole("whole p99.9", "the 99.9th percentile", MetricRole::WholeP999),
-        whole("max", "the maximum", MetricRole::Plain),
-    ];
+    let mut all = vec![time("latency", "the median")];
+    all.extend(TAILS.iter().filter_map(|tail| Some(time(tail.of_interval?, tail.which))));
+    all.extend(TAILS.iter().filter_map(|tail| {
+        let (name, role) = tail.of_load?;
+        let about = format!("reply, from {from} on, {} of all requests", tail.which);
+        Some(of_load(name, role, &about, "ns"))
+    }));
     let is_rate_given = matches!(plan.shape, Shape::Open(_));
     all.insert(if is_rate_given { all.len() } else { 0 }, replies);
     if is_planned {
@@ -189,8 +237,10 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
     all.push(metric("errors", "errors in an interval", "errors/s", true));
     let about = "requests that the generator sent more than 1 ms late in an interval";
     all.push(metric("late", about, "requests/s", true));
-    all.push(metric("server cpu", "CPU time of the server for each reply", "ns", true));
-    all.push(metric("generator busy", "time of its busiest thread on a CPU", "%", true));
+    let about = "CPU time of the server for each reply";
+    all.push(of_load("server cpu", MetricRole::Whole, about, "ns"));
+    let about = "time of its busiest thread on a CPU";
+    all.push(of_load("generator busy", MetricRole::Whole, about, "%"));
     all
 }
 
@@ -212,14 +262,9 @@ fn metrics(plan: &Plan, interval: &IntervalOutcome) -> Vec<Metric> {
     // Of an interval without a reply there is no latency.
     if latency.count > 0 {
         all.push(median("latency", latency));
-        // With fewer requests a percentile is the maximum.
-        for (name, figure, count_min) in
-            [("p90", latency.p90, 10), ("p99", latency.p99, 100), ("p99.9", latency.p99_9, 1_000)]
-        {
-            if latency.count >= count_min {
-                all.push(metric(name, figure, latency.count));
-            }
-        }
+        all.extend(TAILS.iter().filter_map(|tail| {
+            Some(metric(tail.of_interval?, tail.figure_of(latency)?, latency.count))
+        }));
     }
     if plan.shape_is_planned() && interval.service.count > 0 {
         all.push(median("service", &interval.service));
@@ -241,16 +286,9 @@ fn whole_metrics(point: &Point) -> Vec<Metric> {
         ..Metric::default()
     };
     let mut all = vec![metric("generator busy", outcome.busy_share * 1e2)];
-    // With fewer requests a percentile is the maximum.
-    for (name, figure, count_min) in [
-        ("whole p99", latency.p99, 100),
-        ("whole p99.9", latency.p99_9, 1_000),
-        ("max", latency.max, 1),
-    ] {
-        if latency.count >= count_min {
-            all.push(metric(name, figure));
-        }
-    }
+    all.extend(
+        TAILS.iter().filter_map(|tail| Some(metric(tail.of_load?.0, tail.figure_of(latency)?))),
+    );
     let cpu_ns = point.server.and_then(|server| server.cpu_ns_per_reply);
     all.extend(cpu_ns.map(|cpu_ns| metric("server cpu", cpu_ns)));
     all

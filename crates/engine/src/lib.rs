@@ -34,7 +34,9 @@ pub use run::progress::{RunProgress, Watch};
 pub use run::quiet::during as disturbances;
 pub use run::settings::{HideError, Secrets, Settings};
 pub use run::stop::Stop;
-pub use run::{PROFILE_HZ, PROFILE_HZ_MAX, Unsaved, budget, check_profile, new_run, run, run_by};
+pub use run::{
+    PROFILE_HZ, PROFILE_HZ_MAX, Unsaved, budget, check_profile, new_run, new_run_id, run, run_by,
+};
 pub use worker::starter::Starter;
 pub use worker::{WORKER_COMMAND, worker_main};
 pub use workload::parameter::{Defaults, Parameter, Sweep, Values};

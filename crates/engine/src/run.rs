@@ -15,7 +15,7 @@ pub(crate) mod settings;
 pub(crate) mod stop;
 
 pub use keeper::Unsaved;
-pub use lifecycle::new_run;
+pub use lifecycle::{new_run, new_run_id};
 pub use profile::{PROFILE_HZ, PROFILE_HZ_MAX, check_profile};
 
 use crate::process::adopt_orphans;

@@ -7,12 +7,18 @@
 mod hydra;
 mod kubernetes;
 mod open_mpi;
+mod pmi;
 mod slurm;
+
+pub use pmi::Space;
+#[cfg(test)]
+pub use pmi::tests::spaces;
 
 use crate::exit::Trouble;
 use ::record::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, HOST_NAME, HOST_NAMED_BY};
 use clap::Args;
 use std::collections::BTreeMap;
+use std::io;
 
 /// Every launcher. One that starts another's processes comes before that other: hydra uses Slurm to start its own.
 const TABLE: &[&Launcher] =
@@ -119,9 +125,12 @@ fn fleet_name(typed: &str) -> Result<String, String> {
 
 /// The facts of this process's place in its fleet; none where it was started alone.
 pub fn facts(flags: &FleetFlags) -> Result<BTreeMap<String, String>, Trouble> {
-    let variable =
-        |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
-    facts_in(flags, &Environment { variable: &variable }).map_err(Trouble::usage)
+    facts_in(flags, &Environment { variable: &own_variable }).map_err(Trouble::usage)
+}
+
+/// A variable of this process.
+fn own_variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
 fn facts_in(
@@ -164,6 +173,34 @@ fn facts_in(
         }
     }
     Ok(facts)
+}
+
+/// A rank that has joined the space of keys of its start.
+pub struct JoinedSpace {
+    pub rank: u32,
+    pub size: u32,
+    pub space: Space,
+}
+
+/// Joins the space of keys of this process's start; `None` where its launcher has none. It can be joined once, and before
+/// the [`facts`] are asked for.
+pub fn space() -> Result<Option<JoinedSpace>, Trouble> {
+    let environment = Environment { variable: &own_variable };
+    let number = |name| environment.number(name).map_err(Trouble::usage);
+    let size = ranks(&environment, "PMI_SIZE").map_err(Trouble::usage)?;
+    let (Some(fd), Some(rank), Some(size)) = (number("PMI_FD")?, number("PMI_RANK")?, size) else {
+        return Ok(None);
+    };
+    if rank >= size {
+        let what =
+            format!("PMI_RANK is {rank} and PMI_SIZE is {size}; ranks are 0 to {}", size - 1);
+        return Err(Trouble::usage(what));
+    }
+    let space = i32::try_from(fd)
+        .map_err(io::Error::other)
+        .and_then(Space::join)
+        .map_err(|error| Trouble::failed(format!("PMI-1 over PMI_FD {fd}: {error}")))?;
+    Ok(Some(JoinedSpace { rank, size, space }))
 }
 
 /// The id of the fleet; `None` where this process was started alone.

@@ -5,13 +5,18 @@ use crate::run::host::{host, now};
 use crate::run::quiet;
 use record::{Ending, HOST_NAME, HOST_NAMED_BY, Plan, Profile, Run, RunState, RunSummary, Warning};
 
+/// An id that no other run has.
+pub fn new_run_id() -> String {
+    format!("{:016x}", fastrand::u64(..))
+}
+
 /// A run of `plan` that has no cells yet. Looks at the machine, which takes about an eighth of a
 /// second.
 pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrated) -> Run {
     let host_before = host();
     let summary = RunSummary {
         number: 0,
-        id: format!("{:016x}", fastrand::u64(..)),
+        id: new_run_id(),
         started: now(),
         ended: None,
         state: RunState::Open,

@@ -16,37 +16,33 @@ fn has_hydra() -> bool {
     has
 }
 
-/// Four ranks of hydra put a load on `server`.
-fn four(knee: &Knee, server: &Server, archive: &Postgres) -> Came {
+/// Four ranks of hydra, on four nodes that are one, put a load on `server`.
+fn four(knee: &Knee, server: &Server, flags: &str) -> Came {
     let script = format!(
-        "exec mpiexec.hydra -n 4 \"$KNEE\" load {} --rate 400 --poisson --seed 3 --connections 8 --threads 2 \
-         --duration 1s --name shop --together --check-in 2m --push '{}' --json",
+        "exec mpiexec.hydra -launcher fork -hosts a,b,c,d -ppn 1 -n 4 \"$KNEE\" load {} --rate 400 --poisson --seed 3 \
+         --connections 8 --threads 2 --duration 1s --name shop --together --check-in 2m --json {flags} </dev/null",
         server.url(),
-        archive.url()
     );
     came(&mut knee.shell(&script))
 }
 
-#[test]
-fn four_ranks_are_one_load_and_one_run() {
-    if !has_hydra() {
-        return;
-    }
-    let Some(archive) = Postgres::new() else { return };
-    let (knee, server) = (Knee::new(), Server::start());
-    let together = four(&knee, &server, &archive);
+/// Four ranks are one load and one run, which is that of one process.
+fn assert_one_load(knee: &Knee, server: &Server, flags: &str) {
+    let together = four(knee, server, flags);
     assert_eq!(together.code, Some(0), "{together:?}");
     let result: serde_json::Value =
         serde_json::from_str(&together.out).unwrap_or_else(|error| panic!("{error}: {together:?}"));
     assert_eq!(result["ranks"].as_array().map(Vec::len), Some(4), "{result:#}");
     let run = knee.last_run();
-    assert_eq!((run.summary.number, &run.summary.fleet), (1, &None));
+    assert_eq!((run.cells.len(), &run.summary.fleet), (10, &None));
     let facts = &run.cells.last().unwrap().facts;
     let facts = facts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let ranks = serde_json::to_value(Rank::from_facts(&facts)).unwrap();
     assert_eq!(ranks, result["ranks"], "the run has the figures that are printed");
-    let shown = knee.run(&["show", "last", "--record", &archive.url(), "--json"]);
-    assert_eq!(shown.code, Some(0), "the archive has it: {shown:?}");
+    let listed = knee.run(&["record", "list", "--json"]);
+    let runs: serde_json::Value = serde_json::from_str(&listed.out).unwrap();
+    assert_eq!(runs["runs"].as_array().map(Vec::len), Some(1), "no share is left: {listed:?}");
+    let number = run.summary.number;
 
     let alone = knee.run(&[
         "load",
@@ -72,10 +68,29 @@ fn four_ranks_are_one_load_and_one_run() {
         load["requests"].as_u64().unwrap() + load["unsent"].as_u64().unwrap()
     };
     assert_eq!(due(&result), due(&alone), "the same plan");
-    let compared = knee.run(&["compare", "1", "2"]);
+    let compared = knee.run(&["compare", &number.to_string(), "last"]);
     assert_eq!(compared.code, Some(0), "{compared:?}");
     assert!(compared.out.contains("load · "), "one key: {compared:?}");
     knee.assert_no_process_left();
+}
+
+#[test]
+fn four_ranks_that_meet_at_an_archive_are_one_load_and_one_run() {
+    if !has_hydra() {
+        return;
+    }
+    let Some(archive) = Postgres::new() else { return };
+    let (knee, server) = (Knee::new(), Server::start());
+    assert_one_load(&knee, &server, &format!("--push '{}'", archive.url()));
+    let shown = knee.run(&["show", "last", "--record", &archive.url(), "--json"]);
+    assert_eq!(shown.code, Some(0), "the archive has it: {shown:?}");
+}
+
+#[test]
+fn four_ranks_that_meet_by_their_launcher_are_one_load_and_one_run() {
+    if has_hydra() {
+        assert_one_load(&Knee::new(), &Server::start(), "--record");
+    }
 }
 
 #[test]

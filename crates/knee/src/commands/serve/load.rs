@@ -18,11 +18,11 @@ use findings::format::{count, quantity};
 use point::Point;
 use quantities::{COUNT_MAX, count_within};
 use record::{FailureReason, Rank};
-use recorded::{Kept, LoadRun, RecordFlags, Recording};
+use recorded::{Kept, LoadRun, Present, RecordFlags, Recording};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
-use together::Together;
+use together::{Came, Joined, Together};
 
 /// Put load on a server, and report how it copes
 ///
@@ -141,41 +141,98 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let owns = ask.yes_i_own_this_host;
     let address = url.resolve(owns, FIRST_ANSWER).map_err(Trouble::usage)?;
     let target = Target { address, host: url.host_header(), path: url.path.clone() };
-    let mut plan = plan(ask, target).map_err(Trouble::usage)?;
-    let recording = Recording::open(&ask.record, command)?;
+    let plan = plan(ask, target).map_err(Trouble::usage)?;
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    // Before the record asks the launcher for names: it answers once.
+    let joined =
+        ask.record.together.then(|| together::join(&ask.record, &plan, &stop)).transpose()?;
+    let recording = Recording::open(&ask.record, command)?;
     if let Some(wait) = ask.wait {
         await_server(plan.target.address, wait, &stop)?;
     }
-    let (measured, kept) = if ask.record.together {
-        let RecordFlags { fleet, push, check_in, .. } = &ask.record;
-        match together::load(fleet, push.as_ref(), *check_in, &url, &plan, &stop)? {
-            Ok(together) => {
-                plan.shape = together::with_seed(plan.shape, together.seed);
-                let measured = Measured::from_together(together);
-                let kept = recording.map(|recording| recording.keep(&url, &plan, &measured));
-                (measured, kept.transpose())
-            }
-            Err(elsewhere) => {
-                complain(&format!("knee: {elsewhere}"));
-                return Ok(Exit::Done);
-            }
+    if let Some(joined) = joined {
+        return load_together(ask, joined, &url, &plan, recording);
+    }
+    let numbers = numbers(&ask.dead);
+    let run = recording.map(|recording| recording.begin(&url, &plan, &numbers, None));
+    let (measured, kept) = measured(&numbers, &plan, &stop, run.transpose()?)?;
+    show(ask, &url, &plan, &measured, Ok(kept))
+}
+
+/// Does this rank's share of a load, and shows the result of all if it adds that up. Its share is recorded as it goes on, and
+/// stays only where there is no result.
+fn load_together(
+    ask: &Load,
+    mut joined: Joined<'_>,
+    url: &Url,
+    plan: &Plan,
+    recording: Option<Recording>,
+) -> Result<Exit, Trouble> {
+    let plan = joined.agree(url, plan)?;
+    let whole = recording.as_ref().map(Recording::another).transpose()?;
+    let only = Present { ranks: 1, size: joined.size() };
+    let mut share =
+        recording.map(|share| share.begin(url, &plan, &[None], Some(only))).transpose()?;
+    let mut keep = |interval| {
+        if let Some(share) = &mut share {
+            share.add_interval(&interval);
         }
-    } else {
-        let numbers = numbers(&ask.dead);
-        let run = recording.map(|recording| recording.begin(&url, &plan, &numbers, &[]));
-        let (measured, kept) = measured(&numbers, &plan, &stop, run.transpose()?)?;
-        (measured, Ok(kept))
     };
+    let own = match joined.load(&plan, &mut keep) {
+        Ok(own) => own,
+        Err(trouble) => {
+            if let Some(share) = share {
+                share.give_up(&plan, &trouble);
+            }
+            return Err(trouble);
+        }
+    };
+    match joined.conclude(&own, &plan) {
+        Came::Result(together) => {
+            let measured = Measured::from_together(together);
+            let kept = whole.map(|whole| whole.keep(url, &plan, &measured)).transpose();
+            if kept.is_ok()
+                && let Some(share) = share
+            {
+                share.discard();
+            }
+            show(ask, url, &plan, &measured, kept)
+        }
+        Came::Elsewhere(rank) => {
+            complain(&format!("knee: rank {rank} has the result of all ranks"));
+            if let Some(share) = share {
+                share.discard();
+            }
+            Ok(Exit::Done)
+        }
+        Came::Trouble(trouble, alone) => {
+            let alone = Measured::from_together(alone);
+            if let Some(mut share) = share {
+                alone.points.iter().for_each(|point| share.end_point(point, &alone.ranks));
+                share.finish(&plan, &alone).say();
+            }
+            Err(trouble)
+        }
+    }
+}
+
+/// Shows what was measured, and pushes it where that was asked for.
+fn show(
+    ask: &Load,
+    url: &Url,
+    plan: &Plan,
+    measured: &Measured,
+    kept: Result<Option<Kept>, Trouble>,
+) -> Result<Exit, Trouble> {
     let printed = if ask.json {
-        print_json(&report::json(&url, &plan, &measured))
+        print_json(&report::json(url, plan, measured))
     } else {
-        print(&text::text(&url, &plan, &measured, ask.all))
+        print(&text::text(url, plan, measured, ask.all))
     };
     let pushed = kept?.map_or(Ok(Exit::Done), Kept::push)?;
     printed?;
-    let exit = exit(&measured);
+    let exit = exit(measured);
     Ok(if exit == Exit::Done { pushed } else { exit })
 }
 

@@ -54,9 +54,9 @@ pub struct RecordFlags {
     pub push: Option<Location>,
     /// One load of all ranks that srun, mpiexec or the like started: each sends its share, from one moment on
     ///
-    /// The ranks meet at the archive of --push, and there is one result, of all of them. Rate, connections and requests are
-    /// those of all together. See docs/fleet.md.
-    #[arg(long, requires = "push", conflicts_with_all = ["dead", "wait"])]
+    /// The ranks meet at the archive of --push, or else by their launcher (mpiexec of MPICH, srun --mpi=pmi2), and there is
+    /// one result, of all of them. Rate, connections and requests are those of all together. See docs/fleet.md.
+    #[arg(long, conflicts_with_all = ["dead", "wait"])]
     pub together: bool,
     /// With --together: wait this long for the other ranks
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = quantities::time_from_ms, hide_short_help = true)]
@@ -95,6 +95,20 @@ impl RecordFlags {
     fn record_file(&self) -> RecordFile {
         let named = self.record.clone().filter(|record| !record.shown().as_os_str().is_empty());
         RecordFile::at(named)
+    }
+}
+
+/// How many of the ranks of a load are in its figures.
+#[derive(Clone, Copy)]
+pub struct Present {
+    pub ranks: usize,
+    pub size: usize,
+}
+
+impl Present {
+    fn from_ranks(ranks: &[Rank]) -> Option<Present> {
+        let present = ranks.iter().filter(|rank| rank.measured.is_some()).count();
+        (!ranks.is_empty()).then_some(Present { ranks: present, size: ranks.len() })
     }
 }
 
@@ -138,17 +152,25 @@ impl Recording {
         Ok(Some(Recording { flags: flags.clone(), file, archive, run }))
     }
 
-    /// Begins the run of a load on these numbers of dead connections.
+    /// For another run of the same record.
+    pub fn another(&self) -> Result<Recording, Trouble> {
+        let mut run = self.run.clone();
+        run.summary.id = engine::new_run_id();
+        let archive = SqliteArchive::open(&self.file)?;
+        Ok(Recording { flags: self.flags.clone(), file: self.file.clone(), archive, run })
+    }
+
+    /// Begins the run of a load on these numbers of dead connections; of so many ranks, where others took part, too.
     pub fn begin(
         mut self,
         url: &Url,
         plan: &Plan,
         numbers: &[Option<u64>],
-        ranks: &[Rank],
+        present: Option<Present>,
     ) -> Result<LoadRun, Trouble> {
         let name = self.flags.name.clone();
         let subject = name.unwrap_or_else(|| format!("{}{}", url.host_header(), url.path));
-        let cells = Cells::new(subject, plan, numbers, ranks);
+        let cells = Cells::new(subject, plan, numbers, present);
         let run = &mut self.run;
         let rounds = planned_rounds(plan).max(1);
         run.plan = ::record::Plan {
@@ -178,7 +200,7 @@ impl Recording {
     /// Records a load that is over.
     pub fn keep(self, url: &Url, plan: &Plan, measured: &Measured) -> Result<Kept, Trouble> {
         let numbers: Vec<Option<u64>> = measured.points.iter().map(Point::number).collect();
-        let mut run = self.begin(url, plan, &numbers, &measured.ranks)?;
+        let mut run = self.begin(url, plan, &numbers, Present::from_ranks(&measured.ranks))?;
         for point in &measured.points {
             run.end_point(point, &measured.ranks);
         }
@@ -275,7 +297,19 @@ impl LoadRun {
         let _ = archive.replan(run.summary.number, &run.plan);
     }
 
-    /// Takes the run back, where nothing was measured.
+    /// Ends the run of a share that failed; takes it back where nothing was measured.
+    pub fn give_up(mut self, plan: &Plan, trouble: &Trouble) {
+        if self.intervals == 0 {
+            return self.discard();
+        }
+        let operation = "the share of this rank".to_owned();
+        self.fail_point(FailureReason::CallFailed { operation, error: trouble.to_string() });
+        let (points, ranks, disturbances, warnings) = Default::default();
+        let measured = Measured { points, points_planned: 1, disturbances, ranks, warnings };
+        self.finish(plan, &measured).say();
+    }
+
+    /// Takes the run back, where nothing was measured or another one has it.
     pub fn discard(mut self) {
         let number = self.recording.run.summary.number;
         if let Err(error) = self.recording.archive.delete(number) {
@@ -353,10 +387,19 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// Says where it is.
+    pub fn say(&self) {
+        match &self.trouble {
+            None if is_quiet() => {}
+            None => complain(&format!("Record: {} (run {})", self.file.display(), self.number)),
+            Some(trouble) => complain(&format!("knee: {trouble}")),
+        }
+    }
+
     /// Says where it is, and pushes it where that was asked for.
     pub fn push(self) -> Result<Exit, Trouble> {
-        if self.trouble.is_none() && !is_quiet() {
-            complain(&format!("Record: {} (run {})", self.file.display(), self.number));
+        if self.trouble.is_none() {
+            self.say();
         }
         let pushed = self.push.map_or(Exit::Done, |push| push.push(&self.record_file));
         self.trouble.map_or(Ok(pushed), Err)

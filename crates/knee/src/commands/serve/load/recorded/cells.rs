@@ -1,6 +1,7 @@
 //! The cells of a load, and their metrics.
 
 use super::super::point::Point;
+use super::Present;
 use ::load::{Arrivals, IntervalOutcome, Plan, Quantiles, Shape};
 use ::record::{
     Cell, CellKey, FailureReason, Metric, MetricInfo, MetricRole, Outcome, Parameters, Rank,
@@ -76,12 +77,17 @@ pub struct Cells {
 }
 
 impl Cells {
-    pub fn new(subject: String, plan: &Plan, numbers: &[Option<u64>], ranks: &[Rank]) -> Cells {
+    pub fn new(
+        subject: String,
+        plan: &Plan,
+        numbers: &[Option<u64>],
+        present: Option<Present>,
+    ) -> Cells {
         let has_dead = numbers.iter().any(Option::is_some);
         let connections = plan.connections as u64;
         let points = numbers.iter().map(|number| number.unwrap_or(connections)).collect();
         let mut parameters = parameters(plan, has_dead);
-        parameters.extend(missing_ranks(ranks));
+        parameters.extend(present.map(missing_ranks).unwrap_or_default());
         Cells { subject, plan: plan.clone(), parameters, points, has_dead }
     }
 
@@ -186,9 +192,9 @@ impl Cells {
 }
 
 /// Without some of its ranks a load is another one.
-fn missing_ranks(ranks: &[Rank]) -> Parameters {
-    let missing = ranks.iter().filter(|rank| rank.measured.is_none()).count();
-    let both = [("ranks", ranks.len()), ("ranks_missing", missing)];
+fn missing_ranks(Present { ranks, size }: Present) -> Parameters {
+    let missing = size - ranks;
+    let both = [("ranks", size), ("ranks_missing", missing)];
     let both = both.into_iter().filter(|_| missing > 0);
     both.map(|(name, number)| (name.to_owned(), Value::Number(number as u64))).collect()
 }

@@ -3,6 +3,7 @@
 pub mod ab;
 pub mod advise;
 mod archives;
+mod claim;
 pub mod compare;
 pub mod exchange;
 mod fleet;
@@ -18,12 +19,11 @@ pub mod show;
 pub mod simulate;
 pub mod vm;
 
+use crate::commands::claim::Claim;
 use crate::commands::record_file::RecordFile;
 use crate::exit::Trouble;
 use ::record::{Error, Location, Run, RunRef, RunState, default_path};
 use findings::{Conclusions, Reader};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 
 /// The record in use: the one that was named, or the user's own.
@@ -65,26 +65,5 @@ fn nothing_yet(error: Error, named: bool) -> Trouble {
             Trouble::not_possible(error.to_string())
         }
         error => error.into(),
-    }
-}
-
-/// Held while a run is being measured, so that no second process measures or deletes it. It is a
-/// name and no file: the kernel takes it back whenever and however the process ends.
-struct Claim {
-    _socket: UnixListener,
-}
-
-impl Claim {
-    /// Claims the run of this id, unless another process has.
-    fn new(id: &str) -> Result<Claim, Trouble> {
-        let address = SocketAddr::from_abstract_name(format!("knee-run-{id}"));
-        let claimed = address.and_then(|address| UnixListener::bind_addr(&address));
-        match claimed {
-            Ok(socket) => Ok(Claim { _socket: socket }),
-            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => Err(Trouble::failed(
-                format!("run {id} is being measured by another process; wait for it to end"),
-            )),
-            Err(error) => Err(Trouble::failed(format!("claiming run {id}: {error}"))),
-        }
     }
 }

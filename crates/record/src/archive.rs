@@ -3,8 +3,10 @@
 use crate::{
     Cell, Error, Host, Location, Plan, Profile, Run, RunState, RunSummary, Warning, reference,
 };
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// Takes a run while it is measured: a file, or a wire to another machine. Each cell is durable when
 /// [`RunWriter::commit`] returns.
@@ -173,6 +175,23 @@ pub(crate) fn keep_by_steps(
         Ending::from_run(run).map_or(Ok(()), |ending| archive.finish(number, &ending))
     })?;
     Ok(number)
+}
+
+impl Run {
+    /// Ends it as interrupted: its process was killed, and could not. The machine was not looked at again. The time of the
+    /// end is the earliest that is possible: since it began, its cells took their time one after the other.
+    pub fn end_killed(&mut self) {
+        let cells = self.cells.iter().map(|cell| cell.elapsed_ns);
+        let profiled = self.profile.cells.iter().map(|cell| cell.elapsed_ns);
+        let elapsed = Duration::from_nanos(cells.chain(profiled).sum());
+        let summary = &mut self.summary;
+        let ended =
+            summary.started.parse::<Timestamp>().ok().and_then(|at| at.checked_add(elapsed).ok());
+        let ended = ended.map(|at| at.strftime("%Y-%m-%dT%H:%M:%S+00:00").to_string());
+        summary.ended = Some(ended.unwrap_or_else(|| summary.started.clone()));
+        summary.state = RunState::Interrupted;
+        self.host_after = Some(Host::default());
+    }
 }
 
 /// How a run ended.

@@ -66,6 +66,7 @@ pub const EMULATOR: &str = "tcg";
 /// The keys of what identifies the host of a guest: its boot, its machine id, and the machine id of older versions. A
 /// container may have no machine id.
 pub const GUEST_HOST_BOOT: &str = "vm.host.boot";
+/// The key of the machine id of a guest's host.
 const GUEST_HOST_ID: &str = "vm.host.machine_id";
 const GUEST_HOST_ID_OLD: &str = "vm.host.id";
 const GUEST_HOSTS: [&str; 3] = [GUEST_HOST_BOOT, GUEST_HOST_ID, GUEST_HOST_ID_OLD];
@@ -273,6 +274,19 @@ impl Host {
     /// Whether it is the machine that `second` is: see [`MachineMatch::new`].
     pub fn machine_match<'a>(&'a self, second: &'a Host) -> MachineMatch<'a> {
         MachineMatch::new(&self.facts, &second.facts)
+    }
+
+    /// Whether the process that measured it was on the machine that `here` is: that of a guest is on the guest's host. Not
+    /// where one of them does not say which machine it is.
+    pub fn was_measured_from(&self, here: &Host) -> bool {
+        let equal = |own: &str, here_key: &str| {
+            self.fact(own).is_some_and(|id| here.fact(here_key) == Some(id))
+        };
+        if self.is_guest() {
+            return equal(GUEST_HOST_BOOT, HOST_BOOT) || equal(GUEST_HOST_ID, HOST_ID);
+        }
+        // A container may have no machine id; a boot is of one machine.
+        equal(HOST_BOOT, HOST_BOOT) || self.is_same_machine(here) == Some(true)
     }
 
     /// Whether it says which machine it is.
@@ -626,6 +640,22 @@ pub(crate) mod tests {
         assert!(host(&[old]).has_machine_id() && host(&[new]).has_machine_id());
         assert!(!host(&[a]).has_machine_id());
         assert_eq!(host(&[old]).differing(&host(&[new]), Resume), []);
+    }
+
+    #[test]
+    fn a_guest_was_measured_from_its_host() {
+        let here = host(&[(HOST_NAME, "a"), (HOST_ID, "7"), (HOST_BOOT, "1")]);
+        let from = |facts: &[(&str, &str)]| host(facts).was_measured_from(&here);
+        assert!(from(&[(HOST_NAME, "a"), (HOST_ID, "7")]));
+        assert!(!from(&[(HOST_NAME, "a"), (HOST_ID, "8")]));
+        assert!(!from(&[(HOST_NAME, "a")]), "many machines have this name");
+        assert!(from(&[(CONTAINER, "docker"), (HOST_BOOT, "1")]), "a container without an id");
+        assert!(!from(&[(CONTAINER, "docker"), (HOST_BOOT, "2")]));
+        let guest = [(ACCELERATOR, EMULATOR), (HOST_ID, "7")];
+        assert!(!from(&guest), "the id of an image of the host's disk");
+        assert!(from(&[guest[0], (GUEST_HOST_ID, "7")]));
+        assert!(from(&[guest[0], (GUEST_HOST_BOOT, "1")]));
+        assert!(!from(&[guest[0], (GUEST_HOST_ID, "8")]));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 #[cfg(target_os = "linux")]
 pub mod aio;
 #[cfg(target_os = "linux")]
+pub mod byte_lock;
+#[cfg(target_os = "linux")]
 pub mod cached;
 #[cfg(target_os = "linux")]
 pub mod calls;

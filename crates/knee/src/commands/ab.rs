@@ -14,7 +14,7 @@ use ::record::{NICE, Run, RunState, RunWriter, SqliteArchive};
 use engine::{Settings, Side, Stop};
 use flags::Ab;
 use side::Workers;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The label that says how the workers of a run were started.
 const WORKERS: &str = "workers";
@@ -125,8 +125,12 @@ fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
     let (mut base, mut new) = (begun(&sides[0])?, begun(&sides[1])?);
     base.plan.paired_with.clone_from(&new.summary.id);
     new.plan.paired_with.clone_from(&base.summary.id);
-    let _claims = (Claim::new(&base.summary.id)?, Claim::new(&new.summary.id)?);
-    let archives = archives(&file, [&mut base, &mut new])?;
+    // The file is there then, if it can be.
+    let opened =
+        SqliteArchive::open(&file).and_then(|first| Ok([first, SqliteArchive::open(&file)?]));
+    let claim = |run: &Run| Claim::new(&run.summary.id, Some(&file));
+    let _claims = (claim(&base)?, claim(&new)?);
+    let archives = archives(opened, [&mut base, &mut new])?;
     measure([&mut base, &mut new], archives, sides, &settings);
     if [&base, &new].iter().any(|run| run.cells.is_empty()) {
         return Err(Trouble::interrupted("interrupted before there was anything to compare"));
@@ -174,15 +178,14 @@ fn archive(archive: &mut Option<SqliteArchive>) -> Option<&mut dyn RunWriter> {
 /// Begins both in the record. A file that is no record is refused before anything is measured; where
 /// only the disk is in the way, they are measured and printed all the same.
 fn archives(
-    file: &Path,
+    opened: Result<[SqliteArchive; 2], ::record::Error>,
     [base, new]: [&mut Run; 2],
 ) -> Result<Option<[SqliteArchive; 2]>, Trouble> {
-    let begun = || -> Result<_, ::record::Error> {
-        let mut archives = [SqliteArchive::open(file)?, SqliteArchive::open(file)?];
+    let begun = opened.and_then(|mut archives| {
         let numbers = [archives[0].begin(base)?, archives[1].begin(new)?];
         Ok((archives, numbers))
-    };
-    match begun() {
+    });
+    match begun {
         Ok((archives, numbers)) => {
             [base.summary.number, new.summary.number] = numbers;
             Ok(Some(archives))

@@ -109,7 +109,7 @@ fn begun(
             run.host_before.facts.insert(key, value);
         }
     }
-    let claim = Claim::new(&run.summary.id)?;
+    let claim = Claim::new(&run.summary.id, Some(file))?;
     let begun = opened.and_then(|mut archive| {
         run.summary.number = archive.begin(&run)?;
         Ok(archive)
@@ -170,7 +170,7 @@ fn claimed(archive: &SqliteArchive, name: &str) -> Result<(i64, Claim), Trouble>
         if !meant {
             continue;
         }
-        match Claim::new(&run.id) {
+        match Claim::new(&run.id, Some(archive.path())) {
             Ok(claim) => return Ok((run.number, claim)),
             Err(trouble) => taken = taken.or(Some(trouble)),
         }

@@ -109,6 +109,7 @@ fn measure(
         host_cpus: &host_cpus,
         words: &words,
         facts: &BTreeMap::new(),
+        record: Some(file),
         stop: &stop,
         judge,
     };

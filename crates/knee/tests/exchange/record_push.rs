@@ -1,14 +1,16 @@
 //! `knee record push` and `knee run --push`: runs into an archive that machines share. What a server does is tested in
 //! crate `archive-postgres`.
 
-use crate::common::{Came, Knee, alone};
-use record::{Archive, SqliteArchive};
+use crate::common::{Came, Knee, alone, wait_until};
+use record::{Archive, Run, RunState, RunWriter, SqliteArchive};
+use std::path::Path;
+use std::process::{Command, Stdio};
 #[cfg(feature = "postgres")]
 use {
     crate::common::postgres::Postgres,
     rustix::process::{Pid, Signal, kill_process},
     std::io::{BufRead as _, BufReader, Read as _},
-    std::process::{Child, ChildStderr, Stdio},
+    std::process::{Child, ChildStderr},
 };
 
 const RUN: [&str; 8] = ["run", "null", "--points", "10", "--rounds", "1", "--time", "1ms"];
@@ -69,6 +71,108 @@ fn a_run_is_pushed_when_it_is_complete() {
     assert_eq!(came.code, Some(0), "{came:?}");
     assert!(came.err.contains(&format!("Pushed: {archive} (run 1)")), "{came:?}");
     assert_eq!(ids(&archive), ids(&knee.record().display().to_string()));
+}
+
+/// Measures for a long time, one cell after the other.
+const LONG: [&str; 8] =
+    ["run", "null", "--points", "1,2,3,4,5,6,7,8,9,10", "--rounds", "1000", "--time", "20ms"];
+
+/// The only run of a record, as far as it has come.
+fn only_run(file: impl AsRef<Path>) -> Option<Run> {
+    SqliteArchive::open_read_only(file).and_then(|archive| archive.load(1)).ok()
+}
+
+/// Waits until the record has cells of its only run.
+fn wait_for_cells(knee: &Knee) {
+    let has_cells = || only_run(knee.record()).is_some_and(|run| run.cells.len() > 2);
+    wait_until("it has measured something", has_cells);
+}
+
+#[test]
+fn a_run_whose_process_was_killed_is_pushed_as_interrupted() {
+    let knee = Knee::new();
+    let archive = knee.at("archive.db");
+    let mut child = knee.start(&LONG);
+    wait_for_cells(&knee);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let own = only_run(knee.record()).unwrap();
+    let out = knee.done(&["record", "push", &archive]);
+    assert!(out.contains("it is run 1 there, interrupted: its process was killed\n"), "{out}");
+    let there = only_run(&archive).unwrap();
+    assert_eq!(there.summary.state, RunState::Interrupted);
+    assert!(there.summary.ended.is_some() && there.host_after.is_some());
+    assert_eq!((&there.cells, &there.plan), (&own.cells, &own.plan));
+    assert_eq!(only_run(knee.record()).unwrap(), own, "the record is as it was");
+    let out = knee.done(&["record", "push", &archive, "last"]);
+    assert!(out.starts_with("1 run was there already\n"), "{out}");
+    let shown = knee.done(&["show", "last", "--record", &archive]);
+    assert!(shown.contains("The run was interrupted"), "{shown}");
+
+    // It goes on, and is killed again.
+    let mut child = knee.start(&["run", "--resume"]);
+    let cells = own.cells.len();
+    let has_more = || only_run(knee.record()).is_some_and(|run| run.cells.len() > cells);
+    wait_until("it has measured more", has_more);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let out = knee.done(&["record", "push", &archive]);
+    assert!(out.contains(" of run 1 that were missing there"), "{out}");
+    let (own, there) = (only_run(knee.record()).unwrap(), only_run(&archive).unwrap());
+    assert_eq!((there.summary.state, there.cells), (RunState::Interrupted, own.cells));
+}
+
+/// Asserts that a push of all runs leaves the only one out without failing, and that one that names it fails.
+fn assert_left_out(knee: &Knee, why: &str) {
+    let archive = knee.at("archive.db");
+    for (name, code) in [(None, 0), (Some("last"), 1)] {
+        let words: Vec<&str> = ["record", "push", &archive].into_iter().chain(name).collect();
+        let came = knee.run(&words);
+        assert_eq!(came.code, Some(code), "{came:?}");
+        let line = format!("knee: run 1 is left out: it has not ended{why}\n");
+        assert_eq!(came.err, line, "{came:?}");
+    }
+    assert_eq!(ids(&archive), [""; 0]);
+}
+
+#[test]
+fn a_run_that_goes_on_is_not_pushed_whatever_network_it_is_in() {
+    for may_be_elsewhere in [false, true] {
+        let knee = Knee::new();
+        let mut command = knee.command(&LONG);
+        if may_be_elsewhere {
+            if !Command::new("unshare")
+                .args(["--net", "true"])
+                .status()
+                .is_ok_and(|status| status.success())
+            {
+                eprintln!("SKIPPED: no network namespace can be made here");
+                return;
+            }
+            let words = LONG.join(" ");
+            command = knee.shell(&format!("exec unshare --net \"$KNEE\" {words}"));
+        }
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_for_cells(&knee);
+        assert_left_out(&knee, ": it is being measured");
+        let deleted = knee.run(&["record", "delete", "1"]);
+        assert!(deleted.err.contains("is being measured by another process"), "{deleted:?}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        knee.done(&["record", "push", &knee.at("archive.db")]);
+    }
+}
+
+/// An open run in a record on a network file system may be measured by another machine.
+#[test]
+fn an_open_run_of_another_machine_is_not_pushed() {
+    let knee = Knee::new();
+    let host =
+        fixtures::host("2026-11-21T14:02:11+00:00", [("host.machine_id", "7"), ("host.boot", "7")]);
+    let (run, _) = fixtures::run(fixtures::workload("null")).host_before(host).begun();
+    std::fs::create_dir_all(knee.record().parent().unwrap()).unwrap();
+    SqliteArchive::open(knee.record()).unwrap().begin(&run).unwrap();
+    assert_left_out(&knee, ", and nothing shows that it began on this machine: push it from there");
 }
 
 /// Asserts that a run was measured and kept, and that one line has the command that pushes it.

@@ -170,6 +170,11 @@ fn a_load_that_is_killed_keeps_each_interval_that_ended() {
     let shown = knee.run(&["show", "last"]);
     assert_eq!(shown.code, Some(0), "{shown:?}");
     assert!(shown.out.contains("The run has not ended"), "{}", shown.out);
+    let archive = knee.at("archive.db");
+    let pushed = knee.done(&["record", "push", &archive]);
+    assert!(pushed.contains("interrupted: its process was killed"), "{pushed}");
+    let there = SqliteArchive::open_read_only(&archive).unwrap().load(1).unwrap();
+    assert_eq!((there.summary.state, there.cells.len()), (RunState::Interrupted, run.cells.len()));
     let resumed = knee.run(&["run", "--resume"]);
     assert!(resumed.code != Some(0) && resumed.err.lines().count() == 1, "{resumed:?}");
     knee.assert_no_process_left();

@@ -198,7 +198,7 @@ fn add(into: &mut dyn Archive, read: &Read) -> Result<bool, Trouble> {
         print_note(&format!("{name} was there already: run {} ({id})\n", existing.number))?;
         return Ok(true);
     }
-    let _claim = Claim::new(id)?;
+    let _claim = Claim::new(id, into.location().file())?;
     match ::record::merge(into, run) {
         Ok(Merged::Copied(number)) => {
             print_note(&format!("Imported {name}: run {number} ({id})\n"))?;

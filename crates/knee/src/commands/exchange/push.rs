@@ -1,5 +1,6 @@
 //! `knee record push` and `knee run --push`: runs of this machine into an archive that many machines share.
 
+mod killed;
 mod retries;
 
 use crate::commands::record_file::RecordFile;
@@ -9,8 +10,10 @@ use crate::output::{is_quiet, print_note};
 use ::record::{Archive, Error, Location, Merged, Run, RunState, RunSummary, ServerFault};
 use engine::Stop;
 use findings::format::shell_word;
+use killed::push_killed;
 use printable::{quantity, replace_unprintable};
 use retries::Pusher;
+use std::cell::LazyCell;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,9 +33,11 @@ enum Pushed {
     /// So many cells of it were missing.
     Completed(u64),
     Before,
+    /// It has not ended, and may go on: what there is to say of that.
+    Not(&'static str),
 }
 
-/// Pushes the runs of these `names`, or all that have ended. What is there already is passed over, so the same
+/// Pushes the runs of these `names`, or all. One that goes on is left out; what is there already is passed over, so the same
 /// command goes on after an interruption.
 pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result<Exit, Trouble> {
     let from = record_location(record_file)?;
@@ -51,20 +56,27 @@ pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result
     let chosen = chosen?;
     let runs = source.runs()?;
     let (mut before, mut refused) = (0, 0);
+    let here = LazyCell::new(engine::host);
     for run in runs.iter().filter(|run| chosen.is_empty() || chosen.contains(&run.number)) {
-        if run.state == RunState::Open {
-            // One that is being measured is no failure unless it was named.
-            refused += usize::from(!chosen.is_empty());
-            complain(&format!("knee: run {} is left out: it has not ended", run.number));
-            continue;
-        }
-        match push_recorded(&*source, run, &mut *archive) {
+        let is_open = run.state == RunState::Open;
+        let pushed = if is_open {
+            push_killed(&*source, run, &mut *archive, &here)
+        } else {
+            push_recorded(&*source, run, &mut *archive)
+        };
+        match pushed {
             Ok(Pushed::Now(number)) => {
                 let id = replace_unprintable(&run.id);
+                let killed = if is_open { ", interrupted: its process was killed" } else { "" };
                 print_note(&format!(
-                    "Pushed run {} ({id}): it is run {number} there\n",
+                    "Pushed run {} ({id}): it is run {number} there{killed}\n",
                     run.number
                 ))?;
+            }
+            Ok(Pushed::Not(why)) => {
+                // One that is being measured is no failure unless it was named.
+                refused += usize::from(!chosen.is_empty());
+                complain(&format!("knee: run {} is left out: it has not ended{why}", run.number));
             }
             Ok(Pushed::Completed(cells)) => {
                 let (number, cells) = (run.number, quantity(cells, "cell"));

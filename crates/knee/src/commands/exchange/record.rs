@@ -48,7 +48,7 @@ pub enum RecordAction {
         /// The archive: `postgres://USER@HOST/DATABASE`, or a file
         #[arg(value_name = "URL", value_parser = archive())]
         archive: Location,
-        /// Numbers, beginnings of ids, or `last` [default: all that have ended]
+        /// Numbers, beginnings of ids, or `last` [default: all that do not go on]
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
         #[command(flatten)]
@@ -197,7 +197,7 @@ fn merge_run(
         Ok(None)
     };
     // A run that is being measured is left out.
-    let _claim = match Claim::new(&run.id) {
+    let _claim = match Claim::new(&run.id, file.file()) {
         Ok(claim) => claim,
         Err(trouble) => return refused(&trouble),
     };
@@ -250,7 +250,7 @@ fn prune(named: &RecordFile, days: u32) -> Result<(), Trouble> {
         if !is_old(&run) || baselines.contains(&run.number) {
             continue;
         }
-        let Ok(_claim) = Claim::new(&run.id) else { continue };
+        let Ok(_claim) = Claim::new(&run.id, location.file()) else { continue };
         archive.delete(run.number)?;
         deleted += 1;
     }
@@ -267,7 +267,7 @@ fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {
     let runs = archive.runs()?;
     for number in numbers? {
         let run = runs.iter().find(|run| run.number == number);
-        let _claim = run.map(|run| Claim::new(&run.id)).transpose()?;
+        let _claim = run.map(|run| Claim::new(&run.id, location.file())).transpose()?;
         archive.delete(number)?;
         print_note(&format!("Deleted run {number}\n"))?;
     }

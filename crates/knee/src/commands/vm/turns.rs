@@ -4,6 +4,7 @@ mod died_in;
 mod ticks;
 
 use super::{consoles, facts};
+use crate::commands::Claim;
 use crate::exit::{Trouble, complain};
 use crate::progress::Progress;
 use ::record::{Budget, Cell, Ending, Error, Plan, Run, RunState, RunWriter, Warning};
@@ -52,6 +53,8 @@ pub struct GuestSide {
     turn: Duration,
     /// What has come of its run; its plan and its cells, once it began.
     pub run: Option<Run>,
+    /// Held from the begin of its run on.
+    claim: Option<Claim>,
     /// The answer that lets it go on.
     answer: Option<ToGuest>,
     /// Why the record does not have what came last.
@@ -90,6 +93,8 @@ pub struct Ground<'a> {
     pub words: &'a [String],
     /// Facts of the host that each run keeps, by name.
     pub facts: &'a BTreeMap<String, String>,
+    /// The file that their runs are kept in.
+    pub record: Option<&'a Path>,
     /// Whether the user wants it to end.
     pub stop: &'a Stop,
     /// What ends it as soon as enough is measured, if anything does.
@@ -113,6 +118,7 @@ impl GuestSide {
             measuring: Duration::ZERO,
             turn: Duration::ZERO,
             run: None,
+            claim: None,
             answer: None,
             unkept: None,
             ended: false,
@@ -429,6 +435,7 @@ fn in_turns(
         run.host_before.facts.insert("vm.up.time".to_owned(), seconds(side.up));
         // What it has by then is the guest's own number.
         run.summary.number = 0;
+        side.claim.replace(Claim::new(&run.summary.id, ground.record)?);
         run.summary.number = archive.begin(run)?;
         side.answer = Some(ToGuest::Kept(run.summary.number));
     }

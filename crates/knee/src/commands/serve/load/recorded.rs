@@ -183,7 +183,7 @@ impl Recording {
             ..::record::Plan::default()
         };
         run.summary.cells_planned = run.plan.cells.len() as u64;
-        let claim = Claim::new(&run.summary.id)?;
+        let claim = Claim::new(&run.summary.id, Some(&self.file))?;
         run.summary.number = self.archive.begin(run)?;
         Ok(LoadRun {
             recording: self,

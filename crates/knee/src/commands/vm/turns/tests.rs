@@ -74,6 +74,7 @@ fn on_no_ground<T>(act: impl FnOnce(&Ground<'_>) -> T) -> T {
         host_cpus: &[],
         words: &[],
         facts: &facts,
+        record: None,
         stop: &stop,
         judge: None,
     };

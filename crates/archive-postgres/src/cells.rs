@@ -5,7 +5,7 @@ use crate::columns::{
     Column, Json, copy_into, count, get, get_count, get_json, get_json_if_any, names, text,
 };
 use crate::fault::{At, damaged};
-use record::keeping::{check_metric, load_parameters};
+use record::keeping::check_metric;
 use record::{Cell, CellKey, Error, Metric, Outcome, Usage};
 use std::collections::HashMap;
 use std::path::Path;
@@ -262,7 +262,7 @@ fn read_cell(row: &Row, path: &Path) -> Result<Cell, Error> {
         key: CellKey {
             workload: get(row, "workload", path)?,
             subject: get(row, "subject", path)?,
-            parameters: load_parameters(get_json(row, "parameters", path)?),
+            parameters: get_json(row, "parameters", path)?,
             point: get_count(row, "point", path)?,
             round: u32::try_from(round).map_err(|_| damaged(path, format!("round {round}")))?,
         },

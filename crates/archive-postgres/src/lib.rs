@@ -267,7 +267,8 @@ impl Archive for PostgresArchive {
         let sql = "SELECT plan::text, host_before::text FROM knee.run WHERE number = $1";
         let row = self.client().query_opt(sql, &[&run]).at(path)?;
         let row = row.ok_or_else(|| no_such_run(run, path))?;
-        Ok((get_json(&row, "plan", path)?, get_json(&row, "host_before", path)?))
+        let plan: Plan = get_json(&row, "plan", path)?;
+        Ok((plan.as_today(), get_json(&row, "host_before", path)?))
     }
 
     fn damaged(&self) -> Result<Vec<i64>, Error> {
@@ -451,7 +452,7 @@ fn load(client: &mut Client, run: i64, path: &Path) -> Result<Run, Error> {
             ));
         }
     }
-    Ok(Run {
+    let run = Run {
         summary: read_summary(&row, path)?,
         plan: get_json(&row, "plan", path)?,
         clock: get_json(&row, "clock", path)?,
@@ -460,7 +461,8 @@ fn load(client: &mut Client, run: i64, path: &Path) -> Result<Run, Error> {
         warnings: get_json(&row, "warnings", path)?,
         cells,
         profile,
-    })
+    };
+    Ok(run.as_today())
 }
 
 fn read_summary(row: &Row, path: &Path) -> Result<RunSummary, Error> {

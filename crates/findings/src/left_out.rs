@@ -79,7 +79,7 @@ pub fn of_comparison(left_out: &compare::LeftOut) -> Warning {
             };
             let title = of_metric(workload, Some(metric));
             let figures = figures.iter().map(figure).collect::<Vec<String>>().join("; ");
-            let why = "one figure of a whole load shows no error, and is not judged";
+            let why = "a single figure without a CI is not judged";
             (format!("{title}: {figures}; {why}"), String::new())
         }
     };

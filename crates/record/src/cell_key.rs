@@ -1,6 +1,5 @@
 //! What identifies a cell.
 
-use crate::old;
 use quantities::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,7 +15,7 @@ pub struct CellKey {
     /// The subject: `epoll-level`.
     pub subject: String,
     /// The other parameters of its series.
-    #[serde(alias = "conditions", deserialize_with = "old::parameters")]
+    #[serde(alias = "conditions")]
     pub parameters: Parameters,
     /// The value on the axis.
     pub point: u64,

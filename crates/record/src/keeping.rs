@@ -1,6 +1,5 @@
 //! What every archive requires of figures before it keeps them, and how it writes them as JSON.
 
-pub use crate::old::load_parameters;
 pub use crate::rows::{check_clock, check_metric, clean, count, json};
 use crate::{Error, Profile, ProfiledCell};
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::str::FromStr;
 
 const PREFIX: &str = "rank.";
@@ -62,12 +63,17 @@ impl Rank {
         facts
     }
 
-    /// The ranks that facts are of.
+    /// The ranks that facts are of. One whose facts can not be read is none of them: it was there.
     pub fn from_facts(facts: &BTreeMap<&str, &str>) -> Vec<Rank> {
         /// Of an imported record it may be any number.
         const RANKS_MAX: u32 = 100_000;
         let count = number(facts, RANKS).unwrap_or(0).min(RANKS_MAX);
-        (0..count).map(|rank| Rank { rank, measured: RankMeasured::new(facts, rank) }).collect()
+        let ranks = (0..count).filter_map(|rank| {
+            let measured = RankMeasured::new(facts, rank);
+            let is_missing = measured.is_none() && !has_facts(facts, rank);
+            (measured.is_some() || is_missing).then_some(Rank { rank, measured })
+        });
+        ranks.collect()
     }
 }
 
@@ -85,6 +91,12 @@ impl RankMeasured {
             busy_share: number(facts, &name("busy_share"))?,
         })
     }
+}
+
+fn has_facts(facts: &BTreeMap<&str, &str>, rank: u32) -> bool {
+    let prefix = fact_name(rank, "");
+    let from = (Bound::Included(&*prefix), Bound::Unbounded);
+    facts.range::<str, _>(from).next().is_some_and(|(name, _)| name.starts_with(&prefix))
 }
 
 fn fact_name(rank: u32, name: &str) -> String {
@@ -119,7 +131,7 @@ mod tests {
         assert_eq!(Rank::facts(&[]), BTreeMap::new());
 
         read.insert("rank.0.late", "a few");
-        assert_eq!(Rank::from_facts(&read)[0].measured, None);
+        assert_eq!(Rank::from_facts(&read), ranks[1..], "it was not missing");
         // What an older knee wrote is a fact like any other.
         assert!(!Rank::is_fact("rank 0"));
     }

@@ -321,9 +321,6 @@ impl MetricInfo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MetricRole {
-    /// Nothing else.
-    #[default]
-    Plain,
     /// The CPU time of an operation: the cost of a rate.
     Cpu,
     /// The CPU time over the elapsed time, in percent.
@@ -339,6 +336,10 @@ pub enum MetricRole {
     WholeP999,
     /// Another figure of a whole load, kept with its last interval: its maximum. It has no CI.
     Whole,
+    /// Nothing else, as is a role that only a later knee knows.
+    #[default]
+    #[serde(other)]
+    Plain,
 }
 
 impl MetricRole {

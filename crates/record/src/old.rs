@@ -2,7 +2,10 @@
 //!
 //! No other module reads a sentence. It runs when an old record, or JSON of schema 1, is read.
 
-use crate::{FailureReason, MetricRole, Parameters, ReplyFault, Short, Warning, WorkloadRole};
+use crate::{
+    CellKey, FailureReason, MetricRole, Parameters, Plan, ReplyFault, Run, Short, Warning,
+    WorkloadRole,
+};
 use quantities::Value;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -67,16 +70,45 @@ pub(crate) fn workload_role(name: &str) -> WorkloadRole {
     if name == "null" { WorkloadRole::Control } else { WorkloadRole::Comparison }
 }
 
-/// Parameters as they are read; those of a load of an older knee, which wrote `100ms` and `3 of 4`, as today's.
-pub(crate) fn parameters<'de, D: Deserializer<'de>>(kept: D) -> Result<Parameters, D::Error> {
-    Parameters::deserialize(kept).map(load_parameters)
+/// The workload of `knee load`, the figures of a whole load that once had no role, and its parameters that once were words.
+const LOAD: &str = "load";
+const WHOLE_LOAD: [&str; 3] = ["max", "server cpu", "generator busy"];
+const LOAD_WORDS: [&str; 4] = ["interval", "rate", "ranks", "think"];
+
+impl Run {
+    /// What an older knee kept, as today's: whoever reads a run from outside says this of it.
+    #[must_use]
+    pub fn as_today(mut self) -> Self {
+        self.plan = self.plan.as_today();
+        let profiled = self.profile.cells.iter_mut().map(|cell| &mut cell.key);
+        self.cells.iter_mut().map(|cell| &mut cell.key).chain(profiled).for_each(key_as_today);
+        self
+    }
 }
 
-/// Those of a load of an older knee as today's; all others as they are.
-pub fn load_parameters(kept: Parameters) -> Parameters {
-    if !["loop", "interval"].iter().all(|name| kept.contains_key(*name)) {
-        return kept;
+impl Plan {
+    /// What an older knee planned, as today's.
+    #[must_use]
+    pub fn as_today(mut self) -> Self {
+        let loads = self.workloads.iter_mut().filter(|workload| workload.name == LOAD);
+        for metric in loads.flat_map(|load| &mut load.metrics) {
+            if metric.role.is_none() && WHOLE_LOAD.contains(&metric.name.as_str()) {
+                metric.role = Some(MetricRole::Whole);
+            }
+        }
+        self.cells.iter_mut().for_each(key_as_today);
+        self
     }
+}
+
+fn key_as_today(key: &mut CellKey) {
+    if key.workload == LOAD && LOAD_WORDS.iter().any(|name| key.parameters.contains_key(*name)) {
+        key.parameters = load_parameters(std::mem::take(&mut key.parameters));
+    }
+}
+
+/// Those of a load, which once were `100ms` and `3 of 4`.
+fn load_parameters(kept: Parameters) -> Parameters {
     let parameter = |(name, value): (String, Value)| {
         let todays = value.word().and_then(|word| load_parameter(&name, word));
         todays.unwrap_or_else(|| vec![(name, value)])
@@ -212,7 +244,7 @@ fn misused(sentence: &str) -> Option<FailureReason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CellKey;
+    use crate::MetricInfo;
 
     #[test]
     fn sentences_of_an_older_knee_are_read_as_their_data() {
@@ -283,6 +315,29 @@ mod tests {
     }
 
     #[test]
+    fn figures_of_a_whole_load_of_an_older_knee_have_their_role() {
+        let info = |name: &str, metrics: &[&str]| {
+            let metric = |name: &&str| serde_json::json!({"name": name, "about": "", "unit": "ns", "lower_is_better": true});
+            serde_json::from_value(serde_json::json!({
+                "name": name, "version": 1, "about": "", "axis": "connections",
+                "metrics": metrics.iter().map(metric).collect::<Vec<_>>(),
+            }))
+            .unwrap()
+        };
+        let workloads = vec![info("load", &["latency", "max"]), info("poll", &["max"])];
+        let plan = Plan { workloads, ..Plan::default() }.as_today();
+        let roles = plan.workloads.iter().flat_map(|info| &info.metrics).map(MetricInfo::role);
+        let roles: Vec<MetricRole> = roles.collect();
+        assert_eq!(roles, [MetricRole::Plain, MetricRole::Whole, MetricRole::Plain]);
+    }
+
+    #[test]
+    fn a_role_that_only_a_later_knee_knows_is_none() {
+        assert_eq!(serde_json::from_str::<MetricRole>("\"later\"").unwrap(), MetricRole::Plain);
+        assert_eq!(serde_json::from_str::<MetricRole>("\"whole\"").unwrap(), MetricRole::Whole);
+    }
+
+    #[test]
     fn parameters_of_a_load_of_an_older_knee_are_todays() {
         let old = [
             ("interval", "100ms"),
@@ -302,18 +357,28 @@ mod tests {
         ]);
         assert_eq!(load_parameters(parameters(&old)), todays);
         assert_eq!(load_parameters(todays.clone()), todays);
-        let key = serde_json::json!({
-            "workload": "load", "subject": "shop", "parameters": parameters(&old), "point": 10, "round": 0,
-        });
-        let key: CellKey = serde_json::from_value(key).unwrap();
-        assert_eq!(key.parameters, todays);
+        let key = |workload: &str| {
+            let key = serde_json::json!({
+                "workload": workload, "subject": "shop", "parameters": parameters(&old), "point": 10, "round": 0,
+            });
+            serde_json::from_value::<CellKey>(key).unwrap()
+        };
+        let cells = vec![key("load"), key("command")];
+        let plan = Plan { cells, ..Plan::default() }.as_today();
+        assert_eq!(plan.cells[0].parameters, todays);
+        assert_eq!(
+            plan.cells[1].parameters,
+            parameters(&old),
+            "a command may have such parameters too"
+        );
 
-        for unchanged in [
-            &[("interval", "100ms"), ("rate", "10..20")][..],
-            &[("interval", "a while"), ("loop", "open"), ("rate", "500"), ("ranks", "all of us")],
-        ] {
-            assert_eq!(load_parameters(parameters(unchanged)), parameters(unchanged));
-        }
+        let unchanged = parameters(&[
+            ("interval", "a while"),
+            ("loop", "open"),
+            ("rate", "500"),
+            ("ranks", "all of us"),
+        ]);
+        assert_eq!(load_parameters(unchanged.clone()), unchanged);
     }
 
     #[test]

@@ -222,7 +222,7 @@ fn read_cell(row: &Row<'_>, path: &Path) -> Result<Cell, Error> {
         key: CellKey {
             workload: row.get("workload").at(path)?,
             subject: row.get("subject").at(path)?,
-            parameters: old::load_parameters(from_json(row, "parameters", path)?),
+            parameters: from_json(row, "parameters", path)?,
             point: row.get("point").at(path)?,
             round: row.get("round").at(path)?,
         },

@@ -396,7 +396,8 @@ impl Archive for SqliteArchive {
             return Err(no_such_run(run, path));
         };
         seal::check_run(&transaction, run, path)?;
-        Ok((rows::from_json(row, "plan", path)?, rows::from_json(row, "host_before", path)?))
+        let plan: Plan = rows::from_json(row, "plan", path)?;
+        Ok((plan.as_today(), rows::from_json(row, "host_before", path)?))
     }
 
     fn keep(&mut self, run: &Run, origin: &str) -> Result<i64, Error> {
@@ -431,7 +432,7 @@ impl Archive for SqliteArchive {
             rusqlite::types::ValueRef::Null => None,
             _ => Some(rows::from_json(row, "host_after", path)?),
         };
-        Ok(Run {
+        let run = Run {
             summary: read_summary(row, path)?,
             plan: rows::from_json(row, "plan", path)?,
             clock: rows::from_json(row, "clock", path)?,
@@ -440,7 +441,8 @@ impl Archive for SqliteArchive {
             warnings: rows::from_json(row, "warnings", path)?,
             cells,
             profile,
-        })
+        };
+        Ok(run.as_today())
     }
 
     fn set_baseline(&mut self, name: &str, run: i64) -> Result<(), Error> {

@@ -485,3 +485,52 @@ fn one_table_is_a_workload_or_one_metric_of_it() {
     assert!(narrowed(run.clone(), "pol").unwrap_err().contains("it has poll"));
     assert!(narrowed(run, "poll/lop").unwrap_err().contains("it has loop"));
 }
+
+/// A load of one subject, whose maximum is one figure of all of it.
+fn load() -> Run {
+    let load = fixtures::workload("load").axis("connections", "connections").subjects(["shop"]);
+    let mut load = record::WorkloadInfo::from(load.time("latency").time("max"));
+    load.metrics[1].role = Some(record::MetricRole::Whole);
+    let cells = (0..8).map(|round| {
+        let level = f64::from(round).mul_add(1e3, 1e5);
+        let cell = fixtures::cell("load", "shop", 10, round).samples("latency", vec![level]);
+        if round < 7 { cell } else { cell.samples("max", vec![9e6]) }
+    });
+    fixtures::run(load).cells(cells).complete()
+}
+
+#[test]
+fn a_single_figure_of_a_whole_load_has_no_ci() {
+    let run = load();
+    let table = written(&run, "csv", None);
+    let line = |metric: &str| {
+        let line = table.lines().skip(1).find(|line| line.contains(metric)).expect("a line");
+        line.split(',').map(str::to_owned).collect::<Vec<String>>()
+    };
+    let column = |name: &str| {
+        table.lines().next().unwrap().split(',').position(|column| column == name).unwrap()
+    };
+    let figures_in_csv =
+        |metric: &str| ["median", "low", "high"].map(|name| line(metric)[column(name)].clone());
+    assert_eq!(figures_in_csv("max"), ["9000000", "", ""]);
+    assert!(figures_in_csv("latency").iter().all(|figure| !figure.is_empty()));
+
+    let benchmarks: serde_json::Value =
+        serde_json::from_str(&written(&run, "bencher", None)).unwrap();
+    let figures = |metric: &str| {
+        let (_, figures) = benchmarks
+            .as_object()
+            .unwrap()
+            .iter()
+            .find(|(name, _)| name.contains(metric))
+            .expect("a benchmark");
+        figures["latency"].clone()
+    };
+    assert_eq!(figures("max"), serde_json::json!({"value": 9e6}));
+    assert!(figures("latency")["lower_value"].is_number());
+
+    let families = written(&run, "openmetrics", None);
+    assert!(families.contains("# TYPE knee_load_max_seconds gauge\n"), "{families}");
+    assert!(!families.contains("knee_load_max_median"), "{families}");
+    assert!(families.contains("knee_load_latency_median_low_seconds{"), "{families}");
+}

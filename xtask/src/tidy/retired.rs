@@ -102,4 +102,4 @@ pub const ALLOWED: &[Allowed] = &[
 ];
 
 /// Paths of other crates, whose names are theirs.
-pub const ALLOWED_PATHS: &[&str] = &["Error::other", "option::of", "perf::Folder"];
+pub const ALLOWED_PATHS: &[&str] = &["Error::other", "serde(other)", "option::of", "perf::Folder"];

@@ -124,7 +124,7 @@ pub enum LeftOut {
         /// Why.
         reason: NoRatioReason,
     },
-    /// Figures of whole loads have no error, so they are not judged.
+    /// A single figure of each whole load: it has no CI, and is not judged.
     WholeLoad {
         /// The workload.
         workload: String,

@@ -4,7 +4,7 @@ use crate::Estimate;
 use crate::pairs::thresholds::{ROUND_DRIFT, errors_asked};
 use crate::stats::NORMAL_95;
 use crate::stats::moments::deviation;
-use crate::stats::thresholds::FEWEST_SAMPLES;
+use crate::stats::thresholds::SAMPLES_MIN;
 use std::collections::BTreeMap;
 
 /// One figure of a series, as a comparison needs it.
@@ -155,7 +155,7 @@ fn error(figure: &Figure<'_>, draws: &[f64]) -> f64 {
         return deviation(draws).hypot(drift(figure));
     }
     // The CI of few samples goes from the smallest to the largest.
-    let few = figure.rounds < 2 && figure.samples < FEWEST_SAMPLES as u64;
+    let few = figure.rounds < 2 && figure.samples < SAMPLES_MIN as u64;
     ((high / low).ln() / if few { 2.0 } else { 2.0 * NORMAL_95 }).hypot(drift(figure))
 }
 

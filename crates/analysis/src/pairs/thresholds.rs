@@ -3,7 +3,7 @@
 //! *Simulated* means: chosen so that `tests/crossing.rs` calls identical curves different in at most 1.3 % of
 //! the repetitions.
 
-use crate::stats::thresholds::FEWEST_SAMPLES;
+use crate::stats::thresholds::SAMPLES_MIN;
 
 /// A smaller lead is too close to call, however certain: two builds of the same program, or two layouts of
 /// its memory, differ as much. Source: measured on A/A runs.
@@ -66,7 +66,7 @@ pub fn errors_asked(rounds: u32, samples: u64) -> f64 {
         2 => 9.0,
         3 => 4.2,
         4 => 3.8,
-        0 | 1 if samples < FEWEST_SAMPLES as u64 => 5.5,
+        0 | 1 if samples < SAMPLES_MIN as u64 => 5.5,
         _ => 3.5,
     }
 }

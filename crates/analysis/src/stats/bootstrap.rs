@@ -10,7 +10,7 @@ use crate::Estimate;
 use crate::stats::quantiles::{median_of, quantile, sorted};
 use crate::stats::random::Beta;
 use crate::stats::sign_test::{self, Levels};
-use crate::stats::thresholds::FEWEST_SAMPLES;
+use crate::stats::thresholds::SAMPLES_MIN;
 use fastrand::Rng;
 
 /// Replicates that an interval is taken from.
@@ -22,7 +22,7 @@ pub struct Resampled {
     /// The median of the rounds' medians, with its interval.
     pub estimate: Estimate,
     /// The bootstrap's replicates of it, in order of drawing; empty when nothing was resampled
-    /// because there is a single round of fewer than [`FEWEST_SAMPLES`] samples.
+    /// because there is a single round of fewer than [`SAMPLES_MIN`] samples.
     pub replicates: Vec<f64>,
 }
 
@@ -46,7 +46,7 @@ pub fn median_over_rounds(
     let mut medians: Vec<f64> = rounds.iter().filter_map(|round| quantile(round, 0.5)).collect();
     let value = median_of(&mut medians)?;
     if let [round] = rounds.as_slice()
-        && round.len() < FEWEST_SAMPLES
+        && round.len() < SAMPLES_MIN
     {
         let estimate = Estimate { value, low: round[0], high: round[round.len() - 1] };
         return Some(Resampled { estimate, replicates: Vec::new() });

@@ -1,8 +1,8 @@
-//! Every number that decides how wide an interval of the statistics kit is, with its source.
+//! Every number that decides from how many samples on there is a CI, and how wide the CI of a tail is, with its source.
 
 /// Fewer samples than this in a single round are not resampled: see
 /// [`median_over_rounds`](super::bootstrap::median_over_rounds).
-pub const FEWEST_SAMPLES: usize = 6;
+pub const SAMPLES_MIN: usize = 6;
 /// With fewer intervals a load shows too little of what may happen: its tails have no CI.
 pub(crate) const INTERVALS_MIN: usize = 6;
 /// A block of a load's intervals is as long as this power of their number. Of the shorter ones that textbooks recommend, with a

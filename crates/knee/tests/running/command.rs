@@ -396,3 +396,18 @@ fn a_suite_has_commands_of_its_own_and_flags_override_them() {
     assert_eq!(run(&[]), "7 4k {size}");
     assert_eq!(run(&["--set", "size=8k", "--points", "9"]), "9 8k {size}");
 }
+
+#[test]
+fn parameters_named_as_those_of_a_load_are_those_of_the_command() {
+    let commander = Commander::new();
+    let words = [
+        "--command",
+        "sh -c 'test {loop} = open && test {interval} = 5ms && test {n} = 1'",
+        "-p",
+        "1",
+    ];
+    let set = ["--set", "loop=open", "--set", "interval=5ms"];
+    let (came, cell) = commander.cell(&[&words[..], &set].concat());
+    assert_eq!(cell.outcome, Outcome::Measured, "{came:?}");
+    assert_eq!(cell.key.parameters["interval"].text(), "5ms");
+}

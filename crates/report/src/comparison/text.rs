@@ -68,7 +68,7 @@ pub(crate) fn ratio(ratio: &Ratio) -> String {
 }
 
 /// From here on a bound excludes too little to help: that nothing became twice as slow is no news.
-const EXCLUDED_SHOWN_MAX: f64 = 1.0;
+const EXCLUDED_SHOWN_MAX_PERCENT: f64 = 100.0;
 
 /// Ratios below this have no digits left to show; 0 would be wrong.
 const RATIO_MIN: f64 = 1e-6;
@@ -227,8 +227,8 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
 
 /// The difference that no series exceeds, of those that are neither slower nor faster; none where it is too wide to help.
 fn excluded_above(comparison: &Comparison) -> Option<String> {
-    let excluded = comparison.sensitivity.as_ref()?.excluded_above?;
-    (excluded < EXCLUDED_SHOWN_MAX).then(|| format!("{:.0} %", 100.0 * excluded))
+    let percent = (100.0 * comparison.sensitivity.as_ref()?.excluded_above?).round();
+    (percent < EXCLUDED_SHOWN_MAX_PERCENT).then(|| format!("{percent} %"))
 }
 
 /// The label of the subject of a change.

@@ -26,8 +26,11 @@ const LATENCY: &str = "latency";
 #[derive(Serialize)]
 struct Metric {
     value: f64,
-    lower_value: f64,
-    upper_value: f64,
+    /// Absent of one figure of a whole load, like the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_value: Option<f64>,
 }
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
@@ -38,7 +41,9 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
             for at in row.cells.iter().flatten() {
                 let Estimate { value, low, high } = at.median;
                 if [value, low, high].into_iter().all(f64::is_finite) {
-                    let metric = Metric { value, lower_value: low, upper_value: high };
+                    let [lower_value, upper_value] =
+                        [low, high].map(|end| (!table.metric.role().is_whole()).then_some(end));
+                    let metric = Metric { value, lower_value, upper_value };
                     let benchmark = benchmarks.entry(series(table, row, at.point)).or_default();
                     benchmark.insert(measure.clone(), metric);
                 }

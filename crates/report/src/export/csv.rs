@@ -179,7 +179,7 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
                 line.begin();
                 line.push(table.points[column]);
                 match cell {
-                    Some(at) => figures(&mut line, at),
+                    Some(at) => figures(&mut line, at, table.metric.role().is_whole()),
                     None => (2..OF_POINT.len()).for_each(|_| line.push("")),
                 }
                 line.push(why(table, row, column));
@@ -190,9 +190,14 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
     Ok(())
 }
 
-fn figures(line: &mut Line, at: &PointSummary) {
+/// One figure of a whole load has no CI.
+fn figures(line: &mut Line, at: &PointSummary, is_whole: bool) {
     let PointSummary { median, min, p10, p25, p75, p90, p99, max, .. } = at;
-    for figure in [&median.value, &median.low, &median.high, min, p10, p25, p75, p90, p99, max] {
+    line.push(median.value);
+    for end in [median.low, median.high] {
+        if is_whole { line.push("") } else { line.push(end) }
+    }
+    for figure in [min, p10, p25, p75, p90, p99, max] {
         line.push(figure);
     }
     line.push(at.rounds);

@@ -131,6 +131,7 @@ fn about_metric(metric: &MetricInfo, workload: &str, axis: &str) -> String {
 fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
     let (unit, per) = base(&table.metric.unit);
     let about = about_metric(&table.metric, &table.workload, &table.axis);
+    let whole = [("", "gauge", format!("{about}: one figure of the whole load."))];
     let helps = [
         (
             "",
@@ -140,9 +141,11 @@ fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
         ("median_low", "gauge", format!("{about}: lower end of the median's 95 % interval.")),
         ("median_high", "gauge", format!("{about}: upper end of the median's 95 % interval.")),
     ];
-    for (what, kind, help) in helps {
+    let is_whole = table.metric.role().is_whole();
+    let helps = if is_whole { &whole[..] } else { &helps };
+    for &(what, kind, ref help) in helps {
         let name = full(&table.workload, &table.metric, what);
-        let unit = unit.clone();
+        let (unit, help) = (unit.clone(), help.clone());
         let family = Family { kind, unit, help, lines: Vec::new() };
         let family = families.entry(name.clone()).or_insert(family);
         for at in row.cells.iter().flatten() {
@@ -151,6 +154,7 @@ fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
             match what {
                 "median_low" => gauge_line(family, &name, &labels, at.median.low / per),
                 "median_high" => gauge_line(family, &name, &labels, at.median.high / per),
+                _ if is_whole => gauge_line(family, &name, &labels, at.median.value / per),
                 _ => {
                     summary_lines(family, &name, &labels, (&quantiles(at), at.samples), per);
                 }

@@ -168,7 +168,8 @@ fn run(document: Document) -> Result<Run, Unreadable> {
     // Sentences of changes may be those of another version: the changes themselves are read.
     let warnings = warnings.split_off(planned);
     let (host_before, host_after) = (host.before, host.after);
-    Ok(Run { summary, plan, clock, host_before, host_after, warnings, cells, profile })
+    let run = Run { summary, plan, clock, host_before, host_after, warnings, cells, profile };
+    Ok(run.as_today())
 }
 
 fn check_summary(run: &Run) -> Result<(), Unreadable> {

@@ -69,7 +69,7 @@ pub(super) fn apt(suite: &str, cache: &Path) -> Result<Apt, String> {
     };
     output(&mut apt.command("apt-get", &["update", "--quiet"])).map_err(|why| unfetched(&why))?;
     if !has_package_list(&directory.join("lists")) {
-        return Err(unfetched("it has no packages"));
+        return Err(unfetched("apt-get update succeeded, but fetched no list of packages"));
     }
     fs::write(&fresh, "").map_err(failed)?;
     Ok(apt)

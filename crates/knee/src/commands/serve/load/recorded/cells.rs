@@ -243,7 +243,7 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
     all.push(metric("errors", "errors in an interval", "errors/s", true));
     let about = "requests that the generator sent more than 1 ms late in an interval";
     all.push(metric("late", about, "requests/s", true));
-    let about = "CPU time of the server for each reply";
+    let about = "reply, CPU time of the server";
     all.push(of_load("server cpu", MetricRole::Whole, about, "ns"));
     let about = "time of its busiest thread on a CPU";
     all.push(of_load("generator busy", MetricRole::Whole, about, "%"));

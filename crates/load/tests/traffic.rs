@@ -62,7 +62,7 @@ fn calls_are_counted_for_each_connection() {
 }
 
 #[test]
-fn a_load_ends_at_once_if_its_first_connection_is_refused_and_the_plan_says_so() {
+fn a_load_ends_if_its_first_connections_are_refused_and_the_plan_says_so() {
     let (_socket, address) = closed_port();
     let target = Target { address, host: "localhost".into(), path: "/".into() };
     let arrivals = Arrivals::Constant { per_s: 100.0 };

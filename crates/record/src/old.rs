@@ -319,7 +319,7 @@ mod tests {
         let info = |name: &str, metrics: &[&str]| {
             let metric = |name: &&str| serde_json::json!({"name": name, "about": "", "unit": "ns", "lower_is_better": true});
             serde_json::from_value(serde_json::json!({
-                "name": name, "version": 1, "about": "", "axis": "connections",
+                "name": name, "version": 1, "about": "", "axis": "connections", "subjects": [], "not_measured": [], "operation": "", "question": "",
                 "metrics": metrics.iter().map(metric).collect::<Vec<_>>(),
             }))
             .unwrap()

@@ -6,6 +6,7 @@ pub mod guests;
 pub mod http;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+pub mod slurm;
 
 use record::{Archive, Cell, Ending, Profile, Run, RunState, RunWriter, SqliteArchive};
 use std::path::PathBuf;

@@ -1,22 +1,12 @@
 //! Runs that a launcher starts together: their fleet, and the machine that is unlike the others.
 
+use crate::common::slurm::{can, on_controller};
 use crate::common::{Came, Knee, came};
 use record::{Archive, FleetMember, Run, SqliteArchive};
-use std::process::Command;
 
 /// What each rank measures, quickly.
 const MEASURE: &str =
     "run known --subjects linear,constant --points 16,32 --rounds 15 --time 1ms --quiet";
-
-/// Whether `program` can do `words` here; otherwise says what is skipped.
-fn can(program: &str, words: &[&str]) -> bool {
-    let can =
-        Command::new(program).args(words).output().is_ok_and(|output| output.status.success());
-    if !can {
-        eprintln!("SKIPPED: `{program} {}` does not work here", words.join(" "));
-    }
-    can
-}
 
 /// Starts three ranks by hydra, each a machine of its own as far as its name and its network say. The last one is slower
 /// in one series.
@@ -155,26 +145,12 @@ fn a_launcher_with_a_bad_value_ends_before_anything_is_measured() {
 /// Real Slurm, where it is installed and this may make namespaces: a controller and three nodes.
 #[test]
 fn ranks_of_srun_are_one_fleet_and_the_slow_node_is_named() {
-    let namespaces =
-        ["--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"].map(str::to_owned);
-    let is_here = [("slurmctld", "-V"), ("slurmd", "-V"), ("munged", "--version")]
-        .iter()
-        .all(|(program, word)| can(program, &[word]));
-    if !is_here || !can("unshare", &["--net", "--uts", "--pid", "--fork", "true"]) {
-        return;
-    }
     let knee = Knee::new();
-    let directory = knee.directory.path().join("slurm");
     let rank = format!(
         "if [ $SLURM_PROCID = 2 ]; then export KNEE_KNOWN_SLOWER=linear=8; fi; exec \"$KNEE\" {MEASURE}"
     );
-    let script = format!(
-        "exec timeout 100 unshare {} sh {}/tests/running/slurm.sh {} srun --nodes=3 sh -c '{rank}'",
-        namespaces.join(" "),
-        env!("CARGO_MANIFEST_DIR"),
-        directory.display(),
-    );
-    let started = came(&mut knee.shell(&script));
+    let script = format!("exec srun --nodes=3 sh -c '{rank}'");
+    let Some(started) = on_controller(&knee, &script) else { return };
     assert_eq!(started.code, Some(0), "{started:?}");
     let members: Vec<FleetMember> =
         runs(&knee).into_iter().filter_map(|run| run.summary.fleet).collect();

@@ -2,9 +2,10 @@
 #![cfg(feature = "postgres")]
 
 use crate::common::postgres::Postgres;
+use crate::common::slurm::on_controller;
 use crate::common::{Came, Knee, came};
 use crate::load::Server;
-use record::Rank;
+use record::{Archive, Rank, Run, SqliteArchive};
 use std::process::{Command, Stdio};
 
 fn has_hydra() -> bool {
@@ -132,4 +133,70 @@ fn what_can_not_be_together_is_refused_at_once() {
         let came = came(command.stdin(Stdio::null()));
         assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{words:?}: {came:?}");
     }
+}
+
+/// The start of a load by three nodes of Slurm. Each records into a file of its own.
+const SLURM_LOAD: &str = r#"
+    directory=$XDG_DATA_HOME; mkdir "$directory/www"; echo hi >"$directory/www/x"
+    "$KNEE" httpd "$directory/www" --port 8080 >"$directory/httpd" &
+    until [ -s "$directory/httpd" ]; do sleep 0.02; done
+    export LOAD="load http://10.77.0.1:8080/x --rate 300 --poisson --seed 3 --connections 6 --threads 1 --timeout 1s \
+        --name shop --yes-i-own-this-host --together --json"
+    "#;
+
+fn records(knee: &Knee) -> Vec<usize> {
+    let number = |rank: u32| {
+        let file = knee.record().with_file_name(format!("{rank}.db"));
+        SqliteArchive::open_read_only(file).map_or(0, |archive| archive.runs().unwrap().len())
+    };
+    (0..3).map(number).collect()
+}
+
+/// The load of three nodes that `words` shows, as the ranks that are in it.
+fn ranks_in(knee: &Knee, words: &[&str]) -> (Run, Vec<bool>) {
+    let shown = knee.run(&[&["show", "last", "--json"], words].concat());
+    let run = report::json::read(shown.out.as_bytes())
+        .unwrap_or_else(|error| panic!("{error}: {shown:?}"));
+    let facts = &run.cells.last().unwrap().facts;
+    let facts = facts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let ranks = Rank::from_facts(&facts).iter().map(|rank| rank.measured.is_some()).collect();
+    (run, ranks)
+}
+
+#[test]
+fn three_nodes_of_slurm_are_one_load_without_an_archive() {
+    let knee = Knee::new();
+    let script = format!(
+        r#"{SLURM_LOAD} exec srun --mpi=pmi2 --nodes=3 sh -c 'exec "$KNEE" $LOAD --duration 1s \
+            --record "$XDG_DATA_HOME/knee/$SLURM_PROCID.db"'"#
+    );
+    let Some(together) = on_controller(&knee, &script) else { return };
+    assert_eq!(together.code, Some(0), "{together:?}");
+    let (_, ranks) =
+        ranks_in(&knee, &["--record", knee.record().with_file_name("0.db").to_str().unwrap()]);
+    assert_eq!(ranks, [true; 3]);
+    assert_eq!(records(&knee), [1, 0, 0], "no share is left");
+}
+
+#[test]
+fn a_killed_node_of_slurm_is_named_and_what_the_others_measured_is_kept() {
+    let Some(archive) = Postgres::new() else { return };
+    let knee = Knee::new();
+    let push = archive.url();
+    let script = format!(
+        r#"{SLURM_LOAD} export LOAD="$LOAD --push {push}"; exec srun --nodes=3 sh -c '
+            own="$XDG_DATA_HOME/knee/$SLURM_PROCID.db"
+            "$KNEE" $LOAD --duration 9s --record "$own" &
+            if [ $SLURM_PROCID = 2 ]; then
+                until "$KNEE" record list --record "$own" 2>&1 | grep -q " [1-9]/9"; do sleep 0.1; done
+                kill -9 $!
+            fi
+            wait $!'"#
+    );
+    let Some(together) = on_controller(&knee, &script) else { return };
+    assert_eq!(together.code, Some(137), "srun's code is that of the killed rank: {together:?}");
+    let (run, ranks) = ranks_in(&knee, &["--record", &push]);
+    assert_eq!(ranks, [true, true, false], "{together:?}");
+    assert_eq!(run.cells[0].key.parameters["ranks_missing"].text(), "1");
+    assert_eq!(records(&knee), [1, 0, 1], "the result, and the share of the rank that was killed");
 }

@@ -207,7 +207,7 @@ impl Assembly for Process<'_> {
             Err(lost) => return Ok(Concluded::Lost(lost)),
         };
         if !present.contains(&own) {
-            let why = "another rank of this node did not come to its end";
+            let why = "a rank did not come to its end, and the launcher passed nothing on";
             return Ok(Concluded::Lost(Trouble::failed(why)));
         }
         let mut parts = Vec::new();

@@ -86,6 +86,7 @@ fn a_load_of_an_older_knee_has_todays_parameters() {
     };
     each(|archive| {
         let mut old = complete("0123456789abcdef", 1, 0);
+        old.cells[0].key.workload = "load".to_owned();
         old.cells[0].key.parameters = parameters(&[("interval", "100ms"), ("loop", "closed")]);
         old.plan.cells = vec![old.cells[0].key.clone()];
         let number = archive.keep(&old, "merge").unwrap();

@@ -117,7 +117,7 @@ fn a_run_whose_process_was_killed_is_pushed_as_interrupted() {
     child.kill().unwrap();
     child.wait().unwrap();
     let out = knee.done(&["record", "push", &archive]);
-    assert!(out.contains(" of run 1 that were missing there"), "{out}");
+    assert!(out.contains(" of run 1 that the archive did not have"), "{out}");
     let (own, there) = (only_run(knee.record()).unwrap(), only_run(&archive).unwrap());
     assert_eq!((there.summary.state, there.cells), (RunState::Interrupted, own.cells));
 }

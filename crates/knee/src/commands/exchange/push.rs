@@ -81,7 +81,7 @@ pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result
             Ok(Pushed::Completed(cells)) => {
                 let (number, cells) = (run.number, quantity(cells, "cell"));
                 print_note(&format!(
-                    "Pushed the {cells} of run {number} that were missing there\n"
+                    "Pushed the {cells} of run {number} that the archive did not have\n"
                 ))?;
             }
             Ok(Pushed::Before) => before += 1,

@@ -402,12 +402,12 @@ pub fn measure(
     measured.and(kept).and(closed.into_iter().collect())
 }
 
-/// Begins the runs of all sides that are up, and measures until all have ended.
-fn in_turns(
+/// Begins the runs of all sides that are up: whether their cells can take turns.
+fn begin_runs(
     sides: &mut [GuestSide],
     ground: &Ground<'_>,
     archive: &mut dyn RunWriter,
-) -> Result<(), Trouble> {
+) -> Result<bool, Trouble> {
     let base = sides.iter().find_map(|side| {
         let run = side.run.as_ref()?;
         Some((run.summary.id.clone(), run.plan.clone()))
@@ -415,7 +415,7 @@ fn in_turns(
     let plans: Vec<&Plan> =
         sides.iter().filter_map(|side| Some(&side.run.as_ref()?.plan)).collect();
     let are_alike = plans.windows(2).all(|two| is_alike(two[0], two[1]));
-    for side in &mut *sides {
+    for side in sides {
         let Some(run) = &mut side.run else { continue };
         let base = base.as_ref().filter(|(id, _)| *id != run.summary.id);
         run.plan.paired_with = match base {
@@ -439,6 +439,16 @@ fn in_turns(
         run.summary.number = archive.begin(run)?;
         side.answer = Some(ToGuest::Kept(run.summary.number));
     }
+    Ok(are_alike)
+}
+
+/// Begins the runs of all sides that are up, and measures until all have ended.
+fn in_turns(
+    sides: &mut [GuestSide],
+    ground: &Ground<'_>,
+    archive: &mut dyn RunWriter,
+) -> Result<(), Trouble> {
+    let are_alike = begin_runs(sides, ground, archive)?;
     let cells = sides.iter().filter_map(|side| side.run.as_ref());
     let plan = cells.max_by_key(|run| run.plan.cells.len()).map(|run| run.plan.clone());
     let plan = Plan { budget: None, ..plan.unwrap_or_default() };

@@ -3,8 +3,11 @@
 
 use crate::exit::{Trouble, complain};
 use http::Stopper;
+use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::{Handle, Signals};
+use signal_hook::low_level::{pipe, unregister};
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
@@ -18,7 +21,7 @@ const MESSAGE_MAX: Duration = Duration::from_millis(200);
 /// Watches for signals until it is dropped.
 pub struct Ending {
     state: Arc<Mutex<State>>,
-    handle: Handle,
+    handlers: [SigId; 2],
 }
 
 #[derive(Default)]
@@ -42,21 +45,21 @@ impl State {
 impl Ending {
     /// Begins, before there is a server: from here on, no signal ends the process in the middle.
     pub fn watch(drain: Duration) -> Result<Ending, Trouble> {
-        let mut signals = Signals::new([SIGINT, SIGTERM])
-            .map_err(|error| Trouble::failed(format!("waiting for signals: {error}")))?;
-        let handle = signals.handle();
+        let (mut receiver, handlers) =
+            receiver().map_err(|error| Trouble::failed(format!("waiting for signals: {error}")))?;
         let state = Arc::<Mutex<State>>::default();
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
-            for (earlier, _) in signals.forever().enumerate() {
+            while receiver.read_exact(&mut [0]).is_ok() {
                 let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
                 state.signals += 1;
                 state.apply();
-                let limit = if earlier == 0 { drain.saturating_add(GRACE) } else { GRACE };
+                let is_first = state.signals == 1;
+                let limit = if is_first { drain.saturating_add(GRACE) } else { GRACE };
                 std::thread::spawn(move || end_after(limit));
             }
         });
-        Ok(Ending { state, handle })
+        Ok(Ending { state, handlers })
     }
 
     /// Hands over the server that signals end, also those that came before.
@@ -69,8 +72,18 @@ impl Ending {
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        self.handle.close();
+        // With its handlers go the other ends of the receiver, and its thread ends.
+        for handler in self.handlers {
+            unregister(handler);
+        }
     }
+}
+
+/// Receives a byte for each signal, however soon one follows another.
+fn receiver() -> io::Result<(UnixStream, [SigId; 2])> {
+    let (receiver, sender) = UnixStream::pair()?;
+    let handlers = [pipe::register(SIGINT, sender.try_clone()?)?, pipe::register(SIGTERM, sender)?];
+    Ok((receiver, handlers))
 }
 
 /// Ends the process after this time, if it has not ended before.

@@ -1,6 +1,7 @@
 //! What is kept of guests, and whose turn it is: without guests.
 
 use super::*;
+use ::record::{Archive, SqliteArchive};
 use ::record::{CellKey, Metric, Profile, ProfilePlan};
 use ::record::{FailureReason, Outcome};
 use guest::{Accelerator, Console, Kernel, Machine};
@@ -106,6 +107,40 @@ fn what_the_record_refuses_is_not_measured() {
     come(&mut side, &mut record, Ok(FromGuest::Cell(Box::new(cell(1, 0)))));
     come(&mut side, &mut record, Err(GuestFault::Mute));
     assert!(side.ended && side.unkept.is_some() && side.boots == 0);
+}
+
+#[test]
+fn a_run_of_a_guest_is_claimed_while_it_is_measured() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("knee.db");
+    let mut archive = SqliteArchive::open(&file).unwrap();
+    let claim = |id: &str| Claim::new(id, Some(&file));
+    let id = || format!("{:016x}", fastrand::u64(..));
+    let (mut sides, third_id) = ([side(), side()], id());
+    let ids = sides.each_mut().map(|side| {
+        let run = side.run.as_mut().unwrap();
+        run.cells.clear();
+        run.summary.id = id();
+        run.summary.id.clone()
+    });
+    on_no_ground(|ground| {
+        let ground = Ground { record: Some(&file), ..*ground };
+        assert!(begin_runs(&mut sides, &ground, &mut archive).unwrap());
+        for id in &ids {
+            assert!(claim(id).is_err(), "{id}");
+        }
+        // One that another process has claimed already does not begin.
+        let (mut third, taken) = (side(), claim(&third_id).unwrap());
+        third.run.as_mut().unwrap().summary.id = third_id.clone();
+        let refused = begin_runs(&mut [third], &ground, &mut archive).unwrap_err().to_string();
+        assert!(refused.contains("is being measured by another process"), "{refused}");
+        drop(taken);
+    });
+    assert_eq!(archive.runs().unwrap().len(), 2);
+    drop(sides);
+    for id in &ids {
+        assert!(claim(id).is_ok(), "{id}");
+    }
 }
 
 #[test]

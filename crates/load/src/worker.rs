@@ -109,6 +109,8 @@ pub(crate) struct Worker<'a> {
     zero_ns: i64,
     end_ns: i64,
     now_ns: i64,
+    /// Until when all requests that were due were sent, as far as there were connections.
+    sent_until_ns: i64,
     /// When a request was last due without a connection for it.
     starved_ns: i64,
     /// When a connection was last made or a reply last ended.
@@ -162,6 +164,7 @@ impl<'a> Worker<'a> {
             zero_ns: i64::MAX,
             end_ns: i64::MAX,
             now_ns: clock.now_ns(),
+            sent_until_ns: i64::MIN,
             starved_ns: i64::MIN,
             progress_ns: clock.now_ns(),
             next_check_ns: 0,
@@ -214,6 +217,7 @@ impl<'a> Worker<'a> {
                 self.before = Some(sys::process::thread_resources());
             }
             self.tally.roll(self.now_ns, self.requests_in_flight);
+            self.sent_until_ns = self.now_ns;
             self.send_due();
             self.run_timers();
             self.check_timeouts();
@@ -276,11 +280,14 @@ impl<'a> Worker<'a> {
     }
 
     fn drain(&mut self) -> Result<(), Errno> {
-        if !self.stopped() {
-            // Requests that were due just before the end.
+        // What was due just before the end is sent. A signal came before that: it is not missing then.
+        let end_ns = if self.stopped() {
+            self.sent_until_ns.max(self.zero_ns.min(self.now_ns))
+        } else {
             self.send_due();
-        }
-        self.end_ns = self.end_ns.min(self.now_ns);
+            self.now_ns
+        };
+        self.end_ns = self.end_ns.min(end_ns);
         self.tally.end(self.end_ns, self.requests_in_flight);
         self.phase = Phase::Draining;
         let last_ns = self.now_ns.saturating_add(self.timeout_ns);

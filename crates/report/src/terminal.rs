@@ -38,7 +38,7 @@ fn sign(mark: Mark) -> char {
     }
 }
 
-/// The tables, the findings and the caveats of one run, as lines that end in a line feed.
+/// The tables and the findings of one run, and all caveats where all is shown, as lines that end in a line feed.
 pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     let analysis = &conclusions.analysis;
     let pen = Pen::new(style);
@@ -53,8 +53,10 @@ pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     if !shown.is_empty() || !is_list {
         pen.findings(&mut out, run, analysis, &shown);
     }
-    pen.caveats(&mut out, &conclusions.caveats);
-    if !all {
+    if all {
+        pen.caveats(&mut out, &conclusions.caveats);
+    } else {
+        // The answer below has the caveats.
         pen.rest(&mut out, analysis);
     }
     out

@@ -8,6 +8,7 @@ use report::layout::{Detail, Style};
 use report::terminal::tables;
 
 const PLAIN: Style = Style { colour: false, width: 120, detail: Detail::Headline };
+const EVERYTHING: Style = Style { detail: Detail::All, ..PLAIN };
 
 #[test]
 fn a_wide_terminal_shows_one_line_a_subject() {
@@ -100,12 +101,12 @@ fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
 fn facts_of_the_workload_stand_with_every_table() {
     let (run, conclusions) = pipetest::pipetest(4);
     assert!(!tables(&run, &conclusions, &PLAIN).contains("hits per tenth"));
-    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
+    let all = tables(&run, &conclusions, &EVERYTHING);
     assert!(all.contains("  hits per tenth, by tokens:\n"), "{all}");
     assert!(all.contains("    1 to 10: 0% 0% 0% 0% 0% 0% 0% 0% 0% 100%\n"), "{all}");
     // The parked peers of the other fixture are none, everywhere: nothing to tell.
     let (run, conclusions) = realistic(4);
-    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
+    let all = tables(&run, &conclusions, &EVERYTHING);
     assert!(!all.contains("parked peers"), "{all}");
 }
 
@@ -140,7 +141,7 @@ fn load() -> (record::Run, findings::Conclusions) {
 #[test]
 fn what_ranks_of_a_load_did_are_sentences_of_their_facts() {
     let (run, conclusions) = load();
-    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
+    let all = tables(&run, &conclusions, &EVERYTHING);
     let rank = "  rank 0, by connections:\n    10: on node1: 2,500 replies, 3 requests sent late; began 0.104 ms \
                 after the start (clock ± 0.048 ms);";
     assert!(all.contains(rank), "{all}");
@@ -151,7 +152,7 @@ fn what_ranks_of_a_load_did_are_sentences_of_their_facts() {
 #[test]
 fn a_figure_of_a_whole_load_is_no_median_of_rounds() {
     let (run, conclusions) = load();
-    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
+    let all = tables(&run, &conclusions, &EVERYTHING);
     let titles: Vec<&str> =
         all.lines().filter(|line| line.contains("µs per ") || line.contains("ms per ")).collect();
     let [latency, max] = &titles[..] else { panic!("{all}") };
@@ -310,7 +311,7 @@ fn trajectories_say_what_their_medians_are_what_was_found_and_where_they_ended()
 fn rates_from_zero_on_collapse_or_hold_and_bytes_are_bytes() {
     let (run, conclusions) = dead::dead(12);
     insta::assert_snapshot!("dead", tables(&run, &conclusions, &PLAIN));
-    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
+    let all = tables(&run, &conclusions, &EVERYTHING);
     assert!(all.contains("memory for each dead connection in KiB"), "{all}");
     assert!(all.contains("poll (cpu, workers = 1) is linear: ×"), "{all}");
     for width in [40, 80] {
@@ -347,7 +348,7 @@ fn waits_of_single_operations_stand_with_every_table() {
     let (run, mut conclusions) = locks::locks(5);
     conclusions.analysis.tables.retain(|table| table.metric.name == "waiting");
     conclusions.findings.clear();
-    let all = tables(&run, &conclusions, &Style { detail: Detail::All, ..PLAIN });
+    let all = tables(&run, &conclusions, &EVERYTHING);
     insta::assert_snapshot!("waits", all);
     let narrow = tables(&run, &conclusions, &Style { detail: Detail::All, width: 40, ..PLAIN });
     for word in ["p50", "p99.9", "max", "operations"] {
@@ -378,7 +379,7 @@ fn averages_have_the_form_of_kernbench_with_unfinished_runs() {
 #[test]
 fn a_prediction_is_never_called_a_measurement() {
     let (run, conclusions) = locks::predicted(3);
-    let text = tables(&run, &conclusions, &PLAIN);
+    let text = tables(&run, &conclusions, &EVERYTHING);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("(predicted by a model, median of 3 rounds)"), "{text}");
     assert!(text.contains("Nothing here was measured"), "{text}");
@@ -397,7 +398,7 @@ fn an_interrupted_run_says_how_to_go_on() {
     let (mut run, _) = realistic(1);
     run.cells.truncate(12);
     run.summary.state = record::RunState::Interrupted;
-    let text = tables(&run, &findings::conclude(&run), &PLAIN);
+    let text = tables(&run, &findings::conclude(&run), &EVERYTHING);
     let words = "The run was interrupted: 12 of 910 cells ended → knee run --resume=7";
     assert!(text.contains(words), "{text}");
 }

@@ -106,7 +106,7 @@ fn a_run_whose_process_was_killed_is_pushed_as_interrupted() {
     assert_eq!(only_run(knee.record()).unwrap(), own, "the record is as it was");
     let out = knee.done(&["record", "push", &archive, "last"]);
     assert!(out.starts_with("1 run was there already\n"), "{out}");
-    let shown = knee.done(&["show", "last", "--record", &archive]);
+    let shown = knee.done(&["show", "last", "--all", "--record", &archive]);
     assert!(shown.contains("The run was interrupted"), "{shown}");
 
     // It goes on, and is killed again.

@@ -12,6 +12,7 @@ mod consequence;
 mod cpu_time;
 mod figure_list;
 mod holds;
+mod load_figures;
 mod material;
 mod measurement;
 mod not_measured;
@@ -28,7 +29,7 @@ mod worth_knowing;
 
 pub use advice::Advice;
 pub use consequence::Consequence;
-pub use figure_list::{FigureGroup, FigureList, SingleFigure, is_single};
+pub use figure_list::{FigureGroup, FigureList, SingleFigure, is_in_answer, is_single};
 pub use holds::Holding;
 pub use measurement::{Measurement, machine};
 pub use not_measured::{NotMeasured, UnavailableSubjects};
@@ -103,9 +104,7 @@ impl Answer {
             }
             None if !self.holds.is_empty() => plain("Nothing measured here stops scaling."),
             None if self.undecided.total > 0 => plain("Nothing is decided yet."),
-            None if !self.figures.is_empty() => {
-                Sentence::new([text(format!("{}.", self.figures_text()))])
-            }
+            None if !self.figures.is_empty() => self.figures_sentence(),
             None => plain("Nothing was found."),
         }
     }
@@ -125,9 +124,17 @@ impl Answer {
         !self.figures.is_empty() && !has_verdicts
     }
 
-    /// How many figures there are, and how precise they are: `46 figures of baseline; the widest 95 % CI is
-    /// ±9.8 % (fork-exec)`.
-    pub fn figures_text(&self) -> String {
+    /// The figures that are no series in a sentence: a load, or else how many there are, and how precise they are:
+    /// `46 figures of baseline; the widest 95 % CI is ±9.8 % (fork-exec).`
+    pub fn figures_sentence(&self) -> Sentence {
+        let of_load = match self.figures.as_slice() {
+            [only] => only.sentence.clone(),
+            _ => None,
+        };
+        of_load.unwrap_or_else(|| Sentence::new([text(format!("{}.", self.figures_text()))]))
+    }
+
+    fn figures_text(&self) -> String {
         let workloads: BTreeSet<&str> =
             self.figures.iter().map(|list| list.workload.as_str()).collect();
         let workloads: Vec<String> = workloads.into_iter().map(str::to_owned).collect();

@@ -334,8 +334,12 @@ pub enum MetricRole {
     WholeP99,
     /// The 99.9th percentile, likewise.
     WholeP999,
-    /// Another figure of a whole load, kept with its last interval: its maximum. It has no CI.
+    /// The maximum of all operations of a load. It has no CI.
+    WholeMax,
+    /// Another figure of a whole load, kept with its last interval. It has no CI.
     Whole,
+    /// Operations of a load that failed.
+    Errors,
     /// Nothing else, as is a role that only a later knee knows.
     #[default]
     #[serde(other)]
@@ -345,7 +349,7 @@ pub enum MetricRole {
 impl MetricRole {
     /// Whether it is one figure of all rounds of a load, and not one of each.
     pub fn is_whole(self) -> bool {
-        self == Self::Whole || self.whole_share().is_some()
+        matches!(self, Self::Whole | Self::WholeMax) || self.whole_share().is_some()
     }
 
     /// The share of all operations that are at most the figure, where it is a quantile of all rounds together.

@@ -3,8 +3,8 @@
 //! No other module reads a sentence. It runs when an old record, or JSON of schema 1, is read.
 
 use crate::{
-    CellKey, FailureReason, MetricRole, Parameters, Plan, ReplyFault, Run, Short, Warning,
-    WorkloadRole,
+    CellKey, FailureReason, MetricInfo, MetricRole, Parameters, Plan, ReplyFault, Run, Short,
+    Warning, WorkloadRole,
 };
 use quantities::Value;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -70,9 +70,8 @@ pub(crate) fn workload_role(name: &str) -> WorkloadRole {
     if name == "null" { WorkloadRole::Control } else { WorkloadRole::Comparison }
 }
 
-/// The workload of `knee load`, the figures of a whole load that once had no role, and its parameters that once were words.
+/// The workload of `knee load`, and its parameters that once were words.
 const LOAD: &str = "load";
-const WHOLE_LOAD: [&str; 3] = ["max", "server cpu", "generator busy"];
 const LOAD_WORDS: [&str; 4] = ["interval", "rate", "ranks", "think"];
 
 impl Run {
@@ -92,12 +91,20 @@ impl Plan {
     pub fn as_today(mut self) -> Self {
         let loads = self.workloads.iter_mut().filter(|workload| workload.name == LOAD);
         for metric in loads.flat_map(|load| &mut load.metrics) {
-            if metric.role.is_none() && WHOLE_LOAD.contains(&metric.name.as_str()) {
-                metric.role = Some(MetricRole::Whole);
-            }
+            metric.role = load_role(metric);
         }
         self.cells.iter_mut().for_each(key_as_today);
         self
+    }
+}
+
+/// The role of a metric of a load, which an older knee gave to fewer of them.
+fn load_role(metric: &MetricInfo) -> Option<MetricRole> {
+    match metric.name.as_str() {
+        "max" => Some(MetricRole::WholeMax),
+        "server cpu" | "generator busy" => Some(MetricRole::Whole),
+        "errors" => Some(MetricRole::Errors),
+        _ => metric.role,
     }
 }
 
@@ -244,7 +251,6 @@ fn misused(sentence: &str) -> Option<FailureReason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MetricInfo;
 
     #[test]
     fn sentences_of_an_older_knee_are_read_as_their_data() {
@@ -315,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_of_a_whole_load_of_an_older_knee_have_their_role() {
+    fn metrics_of_a_load_of_an_older_knee_have_their_role() {
         let info = |name: &str, metrics: &[&str]| {
             let metric = |name: &&str| serde_json::json!({"name": name, "about": "", "unit": "ns", "lower_is_better": true});
             serde_json::from_value(serde_json::json!({
@@ -324,11 +330,14 @@ mod tests {
             }))
             .unwrap()
         };
-        let workloads = vec![info("load", &["latency", "max"]), info("poll", &["max"])];
+        let workloads =
+            vec![info("load", &["latency", "max", "server cpu", "errors"]), info("poll", &["max"])];
         let plan = Plan { workloads, ..Plan::default() }.as_today();
         let roles = plan.workloads.iter().flat_map(|info| &info.metrics).map(MetricInfo::role);
         let roles: Vec<MetricRole> = roles.collect();
-        assert_eq!(roles, [MetricRole::Plain, MetricRole::Whole, MetricRole::Plain]);
+        let of_load = [MetricRole::WholeMax, MetricRole::Whole, MetricRole::Errors];
+        assert_eq!(roles[1..4], of_load);
+        assert_eq!([roles[0], roles[4]], [MetricRole::Plain; 2]);
     }
 
     #[test]

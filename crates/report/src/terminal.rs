@@ -47,9 +47,8 @@ pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     let shown: Vec<&Finding> =
         conclusions.findings.iter().filter(|finding| all || finding.headline).collect();
     // Where there is one point and nothing is compared, no findings are no surprise.
-    let mut tables = text::tables::shown(analysis).peekable();
-    let is_list =
-        tables.peek().is_some() && tables.all(|table| listed::workload(run, table).is_some());
+    let mut tables = text::tables::shown(analysis).filter(|table| table.headline).peekable();
+    let is_list = tables.peek().is_some() && tables.all(|table| listed::is_in_answer(run, table));
     if !shown.is_empty() || !is_list {
         pen.findings(&mut out, run, analysis, &shown);
     }
@@ -57,7 +56,7 @@ pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
         pen.caveats(&mut out, &conclusions.caveats);
     } else {
         // The answer below has the caveats.
-        pen.rest(&mut out, analysis);
+        pen.rest(&mut out, run, analysis);
     }
     out
 }
@@ -72,9 +71,10 @@ pub fn figures(run: &Run, analysis: &Analysis, style: &Style) -> String {
         out.push('\n');
     }
     for table in text::tables::shown(analysis).filter(|table| all || table.headline) {
+        if !all && listed::is_in_answer(run, table) {
+            continue;
+        }
         match listed::workload(run, table) {
-            // The answer has them.
-            Some(_) if !all => continue,
             Some(info) => pen.listed(&mut out, run, table, info),
             None => pen.table(&mut out, run, table),
         }
@@ -315,9 +315,10 @@ impl Pen {
     }
 
     /// Names what [`Detail::Headline`] leaves out.
-    fn rest(&self, out: &mut String, analysis: &Analysis) {
+    fn rest(&self, out: &mut String, run: &Run, analysis: &Analysis) {
         let mut names: Vec<String> = Vec::new();
-        for table in text::tables::shown(analysis).filter(|table| !table.headline) {
+        let left_out = |table: &&Table| !table.headline && !listed::is_in_answer(run, table);
+        for table in text::tables::shown(analysis).filter(left_out) {
             if !names.contains(&table.metric.name) {
                 names.push(table.metric.name.clone());
             }

@@ -4,7 +4,7 @@ mod fixture;
 
 use findings::Conclusions;
 use fixture::trajectory::{Size, before};
-use fixture::{baseline, build, dead, locks, memory, pipetest, realistic, suite, syscalls};
+use fixture::{baseline, build, dead, load, locks, memory, pipetest, realistic, suite, syscalls};
 use record::Run;
 use report::layout::{Detail, Style};
 use report::terminal::{LINES_MAX, Pointers, answer};
@@ -45,6 +45,21 @@ fn figures_that_are_no_series_are_the_answer() {
     insta::assert_snapshot!("answer_list", shown(&run, 100));
     let headline = findings::Answer::new(&run.0, &run.1).headline().to_string();
     assert_eq!(headline, "32 figures of baseline; the widest 95 % CI is ±2.4 % (select-tcp-100).");
+}
+
+#[test]
+fn the_figures_of_a_load_are_its_answer() {
+    let calm = load::load(0);
+    insta::assert_snapshot!("answer_load", shown(&calm, 100));
+    let headline = |(run, conclusions): &(Run, Conclusions)| {
+        findings::Answer::new(run, conclusions).headline().to_string()
+    };
+    let text = "shop at 10 connections: 2.00 k replies/s, half of the replies within ";
+    assert!(headline(&calm).starts_with(text) && headline(&calm).ends_with(" ms."));
+    // Its median over all intervals is none.
+    assert!(headline(&load::load(12)).ends_with(" ms, 12 errors."));
+    let style = Style { colour: false, width: 100, detail: Detail::Headline };
+    assert_eq!(report::terminal::tables(&calm.0, &calm.1, &style), "");
 }
 
 #[test]

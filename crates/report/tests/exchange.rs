@@ -4,7 +4,7 @@
 mod fixture;
 
 use fixture::trajectory::{self, Size};
-use fixture::{baseline, build, dead, locks, memory, pipetest, realistic, syscalls};
+use fixture::{baseline, build, dead, load, locks, memory, pipetest, realistic, syscalls};
 use jsonschema::Validator;
 use record::{
     AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, Custom, FailureReason, Limit,
@@ -26,6 +26,7 @@ fn runs() -> Vec<Run> {
         trajectory::before(Size::SMALL).0,
         dead::dead(2).0,
         servers(),
+        load::load(12).0,
         locks::locks(3).0,
         build::build(&[1, 2]).0,
         baseline::baseline(&baseline::MACHINES[0]).0,

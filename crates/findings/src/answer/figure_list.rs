@@ -1,8 +1,10 @@
-//! The figures of workloads whose subjects have nothing to do with each other, where there is one point only:
-//! nothing can scale, and nothing is compared, so the answer is the figures themselves.
+//! The figures of workloads whose subjects have nothing to do with each other, and of loads, where there is one point
+//! only: nothing can scale, and nothing is compared, so the answer is the figures themselves.
 
+use super::load_figures;
 use super::material::Material;
 use crate::format::{Unit, percent};
+use crate::sentence::Sentence;
 use analysis::{Estimate, Row, Table};
 use record::{Parameters, WorkloadInfo};
 use serde::Serialize;
@@ -18,6 +20,8 @@ pub struct FigureList {
     pub axis: String,
     /// The only point on it.
     pub point: u64,
+    /// All of them in one sentence, of a load.
+    pub sentence: Option<Sentence>,
     /// The figures by heading, both in the workload's order.
     pub groups: Vec<FigureGroup>,
 }
@@ -31,12 +35,12 @@ pub struct FigureGroup {
     pub figures: Vec<SingleFigure>,
 }
 
-/// The median of one subject.
+/// The median of one subject, or a quantile of all operations of a load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SingleFigure {
     /// The subject.
     pub subject: String,
-    /// Its name in reports.
+    /// Its name in reports; of a load, which figure it is. Empty where the unit says that.
     pub label: String,
     /// The metric.
     pub metric: String,
@@ -44,7 +48,7 @@ pub struct SingleFigure {
     pub unit: String,
     /// Whether less of it is better.
     pub lower_is_better: bool,
-    /// The median with its 95 % CI.
+    /// The figure with its 95 % CI.
     pub median: Estimate,
 }
 
@@ -77,6 +81,10 @@ impl FigureList {
 pub(super) fn lists(material: &Material<'_>) -> Vec<FigureList> {
     let mut all = Vec::new();
     for workload in &material.run.plan.workloads {
+        if workload.is_load() {
+            all.extend(load_figures::lists(material, workload));
+            continue;
+        }
         let tables = || material.tables().filter(|table| table.workload == workload.name);
         let mut parameters: Vec<&Parameters> = Vec::new();
         for table in tables().filter(|table| is_single(workload, table)) {
@@ -95,6 +103,12 @@ pub(super) fn lists(material: &Material<'_>) -> Vec<FigureList> {
 /// Whether the subjects of `table` are listed: they are not compared, and there is one point.
 pub fn is_single(workload: &WorkloadInfo, table: &Table) -> bool {
     workload.separate_subjects && table.points.len() == 1
+}
+
+/// Whether the answer has the figures of `table`: it need not be shown as well.
+pub fn is_in_answer(workload: &WorkloadInfo, table: &Table) -> bool {
+    let is_of_load = workload.is_load() && table.points.len() == 1;
+    is_of_load || table.headline && is_single(workload, table)
 }
 
 /// That of `tables`, the headline tables of `workload` under the same parameters; none where one of them has
@@ -118,6 +132,7 @@ fn list(workload: &WorkloadInfo, tables: &[&Table]) -> Option<FigureList> {
         parameters: first.parameters.clone(),
         axis: first.axis.clone(),
         point: first.points[0],
+        sentence: None,
         groups,
     })
 }

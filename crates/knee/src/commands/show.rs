@@ -166,12 +166,17 @@ fn profile(
     Ok(out)
 }
 
-/// What stands above an answer: tables, findings and caveats; with `--quiet` only where all are wanted.
+/// What stands above an answer, with an empty line behind it: tables, findings and caveats; with `--quiet` only where all
+/// are wanted.
 pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     if is_quiet() && style.detail == Detail::Headline {
         return String::new();
     }
-    terminal::tables(run, conclusions, style) + "\n"
+    let mut tables = terminal::tables(run, conclusions, style);
+    if !tables.is_empty() {
+        tables.push('\n');
+    }
+    tables
 }
 
 /// The command that shows `run` of the record in `file`, the usual one where there is none.

@@ -235,10 +235,13 @@ fn undecided() -> String {
     "Not decided.".to_owned()
 }
 
-/// How many figures a workload has that are no series: `46 figures, each with its 95 % CI.`
+/// A load in a sentence, or how many figures a workload has that are no series: `46 figures, each with its 95 % CI.`
 fn figures_of(answers: &[Answer], info: &WorkloadInfo) -> Option<String> {
     let mut lists = answers.iter().flat_map(|answer| &answer.figures);
     let list = lists.find(|list| list.workload == info.name)?;
+    if let Some(sentence) = &list.sentence {
+        return Some(sentence.to_string());
+    }
     let figures = counted(&count(list.figures().count() as u64), "figures");
     Some(format!("{figures}, each with its 95 % CI."))
 }

@@ -283,7 +283,8 @@ impl Pen {
             }
             let lists = answer.figures.iter();
             statements.extend(lists.flat_map(|list| self.figure_list(run, list, answer, above)));
-            Section { heading: answer.figures_text(), statements, left_out: 0 }
+            let heading = answer.figures_sentence().without_full_stop().to_string();
+            Section { heading, statements, left_out: 0 }
         };
         let fitting = WIDE_MIN.map(section).into_iter().find(|part| part.lines() <= lines);
         fitting.unwrap_or_else(|| section(f64::INFINITY))
@@ -301,8 +302,8 @@ impl Pen {
         let names = answer.figures.iter().flat_map(|list| &list.groups).map(|group| &group.name);
         let width = widest(names).max(1) + INDENT;
         let scope = text::parameters::scope(run, &list.workload, &list.parameters);
-        let scope =
-            (answer.figures.len() > 1).then(|| vec![(DIM, format!("{:INDENT$}{scope}", ""))]);
+        let has_scope = answer.figures.len() > 1 || list.sentence.is_some();
+        let scope = has_scope.then(|| vec![(DIM, format!("{:INDENT$}{scope}", ""))]);
         let groups = list.groups.iter().map(|group| self.figure_group(group, width, above));
         scope.into_iter().chain(groups).collect()
     }
@@ -311,7 +312,7 @@ impl Pen {
         let entry = |figure: &SingleFigure| {
             let wide = figure.half_width().is_some_and(|half_width| half_width > above);
             let width = if wide { format!(" {}", figure.width()) } else { String::new() };
-            format!("{} {}{width}", figure.label, figure.level())
+            format!("{} {}{width}", figure.label, figure.level()).trim_start().to_owned()
         };
         // A narrow screen has the headings on lines of their own.
         let is_narrow = 3 * width > self.width;
@@ -343,7 +344,7 @@ impl Pen {
     }
 
     fn section(&self, out: &mut String, section: &Section, all: &str) {
-        self.heading(out, &section.heading);
+        self.paragraph(out, BOLD, &section.heading, (0, INDENT));
         for (paint, line) in section.statements.iter().flatten() {
             self.line(out, &self.paint(*paint, line));
         }

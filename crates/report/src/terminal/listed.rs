@@ -6,7 +6,7 @@ use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, right, widest};
 use crate::text;
 use crate::text::NO_FIGURE;
 use analysis::{Estimate, Row, Table};
-use findings::answer::is_single;
+use findings::answer::{self, is_single};
 use findings::format::{Unit, count, counted, percent};
 use record::{Run, WorkloadInfo};
 
@@ -14,6 +14,12 @@ use record::{Run, WorkloadInfo};
 pub(super) fn workload<'r>(run: &'r Run, table: &Table) -> Option<&'r WorkloadInfo> {
     let mut workloads = run.plan.workloads.iter();
     workloads.find(|info| info.name == table.workload).filter(|info| is_single(info, table))
+}
+
+/// Whether the answer has the figures of `table`.
+pub(super) fn is_in_answer(run: &Run, table: &Table) -> bool {
+    let mut workloads = run.plan.workloads.iter();
+    workloads.any(|info| info.name == table.workload && answer::is_in_answer(info, table))
 }
 
 /// A row as text: its figure, the ends of its CI, and half of the CI as a share.

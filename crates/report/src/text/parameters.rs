@@ -66,8 +66,12 @@ pub(crate) fn pairs(parameters: &Parameters) -> impl Iterator<Item = String> {
     parameters.iter().map(pair)
 }
 
+/// `active 1`; a unit at the end of the name stands behind the value: `interval 500 ms`.
 fn pair((name, value): (&String, &Value)) -> String {
-    format!("{name} {}", text(value))
+    match name.strip_suffix("_ms") {
+        Some(name) => format!("{name} {} ms", text(value)),
+        None => format!("{name} {}", text(value)),
+    }
 }
 
 /// The ratio of a workload, where it is a multiple and not a share.
@@ -203,6 +207,11 @@ mod tests {
                 "1 active of N watched socketpairs · timeout 0",
             ),
             (growing("threads", "threads", None), &[], "N threads"),
+            (
+                growing("connections", "", None),
+                &[("think_ms", "1.5")],
+                "N connections · think 1.5 ms",
+            ),
             (growing("threads", "threads", None), &[("object", "map")], "N threads · object map"),
             (
                 growing("tokens", "tokens", tokens),

@@ -55,7 +55,7 @@ const TAILS: [Tail; 4] = [
         figure: |latency| latency.max,
         count_min: 1,
         of_interval: None,
-        of_load: Some(("max", MetricRole::Whole)),
+        of_load: Some(("max", MetricRole::WholeMax)),
     },
 ];
 
@@ -240,8 +240,9 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
         all.push(metric("service", about, "ns", true));
     }
     all.push(metric("requests", "requests that were sent in an interval", "requests/s", false));
-    all.push(metric("errors", "errors in an interval", "errors/s", true));
-    let about = "requests that the generator sent more than 1 ms late in an interval";
+    let errors = metric("errors", "errors in an interval", "errors/s", true);
+    all.push(MetricInfo { role: Some(MetricRole::Errors), ..errors });
+    let about = "sends of the generator that were more than 1 ms late in an interval";
     all.push(metric("late", about, "requests/s", true));
     let about = "reply, CPU time of the server";
     all.push(of_load("server cpu", MetricRole::Whole, about, "ns"));

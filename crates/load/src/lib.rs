@@ -20,6 +20,7 @@ mod merge;
 mod outcome;
 mod packed;
 mod plan;
+mod reach;
 mod receive;
 mod reply;
 mod schedule;
@@ -50,13 +51,14 @@ pub use server::{
 pub use url::Url;
 
 use crate::merge::Series;
+use crate::reach::Reach;
 use crate::stopwatch::Stopwatch;
 use crate::tally::Interval;
 use crate::worker::{Measured, Start, Worker};
 use rustix::io::Errno;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 /// Watches a load while it goes on, on the thread that called [`run`]; the threads that send never wait for it.
@@ -125,12 +127,12 @@ fn measure(
         let threads: Vec<_> = (0..plan.threads)
             .map(|number| {
                 let (gate, intervals) = (&gate, sender.clone());
-                let is_there = &gate.is_there;
-                let start = Start { plan, stop, clock, number, is_there, intervals };
+                let reach = &gate.reach;
+                let start = Start { plan, stop, clock, number, reach, intervals };
                 let thread =
                     std::thread::Builder::new().spawn_scoped(scope, move || thread(start, gate));
                 thread.map_err(|error| {
-                    gate.arrive(Opened::Not, clock);
+                    gate.arrive(false, clock);
                     Error::Failed(format!("starting a thread: {error}"))
                 })
             })
@@ -176,25 +178,11 @@ struct Gate {
     changed: Condvar,
     /// Whether the start is when the last thread is ready.
     opens_itself: bool,
-    /// Whether the target is there at all. What is known first holds for all threads.
-    is_there: OnceLock<bool>,
-    ends_if_refused: bool,
-}
-
-/// What came of a thread's first connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Opened {
-    /// All of them could be tried, and none was refused.
-    Tried,
-    /// One at least was refused.
-    Refused,
-    /// The thread can't begin.
-    Not,
+    reach: Reach,
 }
 
 struct Waiting {
     missing: usize,
-    is_refused: bool,
     /// One thread can't begin, or the target is not there, so none begins.
     called_off: bool,
     /// The common start, when it is known.
@@ -204,26 +192,23 @@ struct Waiting {
 impl Gate {
     fn new(plan: &Plan, opens_itself: bool) -> Gate {
         let missing = plan.threads;
-        let state = Waiting { missing, is_refused: false, called_off: false, begin_ns: None };
+        let state = Waiting { missing, called_off: false, begin_ns: None };
         Gate {
             state: Mutex::new(state),
             changed: Condvar::new(),
             opens_itself,
-            is_there: OnceLock::new(),
-            ends_if_refused: plan.ends_if_refused,
+            reach: Reach::new(plan.ends_if_refused),
         }
     }
 
-    /// Counts a thread that has opened its connections, or can't begin.
-    fn arrive(&self, opened: Opened, clock: Stopwatch) {
+    /// Counts a thread that has tried to open its connections, or can't begin.
+    fn arrive(&self, can_begin: bool, clock: Stopwatch) {
         let mut state = self.state();
         state.missing -= 1;
-        state.called_off |= opened == Opened::Not;
-        state.is_refused |= opened == Opened::Refused;
+        state.called_off |= !can_begin;
         if state.missing == 0 {
-            if state.is_refused && self.ends_if_refused {
-                state.called_off |= !self.is_there.get_or_init(|| false);
-            }
+            self.reach.settle();
+            state.called_off |= self.reach.is_absent();
             if self.opens_itself || state.called_off {
                 state.begin_ns = Some(clock.now_ns());
             }
@@ -232,8 +217,8 @@ impl Gate {
     }
 
     /// Waits for the start, and returns it; none if one thread can't begin.
-    fn wait(&self, opened: Opened, clock: Stopwatch) -> Option<i64> {
-        self.arrive(opened, clock);
+    fn wait(&self, can_begin: bool, clock: Stopwatch) -> Option<i64> {
+        self.arrive(can_begin, clock);
         let mut state = self.state();
         while state.begin_ns.is_none() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -284,16 +269,11 @@ fn thread(start: Start<'_>, gate: &Gate) -> Result<Option<Measured>, Error> {
             Err(error) => Err(failed("waiting for connections", error)),
         });
     // Even if this one failed: the others wait for it.
-    let result = match &opened {
-        Ok(worker) if worker.is_refused() => Opened::Refused,
-        Ok(_) => Opened::Tried,
-        Err(_) => Opened::Not,
-    };
-    let begin_ns = gate.wait(result, clock);
+    let begin_ns = gate.wait(opened.is_ok(), clock);
     let mut worker = opened?;
     let Some(begin_ns) = begin_ns else {
-        let is_there = gate.is_there.get() != Some(&false);
-        return if is_there { Ok(None) } else { Err(Error::Refused(plan.target.address)) };
+        let is_absent = gate.reach.is_absent();
+        return if is_absent { Err(Error::Refused(plan.target.address)) } else { Ok(None) };
     };
     let start_late_ns = sleep_until(begin_ns, clock, stop);
     let warm_up_ns = i64::try_from(plan.warm_up.as_nanos()).unwrap_or(i64::MAX / 4);
@@ -329,29 +309,27 @@ fn prepare_thread(plan: &Plan, number: usize) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// The start after two threads opened their connections so, and whether the target is known to be there.
-    fn gate(first: Opened, second: Opened, is_reached: bool) -> (Option<i64>, Option<bool>) {
+    /// The start after the connections of two threads were accepted and refused so often, and whether the target is
+    /// absent then.
+    fn gate(accepted: u32, refused: u32, can_begin: bool) -> (Option<i64>, bool) {
         let target =
             Target { address: ([127, 0, 0, 1], 1).into(), host: "x".into(), path: "/".into() };
         let plan = Plan { threads: 2, ends_if_refused: true, ..Plan::new(target) };
         let (gate, clock) = (Gate::new(&plan, true), Stopwatch::start());
-        if is_reached {
-            gate.is_there.set(true).unwrap();
-        }
-        gate.arrive(first, clock);
-        (gate.wait(second, clock), gate.is_there.get().copied())
+        (0..refused).for_each(|_| gate.reach.refused_before_start());
+        (0..accepted).for_each(|_| gate.reach.accepted());
+        gate.arrive(true, clock);
+        (gate.wait(can_begin, clock), gate.reach.is_absent())
     }
 
     #[test]
     fn refused_connections_end_a_load_only_if_none_succeeded() {
-        let (begin, is_there) = gate(Opened::Refused, Opened::Refused, false);
-        assert_eq!((begin, is_there), (None, Some(false)));
-        let (begin, is_there) = gate(Opened::Refused, Opened::Tried, true);
-        assert!(begin.is_some() && is_there == Some(true));
+        assert_eq!(gate(0, 2, true), (None, true));
+        let (begin, is_absent) = gate(1, 1, true);
+        assert!(begin.is_some() && !is_absent);
         // Those of sessions are opened later.
-        let (begin, is_there) = gate(Opened::Tried, Opened::Tried, false);
-        assert!(begin.is_some() && is_there.is_none());
-        let (begin, is_there) = gate(Opened::Tried, Opened::Not, true);
-        assert!(begin.is_none() && is_there == Some(true));
+        let (begin, is_absent) = gate(0, 0, true);
+        assert!(begin.is_some() && !is_absent);
+        assert_eq!(gate(1, 0, false), (None, false));
     }
 }

@@ -10,6 +10,7 @@ mod traffic;
 
 use crate::outcome::Kind;
 use crate::plan::{Plan, Shape};
+use crate::reach::Reach;
 use crate::reply::Heads;
 use crate::schedule::Schedule;
 use crate::stopwatch::Stopwatch;
@@ -20,7 +21,6 @@ use rustix::io::Errno;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::os::fd::OwnedFd;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
@@ -56,8 +56,7 @@ pub(crate) struct Start<'a> {
     pub stop: &'a AtomicBool,
     pub clock: Stopwatch,
     pub number: usize,
-    /// Whether the target is there at all: what is known first, by any thread, holds for all of them.
-    pub is_there: &'a OnceLock<bool>,
+    pub reach: &'a Reach,
     pub intervals: Sender<Interval>,
 }
 
@@ -85,7 +84,7 @@ pub(crate) struct Worker<'a> {
     stop: &'a AtomicBool,
     clock: Stopwatch,
     number: usize,
-    is_there: &'a OnceLock<bool>,
+    reach: &'a Reach,
     mode: Mode,
     phase: Phase,
     epoll: OwnedFd,
@@ -121,15 +120,13 @@ pub(crate) struct Worker<'a> {
     connecting: usize,
     /// Connections begun so far, failed ones included: they take the sources in turn.
     connects: usize,
-    /// A connection was refused.
-    is_refused: bool,
     /// CPU time of this thread at the start of what counts, once that has come.
     before: Option<sys::process::Resources>,
 }
 
 impl<'a> Worker<'a> {
     pub(crate) fn new(start: Start<'a>) -> Result<Worker<'a>, Errno> {
-        let Start { plan, stop, clock, number, is_there, intervals } = start;
+        let Start { plan, stop, clock, number, reach, intervals } = start;
         let mode = match plan.shape {
             Shape::Closed => Mode::Closed,
             Shape::Open(_) => Mode::Open,
@@ -144,7 +141,7 @@ impl<'a> Worker<'a> {
             stop,
             clock,
             number,
-            is_there,
+            reach,
             mode,
             phase: Phase::Opening,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
@@ -171,7 +168,6 @@ impl<'a> Worker<'a> {
             requests_in_flight: 0,
             connecting: 0,
             connects: 0,
-            is_refused: false,
             before: None,
         })
     }
@@ -199,11 +195,6 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Whether a connection was refused.
-    pub(crate) fn is_refused(&self) -> bool {
-        self.is_refused
-    }
-
     /// Sends what the plan says: until `zero_ns` to warm up, from then on for the record; then waits for the
     /// replies in flight.
     pub(crate) fn run(&mut self, zero_ns: i64) -> Result<(), Errno> {
@@ -222,7 +213,7 @@ impl<'a> Worker<'a> {
             self.run_timers();
             self.check_timeouts();
             self.wait(self.next_ns())?;
-            if self.is_there.get() == Some(&false) {
+            if self.reach.is_absent() {
                 return Err(Errno::CONNREFUSED);
             }
         }

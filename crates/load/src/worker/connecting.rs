@@ -61,8 +61,7 @@ impl Worker<'_> {
         self.connecting -= 1;
         self.progress_ns = self.now_ns;
         self.tally.connections += 1;
-        // Only the first of all has an effect.
-        let _ = self.is_there.set(true);
+        self.reach.accepted();
         self.tally.connect.saturating_record(took_ns);
         match self.phase {
             Phase::Opening => {}
@@ -87,9 +86,10 @@ impl Worker<'_> {
         if connection.in_flight.is_empty() {
             self.tally.failed(kind, self.now_ns);
         }
-        self.is_refused |= kind == Kind::Refused;
-        if kind == Kind::Refused && self.phase != Phase::Opening && self.plan.ends_if_refused {
-            let _ = self.is_there.set(false);
+        match (kind, self.phase) {
+            (Kind::Refused, Phase::Opening) => self.reach.refused_before_start(),
+            (Kind::Refused, _) => self.reach.refused(),
+            _ => {}
         }
         if self.mode == Mode::Sessions && connection.stage != Stage::Open {
             // Its first request has waited as well.

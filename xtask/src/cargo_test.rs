@@ -1,10 +1,14 @@
 //! `cargo test` on the workspace, its output passed on as it comes and its counts summed. A few tests that
 //! fail are run again, and reported as unsteady if they pass then.
+//!
+//! A test that lacks what it needs prints `SKIPPED: why` and passes; one that lacks a part of it, `SKIPPED in part: why`.
+//! Both are counted as skipped, by name.
 
 use crate::shell;
 use crate::style;
 use crate::tally::Tally;
 use anyhow::Result;
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Write as _};
 use std::num::NonZero;
 use std::process::Stdio;
@@ -65,6 +69,9 @@ fn with_features(words: &[String]) -> Vec<String> {
 fn once(words: &[String], threads: &str) -> Result<Counts> {
     let mut command = shell::cargo(&shell::root(), "test");
     command.arg("--no-fail-fast").args(words).env(THREADS, threads);
+    // With what tests that pass have printed: whether they were skipped.
+    let is_for_harness = words.iter().any(|word| word == "--");
+    command.args((!is_for_harness).then_some("--")).arg("--show-output");
     println!("$ {}", shell::display(&command));
     // One pipe for both: what cargo says of a program stands behind what the program says.
     let (reader, writer) = io::pipe()?;
@@ -77,8 +84,9 @@ fn once(words: &[String], threads: &str) -> Result<Counts> {
     for line in BufReader::new(reader).split(b'\n') {
         let line = line?;
         let line = String::from_utf8_lossy(&line);
-        writeln!(terminal, "{line}")?;
-        counts.take(&line);
+        if counts.take(&line) {
+            writeln!(terminal, "{line}")?;
+        }
     }
     drop(terminal);
     counts.succeeded = child.wait()?.success();
@@ -125,11 +133,26 @@ struct Counts {
     names_failed: Vec<String>,
     names_unsteady: Vec<String>,
     names_ignored: Vec<(String, String)>,
+    /// The tests that passed without what they need, or without a part of it, and why.
+    skipped: Vec<(String, String)>,
+    skipped_in_part: Vec<(String, String)>,
+    /// Which test the lines are of that it printed, after all tests of its program have passed or failed.
+    section: Section,
     /// The program that runs, as far as it has failed.
     now: Failure,
     failures: Vec<Failure>,
     /// How many programs have failed as cargo sums it up.
     programs_failed: usize,
+}
+
+/// A part of a test program's output.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Section {
+    /// Verdicts, and what failed.
+    #[default]
+    Verdicts,
+    /// What tests that passed have printed: of which test the lines are.
+    OfPassed(String),
 }
 
 impl Counts {
@@ -154,8 +177,30 @@ impl Counts {
     }
 
     /// Takes one line of output: `test NAME ... FAILED`, or `test result: ok. 3 passed; …`, or what cargo
-    /// says of a program that failed.
-    fn take(&mut self, line: &str) {
+    /// says of a program that failed. Returns whether it is worth printing.
+    fn take(&mut self, line: &str) -> bool {
+        if line == "successes:" {
+            self.section = Section::OfPassed(String::new());
+            return false;
+        }
+        if line == "failures:" || line.starts_with("test result: ") {
+            self.section = Section::Verdicts;
+        }
+        if let Section::OfPassed(name) = &mut self.section {
+            if let Some(next) = line.strip_prefix("---- ") {
+                next.trim_end_matches(" stdout ----").clone_into(name);
+            } else if let Some(why) = line.strip_prefix("SKIPPED: ") {
+                self.skipped.push((name.clone(), why.to_owned()));
+            } else if let Some(why) = line.strip_prefix("SKIPPED in part: ") {
+                self.skipped_in_part.push((name.clone(), why.to_owned()));
+            }
+            return false;
+        }
+        self.take_verdict(line);
+        true
+    }
+
+    fn take_verdict(&mut self, line: &str) {
         if let Some(result) = line.strip_prefix("test result: ") {
             self.take_result(result);
         } else if let Some(rest) = line.strip_prefix("test ") {
@@ -210,7 +255,8 @@ impl Counts {
 
     /// Adds the counts to the tally. Where names were not printed, numbers stand for them.
     fn into_tally(self, tally: &mut Tally) {
-        tally.pass(self.passed);
+        let skipped: BTreeSet<&str> = self.skipped.iter().map(|(name, _)| name.as_str()).collect();
+        tally.pass(self.passed.saturating_sub(skipped.len() as u64));
         let unnamed = self.failed.saturating_sub(self.names_failed.len() as u64);
         for name in &self.names_unsteady {
             tally.unsteady(&format!("test {name}"), "failed, and passed when it was run again");
@@ -231,6 +277,12 @@ impl Counts {
         for _ in 0..unnamed {
             tally.skip("test", "ignored, printed no name");
         }
+        for (name, why) in &self.skipped {
+            tally.skip(&format!("test {name}"), why);
+        }
+        for (name, why) in &self.skipped_in_part {
+            tally.skip(&format!("a part of test {name}"), why);
+        }
     }
 }
 
@@ -240,8 +292,37 @@ mod tests {
 
     fn counts(text: &str) -> Counts {
         let mut counts = Counts::default();
-        text.lines().for_each(|line| counts.take(line));
+        text.lines().for_each(|line| {
+            counts.take(line);
+        });
         counts
+    }
+
+    #[test]
+    fn what_passes_without_what_it_needs_is_skipped_by_name() {
+        let text = "running 4 tests\ntest a::slurm ... ok\ntest a::rows ... ok\ntest a::whole ... ok\ntest a::breaks ... FAILED\n\n\
+                    successes:\n\n---- a::slurm stdout ----\nSKIPPED: no slurmctld here\nSKIPPED: no slurmd here\n\
+                    \n---- a::rows stdout ----\ntest b ... FAILED\nSKIPPED in part: kqueue: Linux\n\n\
+                    ---- a::whole stdout ----\nminimal failing input: 3\n\nsuccesses:\n    a::rows\n    a::slurm\n    a::whole\n\n\
+                    failures:\n\n---- a::breaks stdout ----\nSKIPPED: it says\n\nfailures:\n    a::breaks\n\n\
+                    test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n";
+        let mut read = Counts::default();
+        let printed: Vec<&str> = text.lines().filter(|line| read.take(line)).collect();
+        assert!(
+            printed.contains(&"---- a::breaks stdout ----") && !printed.contains(&"    a::rows")
+        );
+        assert!(!read.now.is_more, "what a test printed that passed");
+        let mut tally = Tally::default();
+        read.into_tally(&mut tally);
+        let summary = tally.summary();
+        for skipped in [
+            "skipped: test a::slurm: no slurmctld here\n",
+            "skipped: test a::slurm: no slurmd here\n",
+            "skipped: a part of test a::rows: kqueue: Linux\n",
+        ] {
+            assert!(summary.contains(skipped), "{summary}");
+        }
+        assert!(summary.ends_with("2 passed, 1 failed, 3 skipped\n"), "{summary}");
     }
 
     /// What a program prints in which `failed` failed, and what cargo says of it.

@@ -269,7 +269,7 @@ fn on_a_disk(knee: &Knee, kib: u32, script: &str) -> Option<Came> {
             return Some(came(&mut unshare(&format!("{mount} && {helpers}{script}"))));
         }
     }
-    eprintln!("skipped: no file system can be mounted here (unshare --mount is refused)");
+    eprintln!("SKIPPED: no file system can be mounted here (unshare --mount is refused)");
     None
 }
 

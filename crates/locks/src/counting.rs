@@ -53,7 +53,7 @@ fn beyond_miri(name: &str) -> Option<&'static str> {
 fn two_threads_count_in_plain_memory() {
     for row in TABLE.iter().filter(|row| !row.control) {
         if let Some(why) = beyond_miri(row.name) {
-            eprintln!("{} skipped: {why}", row.name);
+            eprintln!("SKIPPED in part: {}: {why}", row.name);
             continue;
         }
         for spins in [0, 2] {

@@ -251,7 +251,7 @@ fn gnuplot(script: &str, directory: &Path, settings: &str) -> Option<()> {
     let mut command = Command::new("gnuplot");
     command.args(["-e", settings]).arg(&file).current_dir(directory);
     let Ok(output) = command.output() else {
-        eprintln!("skipped: gnuplot is not installed (`cargo xtask test` installs it)");
+        eprintln!("SKIPPED: gnuplot is not installed (`cargo xtask test` installs it)");
         return None;
     };
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -161,7 +161,7 @@ fn pprof_has_the_samples_with_their_labels() {
     };
     let Some(top) = pprof(&["-top", "-sample_index=samples", "-tagfocus=poll", "-nodecount=3"])
     else {
-        eprintln!("skipped: there is no go here, which has pprof");
+        eprintln!("SKIPPED: there is no go here, which has pprof");
         return;
     };
     let printed = |output: &Output| {
@@ -213,7 +213,7 @@ fn speedscope_opens_it() {
     let browser = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());
     let is_skipped = std::env::var("KNEE_NO_BROWSER").is_ok_and(|value| value == "1");
     if is_skipped || !page.is_file() || run_program(&browser, &["--version"]).is_none() {
-        eprintln!("skipped: no speedscope or no Chromium here; `cargo xtask setup` installs both");
+        eprintln!("SKIPPED: no speedscope or no Chromium here; `cargo xtask setup` installs both");
         return;
     }
     let directory = tempfile::tempdir().unwrap();

@@ -66,7 +66,7 @@ fn answer(reader: &mut Client, query: &str) -> (Vec<String>, Vec<Value>) {
 #[test]
 fn every_panel_finds_what_was_pushed_and_the_slow_machine_stands_out() {
     if Command::new("psql").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no psql here");
+        eprintln!("SKIPPED: there is no psql here");
         return;
     }
     // Of its own: roles are those of a whole server.

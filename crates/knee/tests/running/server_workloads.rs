@@ -17,7 +17,7 @@ fn measured(words: &[&str]) -> Run {
         assert_eq!(cell.outcome, Outcome::Measured, "{:?}", cell.key);
     }
     for lacking in &run.plan.unavailable {
-        eprintln!("SKIPPED: {}: {}", lacking.subject, lacking.reason);
+        eprintln!("SKIPPED in part: {}: {}", lacking.subject, lacking.reason);
     }
     run
 }

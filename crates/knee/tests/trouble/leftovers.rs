@@ -138,7 +138,7 @@ const SERVERS: [&str; 3] = ["epoll-level", "nginx", "lighttpd"];
 fn servers_are_gone_whatever_ends_the_instrument() {
     for server in SERVERS {
         if let Err(why) = workloads::drivers::find(server).unwrap().available {
-            eprintln!("SKIPPED: {server}: {why}");
+            eprintln!("SKIPPED in part: {server}: {why}");
             continue;
         }
         for signal in [Signal::KILL, Signal::TERM] {
@@ -155,7 +155,7 @@ fn servers_are_gone_whatever_ends_the_instrument() {
 fn servers_are_gone_with_their_worker() {
     for server in SERVERS {
         if workloads::drivers::find(server).unwrap().available.is_err() {
-            eprintln!("SKIPPED: {server} is not installed");
+            eprintln!("SKIPPED in part: {server} is not installed");
             continue;
         }
         let tidy = Tidy::new();

@@ -39,7 +39,7 @@ fn each_way_of_making_and_ending_is_timed_call_by_call() {
         }
     }
     for lacking in &run.plan.unavailable {
-        eprintln!("SKIPPED: {} {}: {}", lacking.workload, lacking.subject, lacking.reason);
+        eprintln!("SKIPPED in part: {} {}: {}", lacking.workload, lacking.subject, lacking.reason);
     }
     assert_eq!(run.cells.len() + run.plan.unavailable.len(), 9, "{:?}", run.plan.unavailable);
 }

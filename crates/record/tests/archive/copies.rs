@@ -159,7 +159,7 @@ fn a_backup_by_sqlite_is_a_moment() {
         let copy = directory.path().join(format!("{sequence}.db"));
         let backup = format!(".backup '{}'", copy.display());
         let Ok(output) = Command::new("sqlite3").arg(&path).arg(backup).output() else {
-            eprintln!("skipped: there is no sqlite3 command here");
+            eprintln!("SKIPPED: there is no sqlite3 command here");
             return;
         };
         assert!(output.status.success(), "{output:?}");

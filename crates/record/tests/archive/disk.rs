@@ -38,7 +38,7 @@ fn on_a_small_disk(name: &str) {
             .unwrap();
         return assert_child_passed(&output);
     }
-    eprintln!("skipped: no file system can be mounted here (unshare --mount is refused)");
+    eprintln!("SKIPPED: no file system can be mounted here (unshare --mount is refused)");
 }
 
 /// Mounts the child's disk again, `ro` or `rw`.

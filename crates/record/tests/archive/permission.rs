@@ -36,7 +36,7 @@ fn what_may_not_be_read_or_written_is_named() {
         .status()
         .is_ok_and(|done| done.success())
     {
-        eprintln!("skipped: root can't become somebody else here (setpriv is refused)");
+        eprintln!("SKIPPED: root can't become somebody else here (setpriv is refused)");
         return;
     }
     let name = "permission::child_tries_permissions";

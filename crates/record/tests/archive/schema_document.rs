@@ -177,7 +177,7 @@ fn the_command_line_client_reads_it() {
     make_record(&path, CELLS);
     let query = |sql: &str| Command::new("sqlite3").arg("-readonly").arg(&path).arg(sql).output();
     let Ok(version) = query("SELECT sqlite_version()") else {
-        eprintln!("skipped: there is no sqlite3 command here");
+        eprintln!("SKIPPED: there is no sqlite3 command here");
         return;
     };
     for sql in examples() {

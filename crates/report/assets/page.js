@@ -159,12 +159,15 @@ function legend(plot) {
   return [made, runs];
 }
 
-/** Shows in the legend what is isolated. */
+/** Shows in the legend what is isolated, of the subjects that the view has. */
 function pressed(figure, plot) {
   const { subjects, runs } = plot.isolated;
   const press = (selector, is) => figure.querySelectorAll(selector).forEach((button) =>
     button.setAttribute('aria-pressed', is(button)));
   press('[data-subject]', (button) => subjects.has(button.dataset.subject));
+  figure.querySelectorAll('[data-subject]').forEach((button) => {
+    button.hidden = !plot.series.some((series) => series.label === button.dataset.subject);
+  });
   press('[data-run]', (button) => runs.has(Number(button.dataset.run)));
   figure.querySelector('[data-all]').hidden = !plot.hasIsolated;
 }
@@ -253,6 +256,7 @@ function tally(plot) {
     const most = Math.max(0, ...plot.shown.map((series) => series.count));
     return `Each line is every single one of up to ${whole(most)} operations.`;
   }
+  if (plot.data.over_time) return 'Each point is an interval, at its end.';
   const sum = (key) => plot.drawn.reduce((total, series) => total + series[key], 0);
   const [inside, outside] = [sum('samples'), sum('outside')];
   const rest = outside ? `; ${whole(outside)} outside the view` : '';

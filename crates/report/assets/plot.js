@@ -23,8 +23,8 @@ class Plot {
     this.canvas = stage.querySelector('canvas');
     this.context = this.canvas.getContext('2d', { alpha: false });
     // Where every position has its sample, a logarithmic axis would crowd nine tenths of them into the
-    // last decade.
-    this.log = { x: !data.trajectory, y: true };
+    // last decade. So it would the intervals of a load.
+    this.log = { x: !data.trajectory && !data.over_time, y: true };
     this.byRound = false;
     // What is isolated; nothing is where all are shown.
     this.isolated = { subjects: new Set(), runs: new Set() };
@@ -119,6 +119,7 @@ class Plot {
   /** What a point is called in the read-out: `ticket at 4 (2 per CPU)`, `ticket at 99 %`. */
   titleOf(series, at) {
     if (this.data.percentiles) return `${this.nameOf(series)} at ${percentile(at.x)}`;
+    if (this.data.over_time) return `${this.nameOf(series)} after ${Number(at.x.toFixed(3))} s`;
     const multiple = this.shownView.multiples[at.x];
     const by = this.data.trajectory ? 'near' : 'at';
     return `${this.nameOf(series)} ${by} ${whole(at.x)}${multiple ? ` (${multiple})` : ''}`;

@@ -20,6 +20,7 @@ mod levels;
 pub(crate) mod machine;
 mod marked;
 mod marks;
+mod over_time;
 mod profile;
 mod runs;
 pub(crate) mod spark;

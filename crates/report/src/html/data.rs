@@ -8,7 +8,7 @@
 
 use super::table::{metric_name, short};
 use super::view::{Analysed, View, subjects};
-use super::{marked, marks};
+use super::{marked, marks, over_time};
 use crate::text;
 use analysis::{PointSummary, Row, Table};
 use base64::Engine as _;
@@ -27,7 +27,8 @@ const LIFT: f64 = 32.0 * STEPS;
 pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> String {
     let names: Vec<String> = runs.iter().map(|(run, _)| super::runs::name(runs, run)).collect();
     let brief: Vec<String> = runs.iter().map(|(run, _)| super::runs::brief(runs, run)).collect();
-    let subjects = subjects(views);
+    let is_over_time = over_time::is_drawn(info, views);
+    let subjects = if is_over_time { over_time::labels(views) } else { subjects(views) };
     let looks: Vec<Value> = (0..subjects.len())
         .map(marks::look)
         .map(|look| json!({ "colour": look.colour, "shape": look.shape }))
@@ -35,11 +36,12 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
     let rounds = runs.iter().map(|(run, _)| run.plan.rounds).max().unwrap_or_default();
     let value = json!({
         "workload": info.name,
-        "axis": info.axis,
+        "axis": if is_over_time { over_time::AXIS } else { &info.axis },
         "percentiles": false,
         "choosers": ["Metric", "Parameters"],
         "first": 0,
         "trajectory": info.trajectory,
+        "over_time": is_over_time,
         "rounds": rounds,
         "runs": names,
         "brief": brief,
@@ -47,7 +49,14 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
         "apart": apart(runs),
         "subjects": subjects,
         "looks": looks,
-        "views": views.iter().map(|view| view_data(runs, view)).collect::<Vec<_>>(),
+        "views": views.iter().map(|view| {
+            let mut data = view_data(runs, view);
+            if is_over_time {
+                data["series"] = over_time::series(runs, views, view).into();
+                data["marks"] = json!([]);
+            }
+            data
+        }).collect::<Vec<_>>(),
     });
     value.to_string().replace('<', "\\u003c")
 }

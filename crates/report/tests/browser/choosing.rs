@@ -1,7 +1,7 @@
 //! What is shown: all series or the isolated ones, the scales, the metric and its parameters.
 
 use crate::input::{Held, Spot};
-use crate::page::{ONE, Page, TWO, with};
+use crate::page::{LOAD, ONE, Page, TWO, with};
 
 /// The button of a subject in the legend.
 fn name(subject: &str) -> String {
@@ -214,5 +214,27 @@ fn what_is_isolated_stays_so_in_another_view() {
         page.press(&name("poll"), Held::Nothing);
         page.choose("Metric", "wait");
         assert_eq!(page.drawn(), ["poll"]);
+    });
+}
+
+#[test]
+fn a_load_is_drawn_over_its_intervals_and_the_legend_has_what_is_drawn() {
+    let named = |page: &mut Page| -> Vec<String> {
+        page.get("[...document.querySelector('figure.plot').querySelectorAll('[data-subject]')].filter((b) => b.checkVisibility()).map((b) => b.dataset.subject)")
+    };
+    with(&LOAD, |page| {
+        assert_eq!(
+            (page.drawn(), named(page)),
+            (vec!["latency".into(), "p99".into()], vec!["latency".into(), "p99".into()])
+        );
+        page.evaluate("document.querySelector('.stage').focus()");
+        page.key("ArrowRight", Held::Nothing);
+        page.settle();
+        assert!(page.read_out().starts_with("latency after 0.5 s"), "{}", page.read_out());
+        page.press(&name("p99"), Held::Nothing);
+        assert_eq!(page.drawn(), ["p99"]);
+        page.choose("Metric", "replies");
+        page.settle();
+        assert_eq!((page.drawn(), named(page)), (vec!["replies".into()], vec!["replies".into()]));
     });
 }

@@ -38,6 +38,8 @@ pub static CALLS_TWO: LazyLock<Runs> = LazyLock::new(|| {
 });
 /// Dead connections: an axis that begins at zero.
 pub static DEAD: LazyLock<Runs> = LazyLock::new(|| vec![fixture::dead::dead(12)]);
+/// A load at one number of connections: intervals.
+pub static LOAD: LazyLock<Runs> = LazyLock::new(|| vec![fixture::load::load(0)]);
 /// Locks: threads as multiples of CPUs, waiting times, one that did not finish, a control.
 pub static LOCKS: LazyLock<Runs> = LazyLock::new(|| vec![fixture::locks::locks(5)]);
 /// The same with a model's prediction laid over it.

@@ -83,7 +83,7 @@ impl Answer {
             changes_sides,
             worth_knowing: worth_knowing::statements(&material),
             holds: holds::holdings(&material),
-            figures: figure_list::lists(&material),
+            figures: [figure_list::lists(&material), load_figures::lists(&material)].concat(),
             undecided: Undecided::new(&material),
             not_measured: NotMeasured::new(run),
             trust: Trust::new(&material),

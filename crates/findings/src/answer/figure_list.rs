@@ -1,7 +1,6 @@
 //! The figures of workloads whose subjects have nothing to do with each other, and of loads, where there is one point
 //! only: nothing can scale, and nothing is compared, so the answer is the figures themselves.
 
-use super::load_figures;
 use super::material::Material;
 use crate::format::{Unit, percent};
 use crate::sentence::Sentence;
@@ -81,10 +80,6 @@ impl FigureList {
 pub(super) fn lists(material: &Material<'_>) -> Vec<FigureList> {
     let mut all = Vec::new();
     for workload in &material.run.plan.workloads {
-        if workload.is_load() {
-            all.extend(load_figures::lists(material, workload));
-            continue;
-        }
         let tables = || material.tables().filter(|table| table.workload == workload.name);
         let mut parameters: Vec<&Parameters> = Vec::new();
         for table in tables().filter(|table| is_single(workload, table)) {

@@ -11,8 +11,13 @@ use record::{MetricInfo, MetricRole, Parameters, Run, WorkloadInfo};
 const RATES: &str = "rates";
 const OTHERS: &str = "others";
 
-/// The lists of a load, one for each set of parameters with a single point.
-pub(super) fn lists(material: &Material<'_>, workload: &WorkloadInfo) -> Vec<FigureList> {
+/// The lists of all loads, one for each set of parameters with a single point.
+pub(super) fn lists(material: &Material<'_>) -> Vec<FigureList> {
+    let loads = material.run.plan.workloads.iter().filter(|workload| workload.is_load());
+    loads.flat_map(|load| lists_of(material, load)).collect()
+}
+
+fn lists_of(material: &Material<'_>, workload: &WorkloadInfo) -> Vec<FigureList> {
     let tables = &material.conclusions.analysis.tables;
     let of_load = || tables.iter().filter(|table| table.workload == workload.name);
     let headlines = of_load().filter(|table| table.headline && table.points.len() == 1);

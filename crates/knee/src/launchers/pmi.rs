@@ -121,6 +121,11 @@ impl Space {
         Ok(value(&answer, b"value").filter(|_| is_there).map(<[u8]>::to_vec))
     }
 
+    /// Whether this rank has entered the barrier, and not left it.
+    pub fn is_in_barrier(&self) -> bool {
+        self.is_in_barrier
+    }
+
     /// Enters the barrier, which is left when all have entered it.
     pub fn enter(&mut self) -> io::Result<()> {
         self.is_in_barrier = true;

@@ -192,29 +192,40 @@ fn load_together(
         Came::Result(together) => {
             let measured = Measured::from_together(together);
             let kept = whole.map(|whole| whole.keep(url, &plan, &measured)).transpose();
-            if kept.is_ok()
-                && let Some(share) = share
-            {
+            let is_recorded = matches!(&kept, Ok(Some(kept)) if kept.is_recorded());
+            joined.announce(&measured.ranks, is_recorded);
+            if is_recorded && let Some(share) = share {
                 share.discard();
             }
             show(ask, url, &plan, &measured, kept)
         }
         Came::Elsewhere(rank) => {
             complain(&format!("knee: rank {rank} has the result of all ranks"));
-            if let Some(share) = share {
+            let Some(share) = share else { return Ok(Exit::Done) };
+            if joined.is_recorded_by(rank) {
                 share.discard();
+                return Ok(Exit::Done);
             }
-            Ok(Exit::Done)
+            let trouble = Trouble::failed(format!(
+                "rank {rank} recorded no result with what this rank measured"
+            ));
+            keep_share(share, &plan, joined.alone(&own, &trouble));
+            Err(trouble)
         }
         Came::Trouble(trouble, alone) => {
-            let alone = Measured::from_together(alone);
-            if let Some(mut share) = share {
-                alone.points.iter().for_each(|point| share.end_point(point, &alone.ranks));
-                share.finish(&plan, &alone).say();
+            if let Some(share) = share {
+                keep_share(share, &plan, alone);
             }
             Err(trouble)
         }
     }
+}
+
+/// Ends the run of this rank's share, with all that it measured.
+fn keep_share(mut share: LoadRun, plan: &Plan, alone: Together) {
+    let alone = Measured::from_together(alone);
+    alone.points.iter().for_each(|point| share.end_point(point, &alone.ranks));
+    share.finish(plan, &alone).say();
 }
 
 /// Shows what was measured, and pushes it where that was asked for.

@@ -387,6 +387,11 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// Whether the record has all of it.
+    pub fn is_recorded(&self) -> bool {
+        self.trouble.is_none()
+    }
+
     /// Says where it is.
     pub fn say(&self) {
         match &self.trouble {

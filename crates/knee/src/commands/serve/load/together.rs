@@ -30,6 +30,8 @@ const AHEAD: Duration = Duration::from_millis(300);
 const CLOCK_READINGS: usize = 30;
 /// The time that a part may take to be there after the last reply was due.
 const POSTED_WITHIN: Duration = Duration::from_secs(10);
+/// The time that the result may take to be recorded: the parts are read and added up.
+const RECORDED_WITHIN: Duration = Duration::from_secs(30);
 /// A rank that began later than this is named.
 const START_LATE_MS: f64 = 5.0;
 
@@ -37,6 +39,8 @@ const START_LATE_MS: f64 = 5.0;
 const CHECK_IN: &str = "check-in";
 const READY: &str = "ready";
 const PART: &str = "part";
+/// What the rank says that has the result.
+const RECORDED: &str = "recorded";
 
 /// What a rank has in mind.
 #[derive(Serialize, Deserialize)]
@@ -48,6 +52,12 @@ struct CheckIn {
 #[derive(Serialize, Deserialize)]
 struct Ready {
     is_ready: bool,
+}
+
+/// The ranks whose measurements are in a result that is recorded; none where it could not be.
+#[derive(Default, Serialize, Deserialize)]
+struct Recorded {
+    ranks: Vec<u32>,
 }
 
 /// What a rank measured.
@@ -134,6 +144,12 @@ trait Assembly {
         measured: Option<&Measured>,
         patience: Patience,
     ) -> Result<Concluded, Trouble>;
+
+    /// Says what became of the result, which this rank has.
+    fn announce(&mut self, recorded: &Recorded) -> Result<(), Trouble>;
+
+    /// Waits for what the rank with the result says of it; nothing is recorded where it says nothing in time.
+    fn recorded(&mut self, rank: u32) -> Result<Recorded, Trouble>;
 }
 
 /// How long a rank waits for what the others measured.
@@ -246,10 +262,10 @@ impl Joined<'_> {
     }
 
     /// Adds up what all measured, if that falls to this rank.
-    pub fn conclude(mut self, measured: &Measured, plan: &Plan) -> Came {
+    pub fn conclude(&mut self, measured: &Measured, plan: &Plan) -> Came {
         let ends = plan.duration.is_some();
         let patience = Patience { wait: plan.timeout + POSTED_WITHIN, ends };
-        let Member { rank: own, size, .. } = *self.assembly.member();
+        let own = self.assembly.member().rank;
         let concluded = self.assembly.conclude(Some(measured), patience);
         let (trouble, is_lost) = match concluded {
             Ok(Concluded::Elsewhere(rank)) => return Came::Elsewhere(rank),
@@ -259,10 +275,31 @@ impl Joined<'_> {
             Ok(Concluded::Lost(trouble)) => (trouble, true),
             Err(trouble) => (trouble, false),
         };
+        let alone = self.alone(measured, &trouble);
+        if is_lost { Came::Result(alone) } else { Came::Trouble(trouble, alone) }
+    }
+
+    /// What this rank measured, where it is in no result of others because of some trouble.
+    pub fn alone(&self, measured: &Measured, trouble: &Trouble) -> Together {
+        let Member { rank: own, size, .. } = *self.assembly.member();
         let parts: Vec<_> = (0..size).map(|_| None).collect();
         let mut alone = Together::new(own, measured, &parts);
-        alone.warnings = vec![only(own, size, &trouble)];
-        if is_lost { Came::Result(alone) } else { Came::Trouble(trouble, alone) }
+        alone.warnings = vec![only(own, size, trouble)];
+        alone
+    }
+
+    /// Says whether the result is recorded: only then do the others remove their shares. They keep them where they don't
+    /// hear of it.
+    pub fn announce(&mut self, ranks: &[Rank], is_recorded: bool) {
+        let present = ranks.iter().filter(|rank| is_recorded && rank.measured.is_some());
+        let _ =
+            self.assembly.announce(&Recorded { ranks: present.map(|rank| rank.rank).collect() });
+    }
+
+    /// Whether what this rank measured is in a recorded result of that rank.
+    pub fn is_recorded_by(&mut self, rank: u32) -> bool {
+        let own = self.assembly.member().rank;
+        self.assembly.recorded(rank).is_ok_and(|recorded| recorded.ranks.contains(&own))
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
-    PART, Patience, READY, Ready, check_threads, part, read, refusal,
+    PART, Patience, READY, RECORDED, RECORDED_WITHIN, Ready, Recorded, check_threads, part, read,
+    refusal,
 };
 use crate::exit::Trouble;
 use crate::launchers::{self, FleetFlags, Space};
@@ -69,12 +70,27 @@ impl<'a> Process<'a> {
         own: &impl Serialize,
         is_over: &mut dyn FnMut() -> bool,
     ) -> Result<bool, Trouble> {
+        self.say(step, own)?;
+        self.enter()?;
+        self.leave(is_over)
+    }
+
+    /// Says something that all can read when they have left the next barrier.
+    fn say(&mut self, step: &str, own: &impl Serialize) -> Result<(), Trouble> {
         let text = serde_json::to_string(own)
             .map_err(|error| Trouble::failed(format!("{step}: {error}")))?;
         // A value has no blanks. Those of JSON are all in its strings.
         let text = text.replace(' ', "\\u0020");
-        self.space.put(&key(step, self.member.rank), text.as_bytes()).map_err(lost)?;
-        self.space.enter().map_err(lost)?;
+        self.space.put(&key(step, self.member.rank), text.as_bytes()).map_err(lost)
+    }
+
+    /// Enters the barrier, unless this rank is in it still.
+    fn enter(&mut self) -> Result<(), Trouble> {
+        if self.space.is_in_barrier() { Ok(()) } else { self.space.enter().map_err(lost) }
+    }
+
+    /// Waits until all have entered the barrier, or until it `is_over`. Returns whether all have.
+    fn leave(&mut self, is_over: &mut dyn FnMut() -> bool) -> Result<bool, Trouble> {
         while !self.space.leave_within(LOOK_EVERY).map_err(lost)? {
             if is_over() {
                 return Ok(false);
@@ -221,6 +237,28 @@ impl Assembly for Process<'_> {
         }
         Ok(Concluded::Parts(parts))
     }
+
+    fn announce(&mut self, recorded: &Recorded) -> Result<(), Trouble> {
+        let deadline = Instant::now() + RECORDED_WITHIN;
+        self.say(RECORDED, recorded)?;
+        self.enter()?;
+        self.leave(&mut || Instant::now() >= deadline).map(drop)
+    }
+
+    fn recorded(&mut self, rank: u32) -> Result<Recorded, Trouble> {
+        let deadline = Instant::now() + RECORDED_WITHIN;
+        self.enter()?;
+        // Of ranks that are gone none leaves the barrier, but what one says may be seen.
+        let mut is_heard = false;
+        while !is_heard && Instant::now() < deadline {
+            is_heard = self.space.leave_within(LOOK_EVERY).map_err(lost)?
+                || self.space.has(&key(RECORDED, rank)).map_err(lost)?;
+        }
+        match self.space.get(&key(RECORDED, rank)).map_err(lost)? {
+            Some(text) => read(rank, &text),
+            None => Ok(Recorded::default()),
+        }
+    }
 }
 
 /// Where a rank says something at a step.
@@ -353,5 +391,24 @@ mod tests {
         let Some(Concluded::Parts(parts)) = &came[0] else { panic!("rank 0 adds up") };
         assert_eq!(parts.len(), 3);
         assert!(parts.iter().all(Option::is_none), "its own is in its memory");
+    }
+
+    /// Rank 2 is gone: nobody leaves the barrier, and what rank 0 says of the result is heard.
+    #[test]
+    fn a_share_is_recorded_only_where_the_rank_with_the_result_says_so() {
+        let stop = Stop::on_signals().unwrap();
+        for (ranks, is_recorded) in [(vec![0, 1], true), (vec![0], false), (vec![], false)] {
+            let heard =
+                each(processes(3, PATIENCE, &stop), |mut process| match process.member.rank {
+                    0 => {
+                        process.say(RECORDED, &Recorded { ranks: ranks.clone() }).unwrap();
+                        process.enter().unwrap();
+                        None
+                    }
+                    1 => Some(process.recorded(0).unwrap().ranks.contains(&1)),
+                    _ => None,
+                });
+            assert_eq!(heard, [None, Some(is_recorded), None]);
+        }
     }
 }

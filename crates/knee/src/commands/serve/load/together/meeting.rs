@@ -2,7 +2,8 @@
 
 use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
-    PART, Patience, READY, Ready, check_threads, part, read, refusal,
+    PART, Patience, READY, RECORDED, RECORDED_WITHIN, Ready, Recorded, check_threads, part, read,
+    refusal,
 };
 use crate::commands::archives;
 use crate::exit::Trouble;
@@ -134,9 +135,34 @@ impl Assembly for Process<'_> {
             Err(lost) => Ok(Concluded::Lost(lost)),
         }
     }
+
+    fn announce(&mut self, recorded: &Recorded) -> Result<(), Trouble> {
+        self.post(RECORDED, recorded)
+    }
+
+    fn recorded(&mut self, rank: u32) -> Result<Recorded, Trouble> {
+        let deadline = Instant::now() + RECORDED_WITHIN;
+        loop {
+            // It may have said it, and gone, between two looks.
+            let is_there = self.is_present(rank)?;
+            let mut postings = self.posted(RECORDED, true)?.into_iter().flatten();
+            if let Some(posting) = postings.find(|posting| posting.rank == rank) {
+                return read_posting(&posting);
+            }
+            if !is_there || Instant::now() >= deadline {
+                return Ok(Recorded::default());
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
 }
 
 impl Process<'_> {
+    fn is_present(&mut self, rank: u32) -> Result<bool, Trouble> {
+        let mut checked = self.posted(CHECK_IN, false)?.into_iter().flatten();
+        Ok(checked.any(|posting| posting.rank == rank && posting.is_present))
+    }
+
     fn post(&mut self, kind: &str, body: &impl Serialize) -> Result<(), Trouble> {
         let body = serde_json::to_string(body)
             .map_err(|error| Trouble::failed(format!("{kind}: {error}")))?;

@@ -52,7 +52,13 @@ pub fn loaded<'a>(assembly: impl Assembly + 'a, plan: &Plan, stop: &'a Stop) -> 
     let mut intervals = 0;
     let measured = joined.load(&plan, &mut |_| intervals += 1).unwrap();
     assert!(intervals > 0, "they come before the end");
-    joined.conclude(&measured, &plan)
+    let came = joined.conclude(&measured, &plan);
+    match &came {
+        Came::Result(together) => joined.announce(&together.ranks, true),
+        Came::Elsewhere(rank) => assert!(joined.is_recorded_by(*rank), "{rank}"),
+        Came::Trouble(..) => {}
+    }
+    came
 }
 
 /// Three ranks do what one process does, and rank 0 has one result.

@@ -174,13 +174,40 @@ fn what_is_left_of_ranks_that_died_is_kept_and_they_are_named() {
             continue;
         }
         let process = process_at(meeting, &senders, &stop);
-        let came = Joined { assembly: Box::new(process), stop: &stop }.conclude(&measured, &plan);
+        let mut joined = Joined { assembly: Box::new(process), stop: &stop };
+        let came = joined.conclude(&measured, &plan);
         let Came::Result(together) = came else { panic!("rank 2 adds up") };
         let missing = together.ranks.iter().filter(|rank| rank.measured.is_none());
         assert_eq!(missing.map(|rank| rank.rank).collect::<Vec<u32>>(), [1]);
         assert!(together.warnings[0].what.contains("Rank 1 of 3 did not come to its end"));
         assert!(together.outcome.replies > 0);
     }
+}
+
+/// Whether rank 1 finds what it measured in a recorded result, after what rank 0 did.
+fn is_recorded_after(first_does: impl FnOnce(&mut Process<'_>)) -> bool {
+    let (meeting, stop) = (FakeMeeting::new(), Stop::on_signals().unwrap());
+    let (mut first, mut second) = (meeting.join(0), meeting.join(1));
+    let senders = [first.sender, second.sender];
+    first.post(CHECK_IN, "{}").unwrap();
+    second.post(CHECK_IN, "{}").unwrap();
+    let leaving = first.clone();
+    first_does(&mut process_at(first, &senders, &stop));
+    leaving.leave();
+    let assembly = Box::new(process_at(second, &senders, &stop));
+    Joined { assembly, stop: &stop }.is_recorded_by(0)
+}
+
+#[test]
+fn a_share_is_recorded_only_where_the_rank_with_the_result_says_so() {
+    let announced = |ranks: &[u32]| {
+        let recorded = Recorded { ranks: ranks.to_vec() };
+        is_recorded_after(|first| first.announce(&recorded).unwrap())
+    };
+    assert!(announced(&[0, 1]));
+    assert!(!announced(&[0]), "it came too late");
+    assert!(!announced(&[]), "the disk is full");
+    assert!(!is_recorded_after(|_| {}), "rank 0 has died");
 }
 
 #[test]

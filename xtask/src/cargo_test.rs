@@ -1,4 +1,4 @@
-//! `cargo test` on the workspace, its output passed on as it comes and its counts summed. A few tests that
+//! `cargo test` on the workspace, two test programs at a time, and the sum of their counts. A few tests that
 //! fail are run again, and reported as unsteady if they pass then.
 //!
 //! A test that lacks what it needs prints `SKIPPED: why` and passes; one that lacks a part of it, `SKIPPED in part: why`.
@@ -7,16 +7,24 @@
 use crate::shell;
 use crate::style;
 use crate::tally::Tally;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Write as _};
 use std::num::NonZero;
 use std::process::Stdio;
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// How many tests of a program run at once. Most of them wait for processes that they started.
 const THREADS: &str = "RUST_TEST_THREADS";
 const THREADS_PER_CPU: usize = 2;
+
+/// Test programs that mostly wait for browsers, guests and servers: they run next to the others, which use the CPU.
+const WAITING: [&str; 6] = ["browser", "httpd_slow", "running", "serving", "vm", "vm_bisect"];
+
+/// What is printed waits for the end of its program no longer than that.
+const PRINTED_WITHIN: Duration = Duration::from_secs(20);
 
 /// If so many fail at most, they are run again; more don't fail by chance.
 const UNSTEADY_MAX: usize = 3;
@@ -42,8 +50,12 @@ pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     let all = (!chosen).then(|| "--workspace".to_owned());
     let words: Vec<String> = all.into_iter().chain(args.iter().cloned()).collect();
     let words = with_features(&words);
-    let mut counts = once(&words, &threads)?;
-    if args.is_empty() && counts.may_be_unsteady() {
+    if !args.is_empty() {
+        once(&words, &threads)?.into_tally(tally);
+        return Ok(());
+    }
+    let mut counts = in_two_rows(&words, &threads)?;
+    if counts.may_be_unsteady() {
         for failure in std::mem::take(&mut counts.failures) {
             for name in &failure.names {
                 let again = once(&failure.again(name), "1")?;
@@ -53,6 +65,48 @@ pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     }
     counts.into_tally(tally);
     Ok(())
+}
+
+/// Builds all test programs, and runs two at a time: one that mostly waits, and one of the others.
+fn in_two_rows(words: &[String], threads: &str) -> Result<Counts> {
+    let build = [words, &["--no-run".to_owned()]].concat();
+    let built = once(&build, threads)?;
+    if !built.succeeded {
+        return Ok(built);
+    }
+    let (waiting, busy) = split(&integration_tests(&shell::metadata(&shell::root())?));
+    let with = |targets: &[String]| [words, targets].concat();
+    let busy = [&["--lib".to_owned(), "--bins".to_owned()][..], &busy].concat();
+    let (waiting, busy, doc) = (with(&waiting), with(&busy), with(&["--doc".to_owned()]));
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| once(&waiting, threads));
+        let mut counts = once(&busy, threads)?;
+        counts.add(once(&doc, threads)?);
+        let waited = waiting.join().map_err(|_| anyhow!("a thread panicked"))?;
+        counts.add(waited?);
+        Ok(counts)
+    })
+}
+
+/// The names of all integration tests, as `cargo metadata` says them.
+fn integration_tests(metadata: &Value) -> BTreeSet<String> {
+    let items = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let targets =
+        items(metadata, "packages").into_iter().flat_map(|package| items(&package, "targets"));
+    let is_test = |target: &Value| items(target, "kind").iter().any(|kind| kind == "test");
+    let names =
+        targets.filter(is_test).filter_map(|target| Some(target["name"].as_str()?.to_owned()));
+    names.collect()
+}
+
+/// Cargo's words for the tests that mostly wait, and for the others.
+fn split(names: &BTreeSet<String>) -> (Vec<String>, Vec<String>) {
+    let (waiting, busy): (Vec<&String>, Vec<&String>) =
+        names.iter().partition(|name| WAITING.contains(&name.as_str()));
+    let words = |names: Vec<&String>| -> Vec<String> {
+        names.into_iter().flat_map(|name| ["--test".to_owned(), name.clone()]).collect()
+    };
+    (words(waiting), words(busy))
 }
 
 /// The words with knee's optional features where they choose knee or everything. Where others are chosen, cargo
@@ -69,9 +123,7 @@ fn with_features(words: &[String]) -> Vec<String> {
 fn once(words: &[String], threads: &str) -> Result<Counts> {
     let mut command = shell::cargo(&shell::root(), "test");
     command.arg("--no-fail-fast").args(words).env(THREADS, threads);
-    // With what tests that pass have printed: whether they were skipped.
-    let is_for_harness = words.iter().any(|word| word == "--");
-    command.args((!is_for_harness).then_some("--")).arg("--show-output");
+    command.args(shows_output(words));
     println!("$ {}", shell::display(&command));
     // One pipe for both: what cargo says of a program stands behind what the program says.
     let (reader, writer) = io::pipe()?;
@@ -80,17 +132,30 @@ fn once(words: &[String], threads: &str) -> Result<Counts> {
     // It holds the other end of the pipe, which is to end with the child.
     drop(command);
     let mut counts = Counts::default();
-    let mut terminal = io::stdout().lock();
+    // What one program says is printed at once, if it says it soon: another one may run next to it.
+    let (mut lines, mut printed) = (Vec::new(), Instant::now());
     for line in BufReader::new(reader).split(b'\n') {
         let line = line?;
         let line = String::from_utf8_lossy(&line);
         if counts.take(&line) {
-            writeln!(terminal, "{line}")?;
+            writeln!(lines, "{line}")?;
+        }
+        if line.starts_with("test result: ") || printed.elapsed() > PRINTED_WITHIN {
+            io::stdout().lock().write_all(&std::mem::take(&mut lines))?;
+            printed = Instant::now();
         }
     }
-    drop(terminal);
+    io::stdout().lock().write_all(&lines)?;
     counts.succeeded = child.wait()?.success();
     Ok(counts)
+}
+
+/// What has the harness show what tests that pass have printed: whether they were skipped.
+fn shows_output(words: &[String]) -> Vec<&'static str> {
+    let has = |word: &str| words.iter().any(|given| given == word);
+    let separator = (!has("--")).then_some("--");
+    let is_shown = has("--show-output") || has("--nocapture") || has("--no-capture");
+    separator.into_iter().chain((!is_shown).then_some("--show-output")).collect()
 }
 
 /// A test program in which something failed.
@@ -136,6 +201,9 @@ struct Counts {
     /// The tests that passed without what they need, or without a part of it, and why.
     skipped: Vec<(String, String)>,
     skipped_in_part: Vec<(String, String)>,
+    /// The first of these of the program that runs, and the number of those of all others.
+    skipped_now: BTreeSet<String>,
+    skipped_before: u64,
     /// Which test the lines are of that it printed, after all tests of its program have passed or failed.
     section: Section,
     /// The program that runs, as far as it has failed.
@@ -156,6 +224,22 @@ enum Section {
 }
 
 impl Counts {
+    /// Adds those of other programs.
+    fn add(&mut self, more: Counts) {
+        self.succeeded &= more.succeeded;
+        self.passed += more.passed;
+        self.failed += more.failed;
+        self.ignored += more.ignored;
+        self.names_failed.extend(more.names_failed);
+        self.names_unsteady.extend(more.names_unsteady);
+        self.names_ignored.extend(more.names_ignored);
+        self.skipped.extend(more.skipped);
+        self.skipped_in_part.extend(more.skipped_in_part);
+        self.skipped_before += more.skipped_before;
+        self.failures.extend(more.failures);
+        self.programs_failed += more.programs_failed;
+    }
+
     /// Whether all that went wrong are a few tests that may have met bad luck.
     fn may_be_unsteady(&self) -> bool {
         let named: usize = self.failures.iter().map(|failure| failure.names.len()).sum();
@@ -183,13 +267,16 @@ impl Counts {
             self.section = Section::OfPassed(String::new());
             return false;
         }
-        if line == "failures:" || line.starts_with("test result: ") {
+        let has_died = line.starts_with("error: test failed, to rerun pass `");
+        if line == "failures:" || line.starts_with("test result: ") || has_died {
             self.section = Section::Verdicts;
+            self.skipped_before += std::mem::take(&mut self.skipped_now).len() as u64;
         }
         if let Section::OfPassed(name) = &mut self.section {
             if let Some(next) = line.strip_prefix("---- ") {
                 next.trim_end_matches(" stdout ----").clone_into(name);
             } else if let Some(why) = line.strip_prefix("SKIPPED: ") {
+                self.skipped_now.insert(name.clone());
                 self.skipped.push((name.clone(), why.to_owned()));
             } else if let Some(why) = line.strip_prefix("SKIPPED in part: ") {
                 self.skipped_in_part.push((name.clone(), why.to_owned()));
@@ -255,8 +342,7 @@ impl Counts {
 
     /// Adds the counts to the tally. Where names were not printed, numbers stand for them.
     fn into_tally(self, tally: &mut Tally) {
-        let skipped: BTreeSet<&str> = self.skipped.iter().map(|(name, _)| name.as_str()).collect();
-        tally.pass(self.passed.saturating_sub(skipped.len() as u64));
+        tally.pass(self.passed.saturating_sub(self.skipped_before));
         let unnamed = self.failed.saturating_sub(self.names_failed.len() as u64);
         for name in &self.names_unsteady {
             tally.unsteady(&format!("test {name}"), "failed, and passed when it was run again");
@@ -296,6 +382,20 @@ mod tests {
             counts.take(line);
         });
         counts
+    }
+
+    #[test]
+    fn each_test_program_runs_in_one_of_two_rows() {
+        let metadata = shell::metadata(&shell::root()).unwrap();
+        let names = integration_tests(&metadata);
+        let (waiting, busy) = split(&names);
+        assert_eq!(waiting.len(), 2 * WAITING.len(), "one of WAITING is no test program any more");
+        assert_eq!(waiting.len() + busy.len(), 2 * names.len());
+        assert!(busy.contains(&"durability".to_owned()));
+        let failed = in_all(&[program("-p load --test dead", &["a"])]);
+        let mut counts = counts(&failed);
+        counts.add(super::tests::counts(&in_all(&[program("-p knee --test vm", &["b"])])));
+        assert!((counts.failed, counts.failures.len()) == (2, 2) && counts.may_be_unsteady());
     }
 
     #[test]

@@ -51,6 +51,23 @@ pub fn leftovers(tree: &Tree) -> Vec<String> {
     broken
 }
 
+/// Tests that are skipped and say so in another form than the one that is counted, `SKIPPED: why` by `eprintln!`.
+pub fn uncounted_skips(tree: &Tree) -> Vec<String> {
+    let forms =
+        [concat!("\"skip", "ped: "), concat!("\"Skip", "ped: "), concat!("stderr(), \"", "SKIP")];
+    let crates = tree.rust().filter(|file| file.path.starts_with("crates"));
+    let lines = crates.flat_map(|file| file.text.lines().zip(1..).map(move |line| (file, line)));
+    lines
+        .filter(|(_, (line, _))| forms.iter().any(|form| line.contains(form)))
+        .map(|(file, (_, number))| {
+            format!(
+                "{}:{number}: a test is skipped by eprintln!(\"SKIPPED: why\")",
+                file.path.display()
+            )
+        })
+        .collect()
+}
+
 /// Unsafe code in a crate that may have none, or without the argument why it is sound.
 pub fn unsafe_code(tree: &Tree) -> Vec<String> {
     let mut broken = Vec::new();
@@ -165,6 +182,9 @@ mod tests {
             assert_eq!(leftovers(&in_crate("sys", text)).len(), 1, "{text:?}");
         }
         assert!(leftovers(&in_crate("sys", "// what is done\n")).is_empty());
+        let skips = |text: &str| uncounted_skips(&in_crate("sys", text)).len();
+        assert_eq!(skips(concat!("eprintln!(\"skip", "ped: no perf\");\n")), 1);
+        assert_eq!(skips("eprintln!(\"SKIPPED: no perf\");\n"), 0);
     }
 
     #[test]

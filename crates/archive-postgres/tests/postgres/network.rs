@@ -24,7 +24,7 @@ fn alone(name: &str) {
         .output()
         .is_ok_and(|output| output.status.success());
     if !allowed {
-        let _ = writeln!(std::io::stderr(), "skipped: unshare --net --mount is refused here");
+        eprintln!("SKIPPED: unshare --net --mount is refused here");
         return;
     }
     let directory = tempfile::tempdir().unwrap();

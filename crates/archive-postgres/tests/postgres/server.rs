@@ -6,7 +6,6 @@ use postgres::{Client, NoTls};
 use record::{DatabaseUrl, Location};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -39,14 +38,23 @@ pub struct Server {
 /// The server that the tests of this program share; `None` where none can be started.
 pub fn shared() -> Option<&'static Server> {
     static SHARED: OnceLock<Option<Server>> = OnceLock::new();
-    SHARED.get_or_init(|| Server::new(None, &[])).as_ref()
+    let server = SHARED.get_or_init(|| Server::new(None, &[]));
+    if server.is_none() {
+        // Each of the tests is skipped, and not only the first.
+        skip();
+    }
+    server.as_ref()
+}
+
+fn skip() {
+    eprintln!("SKIPPED: there is no PostgreSQL here (initdb)");
 }
 
 impl Server {
     /// A new server with its data in a new directory: in `parent`, where that is named.
     pub fn new(parent: Option<&Path>, settings: &[&str]) -> Option<Server> {
         let Some(programs) = postgres_programs() else {
-            let _ = writeln!(std::io::stderr(), "skipped: there is no PostgreSQL here (initdb)");
+            skip();
             return None;
         };
         let made = match parent {

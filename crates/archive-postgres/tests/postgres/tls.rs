@@ -24,7 +24,7 @@ fn certificate(directory: &Path, name: &str, host: &str) -> Option<[PathBuf; 2]>
         .arg(&file)
         .output();
     let Ok(made) = made else {
-        let _ = writeln!(std::io::stderr(), "skipped: there is no openssl here");
+        eprintln!("SKIPPED: there is no openssl here");
         return None;
     };
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));

@@ -1,7 +1,6 @@
 //! What tests need that boot a kernel in QEMU, and how they say that it is not there.
 
 use super::{Came, Knee, came};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -23,11 +22,11 @@ pub fn vm(knee: &Knee, words: &[&str]) -> Came {
     came(command.args(words).env("XDG_CACHE_HOME", cache()))
 }
 
-/// Whether a guest can be booted here. What is missing is reported, past the harness that keeps what tests print.
+/// Whether a guest can be booted here. What is missing is reported.
 pub fn can_boot() -> bool {
     static MISSING: OnceLock<Option<String>> = OnceLock::new();
     let Some(missing) = MISSING.get_or_init(missing) else { return true };
-    let _ = writeln!(std::io::stderr(), "skipped: no guest is booted, since {missing}");
+    eprintln!("SKIPPED: no guest is booted, since {missing}");
     false
 }
 

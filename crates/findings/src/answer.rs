@@ -124,6 +124,11 @@ impl Answer {
         !self.figures.is_empty() && !has_verdicts
     }
 
+    /// Whether it has only figures that stand next to those of another run in one table; those of loads do not.
+    pub fn is_side_by_side(&self) -> bool {
+        self.is_list() && self.figures.iter().all(|list| list.sentence.is_none())
+    }
+
     /// The figures that are no series in a sentence: a load, or else how many there are, and how precise they are:
     /// `46 figures of baseline; the widest 95 % CI is ±9.8 % (fork-exec).`
     pub fn figures_sentence(&self) -> Sentence {

@@ -9,6 +9,7 @@ mod error;
 mod fleet;
 mod host;
 pub mod keeping;
+mod load_counts;
 mod load_rank;
 mod location;
 mod meeting;
@@ -41,6 +42,7 @@ pub use host::{
     HOST_BOOT, HOST_FACTS, HOST_ID, HOST_ID_OLD, HOST_NAME, HOST_NAMED_BY, HostDifference,
     HostFact, HostRole, MachineMatch, NICE, SPINLOCKS,
 };
+pub use load_counts::LoadCounts;
 pub use load_rank::{Rank, RankMeasured};
 pub use location::{check_name, default_path};
 pub use meeting::{Meeting, Posting};

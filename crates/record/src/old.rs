@@ -101,6 +101,8 @@ impl Plan {
 /// The role of a metric of a load, which an older knee gave to fewer of them.
 fn load_role(metric: &MetricInfo) -> Option<MetricRole> {
     match metric.name.as_str() {
+        "whole p99" => Some(MetricRole::WholeP99),
+        "whole p99.9" => Some(MetricRole::WholeP999),
         "max" => Some(MetricRole::WholeMax),
         "server cpu" | "generator busy" => Some(MetricRole::Whole),
         "errors" => Some(MetricRole::Errors),

@@ -250,7 +250,11 @@ class Frame {
     context.globalAlpha = this.dimmed(series) ? 0.25 : 1;
     context.lineJoin = 'round';
     context.beginPath();
-    series.points.forEach((p) => context.lineTo(plot.acrossValue(p.x), plot.downValue(p.median)));
+    series.points.forEach((p) => {
+      const corner = [plot.acrossValue(p.x), plot.downValue(p.median)];
+      if (p.afterGap) context.moveTo(...corner);
+      else context.lineTo(...corner);
+    });
     // All along a trajectory there are samples of the same colour: the line needs an edge.
     if (plot.data.trajectory) this.stroke(this.paper, width + 2);
     context.setLineDash(dashesOf(plot.dashOf(series.run)));

@@ -57,7 +57,7 @@ function controls(plot, choose) {
     element('div', { class: 'buttons', role: 'group', 'aria-label': 'View' },
       press('−', 'Zoom out', () => plot.zoom(1 / 0.7, ...middle())),
       press('+', 'Zoom in', () => plot.zoom(0.7, ...middle())),
-      ...(plot.data.percentiles ? []
+      ...(plot.data.percentiles || plot.data.over_time ? []
         : [press('Without tails', 'Zoom to what lies below the 99th percentile', () => plot.withoutTails())]),
       press('Reset', 'Reset the view', () => plot.reset())),
     ...(plot.data.trajectory && plot.data.rounds > 1 ? [byRound(plot)] : []));
@@ -146,7 +146,7 @@ function legend(plot) {
   };
   const showAll = (event) => {
     // It goes, and may have the focus.
-    event.target.parentElement.querySelector('button').focus();
+    event.target.parentElement.querySelector('button:not([hidden])').focus();
     plot.showAll();
   };
   const all = element('button', { type: 'button', class: 'plain', 'data-all': '', click: showAll }, 'Show all');
@@ -186,6 +186,11 @@ function wordsOfPercentile(at, { count, max }, unit) {
     ['max', quantity(max, unit)],
     ['operations', whole(count)],
   ];
+}
+
+/** What the read-out says of an interval of a load: one figure, which its title names. */
+function wordsOfInterval(at, unit) {
+  return [['', quantity(at.median, unit)]];
 }
 
 /** What the read-out says of a point, as pairs of words and figures. */
@@ -234,9 +239,12 @@ function readOut(plot, series, at, readout, card) {
   }
   const title = at ? plot.titleOf(series, at) : sentenceOf(plot, mark);
   const { unit } = plot.shownView;
-  const ofPoint = () => (plot.data.percentiles ? wordsOfPercentile(at, series, unit) : words(at, unit));
+  const ofPoint = () => {
+    if (plot.data.over_time) return wordsOfInterval(at, unit);
+    return plot.data.percentiles ? wordsOfPercentile(at, series, unit) : words(at, unit);
+  };
   const pairs = at ? ofPoint() : wordsOf(mark, plot.cursor.corner, unit);
-  readout.textContent = `${title}: ${pairs.map((pair) => pair.join(' ')).join(', ')}`;
+  readout.textContent = `${title}: ${pairs.map((pair) => pair.join(' ').trim()).join(', ')}`;
   const list = element('dl', {}, ...pairs.flatMap(([word, value]) =>
     [element('dt', {}, word), element('dd', {}, value)]));
   card.replaceChildren(element('strong', {}, title), list);
@@ -294,7 +302,7 @@ function fill(figure) {
   const hint = element('p', { class: 'hint', id: `hint-${number}` }, count, ` ${HINT}${marked}`);
   const stage = element('div', {
     class: 'stage', tabindex: 0, role: 'application', 'aria-roledescription': 'interactive plot',
-    'aria-label': `Plot of ${data.workload} over ${data.axis}. The same figures stand in the table below.`,
+    'aria-label': `Plot of ${data.workload} over ${data.axis}. ${data.over_time ? 'Medians of its points' : 'The same figures'} stand in the table below.`,
     'aria-describedby': hint.id,
   }, element('canvas', { role: 'img', 'aria-label': figure.getAttribute('aria-label') }), card);
   figure.append(stage);

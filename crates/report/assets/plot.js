@@ -462,14 +462,17 @@ class Plot {
 
 /** The figures of one point, in the order in which the page carries them. */
 function named(figures) {
-  if (figures.length === 2) return percentileOf(figures);
+  if (figures.length < 4) return singleOf(figures);
   const [x, rounds, samples, median, low, high, min, p10, p25, p75, p90, p99, max, rank] = figures;
   return { x, rounds, samples, median, low, high, min, p10, p25, p75, p90, p99, max, rank };
 }
 
-/** A percentile as a point: one over what is left above it, and the figure that it is at most. */
-function percentileOf([x, median]) {
-  return { x, median, low: median, high: median, min: median, max: median };
+/**
+ * A point that is one figure: a percentile, at one over what is left above it, or an interval of a load, at its end, where the
+ * line begins again `afterGap`.
+ */
+function singleOf([x, median, afterGap]) {
+  return { x, median, low: median, high: median, min: median, max: median, afterGap: Boolean(afterGap) };
 }
 
 /**

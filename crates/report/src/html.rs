@@ -151,7 +151,7 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
 fn title(runs: &[Analysed], answers: &[Answer]) -> String {
     let Some(answer) = answers.first() else { return "Nothing measured".to_owned() };
     let headline = answer::headline(answer);
-    if runs.len() > 1 && answers.iter().all(Answer::is_list) {
+    if runs.len() > 1 && answers.iter().all(Answer::is_side_by_side) {
         return format!("{} runs side by side", count(runs.len() as u64));
     }
     if runs.len() == 1 {

@@ -48,7 +48,8 @@ pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
         conclusions.findings.iter().filter(|finding| all || finding.headline).collect();
     // Where there is one point and nothing is compared, no findings are no surprise.
     let mut tables = text::tables::shown(analysis).filter(|table| table.headline).peekable();
-    let is_list = tables.peek().is_some() && tables.all(|table| listed::is_in_answer(run, table));
+    let is_list =
+        tables.peek().is_some() && tables.all(|table| listed::is_in_answer(run, analysis, table));
     if !shown.is_empty() || !is_list {
         pen.findings(&mut out, run, analysis, &shown);
     }
@@ -71,7 +72,7 @@ pub fn figures(run: &Run, analysis: &Analysis, style: &Style) -> String {
         out.push('\n');
     }
     for table in text::tables::shown(analysis).filter(|table| all || table.headline) {
-        if !all && listed::is_in_answer(run, table) {
+        if !all && listed::is_in_answer(run, analysis, table) {
             continue;
         }
         match listed::workload(run, table) {
@@ -317,7 +318,8 @@ impl Pen {
     /// Names what [`Detail::Headline`] leaves out.
     fn rest(&self, out: &mut String, run: &Run, analysis: &Analysis) {
         let mut names: Vec<String> = Vec::new();
-        let left_out = |table: &&Table| !table.headline && !listed::is_in_answer(run, table);
+        let left_out =
+            |table: &&Table| !table.headline && !listed::is_in_answer(run, analysis, table);
         for table in text::tables::shown(analysis).filter(left_out) {
             if !names.contains(&table.metric.name) {
                 names.push(table.metric.name.clone());

@@ -56,8 +56,22 @@ fn the_figures_of_a_load_are_its_answer() {
     };
     let text = "shop at 10 connections: 2.00 k replies/s, half of the replies within ";
     assert!(headline(&calm).starts_with(text) && headline(&calm).ends_with(" ms."));
-    // Its median over all intervals is none.
-    assert!(headline(&load::load(12)).ends_with(" ms, 12 errors."));
+    // They are in no interval.
+    assert!(headline(&load::load(8)).ends_with(" ms, 8 requests without a reply, 8 errors."));
+    let bound = headline(&load::load(9));
+    assert!(bound.contains("2.00 k replies/s, median latency at least 9"), "{bound}");
+    assert!(bound.contains(" µs, p99 at least 3."), "{bound}");
+    let (mut silent, _) = calm.clone();
+    let facts = &mut silent.cells.last_mut().unwrap().facts;
+    facts.insert("replies".into(), "0".into());
+    let conclusions = findings::conclude(&silent);
+    let all = "2.00 k replies/s, 8,000 requests without a reply.";
+    assert!(headline(&(silent, conclusions)).ends_with(all), "no time is one of a reply");
+    let (mut killed, _) = calm.clone();
+    killed.cells.truncate(3);
+    killed.cells[1].metrics[3].operations = 4;
+    let conclusions = findings::conclude(&killed);
+    assert!(headline(&(killed, conclusions)).ends_with(" ms, 4 errors."), "of its intervals");
     let style = Style { colour: false, width: 100, detail: Detail::Headline };
     assert_eq!(report::terminal::tables(&calm.0, &calm.1, &style), "");
 }

@@ -100,10 +100,17 @@ pub fn is_single(workload: &WorkloadInfo, table: &Table) -> bool {
     workload.separate_subjects && table.points.len() == 1
 }
 
-/// Whether the answer has the figures of `table`: it need not be shown as well.
-pub fn is_in_answer(workload: &WorkloadInfo, table: &Table) -> bool {
-    let is_of_load = workload.is_load() && table.points.len() == 1;
-    is_of_load || table.headline && is_single(workload, table)
+/// Whether the answer has the figures of `table`, which is one of `tables`: it need not be shown as well.
+pub fn is_in_answer(workload: &WorkloadInfo, tables: &[Table], table: &Table) -> bool {
+    let is_headline = |other: &Table| {
+        let is_alike = (&other.workload, &other.parameters) == (&table.workload, &table.parameters);
+        other.headline && is_alike
+    };
+    // A list has all metrics of a load.
+    let is_listed = |headline: &Table| headline.points.len() == 1;
+    let headline = tables.iter().find(|other| is_headline(other));
+    workload.is_load() && headline.is_some_and(is_listed)
+        || table.headline && is_single(workload, table)
 }
 
 /// That of `tables`, the headline tables of `workload` under the same parameters; none where one of them has

@@ -1,11 +1,12 @@
-//! The figures of a load on one point: its rates, and how long all of its replies took.
+//! The figures of a load at one point: its rates, and how long all of its requests took.
 
 use super::figure_list::{FigureGroup, FigureList, SingleFigure};
 use super::material::Material;
+use super::thresholds::WITHOUT_REPLY_SHARE_MAX;
 use crate::format::{Unit, count, counted};
 use crate::sentence::{Part, Sentence, text};
-use analysis::{Distribution, Estimate, Row, Table};
-use record::{MetricInfo, MetricRole, Parameters, Run, WorkloadInfo};
+use analysis::{Distribution, Estimate, Table};
+use record::{Cell, LoadCounts, Metric, MetricInfo, MetricRole, Run};
 
 /// The headings of what is no distribution.
 const RATES: &str = "rates";
@@ -13,107 +14,191 @@ const OTHERS: &str = "others";
 
 /// The lists of all loads, one for each set of parameters with a single point.
 pub(super) fn lists(material: &Material<'_>) -> Vec<FigureList> {
-    let loads = material.run.plan.workloads.iter().filter(|workload| workload.is_load());
-    loads.flat_map(|load| lists_of(material, load)).collect()
-}
-
-fn lists_of(material: &Material<'_>, workload: &WorkloadInfo) -> Vec<FigureList> {
     let tables = &material.conclusions.analysis.tables;
-    let of_load = || tables.iter().filter(|table| table.workload == workload.name);
-    let headlines = of_load().filter(|table| table.headline && table.points.len() == 1);
-    let list = |headline: &Table| {
-        let alike = of_load().filter(|table| table.parameters == headline.parameters);
-        list(material.run, workload, &alike.collect::<Vec<_>>())
+    let is_load = |table: &&Table| {
+        let mut loads = material.run.plan.workloads.iter().filter(|workload| workload.is_load());
+        loads.any(|load| load.name == table.workload)
     };
-    headlines.filter_map(list).collect()
-}
-
-/// The list of these tables, those of each metric under the same parameters.
-fn list(run: &Run, workload: &WorkloadInfo, tables: &[&Table]) -> Option<FigureList> {
-    let first = tables.first()?;
-    let named = |name: &str, figures| FigureGroup { name: name.to_owned(), figures };
-    let single = |is_listed: fn(&MetricInfo) -> bool| -> Vec<SingleFigure> {
-        let tables = tables.iter().filter(|table| table.distributions.is_empty());
-        let tables = tables.filter(|table| is_listed(&table.metric));
-        let rows = tables.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
-        rows.filter_map(|(table, row)| figure(table, row)).collect()
-    };
-    let distributions = tables.iter().flat_map(|table| {
-        let distributions = table.distributions.iter();
-        distributions.map(|distribution| named(&table.metric.name, quantiles(table, distribution)))
+    let headlines = tables.iter().filter(|table| table.headline && table.points.len() == 1);
+    let loads = headlines.filter(is_load).map(|headline| {
+        let is_of_load = |table: &&Table| {
+            (&table.workload, &table.parameters) == (&headline.workload, &headline.parameters)
+        };
+        Load { run: material.run, headline, tables: tables.iter().filter(is_of_load).collect() }
     });
-    let mut groups = vec![named(RATES, single(|metric| metric.unit.ends_with("/s")))];
-    groups.extend(distributions);
-    groups.push(named(OTHERS, single(|metric| metric.role() == MetricRole::Whole)));
-    groups.retain(|group| !group.figures.is_empty());
-    (!groups.is_empty()).then(|| FigureList {
-        workload: workload.name.clone(),
-        parameters: first.parameters.clone(),
-        axis: first.axis.clone(),
-        point: first.points[0],
-        sentence: Some(sentence(run, tables)),
-        groups,
-    })
+    loads.filter_map(|load| load.list()).collect()
 }
 
-/// `shop at 10 connections: 2.00 k replies/s, half of the replies within 91.5 µs, 99 % within 3.69 ms.`
-fn sentence(run: &Run, tables: &[&Table]) -> Sentence {
-    let first = tables[0];
-    let subject = first.rows.first().map(|row| Part::Subject(row.label.clone()));
-    let at = counted(&count(first.points[0]), &first.axis);
-    let mut clauses = Vec::new();
-    let rate = tables.iter().find(|table| !table.metric.lower_is_better);
-    let rate = rate.and_then(|table| figure(table, table.rows.first()?));
-    clauses.extend(rate.map(|rate| rate.level()));
-    let latency = tables.iter().find_map(|table| Some((table, table.distributions.first()?)));
-    clauses.extend(latency.into_iter().flat_map(|(table, distribution)| {
+/// A load at one point.
+struct Load<'a> {
+    run: &'a Run,
+    headline: &'a Table,
+    /// One for each metric.
+    tables: Vec<&'a Table>,
+}
+
+impl Load<'_> {
+    fn list(&self) -> Option<FigureList> {
+        let group = |name: &str, figures| FigureGroup { name: name.to_owned(), figures };
+        let mut groups = vec![group(RATES, self.figures(|metric| metric.unit.ends_with("/s")))];
+        for table in &self.tables {
+            let distributions = table.distributions.iter();
+            groups.extend(
+                distributions.map(|all| group(&table.metric.name, self.quantiles(table, all))),
+            );
+        }
+        groups.push(group(OTHERS, self.figures(|metric| metric.role() == MetricRole::Whole)));
+        groups.retain(|group| !group.figures.is_empty());
+        (!groups.is_empty()).then(|| FigureList {
+            workload: self.headline.workload.clone(),
+            parameters: self.headline.parameters.clone(),
+            axis: self.headline.axis.clone(),
+            point: self.headline.points[0],
+            sentence: Some(self.sentence()),
+            groups,
+        })
+    }
+
+    /// `shop at 10 connections: 2.00 k replies/s, half of the replies within 91.5 µs, 99 % within 3.69 ms.`
+    fn sentence(&self) -> Sentence {
+        let subject = self.headline.rows.first().map(|row| Part::Subject(row.label.clone()));
+        let at = counted(&count(self.headline.points[0]), &self.headline.axis);
+        let counts = self.counts();
+        let without_reply = counts.as_ref().map_or(0, LoadCounts::without_reply);
+        let mut clauses = Vec::new();
+        clauses.extend(self.replies_per_s().map(|figure| figure.level()));
+        if counts.as_ref().is_none_or(|counts| counts.replies > 0) {
+            let total = counts.as_ref().map_or(0, |counts| counts.replies + without_reply);
+            let is_bound = without_reply as f64 > WITHOUT_REPLY_SHARE_MAX * total as f64;
+            clauses.extend(self.times(is_bound));
+        }
+        let clause = |number: u64, what: &str| (number > 0).then(|| counted(&count(number), what));
+        clauses.extend(clause(without_reply, "requests").map(|text| text + " without a reply"));
+        let errors = counts.map_or_else(|| self.errors_of_intervals(), |all| all.errors_total());
+        clauses.extend(clause(errors, "errors"));
+        let rest = text(format!(" at {at}: {}.", clauses.join(", ")));
+        Sentence::new(subject.into_iter().chain([rest]))
+    }
+
+    /// How long requests took, as far as there were enough of them; where some had no reply, at least.
+    fn times(&self, is_bound: bool) -> Vec<String> {
+        let latency =
+            self.tables.iter().find_map(|table| Some((table, table.distributions.first()?)));
+        let Some((table, all)) = latency else { return Vec::new() };
         let level = |figure| Unit::for_table(&table.metric.unit, &[figure]).with_symbol(figure);
-        let half = format!("half of the replies within {}", level(distribution.p50));
-        [half, format!("99 % within {}", level(distribution.p99))]
-    }));
-    let errors = tables.iter().find(|table| table.metric.role() == MetricRole::Errors);
-    let errors = errors.map_or(0, |table| operations(run, table));
-    clauses.extend((errors > 0).then(|| counted(&count(errors), "errors")));
-    let rest = text(format!(" at {at}: {}.", clauses.join(", ")));
-    Sentence::new(subject.into_iter().chain([rest]))
+        let is_tail_known = all.count >= quantile_count_min("p99");
+        match (is_bound, is_tail_known) {
+            (true, true) => vec![
+                format!("median latency at least {}", level(all.p50)),
+                format!("p99 at least {}", level(all.p99)),
+            ],
+            (true, false) => vec![format!("median latency at least {}", level(all.p50))],
+            (false, true) => vec![
+                format!("half of the replies within {}", level(all.p50)),
+                format!("99 % within {}", level(all.p99)),
+            ],
+            (false, false) => vec![
+                format!("half of the replies within {}", level(all.p50)),
+                format!("all within {}", level(all.max)),
+            ],
+        }
+    }
+
+    /// What became of all requests; none of a load that was killed.
+    fn counts(&self) -> Option<LoadCounts> {
+        self.cells().find_map(|cell| LoadCounts::from_facts(&cell.facts))
+    }
+
+    fn errors_of_intervals(&self) -> u64 {
+        let is_of_errors = |metric: &&Metric| {
+            let mut tables = self.tables.iter().filter(|table| table.metric.name == metric.name);
+            tables.any(|table| table.metric.role() == MetricRole::Errors)
+        };
+        let metrics = self.cells().flat_map(|cell| &cell.metrics).filter(is_of_errors);
+        metrics.map(|metric| metric.operations).sum()
+    }
+
+    fn cells(&self) -> impl Iterator<Item = &Cell> {
+        let is_of_load = |cell: &&Cell| {
+            (&cell.key.workload, &cell.key.parameters)
+                == (&self.headline.workload, &self.headline.parameters)
+        };
+        self.run.cells.iter().filter(is_of_load)
+    }
+
+    fn replies_per_s(&self) -> Option<SingleFigure> {
+        let table = self.tables.iter().find(|table| !table.metric.lower_is_better)?;
+        figure(table, label(&table.metric), only_median(table)?)
+    }
+
+    /// The medians of all metrics without a distribution that are wanted.
+    fn figures(&self, is_wanted: fn(&MetricInfo) -> bool) -> Vec<SingleFigure> {
+        let single = self.tables.iter().filter(|table| table.distributions.is_empty());
+        let wanted = single.filter(|table| is_wanted(&table.metric));
+        wanted
+            .filter_map(|table| figure(table, label(&table.metric), only_median(table)?))
+            .collect()
+    }
+
+    /// The quantiles of all requests, with the CIs that those of latencies have.
+    fn quantiles(&self, table: &Table, all: &Distribution) -> Vec<SingleFigure> {
+        let &Distribution { p50, p90, p99, p99_9, max, .. } = all;
+        let quantiles = [("p50", p50), ("p90", p90), ("p99", p99), ("p99.9", p99_9), ("max", max)];
+        let known = quantiles.into_iter().filter(|(name, _)| all.count >= quantile_count_min(name));
+        let figure_of = |(name, value): (&str, f64)| {
+            let single = Estimate { value, low: value, high: value };
+            // The same figure, from the distributions of all intervals.
+            let with_ci = self
+                .tail(name)
+                .filter(|tail| self.is_latency(table) && (tail.value / value - 1.0).abs() < 1e-3);
+            figure(table, name.to_owned(), with_ci.unwrap_or(single))
+        };
+        known.filter_map(figure_of).collect()
+    }
+
+    /// The first metric with a distribution is what the metrics of the whole load are of.
+    fn is_latency(&self, table: &Table) -> bool {
+        let first = self.tables.iter().find(|table| !table.distributions.is_empty());
+        first.is_some_and(|first| first.metric.name == table.metric.name)
+    }
+
+    fn tail(&self, quantile: &str) -> Option<Estimate> {
+        let role = match quantile {
+            "p99" => MetricRole::WholeP99,
+            "p99.9" => MetricRole::WholeP999,
+            _ => return None,
+        };
+        only_median(self.tables.iter().find(|table| table.metric.role() == role)?)
+    }
 }
 
-/// How often it happened in the whole load.
-fn operations(run: &Run, table: &Table) -> u64 {
-    let is_of_table = |workload: &str, parameters: &Parameters| {
-        workload == table.workload && *parameters == table.parameters
-    };
-    let cells =
-        run.cells.iter().filter(|cell| is_of_table(&cell.key.workload, &cell.key.parameters));
-    let metrics = cells.flat_map(|cell| &cell.metrics);
-    metrics.filter(|metric| metric.name == table.metric.name).map(|metric| metric.operations).sum()
+/// With fewer requests a quantile is the maximum.
+fn quantile_count_min(quantile: &str) -> u64 {
+    match quantile {
+        "p90" => 10,
+        "p99" => 100,
+        "p99.9" => 1_000,
+        _ => 1,
+    }
 }
 
-fn figure(table: &Table, row: &Row) -> Option<SingleFigure> {
-    let median = row.cells.first()?.as_ref()?.median;
-    let metric = &table.metric;
-    let says_what = metric.unit.strip_suffix("/s").is_some_and(|counted| counted == metric.name);
-    let label = if says_what { String::new() } else { metric.name.clone() };
-    Some(of_table(table, &row.subject, label, median))
+fn only_median(table: &Table) -> Option<Estimate> {
+    Some(table.rows.first()?.cells.first()?.as_ref()?.median)
 }
 
-fn quantiles(table: &Table, distribution: &Distribution) -> Vec<SingleFigure> {
-    let &Distribution { p50, p90, p99, p99_9, max, .. } = distribution;
-    let named = [("p50", p50), ("p90", p90), ("p99", p99), ("p99.9", p99_9), ("max", max)];
-    let figure = |(label, value): (&str, f64)| {
-        let single = Estimate { value, low: value, high: value };
-        of_table(table, &distribution.subject, label.to_owned(), single)
-    };
-    named.map(figure).into()
+/// The metric's name; nothing where the unit says it.
+fn label(metric: &MetricInfo) -> String {
+    let is_unit = metric.unit.strip_suffix("/s").is_some_and(|counted| counted == metric.name);
+    if is_unit { String::new() } else { metric.name.clone() }
 }
 
-fn of_table(table: &Table, subject: &str, label: String, median: Estimate) -> SingleFigure {
-    SingleFigure {
-        subject: subject.to_owned(),
+fn figure(table: &Table, label: String, median: Estimate) -> Option<SingleFigure> {
+    Some(SingleFigure {
+        subject: table.rows.first()?.subject.clone(),
         label,
         metric: table.metric.name.clone(),
         unit: table.metric.unit.clone(),
         lower_is_better: table.metric.lower_is_better,
         median,
-    }
+    })
 }

@@ -28,7 +28,10 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
     let names: Vec<String> = runs.iter().map(|(run, _)| super::runs::name(runs, run)).collect();
     let brief: Vec<String> = runs.iter().map(|(run, _)| super::runs::brief(runs, run)).collect();
     let is_over_time = over_time::is_drawn(info, views);
-    let subjects = if is_over_time { over_time::labels(views) } else { subjects(views) };
+    // Those of whole loads are the last ones: the others keep their numbers.
+    let plotted = views.iter().filter(|view| !is_over_time || !view.is_of_whole());
+    let plotted: Vec<&View> = plotted.collect();
+    let subjects = if is_over_time { over_time::labels(&plotted) } else { subjects(views) };
     let looks: Vec<Value> = (0..subjects.len())
         .map(marks::look)
         .map(|look| json!({ "colour": look.colour, "shape": look.shape }))
@@ -49,10 +52,10 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
         "apart": apart(runs),
         "subjects": subjects,
         "looks": looks,
-        "views": views.iter().map(|view| {
+        "views": plotted.iter().map(|view| {
             let mut data = view_data(runs, view);
             if is_over_time {
-                data["series"] = over_time::series(runs, views, view).into();
+                data["series"] = over_time::series(runs, &plotted, view).into();
                 data["marks"] = json!([]);
             }
             data

@@ -13,7 +13,14 @@ pub(super) struct View<'a> {
     pub tables: Vec<(usize, &'a Table)>,
 }
 
-/// The views of one workload over all runs, headline first.
+impl View<'_> {
+    /// Whether its figures are of a whole load, and not of its intervals.
+    pub fn is_of_whole(&self) -> bool {
+        self.tables[0].1.metric.role().is_whole()
+    }
+}
+
+/// The views of one workload over all runs, headline first, and figures of whole loads last.
 pub(super) fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
     let mut views: Vec<View<'a>> = Vec::new();
     for (index, (_, conclusions)) in runs.iter().enumerate() {
@@ -29,7 +36,7 @@ pub(super) fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'
             }
         }
     }
-    views.sort_by_key(|view| !view.tables[0].1.headline);
+    views.sort_by_key(|view| (view.is_of_whole(), !view.tables[0].1.headline));
     views
 }
 

@@ -303,7 +303,8 @@ impl Pen {
         let width = widest(names).max(1) + INDENT;
         let scope = text::parameters::scope(run, &list.workload, &list.parameters);
         let has_scope = answer.figures.len() > 1 || list.sentence.is_some();
-        let scope = has_scope.then(|| vec![(DIM, format!("{:INDENT$}{scope}", ""))]);
+        let scope = wrapped_whole(&scope, self.width, INDENT, 2 * INDENT).into_iter();
+        let scope = has_scope.then(|| scope.map(|line| (DIM, line)).collect());
         let groups = list.groups.iter().map(|group| self.figure_group(group, width, above));
         scope.into_iter().chain(groups).collect()
     }

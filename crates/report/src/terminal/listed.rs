@@ -5,7 +5,7 @@ use super::{Line, line_text};
 use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, right, widest};
 use crate::text;
 use crate::text::NO_FIGURE;
-use analysis::{Estimate, Row, Table};
+use analysis::{Analysis, Estimate, Row, Table};
 use findings::answer::{self, is_single};
 use findings::format::{Unit, count, counted, percent};
 use record::{Run, WorkloadInfo};
@@ -17,9 +17,11 @@ pub(super) fn workload<'r>(run: &'r Run, table: &Table) -> Option<&'r WorkloadIn
 }
 
 /// Whether the answer has the figures of `table`.
-pub(super) fn is_in_answer(run: &Run, table: &Table) -> bool {
+pub(super) fn is_in_answer(run: &Run, analysis: &Analysis, table: &Table) -> bool {
     let mut workloads = run.plan.workloads.iter();
-    workloads.any(|info| info.name == table.workload && answer::is_in_answer(info, table))
+    workloads.any(|info| {
+        info.name == table.workload && answer::is_in_answer(info, &analysis.tables, table)
+    })
 }
 
 /// A row as text: its figure, the ends of its CI, and half of the CI as a share.

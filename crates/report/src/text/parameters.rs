@@ -68,7 +68,8 @@ pub(crate) fn pairs(parameters: &Parameters) -> impl Iterator<Item = String> {
 
 /// `active 1`; a unit at the end of the name stands behind the value: `interval 500 ms`.
 fn pair((name, value): (&String, &Value)) -> String {
-    match name.strip_suffix("_ms") {
+    let is_number = value.to_string().parse::<f64>().is_ok();
+    match name.strip_suffix("_ms").filter(|_| is_number) {
         Some(name) => format!("{name} {} ms", text(value)),
         None => format!("{name} {}", text(value)),
     }

@@ -230,7 +230,11 @@ fn a_load_is_drawn_over_its_intervals_and_the_legend_has_what_is_drawn() {
         page.evaluate("document.querySelector('.stage').focus()");
         page.key("ArrowRight", Held::Nothing);
         page.settle();
-        assert!(page.read_out().starts_with("latency after 0.5 s"), "{}", page.read_out());
+        let read_out = page.read_out();
+        assert!(
+            read_out.starts_with("latency after 0.5 s: 8") && read_out.ends_with(" µs"),
+            "{read_out}"
+        );
         page.press(&name("p99"), Held::Nothing);
         assert_eq!(page.drawn(), ["p99"]);
         page.choose("Metric", "replies");

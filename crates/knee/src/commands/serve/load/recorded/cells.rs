@@ -4,8 +4,8 @@ use super::super::point::Point;
 use super::Present;
 use ::load::{Arrivals, IntervalOutcome, Plan, Quantiles, Shape};
 use ::record::{
-    Cell, CellKey, FailureReason, Metric, MetricInfo, MetricRole, Outcome, Parameters, Rank,
-    SubjectInfo, Usage, Value, WorkloadInfo, WorkloadRole,
+    Cell, CellKey, FailureReason, LoadCounts, Metric, MetricInfo, MetricRole, Outcome, Parameters,
+    Rank, SubjectInfo, Usage, Value, WorkloadInfo, WorkloadRole,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -350,23 +350,17 @@ fn ms(time: Duration) -> String {
 /// What is known of a load as a whole, kept with its last interval.
 fn facts(point: &Point, ranks: &[Rank]) -> BTreeMap<String, String> {
     let outcome = &point.outcome;
-    let mut facts = BTreeMap::new();
-    let mut set = |name: &str, value: String| facts.insert(name.to_owned(), value);
-    for (name, number) in [
-        ("requests", outcome.requests),
-        ("replies", outcome.replies),
-        ("never sent", outcome.unsent),
-        ("unfinished", outcome.unfinished),
-        ("waited for a connection", outcome.waited),
-        ("connections opened", outcome.connections),
-    ] {
-        set(name, number.to_string());
-    }
-    for (kind, number) in outcome.errors.each() {
-        if number > 0 {
-            set(&format!("errors: {kind}"), number.to_string());
-        }
-    }
+    let errors = outcome.errors.each();
+    let counts = LoadCounts {
+        requests: outcome.requests,
+        replies: outcome.replies,
+        unsent: outcome.unsent,
+        unfinished: outcome.unfinished,
+        waited: outcome.waited,
+        connections: outcome.connections,
+        errors: errors.map(|(kind, number)| (kind.to_owned(), number)).into(),
+    };
+    let mut facts = counts.facts();
     facts.extend(Rank::facts(ranks));
     facts
 }

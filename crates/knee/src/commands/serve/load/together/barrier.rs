@@ -156,10 +156,14 @@ impl<'a> Process<'a> {
         let mut barriers = Vec::new();
         for _ in 0..CLOCK_READINGS {
             let entered = Instant::now();
-            self.space.enter().map_err(lost)?;
-            let has_left = self.space.leave_within(self.check_in).map_err(lost)?;
-            if !has_left {
-                return Err(self.missing(CLOCK)?);
+            let (deadline, stop) = (entered + self.check_in, self.stop);
+            self.enter()?;
+            if !self.leave(&mut || Instant::now() >= deadline || stop.is_requested())? {
+                return Err(if stop.is_requested() {
+                    Trouble::interrupted("interrupted before the start")
+                } else {
+                    Trouble::failed("a rank ended before the start")
+                });
             }
             barriers.push((entered, entered.elapsed()));
         }

@@ -116,12 +116,10 @@ fn of_state(error: &tokio_postgres::Error) -> Option<ServerFault> {
         || *code == SqlState::READ_ONLY_SQL_TRANSACTION
     {
         ServerFault::Denied { cause }
-    } else if [
-        SqlState::INVALID_PASSWORD,
-        SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-        SqlState::INVALID_CATALOG_NAME,
-    ]
-    .contains(code)
+    } else if *code == SqlState::INVALID_CATALOG_NAME {
+        ServerFault::NoDatabase { cause }
+    } else if [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION]
+        .contains(code)
     {
         ServerFault::LoginRefused { cause }
     } else if [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].contains(code) {

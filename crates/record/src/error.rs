@@ -60,8 +60,7 @@ pub enum Error {
     },
     /// It is a URL.
     #[error(
-        "a record is a file or a PostgreSQL database (postgres://…), and {scheme}:// is neither; name \
-         one with --record"
+        "a record is a file or a PostgreSQL database (postgres://…), and {scheme}:// is neither"
     )]
     UnknownScheme {
         /// Its scheme; the rest may have a password in it.

@@ -43,7 +43,7 @@ pub use host::{
     HostFact, HostRole, MachineMatch, NICE, SPINLOCKS,
 };
 pub use load_counts::LoadCounts;
-pub use load_rank::{Rank, RankMeasured};
+pub use load_rank::{LOAD_RANKS, LOAD_RANKS_MISSING, Rank, RankMeasured};
 pub use location::{check_name, default_path};
 pub use meeting::{Meeting, Posting};
 pub use merge::{Merged, merge};

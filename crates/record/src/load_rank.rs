@@ -9,6 +9,11 @@ const PREFIX: &str = "rank.";
 /// How many ranks the load has: those without facts did not come to their end.
 const RANKS: &str = "rank.count";
 
+/// The parameters of a load without some of its ranks: how many ranks it has, and how many are missing.
+pub const LOAD_RANKS: &str = "ranks";
+/// See [`LOAD_RANKS`].
+pub const LOAD_RANKS_MISSING: &str = "ranks_missing";
+
 /// A rank of a load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rank {

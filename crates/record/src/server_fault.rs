@@ -41,6 +41,12 @@ pub enum ServerFault {
         /// What it says.
         cause: String,
     },
+    /// The server has no such database.
+    #[error("the server has no such database ({cause}); `createdb NAME` makes one")]
+    NoDatabase {
+        /// What it says.
+        cause: String,
+    },
     /// The role may not do that.
     #[error("the role may not do that ({cause}); docs/archive.md has the grants that it needs")]
     Denied {

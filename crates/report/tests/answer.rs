@@ -61,6 +61,15 @@ fn the_figures_of_a_load_are_its_answer() {
     let bound = headline(&load::load(9));
     assert!(bound.contains("2.00 k replies/s, median latency at least 9"), "{bound}");
     assert!(bound.contains(" µs, p99 at least 3."), "{bound}");
+    let (mut share, _) = calm.clone();
+    let keys = share.cells.iter_mut().map(|cell| &mut cell.key).chain(&mut share.plan.cells);
+    keys.for_each(|key| {
+        key.parameters.insert("ranks".into(), "3".into());
+        key.parameters.insert("ranks_missing".into(), "1".into());
+    });
+    let conclusions = findings::conclude(&share);
+    let text = "shop at 10 connections, by 2 of 3 ranks: 2.00 k replies/s, half";
+    assert!(headline(&(share, conclusions)).starts_with(text));
     let (mut silent, _) = calm.clone();
     let facts = &mut silent.cells.last_mut().unwrap().facts;
     facts.insert("replies".into(), "0".into());

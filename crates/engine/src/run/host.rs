@@ -317,10 +317,11 @@ fn busy(facts: &mut BTreeMap<String, String>) {
     let after = process_ticks(proc);
     // A tick is 10 ms wherever Linux shows one to user space.
     let look_ticks = LOOK.as_millis() as f64 / 10.0;
-    let own = std::process::id();
+    // What started this process, as a launcher, can't be ended.
+    let own = with_ancestors(proc, std::process::id());
     let busiest = after
         .iter()
-        .filter(|(pid, _)| **pid != own)
+        .filter(|(pid, _)| !own.contains(pid))
         .filter_map(|(pid, (name, ticks))| {
             let used = ticks - before.get(pid).map_or(*ticks, |(_, ticks)| *ticks).min(*ticks);
             Some((used, name)).filter(|(used, _)| *used as f64 > look_ticks / 10.0)
@@ -331,6 +332,17 @@ fn busy(facts: &mut BTreeMap<String, String>) {
         facts.insert("busiest.process".into(), name.clone());
         facts.insert("busiest.percent".into(), format!("{percent:.0}"));
     }
+}
+
+/// A process with its parent, the parent of that, and so on.
+fn with_ancestors(proc: &Path, pid: u32) -> Vec<u32> {
+    let parent = |pid: &u32| -> Option<u32> {
+        let stat = read_to_string(proc.join(pid.to_string()).join("stat")).ok()?;
+        let (_, tail) = stat.rsplit_once(')')?;
+        tail.split_whitespace().nth(1)?.parse().ok().filter(|parent| *parent > 0)
+    };
+    // Fewer than any system has: ids that are used again could make a circle.
+    std::iter::successors(Some(pid), parent).take(1_000).collect()
 }
 
 /// Name and CPU ticks of every process in the directory `proc`, by its id.
@@ -352,6 +364,15 @@ pub fn process_ticks(proc: &Path) -> BTreeMap<u32, (String, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ancestors_are_those_that_the_system_lists() {
+        let own = std::process::id();
+        let parent = std::os::unix::process::parent_id();
+        let all = with_ancestors(Path::new("/proc"), own);
+        assert_eq!(all[..2], [own, parent]);
+        assert!(all.len() < 1_000);
+    }
 
     #[test]
     fn caches_of_data_are_facts_with_the_cpus_that_share_them() {

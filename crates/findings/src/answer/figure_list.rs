@@ -102,13 +102,14 @@ pub fn is_single(workload: &WorkloadInfo, table: &Table) -> bool {
 
 /// Whether the answer has the figures of `table`, which is one of `tables`: it need not be shown as well.
 pub fn is_in_answer(workload: &WorkloadInfo, tables: &[Table], table: &Table) -> bool {
-    let is_headline = |other: &Table| {
-        let is_alike = (&other.workload, &other.parameters) == (&table.workload, &table.parameters);
-        other.headline && is_alike
+    let is_headline = |second: &Table| {
+        let is_alike =
+            (&second.workload, &second.parameters) == (&table.workload, &table.parameters);
+        second.headline && is_alike
     };
     // A list has all metrics of a load.
     let is_listed = |headline: &Table| headline.points.len() == 1;
-    let headline = tables.iter().find(|other| is_headline(other));
+    let headline = tables.iter().find(|second| is_headline(second));
     workload.is_load() && headline.is_some_and(is_listed)
         || table.headline && is_single(workload, table)
 }

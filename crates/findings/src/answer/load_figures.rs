@@ -6,7 +6,9 @@ use super::thresholds::WITHOUT_REPLY_SHARE_MAX;
 use crate::format::{Unit, count, counted};
 use crate::sentence::{Part, Sentence, text};
 use analysis::{Distribution, Estimate, Table};
-use record::{Cell, LoadCounts, Metric, MetricInfo, MetricRole, Run};
+use record::{
+    Cell, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, Metric, MetricInfo, MetricRole, Run,
+};
 
 /// The headings of what is no distribution.
 const RATES: &str = "rates";
@@ -76,8 +78,16 @@ impl Load<'_> {
         clauses.extend(clause(without_reply, "requests").map(|text| text + " without a reply"));
         let errors = counts.map_or_else(|| self.errors_of_intervals(), |all| all.errors_total());
         clauses.extend(clause(errors, "errors"));
-        let rest = text(format!(" at {at}: {}.", clauses.join(", ")));
+        let of_ranks = self.ranks().unwrap_or_default();
+        let rest = text(format!(" at {at}{of_ranks}: {}.", clauses.join(", ")));
         Sentence::new(subject.into_iter().chain([rest]))
+    }
+
+    /// `, by 2 of 3 ranks` where not all ranks of a load are in it.
+    fn ranks(&self) -> Option<String> {
+        let number = |name: &str| self.headline.parameters.get(name)?.number();
+        let (ranks, missing) = (number(LOAD_RANKS)?, number(LOAD_RANKS_MISSING)?);
+        Some(format!(", by {} of {} ranks", count(ranks.saturating_sub(missing)), count(ranks)))
     }
 
     /// How long requests took, as far as there were enough of them; where some had no reply, at least.
@@ -86,8 +96,8 @@ impl Load<'_> {
             self.tables.iter().find_map(|table| Some((table, table.distributions.first()?)));
         let Some((table, all)) = latency else { return Vec::new() };
         let level = |figure| Unit::for_table(&table.metric.unit, &[figure]).with_symbol(figure);
-        let is_tail_known = all.count >= quantile_count_min("p99");
-        match (is_bound, is_tail_known) {
+        let has_tail = all.count >= quantile_count_min("p99");
+        match (is_bound, has_tail) {
             (true, true) => vec![
                 format!("median latency at least {}", level(all.p50)),
                 format!("p99 at least {}", level(all.p99)),
@@ -144,7 +154,8 @@ impl Load<'_> {
     fn quantiles(&self, table: &Table, all: &Distribution) -> Vec<SingleFigure> {
         let &Distribution { p50, p90, p99, p99_9, max, .. } = all;
         let quantiles = [("p50", p50), ("p90", p90), ("p99", p99), ("p99.9", p99_9), ("max", max)];
-        let known = quantiles.into_iter().filter(|(name, _)| all.count >= quantile_count_min(name));
+        let counted =
+            quantiles.into_iter().filter(|(name, _)| all.count >= quantile_count_min(name));
         let figure_of = |(name, value): (&str, f64)| {
             let single = Estimate { value, low: value, high: value };
             // The same figure, from the distributions of all intervals.
@@ -153,7 +164,7 @@ impl Load<'_> {
                 .filter(|tail| self.is_latency(table) && (tail.value / value - 1.0).abs() < 1e-3);
             figure(table, name.to_owned(), with_ci.unwrap_or(single))
         };
-        known.filter_map(figure_of).collect()
+        counted.filter_map(figure_of).collect()
     }
 
     /// The first metric with a distribution is what the metrics of the whole load are of.

@@ -27,12 +27,14 @@ pub struct Machines {
     pub fleet: Fleet,
     /// What they are called, and what is said of them.
     pub head: FleetHead,
+    /// How many more ranks there are, as far as a launcher or a flag has told.
+    pub ranks_missing: usize,
 }
 
 impl Machines {
     /// The machines side by side.
     pub fn side(&self) -> SideBySide<'_> {
-        let Self { runs, fleet, head } = self;
+        let Self { runs, fleet, head, .. } = self;
         SideBySide { runs, several: &fleet.several, words: &[], fleet: Some(head) }
     }
 }
@@ -72,6 +74,7 @@ pub fn machines(
         ))
     })?;
     let size = members.iter().filter_map(|run| run.fleet.as_ref()?.size).max();
+    let ranks_missing = size.map_or(0, |size| (size as usize).saturating_sub(runs.len()));
     let machines = match size {
         Some(size) if size as usize != runs.len() => {
             format!("{} machines of {}", runs.len(), count(u64::from(size)))
@@ -84,7 +87,7 @@ pub fn machines(
         let conclusions = findings::conclude(&run);
         (run, conclusions)
     });
-    Ok(Machines { runs: runs.collect(), fleet, head })
+    Ok(Machines { runs: runs.collect(), fleet, head, ranks_missing })
 }
 
 /// The id of the fleet that is meant: `last`, an id, or the beginning of one.

@@ -45,7 +45,7 @@ fn label(table: &Table, has_server: bool) -> Option<String> {
 /// The series of a view. The first view of a unit has all metrics in it: the quantiles of latencies stand together.
 pub(super) fn series(runs: &[Analysed], views: &[&View], view: &View) -> Vec<Value> {
     let shown = view.tables[0].1;
-    let is_of_unit = |other: &&&View| other.tables[0].1.metric.unit == shown.metric.unit;
+    let is_of_unit = |view: &&&View| view.tables[0].1.metric.unit == shown.metric.unit;
     let is_first = views.iter().find(is_of_unit).is_some_and(|first| {
         let first = first.tables[0].1;
         first.metric.name == shown.metric.name
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_of_several_servers_are_told_apart() {
+    fn loads_of_several_servers_have_their_names() {
         let runs = [analysed("shop", &[10]), analysed("bank", &[10])];
         let labels: Vec<String> = drawn(&runs)[2].iter().map(|(label, _)| label.clone()).collect();
         assert_eq!(labels, ["shop replies", "bank replies"]);

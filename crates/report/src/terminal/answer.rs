@@ -81,7 +81,7 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let first = if is_first {
         listed("The levels of memory", levels)
     } else {
-        section(title(&answer), &answer.stops_scaling)
+        section(title(run, &answer), &answer.stops_scaling)
     };
     let [first, figures] =
         if answer.is_list() { [figures, Section::default()] } else { [first, figures] };
@@ -150,8 +150,10 @@ fn shorten(sections: &mut [Section], lines: usize, weights: [usize; 6]) {
 }
 
 /// The heading of the first section.
-fn title(answer: &Answer) -> &'static str {
+fn title(run: &Run, answer: &Answer) -> &'static str {
     match answer {
+        // Of one that was killed at once.
+        _ if run.is_load() && run.cells.is_empty() => "No interval of the load was measured",
         answer if !answer.stops_scaling.is_empty() => "What stops scaling here",
         answer if !answer.undecided.grown.is_empty() => "Nothing is decided yet that stops scaling",
         answer if !answer.holds.is_empty() => "Nothing measured here stops scaling",

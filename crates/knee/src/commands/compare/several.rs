@@ -64,6 +64,9 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
     let machines = fleet::machines(name, &output.record_file, &terms, |_| Ok(()))?;
     let (side, several) = (machines.side(), &machines.fleet.several);
     let exit = exit(judgement, several);
+    // Nothing can be said of a machine without a run.
+    let is_open = exit == Exit::Done && machines.ranks_missing > 0 && judgement.gate().is_some();
+    let exit = if is_open { Exit::Inconclusive } else { exit };
     let is_for_programs = output.json || judgement.markdown;
     let printed = if output.json {
         print_exactly(&format!("{:#}\n", side_by_side::json(&side)))
@@ -76,6 +79,10 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
     let kept = keep(compare, &side, exit, &machines.head.names, &mut notes);
     let noted = print_notes(&notes, is_for_programs);
     say_why(judgement, exit, &machines.head.names, several);
+    if is_open {
+        let missing = printable::quantity(machines.ranks_missing as u64, "rank");
+        complain(&format!("knee: {missing} without figures: the gate can't pass them"));
+    }
     kept?;
     ended(exit, printed.and(noted))
 }

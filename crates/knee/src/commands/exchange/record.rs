@@ -264,12 +264,14 @@ fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {
     drop(there.map_err(|error| nothing_yet(error, named.named().is_some()))?);
     let mut archive = archives::open(&location)?;
     let numbers: Result<Vec<i64>, Error> = names.iter().map(|name| archive.resolve(name)).collect();
-    let runs = archive.runs()?;
+    let (runs, baselines) = (archive.runs()?, archive.baselines()?);
     for number in numbers? {
         let run = runs.iter().find(|run| run.number == number);
         let _claim = run.map(|run| Claim::new(&run.id, location.file())).transpose()?;
         archive.delete(number)?;
-        print_note(&format!("Deleted run {number}\n"))?;
+        let of_run = baselines.iter().filter(|(_, run)| *run == number);
+        let names: Vec<String> = of_run.map(|(name, _)| format!(", baseline {name}")).collect();
+        print_note(&format!("Deleted run {number}{}\n", names.concat()))?;
     }
     Ok(())
 }

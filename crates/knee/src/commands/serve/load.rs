@@ -193,16 +193,21 @@ fn load_together(
             let measured = Measured::from_together(together);
             let kept = whole.map(|whole| whole.keep(url, &plan, &measured)).transpose();
             let is_recorded = matches!(&kept, Ok(Some(kept)) if kept.is_recorded());
-            joined.announce(&measured.ranks, is_recorded);
             if is_recorded && let Some(share) = share {
                 share.discard();
             }
-            show(ask, url, &plan, &measured, kept)
+            let exit = show(ask, url, &plan, &measured, kept);
+            // At last: a launcher may end this rank when another one has ended.
+            joined.announce(&measured.ranks, is_recorded);
+            exit
         }
         Came::Elsewhere(rank) => {
-            complain(&format!("knee: rank {rank} has the result of all ranks"));
+            let is_recorded = joined.is_recorded_by(rank);
+            if is_recorded || share.is_none() {
+                complain(&format!("knee: rank {rank} has the result of all ranks"));
+            }
             let Some(share) = share else { return Ok(Exit::Done) };
-            if joined.is_recorded_by(rank) {
+            if is_recorded {
                 share.discard();
                 return Ok(Exit::Done);
             }
@@ -408,12 +413,13 @@ fn await_server(address: SocketAddr, wait: Duration, stop: &Stop) -> Result<(), 
     Err(Trouble::interrupted("interrupted while waiting for the server: there was no load yet"))
 }
 
-/// Interrupted, done, or failed where no reply came at all.
+/// Interrupted, done, or failed where no reply came at all, or the share of a rank is missing.
 fn exit(measured: &Measured) -> Exit {
     let points = &measured.points;
     if points.iter().any(|point| point.outcome.stopped) {
         Exit::Interrupted
     } else if points.len() < measured.points_planned
+        || measured.ranks.iter().any(|rank| rank.measured.is_none())
         || points.iter().all(|point| point.outcome.replies == 0)
     {
         Exit::Failed

@@ -436,7 +436,7 @@ fn lower_bounds(point: &Point) -> Option<Warning> {
 fn interrupted(plan: &Plan, measured: &Measured) -> Option<Warning> {
     let last = measured.points.last().filter(|point| point.outcome.stopped)?;
     let elapsed_s = last.outcome.elapsed_s;
-    let planned = plan.duration.map(|duration| format!(" of {} s", duration.as_secs_f64()));
+    let planned = plan.duration.map(|duration| format!(" of {}", duration.as_secs_f64()));
     let (points, numbers) = (measured.points.len(), measured.points_planned);
     let of_numbers = (points < numbers)
         .then(|| format!(", at number {points} of {numbers} of dead connections"));

@@ -30,8 +30,6 @@ const AHEAD: Duration = Duration::from_millis(300);
 const CLOCK_READINGS: usize = 30;
 /// The time that a part may take to be there after the last reply was due.
 const POSTED_WITHIN: Duration = Duration::from_secs(10);
-/// The time that the result may take to be recorded: the parts are read and added up.
-const RECORDED_WITHIN: Duration = Duration::from_secs(30);
 /// A rank that began later than this is named.
 const START_LATE_MS: f64 = 5.0;
 
@@ -402,6 +400,9 @@ fn difference(first: &Value, second: &Value) -> Option<String> {
     let mut keys = these.keys().chain(those.keys());
     keys.find_map(|key| {
         let (this, that) = (these.get(key).unwrap_or(&none), those.get(key).unwrap_or(&none));
+        if this.is_object() && that.is_object() {
+            return difference(this, that);
+        }
         (this != that).then(|| format!("{key} is {that}, not {this}"))
     })
 }

@@ -4,8 +4,8 @@ use super::super::point::Point;
 use super::Present;
 use ::load::{Arrivals, IntervalOutcome, Plan, Quantiles, Shape};
 use ::record::{
-    Cell, CellKey, FailureReason, LoadCounts, Metric, MetricInfo, MetricRole, Outcome, Parameters,
-    Rank, SubjectInfo, Usage, Value, WorkloadInfo, WorkloadRole,
+    Cell, CellKey, FailureReason, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, Metric, MetricInfo,
+    MetricRole, Outcome, Parameters, Rank, SubjectInfo, Usage, Value, WorkloadInfo, WorkloadRole,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -194,7 +194,7 @@ impl Cells {
 /// Without some of its ranks a load is another one.
 fn missing_ranks(Present { ranks, size }: Present) -> Parameters {
     let missing = size - ranks;
-    let both = [("ranks", size), ("ranks_missing", missing)];
+    let both = [(LOAD_RANKS, size), (LOAD_RANKS_MISSING, missing)];
     let both = both.into_iter().filter(|_| missing > 0);
     both.map(|(name, number)| (name.to_owned(), Value::Number(number as u64))).collect()
 }

@@ -3,8 +3,7 @@
 
 use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
-    PART, Patience, READY, RECORDED, RECORDED_WITHIN, Ready, Recorded, check_threads, part, read,
-    refusal,
+    PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, part, read, refusal,
 };
 use crate::exit::Trouble;
 use crate::launchers::{self, FleetFlags, Space};
@@ -18,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// The step at which all compare their clocks.
 const CLOCK: &str = "clock";
+/// The time that the result may take to be added up, recorded and shown.
+const RECORDED_WITHIN: Duration = Duration::from_secs(30);
 
 /// A rank's readings of a common clock, whose ticks are the moments at which all leave a barrier: those lie between its own
 /// entering and leaving.

@@ -2,8 +2,7 @@
 
 use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
-    PART, Patience, READY, RECORDED, RECORDED_WITHIN, Ready, Recorded, check_threads, part, read,
-    refusal,
+    PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, part, read, refusal,
 };
 use crate::commands::archives;
 use crate::exit::Trouble;
@@ -20,6 +19,8 @@ use std::time::{Duration, Instant};
 
 /// The time that ranks wait for one more of rank 0's than rank 0 waits for them.
 const GRACE: Duration = Duration::from_secs(5);
+/// The time that the result may take to be added up, recorded, shown and pushed: longer than a push tries.
+const RECORDED_WITHIN: Duration = Duration::from_secs(900);
 
 /// What rank 0 says besides.
 const AGREEMENT: &str = "agreement";
@@ -209,8 +210,10 @@ impl Process<'_> {
         let agreement = self.look(deadline, |process| {
             let mut all = process.meeting.postings(CHECK_IN, is_first)?;
             all.retain(|posting| posting.is_present);
-            present = all.iter().map(|posting| posting.rank).collect();
-            if let Some([twice, _]) = present.windows(2).find(|pair| pair[0] == pair[1]) {
+            let ranks: Vec<u32> = all.iter().map(|posting| posting.rank).collect();
+            // One that has waited in vain may go before this one has.
+            present.extend(&ranks);
+            if let Some([twice, _]) = ranks.windows(2).find(|pair| pair[0] == pair[1]) {
                 return Err(Trouble::usage(format!(
                     "rank {twice} of fleet {} was started twice: another start needs another --fleet NAME",
                     process.member.fleet

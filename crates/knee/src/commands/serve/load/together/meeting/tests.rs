@@ -3,7 +3,7 @@
 use super::super::tests::*;
 use super::super::{Came, Joined, Together, check_in};
 use super::*;
-use ::load::Share;
+use ::load::{Arrivals, Shape, Share};
 use ::record::Error as RecordError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -137,6 +137,10 @@ fn a_rank_with_another_plan_is_refused_by_all() {
     let (meeting, stop) = (FakeMeeting::new(), Stop::on_signals().unwrap());
     let plan = plan(([127, 0, 0, 1], 9).into());
     let more = Plan { threads: 4, ..plan.clone() };
+    let faster =
+        Plan { shape: Shape::Open(Arrivals::Poisson { per_s: 500.0, seed: 7 }), ..plan.clone() };
+    let plans = [&plan, &faster].map(|plan| check_in(&url(), plan, 2));
+    assert!(refusal(&plans).unwrap().contains("per_s is 500.0, not 400.0"), "where they differ");
     let troubles: Vec<String> = std::thread::scope(|scope| {
         let ranks = [&plan, &more].into_iter().zip(0..).map(|(plan, rank)| {
             let mut process = process(&meeting, rank, 2, PATIENCE, &stop);

@@ -83,7 +83,8 @@ fn a_list_of_dead_connections_is_a_line_for_each() {
     for (point, dead) in points.iter().zip([0, 20, 1_000]) {
         assert_eq!((&point["dead"]["asked"], &point["replies"]), (&dead.into(), &200.into()));
         assert_eq!(point["dead"]["alive_at_end"], dead, "{point}");
-        assert!(point["server"]["cpu_ns_per_reply"].as_f64().unwrap() > 0.0, "{point}");
+        // Two hundred replies may take less than a tick of the kernel's account.
+        assert!(point["server"]["cpu_ns_per_reply"].is_number(), "{point}");
         assert_eq!(point["server"]["bytes_per_dead"].is_number(), dead == 1_000, "{point}");
     }
     let growth = behaviour(&points[2], "thread-per-connection").unwrap();

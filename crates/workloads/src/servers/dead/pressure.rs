@@ -78,12 +78,15 @@ impl DeadConnections {
 
     /// Whether each of them is there, at both ends.
     pub fn verify(&mut self, server: &Running) -> Result<(), Failure> {
-        let Some(connections) = &mut self.connections else { return Ok(()) };
-        let alive =
-            connections.alive().map_err(|error| Failure::call("dead connections", error))? as u64;
+        let Some(mut alive) = self.alive()? else { return Ok(()) };
         let seen = self.seen(server)?;
-        if alive == self.count && seen.is_none_or(|seen| seen >= self.count) {
+        let is_held = seen.is_none_or(|seen| seen >= self.count);
+        if alive == self.count && is_held {
             return Ok(());
+        }
+        if !is_held {
+            // The server may have closed them between the two looks. Their holders know when.
+            alive = self.alive()?.unwrap_or(alive);
         }
         let count = self.count;
         let idle = self.connections.as_ref().and_then(Dead::closed_idle);
@@ -100,6 +103,13 @@ impl DeadConnections {
         Err(Failure::new(format!(
             "of {count} dead connections {alive} are open, and the server has {seen}"
         )))
+    }
+
+    /// How many are open, as their holders see it; none where there are none.
+    fn alive(&mut self) -> Result<Option<u64>, Failure> {
+        let alive = self.connections.as_mut().map(Dead::alive).transpose();
+        let alive = alive.map_err(|error| Failure::call("dead connections", error))?;
+        Ok(alive.map(|alive| alive as u64))
     }
 
     /// How many of its ends the server has; unknown where it is on another machine.

@@ -332,7 +332,11 @@ impl Together {
             Rank { rank, measured: measured.map(RankMeasured::from) }
         });
         let ranks: Vec<Rank> = ranks.collect();
-        let warnings = warnings(&ranks);
+        let mut warnings = warnings(&ranks);
+        let all = (0..).zip(parts).filter_map(|(rank, part)| {
+            Some((rank, part.as_ref().or((rank == own).then_some(measured))?))
+        });
+        warnings.extend(ended_early(ranks.len(), &all.collect::<Vec<_>>()));
         Together { outcome: sum.outcome(), ranks, warnings }
     }
 }
@@ -350,6 +354,25 @@ impl From<&Measured> for RankMeasured {
             busy_share: counts.busy_share,
         }
     }
+}
+
+/// The ranks that a signal ended while others went on.
+fn ended_early(size: usize, measured: &[(u32, &Measured)]) -> Option<Warning> {
+    let is_stopped = |(_, measured): &&(u32, &Measured)| measured.part.counts.stopped;
+    let stopped: Vec<String> =
+        measured.iter().filter(is_stopped).map(|(rank, _)| rank.to_string()).collect();
+    let (subject, their) = match &stopped[..] {
+        [] => return None,
+        _ if stopped.len() == measured.len() => return None,
+        [rank] => (format!("Rank {rank} of {size} was"), "its"),
+        _ => (format!("Ranks {} of {size} were", list(&stopped)), "their"),
+    };
+    Some(Warning {
+        what: format!(
+            "{subject} ended by a signal before the others: {their} share of the load is not whole"
+        ),
+        remedy: "load again".to_owned(),
+    })
 }
 
 fn warnings(ranks: &[Rank]) -> Vec<Warning> {

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(5);
 /// The time that the result may take to be added up, recorded, shown and pushed: longer than a push tries.
 const RECORDED_WITHIN: Duration = Duration::from_secs(900);
+const RECORDED_LOOK_MAX: Duration = Duration::from_secs(1);
 
 /// What rank 0 says besides.
 const AGREEMENT: &str = "agreement";
@@ -143,6 +144,7 @@ impl Assembly for Process<'_> {
 
     fn recorded(&mut self, rank: u32) -> Result<Recorded, Trouble> {
         let deadline = Instant::now() + RECORDED_WITHIN;
+        let mut pause = LOOK_EVERY;
         loop {
             // It may have said it, and gone, between two looks.
             let is_there = self.is_present(rank)?;
@@ -153,7 +155,9 @@ impl Assembly for Process<'_> {
             if !is_there || Instant::now() >= deadline {
                 return Ok(Recorded::default());
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(pause);
+            // A push may take minutes.
+            pause = (pause * 2).min(RECORDED_LOOK_MAX);
         }
     }
 }

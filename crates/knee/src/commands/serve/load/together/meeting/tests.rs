@@ -299,3 +299,25 @@ fn a_signal_to_all_ranks_keeps_what_they_measured_and_one_to_a_rank_leaves_it_to
     let left = left.to_string();
     assert!(left.contains("the other ranks go on, and have what this one measured"), "{left}");
 }
+
+#[test]
+fn a_rank_that_a_signal_ended_before_the_others_is_named() {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let address = server();
+    let warned = |stopped: [bool; 2]| {
+        let [first, second] = stopped.map(|is_stopped| {
+            let plan = Plan { share: Share { rank: 0, ranks: 1 }, ..plan(address) };
+            let part = ::load::run_share(&plan, &STOP, None, &mut |_| Some(Instant::now()));
+            let mut part = part.unwrap();
+            part.counts.stopped = is_stopped;
+            Measured { host: "h".into(), clock_bound_ns: 1.0, part }
+        });
+        let together = Together::new(0, &first, &[None, Some(second)]);
+        together.warnings.into_iter().map(|warning| warning.what).collect::<Vec<String>>()
+    };
+    let named =
+        "Rank 1 of 2 was ended by a signal before the others: its share of the load is not whole";
+    assert_eq!(warned([false, true]), [named]);
+    assert!(warned([true, true]).is_empty(), "a signal to all");
+    assert!(warned([false, false]).is_empty());
+}

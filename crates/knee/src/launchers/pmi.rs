@@ -83,11 +83,11 @@ impl Space {
     pub fn put(&mut self, key: &str, text: &[u8]) -> io::Result<()> {
         let chunks = text.chunks(self.value_bytes_max);
         let count = chunks.len().to_string();
-        self.put_value(key, count.as_bytes())?;
         for (at, chunk) in chunks.enumerate() {
             self.put_value(&format!("{key}.{at}"), chunk)?;
         }
-        Ok(())
+        // At last: on one machine others see it at once, and then read all of it.
+        self.put_value(key, count.as_bytes())
     }
 
     fn put_value(&mut self, key: &str, text: &[u8]) -> io::Result<()> {
@@ -303,6 +303,28 @@ pub mod tests {
             assert_eq!(space.get("empty").unwrap(), Some(Vec::new()));
             assert_eq!(space.get("none").unwrap(), None);
         }
+    }
+
+    /// On one machine another rank may look between two lines.
+    #[test]
+    fn a_text_is_there_only_when_it_is_whole() {
+        let (here, there) = UnixStream::pair().unwrap();
+        let manager = std::thread::spawn(move || {
+            let mut start = Start { size: 1, ..Start::default() };
+            let mut keys = Vec::new();
+            for line in BufReader::new(there.try_clone().unwrap()).split(b'\n') {
+                let line = line.unwrap();
+                if value(&line, b"cmd") == Some(b"put") {
+                    keys.push(String::from_utf8(value(&line, b"key").unwrap().to_vec()).unwrap());
+                }
+                (&there).write_all(&start.answer(&there, &line)).unwrap();
+            }
+            keys
+        });
+        let mut space = Space::on(here).unwrap();
+        space.put("long", &[b'x'; 100]).unwrap();
+        drop(space);
+        assert_eq!(manager.join().unwrap(), ["long.0", "long.1", "long"]);
     }
 
     /// The answer to a question and the end of the barrier come in any order.

@@ -163,8 +163,8 @@ fn maybe(limit: f64, exit: Exit, comparison: &Comparison) -> Option<String> {
     Some(format!("{state}; {seen}{}", left_out.unwrap_or_default()))
 }
 
-/// The largest slowdown that lies to `limit` like this, as text, and how many more there are. Whole series
-/// come before points.
+/// The largest slowdown that lies to `limit` like this, as text, and how many more of its kind there are: whole series,
+/// which come before points, or points.
 fn worst(limit: f64, comparison: &Comparison, bound: Bound) -> Option<(String, String)> {
     let all = slowdowns(comparison, limit);
     let such: Vec<&Slowdown> = all.iter().filter(|slowdown| slowdown.bound == bound).collect();
@@ -183,9 +183,12 @@ fn worst(limit: f64, comparison: &Comparison, bound: Bound) -> Option<(String, S
         significant(by.low),
         significant(by.high)
     );
-    let more = match such.len() - 1 {
-        0 => String::new(),
-        more => format!(", and {more} more"),
+    let is_alike = |slowdown: &&&Slowdown| slowdown.point.is_some() == point.is_some();
+    let more = match (such.iter().filter(is_alike).count() - 1, point) {
+        (0, _) => String::new(),
+        (more, None) => format!(", and {more} more series"),
+        (1, Some(_)) => ", and 1 more point".to_owned(),
+        (more, Some(_)) => format!(", and {more} more points"),
     };
     Some((text, more))
 }

@@ -114,7 +114,7 @@ impl Closings {
 /// How a server ended a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
-    /// Its last reply said so.
+    /// Its last reply announced it.
     Announced { is_http_10: bool },
     /// Between two requests.
     Unannounced,

@@ -27,7 +27,7 @@ pub struct Machines {
     pub fleet: Fleet,
     /// What they are called, and what is said of them.
     pub head: FleetHead,
-    /// How many more ranks there are, as far as a launcher or a flag has told.
+    /// How many more ranks there are, as far as a launcher or a flag counts them.
     pub ranks_missing: usize,
 }
 

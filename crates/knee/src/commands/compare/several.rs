@@ -64,7 +64,7 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
     let machines = fleet::machines(name, &output.record_file, &terms, |_| Ok(()))?;
     let (side, several) = (machines.side(), &machines.fleet.several);
     let exit = exit(judgement, several);
-    // Nothing can be said of a machine without a run.
+    // A machine without a run may be slower.
     let is_open = exit == Exit::Done && machines.ranks_missing > 0 && judgement.gate().is_some();
     let exit = if is_open { Exit::Inconclusive } else { exit };
     let is_for_programs = output.json || judgement.markdown;

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Between two looks at what the others have said.
+/// Between two looks at what the other ranks have posted.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How far ahead rank 0 names the start: many looks.
 const AHEAD: Duration = Duration::from_millis(300);
@@ -432,7 +432,7 @@ fn difference(first: &Value, second: &Value) -> Option<String> {
 
 fn read<T: DeserializeOwned>(rank: u32, text: &[u8]) -> Result<T, Trouble> {
     serde_json::from_slice(text)
-        .map_err(|error| Trouble::failed(format!("what rank {rank} said can't be read: {error}")))
+        .map_err(|error| Trouble::failed(format!("what rank {rank} posted can't be read: {error}")))
 }
 
 /// What another rank measured.

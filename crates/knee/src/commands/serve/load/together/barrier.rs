@@ -1,5 +1,5 @@
 //! Ranks that meet at the barrier of what started them, and read what the others say from the space of keys that they have
-//! there. No rank has a say of its own: each draws the same conclusions from what all have said.
+//! there. No rank decides for the others: each draws the same conclusions from what all have posted.
 
 use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// The step at which all compare their clocks.
 const CLOCK: &str = "clock";
+/// The time that the last ranks may take to enter a barrier.
+const LEFT_WITHIN: Duration = Duration::from_secs(2);
 /// The time that the result may take to be added up, recorded and shown.
 const RECORDED_WITHIN: Duration = Duration::from_secs(30);
 
@@ -136,7 +138,7 @@ impl<'a> Process<'a> {
         })
     }
 
-    /// The ranks that have said something at a step, as far as this one sees.
+    /// The ranks that have posted something at a step, as far as this one sees.
     fn present(&mut self, step: &str) -> Result<Vec<u32>, Trouble> {
         let mut present = Vec::new();
         for rank in 0..self.member.size {
@@ -149,7 +151,7 @@ impl<'a> Process<'a> {
 
     fn message(&mut self, step: &str, rank: u32) -> Result<Vec<u8>, Trouble> {
         let text = self.space.get(&key(step, rank)).map_err(lost)?;
-        text.ok_or_else(|| Trouble::failed(format!("rank {rank} said nothing at its {step}")))
+        text.ok_or_else(|| Trouble::failed(format!("rank {rank} posted nothing at its {step}")))
     }
 
     /// The start, a moment after the barrier that all were in for the shortest time.
@@ -253,11 +255,13 @@ impl Assembly for Process<'_> {
     fn recorded(&mut self, rank: u32) -> Result<Recorded, Trouble> {
         let deadline = Instant::now() + RECORDED_WITHIN;
         self.enter()?;
-        // Of ranks that are gone none leaves the barrier, but what one says may be seen.
-        let mut is_heard = false;
-        while !is_heard && Instant::now() < deadline {
-            is_heard = self.space.leave_within(LOOK_EVERY).map_err(lost)?
-                || self.space.has(&key(RECORDED, rank)).map_err(lost)?;
+        // Where a rank is gone none leaves the barrier, but what another one posts may be seen.
+        while !self.space.leave_within(LOOK_EVERY).map_err(lost)? && Instant::now() < deadline {
+            if self.space.has(&key(RECORDED, rank)).map_err(lost)? {
+                // A rank that goes while others enter may be taken for one that failed.
+                self.space.leave_within(LEFT_WITHIN).map_err(lost)?;
+                break;
+            }
         }
         match self.space.get(&key(RECORDED, rank)).map_err(lost)? {
             Some(text) => read(rank, &text),

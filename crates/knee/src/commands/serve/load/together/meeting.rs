@@ -146,7 +146,7 @@ impl Assembly for Process<'_> {
         let deadline = Instant::now() + RECORDED_WITHIN;
         let mut pause = LOOK_EVERY;
         loop {
-            // It may have said it, and gone, between two looks.
+            // It may announce it, and go, between two looks.
             let is_there = self.is_present(rank)?;
             let mut postings = self.posted(RECORDED, true)?.into_iter().flatten();
             if let Some(posting) = postings.find(|posting| posting.rank == rank) {

@@ -313,7 +313,9 @@ fn a_rank_that_a_signal_ended_before_the_others_is_named() {
             Measured { host: "h".into(), clock_bound_ns: 1.0, part }
         });
         let together = Together::new(0, &first, &[None, Some(second)]);
-        together.warnings.into_iter().map(|warning| warning.what).collect::<Vec<String>>()
+        // On a busy machine they may have begun late as well.
+        let all = together.warnings.into_iter().map(|warning| warning.what);
+        all.filter(|what| what.contains("signal")).collect::<Vec<String>>()
     };
     let named =
         "Rank 1 of 2 was ended by a signal before the others: its share of the load is not whole";

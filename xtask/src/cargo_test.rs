@@ -16,9 +16,9 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many tests of a program run at once. Most of them wait for processes that they started.
+/// How many tests of a program run at once. Most of them wait for processes that they started, and two programs run at a time.
 const THREADS: &str = "RUST_TEST_THREADS";
-const THREADS_PER_CPU: usize = 2;
+const THREADS_PER_TWO_CPUS: usize = 3;
 
 /// Test programs that mostly wait for browsers, guests and servers: they run next to the others, which use the CPU.
 const WAITING: [&str; 6] = ["browser", "httpd_slow", "running", "serving", "vm", "vm_bisect"];
@@ -44,7 +44,7 @@ const STRICT: [&str; 6] = [
 pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     let cpus = thread::available_parallelism().map_or(1, NonZero::get);
     let set = std::env::var(THREADS).ok();
-    let threads = set.unwrap_or_else(|| (THREADS_PER_CPU * cpus).to_string());
+    let threads = set.unwrap_or_else(|| (THREADS_PER_TWO_CPUS * cpus).div_ceil(2).to_string());
     // Cargo would not heed a package next to `--workspace`.
     let chosen = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
     let all = (!chosen).then(|| "--workspace".to_owned());

@@ -46,3 +46,9 @@ pub const CACHE_EXCESS_MAX: f64 = 1.25;
 /// A cache whose level ends below this share of its size holds less than the kernel says. On pages of 4 KiB, whose
 /// physical places compete for the same sets, the level of a second-level cache ends at half of its size.
 pub const CACHE_LEFT_SHARE_MIN: f64 = 0.5;
+/// The operations that a quantile needs: with fewer it is the maximum.
+pub const P90_COUNT_MIN: u64 = 10;
+/// See [`P90_COUNT_MIN`].
+pub const P99_COUNT_MIN: u64 = 100;
+/// See [`P90_COUNT_MIN`].
+pub const P999_COUNT_MIN: u64 = 1_000;

@@ -5,6 +5,7 @@ use super::material::Material;
 use super::thresholds::WITHOUT_REPLY_SHARE_MAX;
 use crate::format::{Unit, count, counted};
 use crate::sentence::{Part, Sentence, text};
+use crate::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
 use analysis::{Distribution, Estimate, Table};
 use record::{
     Cell, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, Metric, MetricInfo, MetricRole, Run,
@@ -186,9 +187,9 @@ impl Load<'_> {
 /// With fewer requests a quantile is the maximum.
 fn quantile_count_min(quantile: &str) -> u64 {
     match quantile {
-        "p90" => 10,
-        "p99" => 100,
-        "p99.9" => 1_000,
+        "p90" => P90_COUNT_MIN,
+        "p99" => P99_COUNT_MIN,
+        "p99.9" => P999_COUNT_MIN,
         _ => 1,
     }
 }

@@ -7,6 +7,7 @@ use ::record::{
     Cell, CellKey, FailureReason, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, Metric, MetricInfo,
     MetricRole, Outcome, Parameters, Rank, SubjectInfo, Usage, Value, WorkloadInfo, WorkloadRole,
 };
+use findings::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -32,21 +33,21 @@ const TAILS: [Tail; 4] = [
     Tail {
         which: "the 90th percentile",
         figure: |latency| latency.p90,
-        count_min: 10,
+        count_min: P90_COUNT_MIN,
         of_interval: Some("p90"),
         of_load: None,
     },
     Tail {
         which: "the 99th percentile",
         figure: |latency| latency.p99,
-        count_min: 100,
+        count_min: P99_COUNT_MIN,
         of_interval: Some("p99"),
         of_load: Some(("whole p99", MetricRole::WholeP99)),
     },
     Tail {
         which: "the 99.9th percentile",
         figure: |latency| latency.p99_9,
-        count_min: 1_000,
+        count_min: P999_COUNT_MIN,
         of_interval: Some("p99.9"),
         of_load: Some(("whole p99.9", MetricRole::WholeP999)),
     },

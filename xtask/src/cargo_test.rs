@@ -2,8 +2,9 @@
 //! fail are run again, and reported as unsteady if they pass then.
 //!
 //! A test that lacks what it needs prints `SKIPPED: why` and passes; one that lacks a part of it, `SKIPPED in part: why`.
-//! Both are counted as skipped, by name.
+//! Both are counted as skipped, by name; on a machine that can have all that the tests need, as failed.
 
+use crate::setup;
 use crate::shell;
 use crate::style;
 use crate::tally::Tally;
@@ -39,19 +40,24 @@ const STRICT: [&str; 6] = [
     "--test httpd_paths ",
 ];
 
+/// What the reasons of tests contain that are skipped on a whole machine too: its kernel, its processor or the person that
+/// started them has it so.
+const OF_THE_MACHINE: [&str; 3] = ["Solaris and illumos only", "libkqueue", "KNEE_NO_BROWSER=1"];
+
 /// Runs every test, doc tests too; `args` are cargo's. Where nobody chose, a few that fail are run again,
 /// one by one: what passes then is unsteady, which is a fault of its own, and no reason to refuse a change.
 pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     let cpus = thread::available_parallelism().map_or(1, NonZero::get);
     let set = std::env::var(THREADS).ok();
     let threads = set.unwrap_or_else(|| (THREADS_PER_TWO_CPUS * cpus).div_ceil(2).to_string());
+    let is_whole_machine = setup::is_whole_machine();
     // Cargo would not heed a package next to `--workspace`.
     let chosen = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
     let all = (!chosen).then(|| "--workspace".to_owned());
     let words: Vec<String> = all.into_iter().chain(args.iter().cloned()).collect();
     let words = with_features(&words);
     if !args.is_empty() {
-        once(&words, &threads)?.into_tally(tally);
+        once(&words, &threads)?.into_tally(is_whole_machine, tally);
         return Ok(());
     }
     let mut counts = in_two_rows(&words, &threads)?;
@@ -63,8 +69,13 @@ pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
             }
         }
     }
-    counts.into_tally(tally);
+    counts.into_tally(is_whole_machine, tally);
     Ok(())
+}
+
+/// Whether a test was skipped for what the kernel, the processor or the person lacks, and not for what a package brings.
+fn is_of_the_machine(why: &str) -> bool {
+    OF_THE_MACHINE.iter().any(|reason| why.contains(reason))
 }
 
 /// Builds all test programs, and runs two at a time: one that mostly waits, and one of the others.
@@ -340,8 +351,9 @@ impl Counts {
         }
     }
 
-    /// Adds the counts to the tally. Where names were not printed, numbers stand for them.
-    fn into_tally(self, tally: &mut Tally) {
+    /// Adds the counts to the tally. Where names were not printed, numbers stand for them. On a whole machine a test is
+    /// skipped only for what no package brings.
+    fn into_tally(self, is_whole_machine: bool, tally: &mut Tally) {
         tally.pass(self.passed.saturating_sub(self.skipped_before));
         let unnamed = self.failed.saturating_sub(self.names_failed.len() as u64);
         for name in &self.names_unsteady {
@@ -363,11 +375,17 @@ impl Counts {
         for _ in 0..unnamed {
             tally.skip("test", "ignored, printed no name");
         }
-        for (name, why) in &self.skipped {
-            tally.skip(&format!("test {name}"), why);
-        }
-        for (name, why) in &self.skipped_in_part {
-            tally.skip(&format!("a part of test {name}"), why);
+        let skipped = self.skipped.iter().map(|(name, why)| (format!("test {name}"), why));
+        let in_part = self.skipped_in_part.iter();
+        let in_part = in_part.map(|(name, why)| (format!("a part of test {name}"), why));
+        for (what, why) in skipped.chain(in_part) {
+            if is_whole_machine && !is_of_the_machine(why) {
+                tally.fail(format!(
+                    "{what} was skipped, though this machine can have all it takes: {why}"
+                ));
+            } else {
+                tally.skip(&what, why);
+            }
         }
     }
 }
@@ -413,7 +431,7 @@ mod tests {
         );
         assert!(!read.now.is_more, "what a test printed that passed");
         let mut tally = Tally::default();
-        read.into_tally(&mut tally);
+        read.into_tally(false, &mut tally);
         let summary = tally.summary();
         for skipped in [
             "skipped: test a::slurm: no slurmctld here\n",
@@ -423,6 +441,23 @@ mod tests {
             assert!(summary.contains(skipped), "{summary}");
         }
         assert!(summary.ends_with("2 passed, 1 failed, 3 skipped\n"), "{summary}");
+    }
+
+    #[test]
+    fn on_a_whole_machine_a_test_is_skipped_for_what_no_package_brings() {
+        let text = "running 2 tests\ntest a::slurm ... ok\ntest a::rows ... ok\n\nsuccesses:\n\n\
+                    ---- a::slurm stdout ----\nSKIPPED: slurmctld is not installed\n\n\
+                    ---- a::rows stdout ----\nSKIPPED in part: devpoll: Solaris and illumos only\n\n\
+                    successes:\n    a::rows\n    a::slurm\n\n\
+                    test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
+        for (is_whole_machine, sums) in
+            [(true, "1 passed, 1 failed, 1 skipped\n"), (false, "1 passed, 0 failed, 2 skipped\n")]
+        {
+            let mut tally = Tally::default();
+            let read = Counts { succeeded: true, ..counts(text) };
+            read.into_tally(is_whole_machine, &mut tally);
+            assert!(tally.summary().ends_with(sums), "{}", tally.summary());
+        }
     }
 
     /// What a program prints in which `failed` failed, and what cargo says of it.
@@ -453,7 +488,7 @@ mod tests {
             test src/lib.rs - example (line 3) ... ok\n\
             test result: ok. 41 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
         let mut tally = Tally::default();
-        counts(text).into_tally(&mut tally);
+        counts(text).into_tally(false, &mut tally);
         assert_eq!(
             tally.summary(),
             "\nskipped: test a::needs_root: needs root\nFAILED:  test a::breaks\n\
@@ -490,14 +525,14 @@ mod tests {
         }
         assert_eq!((&first.names_unsteady[..], first.failed), (&["x".into(), "y".into()][..], 1));
         let mut tally = Tally::default();
-        first.into_tally(&mut tally);
+        first.into_tally(false, &mut tally);
         let expected = "FAILED:  test x\n4 passed, 1 failed, 0 skipped, 2 unsteady\n";
         assert!(tally.summary().ends_with(expected), "{}", tally.summary());
 
         let mut all = counts(&in_all(&[program("-p a --lib", &["x"])]));
         all.settle("x", &again(true, 1, 0));
         let mut tally = Tally::default();
-        all.into_tally(&mut tally);
+        all.into_tally(false, &mut tally);
         assert_eq!(tally.failed(), 0);
     }
 
@@ -528,7 +563,7 @@ mod tests {
     #[test]
     fn a_build_that_fails_is_a_failure() {
         let mut tally = Tally::default();
-        counts("").into_tally(&mut tally);
+        counts("").into_tally(false, &mut tally);
         assert_eq!(tally.failed(), 1);
     }
 
@@ -536,7 +571,7 @@ mod tests {
     fn failures_without_names_still_count() {
         let mut tally = Tally::default();
         counts("test result: FAILED. 0 passed; 2 failed; 1 ignored; 0 measured")
-            .into_tally(&mut tally);
+            .into_tally(false, &mut tally);
         assert!(tally.summary().ends_with("0 passed, 2 failed, 1 skipped\n"));
     }
 }

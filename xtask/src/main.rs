@@ -15,6 +15,7 @@ mod tidy;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use std::time::Instant;
 use tally::Tally;
 
 /// The project's own chores
@@ -96,20 +97,28 @@ fn run(task: Task) -> Result<Tally> {
 
 /// All that must hold before a change is shown to others, styles aside.
 fn test(args: &[String], tally: &mut Tally) -> Result<()> {
-    setup::run(tally)?;
-    tidy::run(tally)?;
-    cargo_test::run(args, tally)?;
-    cross::targets(tally)?;
-    miri::run(tally)?;
-    one_row::run(tally)
+    timed("setup", || setup::run(tally))?;
+    timed("tidy", || tidy::run(tally))?;
+    timed("cargo test", || cargo_test::run(args, tally))?;
+    timed("cross", || cross::targets(tally))?;
+    timed("miri", || miri::run(tally))?;
+    timed("one-row", || one_row::run(tally))
 }
 
 /// All that must hold before a change is taken. A finding in one step doesn't stop the next.
 fn ci(tally: &mut Tally) -> Result<()> {
-    style::fmt(true, tally)?;
-    style::lint(tally)?;
-    cross::oldest_rust(tally)?;
+    timed("fmt", || style::fmt(true, tally))?;
+    timed("lint", || style::lint(tally))?;
+    timed("msrv", || cross::oldest_rust(tally))?;
     test(&[], tally)
+}
+
+/// Prints how long a step took: what is slow is seen where it is waited for.
+fn timed(step: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {
+    let begun = Instant::now();
+    let result = run();
+    println!("{step} took {} s.", begun.elapsed().as_secs());
+    result
 }
 
 #[cfg(test)]

@@ -53,8 +53,28 @@ const NEEDS: &[Need] = &[
     need("load `knee httpd`, and to compare `knee load` with it", &["wrk"], "wrk"),
     need("load `knee httpd`, and to compare `knee load` with it", &["httperf"], "httperf"),
     need("load `knee httpd`", &["ab"], "apache2-utils"),
-    need("start ranks of `knee run` by hydra", &["mpiexec.hydra", "mpiexec"], "mpich"),
-    // Debian's programs of the server are not on anybody's path.
+    need("start ranks of `knee run` by hydra", &["mpiexec.hydra"], "mpich"),
+    Need {
+        service: true,
+        ..need("start ranks by Slurm", &["munged", "/usr/sbin/munged"], "munge")
+    },
+    Need {
+        service: true,
+        ..need("start ranks by Slurm", &["slurmctld", "/usr/sbin/slurmctld"], "slurmctld")
+    },
+    Need {
+        service: true,
+        ..need("start ranks by Slurm", &["slurmd", "/usr/sbin/slurmd"], "slurmd")
+    },
+    need("start ranks by Slurm", &["srun"], "slurm-client"),
+    need("run the servers and programs of tests", &["python3"], "python3"),
+    need("read records with another program", &["sqlite3"], "sqlite3"),
+    need("make certificates", &["openssl"], "openssl"),
+    need("set up networks of their own", &["ip", "/usr/sbin/ip"], "iproute2"),
+    need("build a tree of files", &["make"], "make"),
+    need("read what `knee export --format pprof` writes", &["go"], "golang-go"),
+    need("install speedscope", &["npm"], "npm"),
+    // Debian's programs of the server are not on everybody's path.
     Need {
         service: true,
         ..need(
@@ -80,17 +100,22 @@ const fn need(
     Need { purpose, programs, package, variable: None, service: false }
 }
 
-/// Looks for each need, and installs what is missing. What can't be had is reported, and counts as
-/// skipped here; the tests that need it fail on their own.
+/// Looks for each need, and installs what is missing. What can't be had counts as failed where packages can be
+/// installed, and as skipped elsewhere.
 pub fn run(tally: &mut Tally) -> Result<()> {
-    for need in NEEDS {
-        if let Some(program) = need.met_by() {
-            println!("{program} is here, to {}.", need.purpose);
-            continue;
-        }
+    let (met, missing): (Vec<&Need>, Vec<&Need>) =
+        NEEDS.iter().partition(|need| need.met_by().is_some());
+    println!("{} of {} programs that the tests need are here.", met.len(), NEEDS.len());
+    for need in &missing {
         println!("{} is missing; it is needed to {}.", need.package, need.purpose);
-        if let Err(why) = install(need)? {
-            tally.skip(&format!("installing {}", need.package), &why);
+    }
+    let refusal = if missing.is_empty() { None } else { install(&missing)? };
+    for need in missing.iter().filter(|need| need.met_by().is_none()) {
+        let step = format!("installing {}", need.package);
+        let by_hand = format!("by hand (Debian and Ubuntu): apt-get install {}", need.package);
+        match &refusal {
+            Some(why) => tally.skip(&step, &format!("{why}; {by_hand}")),
+            None => tally.fail(format!("{step}: apt-get did not bring it (see above); {by_hand}")),
         }
     }
     if let Err(why) = speedscope()? {
@@ -139,32 +164,53 @@ impl Need {
     }
 }
 
-/// Installs a package by apt-get. The inner error says why that can't be done here.
-fn install(need: &Need) -> Result<Result<(), String>> {
-    let by_hand =
-        format!("install it by hand (Debian and Ubuntu: apt-get install {})", need.package);
-    if !shell::has("apt-get") {
-        return Ok(Err(format!("no apt-get here; {by_hand}")));
-    }
-    let Some(prefix) = privilege() else {
-        return Ok(Err(format!("neither root nor sudo without a password; {by_hand}")));
+/// Installs the packages of `needs` by apt-get, all at once: one package takes as long as ten. Returns why nothing can be
+/// installed here, where that is so.
+fn install(needs: &[&Need]) -> Result<Option<String>> {
+    let prefix = match installer() {
+        Ok(prefix) => prefix,
+        Err(why) => return Ok(Some(why)),
     };
     if lists_are_old() && !shell::succeeds(apt_get(prefix).arg("update"))? {
         println!("apt-get update failed; trying with the lists that are here.");
     }
-    println!("Installing {} by apt-get.", need.package);
-    let quiet = need.service.then(Quiet::new).transpose()?;
+    let quiet = Quiet::new()?;
+    let mut packages: Vec<&str> = needs.iter().map(|need| need.package).collect();
+    packages.dedup();
+    if !install_quietly(prefix, &quiet, &packages)? {
+        // One that no list has refuses all.
+        for package in packages {
+            install_quietly(prefix, &quiet, &[package])?;
+        }
+    }
+    for need in needs.iter().filter(|need| need.service && need.met_by().is_some()) {
+        if !not_at_boot(prefix, need.package)? {
+            println!("{} may start at the next boot: `update-rc.d` didn't work.", need.package);
+        }
+    }
+    Ok(None)
+}
+
+fn install_quietly(prefix: &[&str], quiet: &Quiet, packages: &[&str]) -> Result<bool> {
     let mut command = apt_get(prefix);
-    command.args(quiet.iter().flat_map(Quiet::options));
-    command.args(["install", "--yes", "--no-install-recommends", need.package]);
-    let installed = shell::succeeds(&mut command)? && need.met_by().is_some();
-    if installed && need.service && !not_at_boot(prefix, need.package)? {
-        println!("{} may start at the next boot: `update-rc.d` didn't work.", need.package);
+    command.args(quiet.options()).args(["install", "--yes", "--no-install-recommends"]);
+    shell::succeeds(command.args(packages))
+}
+
+/// What to put before apt-get so that it may install, or why it can't.
+fn installer() -> Result<&'static [&'static str], String> {
+    if !shell::has("apt-get") {
+        return Err("no apt-get here".to_owned());
     }
-    if installed {
-        return Ok(Ok(()));
-    }
-    Ok(Err(format!("apt-get install {} failed (see above); {by_hand}", need.package)))
+    privilege().ok_or_else(|| "neither root nor sudo without a password".to_owned())
+}
+
+/// Whether a test that lacks something is a fault here: as root, with apt-get and namespaces, nothing is missing but what
+/// the kernel and the processor lack.
+pub fn is_whole_machine() -> bool {
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--net", "--mount", "--uts", "--pid", "--fork", "true"]);
+    installer().is_ok_and(<[&str]>::is_empty) && shell::output(&mut unshare).is_ok()
 }
 
 /// A directory with the programs by which Debian's packages start their services, which do nothing here:

@@ -70,6 +70,7 @@ const RULES: &[Rule] = &[
     Rule { name: "a skipped test says so where it is counted", check: source::uncounted_skips },
     Rule { name: "unsafe only where it is allowed, and argued", check: source::unsafe_code },
     Rule { name: "every crate says how it holds unsafe code", check: source::crate_attributes },
+    Rule { name: "reference loops are optimised", check: source::reference_loops },
     Rule { name: "no identifier holds a retired word", check: words::check },
     Rule { name: "every file is a module or a root", check: modules::reachable },
     Rule { name: "links between documents resolve", check: links::resolve },

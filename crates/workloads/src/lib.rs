@@ -14,6 +14,7 @@ mod shared {
     pub(crate) mod turns;
 }
 
+pub use controls::null::bare_ns;
 pub use controls::synthetic::SLOWER;
 pub use servers::drivers;
 

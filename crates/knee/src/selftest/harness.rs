@@ -5,8 +5,6 @@ use super::{Bench, Control, Proof, State, twice};
 use crate::exit::Trouble;
 use analysis::Estimate;
 use serde_json::json;
-use std::hint::black_box;
-use std::time::Instant;
 
 pub const CONTROL: Control = Control {
     name: "harness",
@@ -16,9 +14,6 @@ pub const CONTROL: Control = Control {
 
 /// What the harness may add to an operation, in nanoseconds: a hundredth of the shortest system call.
 const ADDED_NS_MAX: f64 = 1.0;
-/// Turns of the bare loop, so few that most trials are not interrupted.
-const TURNS: u64 = 200_000;
-const TRIALS: usize = 40;
 
 fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
     if cfg!(debug_assertions) {
@@ -34,22 +29,8 @@ fn prove(bench: &mut Bench) -> Result<Proof, Trouble> {
         let Some(cell) = cell else {
             return Ok(Proof::new(State::Failed, "nothing was measured of nothing", json!({})));
         };
-        Ok(judged(cell.median, bare_ns()))
+        Ok(judged(cell.median, workloads::bare_ns()))
     })
-}
-
-/// The shortest time of a turn of a bare loop, in nanoseconds.
-fn bare_ns() -> f64 {
-    let trial = |_| {
-        let mut done = 0_u64;
-        let start = Instant::now();
-        for _ in 0..TURNS {
-            done = black_box(done + 1);
-        }
-        black_box(done);
-        start.elapsed().as_nanos() as f64 / TURNS as f64
-    };
-    (0..TRIALS).map(trial).fold(f64::INFINITY, f64::min)
 }
 
 /// The verdict on an empty operation in a worker against the fastest bare loop.

@@ -108,10 +108,7 @@ pub struct Nginx {
 impl Nginx {
     /// None, with a message, where there is no nginx.
     pub fn start(directory: &Path) -> Option<Nginx> {
-        let Some(program) = program(&["nginx", "/usr/sbin/nginx"]) else {
-            eprintln!("SKIPPED: nginx is not installed; `cargo xtask setup` does that");
-            return None;
-        };
+        let program = fixtures::needed_program("nginx")?;
         let own = tempfile::tempdir().unwrap();
         let configuration = own.path().join("nginx.conf");
         std::fs::write(&configuration, plain(own.path(), directory)).unwrap();
@@ -163,18 +160,9 @@ fn plain(own: &Path, root: &Path) -> String {
     )
 }
 
-/// The first of these programs that is here.
-pub fn program(names: &[&str]) -> Option<PathBuf> {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let directories: Vec<PathBuf> = std::env::split_paths(&paths).collect();
-    let candidates =
-        names.iter().flat_map(|name| directories.iter().map(move |directory| directory.join(name)));
-    candidates.into_iter().find(|candidate| candidate.is_file())
-}
-
 /// A program that ends with the thread that starts it, where the system has a way to say so.
 pub fn dying_with_us(program: &Path) -> Command {
-    let Some(setpriv) = self::program(&["setpriv"]) else { return Command::new(program) };
+    let Some(setpriv) = fixtures::program("setpriv") else { return Command::new(program) };
     let mut command = Command::new(setpriv);
     command.args(["--pdeathsig", "KILL"]).arg(program);
     command

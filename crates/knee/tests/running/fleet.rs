@@ -1,7 +1,8 @@
 //! Runs that a launcher starts together: their fleet, and the machine that is unlike the others.
 
-use crate::common::slurm::{can, on_controller};
+use crate::common::slurm::{may_unshare, on_controller};
 use crate::common::{Came, Knee, came};
+use fixtures::needed_program;
 use record::{Archive, FleetMember, Run, SqliteArchive};
 
 /// What each rank measures, quickly.
@@ -11,9 +12,8 @@ const MEASURE: &str =
 /// Starts three ranks by hydra, each a machine of its own as far as its name and its network say. The last one is slower
 /// in one series.
 fn three_machines(knee: &Knee, words: &str) -> Option<Came> {
-    let may =
-        can("mpiexec.hydra", &["-n", "1", "true"]) && can("unshare", &["--uts", "--net", "true"]);
-    if !may {
+    needed_program("mpiexec.hydra")?;
+    if !may_unshare(&["--uts", "--net", "true"]) {
         return None;
     }
     let machine = "hostname node$PMI_RANK; \
@@ -95,7 +95,7 @@ fn three_machines_push_to_one_postgresql_which_shows_the_slow_one() {
 #[test]
 fn a_script_of_hydra_may_start_knee_twice() {
     let knee = Knee::new();
-    if !can("mpiexec.hydra", &["-n", "1", "true"]) {
+    if needed_program("mpiexec.hydra").is_none() {
         return;
     }
     let twice = format!("\"$KNEE\" {MEASURE} && \"$KNEE\" {MEASURE}");

@@ -100,19 +100,35 @@ fn pipes_and_generations_can_be_the_axis_too() {
 #[test]
 fn more_pipes_than_fit_are_clamped_or_left_out_and_reported() {
     let knee = Knee::new();
-    let script = "ulimit -n 200; exec \"$KNEE\" run pipetest --rounds 1 --time 1ms \
+    let script = "ulimit -n 200; exec \"$KNEE\" run pipetest --rounds 1 --time 1ms --json \
                   --subjects poll,epoll-level --spread tail,random --axis pipes --points 10,500";
     let came = crate::common::came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");
-    for expected in ["became 88: a process may have 200 descriptors", "ulimit -n"] {
-        assert!(came.out.contains(expected), "{expected}: {}", came.out);
+    let run: Value = serde_json::from_str(&came.out).unwrap();
+    let changes = list(&run["plan"], "changes");
+    assert_eq!(changes.len(), 2, "{changes:#?}");
+    for change in changes {
+        let clamped = &change["change"];
+        assert_eq!((&clamped["kind"], &clamped["requested"]), (&"clamped".into(), &"500".into()));
+        assert_eq!(clamped["cause"], serde_json::json!({ "kind": "descriptors", "max": 200 }));
+        assert!(change["remedy"].as_str().unwrap().contains("ulimit -n"), "{change}");
+        // How many fit depends on what knee itself has open. A pipe takes two descriptors where both ends are read, and all
+        // that can be measured is.
+        let spread = &change["cells"][0]["parameters"]["spread"];
+        let max = clamped["max"].as_u64().unwrap();
+        assert!((50..200).contains(&max), "{change}");
+        let measured = list(&run, "cells").iter().filter(|cell| {
+            let key = &cell["key"];
+            key["parameters"]["spread"] == *spread && key["point"] == max
+        });
+        assert_eq!(measured.count(), 2, "each subject at {max} pipes");
     }
     let script = "ulimit -n 200; exec \"$KNEE\" run pipetest --rounds 1 --time 1ms \
                   --subjects poll --spread random --pipes 10,500 --points 1";
     let came = crate::common::came(&mut knee.shell(script));
     assert_eq!(came.code, Some(0), "{came:?}");
     assert!(came.out.contains("500 pipes at tokens 1 are left out"), "{}", came.out);
-    // What is clamped has to fit as well: 100 tokens don't go into 88 pipes.
+    // What is clamped has to fit as well: 100 tokens don't go into fewer pipes.
     let script = "ulimit -n 200; exec \"$KNEE\" run pipetest --rounds 1 --time 1ms --json \
                   --subjects poll --spread tail,random --axis pipes --points 150 --tokens 50,100";
     let came = crate::common::came(&mut knee.shell(script));

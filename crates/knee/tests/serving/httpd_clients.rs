@@ -1,6 +1,6 @@
 //! The programs that people use get right answers from `knee httpd`, over several mechanisms.
 
-use crate::common::http::{Httpd, program};
+use crate::common::http::Httpd;
 use crate::common::{Came, came};
 use std::path::Path;
 use std::process::Command;
@@ -29,13 +29,9 @@ fn site() -> TempDir {
     directory
 }
 
-/// The program, or a word that it is not here.
+/// The program; without it the test is skipped by name.
 fn installed(name: &str) -> Option<Command> {
-    let installed = program(&[name]);
-    if installed.is_none() {
-        eprintln!("SKIPPED: {name} is not installed; `cargo xtask setup` does that");
-    }
-    installed.map(Command::new)
+    fixtures::needed_program(name).map(Command::new)
 }
 
 /// Runs `ask` against a server of each mechanism, all at the same time: clients take their time.
@@ -252,8 +248,7 @@ fn browser() -> Option<std::path::PathBuf> {
         return None;
     }
     let named = std::env::var("CHROMIUM").ok();
-    let names: Vec<&str> = named.as_deref().into_iter().chain(BROWSERS).collect();
-    let installed = program(&names);
+    let installed = named.as_deref().into_iter().chain(BROWSERS).find_map(fixtures::program);
     if installed.is_none() {
         eprintln!("SKIPPED: no Chromium is installed; `cargo xtask setup` does that");
     }

@@ -9,12 +9,7 @@ use record::{Archive, Rank, Run, SqliteArchive};
 use std::process::{Command, Stdio};
 
 fn has_hydra() -> bool {
-    let output = Command::new("mpiexec.hydra").args(["-n", "1", "true"]).output();
-    let has = output.is_ok_and(|output| output.status.success());
-    if !has {
-        eprintln!("SKIPPED: mpiexec.hydra does not work here");
-    }
-    has
+    fixtures::needed_program("mpiexec.hydra").is_some()
 }
 
 /// Four ranks of hydra, on four nodes that are one, put a load on `server`.

@@ -27,7 +27,7 @@ while True:
 ";
 
 fn selector(name: &str, calls: &[Call]) {
-    if !Command::new("python3").arg("--version").output().is_ok_and(|done| done.status.success()) {
+    if Command::new("python3").arg("--version").output().is_err() {
         eprintln!("SKIPPED: there is no python3 here");
         return;
     }

@@ -2,13 +2,15 @@
 //!
 //! One operation is nothing: an addition that the compiler may not remove. What is measured is the
 //! loop around it, the clock that is taken off, and the path of the figures through the instrument.
-//! A figure of another workload that is not well above these says nothing.
+//! A figure of another workload that is not well above these says nothing. [`bare_ns`] is the reference:
+//! the same operation without the harness.
 
 use engine::{
     About, Cell, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Subject, Sweep, Values,
     Workload,
 };
 use std::hint::black_box;
+use std::time::Instant;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Null = Null;
@@ -44,6 +46,33 @@ pub(crate) const TIMES: Parameter = Parameter {
     }),
 };
 
+/// Turns of the bare loop, so few that most trials are not interrupted.
+const TURNS: u64 = 200_000;
+const TRIALS: usize = 40;
+
+/// The operation: the compiler may neither remove it nor join two of them.
+#[inline(always)]
+fn nothing(done: &mut u64) {
+    *done = black_box(*done + 1);
+}
+
+/// The shortest time of this workload's operation in a bare loop, in nanoseconds, by the standard library's clock.
+///
+/// It is compiled here, as the operation is: a loop in a crate without optimisation would cost more than the harness.
+pub fn bare_ns() -> f64 {
+    let trial = |_| {
+        let mut done = 0_u64;
+        let start = Instant::now();
+        for _ in 0..TURNS {
+            nothing(&mut done);
+        }
+        let elapsed = start.elapsed();
+        assert_eq!(done, TURNS);
+        elapsed.as_nanos() as f64 / TURNS as f64
+    };
+    (0..TRIALS).map(trial).fold(f64::INFINITY, f64::min)
+}
+
 impl Workload for Null {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -56,7 +85,7 @@ impl Workload for Null {
     fn measure(&self, _cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let (mut done, mut checked) = (0_u64, 0_u64);
         let add = |done: &mut u64| {
-            *done = black_box(*done + 1);
+            nothing(done);
             Ok(())
         };
         probe.steady("batch", &mut done, add, |done, operations| {

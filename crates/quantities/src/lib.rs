@@ -11,6 +11,8 @@
 //! | multiple | `4x`, `1.5x`, `1/2x` | [`Value`] |
 //! | value of a parameter | a count, a percentage, a multiple or a word | [`Value`] |
 //!
+//! Figures as programs print them are read by [`Figure`], with their [`Unit`].
+//!
 //! A suffix means one thing: `m` is minutes and belongs to a time, `M` is million (of bytes, 1024²), so a
 //! count of `2m` is refused. A quantity that has a unit names it; only 0 needs none.
 //!
@@ -20,17 +22,21 @@
 mod bytes;
 mod count;
 mod decimal;
+mod figure;
 mod names;
 mod share;
 mod time;
+mod unit;
 mod value;
 
 pub use bytes::bytes;
 pub use count::{COUNT_MAX, count, count_within, rate};
 pub use decimal::Decimal;
+pub use figure::{DecimalSign, Figure, FigureError};
 pub use names::{expanded, families, nearest};
 pub use share::{percentage, slowdown};
 pub use time::{TIME_MAX, seconds, time, time_from_ms, time_ns};
+pub use unit::Unit;
 pub use value::{Multiple, Share, Value};
 
 /// Why a text is not the quantity that is expected: one line, with an example.

@@ -169,7 +169,7 @@ impl Figure {
             unit: self.unit.symbol().to_owned(),
             wanted: wanted.symbol().to_owned(),
         };
-        let figure = self.number * self.unit.factor_to(wanted).ok_or_else(mismatch)?;
+        let figure = self.unit.convert(self.number, wanted).ok_or_else(mismatch)?;
         if figure.is_finite() { Ok(figure) } else { Err(FigureError::OutOfRange) }
     }
 }

@@ -255,19 +255,18 @@ impl Unit {
         matches!(self.amount, Amount::Bytes | Amount::Bits)
     }
 
-    /// What a number of this unit is multiplied by to be one of `wanted`; none where they are of different kinds.
+    /// A number of this unit as one of `wanted`; none where they are of different kinds.
     ///
-    /// A count of things converts to a number alone, and so many a second to that many things a second.
-    pub fn factor_to(&self, wanted: &Unit) -> Option<f64> {
+    /// A count of things converts to a number alone, and a number per second to that number of things per second.
+    pub fn convert(&self, number: f64, wanted: &Unit) -> Option<f64> {
         let counts = |amount: &Amount| matches!(amount, Amount::Count(_) | Amount::Word(_));
         let is_count = matches!(self.amount, Amount::Count(_)) && self.per == Per::Nothing;
-        let fits = (&self.amount, &self.per) == (&wanted.amount, &wanted.per)
+        let is_bare_rate = self.amount == Amount::Bare && self.is_rate();
+        let is_same = self.amount == wanted.amount && self.per == wanted.per;
+        let fits = is_same
             || (wanted.is_bare() && is_count)
-            || (self.amount == Amount::Bare
-                && self.is_rate()
-                && wanted.is_rate()
-                && counts(&wanted.amount));
-        fits.then_some(self.scale / wanted.scale)
+            || (is_bare_rate && wanted.is_rate() && counts(&wanted.amount));
+        fits.then_some(number * self.scale / wanted.scale)
     }
 }
 
@@ -335,7 +334,7 @@ mod tests {
 
     #[test]
     fn units_of_one_kind_convert() {
-        let factor = |from: &str, to: &str| Unit::read(from).factor_to(&Unit::read(to));
+        let factor = |from: &str, to: &str| Unit::read(from).convert(1.0, &Unit::read(to));
         assert_eq!(factor("ms", "us"), Some(1e3));
         assert_eq!(factor("GB/s", "MB/s"), Some(1e3));
         assert_eq!(factor("req/s", "requests/s"), Some(1.0));

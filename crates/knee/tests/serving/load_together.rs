@@ -6,7 +6,7 @@ use crate::common::slurm::on_controller;
 use crate::common::{Came, Knee, came};
 use crate::load::Server;
 use record::{Archive, Rank, Run, SqliteArchive};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 fn has_hydra() -> bool {
     fixtures::needed_program("mpiexec.hydra").is_some()

@@ -71,7 +71,7 @@ pub static GROUP: Group = Group {
             why: "kernels before 5.12 count io_uring's rings as locked",
             workloads: &["poll", "pipetest"],
             fix_risk: None,
-            look: |machine| inherited(machine, &MEMLOCK),
+            look: locked_memory,
         },
         Check {
             name: "pending-signals",
@@ -213,6 +213,17 @@ fn diagnose(
     } else {
         Diagnosis::warn(value, says, remedy)
     }
+}
+
+/// Of io_uring's rings, which count as locked up to that kernel.
+fn locked_memory(machine: &Machine) -> Result<Diagnosis, Unknown> {
+    let release = machine.read("/proc/sys/kernel/osrelease").unwrap_or_default();
+    if sys::kernel::is_at_least(&release, sys::kernel::URING_IS_NOT_LOCKED) {
+        let (soft, _) = pair(machine, MEMLOCK.line)?;
+        let value = text(&MEMLOCK, soft);
+        return Ok(Diagnosis::ok(format!("{value}, which Linux {release} does not apply to rings")));
+    }
+    inherited(machine, &MEMLOCK)
 }
 
 /// A limit of the whole machine on processes and threads, of which some are taken.

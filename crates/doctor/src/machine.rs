@@ -25,6 +25,10 @@ pub struct Machine {
     pub is_root: bool,
     /// Why no stacks can be sampled.
     pub profile_refusal: Option<ProfileError>,
+    /// Why a row of io_uring is not available.
+    pub uring_refusal: Option<String>,
+    /// Why the kernel's tracepoints can't be read, and what fixes that.
+    pub tracepoints_refusal: Option<(String, String)>,
     /// Who used the CPUs meanwhile.
     pub watched: Watched,
 }
@@ -66,10 +70,14 @@ impl Machine {
     pub fn unwatched(record: &Path) -> Machine {
         let profile_refusal = Profiler::check().err();
         let here = Machine::below(Path::new("/"), &std::env::temp_dir(), record);
-        Machine { profile_refusal, ..here }
+        let mut uring = readiness::TABLE.iter().filter(|row| row.name.starts_with("io_uring"));
+        let uring_refusal = uring.find_map(|row| (row.available)().err()).map(|why| why.to_string());
+        let tracepoints_refusal = observe::check_tracepoints().err();
+        Machine { profile_refusal, uring_refusal, tracepoints_refusal, ..here }
     }
 
-    /// The machine whose `/proc` and `/sys` are below `root`; it was not watched yet, and lets stacks be sampled.
+    /// The machine whose `/proc` and `/sys` are below `root`; it was not watched yet, and refuses neither
+    /// samples of stacks nor io_uring nor tracepoints.
     pub fn below(root: &Path, temporary: &Path, record: &Path) -> Machine {
         let directory = record.parent().filter(|directory| !directory.as_os_str().is_empty());
         Machine {
@@ -78,6 +86,8 @@ impl Machine {
             record: directory.unwrap_or(Path::new(".")).into(),
             is_root: rustix::process::geteuid().is_root(),
             profile_refusal: None,
+            uring_refusal: None,
+            tracepoints_refusal: None,
             watched: Watched::default(),
         }
     }
@@ -147,11 +157,7 @@ impl Machine {
 
     /// `sudo ` where the user needs it.
     pub fn sudo(&self) -> &'static str {
-        sudo(self.is_root)
+        sys::limits::sudo(self.is_root)
     }
 }
 
-/// What stands before a command that only root may use.
-pub fn sudo(is_root: bool) -> &'static str {
-    if is_root { "" } else { "sudo " }
-}

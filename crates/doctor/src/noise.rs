@@ -110,7 +110,8 @@ fn busiest(machine: &Machine) -> Result<Diagnosis, Unknown> {
         return if after.processes.contains_key(&1) {
             Ok(Diagnosis::ok("none above 10 % of a CPU"))
         } else {
-            Err(Unknown("others' processes are hidden from you (hidepid); sudo shows them".into()))
+            let remedy = if machine.is_root { "" } else { "; sudo shows them" };
+            Err(Unknown(format!("others' processes are hidden from you (hidepid){remedy}")))
         };
     };
     let named: Vec<String> = busy

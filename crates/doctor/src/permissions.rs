@@ -1,6 +1,7 @@
 //! What the kernel lets this user do at all.
 
 use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown};
+use stacks::ProfileError;
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -8,7 +9,7 @@ pub static GROUP: Group = Group {
     checks: &[
         Check {
             name: "io_uring",
-            looks_at: "who may use io_uring (kernel.io_uring_disabled)",
+            looks_at: "whether io_uring works here (kernel.io_uring_disabled, a container's seccomp profile)",
             why: "without it io_uring-oneshot and io_uring-multishot are unavailable",
             workloads: &["poll", "pipetest"],
             fix_risk: Some("an administrator may have switched io_uring off for safety"),
@@ -43,25 +44,22 @@ pub static GROUP: Group = Group {
 };
 
 fn io_uring(machine: &Machine) -> Result<Diagnosis, Unknown> {
+    let Some(refusal) = &machine.uring_refusal else { return Ok(Diagnosis::ok("yes")) };
     let file = "/proc/sys/kernel/io_uring_disabled";
-    let remedy = Remedy::setting(file, 0);
-    match machine.number(file) {
-        Ok(0) => Ok(Diagnosis::ok("all users")),
-        Ok(1) if machine.is_root => Ok(Diagnosis::ok("root, and kernel.io_uring_group")),
-        Ok(1) => {
-            let value = "root, and kernel.io_uring_group";
-            Ok(Diagnosis::bad(value, "you may be in that group, or not", remedy))
-        }
-        Ok(_) => Ok(Diagnosis::bad("no user", "it is switched off", remedy)),
-        // Kernels before 6.6 had no such switch, and let all users.
-        Err(_) if machine.has("/proc/sys/kernel/osrelease") && !machine.has(file) => {
-            Ok(Diagnosis::ok("all users, if this kernel has it"))
-        }
-        Err(why) => Err(why),
-    }
+    // Kernels before 6.6 have no such switch, and a sandbox refuses whatever it says.
+    let remedy = match machine.number(file) {
+        Ok(1..) => Remedy::setting(file, 0),
+        _ => Remedy::None,
+    };
+    Ok(Diagnosis::bad("no", refusal, remedy))
 }
 
 fn perf_events(machine: &Machine) -> Result<Diagnosis, Unknown> {
+    if let Some(refusal @ (ProfileError::Sandboxed | ProfileError::NoPerfEvents)) =
+        &machine.profile_refusal
+    {
+        return Ok(no_samples(refusal));
+    }
     let file = "/proc/sys/kernel/perf_event_paranoid";
     let text = machine.read(file)?;
     let level: i64 =
@@ -73,13 +71,17 @@ fn perf_events(machine: &Machine) -> Result<Diagnosis, Unknown> {
     Ok(Diagnosis::warn(format!("root ({level})"), "or run it with sudo", Remedy::setting(file, -1)))
 }
 
+fn no_samples(refusal: &ProfileError) -> Diagnosis {
+    let remedy = refusal.remedy().map_or(Remedy::None, Remedy::advice);
+    Diagnosis::warn("no", refusal.reason(), remedy)
+}
+
 /// Up to this level of `kernel.perf_event_paranoid`, users may sample what the kernel does for them.
 const LEVEL_WITH_KERNEL_MAX: i64 = 1;
 
 fn profile(machine: &Machine) -> Result<Diagnosis, Unknown> {
     if let Some(refusal) = &machine.profile_refusal {
-        let remedy = refusal.remedy().map_or(Remedy::None, Remedy::advice);
-        return Ok(Diagnosis::warn("no", refusal.reason(), remedy));
+        return Ok(no_samples(refusal));
     }
     let file = "/proc/sys/kernel/perf_event_paranoid";
     let level = machine.read(file)?;
@@ -105,31 +107,10 @@ fn profile(machine: &Machine) -> Result<Diagnosis, Unknown> {
 }
 
 fn tracepoints(machine: &Machine) -> Result<Diagnosis, Unknown> {
-    let mut denied = None;
-    for directory in ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"] {
-        let file = format!("{directory}/events/raw_syscalls/sys_enter/id");
-        match std::fs::read(machine.path(&file)) {
-            Ok(_) => return Ok(Diagnosis::ok(format!("yes, in {directory}"))),
-            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                denied = Some(directory);
-            }
-            Err(_) => {}
-        }
+    match &machine.tracepoints_refusal {
+        None => Ok(Diagnosis::ok("yes")),
+        Some((why, remedy)) => Ok(Diagnosis::warn("no", why, Remedy::advice(remedy))),
     }
-    if let Some(directory) = denied {
-        let remedy = Remedy::command("sudo knee advise --pid PID");
-        return Ok(Diagnosis::warn("no", format!("only root may look into {directory}"), remedy));
-    }
-    let filesystems = machine.read("/proc/filesystems")?;
-    if !filesystems.lines().any(|line| line.split_whitespace().last() == Some("tracefs")) {
-        let remedy = Remedy::advice("boot a kernel with tracepoints (CONFIG_FTRACE)");
-        return Ok(Diagnosis::warn("no", "this kernel has no tracefs", remedy));
-    }
-    if machine.is_root {
-        return Ok(Diagnosis::ok("not mounted; `knee advise` opens it for itself"));
-    }
-    let remedy = Remedy::command("sudo mount -t tracefs nodev /sys/kernel/tracing");
-    Ok(Diagnosis::warn("no", "tracefs is not mounted", remedy))
 }
 
 #[cfg(test)]
@@ -138,21 +119,19 @@ mod tests {
     use crate::fake::{Fake, finds};
 
     #[test]
-    fn io_uring_is_for_all_users_some_or_none() {
+    fn io_uring_is_judged_by_a_try() {
         let file = "/proc/sys/kernel/io_uring_disabled";
         let fake = Fake::new().with(file, "0");
         assert_eq!(fake.finds("io_uring").0, State::Ok);
-        fake.set(file, "1");
-        assert_eq!(fake.finds("io_uring").0, State::Ok, "for root");
         let mut machine = fake.machine();
+        machine.uring_refusal = Some("a sandbox refuses it".into());
+        let (state, output, command) = finds(&machine, "io_uring");
+        assert_eq!((state, &*command), (State::Bad, ""), "no command opens a sandbox");
+        assert!(output.contains("a sandbox refuses it"), "{output}");
         machine.is_root = false;
-        let (state, _, command) = finds(&machine, "io_uring");
-        assert_eq!(state, State::Bad);
-        assert_eq!(command, "sudo sysctl -w kernel.io_uring_disabled=0");
         fake.set(file, "2");
-        assert_eq!(fake.finds("io_uring").0, State::Bad, "for root too");
-        let old = Fake::new().with("/proc/sys/kernel/osrelease", "5.15.0");
-        assert_eq!(old.finds("io_uring").0, State::Ok);
+        let (_, _, command) = finds(&machine, "io_uring");
+        assert_eq!(command, "sudo sysctl -w kernel.io_uring_disabled=0");
     }
 
     #[test]
@@ -167,6 +146,11 @@ mod tests {
         assert_eq!(command, "sudo sysctl -w kernel.perf_event_paranoid=-1");
         fake.set(file, "-1");
         assert_eq!(finds(&machine, "perf-events").0, State::Ok);
+        let mut machine = fake.machine();
+        machine.profile_refusal = Some(stacks::ProfileError::Sandboxed);
+        let (state, output, command) = finds(&machine, "perf-events");
+        assert!(state == State::Warn && output.contains("sandbox"), "{output}");
+        assert!(command.contains("seccomp") && !command.contains("sudo"), "{command}");
     }
 
     #[test]
@@ -195,17 +179,13 @@ mod tests {
     }
 
     #[test]
-    fn tracepoints_are_readable_mountable_or_absent() {
-        let fake = Fake::new().with("/proc/filesystems", "nodev\tsysfs\n");
-        let (state, output, _) = fake.finds("tracepoints");
-        assert!(state == State::Warn && output.contains("no tracefs"), "{output}");
-        fake.set("/proc/filesystems", "nodev\tsysfs\nnodev\ttracefs\n");
-        assert_eq!(fake.finds("tracepoints").0, State::Ok, "root opens it");
+    fn tracepoints_are_judged_by_a_try() {
+        let fake = Fake::new();
+        assert_eq!(fake.finds("tracepoints").0, State::Ok);
         let mut machine = fake.machine();
-        machine.is_root = false;
-        let (state, _, command) = finds(&machine, "tracepoints");
-        assert!(state == State::Warn && command.starts_with("sudo mount"), "{command}");
-        fake.set("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id", "21");
-        assert_eq!(finds(&machine, "tracepoints").0, State::Ok);
+        machine.tracepoints_refusal = Some(("no tracefs".into(), "another kernel".into()));
+        let (state, output, command) = finds(&machine, "tracepoints");
+        assert!(state == State::Warn && output.contains("no tracefs"), "{output}");
+        assert_eq!(command, "another kernel");
     }
 }

@@ -42,6 +42,9 @@ pub fn state_file(record: &Path) -> PathBuf {
     record.with_file_name(NAME)
 }
 
+/// No list of changed settings is larger.
+const MIB_MAX: u64 = 1;
+
 impl SavedSettings {
     /// Nothing changed yet.
     pub fn new(machine: &Machine) -> SavedSettings {
@@ -50,7 +53,7 @@ impl SavedSettings {
 
     /// What was kept in `file`; none where nothing was.
     pub fn load(file: &Path) -> Result<Option<SavedSettings>, Error> {
-        let text = match std::fs::read(file) {
+        let text = match sys::file::read(file, MIB_MAX) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::Unreadable { file: file.into(), error }),

@@ -1,7 +1,7 @@
 //! One file of the kernel that holds a setting: reading it, writing it, and the command for that.
 
 use super::Unknown;
-use super::machine::{self, Machine};
+use super::machine::Machine;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
@@ -43,7 +43,7 @@ pub fn is_setting(file: &str) -> bool {
 
 /// The shell command that writes them. All of them are sysctls, or all get the same value.
 pub fn command(settings: &[Setting], is_root: bool) -> String {
-    let sudo = machine::sudo(is_root);
+    let sudo = sys::limits::sudo(is_root);
     let sysctl = |setting: &Setting| {
         let name = setting.file.strip_prefix(SYSCTLS)?.replace('/', ".");
         let quote = if setting.value.contains(' ') { "'" } else { "" };

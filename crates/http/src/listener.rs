@@ -46,7 +46,7 @@ fn refused(address: SocketAddr, error: Errno) -> String {
     let remedy = match error {
         Errno::ADDRINUSE => "; another program listens there: choose another port, or 0",
         Errno::ACCESS => "; ports below 1024 are for root: choose a higher one, or 0",
-        Errno::ADDRNOTAVAIL => "; this machine has no such address",
+        Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT => "; this machine has no such address",
         _ => "",
     };
     format!("listening on {address}: {}{remedy}", io::Error::from(error))

@@ -95,7 +95,7 @@ impl Workers {
                 let _ = end.send(ended.unwrap_or_else(|_| Err(died())));
             };
             let thread = std::thread::Builder::new().name(format!("httpd-{number}")).spawn(body);
-            workers.threads.push(thread.map_err(failed)?);
+            workers.threads.push(thread.map_err(sys::limits::explained).map_err(failed)?);
         }
         drop(started);
         for _ in 0..config.workers {

@@ -22,7 +22,7 @@ use crate::commands::show::Show;
 use crate::commands::simulate::Simulate;
 use crate::commands::vm::flags::Vm;
 use crate::exit::{CODES, Trouble};
-use crate::output::ScreenFlags;
+use crate::output::{self, ScreenFlags};
 use crate::usage;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -198,6 +198,7 @@ where
     let typed: Vec<String> =
         words.iter().map(|word| word.clone().into().to_string_lossy().into_owned()).collect();
     let command = command_for(&typed.iter().map(String::as_str).collect::<Vec<&str>>());
+    let command = command.color(output::help_colours());
     let refused = |error| usage::error(&error, &usage::typed(&command, words));
     let matches = command.clone().try_get_matches_from(words.iter().cloned()).map_err(refused)?;
     let line = Line::from_arg_matches(&matches).map_err(refused)?;

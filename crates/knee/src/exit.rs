@@ -22,6 +22,8 @@ pub enum Exit {
     /// Of `knee vm --against`: no kernel can be judged.
     Abort,
     Interrupted,
+    /// The reader of standard output has gone before its end.
+    ReaderGone,
 }
 
 /// Every exit code with its meaning, for `--help` and the manual.
@@ -38,6 +40,7 @@ pub const CODES: &[(u8, &str)] = &[
     (125, "vm --against: can't tell whether this kernel is good or bad"),
     (128, "vm --against: no kernel can be judged: the arguments, the base, or QEMU"),
     (130, "interrupted: what was measured until then is kept and shown"),
+    (141, "the reader of standard output has gone, as `head` does"),
 ];
 
 impl Exit {
@@ -53,6 +56,7 @@ impl Exit {
             Exit::Skip => 125,
             Exit::Abort => 128,
             Exit::Interrupted => 130,
+            Exit::ReaderGone => 141,
         }
     }
 }
@@ -116,9 +120,20 @@ impl Trouble {
         }
     }
 
-    /// The reader of our output has gone: nothing is wrong, and nothing is printed.
+    /// A thread could not be started.
+    pub fn no_thread(error: io::Error) -> Trouble {
+        let error = sys::limits::explained(error);
+        Trouble::failed(format!("no thread could be started: {error}"))
+    }
+
+    /// The command ends like this, and there is nothing more to print.
+    pub fn shown(exit: Exit) -> Trouble {
+        Trouble { exit, line: String::new() }
+    }
+
+    /// The reader of our output has gone: nothing is printed, and no verdict passes for one that was read.
     pub fn reader_gone() -> Trouble {
-        Trouble { exit: Exit::Done, line: String::new() }
+        Trouble::shown(Exit::ReaderGone)
     }
 }
 

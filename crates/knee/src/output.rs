@@ -1,7 +1,7 @@
 //! Standard output: what may be printed on it, and what happens when its reader has gone.
 
 use crate::exit::Trouble;
-use clap::{Args, ValueEnum};
+use clap::{Args, ColorChoice, ValueEnum};
 use printable::clean;
 use report::layout::{Detail, Style};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const WIDTH_OFF_TERMINAL: usize = 110;
 
 /// Writes a text for people to standard output, without foreign escape sequences. A reader that has gone
-/// ends the command, quietly.
+/// ends the command, quietly, as SIGPIPE would.
 pub fn print(text: &str) -> Result<(), Trouble> {
     print_exactly(&clean(&printable::without_passwords(text), takes_colours()))
 }
@@ -31,7 +31,15 @@ pub fn print_exactly(text: &str) -> Result<(), Trouble> {
 /// the command, quietly.
 pub fn stream(content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Trouble> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    match content(&mut out).and_then(|()| out.flush()) {
+    written(content(&mut out).and_then(|()| out.flush()))
+}
+
+/// What became of a text for standard output.
+pub fn written(result: io::Result<()>) -> Result<(), Trouble> {
+    match result {
+        Ok(()) if sys::stdout::was_closed() => {
+            Err(Trouble::failed("writing to standard output: it is closed"))
+        }
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Trouble::reader_gone()),
         Err(error) => Err(Trouble::failed(format!("writing to standard output: {error}"))),
@@ -107,6 +115,11 @@ fn takes_colours() -> bool {
     }
 }
 
+/// When the parser's help has colours: its own rule knows no empty `TERM`.
+pub fn help_colours() -> ColorChoice {
+    if may_decorate() { ColorChoice::Auto } else { ColorChoice::Never }
+}
+
 /// Whether progress is drawn on standard error.
 pub fn draws_progress() -> bool {
     !is_quiet() && io::stderr().is_terminal() && may_move()
@@ -120,7 +133,7 @@ fn may_decorate() -> bool {
 
 /// Whether the terminal can draw over a line that it has drawn.
 fn may_move() -> bool {
-    std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+    std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
 fn columns() -> Option<usize> {

@@ -1,6 +1,7 @@
 //! What is wrong with a command line, in one line; and the readers of values.
 
 use crate::exit::{Exit, Trouble};
+use crate::output;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
@@ -15,13 +16,12 @@ pub fn error(error: &Error, command: &str) -> Trouble {
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let usage = error.exit_code() != 0;
-            // A reader that is gone wants no help.
-            let _ = error.print();
-            let mut trouble = Trouble::reader_gone();
+            let printed = error.print();
             if usage {
-                trouble.exit = Exit::Usage;
+                // On standard error, which reports nothing of itself.
+                return Trouble::shown(Exit::Usage);
             }
-            trouble
+            output::written(printed).err().unwrap_or_else(|| Trouble::shown(Exit::Done))
         }
         _ => Trouble::usage(one_line(error, command)),
     }

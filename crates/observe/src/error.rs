@@ -56,6 +56,15 @@ pub enum Error {
     },
 }
 
+/// The remedy where the kernel permits something to root alone.
+pub(crate) fn as_root() -> &'static str {
+    if rustix::process::geteuid().is_root() {
+        "outside of any container it may work"
+    } else {
+        "run as root (sudo)"
+    }
+}
+
 impl Error {
     pub(crate) fn io(what: impl Into<String>, why: impl Into<io::Error>) -> Self {
         Error::Io { what: what.into(), why: why.into() }

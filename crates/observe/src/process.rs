@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, geteuid, pidfd_open, test_kill_process};
 
 use crate::calls::{Call, Entered};
-use crate::error::{Child, Error};
+use crate::error::{Child, Error, as_root};
 use crate::observation::Triggers;
 
 /// `PF_KTHREAD`: a thread of the kernel.
@@ -57,15 +57,7 @@ impl Process {
                 name_of(group)
             ));
         }
-        // The first thread may end before the others, and then looks the same.
-        let threads = numbers_in(&format!("/proc/{pid}/task")).len();
-        if field_text("State:").starts_with(['Z', 'X']) && threads < 2 {
-            let parent: u32 = field_text("PPid:").parse().unwrap_or(0);
-            return not(format!(
-                "{name} has ended, and its parent, process {parent} ({}), has not noticed yet",
-                name_of(parent)
-            ));
-        }
+        check_alive_by(pid, &status)?;
         if is_kernel_thread(pid) {
             return not(format!("{name} is a thread of the kernel"));
         }
@@ -244,10 +236,34 @@ fn is_32_bit(pid: u32) -> bool {
     file.and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"\x7fELF\x01"
 }
 
+/// Whether a process has not ended: one that its parent has not waited for is still in /proc.
+///
+/// # Errors
+/// [`Error::Missing`], or [`Error::NotWatchable`] with the parent.
+pub fn check_alive(pid: u32) -> Result<(), Error> {
+    let status = fs::read(format!("/proc/{pid}/status")).map_err(|_| Error::Missing { pid })?;
+    check_alive_by(pid, &String::from_utf8_lossy(&status))
+}
+
+fn check_alive_by(pid: u32, status: &str) -> Result<(), Error> {
+    let field_text = |key| field(status, key).unwrap_or_default();
+    // The first thread may end before the others, and then looks the same.
+    let threads = numbers_in(&format!("/proc/{pid}/task")).len();
+    if !field_text("State:").starts_with(['Z', 'X']) || threads > 1 {
+        return Ok(());
+    }
+    let (name, parent) = (tame(field_text("Name:")), field_text("PPid:").parse().unwrap_or(0));
+    let parent_name = name_of(parent);
+    let why = format!(
+        "{name} has ended, and its parent, process {parent} ({parent_name}), has not noticed yet"
+    );
+    Err(Error::NotWatchable { pid, why })
+}
+
 fn hidden(pid: u32) -> Error {
     Error::NotPermitted {
         what: format!("/proc hides process {pid} from this user"),
-        remedy: "run as root (sudo)".into(),
+        remedy: as_root().into(),
     }
 }
 
@@ -279,13 +295,13 @@ fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Error> {
 fn not_ours(pid: u32, name: &str, owner: u32) -> Error {
     let user = geteuid();
     let (what, remedy): (String, &str) = if user.is_root() {
-        ("can't be looked into from here, not even by root".into(), "try outside of any container")
+        ("can't be looked into from here, not even by root".into(), as_root())
     } else if owner == user.as_raw() {
-        ("lets nobody but root look into it".into(), "run as root (sudo)")
+        ("lets nobody but root look into it".into(), as_root())
     } else {
         let passwd = fs::read("/etc/passwd").unwrap_or_default();
         let owner = user_name(&String::from_utf8_lossy(&passwd), owner);
-        (format!("belongs to {owner}"), "run as root (sudo)")
+        (format!("belongs to {owner}"), as_root())
     };
     Error::NotPermitted { what: format!("process {pid} ({name}) {what}"), remedy: remedy.into() }
 }

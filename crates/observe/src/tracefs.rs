@@ -13,7 +13,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
-use crate::error::Error;
+use crate::error::{Error, as_root};
 use crate::format::Field;
 
 /// A tracepoint of system calls: its id, and where its raw data has the call's number and the
@@ -36,6 +36,18 @@ pub struct Tracepoints {
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 const MOUNT: &str = "`sudo mount -t tracefs nodev /sys/kernel/tracing`";
 const LENGTH_MAX: u64 = 64 * 1024;
+
+/// Whether this process can read the tracepoints of system calls.
+///
+/// # Errors
+/// Why it can't, and what fixes that.
+pub fn check() -> Result<(), (String, String)> {
+    match Tracepoints::find() {
+        Ok(_) => Ok(()),
+        Err(Error::NoTracepoints { why, remedy }) => Err((why, remedy)),
+        Err(error) => Err((error.to_string(), as_root().to_owned())),
+    }
+}
 
 impl Tracepoints {
     /// Finds them on this machine.
@@ -63,8 +75,8 @@ impl Tracepoints {
         match (detached(), denied) {
             (Ok(root), _) => Self::read(&root).map_err(unusable),
             (Err(_), Some(path)) => Err(Error::NoTracepoints {
-                why: format!("only root may read the kernel's tracepoints in {}", path.display()),
-                remedy: "run as root (sudo)".into(),
+                why: format!("the kernel's tracepoints in {} may not be read", path.display()),
+                remedy: as_root().into(),
             }),
             (Err(error), None) => Err(not_mounted(error)),
         }
@@ -122,7 +134,7 @@ fn not_mounted(error: Errno) -> Error {
     let (why, remedy) = match error {
         Errno::PERM | Errno::ACCESS if !rustix::process::geteuid().is_root() => (
             "the kernel's tracepoints are for root alone".to_owned(),
-            "run as root (sudo)".to_owned(),
+            as_root().to_owned(),
         ),
         Errno::NODEV => (
             "this kernel has no tracefs".to_owned(),

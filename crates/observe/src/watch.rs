@@ -7,6 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::calls::{self, Call, Entered, Key};
@@ -259,7 +260,7 @@ impl<'a> Watch<'a> {
                     self.left_out = left_out(attached, true);
                     break;
                 }
-                Err(error) => return Err(refused(error)),
+                Err(error) => return Err(refused(error, geteuid().is_root())),
             }
         }
         self.threads_watched = self.threads_watched.max(attached);
@@ -461,11 +462,15 @@ fn is_limit(error: &io::Error) -> bool {
 }
 
 /// What to say when a tracepoint can't be attached.
-fn refused(error: io::Error) -> Error {
+fn refused(error: io::Error, is_root: bool) -> Error {
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     let level = level.trim();
     let number = error.raw_os_error().map(Errno::from_raw_os_error);
     match number {
+        Some(Errno::ACCESS | Errno::PERM) if is_root => Error::NotPermitted {
+            what: "a sandbox or a security module refuses perf_event_open".into(),
+            remedy: "in a container: --cap-add PERFMON, and a seccomp profile that allows it".into(),
+        },
         Some(Errno::ACCESS | Errno::PERM) if level.parse().is_ok_and(|level: i32| level > 1) => {
             Error::NotPermitted {
                 what: format!(
@@ -514,9 +519,11 @@ mod tests {
 
     #[test]
     fn a_refusal_names_its_remedy() {
-        let text = refused(io::Error::from_raw_os_error(libc::EACCES)).to_string();
+        let text = refused(io::Error::from_raw_os_error(libc::EACCES), false).to_string();
         assert!(text.contains("root"), "{text}");
-        let text = refused(io::Error::from_raw_os_error(libc::ENOSYS)).to_string();
+        let text = refused(io::Error::from_raw_os_error(libc::EPERM), true).to_string();
+        assert!(text.contains("seccomp") && !text.contains("sudo"), "{text}");
+        let text = refused(io::Error::from_raw_os_error(libc::ENOSYS), true).to_string();
         assert!(text.contains("CONFIG_PERF_EVENTS"), "{text}");
     }
 }

@@ -75,7 +75,9 @@ struct Polls {
 /// Whether it works here, for one shot or many.
 pub(crate) fn available(shots: Shots) -> Result<(), Why> {
     match build(2, 4) {
-        Ok(ring) => supports(&ring, shots),
+        // A sandbox may let a ring be made, and refuse its use.
+        Ok(ring) => supports(&ring, shots)
+            .and_then(|()| ring.submit().map(drop).map_err(|error| refusal(&error))),
         Err(error) => Err(refusal(&error)),
     }
 }
@@ -140,12 +142,19 @@ fn refusal(error: &io::Error) -> Why {
         (Some(libc::EPERM), "1") => "for root or the group kernel.io_uring_group alone: sysctl \
                                      kernel.io_uring_disabled is 1"
             .to_owned(),
-        (Some(libc::EPERM | libc::EACCES), _) => "forbidden by this process's sandbox".to_owned(),
-        (Some(libc::ENOMEM), _) => {
+        (Some(libc::EPERM | libc::EACCES), _) => sys::limits::sandboxed("io_uring"),
+        (Some(libc::ENOMEM), _) if counts_as_locked() => {
             "not enough memory that may be locked: raise ulimit -l".to_owned()
         }
-        _ => format!("io_uring_setup failed: {error}"),
+        (Some(libc::ENOMEM), _) => sys::limits::memory().0,
+        _ => format!("io_uring fails: {error}"),
     })
+}
+
+/// Whether this kernel counts a ring as locked memory.
+fn counts_as_locked() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    !sys::kernel::is_at_least(&release, sys::kernel::URING_IS_NOT_LOCKED)
 }
 
 /// A request's data: its number and its descriptor.

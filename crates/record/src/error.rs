@@ -1,6 +1,6 @@
 //! What can go wrong with a record, and how a user fixes it.
 
-use crate::{Location, RunState, ServerFault};
+use crate::{Location, RunState, ServerFault, location};
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -164,6 +164,15 @@ pub enum Error {
         /// The directory.
         path: PathBuf,
     },
+    /// The file system can't be written.
+    #[error(
+        "{path} is on a file system that is mounted read-only; as root: mount -o remount,rw on it, or name another \
+         file with --record"
+    )]
+    ReadOnlyFileSystem {
+        /// The file or directory.
+        path: PathBuf,
+    },
     /// The directory could not be made.
     #[error("the directory {path} can't be made ({cause}); name another file with --record")]
     NoDirectory {
@@ -314,6 +323,9 @@ impl Error {
                 | ErrorCode::Unknown,
             ) => Self::Damaged { path, detail: on_one_line(&cause) },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            Some(ErrorCode::ReadOnly) if location::is_file_system_read_only(&path) => {
+                Self::ReadOnlyFileSystem { path }
+            }
             Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
             Some(ErrorCode::PermissionDenied) => Self::NoPermission { path },
             // SQLite calls a failure to grow its shared-memory file an I/O error, full disk or not.

@@ -4,6 +4,7 @@ use crate::{Error, schema, url};
 use etcetera::BaseStrategy;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::Access;
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
@@ -99,10 +100,13 @@ pub(crate) fn real(path: &Path, survey: Survey) -> Result<PathBuf, Error> {
 
 /// Says what keeps the record at the real path `path` from being written.
 pub(crate) fn check_writable(path: &Path, survey: Survey) -> Result<(), Error> {
+    let directory = directory_of(path);
+    if is_file_system_read_only(directory) {
+        return Err(Error::ReadOnlyFileSystem { path: path.into() });
+    }
     if survey != Survey::Missing && !may(path, Access::WRITE_OK) {
         return Err(Error::ReadOnly { path: path.into() });
     }
-    let directory = directory_of(path);
     if !may(directory, Access::WRITE_OK | Access::EXEC_OK) {
         return Err(Error::ReadOnlyDirectory { path: directory.into() });
     }
@@ -231,6 +235,11 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether what is at `path` is on a file system that is mounted read-only: no mode of a file changes that.
+pub(crate) fn is_file_system_read_only(path: &Path) -> bool {
+    rustix::fs::access(path, Access::WRITE_OK) == Err(Errno::ROFS)
 }
 
 fn may(path: &Path, access: Access) -> bool {

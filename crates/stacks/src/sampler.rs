@@ -3,7 +3,7 @@
 use crate::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
 use crate::limitation::Limitation;
 use crate::model::{Function, Program, StackSample, ThreadState};
-use crate::profiler::perf_level;
+use crate::profiler::{ProfileError, perf_level};
 use crate::threads::{Process, ProcessName, Thread, Threads, cpu_ns};
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -302,6 +302,9 @@ fn is_denial(error: &io::Error) -> bool {
 fn denial_reason(error: &io::Error) -> String {
     if !is_denial(error) {
         return format!("perf_event_open: {error}");
+    }
+    if rustix::process::geteuid().is_root() {
+        return ProfileError::Sandboxed.to_string();
     }
     match perf_level_text() {
         Some(level) => format!("{error} ({level}, or a sandbox, or another's) → run as root"),

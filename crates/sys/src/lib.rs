@@ -22,14 +22,20 @@ pub mod devpoll;
 pub mod epoll;
 #[cfg(target_os = "linux")]
 pub mod fiemap;
+#[cfg(unix)]
+pub mod file;
 #[cfg(target_os = "linux")]
 pub mod fork;
 #[cfg(target_os = "linux")]
 pub mod futex;
 #[cfg(target_os = "linux")]
 pub mod heap;
+#[cfg(target_os = "linux")]
+pub mod kernel;
 #[cfg(not(any(target_os = "solaris", target_os = "illumos")))]
 pub mod kqueue;
+#[cfg(target_os = "linux")]
+pub mod limits;
 #[cfg(target_os = "linux")]
 pub mod loopback;
 #[cfg(target_os = "linux")]
@@ -56,6 +62,8 @@ pub mod ring;
 pub mod shared;
 #[cfg(target_os = "linux")]
 pub mod signal;
+#[cfg(target_os = "linux")]
+pub mod stdout;
 #[cfg(target_os = "linux")]
 pub mod tcp;
 #[cfg(target_os = "linux")]

@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("quantities", &[]),
     ("disassembly", &[]),
     ("record", &["printable", "quantities"]),
-    ("archive-postgres", &["printable", "record"]),
+    ("archive-postgres", &["printable", "record", "sys"]),
     // Builders for tests: only ever a development dependency.
     ("fixtures", &["record"]),
     ("stacks", &["printable", "sys"]),
@@ -30,7 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("analysis", &["record"]),
     ("findings", &["analysis", "printable", "record"]),
     ("report", &["analysis", "disassembly", "findings", "printable", "record"]),
-    ("doctor", &["findings", "engine", "record", "report", "stacks"]),
+    ("doctor", &["findings", "engine", "observe", "readiness", "record", "report", "stacks", "sys"]),
     ("foreign-tables", &["findings", "printable", "quantities", "record"]),
     (
         "knee",

@@ -9,7 +9,7 @@ use crate::process::{
 };
 use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -74,6 +74,11 @@ impl Guarded {
         self.guard.line()
     }
 
+    /// What is left of its output when it [has ended](Guarded::has_ended), or why it was not started.
+    pub fn rest(&mut self) -> io::Result<String> {
+        self.guard.rest()
+    }
+
     /// The processes of the program: itself first, then all that it started.
     pub fn pids(&self) -> Vec<i32> {
         let mut pids: Vec<Pid> = children_of(&self.guard.pid().to_string());
@@ -135,7 +140,14 @@ fn guard(cpus: &str, words: &[String], log: Option<Log>) -> io::Result<()> {
     if let Some(log) = &log {
         program.stdout(log.file.try_clone()?).stderr(log.file.try_clone()?);
     }
-    let child = program.stdin(Stdio::null()).spawn()?;
+    let started = program.stdin(Stdio::null()).spawn().map_err(sys::limits::explained);
+    let child = started.inspect_err(|error| {
+        // Where the starter looks for what the program says. If that fails too, standard error has it.
+        let _ = match &log {
+            Some(log) => writeln!(&log.file, "not started: {error}"),
+            None => writeln!(io::stdout(), "not started: {error}"),
+        };
+    })?;
     let waited = match log {
         Some(log) => watch(&child, log),
         None => wait_for_child_or_stdin(&child).map(drop),

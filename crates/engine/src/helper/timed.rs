@@ -96,7 +96,7 @@ pub(crate) fn main(words: &[String]) -> io::Result<()> {
 
 /// Runs the command; leaves it to `kill_what_is_left` where the starter is gone.
 fn run(command: &mut Command) -> io::Result<()> {
-    let child = command.spawn()?;
+    let child = command.spawn().map_err(sys::limits::explained)?;
     if !wait_for_child_or_stdin(&child)? {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 
 use record::FailureReason;
 use std::fmt::{self, Display};
+use std::io;
 
 /// Why a cell failed; or, where it [ran out](Failure::ran_out) of something, why there are no more of its
 /// figures.
@@ -50,6 +51,15 @@ impl Failure {
     ) -> Failure {
         let (operation, error) = (operation.to_string(), error.to_string());
         Failure(FailureReason::ResourceExhausted { operation, error, limit, remedy })
+    }
+
+    /// A process or thread could not be started, with `wanted` of them asked for. Where a limit is the cause, the
+    /// failure names it: call this while all that was started is still there.
+    pub fn start(operation: impl Display, error: &io::Error, wanted: u64) -> Failure {
+        match sys::limits::of_start(error, wanted) {
+            Some(limit) => Failure::ran_out(operation, error, limit),
+            None => Failure::call(operation, error),
+        }
     }
 
     /// Whether the machine had no more of something to give.

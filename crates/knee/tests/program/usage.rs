@@ -226,3 +226,18 @@ fn a_family_of_subjects_stands_for_its_members() {
     let line = listed.lines().find(|line| line.trim_start().starts_with("io_uring-completion"));
     assert!(line.is_some_and(|line| line.contains("only of servers")), "{listed}");
 }
+
+#[test]
+fn standard_output_that_takes_nothing_is_a_failure_of_every_command() {
+    let knee = Knee::new();
+    for words in ["list", "list --json", "doctor --json", "completions bash", "--help", "list --help", "--version"]
+    {
+        for (target, why) in [(">/dev/full", "No space left on device"), (">&-", "it is closed")] {
+            let came = came(&mut knee.shell(&format!("exec \"$KNEE\" {words} {target}")));
+            assert_eq!((came.code, came.err.lines().count()), (Some(1), 1), "{words}: {came:?}");
+            assert!(came.err.contains(why), "{words}: {came:?}");
+        }
+    }
+    // What goes nowhere by intent is no failure.
+    assert_eq!(came(&mut knee.shell("exec \"$KNEE\" list >/dev/null")).code, Some(0));
+}

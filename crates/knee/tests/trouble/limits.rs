@@ -55,6 +55,29 @@ fn where_nothing_can_be_measured_it_says_why_with_exit_code_5() {
     assert!(came.err.contains("11 active of 10 watched"), "{came:?}");
 }
 
+#[test]
+fn without_loopback_what_needs_it_is_unavailable_and_nothing_fails() {
+    let knee = Knee::new();
+    let alone = Command::new("unshare").args(["--net", "true"]).status();
+    if !alone.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: no network namespace can be made here");
+        return;
+    }
+    let words = "run accept syscalls dead baseline --points 1 --rounds 1 --time 1ms --subjects \
+                 ipv4,ipv6,getppid,tcp-ping,accept-one,poll,nginx,tcp,pipe";
+    let came = came(&mut knee.shell(&format!("exec unshare --net \"$KNEE\" {words} --all")));
+    assert!(!came.err.contains("failed:"), "{came:?}");
+    let run = knee.last_run();
+    assert!(run.cells.iter().all(|cell| ["getppid", "pipe"].contains(&&*cell.key.subject)));
+    let unavailable: Vec<&str> =
+        run.plan.unavailable.iter().map(|missing| &*missing.subject).collect();
+    for subject in ["ipv4", "ipv6", "tcp-ping", "accept-one", "poll", "tcp"] {
+        assert!(unavailable.contains(&subject), "{subject}: {unavailable:?}");
+    }
+    let reason = &run.plan.unavailable[0].reason;
+    assert!(reason.contains("can't be reached here") && reason.contains("as root: "), "{reason}");
+}
+
 /// A file system in memory; none where it may not be mounted.
 struct Tmpfs(std::path::PathBuf);
 

@@ -154,6 +154,37 @@ fn a_control_group_of_500_processes_keeps_what_was_measured() {
     assert_ended_at_500(&knee, &came, &limit, &format!("echo 1500 > {directory}/pids.max"));
 }
 
+#[test]
+fn a_full_control_group_is_named_by_all_that_start_something() {
+    let Some(group) = Group::new(12) else {
+        eprintln!("SKIPPED: no control group can be made here");
+        return;
+    };
+    let knee = Knee::new();
+    let directory = group.0.display();
+    let limit = |max: u32| format!("the control group {directory} may have {max} processes");
+    let limited = |words: &str, max: u32| {
+        std::fs::write(group.0.join("pids.max"), max.to_string()).unwrap();
+        let script = format!(
+            "echo $$ > {directory}/cgroup.procs; exec \"$KNEE\" run {words} --rounds 1 --time 1ms"
+        );
+        came(&mut knee.shell(&script)).err
+    };
+    for (words, max) in [
+        ("lock --subjects std --threads 16", 12),
+        ("syscalls --subjects getppid --threads 16 --by threads", 12),
+        ("syscalls --subjects getppid --threads 16 --by processes", 12),
+        // The helper between a worker and a server, and the worker itself.
+        ("dead --subjects poll --points 10", 4),
+        ("null --points 1", 1),
+    ] {
+        let err = limited(words, max);
+        assert!(err.contains(&limit(max)), "{words}: {err}");
+        assert!(err.contains("pids.max"), "with its remedy: {words}: {err}");
+    }
+    knee.assert_no_process_left();
+}
+
 /// Starts cells of 5,000 processes, and waits until 1,000 of one are there.
 fn started(knee: &Knee, subject: &str, more: &[&str]) -> Child {
     let words = ["run", "fork", "--points", "5k", "--subjects", subject];

@@ -50,6 +50,8 @@ fn a_process_whose_parent_has_not_noticed_its_end() {
         std::thread::yield_now();
     };
     assert!(text.contains("has ended, and its parent"), "{text}");
+    assert_eq!(observe::check_alive(server.pid()).unwrap_err().to_string(), text);
+    assert!(observe::check_alive(std::process::id()).is_ok());
 }
 
 #[test]

@@ -104,7 +104,7 @@ mod here {
                 Some(libc::EBADF) => Ok(()),
                 Some(libc::ENOSYS) => Err(Why("this kernel was built without AIO".to_owned())),
                 Some(libc::EINVAL) => Err(Why("needs Linux 4.18".to_owned())),
-                Some(libc::EPERM) => Err(Why("forbidden by this process's sandbox".to_owned())),
+                Some(libc::EPERM) => Err(Why(sys::limits::sandboxed("AIO"))),
                 Some(libc::EAGAIN) => Err(Why(exhausted(1))),
                 _ => Err(Why(format!("io_setup failed: {error}"))),
             },

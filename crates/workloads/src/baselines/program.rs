@@ -4,6 +4,7 @@
 use crate::shared::embedded::{in_memory, in_memory_of_all};
 use crate::shared::shortage;
 use engine::Failure;
+use rustix::io::Errno;
 use std::io::{BufRead, BufReader, Error, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
@@ -50,7 +51,9 @@ impl Program {
         command.arg0("baseline").args([row, clock]).arg(directory);
         command.arg(hello.as_raw_fd().to_string()).arg(std::process::id().to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(failed("starting the program from memory"))?;
+        let mut child = command
+            .spawn()
+            .map_err(|error| Failure::start("starting the program from memory", &error, 1))?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             let _ = child.kill();
             let _ = child.wait();
@@ -135,6 +138,10 @@ impl Program {
         let (errno, what) = failed.split_once(' ').unwrap_or(("0", failed));
         Err(match errno.parse().unwrap_or(0) {
             0 => Failure::new(what),
+            // Of its calls that wait for nothing, those that start a process or a thread have this answer.
+            errno if errno == Errno::AGAIN.raw_os_error() => {
+                Failure::start(what, &Error::from_raw_os_error(errno), 1)
+            }
             errno => shortage::failure(what, &Error::from_raw_os_error(errno)),
         })
     }

@@ -16,6 +16,8 @@ pub(crate) struct BasicOperation {
     pub metric: &'static str,
     /// What is taken off each figure, which is not the operation itself; may be empty.
     pub without: &'static str,
+    /// Whether it connects over loopback of IPv4.
+    pub over_loopback: bool,
     /// Memory and files of one copy, in MiB.
     pub mib: u64,
     /// Operations of one cell at most.
@@ -44,6 +46,7 @@ impl BasicOperation {
             group,
             metric: LATENCY,
             without: "",
+            over_loopback: false,
             mib: 4,
             operations_max: u64::MAX,
             batch_ns_min: BATCH_NS_MIN,
@@ -60,6 +63,11 @@ impl BasicOperation {
         BasicOperation { batch_ns_min: LONG_BATCH_NS_MIN, ..self }
     }
 
+    /// The same over loopback.
+    const fn over_loopback(self) -> BasicOperation {
+        BasicOperation { over_loopback: true, ..self }
+    }
+
     /// The same with so much memory.
     const fn mib(self, mib: u64) -> BasicOperation {
         BasicOperation { mib, ..self }
@@ -70,6 +78,7 @@ impl BasicOperation {
         Subject {
             group: self.group,
             headline: self.metric,
+            available: if self.over_loopback { sys::loopback::check(false) } else { Ok(()) },
             ..Subject::plain(self.name, self.summary)
         }
     }
@@ -119,7 +128,7 @@ pub(crate) const ROWS: &[BasicOperation] = &[
     processor("null-io", "read a byte of /dev/zero, write one to /dev/null: the mean of both"),
     processor("stat", "stat of a file by its whole path"),
     processor("open-close", "open a file by its whole path, and close it"),
-    processor("select-tcp-100", "select of 100 TCP sockets that can be written to"),
+    processor("select-tcp-100", "select of 100 TCP sockets that can be written to").over_loopback(),
     processor("signal-install", "sigaction: install a handler"),
     processor("signal-catch", "send a signal to oneself and handle it").without("sending it"),
     processor("fork-exit", "fork a process that exits, and wait for it"),
@@ -134,11 +143,11 @@ pub(crate) const ROWS: &[BasicOperation] = &[
     switch("switch-16p-64k", "the same; each sums 64 KiB of its own"),
     local("pipe", "a byte to another process and back through two pipes"),
     local("unix", "a byte to another process and back over an AF_UNIX stream"),
-    local("udp", "4 bytes to another process and back over UDP"),
-    local("tcp", "a byte to another process and back over TCP"),
+    local("udp", "4 bytes to another process and back over UDP").over_loopback(),
+    local("tcp", "a byte to another process and back over TCP").over_loopback(),
     BasicOperation {
         operations_max: 2_000,
-        ..local("tcp-connect", "connect to another process over TCP, and close")
+        ..local("tcp-connect", "connect to another process over TCP, and close").over_loopback()
     },
     local("futex", "wake another process by a futex, and be woken by it"),
     local("eventfd", "wake another process by an eventfd, and be woken by it"),
@@ -156,7 +165,7 @@ pub(crate) const ROWS: &[BasicOperation] = &[
     files("select-100", "select of 100 descriptors of a file"),
     bandwidth("bw-pipe", "64 KiB after 64 KiB from another process through a pipe").long(),
     bandwidth("bw-unix", "64 KiB after 64 KiB from another process over an AF_UNIX stream").long(),
-    bandwidth("bw-tcp", "10 MiB after 10 MiB from another process over TCP"),
+    bandwidth("bw-tcp", "10 MiB after 10 MiB from another process over TCP").over_loopback(),
     bandwidth("bw-file-reread", "read 32 MiB of a file in the cache, and sum them"),
     bandwidth("bw-mmap-reread", "sum 32 MiB of a file in the cache that is mapped"),
     bandwidth("copy-libc", "memmove of 32 MiB").mib(64),

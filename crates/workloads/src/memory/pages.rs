@@ -95,7 +95,7 @@ impl Pages {
         let file = File::options().read(true).write(true).create_new(true).open(&path);
         let mut file = file.map_err(shortage::during("making a file"))?;
         // A process can't have more maps than this: pages for more would only fill the disk.
-        let mapped = maps.min(shortage::setting(shortage::MAPS_MAX).unwrap_or(u64::MAX));
+        let mapped = maps.min(sys::limits::setting(sys::limits::MAPS_MAX).unwrap_or(u64::MAX));
         pages.shortage = grow(&file, mapped * 2, page_bytes as u64).err();
         let bytes = file.metadata().map_err(shortage::during("looking at the file"))?.len();
         pages.count = maps.min(bytes / (2 * page_bytes as u64));

@@ -73,10 +73,7 @@ impl Row {
                         glibc-static or musl-dev, and build again)"
                 .into());
         }
-        if (self.how == "clone3" || self.ending == "pidfd") && !limits::waits_for_pidfds() {
-            return Err("the kernel does not wait for pidfds (Linux 5.4 or later does)".into());
-        }
-        Ok(())
+        if self.how == "clone3" || self.ending == "pidfd" { limits::waits_for_pidfds() } else { Ok(()) }
     }
 }
 
@@ -111,11 +108,13 @@ pub(crate) fn run(row: &Row, cell: &Cell, probe: &mut Probe) -> Result<ProcessTi
     let wanted = cell.number(PROCESSES.name)?;
     cpus::choose(cell)?;
     let mut forker = Forker::start(row, wanted, cell.number(PARENT.name)?, probe.clock().name())?;
-    let (made, errno, words) = forker.made()?;
+    let (made, errno) = forker.made()?;
     debug_assert!(made <= wanted, "the forker makes no more than it was asked for");
     forker.state(probe);
     // While all of them live, it can be seen which limit they meet.
-    let shortage = (errno != 0).then(|| limits::met(row.how, errno, &words, wanted));
+    let shortage = (errno != 0).then(|| {
+        Failure::start(row.how, &std::io::Error::from_raw_os_error(errno), wanted)
+    });
     forker.end_all(made)?;
     let stamps = forker.stamps()?;
     let (first, rest) = stamps.split_at((wanted as usize).min(stamps.len()));
@@ -156,7 +155,9 @@ impl Forker {
         command.args([clock, &stamps.as_raw_fd().to_string()]);
         command.arg(std::process::id().to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(failed("starting the forker from memory"))?;
+        let mut child = command
+            .spawn()
+            .map_err(|error| Failure::start("starting the forker from memory", &error, count))?;
         let missing = || Failure::new("a pipe of the forker is missing");
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().ok_or_else(missing));
         let stdout = stdout.inspect_err(|_| {
@@ -172,15 +173,14 @@ impl Forker {
         })
     }
 
-    /// How many it made, the error that it met or 0, and that in words.
-    fn made(&mut self) -> Result<(u64, i32, String), Failure> {
+    /// How many it made, and the error that it met or 0.
+    fn made(&mut self) -> Result<(u64, i32), Failure> {
         let line = self.line("made")?;
-        let mut words = line.splitn(3, ' ');
+        let mut words = line.split(' ');
         let made = words.next().and_then(|word| word.parse().ok());
         let errno = words.next().and_then(|word| word.parse().ok());
         let odd = || Failure::new(format!("unexpected output of the forker: made {line}"));
-        let (made, errno) = made.zip(errno).ok_or_else(odd)?;
-        Ok((made, errno, words.next().unwrap_or_default().to_owned()))
+        made.zip(errno).ok_or_else(odd)
     }
 
     /// Has it end all that it made, and end itself.

@@ -1,136 +1,13 @@
-//! Which limit processes and threads meet. The kernel says EAGAIN for half a dozen of them; which one
-//! it was can be seen while all that was made is still there.
+//! Whether this machine holds the processes and threads that a cell asks for.
 
-use crate::shared::shortage::{self, Limit, MAPS_MAX, setting};
-use engine::{Failure, Fit, LimitCause, SkipCause};
+use crate::shared::shortage;
+use engine::{Fit, LimitCause, SkipCause};
 use rustix::io::Errno;
-use rustix::process::{
-    PidfdFlags, Resource, WaitId, WaitIdOptions, getpid, getrlimit, getuid, pidfd_open, waitid,
-};
-use std::fs::{read_dir, read_to_string};
+use rustix::process::{PidfdFlags, WaitId, WaitIdOptions, getpid, pidfd_open, waitid};
+use std::fs::read_to_string;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-
-/// Others come and go while it is counted: a limit is met where the count is this near.
-const NEAR: u64 = 16;
-/// Numbers that the kernel gives to no process once it has gone round (`RESERVED_PIDS`).
-const PIDS_RESERVED: u64 = 300;
-
-/// The failure of `what`, with `wanted` of them asked for: where it is a limit, what was measured up
-/// to there counts, and the limit is named. Call it while all that was made is still there.
-pub(crate) fn met(what: &str, errno: i32, words: &str, wanted: u64) -> Failure {
-    let words = words.split(" (os error").next().unwrap_or_default();
-    let limit = match Errno::from_raw_os_error(errno) {
-        Errno::AGAIN => exhausted(wanted).unwrap_or_else(|| {
-            let remedy = "look at `ulimit -u`, the control group's pids.max, kernel.pid_max and \
-                          kernel.threads-max";
-            ("the kernel does not tell which limit it is".into(), remedy.into())
-        }),
-        Errno::NOMEM => shortage::memory(),
-        _ => return Failure::call(what, words),
-    };
-    Failure::ran_out(what, words, limit)
-}
-
-/// The limit that this many more can't be made for.
-fn exhausted(wanted: u64) -> Option<Limit> {
-    let tasks = tasks_in_system();
-    control_group(wanted)
-        .or_else(|| sysctl("kernel.pid_max", tasks + PIDS_RESERVED, "4194304"))
-        .or_else(|| sysctl("kernel.threads-max", tasks, "1000000"))
-        .or_else(|| user(wanted))
-        .or_else(shortage::maps)
-        .or_else(shortage::addresses)
-}
-
-/// The limit of the user, `RLIMIT_NPROC`. Who is exempt from it is far above.
-fn user(wanted: u64) -> Option<Limit> {
-    let limits = getrlimit(Resource::Nproc);
-    let limit = limits.current?;
-    let user = getuid().as_raw();
-    let used = tasks_of(user);
-    (used.abs_diff(limit) <= NEAR).then(|| {
-        let text = format!("user {user} may have {limit} processes and threads");
-        let more = limit.saturating_add(wanted);
-        let allowed = limits.maximum.is_none_or(|max| more <= max);
-        let remedy = if allowed { "ulimit -u " } else { "sudo prlimit --pid $$ --nproc=" };
-        (text, format!("{remedy}{more}"))
-    })
-}
-
-/// The tasks of a user, by what each process says of itself.
-fn tasks_of(user: u32) -> u64 {
-    let tasks = |status: String| -> Option<u64> {
-        let field = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-            line.split_whitespace().next()?.parse::<u64>().ok()
-        };
-        (field("Uid:")? == u64::from(user)).then(|| field("Threads:").unwrap_or(1))
-    };
-    let entries = read_dir("/proc").into_iter().flatten().flatten();
-    // `self` and `thread-self` are there too, and would count this process three times.
-    let processes =
-        entries.filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit());
-    let statuses = processes.filter_map(|entry| read_to_string(entry.path().join("status")).ok());
-    statuses.filter_map(tasks).sum()
-}
-
-/// The limit of the control group, or of one that it is in.
-fn control_group(wanted: u64) -> Option<Limit> {
-    let own = read_to_string("/proc/self/cgroup").ok()?;
-    let mounts = read_to_string("/proc/self/mountinfo").ok()?;
-    let directory = group_directory(&own, &mounts)?;
-    directory.ancestors().find_map(|directory| {
-        let number = |file| read_to_string(directory.join(file)).ok()?.trim().parse::<u64>().ok();
-        let (max, used) = (number("pids.max")?, number("pids.current")?);
-        (used + NEAR >= max).then(|| {
-            let (file, more) = (directory.join("pids.max"), max.saturating_add(wanted));
-            let limit =
-                format!("the control group {} may have {max} processes", directory.display());
-            (limit, format!("as root: echo {more} > {}", file.display()))
-        })
-    })
-}
-
-/// The directory of the control group that counts this process, in either version.
-fn group_directory(own: &str, mounts: &str) -> Option<PathBuf> {
-    let group_of = |wanted: &str| {
-        own.lines().find_map(|line| {
-            let mut parts = line.splitn(3, ':').skip(1);
-            let (controllers, path) = (parts.next()?, parts.next()?);
-            controllers.split(',').any(|name| name == wanted).then_some(path)
-        })
-    };
-    let (group, kind, option) = match group_of("pids") {
-        Some(group) => (group, "cgroup", "pids"),
-        None => (group_of("")?, "cgroup2", ""),
-    };
-    // A mount shows its own root at its place; see proc_pid_mountinfo(5).
-    let (root, mount_point) = mounts.lines().find_map(|line| {
-        let (mount, system) = line.split_once(" - ")?;
-        let mut system = system.split(' ');
-        let of_kind = system.next()? == kind;
-        let has = option.is_empty() || system.nth(1)?.split(',').any(|word| word == option);
-        let mut mount = mount.split(' ').skip(3);
-        (of_kind && has).then(|| mount.next().zip(mount.next()))?
-    })?;
-    let within = Path::new(group).strip_prefix(root).unwrap_or(Path::new(""));
-    Some(Path::new(mount_point).join(within))
-}
-
-/// A limit of the system that `used` has come near to, with a value that will do.
-fn sysctl(name: &str, used: u64, more: &str) -> Option<Limit> {
-    let max = setting(name)?;
-    (used + NEAR >= max).then(|| (format!("{name} is {max}"), format!("sysctl -w {name}={more}")))
-}
-
-/// The processes and threads of the system: the part of `0.12 0.30 0.43 2/1234 5678` after the stroke.
-fn tasks_in_system() -> u64 {
-    let line = read_to_string("/proc/loadavg").unwrap_or_default();
-    let tasks = line.split(' ').nth(3).and_then(|part| part.split_once('/'));
-    tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
-}
+use sys::limits::{MAPS_MAX, setting, tasks_in_system};
 
 /// Maps of a thread: its stack and the one for signals, each with a guard page.
 const MAPS_OF_A_THREAD: u64 = 4;
@@ -207,41 +84,24 @@ fn ids_left() -> u64 {
 }
 
 /// Whether the kernel can wait for the end of a process by its descriptor.
-pub(super) fn waits_for_pidfds() -> bool {
-    let Ok(own) = pidfd_open(getpid(), PidfdFlags::empty()) else { return false };
+pub(super) fn waits_for_pidfds() -> Result<(), String> {
+    let own = match pidfd_open(getpid(), PidfdFlags::empty()) {
+        Ok(own) => own,
+        Err(Errno::PERM | Errno::ACCESS) => return Err(sys::limits::sandboxed("pidfds")),
+        Err(_) => return Err(TOO_OLD.into()),
+    };
     // Nobody is their own child: a kernel that knows the question says so.
-    let answer = waitid(WaitId::PidFd(own.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
-    matches!(answer, Err(Errno::CHILD))
+    match waitid(WaitId::PidFd(own.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
+        Err(Errno::CHILD) => Ok(()),
+        _ => Err(TOO_OLD.into()),
+    }
 }
+
+const TOO_OLD: &str = "the kernel does not wait for pidfds (Linux 5.4 or later does)";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_control_group_is_found_in_both_versions() {
-        let version_1 = "1 0 0:1 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n";
-        let own = "8:pids:/a/b\n4:cpu,cpuacct:/c\n0::/d\n";
-        let directory = |own, mounts| group_directory(own, mounts).unwrap();
-        assert_eq!(directory(own, version_1), Path::new("/sys/fs/cgroup/pids/a/b"));
-        let version_2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
-        assert_eq!(
-            directory("0::/user.slice/x\n", version_2),
-            Path::new("/sys/fs/cgroup/user.slice/x")
-        );
-        let container = "1 0 0:1 /docker/1 /sys/fs/cgroup/pids ro - cgroup cgroup rw,pids\n";
-        assert_eq!(directory("8:pids:/docker/1\n", container), Path::new("/sys/fs/cgroup/pids"));
-        assert_eq!(group_directory("", version_2), None);
-    }
-
-    #[test]
-    fn a_shortage_keeps_what_was_measured_and_other_errors_do_not() {
-        let invalid = met("fork", Errno::INVAL.raw_os_error(), "Invalid argument", 5);
-        assert_eq!(invalid, Failure::call("fork", "Invalid argument"));
-        let memory = met("fork", Errno::NOMEM.raw_os_error(), "Cannot allocate memory", 5);
-        assert!(memory.to_string().starts_with("fork: Cannot allocate memory; "), "{memory}");
-        assert_ne!(memory, Failure::new(memory.to_string()), "it has a remedy");
-    }
 
     #[test]
     fn memory_and_maps_say_what_they_hold() {
@@ -253,11 +113,5 @@ mod tests {
         assert_eq!(maps_for_threads(1), Fit::Measure);
         let Fit::AtMost { max, .. } = maps_for_threads(u64::MAX / 8) else { panic!("all fit") };
         assert_eq!(maps_for_threads(max), Fit::Measure);
-    }
-
-    #[test]
-    fn this_process_is_among_those_of_its_user() {
-        assert!(tasks_of(getuid().as_raw()) >= 1);
-        assert!(tasks_in_system() >= 1);
     }
 }

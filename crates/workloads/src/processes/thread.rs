@@ -129,16 +129,12 @@ impl Crowd {
             }
         };
         let handle = Builder::new().stack_size(self.stack_bytes).spawn(sleeper);
-        self.sleeping.push_back(handle.map_err(|error| self.refused(&error))?);
+        let refused = |error| Failure::start("spawning a thread", &error, self.wanted);
+        self.sleeping.push_back(handle.map_err(refused)?);
         let mut byte = [0];
         let read = self.read.read_exact(&mut byte);
         read.map_err(|error| Failure::call("waiting for a thread", error))?;
         if byte == *b"+" { Ok(()) } else { Err(Failure::new("a thread wrote a wrong byte")) }
-    }
-
-    fn refused(&self, error: &std::io::Error) -> Failure {
-        let errno = error.raw_os_error().unwrap_or(0);
-        limits::met("spawning a thread", errno, &error.to_string(), self.wanted)
     }
 
     /// Wakes the oldest thread and waits until it has ended.

@@ -154,6 +154,12 @@ impl Workload for Poll {
                 remedy: "watch sockets or pipes: --object socketpair".into(),
             };
         }
+        if object == Object::Tcp
+            && let Err(message) = sys::loopback::check(false)
+        {
+            let remedy = "watch other objects: --object socketpair".into();
+            return Fit::Leave { cause: SkipCause::RequirementMissing { message }, remedy };
+        }
         let max = watched_max(object, active);
         if max == 0 {
             return Fit::Leave {

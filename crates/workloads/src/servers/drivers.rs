@@ -11,7 +11,8 @@ pub(crate) mod own;
 use crate::servers::client::Client;
 use engine::{Failure, Guarded, descriptors_max};
 use load::{
-    LocalServer, NotFound, Target, cpu_ns_of, cpu_ns_with_ended, descriptors_of, resident_bytes_of,
+    LocalServer, NotFound, Target, cpu_ns_of, cpu_ns_with_ended, descriptors_of, listening_ports,
+    resident_bytes_of,
 };
 use own::OwnServer;
 use rustix::net::{
@@ -21,7 +22,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -31,7 +32,12 @@ const TABLE: &[fn() -> Vec<Server>] = &[ours::rows, nginx::rows, lighttpd::rows]
 
 /// Every server, those that can't be started here included.
 pub fn all() -> Vec<Server> {
-    TABLE.iter().flat_map(|rows| rows()).collect()
+    let loopback = sys::loopback::check(false);
+    let reachable = |server: Server| {
+        let available = server.available.and(loopback.clone());
+        Server { available, ..server }
+    };
+    TABLE.iter().flat_map(|rows| rows()).map(reachable).collect()
 }
 
 /// The server of that name: `epoll-level`, `nginx`.
@@ -124,7 +130,7 @@ impl Server {
             .map_err(|error| Failure::call(format!("a directory for {}", self.label), error))?;
         let mut running = (self.start)(self, &Setup { scratch: own, ..setup.clone() })?;
         if !self.is_own() {
-            running.wait_until_it_accepts()?;
+            running.wait_until_it_listens(&[running.address.ip()], START_MAX)?;
         }
         Ok(running)
     }
@@ -139,6 +145,9 @@ pub struct Counted {
     pub replies: u64,
 }
 
+/// How long a server may take until it listens, and the pause between two attempts to connect.
+const START_MAX: Duration = Duration::from_secs(10);
+const START_PAUSE: Duration = Duration::from_millis(5);
 /// How long the end of a server may take to show, and the pause between looks.
 const END_SHOWS_MAX: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(1);
@@ -251,7 +260,11 @@ impl Running {
         let ServerOrigin::Started(guarded) = &mut self.origin else { return Ok(()) };
         match guarded.has_ended() {
             Ok(false) => Ok(()),
-            Ok(true) => Err(Failure::new(format!("{} ended{}", self.name, self.last_words()))),
+            Ok(true) => {
+                let output = guarded.rest().unwrap_or_default();
+                let last = last_line(&output).unwrap_or_else(|| self.last_words());
+                Err(Failure::new(format!("{} ended{last}", self.name)))
+            }
             Err(error) => Err(Failure::call(self.name, error)),
         }
     }
@@ -285,25 +298,57 @@ impl Running {
         ours::counted(&output).map(Some)
     }
 
-    /// Connects until that works. A server that ended meanwhile, or that is another's, never will be
-    /// connected to.
-    fn wait_until_it_accepts(&mut self) -> Result<(), Failure> {
+    /// Waits up to `start_max` until it accepts connections at its port of one of `ips`, and returns that address. A
+    /// server that ended meanwhile never will.
+    fn wait_until_it_listens(
+        &mut self,
+        ips: &[IpAddr],
+        start_max: Duration,
+    ) -> Result<SocketAddr, Failure> {
+        let (begun, port) = (Instant::now(), self.address.port());
         loop {
-            match Client::connect(self.address) {
-                Ok(_) => return self.alive(),
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.alive()?,
-                Err(error) => return Err(Failure::call(format!("reaching {}", self.name), error)),
+            for &ip in ips {
+                let address = SocketAddr::from((ip, port));
+                match Client::connect(address) {
+                    Ok(_) => return self.alive().map(|()| address),
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.alive()?,
+                    // A machine without this family.
+                    Err(_) if sys::loopback::check(ip.is_ipv6()).is_err() => {}
+                    Err(error) => {
+                        return Err(Failure::call(format!("reaching {}", self.name), error));
+                    }
+                }
             }
-            std::thread::yield_now();
+            if begun.elapsed() >= start_max {
+                return Err(self.does_not_listen(port, start_max));
+            }
+            std::thread::sleep(START_PAUSE);
         }
+    }
+
+    fn does_not_listen(&self, port: u16, waited: Duration) -> Failure {
+        let ports: Vec<String> =
+            listening_ports(&self.pids()).iter().map(ToString::to_string).collect();
+        let elsewhere = match ports.as_slice() {
+            [] => String::new(),
+            _ => format!("; it listens on {}", ports.join(", ")),
+        };
+        let (name, seconds, last) = (self.name, waited.as_secs(), self.last_words());
+        Failure::new(format!(
+            "{name} does not listen on port {port} within {seconds} s{elsewhere}{last}"
+        ))
     }
 
     /// The last line of its log.
     fn last_words(&self) -> String {
         let text = self.log.as_ref().and_then(|log| end_of(log).ok());
-        let last = text.as_deref().and_then(|text| text.trim_end().lines().last());
-        last.map(|line| format!(": {line}")).unwrap_or_default()
+        text.as_deref().and_then(last_line).unwrap_or_default()
     }
+}
+
+/// The last line of a text, as the end of a sentence; none where it is empty.
+fn last_line(text: &str) -> Option<String> {
+    text.trim_end().lines().last().map(|line| format!(": {line}"))
 }
 
 /// The last few kilobytes of a file, which may be far longer.
@@ -355,9 +400,9 @@ impl Foreign<'_> {
                 target: None,
             };
             tries -= 1;
-            match running.wait_until_it_accepts() {
-                Err(_) if tries > 0 => {}
-                outcome => return outcome.map(|()| running),
+            match running.wait_until_it_listens(&[Ipv4Addr::LOCALHOST.into()], START_MAX) {
+                Err(_) if tries > 0 && running.alive().is_err() => {}
+                outcome => return outcome.map(|_| running),
             }
         }
     }
@@ -418,6 +463,24 @@ mod tests {
         assert!(harmless(Path::new("/tmp/with a space/x")).is_ok());
         assert!(harmless(Path::new("/tmp/\"; user nobody; \"")).is_err());
         assert!(program("no-such-server").unwrap_err().contains("not installed"));
+    }
+
+    #[test]
+    fn a_server_that_does_not_listen_is_waited_for_and_named() {
+        let (_kept, port) = reserved_port().unwrap();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let mut running = Running {
+            origin: ServerOrigin::Running(LocalServer::at(address)),
+            name: "nginx",
+            is_ours: false,
+            is_own: false,
+            address,
+            log: None,
+            target: None,
+        };
+        let failure = running.wait_until_it_listens(&[address.ip()], Duration::ZERO).unwrap_err();
+        let expected = format!("nginx does not listen on port {port} within 0 s");
+        assert_eq!(failure.to_string(), expected);
     }
 
     #[test]

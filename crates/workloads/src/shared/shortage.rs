@@ -3,9 +3,10 @@
 use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most};
 use engine::{Cell, Failure, Fit, Parking, descriptors_max};
 use rustix::io::Errno;
-use std::fs::{File, read_to_string};
-use std::io::{self, BufRead, BufReader};
+use std::fs::read_to_string;
+use std::io;
 use std::sync::OnceLock;
+use sys::limits::{Limit, memory, sysctl};
 
 /// Whether a process may have as many descriptors as `axis` asks for: their other ends, if they have
 /// any, are parked.
@@ -27,9 +28,6 @@ pub(crate) fn available_kib() -> u64 {
         line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(u64::MAX)
     })
 }
-
-/// A limit in words, and what raises it.
-pub(crate) type Limit = (String, String);
 
 /// Makes a [`failure`] of an error, for `map_err`.
 pub(crate) fn during(operation: &'static str) -> impl Fn(io::Error) -> Failure + Copy {
@@ -56,12 +54,19 @@ fn limit(errno: Errno) -> Option<Limit> {
             (text, format!("as root: ulimit -n {}", limit.saturating_mul(2)))
         }
         Errno::NFILE => sysctl("fs.file-max", "2000000"),
+        // Connections are over loopback, and mostly of IPv4. Without it, no number of ports would do.
+        Errno::ADDRNOTAVAIL if sys::loopback::check(false).is_err() => return None,
         Errno::ADDRINUSE | Errno::ADDRNOTAVAIL => ports(),
         Errno::NOMEM => memory(),
         Errno::NOSPC => {
             let directory = std::env::temp_dir();
             let text = format!("no space left in {}", directory.display());
             (text, "TMPDIR=/a/directory/with/space knee run …".into())
+        }
+        Errno::ROFS => {
+            let directory = std::env::temp_dir();
+            let text = format!("{} is on a read-only file system", directory.display());
+            (text, "TMPDIR=/a/directory/that/can/be/written knee run …".into())
         }
         Errno::DQUOT => {
             plain("a quota on disk space", "TMPDIR=/a/directory/without/quota knee run …")
@@ -83,51 +88,6 @@ fn ports() -> Limit {
         _ => "every port that the kernel gives is taken".to_owned(),
     };
     (text, "sysctl -w net.ipv4.ip_local_port_range='1024 65535'".into())
-}
-
-/// Memory, of which a process may also have too many maps, or too many addresses.
-pub(crate) fn memory() -> Limit {
-    maps().or_else(addresses).unwrap_or_else(|| {
-        if setting("vm.overcommit_memory") == Some(2) {
-            let remedy = "sysctl -w vm.overcommit_memory=0";
-            return ("all memory is promised (vm.overcommit_memory is 2)".into(), remedy.into());
-        }
-        ("no memory left".into(), "end what else uses memory".into())
-    })
-}
-
-/// The limit on maps, if this process is near it. It may be a little below: some maps go so that the message
-/// has memory.
-pub(crate) fn maps() -> Option<Limit> {
-    let maps = File::open("/proc/self/maps");
-    let maps = maps.map_or(0, |maps| BufReader::new(maps).lines().map_while(Result::ok).count());
-    let max = setting(MAPS_MAX).filter(|max| maps as u64 + 100 >= *max)?;
-    Some(sysctl(MAPS_MAX, &max.saturating_mul(4).max(1_000_000).to_string()))
-}
-
-/// The limit on addresses, where there is one.
-pub(crate) fn addresses() -> Option<Limit> {
-    let bytes = rustix::process::getrlimit(rustix::process::Resource::As).current?;
-    let text = format!("a process may have {} MiB of addresses", bytes >> 20);
-    Some((text, "ulimit -v unlimited".into()))
-}
-
-/// How many maps a process may have.
-pub(crate) const MAPS_MAX: &str = "vm.max_map_count";
-
-/// A sysctl that is a number; none where the kernel does not have it.
-pub(crate) fn setting(name: &str) -> Option<u64> {
-    sysctl_value(name)?.parse().ok()
-}
-
-fn sysctl(name: &str, more: &str) -> Limit {
-    let value = sysctl_value(name).unwrap_or_else(|| "unknown".into());
-    (format!("{name} is {value}"), format!("sysctl -w {name}={more}"))
-}
-
-fn sysctl_value(name: &str) -> Option<String> {
-    let path = format!("/proc/sys/{}", name.replace('.', "/"));
-    Some(read_to_string(path).ok()?.trim().to_owned())
 }
 
 #[cfg(test)]

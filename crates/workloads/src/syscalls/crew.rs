@@ -82,6 +82,10 @@ impl Crew<'_> {
         kept.and_then(|()| (self.life)(&Seat::new(board, me, self.right)))
     }
 
+    fn not_started(&self, kind: &str, me: usize, error: &io::Error) -> Failure {
+        Failure::start(format!("starting {kind} {}", me + 1), error, self.workers as u64)
+    }
+
     fn threads(&self, board: &Board) -> Result<Counted, Failure> {
         // The kernel counts what a thread uses (rusage) at its ticks only; the clock of the process has all of it. The thread that
         // watches sleeps.
@@ -98,8 +102,9 @@ impl Crew<'_> {
                 match started {
                     Ok(thread) => all.push(thread),
                     Err(error) => {
+                        let failure = self.not_started("thread", me, &error);
                         board.stop();
-                        return Err(Failure::call(format!("starting thread {}", me + 1), error));
+                        return Err(failure);
                     }
                 }
             }
@@ -122,8 +127,9 @@ impl Crew<'_> {
             match child {
                 Ok(child) => children.running.push(child),
                 Err(error) => {
+                    let failure = self.not_started("process", me, &error);
                     board.stop();
-                    return Err(Failure::call(format!("starting process {}", me + 1), error));
+                    return Err(failure);
                 }
             }
         }

@@ -30,6 +30,8 @@ pub(crate) struct Operation {
     /// The lock or structure of the kernel that those who do it at once meet at; empty where there is none.
     #[cfg_attr(not(test), expect(dead_code, reason = "a test holds docs/syscalls.md to it"))]
     pub(crate) contends: &'static str,
+    /// Whether it connects over loopback of IPv4.
+    pub(crate) over_loopback: bool,
     /// What threads of a process share, and processes don't, that the operation changes; empty where there is nothing.
     pub(crate) shared_by_threads: &'static str,
     /// Sets up what all workers share, and returns what each of them does.

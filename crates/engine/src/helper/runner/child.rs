@@ -84,7 +84,7 @@ fn run(order: &RunnerCommand, starter: &Starter<'_>) -> io::Result<Reply> {
     let (output, errors) = prepare(&mut command, order)?;
     let mut tails = [Some(Tail::new(errors, ERROR_BYTES_MAX)?), None];
     tails[1] = output.map(|output| Tail::new(output, OUTPUT_BYTES_MAX)).transpose()?;
-    let mut child = command.spawn()?;
+    let mut child = command.spawn().map_err(sys::limits::explained)?;
     // The writing ends of the pipes are open in here.
     drop((command, report_writer));
     let waited = watch(&child, Instant::now() + order.time_limit, &mut tails);
@@ -117,7 +117,7 @@ fn read_report(mut report: PipeReader) -> io::Result<(RanReply, Resources)> {
     let mut line = String::new();
     report.read_to_string(&mut line)?;
     if let Some(code) = line.strip_prefix("failed ").and_then(|code| code.trim().parse().ok()) {
-        return Err(io::Error::from_raw_os_error(code));
+        return Err(sys::limits::explained(io::Error::from_raw_os_error(code)));
     }
     let unexpected = || io::Error::other(format!("the starter's report: {line:?}"));
     parse_report(&line).ok_or_else(unexpected)

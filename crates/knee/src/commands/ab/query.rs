@@ -58,16 +58,20 @@ fn answer(words: &[String], question: &[&str], time_max: Duration) -> Result<Str
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(|error| failed(format!("can't be started: {error}")))?;
+        .map_err(|error| failed(format!("can't be started: {}", sys::limits::explained(error))))?;
     let group = Pid::from_child(&child);
     let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
+    let read = move || {
         let mut text = Vec::new();
         let read = child.stdout.take().map(|out| out.take(BYTES_MAX).read_to_end(&mut text));
         let ended = child.wait();
         // Whoever asked may have given up.
         let _ = sender.send(whole(read, ended, &text));
-    });
+    };
+    if let Err(error) = thread::Builder::new().spawn(read) {
+        let _ = kill_process_group(group, Signal::KILL);
+        return Err(failed(format!("can't be read: {}", sys::limits::explained(error))));
+    }
     if let Ok(answer) = receiver.recv_timeout(time_max) {
         return answer.map_err(failed);
     }

@@ -336,7 +336,7 @@ fn waiter_json(waiter: &Waiter) -> Value {
 }
 
 /// The exit code for a process that can't be observed.
-fn trouble(error: &observe::Error) -> Trouble {
+pub(super) fn trouble(error: &observe::Error) -> Trouble {
     use observe::Error as Why;
     let line = error.to_string();
     match error {

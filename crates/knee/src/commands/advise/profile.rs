@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use stacks::{Entry, FrameKind, ProfileError, Profiler, SampledEvent, SampledStacks};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+
 use std::time::{Duration, Instant};
 
 /// Samples a second of each CPU: not a divisor of the timers that programs use.
@@ -29,6 +29,8 @@ struct Seen {
     pid: u32,
     name: String,
     looked: Duration,
+    /// At the end.
+    is_alive: bool,
     stacks: SampledStacks,
     functions: Vec<Function>,
     entries: Vec<(Entry, u64)>,
@@ -48,20 +50,21 @@ pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     let process = process.ok_or_else(|| trouble(&ProfileError::NoProcess { pid }))?;
+    observe::check_alive(pid).map_err(|error| super::live::trouble(&error))?;
     // Where the system allows no more, each thread has a clock on each CPU.
     engine::raise_descriptors_max();
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     let start = Instant::now();
     let mut profiler = Profiler::start(process, FREQUENCY_HZ).map_err(|error| trouble(&error))?;
-    let directory = PathBuf::from(format!("/proc/{pid}"));
-    while start.elapsed() < ask.seconds && !stop.is_requested() && directory.exists() {
+    let is_alive = || observe::check_alive(pid).is_ok();
+    while start.elapsed() < ask.seconds && !stop.is_requested() && is_alive() {
         std::thread::sleep(TAKEN_EVERY.min(ask.seconds.saturating_sub(start.elapsed())));
         profiler.take();
     }
-    let looked = start.elapsed();
+    let (looked, is_alive) = (start.elapsed(), is_alive());
     let stacks = profiler.finish(&|_| true);
     let name = printable::replace_unprintable(name.trim_end());
-    let seen = Seen::new(pid, name, looked, stacks);
+    let seen = Seen { is_alive, ..Seen::new(pid, name, looked, stacks) };
     if ask.json {
         print_json(&seen.json())?;
     } else {
@@ -101,7 +104,7 @@ impl Seen {
         let mut functions: Vec<Function> = functions.collect();
         functions.sort_by_key(|function| Reverse(function.samples));
         let (entries, programs) = (most_first(entries), most_first(programs));
-        Seen { pid, name, looked, stacks, functions, entries, programs }
+        Seen { pid, name, looked, is_alive: true, stacks, functions, entries, programs }
     }
 
     fn samples(&self) -> u64 {
@@ -129,12 +132,15 @@ impl Seen {
             "{name} ({pid}): {looked:.1} s, {samples} samples of its call stacks ({event}, {FREQUENCY_HZ} a \
              second): it kept {cpus} CPUs busy"
         )];
-        if self.samples() == 0 {
+        if !self.is_alive {
+            lines.push("It has ended.".into());
+        } else if self.samples() == 0 {
             lines.push(
                 "It used no CPU time meanwhile: it waits. Without --profile, its waits are shown."
                     .into(),
             );
-        } else {
+        }
+        if self.samples() > 0 {
             lines.push(format!(
                 "By system call: {}",
                 shares(&self.entries, entry_label, self.samples())

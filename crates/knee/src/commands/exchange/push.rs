@@ -194,14 +194,17 @@ impl Measured {
     fn wait(self, stop: &Stop) -> (Vec<Result<Pushed, String>>, bool) {
         let count = self.runs.len();
         let (sender, receiver) = mpsc::channel();
-        thread::spawn(move || {
+        let body = move || {
             let mut pusher = Pusher::new(|| archives::open(&self.to));
             for (run, _) in &self.runs {
                 if sender.send(pusher.push(run)).is_err() {
                     return;
                 }
             }
-        });
+        };
+        if let Err(error) = thread::Builder::new().spawn(body) {
+            return (vec![Err(Trouble::no_thread(error).to_string())], false);
+        }
         let mut results = Vec::new();
         let mut begun = Instant::now();
         while results.len() < count {

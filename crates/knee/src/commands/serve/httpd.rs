@@ -101,7 +101,7 @@ pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
 
 /// A server of which nobody learns the address has failed; elsewhere a reader that has gone is no failure.
 fn no_address(trouble: Trouble) -> Trouble {
-    if trouble.exit != Exit::Done {
+    if trouble.exit != Exit::ReaderGone && !sys::stdout::was_closed() {
         return trouble;
     }
     Trouble::failed(

@@ -87,7 +87,8 @@ impl Model {
         let computed = thread::scope(|scope| {
             for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
                 let done = done.clone();
-                scope.spawn(move || worker(done));
+                let started = thread::Builder::new().spawn_scoped(scope, move || worker(done));
+                started.map_err(Trouble::no_thread)?;
             }
             drop(done);
             let begun = Instant::now();

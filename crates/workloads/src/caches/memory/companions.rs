@@ -72,7 +72,8 @@ fn alongside<T: FnMut() -> Result<(), Failure>>(
         for &cpu in cpus {
             let made = made.clone();
             let started = Builder::new().spawn_scoped(scope, move || companion(cpu, made));
-            threads.push(started.map_err(|error| Failure::call("starting a thread", error))?);
+            let wanted = cpus.len() as u64;
+            threads.push(started.map_err(|error| Failure::start("starting a thread", &error, wanted))?);
         }
         drop(made);
         // A thread that fails or panics drops its end as well: nothing waits for it.

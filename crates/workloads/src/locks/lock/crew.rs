@@ -169,8 +169,10 @@ impl<'a, L: Lock> Crew<'a, L> {
                 match Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, life) {
                     Ok(thread) => crew.push(thread),
                     Err(error) => {
+                        let threads = u64::from(self.game.threads);
+                        let failure = Failure::start(format!("starting thread {me}"), &error, threads);
                         gate.open(false);
-                        return Err(Failure::call(format!("starting thread {me}"), error));
+                        return Err(failure);
                     }
                 }
             }

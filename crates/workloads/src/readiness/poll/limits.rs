@@ -1,7 +1,8 @@
 //! What bounds the watched descriptors of mechanisms that a process's limit on descriptors does not.
 
 use crate::readiness::objects::Object;
-use crate::shared::shortage::{available_kib, setting};
+use crate::shared::shortage::available_kib;
+use sys::limits::setting;
 use engine::{Fit, LimitCause};
 use std::fs::read_to_string;
 use std::sync::OnceLock;

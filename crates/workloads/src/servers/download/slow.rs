@@ -31,7 +31,9 @@ impl Slow {
         let transfer = source.open(Some(BUFFER_BYTES)).map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
         let stop_flag = stop.clone();
-        let thread = std::thread::spawn(move || take(transfer, &source, &stop_flag));
+        let body = move || take(transfer, &source, &stop_flag);
+        let thread = std::thread::Builder::new().spawn(body);
+        let thread = thread.map_err(|error| Failure::start("starting the slow client", &error, 1))?;
         Ok(Slow { stop, thread })
     }
 

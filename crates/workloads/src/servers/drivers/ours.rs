@@ -34,7 +34,10 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
     let line = guarded.line().map_err(failed)?;
     let ready: Value = serde_json::from_str(&line).unwrap_or_default();
     let address = ready["address"].as_str().and_then(|address| address.parse().ok());
-    let address = address.ok_or_else(|| Failure::new("knee httpd ended before it listened"))?;
+    let address = address.ok_or_else(|| {
+        let last = super::last_line(&line).unwrap_or_default();
+        Failure::new(format!("knee httpd ended before it listened{last}"))
+    })?;
     let origin = ServerOrigin::Started(guarded);
     Ok(Running {
         origin,

@@ -4,15 +4,15 @@
 //! `{port}` is where it has to listen, `{root}` the directory that it has to serve, `{workers}` how many
 //! workers it is to have; further words are `--set`'s.
 
-use super::{Client, LOG, Running, Server, ServerOrigin, Setup, reserved_port};
+use super::{Client, LOG, Running, START_MAX, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
 use engine::{Custom, Failure, Guarded, Template, leaked, template};
-use load::{LocalServer, Target, Url, listening_ports};
+use load::{LocalServer, Target, Url};
 use std::ffi::OsString;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The words that have a value in every cell.
 pub(crate) const WORDS: [&str; 3] = [PORT, ROOT, WORKERS];
@@ -20,10 +20,6 @@ const PORT: &str = "port";
 const ROOT: &str = "root";
 pub(crate) const WORKERS: &str = "workers";
 
-/// A server that takes longer is not waited for.
-const START_MAX: Duration = Duration::from_secs(10);
-/// The pause between two attempts to reach it.
-const PAUSE: Duration = Duration::from_millis(5);
 /// How long an address of several may take to answer.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 
@@ -82,12 +78,16 @@ fn server(row: &Template, own: OwnServer) -> Result<Server, String> {
         OwnServer::Command { .. } => "a server of your own",
         OwnServer::Url(_) => "a server of your own that runs already",
     };
+    let available = match own {
+        OwnServer::Command { .. } => sys::loopback::check(false).or_else(|_| sys::loopback::check(true)),
+        OwnServer::Url(_) => Ok(()),
+    };
     Ok(Server {
         name: leaked(&row.name),
         label: leaked(&row.name),
         summary,
         note: "",
-        available: Ok(()),
+        available,
         is_ours: false,
         capacity: |descriptors| descriptors.saturating_sub(64),
         start,
@@ -141,7 +141,8 @@ fn start_command(
         log: Some(log),
         target: None,
     };
-    running.address = listening(&mut running)?;
+    let loopbacks = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
+    running.address = running.wait_until_it_listens(&loopbacks, START_MAX)?;
     if !template::words(text).contains(&ROOT) {
         let address = running.address;
         running.target = Some(Target { address, host: address.to_string(), path: "/".to_owned() });
@@ -153,44 +154,6 @@ fn start_command(
 fn is_plain(path: &Path) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%".contains(c);
     path.to_str().is_some_and(|path| path.chars().all(is_plain))
-}
-
-/// Waits until a server accepts connections at its port, over IPv4 or IPv6.
-fn listening(running: &mut Running) -> Result<SocketAddr, Failure> {
-    let (begun, port) = (Instant::now(), running.address.port());
-    loop {
-        for ip in [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)] {
-            let address = SocketAddr::from((ip, port));
-            match Client::connect(address) {
-                Ok(_) => return running.alive().map(|()| address),
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => running.alive()?,
-                // A machine without IPv6.
-                Err(_) if ip.is_ipv6() => {}
-                Err(error) => {
-                    return Err(Failure::call(format!("reaching {}", running.name), error));
-                }
-            }
-        }
-        if begun.elapsed() > START_MAX {
-            return Err(does_not_listen(running, port));
-        }
-        std::thread::sleep(PAUSE);
-    }
-}
-
-fn does_not_listen(running: &Running, port: u16) -> Failure {
-    let seconds = START_MAX.as_secs();
-    let ports: Vec<String> =
-        listening_ports(&running.pids()).iter().map(ToString::to_string).collect();
-    let elsewhere = match ports.as_slice() {
-        [] => String::new(),
-        _ => format!("; it listens on {}", ports.join(", ")),
-    };
-    let name = running.name;
-    let last = running.last_words();
-    Failure::new(format!(
-        "{name} does not listen on port {port} within {seconds} s{elsewhere}{last}"
-    ))
 }
 
 /// Finds the processes of a server that runs.

@@ -8,6 +8,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Connections",
     summary: "connect over loopback, accept from one listener of all, and close of both ends",
     contends: "the queue of the listener, and the table of ports",
+    over_loopback: true,
     shared_by_threads: "the descriptor table",
     prepare: |_| {
         let common = listener(0)?;

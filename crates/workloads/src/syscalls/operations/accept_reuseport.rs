@@ -8,6 +8,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Connections",
     summary: "connect over loopback, accept from an own listener on one port, and close of both ends",
     contends: "the table of ports",
+    over_loopback: true,
     shared_by_threads: "the descriptor table",
     prepare: |_| {
         // Bound, but not listening: it keeps the port, and gets no connections.

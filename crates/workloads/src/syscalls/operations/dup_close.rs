@@ -11,6 +11,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Descriptors",
     summary: "dup and close of an own file's descriptor",
     contends: "the lock of the descriptor table (files->file_lock)",
+    over_loopback: false,
     shared_by_threads: "the descriptor table",
     prepare: |ground| {
         let directory = ground.directory.clone();

@@ -9,6 +9,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Waiting",
     summary: "epoll_ctl: adds an own eventfd to one set of all, and removes it",
     contends: "the lock of the set (ep->mtx)",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         let set = sys::epoll::create().map_err(setting_up)?;

@@ -9,6 +9,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Waiting",
     summary: "epoll_ctl: adds an own eventfd to an own set, and removes it",
     contends: "the user's count of watched descriptors",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

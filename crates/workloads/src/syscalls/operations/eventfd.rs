@@ -11,6 +11,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Passing a byte",
     summary: "write to an own eventfd, and read of it",
     contends: "",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

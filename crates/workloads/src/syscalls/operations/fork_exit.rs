@@ -10,6 +10,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Processes",
     summary: "fork of a child that ends at once, and wait for it",
     contends: "the lock of the address space (mmap_lock), the C library's locks, the list of processes and the numbers of processes",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

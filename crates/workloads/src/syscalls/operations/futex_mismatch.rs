@@ -11,6 +11,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Waiting",
     summary: "futex wait on an own word that has another value",
     contends: "the buckets of waiting threads, if words share one",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

@@ -10,6 +10,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Waiting",
     summary: "futex wake on an own word without waiters",
     contends: "the buckets of waiting threads, if words share one",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

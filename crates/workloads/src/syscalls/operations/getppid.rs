@@ -9,6 +9,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Control",
     summary: "getppid: asks for the parent's number",
     contends: "",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

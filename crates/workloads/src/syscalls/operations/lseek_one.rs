@@ -10,6 +10,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Files",
     summary: "lseek of one open file, whose position all share",
     contends: "the lock of the position (f_pos_lock)",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |ground| {
         let file = open_file(&ground.file("one")?)?;

@@ -13,6 +13,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Memory",
     summary: "malloc and free of 1 KiB in the C library",
     contends: "",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

@@ -12,6 +12,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Memory",
     summary: "mmap and munmap of 128 MiB that are not touched",
     contends: "the lock of the address space (mmap_lock)",
+    over_loopback: false,
     shared_by_threads: "the address space",
     prepare: |_| {
         Ok(Box::new(|seat| {

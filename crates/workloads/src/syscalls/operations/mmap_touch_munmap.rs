@@ -9,6 +9,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Memory",
     summary: "mmap, first write and munmap of a page",
     contends: "the lock of the address space (mmap_lock), and the other CPUs' TLBs",
+    over_loopback: false,
     shared_by_threads: "the address space",
     prepare: |_| {
         Ok(Box::new(|seat| {

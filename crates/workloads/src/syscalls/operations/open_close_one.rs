@@ -8,6 +8,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Files",
     summary: "open and close of one file by all",
     contends: "the reference counts of the file's directory entry (d_lockref), and the descriptor table",
+    over_loopback: false,
     shared_by_threads: "the descriptor table",
     prepare: |ground| {
         let file = ground.file("one")?;

@@ -8,6 +8,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Files",
     summary: "open and close of an own file in an own directory",
     contends: "the descriptor table, and the directories above",
+    over_loopback: false,
     shared_by_threads: "the descriptor table",
     prepare: |ground| {
         let directory = ground.directory.clone();

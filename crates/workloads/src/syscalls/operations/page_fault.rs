@@ -13,6 +13,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Memory",
     summary: "the first write to a page of a map of 16 MiB",
     contends: "the lock of the map (mmap_lock where it is not of its own), and the list of free pages",
+    over_loopback: false,
     shared_by_threads: "the address space",
     prepare: |_| {
         Ok(Box::new(|seat| {

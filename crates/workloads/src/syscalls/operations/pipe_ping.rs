@@ -9,6 +9,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Passing a byte",
     summary: "write of a byte to an own pipe, and read of it",
     contends: "the clock of each inode's times, and nothing else in common",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

@@ -11,6 +11,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Waiting",
     summary: "poll of an own file, which is always ready",
     contends: "",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |ground| {
         let directory = ground.directory.clone();

@@ -10,6 +10,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Files",
     summary: "pread of the first page of one file, opened by each",
     contends: "the reference count of the page",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |ground| {
         let path = ground.file("one")?;

@@ -10,6 +10,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Files",
     summary: "read of the next page of one file, opened by each",
     contends: "the reference counts of the pages",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |ground| {
         let path = ground.file("one")?;

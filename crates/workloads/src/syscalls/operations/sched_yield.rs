@@ -9,6 +9,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Processes",
     summary: "sched_yield: gives the CPU to the next that waits for it",
     contends: "",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

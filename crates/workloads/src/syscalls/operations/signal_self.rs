@@ -9,6 +9,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Processes",
     summary: "raise of a signal to the calling thread, which handles it",
     contends: "the lock of the signal handlers (siglock)",
+    over_loopback: false,
     shared_by_threads: "the signal handlers",
     prepare: |_| {
         count_signals().map_err(setting_up)?;

@@ -9,6 +9,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Files",
     summary: "stat of one path by all",
     contends: "the reference count of the file's directory entry (d_lockref)",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |ground| {
         let path = c_path(&ground.file("one")?)?;

@@ -10,6 +10,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Passing a byte",
     summary: "write of a byte to an own TCP connection over loopback, and read of it",
     contends: "the queues of the loopback device, one for each CPU",
+    over_loopback: true,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

@@ -10,6 +10,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Passing a byte",
     summary: "write of a byte to an own unix socket, and read of it at the other end",
     contends: "the allocation of buffers",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {

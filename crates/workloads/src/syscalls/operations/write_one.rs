@@ -10,6 +10,7 @@ pub(crate) const OPERATION: Operation = Operation {
     group: "Files",
     summary: "pwrite of one file of a page, opened by each",
     contends: "the lock of the file (i_rwsem)",
+    over_loopback: false,
     shared_by_threads: "",
     prepare: |ground| {
         let path = ground.page("one")?;

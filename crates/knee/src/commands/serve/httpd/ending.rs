@@ -9,7 +9,7 @@ use signal_hook::low_level::{pipe, unregister};
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::sleep;
+use std::thread::{self, sleep};
 use std::time::Duration;
 
 /// How long a server may take to end after it was stopped, or after its drain is over.
@@ -49,16 +49,18 @@ impl Ending {
             receiver().map_err(|error| Trouble::failed(format!("waiting for signals: {error}")))?;
         let state = Arc::<Mutex<State>>::default();
         let shared = Arc::clone(&state);
-        std::thread::spawn(move || {
+        let wait = move || {
             while receiver.read_exact(&mut [0]).is_ok() {
                 let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
                 state.signals += 1;
                 state.apply();
                 let is_first = state.signals == 1;
                 let limit = if is_first { drain.saturating_add(GRACE) } else { GRACE };
-                std::thread::spawn(move || end_after(limit));
+                // Where none can be started, a third signal kills.
+                let _ = thread::Builder::new().spawn(move || end_after(limit));
             }
-        });
+        };
+        thread::Builder::new().spawn(wait).map_err(Trouble::no_thread)?;
         Ok(Ending { state, handlers })
     }
 
@@ -90,7 +92,7 @@ fn receiver() -> io::Result<(UnixStream, [SigId; 2])> {
 fn end_after(limit: Duration) {
     sleep(limit);
     // Standard error may be what hangs.
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         complain(&format!(
             "knee: the server did not end within {limit:?}: a thread hangs in a file, a log or standard \
              output, and the process ends without it"

@@ -1,0 +1,242 @@
+//! The limit behind a refusal to start a process or a thread. The kernel answers `EAGAIN` for half a dozen
+//! limits; which limit it was can be seen while all that was started is still there.
+
+use rustix::process::{Resource, geteuid, getrlimit, getuid};
+use std::fs::{File, read_dir, read_to_string};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// A limit in words, and what raises it.
+pub type Limit = (String, String);
+
+/// Others come and go while it is counted: a limit is met where the count is this near.
+const NEAR: u64 = 16;
+/// Numbers that the kernel gives to no process once it has gone round (`RESERVED_PIDS`).
+const PIDS_RESERVED: u64 = 300;
+
+/// What stands before a command that only root may use.
+pub fn sudo(is_root: bool) -> &'static str {
+    if is_root { "" } else { "sudo " }
+}
+
+/// The reason where the kernel would have `feature`, and something refuses its calls.
+pub fn sandboxed(feature: &str) -> String {
+    format!("a sandbox refuses the calls of {feature}: a container's seccomp profile has to allow them")
+}
+
+/// The limit behind `error`, which came of starting a process or thread with `wanted` of them asked for; none where
+/// the error is no shortage.
+pub fn of_start(error: &io::Error, wanted: u64) -> Option<Limit> {
+    match error.raw_os_error()? {
+        libc::EAGAIN => Some(exhausted(wanted).unwrap_or_else(|| {
+            let remedy = "look at `ulimit -u`, the control group's pids.max, kernel.pid_max and \
+                          kernel.threads-max";
+            ("the kernel does not tell which limit it is".into(), remedy.into())
+        })),
+        libc::ENOMEM => Some(memory()),
+        // Programs in memory and this program itself are started by their paths there.
+        libc::ENOENT if !Path::new("/proc/self").exists() => {
+            let remedy = format!("{}mount -t proc proc /proc", sudo(geteuid().is_root()));
+            Some(("/proc is not mounted".into(), remedy))
+        }
+        _ => None,
+    }
+}
+
+/// `error`, which came of starting a process or thread, with the limit behind it in its text.
+pub fn explained(error: io::Error) -> io::Error {
+    /// Some more than one: the next ones shall start, too.
+    const WANTED: u64 = 100;
+    match of_start(&error, WANTED) {
+        Some((limit, remedy)) => {
+            io::Error::new(error.kind(), format!("{error}; {limit} → {remedy}"))
+        }
+        None => error,
+    }
+}
+
+/// The limit that this many more can't be made for.
+fn exhausted(wanted: u64) -> Option<Limit> {
+    let tasks = tasks_in_system();
+    control_group(wanted)
+        .or_else(|| system("kernel.pid_max", tasks + PIDS_RESERVED, "4194304"))
+        .or_else(|| system("kernel.threads-max", tasks, "1000000"))
+        .or_else(|| user(wanted))
+        .or_else(maps)
+        .or_else(addresses)
+}
+
+/// The limit of the user, `RLIMIT_NPROC`. Who is exempt from it is far above.
+fn user(wanted: u64) -> Option<Limit> {
+    let limits = getrlimit(Resource::Nproc);
+    let limit = limits.current?;
+    let user = getuid().as_raw();
+    let used = tasks_of(user);
+    (used.abs_diff(limit) <= NEAR).then(|| {
+        let text = format!("user {user} may have {limit} processes and threads");
+        let more = limit.saturating_add(wanted);
+        let allowed = limits.maximum.is_none_or(|max| more <= max);
+        let remedy = match allowed {
+            true => format!("ulimit -u {more}"),
+            false => format!("{}prlimit --pid $$ --nproc={more}", sudo(geteuid().is_root())),
+        };
+        (text, remedy)
+    })
+}
+
+/// The tasks of a user, by what each process says of itself.
+fn tasks_of(user: u32) -> u64 {
+    let tasks = |status: String| -> Option<u64> {
+        let field = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_whitespace().next()?.parse::<u64>().ok()
+        };
+        (field("Uid:")? == u64::from(user)).then(|| field("Threads:").unwrap_or(1))
+    };
+    let entries = read_dir("/proc").into_iter().flatten().flatten();
+    // `self` and `thread-self` are there too, and would count this process three times.
+    let processes =
+        entries.filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit());
+    let statuses = processes.filter_map(|entry| read_to_string(entry.path().join("status")).ok());
+    statuses.filter_map(tasks).sum()
+}
+
+/// The limit of the control group, or of one that it is in.
+fn control_group(wanted: u64) -> Option<Limit> {
+    let own = read_to_string("/proc/self/cgroup").ok()?;
+    let mounts = read_to_string("/proc/self/mountinfo").ok()?;
+    let directory = group_directory(&own, &mounts)?;
+    directory.ancestors().find_map(|directory| {
+        let number = |file| read_to_string(directory.join(file)).ok()?.trim().parse::<u64>().ok();
+        let (max, used) = (number("pids.max")?, number("pids.current")?);
+        (used + NEAR >= max).then(|| {
+            let (file, more) = (directory.join("pids.max"), max.saturating_add(wanted));
+            let limit =
+                format!("the control group {} may have {max} processes", directory.display());
+            (limit, format!("as root: echo {more} > {}", file.display()))
+        })
+    })
+}
+
+/// The directory of the control group that counts this process, in either version.
+fn group_directory(own: &str, mounts: &str) -> Option<PathBuf> {
+    let group_of = |wanted: &str| {
+        own.lines().find_map(|line| {
+            let mut parts = line.splitn(3, ':').skip(1);
+            let (controllers, path) = (parts.next()?, parts.next()?);
+            controllers.split(',').any(|name| name == wanted).then_some(path)
+        })
+    };
+    let (group, kind, option) = match group_of("pids") {
+        Some(group) => (group, "cgroup", "pids"),
+        None => (group_of("")?, "cgroup2", ""),
+    };
+    // A mount shows its own root at its place; see proc_pid_mountinfo(5).
+    let (root, mount_point) = mounts.lines().find_map(|line| {
+        let (mount, system) = line.split_once(" - ")?;
+        let mut system = system.split(' ');
+        let of_kind = system.next()? == kind;
+        let has = option.is_empty() || system.nth(1)?.split(',').any(|word| word == option);
+        let mut mount = mount.split(' ').skip(3);
+        (of_kind && has).then(|| mount.next().zip(mount.next()))?
+    })?;
+    let within = Path::new(group).strip_prefix(root).unwrap_or(Path::new(""));
+    Some(Path::new(mount_point).join(within))
+}
+
+/// A limit of the system that `used` has come near to, with a value that will do.
+fn system(name: &str, used: u64, more: &str) -> Option<Limit> {
+    let max = setting(name)?;
+    (used + NEAR >= max).then(|| sysctl(name, more))
+}
+
+/// The processes and threads of the system: the part of `0.12 0.30 0.43 2/1234 5678` after the stroke.
+pub fn tasks_in_system() -> u64 {
+    let line = read_to_string("/proc/loadavg").unwrap_or_default();
+    let tasks = line.split(' ').nth(3).and_then(|part| part.split_once('/'));
+    tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
+}
+
+/// Memory, of which a process may also have too many maps, or too many addresses.
+pub fn memory() -> Limit {
+    maps().or_else(addresses).unwrap_or_else(|| {
+        if setting("vm.overcommit_memory") == Some(2) {
+            let remedy = "sysctl -w vm.overcommit_memory=0";
+            return ("all memory is promised (vm.overcommit_memory is 2)".into(), remedy.into());
+        }
+        ("no memory left".into(), "end what else uses memory".into())
+    })
+}
+
+/// The limit on maps, if this process is near it. It may be a little below: some maps go so that the message
+/// has memory.
+fn maps() -> Option<Limit> {
+    let maps = File::open("/proc/self/maps");
+    let maps = maps.map_or(0, |maps| BufReader::new(maps).lines().map_while(Result::ok).count());
+    let max = setting(MAPS_MAX).filter(|max| maps as u64 + 100 >= *max)?;
+    Some(sysctl(MAPS_MAX, &max.saturating_mul(4).max(1_000_000).to_string()))
+}
+
+/// The limit on addresses, where there is one.
+fn addresses() -> Option<Limit> {
+    let bytes = getrlimit(Resource::As).current?;
+    let text = format!("a process may have {} MiB of addresses", bytes >> 20);
+    Some((text, "ulimit -v unlimited".into()))
+}
+
+/// How many maps a process may have.
+pub const MAPS_MAX: &str = "vm.max_map_count";
+
+/// A sysctl that is a number; none where the kernel does not have it.
+pub fn setting(name: &str) -> Option<u64> {
+    sysctl_value(name)?.parse().ok()
+}
+
+/// A sysctl as it is, and the command that sets it to `more`.
+pub fn sysctl(name: &str, more: &str) -> Limit {
+    let value = sysctl_value(name).unwrap_or_else(|| "unknown".into());
+    (format!("{name} is {value}"), format!("sysctl -w {name}={more}"))
+}
+
+fn sysctl_value(name: &str) -> Option<String> {
+    let path = format!("/proc/sys/{}", name.replace('.', "/"));
+    Some(read_to_string(path).ok()?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_control_group_is_found_in_both_versions() {
+        let version_1 = "1 0 0:1 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n";
+        let own = "8:pids:/a/b\n4:cpu,cpuacct:/c\n0::/d\n";
+        let directory = |own, mounts| group_directory(own, mounts).unwrap();
+        assert_eq!(directory(own, version_1), Path::new("/sys/fs/cgroup/pids/a/b"));
+        let version_2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
+        assert_eq!(
+            directory("0::/user.slice/x\n", version_2),
+            Path::new("/sys/fs/cgroup/user.slice/x")
+        );
+        let container = "1 0 0:1 /docker/1 /sys/fs/cgroup/pids ro - cgroup cgroup rw,pids\n";
+        assert_eq!(directory("8:pids:/docker/1\n", container), Path::new("/sys/fs/cgroup/pids"));
+        assert_eq!(group_directory("", version_2), None);
+    }
+
+    #[test]
+    fn a_refused_start_names_a_limit_and_other_errors_do_not() {
+        let limit = |code| of_start(&io::Error::from_raw_os_error(code), 5);
+        assert_eq!(limit(libc::EINVAL), None);
+        // The program was not found, and /proc is there.
+        assert_eq!(limit(libc::ENOENT), None);
+        assert!(limit(libc::EAGAIN).is_some_and(|(limit, remedy)| limit.len().min(remedy.len()) > 9));
+        let text = explained(io::Error::from_raw_os_error(libc::ENOMEM)).to_string();
+        assert!(text.contains("(os error 12); ") && text.contains(" → "), "{text}");
+    }
+
+    #[test]
+    fn this_process_is_among_those_of_its_user() {
+        assert!(tasks_of(getuid().as_raw()) >= 1);
+        assert!(tasks_in_system() >= 1);
+    }
+}

@@ -193,13 +193,17 @@ fn add_defaults(config: &mut Config) -> Result<Option<String>, ServerFault> {
     Ok(ignored)
 }
 
+/// No list of root certificates is larger: a system's has 200 KiB.
+const ROOTS_MIB_MAX: u64 = 16;
+
 /// Encryption with a server whose certificate one of these roots vouches for: those of the file, or the system's.
 fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, ServerFault> {
     let fault = |cause: String| ServerFault::Tls { cause: one_line(&cause) };
     let mut roots = RootCertStore::empty();
     if let Some(file) = root {
         let in_file = |error: &dyn std::fmt::Display| fault(format!("{}: {error}", file.display()));
-        for certificate in CertificateDer::pem_file_iter(file).map_err(|error| in_file(&error))? {
+        let text = sys::file::read(file, ROOTS_MIB_MAX).map_err(|error| in_file(&error))?;
+        for certificate in CertificateDer::pem_slice_iter(&text) {
             let certificate = certificate.map_err(|error| in_file(&error))?;
             roots.add(certificate).map_err(|error| in_file(&error))?;
         }

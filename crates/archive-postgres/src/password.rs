@@ -33,6 +33,9 @@ pub(crate) fn find(login: &Login<'_>) -> Found {
     file.map(|file| in_file(&file, login)).unwrap_or_default()
 }
 
+/// No list of passwords that a person writes is larger.
+const MIB_MAX: u64 = 1;
+
 /// The password of the first line that fits. A file that others may read is passed over, as PostgreSQL's programs do;
 /// so is what is no plain file, as /dev/null.
 fn in_file(file: &Path, login: &Login<'_>) -> Found {
@@ -44,7 +47,7 @@ fn in_file(file: &Path, login: &Login<'_>) -> Found {
         let file = file.display();
         return ignored(format!("{file} is ignored, because others may use it: chmod 600 {file}"));
     }
-    match fs::read(file) {
+    match sys::file::read(file, MIB_MAX) {
         Ok(bytes) => {
             let mut lines = bytes.split(|byte| *byte == b'\n');
             Found { password: lines.find_map(|line| of_line(line, login)), ignored: None }

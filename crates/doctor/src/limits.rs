@@ -221,7 +221,9 @@ fn locked_memory(machine: &Machine) -> Result<Diagnosis, Unknown> {
     if sys::kernel::is_at_least(&release, sys::kernel::URING_IS_NOT_LOCKED) {
         let (soft, _) = pair(machine, MEMLOCK.line)?;
         let value = text(&MEMLOCK, soft);
-        return Ok(Diagnosis::ok(format!("{value}, which Linux {release} does not apply to rings")));
+        return Ok(Diagnosis::ok(format!(
+            "{value}, which Linux {release} does not apply to rings"
+        )));
     }
     inherited(machine, &MEMLOCK)
 }

@@ -71,7 +71,8 @@ impl Machine {
         let profile_refusal = Profiler::check().err();
         let here = Machine::below(Path::new("/"), &std::env::temp_dir(), record);
         let mut uring = readiness::TABLE.iter().filter(|row| row.name.starts_with("io_uring"));
-        let uring_refusal = uring.find_map(|row| (row.available)().err()).map(|why| why.to_string());
+        let uring_refusal =
+            uring.find_map(|row| (row.available)().err()).map(|why| why.to_string());
         let tracepoints_refusal = observe::check_tracepoints().err();
         Machine { profile_refusal, uring_refusal, tracepoints_refusal, ..here }
     }
@@ -160,4 +161,3 @@ impl Machine {
         sys::limits::sudo(self.is_root)
     }
 }
-

@@ -13,7 +13,7 @@ pub static GROUP: Group = Group {
             why: "without it io_uring-oneshot and io_uring-multishot are unavailable",
             workloads: &["poll", "pipetest"],
             fix_risk: Some("an administrator may have switched io_uring off for safety"),
-            look: io_uring,
+            look: |machine| Ok(io_uring(machine)),
         },
         Check {
             name: "perf-events",
@@ -38,20 +38,20 @@ pub static GROUP: Group = Group {
             why: "`knee advise --pid` finds a live process's waits with them",
             workloads: &[],
             fix_risk: None,
-            look: tracepoints,
+            look: |machine| Ok(tracepoints(machine)),
         },
     ],
 };
 
-fn io_uring(machine: &Machine) -> Result<Diagnosis, Unknown> {
-    let Some(refusal) = &machine.uring_refusal else { return Ok(Diagnosis::ok("yes")) };
+fn io_uring(machine: &Machine) -> Diagnosis {
+    let Some(refusal) = &machine.uring_refusal else { return Diagnosis::ok("yes") };
     let file = "/proc/sys/kernel/io_uring_disabled";
     // Kernels before 6.6 have no such switch, and a sandbox refuses whatever it says.
     let remedy = match machine.number(file) {
         Ok(1..) => Remedy::setting(file, 0),
         _ => Remedy::None,
     };
-    Ok(Diagnosis::bad("no", refusal, remedy))
+    Diagnosis::bad("no", refusal, remedy)
 }
 
 fn perf_events(machine: &Machine) -> Result<Diagnosis, Unknown> {
@@ -106,10 +106,10 @@ fn profile(machine: &Machine) -> Result<Diagnosis, Unknown> {
     }
 }
 
-fn tracepoints(machine: &Machine) -> Result<Diagnosis, Unknown> {
+fn tracepoints(machine: &Machine) -> Diagnosis {
     match &machine.tracepoints_refusal {
-        None => Ok(Diagnosis::ok("yes")),
-        Some((why, remedy)) => Ok(Diagnosis::warn("no", why, Remedy::advice(remedy))),
+        None => Diagnosis::ok("yes"),
+        Some((why, remedy)) => Diagnosis::warn("no", why, Remedy::advice(remedy)),
     }
 }
 

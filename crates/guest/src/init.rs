@@ -97,7 +97,7 @@ fn measure() -> Result<(), String> {
         .env("PATH", "/usr/bin:/bin")
         .stdin(std::process::Stdio::null());
     command.stdout(console().map_err(failed)?).stderr(console().map_err(failed)?);
-    let mut child = command.spawn().map_err(failed)?;
+    let mut child = command.spawn().map_err(sys::limits::explained).map_err(failed)?;
     let status: ExitStatus = child.wait().map_err(failed)?;
     while let Ok(Some(_)) = reap() {}
     if status.success() { Ok(()) } else { Err(format!("measuring ended with {status}")) }

@@ -1,6 +1,5 @@
 //! Kernel images: what a file is, and which version.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -84,13 +83,17 @@ const PROTOCOL: usize = 0x206;
 const PROTOCOL_OF_FLAGS: u64 = 0x20c;
 const LOAD_FLAGS: usize = 0x236;
 
+/// No image is larger: one with an initramfs of all drivers and firmware has 200 MiB.
+const MIB_MAX: u64 = 1024;
+
 impl Kernel {
     /// What the file at `path` is.
     ///
     /// # Errors
     /// Why it can't be booted.
     pub fn read(path: &Path) -> Result<Kernel, KernelFault> {
-        let bytes = fs::read(path).map_err(|error| KernelFault::Unreadable(error.to_string()))?;
+        let read = sys::file::read(path, MIB_MAX);
+        let bytes = read.map_err(|error| KernelFault::Unreadable(error.to_string()))?;
         let (machine, release) = recognised(&bytes)?;
         Ok(Kernel { path: path.to_owned(), machine, release })
     }

@@ -183,7 +183,8 @@ pub(crate) fn program(machine: Machine) -> &'static str {
 /// # Errors
 /// Why it can't be started: [`io::ErrorKind::NotFound`] where it is not installed.
 pub fn qemu_version(machine: Machine) -> io::Result<String> {
-    let out = Command::new(program(machine)).arg("--version").stdin(Stdio::null()).output()?;
+    let out = Command::new(program(machine)).arg("--version").stdin(Stdio::null()).output();
+    let out = out.map_err(sys::limits::explained)?;
     let text = String::from_utf8_lossy(&out.stdout);
     let word = text.split_whitespace().skip_while(|word| *word != "version").nth(1);
     Ok(printable::one_line(word.unwrap_or("unknown")))

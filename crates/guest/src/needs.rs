@@ -36,12 +36,15 @@ const NEEDS: [Need; 13] = [
     need("CONFIG_PCI_HOST_GENERIC", "its serial port on PCI", Some(Machine::Arm)),
 ];
 
+/// No configuration of a kernel is larger: it has 300 KiB.
+const MIB_MAX: u64 = 16;
+
 impl Kernel {
     /// The needs that the configuration beside the image says are not built in, and the file that says so. A
     /// configuration that is not there says nothing.
     pub fn lacks(&self) -> Option<(PathBuf, Vec<Need>)> {
         self.configurations().into_iter().find_map(|path| {
-            let lacking = lacking(&fs::read_to_string(&path).ok()?, self.machine)?;
+            let lacking = lacking(&sys::file::read_text(&path, MIB_MAX).ok()?, self.machine)?;
             (!lacking.is_empty()).then_some((path, lacking))
         })
     }

@@ -62,6 +62,9 @@ pub fn build_tools(directory: &Path) -> io::Result<Vec<Carried>> {
     tools.read()
 }
 
+/// No program or library of a compiler is larger.
+const MIB_MAX: u64 = 1024;
+
 /// Which file of this machine stands where in the guest.
 struct Tools {
     files: BTreeMap<PathBuf, PathBuf>,
@@ -76,7 +79,7 @@ impl Tools {
     /// The program `source` as `path`, with its libraries.
     fn program(&mut self, path: &Path, source: &Path) -> io::Result<()> {
         self.files.insert(plain(path), source.to_owned());
-        let Some(loader) = interpreter(&fs::read(source)?)? else { return Ok(()) };
+        let Some(loader) = interpreter(&sys::file::read(source, MIB_MAX)?)? else { return Ok(()) };
         let listed = output(Command::new(&loader).arg("--list").arg(source))?;
         for line in listed.lines() {
             let Some((_, path)) = line.split_once("=> ") else { continue };
@@ -90,7 +93,7 @@ impl Tools {
 
     fn read(self) -> io::Result<Vec<Carried>> {
         let read = |(path, source): (PathBuf, PathBuf)| {
-            let content = fs::read(&source).map_err(|error| {
+            let content = sys::file::read(&source, MIB_MAX).map_err(|error| {
                 io::Error::new(error.kind(), format!("{}: {error}", source.display()))
             })?;
             Ok(Carried { path, content })
@@ -121,7 +124,8 @@ fn in_path(name: &str) -> Option<PathBuf> {
 /// What a program prints; or, of what it says of its failure, the last line.
 fn output(command: &mut Command) -> io::Result<String> {
     let name = command.get_program().to_owned();
-    let output = command.stdin(Stdio::null()).env("LC_ALL", "C").output()?;
+    let output = command.stdin(Stdio::null()).env("LC_ALL", "C").output();
+    let output = output.map_err(sys::limits::explained)?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

@@ -16,7 +16,7 @@ pub struct Xen {
 const ELF: &[u8] = b"\x7fELF";
 const GZIP: &[u8] = b"\x1f\x8b";
 /// No image of Xen is larger.
-const BYTES_MAX: u64 = 64 << 20;
+const MIB_MAX: u64 = 64;
 
 impl Xen {
     /// The hypervisor of the file `image`, compressed or not. `directory` takes what QEMU loads.
@@ -36,12 +36,16 @@ impl Xen {
 }
 
 fn unpacked(image: &Path) -> io::Result<Vec<u8>> {
-    let bytes = fs::read(image)?;
+    let bytes = sys::file::read(image, MIB_MAX)?;
     if !bytes.starts_with(GZIP) {
         return Ok(bytes);
     }
     let mut unpacked = Vec::new();
-    GzDecoder::new(bytes.as_slice()).take(BYTES_MAX).read_to_end(&mut unpacked)?;
+    let bytes_max = MIB_MAX << 20;
+    GzDecoder::new(bytes.as_slice()).take(bytes_max + 1).read_to_end(&mut unpacked)?;
+    if unpacked.len() as u64 > bytes_max {
+        return Err(io::Error::other(format!("unpacked, it is larger than {MIB_MAX} MiB")));
+    }
     Ok(unpacked)
 }
 

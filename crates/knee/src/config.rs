@@ -3,11 +3,7 @@
 use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::Trouble;
 use engine::{Overrides, RunRequest};
-use rustix::fs::OFlags;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use suites::{Suite, Wrong};
 
@@ -37,8 +33,8 @@ fn suites_of(file: &Path, text: &str) -> Result<BTreeMap<String, Suite>, Trouble
 /// The file `named`, or the nearest knee.toml, and its text.
 fn file(named: Option<&Path>) -> Result<Option<(PathBuf, String)>, Trouble> {
     let Some(file) = named.map(Path::to_path_buf).or_else(nearest) else { return Ok(None) };
-    let text =
-        read(&file).map_err(|error| Trouble::usage(format!("{}: {error}", file.display())))?;
+    let text = sys::file::read_text(&file, MIB_MAX)
+        .map_err(|error| Trouble::usage(format!("{}: {error}", file.display())))?;
     Ok(Some((file, text)))
 }
 
@@ -74,22 +70,7 @@ pub fn named(flags: &RunFlags) -> Result<Option<NamedSuite>, Trouble> {
 }
 
 /// Larger than any list of suites that a person writes.
-const BYTES_MAX: u64 = 1 << 20;
-
-/// The text of a file. A device or a pipe is refused: it may never end, or block.
-fn read(file: &Path) -> std::io::Result<String> {
-    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
-    let file = File::options().read(true).custom_flags(nonblocking).open(file)?;
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::other("not a regular file"));
-    }
-    let mut text = String::new();
-    file.take(BYTES_MAX + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > BYTES_MAX {
-        return Err(std::io::Error::other("larger than 1 MiB, which no list of suites is"));
-    }
-    Ok(text)
-}
+const MIB_MAX: u64 = 1;
 
 /// As cargo and ripgrep look for theirs.
 fn nearest() -> Option<PathBuf> {

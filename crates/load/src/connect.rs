@@ -1,9 +1,10 @@
 //! Opening connections without waiting, and the kinds of failure.
 
+use crate::error::Error;
 use crate::outcome::Kind;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 
 /// A socket that is about to be connected to `to`, from the address `from` where one is given.
@@ -25,7 +26,28 @@ pub(crate) fn begin(to: SocketAddr, from: Option<IpAddr>) -> Result<OwnedFd, Err
     }
 }
 
-/// The kind of an error.
+/// Whether this machine has an address from which `to` can be reached, and the address `from` where one is given.
+pub(crate) fn check(to: SocketAddr, from: Option<IpAddr>) -> Result<(), Error> {
+    let any: IpAddr = match to {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    // Of UDP, which sends nothing, and needs none of the ports that TCP may have run out of.
+    let reached = UdpSocket::bind((from.unwrap_or(any), 0)).and_then(|socket| socket.connect(to));
+    let Err(error) = reached else { return Ok(()) };
+    match Errno::from_io_error(&error) {
+        Some(Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT | Errno::NETUNREACH | Errno::HOSTUNREACH) => {
+            let from = from.map(|from| format!(" from {from}")).unwrap_or_default();
+            let loopback =
+                if to.ip().is_loopback() { sys::loopback::check(to.is_ipv6()).err() } else { None };
+            let why = loopback.unwrap_or_else(|| error.to_string());
+            Err(Error::NotPossibleHere(format!("{} can't be reached{from}: {why}", to.ip())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The kind of an error. That of a missing address ended the load before.
 pub(crate) fn kind(error: Errno) -> Kind {
     match error {
         Errno::CONNREFUSED => Kind::Refused,

@@ -270,7 +270,7 @@ fn rotated(sources: &[IpAddr], by: usize) -> Vec<IpAddr> {
 }
 
 /// How many descriptors a process may open.
-fn descriptors_max() -> usize {
+pub(crate) fn descriptors_max() -> usize {
     getrlimit(Resource::Nofile).current.map_or(usize::MAX, |limit| limit as usize)
 }
 
@@ -291,7 +291,10 @@ impl Holder {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_read_timeout(Some(STOP_CHECK))?;
         let handle = match housing {
-            Housing::Threads => Handle::Thread(std::thread::spawn(move || hold::serve(&theirs))),
+            Housing::Threads => {
+                let thread = std::thread::Builder::new().spawn(move || hold::serve(&theirs));
+                Handle::Thread(thread.map_err(sys::limits::explained)?)
+            }
             Housing::ThisProgram => {
                 let mut command = this_program();
                 command.arg(DEAD_COMMAND);
@@ -361,6 +364,7 @@ fn start(mut command: Command, line: UnixStream) -> io::Result<Child> {
         .stdin(Stdio::from(OwnedFd::from(line)))
         .stdout(Stdio::null())
         .spawn()
+        .map_err(sys::limits::explained)
 }
 
 /// Holds dead connections until the end of its input, for the process `parent_pid`.

@@ -9,6 +9,9 @@ pub enum Error {
     /// The processes of the load did not agree on a start: see [`run_share`](crate::run_share).
     #[error("the load was called off")]
     CalledOff,
+    /// This machine as it is does not hold the load, or does not reach its target.
+    #[error("{0}")]
+    NotPossibleHere(String),
     /// Anything else, in one line.
     #[error("{0}")]
     Failed(String),

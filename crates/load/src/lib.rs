@@ -133,7 +133,7 @@ fn measure(
                     std::thread::Builder::new().spawn_scoped(scope, move || thread(start, gate));
                 thread.map_err(|error| {
                     gate.arrive(false, clock);
-                    Error::Failed(format!("starting a thread: {error}"))
+                    Error::Failed(format!("starting a thread: {}", sys::limits::explained(error)))
                 })
             })
             .collect();

@@ -1,5 +1,7 @@
 //! The plan of a load: the target, and when to send how much.
 
+use crate::connect;
+use crate::dead::descriptors_max;
 use crate::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -110,6 +112,9 @@ impl Share {
     pub const WHOLE: Share = Share { rank: 0, ranks: 1 };
 }
 
+/// Descriptors of a process that are no connections, and of each thread one more.
+const OWN_DESCRIPTORS: usize = 32;
+
 impl Plan {
     /// A closed loop over one connection of one thread, for a second: the base of every plan.
     pub fn new(target: Target) -> Plan {
@@ -157,7 +162,11 @@ impl Plan {
     }
 
     /// Checks that it can be carried out.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    /// Whether it can be carried out by this process.
+    ///
+    /// # Errors
+    /// What is wrong with it, or what this machine lacks.
+    pub fn check(&self) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::Failed(what.to_owned()));
         if self.connections == 0 || self.threads == 0 || self.pipeline == 0 {
             return wrong("connections, threads and requests in flight are at least one each");
@@ -177,7 +186,25 @@ impl Plan {
         if let Shape::Open(arrivals) | Shape::Sessions(arrivals) = self.shape {
             arrivals.check(self)?;
         }
-        Ok(())
+        self.check_descriptors()?;
+        connect::check(self.target.address, self.sources.first().copied())
+    }
+
+    /// Whether this process may have as many descriptors as its connections take.
+    fn check_descriptors(&self) -> Result<(), Error> {
+        let (ranks, threads) = (self.share.ranks.max(1), self.threads);
+        let connections = self.connections.div_ceil(ranks);
+        let limit = descriptors_max();
+        let max = limit.saturating_sub(OWN_DESCRIPTORS + threads);
+        if connections <= max {
+            return Ok(());
+        }
+        let more = connections.saturating_add(OWN_DESCRIPTORS + threads);
+        Err(Error::NotPossibleHere(format!(
+            "{connections} connections are more than the {max} that a process may have here: the limit is {limit} \
+             descriptors → ulimit -n {more}, or --connections {}",
+            max * ranks
+        )))
     }
 
     /// Requests over one connection.

@@ -103,6 +103,19 @@ impl LocalServer {
         }
     }
 
+    /// How many more descriptors its processes may have than they have, all together; none where that can't be read.
+    pub fn descriptors_left(&self) -> Option<u64> {
+        if self.listening == [INIT] {
+            // It may start the server with the first connection.
+            return None;
+        }
+        let left = self.pids().into_iter().map(|pid| {
+            let limit = descriptor_limit(pid)?;
+            Some(limit.saturating_sub(descriptors_of(pid).ok()?))
+        });
+        left.sum()
+    }
+
     /// What its processes have and have used.
     pub fn look(&self) -> ServerUse {
         ServerUse::from_pids(&self.pids())
@@ -173,6 +186,13 @@ pub fn listening_ports(pids: &[i32]) -> Vec<u16> {
 /// Where one of them is gone.
 pub fn cpu_ns_of(pids: &[i32]) -> io::Result<u64> {
     pids.iter().map(|&pid| sys::cputime::cpu_ns(pid)).sum()
+}
+
+/// How many descriptors a process may have.
+fn descriptor_limit(pid: i32) -> Option<u64> {
+    let limits = read_to_string(format!("/proc/{pid}/limits")).ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// How many descriptors a process has, those of threads with tables of their own included; where threads
@@ -392,6 +412,7 @@ mod tests {
 
     #[test]
     fn this_process_has_descriptors_and_memory() {
+        assert_eq!(descriptor_limit(own_pid()), Some(crate::dead::descriptors_max() as u64));
         let own = || descriptors_of(own_pid()).unwrap();
         let before = own();
         let files: Vec<_> = (0..500).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();

@@ -132,10 +132,9 @@ fn detached() -> Result<OwnedFd, Errno> {
 
 fn not_mounted(error: Errno) -> Error {
     let (why, remedy) = match error {
-        Errno::PERM | Errno::ACCESS if !rustix::process::geteuid().is_root() => (
-            "the kernel's tracepoints are for root alone".to_owned(),
-            as_root().to_owned(),
-        ),
+        Errno::PERM | Errno::ACCESS if !rustix::process::geteuid().is_root() => {
+            ("the kernel's tracepoints are for root alone".to_owned(), as_root().to_owned())
+        }
         Errno::NODEV => (
             "this kernel has no tracefs".to_owned(),
             "it takes a kernel with CONFIG_FTRACE_SYSCALLS".to_owned(),

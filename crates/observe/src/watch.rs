@@ -469,7 +469,8 @@ fn refused(error: io::Error, is_root: bool) -> Error {
     match number {
         Some(Errno::ACCESS | Errno::PERM) if is_root => Error::NotPermitted {
             what: "a sandbox or a security module refuses perf_event_open".into(),
-            remedy: "in a container: --cap-add PERFMON, and a seccomp profile that allows it".into(),
+            remedy: "in a container: --cap-add PERFMON, and a seccomp profile that allows it"
+                .into(),
         },
         Some(Errno::ACCESS | Errno::PERM) if level.parse().is_ok_and(|level: i32| level > 1) => {
             Error::NotPermitted {

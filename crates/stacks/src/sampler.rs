@@ -304,7 +304,7 @@ fn denial_reason(error: &io::Error) -> String {
         return format!("perf_event_open: {error}");
     }
     if rustix::process::geteuid().is_root() {
-        return ProfileError::Sandboxed.to_string();
+        return format!("{error}: {}", ProfileError::Sandboxed);
     }
     match perf_level_text() {
         Some(level) => format!("{error} ({level}, or a sandbox, or another's) → run as root"),

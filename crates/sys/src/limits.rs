@@ -21,7 +21,9 @@ pub fn sudo(is_root: bool) -> &'static str {
 
 /// The reason where the kernel would have `feature`, and something refuses its calls.
 pub fn sandboxed(feature: &str) -> String {
-    format!("a sandbox refuses the calls of {feature}: a container's seccomp profile has to allow them")
+    format!(
+        "a sandbox refuses the calls of {feature}: a container's seccomp profile has to allow them"
+    )
 }
 
 /// The limit behind `error`, which came of starting a process or thread with `wanted` of them asked for; none where
@@ -76,9 +78,10 @@ fn user(wanted: u64) -> Option<Limit> {
         let text = format!("user {user} may have {limit} processes and threads");
         let more = limit.saturating_add(wanted);
         let allowed = limits.maximum.is_none_or(|max| more <= max);
-        let remedy = match allowed {
-            true => format!("ulimit -u {more}"),
-            false => format!("{}prlimit --pid $$ --nproc={more}", sudo(geteuid().is_root())),
+        let remedy = if allowed {
+            format!("ulimit -u {more}")
+        } else {
+            format!("{}prlimit --pid $$ --nproc={more}", sudo(geteuid().is_root()))
         };
         (text, remedy)
     })
@@ -229,7 +232,9 @@ mod tests {
         assert_eq!(limit(libc::EINVAL), None);
         // The program was not found, and /proc is there.
         assert_eq!(limit(libc::ENOENT), None);
-        assert!(limit(libc::EAGAIN).is_some_and(|(limit, remedy)| limit.len().min(remedy.len()) > 9));
+        assert!(
+            limit(libc::EAGAIN).is_some_and(|(limit, remedy)| limit.len().min(remedy.len()) > 9)
+        );
         let text = explained(io::Error::from_raw_os_error(libc::ENOMEM)).to_string();
         assert!(text.contains("(os error 12); ") && text.contains(" → "), "{text}");
     }

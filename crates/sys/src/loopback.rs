@@ -15,10 +15,8 @@ pub fn check(v6: bool) -> Result<(), String> {
     let reached = UdpSocket::bind((address, 0))
         .and_then(|socket| socket.local_addr().and_then(|own| socket.connect(own)));
     reached.map_err(|error| {
-        let remedy = match v6 {
-            true => "sysctl -w net.ipv6.conf.lo.disable_ipv6=0",
-            false => "ip link set lo up",
-        };
+        let remedy =
+            if v6 { "sysctl -w net.ipv6.conf.lo.disable_ipv6=0" } else { "ip link set lo up" };
         format!("{address} can't be reached here ({error}); as root: {remedy}")
     })
 }

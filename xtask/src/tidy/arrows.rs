@@ -30,7 +30,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("analysis", &["record"]),
     ("findings", &["analysis", "printable", "record"]),
     ("report", &["analysis", "disassembly", "findings", "printable", "record"]),
-    ("doctor", &["findings", "engine", "observe", "readiness", "record", "report", "stacks", "sys"]),
+    (
+        "doctor",
+        &["findings", "engine", "observe", "readiness", "record", "report", "stacks", "sys"],
+    ),
     ("foreign-tables", &["findings", "printable", "quantities", "record"]),
     (
         "knee",

@@ -20,7 +20,11 @@ pub(crate) struct Guard {
 impl Guard {
     /// Starts `command`, which has to become a guard.
     pub fn start(command: &mut Command) -> io::Result<Guard> {
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(sys::limits::explained)?;
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(sys::limits::explained)?;
         let stdin = process.stdin.take();
         let Some(output) = process.stdout.take() else {
             let _ = process.kill();

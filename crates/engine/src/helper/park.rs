@@ -113,7 +113,8 @@ impl Holder {
             .arg(std::process::id().to_string())
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
-            .spawn().map_err(sys::limits::explained)?;
+            .spawn()
+            .map_err(sys::limits::explained)?;
         Ok(Holder { process, socket, capacity: Holder::capacity() })
     }
 

@@ -39,7 +39,8 @@ impl Scratch {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .spawn().map_err(sys::limits::explained)?;
+            .spawn()
+            .map_err(sys::limits::explained)?;
         let stdin = janitor.stdin.take();
         let mut ready = janitor.stdout.take();
         let scratch = Scratch { path: path.into(), janitor, stdin };

@@ -135,7 +135,8 @@ impl<'a> Worker<'a> {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn().map_err(sys::limits::explained)?;
+            .spawn()
+            .map_err(sys::limits::explained)?;
         let pid = Pid::from_child(&child);
         // It waits for its order: whatever it starts later is sampled too.
         let sampled = sampler.as_mut().map_or(Ok(()), |sampler| sampler.start(pid));

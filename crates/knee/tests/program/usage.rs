@@ -230,8 +230,15 @@ fn a_family_of_subjects_stands_for_its_members() {
 #[test]
 fn standard_output_that_takes_nothing_is_a_failure_of_every_command() {
     let knee = Knee::new();
-    for words in ["list", "list --json", "doctor --json", "completions bash", "--help", "list --help", "--version"]
-    {
+    for words in [
+        "list",
+        "list --json",
+        "doctor --json",
+        "completions bash",
+        "--help",
+        "list --help",
+        "--version",
+    ] {
         for (target, why) in [(">/dev/full", "No space left on device"), (">&-", "it is closed")] {
             let came = came(&mut knee.shell(&format!("exec \"$KNEE\" {words} {target}")));
             assert_eq!((came.code, came.err.lines().count()), (Some(1), 1), "{words}: {came:?}");

@@ -1,6 +1,6 @@
 //! What the output looks like depends on where it goes: a terminal, a pipe, a pipe that closes.
 
-use crate::common::{Knee, came};
+use crate::common::Knee;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
 use std::io::Read;
@@ -72,7 +72,9 @@ fn progress_with_the_time_left_is_drawn_on_a_terminal_only() {
 #[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
     let knee = measured();
-    for command in ["show", "show --json", "list", "completions bash", "man", "record list", "--help"] {
+    for command in
+        ["show", "show --json", "list", "completions bash", "man", "record list", "--help"]
+    {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let words: Vec<&str> = command.split(' ').collect();

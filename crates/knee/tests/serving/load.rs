@@ -3,7 +3,7 @@
 use crate::common::{Came, Knee, came, wait_until};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -274,20 +274,60 @@ fn their_holders_die_with_it() {
 }
 
 #[test]
-fn without_descriptors_it_goes_on_with_those_it_has() {
+fn more_connections_than_descriptors_are_refused_before_the_load() {
     let (knee, server) = (Knee::new(), Server::start());
-    let script = format!(
-        "ulimit -n 40 && exec \"$KNEE\" load {} --connections 100 --duration 300ms --json",
-        server.url()
-    );
-    let came = came(&mut knee.shell(&script));
-    assert_eq!(came.code, Some(0), "{came:?}");
-    let message = json(&came);
-    assert!(message["errors"]["descriptors"].as_u64().unwrap() >= 60, "{message}");
+    let load = |connections: u32| {
+        let words = format!("load {} --connections {connections} --duration 300ms", server.url());
+        came(&mut knee.shell(&format!("ulimit -n 64 && exec \"$KNEE\" {words} --json")))
+    };
+    let refused = load(100);
+    assert_eq!((refused.code, refused.err.lines().count()), (Some(5), 1), "{refused:?}");
+    for part in ["100 connections", "64 descriptors", "ulimit -n 133", "--connections 31"] {
+        assert!(refused.err.contains(part), "{refused:?}");
+    }
+    assert_eq!(server.requests.load(Ordering::SeqCst), 0, "nothing was sent");
+    let message = json(&load(31));
+    assert_eq!(message["errors"]["descriptors"], 0, "{message}");
     assert!(message["replies"].as_u64().unwrap() > 0, "{message}");
-    let script = script.replace(" --json", "");
-    let came = crate::common::came(&mut knee.shell(&script));
-    assert!(came.out.contains("ulimit -n"), "{came:?}");
+}
+
+#[test]
+fn more_dead_connections_than_the_server_has_descriptors_are_clamped() {
+    let knee = Knee::new();
+    std::fs::write(knee.at("index.html"), "hello").unwrap();
+    let directory = knee.directory.path().display();
+    let serve = format!("ulimit -n 200; exec \"$KNEE\" httpd {directory} --port 0 --json");
+    let mut httpd = knee.shell(&serve).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(httpd.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let ready: Value = serde_json::from_str(&line).unwrap();
+    let port = ready["address"].as_str().unwrap().rsplit(':').next().unwrap();
+    let url = format!("http://127.0.0.1:{port}/");
+    let words = ["--dead", "0,100k,200k", "--connections", "2", "--duration", "300ms"];
+    let came = knee.run(&[&["load", &url], &words[..]].concat());
+    kill_process(Pid::from_child(&httpd), Signal::TERM).unwrap();
+    httpd.wait().unwrap();
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.err.contains("200,000 dead connections are clamped to 1"), "{came:?}");
+    assert!(came.err.contains("descriptors more → start the server with"), "{came:?}");
+    assert!(came.out.contains("are clamped to 1"), "the report has it, too: {came:?}");
+}
+
+#[test]
+fn an_address_that_this_machine_lacks_is_no_lack_of_ports() {
+    let knee = Knee::new();
+    let alone = Command::new("unshare").args(["--net", "true"]).status();
+    if !alone.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: no network namespace can be made here");
+        return;
+    }
+    // Its loopback is down.
+    for url in ["http://127.0.0.1:8080/", "http://[::1]:8080/"] {
+        let came = came(&mut knee.shell(&format!("exec unshare --net \"$KNEE\" load {url}")));
+        assert_eq!((came.code, came.err.lines().count()), (Some(5), 1), "{came:?}");
+        assert!(came.err.contains("can't be reached"), "{came:?}");
+        assert!(!came.err.contains("port"), "{came:?}");
+    }
 }
 
 #[test]

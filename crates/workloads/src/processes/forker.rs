@@ -73,7 +73,11 @@ impl Row {
                         glibc-static or musl-dev, and build again)"
                 .into());
         }
-        if self.how == "clone3" || self.ending == "pidfd" { limits::waits_for_pidfds() } else { Ok(()) }
+        if self.how == "clone3" || self.ending == "pidfd" {
+            limits::waits_for_pidfds()
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -112,9 +116,8 @@ pub(crate) fn run(row: &Row, cell: &Cell, probe: &mut Probe) -> Result<ProcessTi
     debug_assert!(made <= wanted, "the forker makes no more than it was asked for");
     forker.state(probe);
     // While all of them live, it can be seen which limit they meet.
-    let shortage = (errno != 0).then(|| {
-        Failure::start(row.how, &std::io::Error::from_raw_os_error(errno), wanted)
-    });
+    let shortage = (errno != 0)
+        .then(|| Failure::start(row.how, &std::io::Error::from_raw_os_error(errno), wanted));
     forker.end_all(made)?;
     let stamps = forker.stamps()?;
     let (first, rest) = stamps.split_at((wanted as usize).min(stamps.len()));

@@ -311,7 +311,9 @@ impl Running {
                 let address = SocketAddr::from((ip, port));
                 match Client::connect(address) {
                     Ok(_) => return self.alive().map(|()| address),
-                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.alive()?,
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                        self.alive()?;
+                    }
                     // A machine without this family.
                     Err(_) if sys::loopback::check(ip.is_ipv6()).is_err() => {}
                     Err(error) => {

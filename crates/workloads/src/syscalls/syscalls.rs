@@ -110,7 +110,8 @@ impl Workload for Syscalls {
 }
 
 fn subject(operation: &'static Operation) -> Subject {
-    let Operation { name, group, summary, over_loopback, shared_by_threads: shared, .. } = *operation;
+    let Operation { name, group, summary, over_loopback, shared_by_threads: shared, .. } =
+        *operation;
     let available = if over_loopback { sys::loopback::check(false) } else { Ok(()) };
     Subject { group, shared, available, ..Subject::plain(name, summary) }
 }

@@ -8,10 +8,10 @@ mod server;
 mod text;
 mod together;
 
-use crate::exit::{Exit, Trouble, complain};
+use crate::exit::{Exit, Trouble, complain, note};
 use crate::output::{print, print_json};
 use crate::usage;
-use ::load::{Arrivals, Plan, Shape, Target, Url, loopback_sources};
+use ::load::{Arrivals, LocalServer, Plan, Shape, Target, Url, loopback_sources};
 use clap::Args;
 use engine::{Stop, Warning};
 use findings::format::{count, quantity};
@@ -142,6 +142,10 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let address = url.resolve(owns, FIRST_ANSWER).map_err(Trouble::usage)?;
     let target = Target { address, host: url.host_header(), path: url.path.clone() };
     let plan = plan(ask, target).map_err(Trouble::usage)?;
+    if !ask.record.together {
+        // Each of several ranks checks its share when it knows that.
+        plan.check().map_err(|error| failed(&error))?;
+    }
     let stop = Stop::on_signals()
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     // Before the record asks the launcher for names: it answers once.
@@ -154,9 +158,12 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     if let Some(joined) = joined {
         return load_together(ask, joined, &url, &plan, recording);
     }
-    let numbers = numbers(&ask.dead);
+    let (numbers, clamped) = within_server(numbers(&ask.dead), &plan);
+    if let Some(Warning { what, remedy }) = &clamped {
+        note(&format!("knee: {what} → {remedy}"));
+    }
     let run = recording.map(|recording| recording.begin(&url, &plan, &numbers, None));
-    let (measured, kept) = measured(&numbers, &plan, &stop, run.transpose()?)?;
+    let (measured, kept) = measured(&numbers, clamped, &plan, &stop, run.transpose()?)?;
     show(ask, &url, &plan, &measured, Ok(kept))
 }
 
@@ -279,16 +286,42 @@ fn numbers(dead: &[u64]) -> Vec<Option<u64>> {
     if dead.is_empty() { vec![None] } else { dead.iter().copied().map(Some).collect() }
 }
 
+/// The numbers of dead connections, none larger than a server on this machine has descriptors for, and what was
+/// clamped so. Those beyond would wait for their time-outs.
+fn within_server(numbers: Vec<Option<u64>>, plan: &Plan) -> (Vec<Option<u64>>, Option<Warning>) {
+    let largest = numbers.iter().flatten().copied().max().unwrap_or(0);
+    let server = (largest > 0).then(|| LocalServer::at(plan.target.address).ok()).flatten();
+    let Some(left) = server.and_then(|server| server.descriptors_left()) else {
+        return (numbers, None);
+    };
+    let max = left.saturating_sub(plan.connections as u64);
+    if largest <= max {
+        return (numbers, None);
+    }
+    let what = format!(
+        "{} dead connections are clamped to {}: the server's processes may have {} descriptors more",
+        count(largest),
+        count(max),
+        count(left),
+    );
+    let remedy = "start the server with a higher ulimit -n".to_owned();
+    let mut clamped: Vec<Option<u64>> =
+        numbers.into_iter().map(|number| number.map(|number| number.min(max))).collect();
+    clamped.dedup();
+    (clamped, Some(Warning { what, remedy }))
+}
+
 /// A load for each number of dead connections; those before a signal where one came, and those before the one that failed.
 /// Each interval is in the `run` when it has ended, and stays there if the load fails later.
 fn measured(
     numbers: &[Option<u64>],
+    clamped: Option<Warning>,
     plan: &Plan,
     stop: &Stop,
     mut run: Option<LoadRun>,
 ) -> Result<(Measured, Option<Kept>), Trouble> {
     let mut watcher = server::Watcher::new(plan.target.address);
-    let (mut points, mut warnings): (Vec<Point>, Vec<Warning>) = (Vec::new(), Vec::new());
+    let (mut points, mut warnings) = (Vec::<Point>::new(), Vec::from_iter(clamped));
     for (index, &number) in numbers.iter().enumerate() {
         let is_last = index + 1 == numbers.len();
         let mut keep = |interval| {
@@ -382,11 +415,12 @@ fn unmeasured(
 }
 
 fn failed(error: &::load::Error) -> Trouble {
-    Trouble::failed(match error {
-        ::load::Error::Refused(address) => refused(*address),
-        ::load::Error::Failed(text) => text.clone(),
-        called_off @ ::load::Error::CalledOff => called_off.to_string(),
-    })
+    match error {
+        ::load::Error::Refused(address) => Trouble::failed(refused(*address)),
+        ::load::Error::NotPossibleHere(text) => Trouble::not_possible(text),
+        ::load::Error::Failed(text) => Trouble::failed(text),
+        called_off @ ::load::Error::CalledOff => Trouble::failed(called_off.to_string()),
+    }
 }
 
 fn refused(address: SocketAddr) -> String {

@@ -73,7 +73,9 @@ fn alongside<T: FnMut() -> Result<(), Failure>>(
             let made = made.clone();
             let started = Builder::new().spawn_scoped(scope, move || companion(cpu, made));
             let wanted = cpus.len() as u64;
-            threads.push(started.map_err(|error| Failure::start("starting a thread", &error, wanted))?);
+            threads.push(
+                started.map_err(|error| Failure::start("starting a thread", &error, wanted))?,
+            );
         }
         drop(made);
         // A thread that fails or panics drops its end as well: nothing waits for it.

@@ -170,7 +170,8 @@ impl<'a, L: Lock> Crew<'a, L> {
                     Ok(thread) => crew.push(thread),
                     Err(error) => {
                         let threads = u64::from(self.game.threads);
-                        let failure = Failure::start(format!("starting thread {me}"), &error, threads);
+                        let failure =
+                            Failure::start(format!("starting thread {me}"), &error, threads);
                         gate.open(false);
                         return Err(failure);
                     }

@@ -2,10 +2,10 @@
 
 use crate::readiness::objects::Object;
 use crate::shared::shortage::available_kib;
-use sys::limits::setting;
 use engine::{Fit, LimitCause};
 use std::fs::read_to_string;
 use std::sync::OnceLock;
+use sys::limits::setting;
 
 /// The files that all processes together may have open.
 const FILES_MAX: &str = "fs.file-max";

@@ -33,7 +33,8 @@ impl Slow {
         let stop_flag = stop.clone();
         let body = move || take(transfer, &source, &stop_flag);
         let thread = std::thread::Builder::new().spawn(body);
-        let thread = thread.map_err(|error| Failure::start("starting the slow client", &error, 1))?;
+        let thread =
+            thread.map_err(|error| Failure::start("starting the slow client", &error, 1))?;
         Ok(Slow { stop, thread })
     }
 

@@ -79,7 +79,9 @@ fn server(row: &Template, own: OwnServer) -> Result<Server, String> {
         OwnServer::Url(_) => "a server of your own that runs already",
     };
     let available = match own {
-        OwnServer::Command { .. } => sys::loopback::check(false).or_else(|_| sys::loopback::check(true)),
+        OwnServer::Command { .. } => {
+            sys::loopback::check(false).or_else(|_| sys::loopback::check(true))
+        }
         OwnServer::Url(_) => Ok(()),
     };
     Ok(Server {

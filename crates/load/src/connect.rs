@@ -38,10 +38,10 @@ pub(crate) fn check(to: SocketAddr, from: Option<IpAddr>) -> Result<(), Error> {
     match Errno::from_io_error(&error) {
         Some(Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT | Errno::NETUNREACH | Errno::HOSTUNREACH) => {
             let from = from.map(|from| format!(" from {from}")).unwrap_or_default();
-            let loopback =
-                if to.ip().is_loopback() { sys::loopback::check(to.is_ipv6()).err() } else { None };
-            let why = loopback.unwrap_or_else(|| error.to_string());
-            Err(Error::NotPossibleHere(format!("{} can't be reached{from}: {why}", to.ip())))
+            let reason = format!("{} can't be reached{from}: {error}", to.ip());
+            let missing = || sys::loopback::check(to.is_ipv6()).err();
+            let loopback = to.ip().is_loopback().then(missing).flatten();
+            Err(Error::NotPossibleHere(loopback.unwrap_or(reason)))
         }
         _ => Ok(()),
     }

@@ -233,7 +233,7 @@ fn child_reads_a_read_only_medium() {
 
     let mut reader = SqliteArchive::open_read_only(&path).unwrap();
     assert!(reader.load(1).unwrap().cells == cells(4));
-    assert!(matches!(reader.delete(1), Err(Error::ReadOnly { .. })));
+    assert!(matches!(reader.delete(1), Err(Error::ReadOnlyFileSystem { .. })));
     for schema in 1..=aged::NEWEST {
         let reader = SqliteArchive::open_read_only(old(schema)).unwrap();
         let wanted: Vec<_> = (0..12).map(|sequence| aged::cell(schema, sequence)).collect();

@@ -7,9 +7,11 @@
 mod gain;
 mod range;
 mod thresholds;
+mod wakeups;
 
 pub use gain::{Gain, GainVerdict};
 pub use range::{only_grounds, subjects_in_range};
+pub use wakeups::{IdleWakeups, Wakeups};
 
 use crate::pairs::thresholds::{LEAD_MIN, SAME_POSITION_RATIO, errors_asked};
 use crate::stats::NORMAL_95;

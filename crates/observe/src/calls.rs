@@ -75,12 +75,96 @@ fn numbers() -> impl Iterator<Item = (i64, Call)> {
     OLDER.iter().copied().chain(EVERYWHERE)
 }
 
-/// The condition that only these calls meet, for the kernel's filter.
-pub(crate) fn filter() -> CString {
-    let each: Vec<String> = numbers().map(|(number, _)| format!("id=={number}")).collect();
+/// The condition that only waits meet, for the kernel's filter.
+pub(crate) fn waits_filter() -> CString {
+    filter(numbers().map(|(number, _)| number))
+}
+
+/// The condition that waits meet, and the calls that serve a descriptor.
+pub(crate) fn waits_and_services_filter() -> CString {
+    filter(numbers().map(|(number, _)| number).chain(SERVICES.iter().map(|(number, _)| *number)))
+}
+
+fn filter(numbers: impl Iterator<Item = i64>) -> CString {
+    let each: Vec<String> = numbers.map(|number| format!("id=={number}")).collect();
     // Digits hold no zero byte.
     CString::new(each.join("||")).unwrap_or_default()
 }
+
+/// What an answer of a call that serves descriptors means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Serves {
+    /// It moves bytes or messages: 0 is the end of a file.
+    Moves,
+    /// It does something else, if it does not fail.
+    Does,
+}
+
+/// The calls that take something from a descriptor or give it something. Their first argument is the
+/// descriptor; some name another one.
+const SERVICES: &[(i64, Serves)] = &[
+    (libc::SYS_read, Serves::Moves),
+    (libc::SYS_readv, Serves::Moves),
+    (libc::SYS_pread64, Serves::Moves),
+    (libc::SYS_preadv, Serves::Moves),
+    (libc::SYS_preadv2, Serves::Moves),
+    (libc::SYS_recvfrom, Serves::Moves),
+    (libc::SYS_recvmsg, Serves::Moves),
+    (libc::SYS_recvmmsg, Serves::Moves),
+    (libc::SYS_write, Serves::Moves),
+    (libc::SYS_writev, Serves::Moves),
+    (libc::SYS_pwrite64, Serves::Moves),
+    (libc::SYS_pwritev, Serves::Moves),
+    (libc::SYS_pwritev2, Serves::Moves),
+    (libc::SYS_sendto, Serves::Moves),
+    (libc::SYS_sendmsg, Serves::Moves),
+    (libc::SYS_sendmmsg, Serves::Moves),
+    (libc::SYS_sendfile, Serves::Moves),
+    (libc::SYS_splice, Serves::Moves),
+    (libc::SYS_tee, Serves::Moves),
+    (libc::SYS_vmsplice, Serves::Moves),
+    (libc::SYS_copy_file_range, Serves::Moves),
+    (libc::SYS_accept, Serves::Does),
+    (libc::SYS_accept4, Serves::Does),
+    (libc::SYS_ioctl, Serves::Does),
+    (libc::SYS_close, Serves::Does),
+];
+
+/// A call that serves a descriptor, or tries to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Service {
+    pub call: i64,
+    pub args: [u64; 6],
+}
+
+impl Service {
+    /// The call, if it is one that serves descriptors.
+    pub fn new(call: i64, args: [u64; 6]) -> Option<Service> {
+        let asks_only = call == libc::SYS_ioctl && ASKING.contains(&(args[1] as u32));
+        let serves = SERVICES.iter().any(|(number, _)| *number == call);
+        (serves && !asks_only).then_some(Service { call, args })
+    }
+
+    /// The descriptors that it serves.
+    pub fn descriptors(&self) -> impl Iterator<Item = i32> {
+        let second = match self.call {
+            libc::SYS_sendfile | libc::SYS_tee => Some(1),
+            libc::SYS_splice | libc::SYS_copy_file_range => Some(2),
+            _ => None,
+        };
+        let args = self.args;
+        std::iter::once(0).chain(second).map(move |index| args[index] as i32)
+    }
+
+    /// Whether this answer of it means that something was taken or given.
+    pub fn served(&self, answer: i64) -> bool {
+        let moves = SERVICES.contains(&(self.call, Serves::Moves));
+        answer >= i64::from(moves)
+    }
+}
+
+/// Requests of `ioctl(2)` that change nothing: `FIONREAD`, `FIONBIO`.
+const ASKING: [u32; 2] = [libc::FIONREAD as u32, libc::FIONBIO as u32];
 
 /// What is waited on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,9 +233,25 @@ mod tests {
     #[test]
     fn numbers_are_those_of_the_kernels_table() {
         assert_eq!(
-            filter().to_str(),
+            waits_filter().to_str(),
             Ok("id==232||id==7||id==23||id==281||id==441||id==271||id==270")
         );
+    }
+
+    #[test]
+    fn a_descriptor_is_served_by_what_moves_something() {
+        let service = |call, args| Service::new(call, args).unwrap();
+        let read = service(libc::SYS_read, [7, 0, 64, 0, 0, 0]);
+        assert_eq!(read.descriptors().collect::<Vec<_>>(), [7]);
+        assert!(read.served(1) && !read.served(0) && !read.served(-11));
+        let accept = service(libc::SYS_accept4, [3, 0, 0, 0, 0, 0]);
+        assert!(accept.served(0) && !accept.served(-24));
+        let sendfile = service(libc::SYS_sendfile, [5, 6, 0, 0, 0, 0]);
+        assert_eq!(sendfile.descriptors().collect::<Vec<_>>(), [5, 6]);
+        let asked = [7, u64::from(ASKING[0]), 0, 0, 0, 0];
+        assert_eq!(Service::new(libc::SYS_ioctl, asked), None);
+        assert_eq!(Service::new(libc::SYS_epoll_wait, [7, 0, 0, 0, 0, 0]), None);
+        assert!(waits_and_services_filter().as_bytes().len() < 4096, "the kernel takes a page");
     }
 
     #[test]

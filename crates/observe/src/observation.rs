@@ -2,6 +2,9 @@
 
 use crate::calls::Call;
 use crate::estimate::Estimate;
+use crate::file::File;
+use rustix::event::PollFlags;
+use rustix::io::Errno;
 use std::fmt;
 use std::time::Duration;
 
@@ -52,6 +55,9 @@ pub struct Waiter {
     pub waits: u64,
     /// Waits that returned nothing because their time was up.
     pub empty: u64,
+    /// How long after its beginning an empty wait ended, in the mean: its time-out. `None` if none was seen
+    /// from its beginning.
+    pub empty_after: Option<Duration>,
     /// Waits that ended with an error, which is a signal as a rule.
     pub failed: u64,
     /// Waits of epoll that returned as many events as they had room for: more may have been ready.
@@ -66,6 +72,80 @@ pub struct Waiter {
     pub ratio: Option<Estimate>,
     /// Waits a second.
     pub waits_per_s: f64,
+    /// Descriptors that were ready each time that they were asked, and are hardly ever served, so that no
+    /// wait blocks. Only level-triggered ones are asked.
+    pub stay_ready: Vec<StaysReady>,
+    /// Waits that returned no more events than there are such descriptors: nothing was done for them.
+    pub for_nothing: u64,
+    /// The CPU time that its threads used, in CPUs: 1.0 is one CPU. `None` if the kernel keeps no account
+    /// of it.
+    pub cpus: Option<f64>,
+}
+
+/// A descriptor that stays ready and is hardly ever served.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StaysReady {
+    /// Its number.
+    pub descriptor: i32,
+    /// What it is ready for.
+    pub events: ReadyFor,
+    /// By how many waits it was reported while the calls that serve it were looked at. Where waits had room
+    /// for less than what was ready, this is an estimate.
+    pub reports: f64,
+    /// The calls that took something from it or gave it something meanwhile.
+    pub served: u64,
+    /// The last answer of a call on it that did neither.
+    pub answer: Option<Answer>,
+    /// What it stands for; `None` if it is closed by now.
+    pub file: Option<File>,
+}
+
+/// What a descriptor is ready for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadyFor {
+    /// Reading, or accepting.
+    pub reading: bool,
+    /// Writing.
+    pub writing: bool,
+    /// The other end has hung up, or there is an error: it is reported whatever is asked for.
+    pub ended: bool,
+}
+
+impl From<PollFlags> for ReadyFor {
+    fn from(events: PollFlags) -> ReadyFor {
+        let reading = PollFlags::IN | PollFlags::PRI | PollFlags::RDNORM | PollFlags::RDBAND;
+        let writing = PollFlags::OUT | PollFlags::WRNORM | PollFlags::WRBAND;
+        let ended = PollFlags::ERR | PollFlags::HUP | PollFlags::RDHUP;
+        ReadyFor {
+            reading: events.intersects(reading),
+            writing: events.intersects(writing),
+            ended: events.intersects(ended),
+        }
+    }
+}
+
+/// An answer of a call that took nothing from a descriptor and gave it nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// 0 bytes.
+    EndOfFile,
+    /// An error, by its number.
+    Error(i32),
+}
+
+impl Answer {
+    pub(crate) fn from_call(answer: i64) -> Answer {
+        if answer == 0 { Answer::EndOfFile } else { Answer::Error(-answer as i32) }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::EndOfFile => f.write_str("the end of the file"),
+            Answer::Error(number) => Errno::from_raw_os_error(*number).fmt(f),
+        }
+    }
 }
 
 /// How many descriptors of an epoll set are watched in which way.
@@ -128,6 +208,8 @@ pub enum Remark {
         /// Their share.
         share: f64,
     },
+    /// The process's descriptors may not be duplicated, so it is not known which of them stay ready.
+    ReadyDenied,
     /// The process's memory may not be read, so poll and select are only known by their arguments.
     MemoryDenied,
     /// It also has an io_uring; what it waits for there is not seen.
@@ -159,6 +241,10 @@ impl fmt::Display for Remark {
                 "{:.0} % of the waits returned as many events as they had room for: more may have \
                  been active, so the ratio is a lower bound",
                 100.0 * share
+            ),
+            Remark::ReadyDenied => f.write_str(
+                "the process's descriptors may not be duplicated, so it is not known which of them \
+                 stay ready; root may do so",
             ),
             Remark::MemoryDenied => f.write_str(
                 "the process's memory may not be read, so what poll and select watch is an upper \
@@ -214,6 +300,10 @@ mod tests {
             events_per_wait: None,
             ratio: None,
             waits_per_s: 1.0,
+            empty_after: None,
+            stay_ready: Vec::new(),
+            for_nothing: 0,
+            cpus: None,
         };
         // Of 100 waits that returned any event.
         let remark = waiter(12, 64, 1_000).full().unwrap();

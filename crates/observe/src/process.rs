@@ -10,11 +10,14 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, geteuid, pidfd_open, test_kill_process};
+use rustix::process::{
+    Pid, PidfdFlags, PidfdGetfdFlags, geteuid, pidfd_getfd, pidfd_open, test_kill_process,
+};
 
 use crate::calls::{Call, Entered};
 use crate::error::{Child, Error, as_root};
 use crate::observation::Triggers;
+use crate::ready::Interest;
 
 /// `PF_KTHREAD`: a thread of the kernel.
 const KERNEL_THREAD: u64 = 0x0020_0000;
@@ -75,6 +78,14 @@ impl Process {
         Ok(Process { pid, name, handle })
     }
 
+    /// This process, which is never found: it is for tests.
+    #[cfg(test)]
+    pub fn own() -> Self {
+        let pid = rustix::process::getpid();
+        let handle = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+        Process { pid: std::process::id(), name: "own".into(), handle }
+    }
+
     /// Waits for so long, or until the process ends; returns whether it has.
     pub fn ended_within(&self, time: Duration) -> bool {
         let mut events = [PollFd::new(&self.handle, PollFlags::IN)];
@@ -113,11 +124,11 @@ impl Process {
         }
     }
 
-    /// How many descriptors the epoll set watches that is `epoll` to the thread `tid`, by how they are
-    /// watched; `None` if that is no epoll set any more.
+    /// What the epoll set watches that is `epoll` to the thread `tid`; `None` if that is no epoll set any
+    /// more.
     ///
     /// The kernel holds the set's lock meanwhile, for about a microsecond a descriptor.
-    pub fn watched(&self, tid: u32, epoll: i32) -> Option<Triggers> {
+    pub fn watched(&self, tid: u32, epoll: i32) -> Option<Vec<Entry>> {
         let process = self.pid;
         let link = fs::read_link(format!("/proc/{process}/task/{tid}/fd/{epoll}"))
             .or_else(|_| fs::read_link(format!("/proc/{process}/fd/{epoll}")));
@@ -126,7 +137,32 @@ impl Process {
         }
         let info = fs::read(format!("/proc/{process}/task/{tid}/fdinfo/{epoll}"))
             .or_else(|_| fs::read(format!("/proc/{process}/fdinfo/{epoll}")));
-        Some(triggers(&info.ok()?))
+        Some(entries(&info.ok()?))
+    }
+
+    /// A duplicate of one of its descriptors.
+    pub fn duplicate(&self, descriptor: i32) -> io::Result<OwnedFd> {
+        Ok(pidfd_getfd(&self.handle, descriptor, PidfdGetfdFlags::empty())?)
+    }
+
+    /// What a link in its directory of descriptors says: `socket:[4711]`, or a path.
+    pub fn link(&self, descriptor: i32) -> String {
+        let link = fs::read_link(format!("/proc/{}/fd/{descriptor}", self.pid));
+        link.map_or_else(|_| String::new(), |link| tame(&link.to_string_lossy()))
+    }
+
+    /// Whether it has mapped what the descriptor stands for, as packet sockets and perf events are read.
+    pub fn is_mapped(&self, descriptor: i32) -> bool {
+        let link = self.link(descriptor);
+        let maps = fs::read(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
+        let maps = String::from_utf8_lossy(&maps);
+        !link.is_empty() && maps.lines().any(|line| line.ends_with(&link))
+    }
+
+    /// The CPU time that a thread has used, where the kernel keeps account of it.
+    pub fn cpu_ns(&self, tid: u32) -> Option<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/task/{tid}/schedstat", self.pid)).ok()?;
+        text.split_whitespace().next()?.parse().ok()
     }
 
     /// Whether it has an io_uring.
@@ -139,6 +175,8 @@ impl Process {
     }
 }
 
+/// So many processes are asked whether they have the other end of a pipe.
+const PROCESSES_MAX: usize = 4_000;
 /// So many of a process's descriptors are looked at for an io_uring.
 const LINKS_MAX: usize = 20_000;
 
@@ -164,11 +202,41 @@ fn field<'a>(status: &'a str, key: &str) -> Option<&'a str> {
 const EDGE: u32 = 1 << 31;
 const ONESHOT: u32 = 1 << 30;
 
+/// A descriptor of an epoll set, with its events, where the line has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    descriptor: Option<i32>,
+    events: u32,
+}
+
+impl Entry {
+    /// What waits report of it as long as it is ready: nothing, if it is not level-triggered.
+    pub fn level(self) -> Option<Interest> {
+        let is_level = self.events & (EDGE | ONESHOT) == 0;
+        // The upper half has flags of epoll.
+        let events = PollFlags::from_bits_retain(self.events as u16);
+        Some(Interest { descriptor: self.descriptor.filter(|_| is_level)?, events })
+    }
+}
+
 /// The descriptors of an epoll set, by its `fdinfo`: a line for each, with its events in hexadecimal.
-fn triggers(info: &[u8]) -> Triggers {
+fn entries(info: &[u8]) -> Vec<Entry> {
+    let lines = info.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"tfd:"));
+    lines.map(|line| entry(line).unwrap_or_default()).collect()
+}
+
+/// `tfd:        7 events: 80000019 data: …`.
+fn entry(line: &[u8]) -> Option<Entry> {
+    let mut words = std::str::from_utf8(line).ok()?.split_whitespace().skip(1);
+    let descriptor = words.next()?.parse().ok();
+    words.find(|word| *word == "events:")?;
+    Some(Entry { descriptor, events: u32::from_str_radix(words.next()?, 16).ok()? })
+}
+
+/// How many of them are watched in which way.
+pub fn triggers(entries: &[Entry]) -> Triggers {
     let mut triggers = Triggers::default();
-    for line in info.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"tfd:")) {
-        let events = events(line).unwrap_or(0);
+    for Entry { events, .. } in entries {
         // What is both is armed again for each event, as oneshot alone is.
         *if events & ONESHOT != 0 {
             &mut triggers.oneshot
@@ -179,13 +247,6 @@ fn triggers(info: &[u8]) -> Triggers {
         } += 1;
     }
     triggers
-}
-
-/// The events of `tfd:        7 events: 80000019 data: …`.
-fn events(line: &[u8]) -> Option<u32> {
-    let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
-    words.find(|word| *word == "events:")?;
-    u32::from_str_radix(words.next()?, 16).ok()
 }
 
 /// What a `syscall` file says: a number, six arguments and two addresses, or `running`.
@@ -200,9 +261,37 @@ fn entered(text: &str) -> Option<Entered> {
 }
 
 /// A name as it may be printed: a process can call itself what it likes.
-fn tame(name: &str) -> String {
+pub fn tame(name: &str) -> String {
     let visible = |c: char| if c.is_control() { '?' } else { c };
     name.trim().chars().map(visible).filter(|&c| is_printable(c)).take(NAME_MAX).collect()
+}
+
+/// `1234 (python3)`.
+pub fn named(pid: u32) -> String {
+    format!("{pid} ({})", name_of(pid))
+}
+
+/// The process that has the other end of a pipe, of which `descriptor` is one end: this process, or the
+/// first one that does.
+pub fn pipe_end(process: &Process, descriptor: i32, link: &str) -> Option<String> {
+    let own = writes(process.pid, descriptor)?;
+    let all = std::iter::once(process.pid).chain(numbers_in("/proc"));
+    let has_other_end = |pid: &u32| {
+        let mut all = numbers_in(&format!("/proc/{pid}/fd")).into_iter().map(u32::cast_signed);
+        all.any(|fd| {
+            let is_same = fs::read_link(format!("/proc/{pid}/fd/{fd}"))
+                .is_ok_and(|text| text.as_os_str() == link);
+            is_same && writes(*pid, fd) == Some(!own)
+        })
+    };
+    all.take(PROCESSES_MAX).find(has_other_end).map(named)
+}
+
+/// Whether a descriptor is open for writing.
+fn writes(pid: u32, descriptor: i32) -> Option<bool> {
+    let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).ok()?;
+    let flags = u32::from_str_radix(field(&info, "flags:")?, 8).ok()?;
+    Some(flags & 0o3 != 0)
 }
 
 fn name_of(pid: u32) -> String {
@@ -324,7 +413,7 @@ mod tests {
 
     #[test]
     fn watched_descriptors_are_lines() {
-        let count = |info: &[u8]| triggers(info).total();
+        let count = |info: &[u8]| triggers(&entries(info)).total();
         let info = include_bytes!("../tests/recorded/eventpoll.fdinfo");
         assert_eq!(count(info), 3);
         // Cut within a line: the line has begun, so there is one.
@@ -337,6 +426,13 @@ mod tests {
     #[test]
     fn how_a_descriptor_is_watched_is_in_its_events() {
         let info = include_bytes!("../tests/recorded/eventpoll.fdinfo");
+        let level: Vec<Interest> = entries(info).into_iter().filter_map(Entry::level).collect();
+        let is = |descriptor, events| Interest {
+            descriptor,
+            events: PollFlags::from_bits_retain(events),
+        };
+        assert_eq!(level, [is(6, 0x19), is(10, 1)]);
+        let triggers = |info: &[u8]| triggers(&entries(info));
         assert_eq!(triggers(info), Triggers { level: 2, edge: 1, oneshot: 0 });
         let both = b"tfd: 8 events: c0002001 data: 0\ntfd: 9 events: 40000001 data: 0\ntfd: 10 eve";
         assert_eq!(triggers(both), Triggers { level: 1, edge: 0, oneshot: 2 });

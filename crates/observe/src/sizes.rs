@@ -1,18 +1,20 @@
-//! How many descriptors a poll or a select watches, counted in the process's own memory while it
-//! sleeps in the call.
+//! The descriptors that a poll or a select watches, read in the process's own memory.
 
 use std::io;
 
+use rustix::event::PollFlags;
+
 use crate::calls::{Call, Entered};
+use crate::ready::Interest;
 
 /// Longer arrays are not read.
 const ENTRIES_MAX: u32 = 1 << 17;
 
-/// Counts what the call that `pid` is in watches; `None` if that is too much, or not to be read.
+/// What the call that `pid` is in watches; `None` if that is too much, or not to be read.
 ///
 /// poll passes over entries whose descriptor is below zero. select's sets are only right while the
 /// thread sleeps: the kernel writes its answer over them before it returns.
-pub fn count(pid: u32, entered: &Entered) -> io::Result<Option<u64>> {
+pub fn watched(pid: u32, entered: &Entered) -> io::Result<Option<Vec<Interest>>> {
     let Some(bound) = entered.bound().filter(|&bound| bound <= ENTRIES_MAX) else {
         return Ok(None);
     };
@@ -25,13 +27,14 @@ pub fn count(pid: u32, entered: &Entered) -> io::Result<Option<u64>> {
         Call::Select | Call::Pselect6 => {
             let word = size_of::<libc::c_ulong>();
             let length = (bound as usize).div_ceil(8 * word) * word;
-            let mut all = vec![0; length];
-            let mut set = vec![0; length];
-            for &address in entered.args[1..4].iter().filter(|&&address| address != 0) {
-                read(pid, address, &mut set)?;
-                all.iter_mut().zip(&set).for_each(|(all, set)| *all |= set);
+            let mut sets = [const { Vec::new() }; 3];
+            for (set, &address) in sets.iter_mut().zip(&entered.args[1..4]) {
+                set.resize(length, 0);
+                if address != 0 {
+                    read(pid, address, set)?;
+                }
             }
-            Ok(Some(below(&all, bound)))
+            Ok(Some(members(&sets, bound)))
         }
         Call::EpollWait | Call::EpollPwait | Call::EpollPwait2 => Ok(None),
     }
@@ -44,27 +47,36 @@ fn read(pid: u32, address: u64, into: &mut [u8]) -> io::Result<()> {
     Err(io::ErrorKind::UnexpectedEof.into())
 }
 
-/// How many entries of a `struct pollfd` array have a descriptor.
-fn live(entries: &[u8]) -> u64 {
-    let fds = entries.chunks_exact(8).filter_map(|entry| entry.first_chunk::<4>());
-    fds.filter(|fd| i32::from_ne_bytes(**fd) >= 0).count() as u64
+/// The entries of a `struct pollfd` array that have a descriptor.
+fn live(entries: &[u8]) -> Vec<Interest> {
+    let entry = |entry: &[u8]| {
+        let descriptor = i32::from_ne_bytes(*entry.first_chunk()?);
+        let events = u16::from_ne_bytes(*entry[4..].first_chunk()?);
+        (descriptor >= 0)
+            .then_some(Interest { descriptor, events: PollFlags::from_bits_retain(events) })
+    };
+    entries.chunks_exact(8).filter_map(entry).collect()
 }
 
-/// How many bits below `bound` are set, in words of the machine.
-fn below(set: &[u8], bound: u32) -> u64 {
+/// What select waits for by its first, its second and its third set.
+const BY_SET: [PollFlags; 3] = [PollFlags::IN, PollFlags::OUT, PollFlags::PRI];
+
+/// The descriptors below `bound` that are in any of select's sets, which are of words of the machine.
+fn members(sets: &[Vec<u8>; 3], bound: u32) -> Vec<Interest> {
     let word = size_of::<libc::c_ulong>();
-    let bits = |(index, bytes): (usize, &[u8])| {
-        let mut whole = [0; 8];
-        if cfg!(target_endian = "big") {
-            whole[8 - bytes.len()..].copy_from_slice(bytes);
-        } else {
-            whole[..bytes.len()].copy_from_slice(bytes);
-        }
-        let left = (bound as usize).saturating_sub(index * word * 8);
-        let mask = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
-        u64::from((u64::from_ne_bytes(whole) & mask).count_ones())
+    let is_in = |set: &[u8], descriptor: usize| {
+        let byte = descriptor / 8;
+        let byte = if cfg!(target_endian = "big") { byte ^ (word - 1) } else { byte };
+        set.get(byte).is_some_and(|bits| bits & 1 << (descriptor % 8) != 0)
     };
-    set.chunks_exact(word).enumerate().map(bits).sum()
+    let interest = |descriptor: u32| {
+        let sets = sets.iter().zip(BY_SET);
+        let sets =
+            sets.filter(|(set, _)| is_in(set, descriptor as usize)).map(|(_, events)| events);
+        let events: PollFlags = sets.collect();
+        (!events.is_empty()).then_some(Interest { descriptor: descriptor.cast_signed(), events })
+    };
+    (0..bound).filter_map(interest).collect()
 }
 
 #[cfg(test)]
@@ -74,6 +86,9 @@ mod tests {
     #[test]
     fn our_own_arrays_are_counted() {
         let pid = std::process::id();
+        let count = |pid, entered: &Entered| {
+            watched(pid, entered).map(|watched| watched.map(|watched| watched.len()))
+        };
         let entries: Vec<[i32; 2]> = vec![[3, 1], [-1, 1], [900, 4], [i32::MIN, 0]];
         let at = |address: usize, length| [address as u64, length, 0, 0, 0, 0];
         let poll = Entered { call: Call::Poll, args: at(entries.as_ptr().addr(), 4) };
@@ -92,9 +107,20 @@ mod tests {
         let (read, write): ([u64; 2], [u64; 2]) = ([0b1011, u64::MAX], [0b0110, 0]);
         let args = [67, read.as_ptr().addr() as u64, write.as_ptr().addr() as u64, 0, 0, 0];
         let select = Entered { call: Call::Select, args };
-        // 0, 1, 2 and 3, then 64, 65 and 66.
-        assert_eq!(count(pid, &select).unwrap(), Some(7));
-        assert_eq!(below(&[0xff; 16], 64), 64);
-        assert_eq!(below(&[0xff; 16], 0), 0);
+        let watched = watched(pid, &select).unwrap().unwrap();
+        let expected = [
+            (0, PollFlags::IN),
+            (1, PollFlags::IN | PollFlags::OUT),
+            (2, PollFlags::OUT),
+            (3, PollFlags::IN),
+            (64, PollFlags::IN),
+            (65, PollFlags::IN),
+            (66, PollFlags::IN),
+        ];
+        let expected = expected.map(|(descriptor, events)| Interest { descriptor, events });
+        assert_eq!(watched, expected);
+        let full = || vec![0xff; 16];
+        assert_eq!(members(&[full(), vec![], vec![]], 64).len(), 64);
+        assert_eq!(members(&[full(), full(), full()], 0), []);
     }
 }

@@ -2,21 +2,25 @@
 //! to in the end.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use crate::calls::{Call, Entered, Key};
+use crate::calls::{Call, Entered, Key, Service};
 use crate::estimate::{self, Block};
-use crate::observation::{Triggers, Waiter, Watched};
+use crate::observation::{StaysReady, Triggers, Waiter, Watched};
+use crate::ready::Candidates;
 use crate::tap::Wait;
 
 /// The time is cut into so many slices, each a block of the bootstrap.
 pub const SLICES: u64 = 64;
 
 /// Accounts of everything that is waited on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tally {
     began_ns: u64,
     slice_ns: u64,
     accounts: BTreeMap<Key, Account>,
+    /// The calls that serve descriptors are looked at, too.
+    pub sees_services: bool,
 }
 
 /// One thing that is waited on.
@@ -33,6 +37,12 @@ pub struct Account {
     pub sizes: Vec<Size>,
     /// How an epoll set's descriptors were watched at the last reading.
     pub triggers: Option<Triggers>,
+    /// The last wait that returned.
+    pub last: Option<Entered>,
+    /// How many waits returned how many events.
+    answers: BTreeMap<u64, u64>,
+    /// Its descriptors that were always ready.
+    pub candidates: Candidates,
     /// Not before this is the size read again.
     pub due_ns: u64,
 }
@@ -52,6 +62,9 @@ struct Sums {
     waits: u64,
     empty: u64,
     failed: u64,
+    /// Empty waits that were seen from their beginning, and how long they took.
+    timed: u64,
+    timed_ns: u64,
     full: u64,
     productive: u64,
     events: u64,
@@ -64,7 +77,7 @@ struct Sums {
 impl Tally {
     /// Nothing yet; the slices are those of `time_ns` from `began_ns` on.
     pub fn new(began_ns: u64, time_ns: u64) -> Self {
-        Tally { began_ns, slice_ns: (time_ns / SLICES).max(1), accounts: BTreeMap::new() }
+        Tally { began_ns, slice_ns: (time_ns / SLICES).max(1), ..Tally::default() }
     }
 
     pub fn accounts(&mut self) -> impl Iterator<Item = (Key, &mut Account)> {
@@ -105,13 +118,32 @@ impl Tally {
         if entered.is_pause() {
             return;
         }
+        let events = u64::try_from(wait.answer).unwrap_or(0);
+        let sees_services = self.sees_services;
+        if let (true, Key::Epoll(set), 1..) = (sees_services, entered.key(tid), events) {
+            self.accounts.values_mut().for_each(|account| account.candidates.serve_set(set));
+        }
         let account = self.account(entered.key(tid));
         account.threads.insert(tid);
+        account.last = Some(entered);
+        if events > 0 {
+            *account.answers.entry(events).or_default() += 1;
+        }
+        if sees_services && events > 0 {
+            account.candidates.report(events, entered.capacity() == Some(events));
+        }
         account.waits_by[entered.call.index()] += 1;
         if let Some(bound) = entered.bound() {
             *account.bounds.entry(bound).or_default() += 1;
         }
         account.slices.entry(slice).or_default().add(wait);
+    }
+
+    /// A call has returned that serves descriptors, or tries to.
+    pub fn serve(&mut self, service: &Service, answer: i64) {
+        for account in self.accounts.values_mut() {
+            account.candidates.serve(service, answer);
+        }
     }
 
     /// What it all comes to, those with the most events first. `looked_s` is for how long.
@@ -132,6 +164,10 @@ impl Sums {
         self.waits += 1;
         self.failed += u64::from(wait.answer < 0);
         self.empty += u64::from(wait.answer == 0);
+        if let (0, Some(took_ns)) = (wait.answer, wait.took_ns) {
+            self.timed += 1;
+            self.timed_ns += took_ns;
+        }
         let events = u64::try_from(wait.answer).unwrap_or(0);
         if events == 0 {
             return;
@@ -167,6 +203,9 @@ impl Account {
         let watched_by = |slice, sums: &Sums| {
             self.watched_in(key, middle(slice), sums).filter(|&watched| watched > 0.0)
         };
+        let timed = sum(|sums| sums.timed);
+        let mean_ns = sum(|sums| sums.timed_ns).checked_div(timed);
+        let stay_ready = self.candidates.stay_ready();
         Waiter {
             call: self.call(key),
             epoll: if let Key::Epoll(epoll) = key { Some(epoll) } else { None },
@@ -175,6 +214,7 @@ impl Account {
             triggers: self.triggers,
             waits,
             empty: sum(|sums| sums.empty),
+            empty_after: mean_ns.map(Duration::from_nanos),
             failed: sum(|sums| sums.failed),
             full: sum(|sums| sums.full),
             events: sum(|sums| sums.events),
@@ -182,7 +222,15 @@ impl Account {
             events_per_wait: estimate::ratio(&blocks(&|_, sums| Some(sums.productive as f64))),
             ratio: estimate::ratio(&blocks(&watched_by)),
             waits_per_s: if looked_s > 0.0 { waits as f64 / looked_s } else { 0.0 },
+            for_nothing: self.for_nothing(&stay_ready),
+            stay_ready,
+            cpus: None,
         }
+    }
+
+    /// Waits that returned no more events than there are descriptors that stay ready.
+    fn for_nothing(&self, stay_ready: &[StaysReady]) -> u64 {
+        self.answers.range(..=stay_ready.len() as u64).map(|(_, waits)| waits).sum()
     }
 
     /// The call that it is waited on with, most often.
@@ -277,7 +325,7 @@ mod tests {
     use super::*;
 
     fn wait(call: Call, args: [u64; 6], time_ns: u64, answer: i64) -> Wait {
-        Wait { time_ns, entered: Entered { call, args }, answer }
+        Wait { time_ns, took_ns: Some(70), entered: Entered { call, args }, answer }
     }
 
     #[test]
@@ -298,6 +346,7 @@ mod tests {
             (Call::EpollWait, Some(5), &[7, 8][..])
         );
         assert_eq!((epoll.waits, epoll.empty, epoll.failed, epoll.full), (192, 64, 0, 64));
+        assert_eq!((epoll.empty_after, epoll.for_nothing), (Some(Duration::from_nanos(70)), 0));
         assert_eq!((epoll.events, epoll.events_most), (384, 3));
         assert_eq!(epoll.ratio.unwrap().value.to_bits(), 0.05_f64.to_bits());
         assert!((epoll.waits_per_s - 96.0).abs() < 1e-9);

@@ -5,7 +5,7 @@ use std::io;
 
 use sys::perf::{Event, Ring, Wanted};
 
-use crate::calls::{Call, Entered};
+use crate::calls::{Call, Entered, Service};
 use crate::records::{Record, records};
 use crate::tracefs::Tracepoints;
 
@@ -37,6 +37,12 @@ impl Tap {
             event.enable()?;
         }
         Ok(Tap { ring, enter, exit, calls, counted: 0 })
+    }
+
+    /// What meets this condition comes from now on.
+    pub fn filter(&self, filter: &CStr) -> io::Result<()> {
+        self.enter.filter(filter)?;
+        self.exit.filter(filter)
     }
 
     /// Nothing comes from now on.
@@ -93,6 +99,10 @@ pub struct Thread {
     pub tap: Option<Tap>,
     /// The wait it is in, as far as is known.
     pub inside: Option<Entered>,
+    /// Since when, if its beginning was seen.
+    since_ns: Option<u64>,
+    /// The call that serves descriptors that it is in.
+    serves: Option<Service>,
     /// What this look has cost it, by estimate.
     pub cost_ns: f64,
     /// How many system calls of any kind it has made in this look.
@@ -104,6 +114,8 @@ pub struct Thread {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     pub time_ns: u64,
+    /// How long it took, if its beginning was seen.
+    pub took_ns: Option<u64>,
     pub entered: Entered,
     /// Events, or an error below zero.
     pub answer: i64,
@@ -131,19 +143,37 @@ impl Thread {
     }
 
     /// It goes into a wait.
-    pub fn enter(&mut self, tid: u32, entered: Entered) {
+    pub fn enter(&mut self, tid: u32, time_ns: u64, entered: Entered) {
         self.inside = Some(entered);
+        self.since_ns = Some(time_ns);
         self.learn(tid, entered);
     }
 
-    /// It comes out of a wait; what it waited on, if that is known.
+    /// What it does now is not known: samples were lost.
+    pub fn forget_call(&mut self) {
+        (self.inside, self.since_ns, self.serves) = (None, None, None);
+    }
+
+    /// It goes into another call.
+    pub fn enter_service(&mut self, service: Option<Service>) {
+        self.serves = service;
+    }
+
+    /// It comes out of another call; that, if it serves descriptors.
+    pub fn exit_service(&mut self, call: i64) -> Option<Service> {
+        self.serves.take().filter(|service| service.call == call)
+    }
+
+    /// It comes out of a wait; that, if it is known what it waited on.
     ///
     /// Waits are counted at their end, so that long ones are missed no more often than short ones. If
     /// one began before the look, it has waited on what this thread always waits on with that call.
-    pub fn exit(&mut self, call: Call) -> Option<Entered> {
+    pub fn exit(&mut self, call: Call, time_ns: u64, answer: i64) -> Option<Wait> {
+        let took_ns = self.since_ns.take().map(|since_ns| time_ns.saturating_sub(since_ns));
+        let wait = |took_ns, entered| Some(Wait { time_ns, took_ns, entered, answer });
         match (self.inside.take(), self.seen[call.index()]) {
-            (Some(entered), _) if entered.call == call => Some(entered),
-            (_, Seen::One(entered)) => Some(entered),
+            (Some(entered), _) if entered.call == call => wait(took_ns, entered),
+            (_, Seen::One(entered)) => wait(None, entered),
             _ => None,
         }
     }
@@ -157,25 +187,30 @@ mod tests {
         Entered { call: Call::EpollWait, args: [epoll, 0, 16, 0, 0, 0] }
     }
 
+    /// What it waited on, and for how long.
+    fn exited(thread: &mut Thread, call: Call) -> Option<(Entered, Option<u64>)> {
+        thread.exit(call, 100, 0).map(|wait| (wait.entered, wait.took_ns))
+    }
+
     #[test]
     fn a_wait_is_paired_with_its_own_beginning() {
         let mut thread = Thread::default();
-        thread.enter(1, on(5));
-        assert_eq!(thread.exit(Call::EpollWait), Some(on(5)));
-        thread.enter(1, on(6));
-        assert_eq!(thread.exit(Call::EpollWait), Some(on(6)));
+        thread.enter(1, 90, on(5));
+        assert_eq!(exited(&mut thread, Call::EpollWait), Some((on(5), Some(10))));
+        thread.enter(1, 70, on(6));
+        assert_eq!(exited(&mut thread, Call::EpollWait), Some((on(6), Some(30))));
         // Its beginning was missed, and it may have been on either.
-        assert_eq!(thread.exit(Call::EpollWait), None);
-        assert_eq!(thread.exit(Call::Poll), None);
+        assert_eq!(exited(&mut thread, Call::EpollWait), None);
+        assert_eq!(exited(&mut thread, Call::Poll), None);
     }
 
     #[test]
     fn a_wait_from_before_the_look_is_on_what_the_thread_always_waits_on() {
         let mut thread = Thread::default();
-        assert_eq!(thread.exit(Call::EpollWait), None);
+        assert_eq!(exited(&mut thread, Call::EpollWait), None);
         thread.found_in(1, on(5));
-        assert_eq!(thread.exit(Call::EpollWait), Some(on(5)));
-        assert_eq!(thread.exit(Call::EpollWait), Some(on(5)));
-        assert_eq!(thread.exit(Call::Ppoll), None);
+        assert_eq!(exited(&mut thread, Call::EpollWait), Some((on(5), None)));
+        assert_eq!(exited(&mut thread, Call::EpollWait), Some((on(5), None)));
+        assert_eq!(exited(&mut thread, Call::Ppoll), None);
     }
 }

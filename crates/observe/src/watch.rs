@@ -10,14 +10,15 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::calls::{self, Call, Entered, Key};
+use crate::calls::{self, Call, Entered, Key, Service};
 use crate::error::Error;
 use crate::observation::{Remark, THREADS_MAX};
-use crate::process::Process;
+use crate::process::{Entry, Process, triggers};
+use crate::ready::{self, Interest};
 use crate::records::Record;
 use crate::sizes;
 use crate::tally::{Size, Tally};
-use crate::tap::{Tap, Thread, Wait};
+use crate::tap::{Tap, Thread};
 use crate::tracefs::Tracepoints;
 
 const MS: u64 = 1_000_000;
@@ -43,9 +44,10 @@ const NAP_MAX: u64 = 20 * MS;
 /// New threads are looked for, and sizes read, so often during a look, and the first time sooner.
 const ROUND: u64 = 250 * MS;
 const FIRST_ROUND: u64 = 20 * MS;
-/// A size is read again after this share of the time, and not before 200 times as long as the last
-/// reading took: that is half a percent.
+/// A size is read again after this share of the time, and not before 200 times as long as a reading
+/// takes, about a microsecond for each descriptor: that is half a percent.
 const READINGS: u64 = 8;
+const READING_NS_EACH: u64 = 1_000;
 const READING_PAUSE: u64 = 200;
 /// The sizes of so many epoll sets are read at a time.
 const SETS_MAX: usize = 4096;
@@ -86,6 +88,9 @@ pub struct Watch<'a> {
     threads_max: usize,
     left_out: Option<Remark>,
     peeking_denied: bool,
+    duplicating_denied: bool,
+    /// The CPU time of each thread when it was first seen, and when that was.
+    cpu_at_first: BTreeMap<u32, (u64, u64)>,
     over: Option<Over>,
 }
 
@@ -108,7 +113,7 @@ impl<'a> Watch<'a> {
             process,
             stop,
             points,
-            filter: calls::filter(),
+            filter: calls::waits_filter(),
             began_ns,
             time_ns,
             threads: BTreeMap::new(),
@@ -122,6 +127,8 @@ impl<'a> Watch<'a> {
             threads_max: THREADS_MAX,
             left_out: None,
             peeking_denied: false,
+            duplicating_denied: false,
+            cpu_at_first: BTreeMap::new(),
             over: None,
         }
     }
@@ -130,7 +137,7 @@ impl<'a> Watch<'a> {
     pub fn run(&mut self) -> Result<(), Error> {
         loop {
             let pause_ns = self.look()?;
-            self.read_sizes(self.over.is_some());
+            self.read_watched(self.over.is_some());
             if self.over.is_some() {
                 return Ok(());
             }
@@ -161,6 +168,9 @@ impl<'a> Watch<'a> {
         if self.peeking_denied && self.tally.has_unread() {
             remarks.push(Remark::MemoryDenied);
         }
+        if self.duplicating_denied {
+            remarks.push(Remark::ReadyDenied);
+        }
         remarks
     }
 
@@ -185,7 +195,7 @@ impl<'a> Watch<'a> {
             }
             if now >= round_ns {
                 self.attach()?;
-                self.read_sizes(false);
+                self.read_watched(false);
                 round_ns = now + ROUND;
             }
             nap_ns = next_nap(nap_ns, cost - before);
@@ -265,6 +275,9 @@ impl<'a> Watch<'a> {
         }
         self.threads_watched = self.threads_watched.max(attached);
         for tid in new {
+            if let Some(cpu_ns) = self.process.cpu_ns(tid) {
+                self.cpu_at_first.entry(tid).or_insert((cpu_ns, now_ns()));
+            }
             self.find_asleep(tid);
         }
         Ok(())
@@ -351,30 +364,33 @@ impl<'a> Watch<'a> {
         let Some(tap) = thread.tap.as_mut() else { return 0 };
         let came = tap.take(&self.points, &mut self.buffer);
         let calls = tap.calls();
-        let mut waits = 0;
+        let mut sampled = 0;
         for record in &came {
             match *record {
-                Record::Enter { call, args, .. } => {
-                    if let Some(call) = Call::of_number(call) {
-                        thread.enter(tid, Entered { call, args });
-                    }
-                }
+                Record::Enter { time_ns, call, args } => match Call::of_number(call) {
+                    Some(call) => thread.enter(tid, time_ns, Entered { call, args }),
+                    None => thread.enter_service(Service::new(call, args)),
+                },
                 Record::Exit { time_ns, call, answer } => {
-                    waits += 1;
-                    let entered = Call::of_number(call).and_then(|call| thread.exit(call));
-                    if let Some(entered) = entered {
-                        self.tally.count(tid, Wait { time_ns, entered, answer });
+                    sampled += 1;
+                    if let Some(call) = Call::of_number(call) {
+                        let wait = thread.exit(call, time_ns, answer);
+                        if let Some(wait) = wait {
+                            self.tally.count(tid, wait);
+                        }
+                    } else if let Some(service) = thread.exit_service(call) {
+                        self.tally.serve(&service, answer);
                     }
                 }
                 Record::Lost(count) => {
                     self.lost += count;
-                    thread.inside = None;
+                    thread.forget_call();
                 }
             }
         }
-        let other_calls = calls.saturating_sub(waits);
+        let other_calls = calls.saturating_sub(sampled);
         thread.calls += calls;
-        thread.cost_ns += waits as f64 * WAIT_NS + other_calls as f64 * CALL_NS;
+        thread.cost_ns += sampled as f64 * WAIT_NS + other_calls as f64 * CALL_NS;
         came.len()
     }
 
@@ -387,8 +403,8 @@ impl<'a> Watch<'a> {
         if self.peeking_denied || self.tally.account(key).due_ns > time_ns {
             return;
         }
-        let count = match sizes::count(self.process.pid, &entered) {
-            Ok(Some(count)) => count,
+        let count = match sizes::watched(self.process.pid, &entered) {
+            Ok(Some(watched)) => watched.len() as u64,
             Ok(None) => return,
             Err(error) => {
                 self.peeking_denied |= error.raw_os_error() == Some(libc::EPERM);
@@ -399,42 +415,91 @@ impl<'a> Watch<'a> {
         let asleep = matches!(entered.call, Call::Poll | Call::Ppoll)
             || matches!(self.process.sleeps_in(tid), Ok(Some(now)) if now == entered);
         if asleep && self.drain_one(tid) == 0 {
-            let due_ns = self.due_after(time_ns);
+            let due_ns = self.due_after(count as usize);
             let account = self.tally.account(key);
             account.sizes.push(Size { time_ns, count, bound: bound.into() });
             account.due_ns = due_ns;
         }
     }
 
-    /// When a size is to be read again whose reading began at `time_ns`.
-    fn due_after(&self, time_ns: u64) -> u64 {
-        let now = now_ns();
-        now + (READING_PAUSE * (now - time_ns)).max(self.time_ns / READINGS)
+    /// When what watches so many descriptors is to be read again.
+    fn due_after(&self, descriptors: usize) -> u64 {
+        let reading_ns = READING_NS_EACH * descriptors as u64;
+        now_ns() + (READING_PAUSE * reading_ns).max(self.time_ns / READINGS)
     }
 
-    /// Reads the sizes of the epoll sets that are due, or, at the end, of all.
-    fn read_sizes(&mut self, all: bool) {
+    /// Reads what is watched where that is due, or, at the end, everywhere, and which of it is ready.
+    fn read_watched(&mut self, all: bool) {
         let now = now_ns();
-        let due: Vec<(i32, u32)> = self
+        let is_due = |due_ns| all || due_ns <= now;
+        let due: Vec<(Key, Option<u32>, Option<Entered>)> = self
             .tally
             .accounts()
-            .filter_map(|(key, account)| match key {
-                Key::Epoll(epoll) if all || account.due_ns <= now => {
-                    Some((epoll, account.thread()?))
-                }
-                _ => None,
+            .filter(|(key, account)| match key {
+                Key::Epoll(_) => is_due(account.due_ns),
+                Key::Thread(..) => is_due(account.candidates.due_ns),
             })
+            .map(|(key, account)| (key, account.thread(), account.last))
             .take(SETS_MAX)
             .collect();
-        for (epoll, tid) in due {
-            let time_ns = now_ns();
-            let Some(triggers) = self.process.watched(tid, epoll) else { continue };
-            let due_ns = self.due_after(time_ns);
-            let account = self.tally.account(Key::Epoll(epoll));
-            account.sizes.push(Size { time_ns, count: triggers.total(), bound: 0 });
-            account.triggers = Some(triggers);
-            account.due_ns = due_ns;
+        for (key, thread, last) in due {
+            let watched = match key {
+                Key::Epoll(epoll) => thread.and_then(|tid| self.read_set(tid, epoll)),
+                // The array stands where it stood in the last wait, as a rule.
+                Key::Thread(..) => {
+                    last.and_then(|last| sizes::watched(self.process.pid, &last).ok().flatten())
+                }
+            };
+            // What returns nothing watches nothing that is ready.
+            let Some(watched) = watched.filter(|_| last.is_some()) else { continue };
+            match ready::ready(self.process, &watched) {
+                Ok(ready) => self.tally.account(key).candidates.sample(&ready),
+                Err(_) => self.duplicating_denied = true,
+            }
+            let due_ns = self.due_after(watched.len());
+            self.tally.account(key).candidates.due_ns = due_ns;
         }
+        self.see_services();
+    }
+
+    /// Reads an epoll set's size; returns what its waits report as long as it is ready.
+    fn read_set(&mut self, tid: u32, epoll: i32) -> Option<Vec<Interest>> {
+        let time_ns = now_ns();
+        let entries = self.process.watched(tid, epoll)?;
+        let due_ns = self.due_after(entries.len());
+        let account = self.tally.account(Key::Epoll(epoll));
+        account.sizes.push(Size { time_ns, count: entries.len() as u64, bound: 0 });
+        account.triggers = Some(triggers(&entries));
+        account.due_ns = due_ns;
+        Some(entries.into_iter().filter_map(Entry::level).collect())
+    }
+
+    /// Looks at the calls that serve descriptors as well, once any descriptor seems to stay ready.
+    fn see_services(&mut self) {
+        let mut accounts = self.tally.accounts();
+        if self.duplicating_denied || !accounts.any(|(_, account)| account.candidates.are_likely())
+        {
+            return;
+        }
+        drop(accounts);
+        if std::mem::replace(&mut self.tally.sees_services, true) {
+            return;
+        }
+        self.filter = calls::waits_and_services_filter();
+        for tap in self.threads.values().filter_map(|thread| thread.tap.as_ref()) {
+            // It can only fail if the thread has ended.
+            let _ = tap.filter(&self.filter);
+        }
+    }
+
+    /// The CPU time of these threads, in CPUs, since each was first seen.
+    pub fn cpus(&self, threads: &[u32]) -> Option<f64> {
+        let share = |tid: &u32| {
+            let (first_ns, time_ns) = self.cpu_at_first.get(tid)?;
+            let used_ns = self.process.cpu_ns(*tid)?.checked_sub(*first_ns)?;
+            Some(used_ns as f64 / (now_ns() - time_ns).max(1) as f64)
+        };
+        threads.iter().filter_map(share).reduce(|sum, share| sum + share)
     }
 }
 

@@ -3,3 +3,11 @@
 /// A change that saves less of a CPU than this is not worth it. Source: judgement; a change of the
 /// mechanism costs days, and a percent of one CPU is within what `perf stat` shows from run to run.
 pub const CPU_SAVED_MIN: f64 = 0.01;
+
+/// Fewer wake-ups a second for nothing are no finding. Source: Linux ticks 100 to 1,000 times a second on a
+/// busy CPU (`CONFIG_HZ`), and stops that on an idle one; a process that wakes up as often keeps it awake.
+pub const IDLE_WAKEUPS_MIN_PER_S: f64 = 100.0;
+
+/// A wait that ends without an event after less than this had a time-out of 0. Source: `PR_SET_TIMERSLACK` in
+/// prctl(2), by which Linux ends any other time-out 50 µs late.
+pub const TIMER_SLACK_S: f64 = 50e-6;

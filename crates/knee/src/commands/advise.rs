@@ -5,6 +5,7 @@ mod live;
 mod measuring;
 mod profile;
 mod spot;
+mod wakeups;
 
 use crate::commands::advise::flags::Advise;
 use crate::commands::advise::measuring::MEASURED_BY;

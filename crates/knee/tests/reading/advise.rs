@@ -126,8 +126,19 @@ while True:
 
 /// Watches the server and advises; none where Python or the kernel's tracepoints can't be used.
 fn watched(knee: &Knee, server: [&str; 3], words: &[&str]) -> Option<Came> {
+    watched_program(knee, SERVER, &server, "1", words)
+}
+
+/// The same of any program, for so many seconds.
+fn watched_program(
+    knee: &Knee,
+    program: &str,
+    args: &[&str],
+    seconds: &str,
+    words: &[&str],
+) -> Option<Came> {
     let mut command = Command::new("python3");
-    command.args(["-c", SERVER]).args(server).stdin(Stdio::null()).stdout(Stdio::piped());
+    command.args(["-c", program]).args(args).stdin(Stdio::null()).stdout(Stdio::piped());
     let Ok(mut server) = command.spawn() else {
         println!("SKIPPED: python3 is not installed");
         return None;
@@ -136,7 +147,7 @@ fn watched(knee: &Knee, server: [&str; 3], words: &[&str]) -> Option<Came> {
     BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "ready\n");
     let pid = server.id().to_string();
-    let came = knee.run(&[&["advise", "--pid", &pid, "--seconds", "1"], words].concat());
+    let came = knee.run(&[&["advise", "--pid", &pid, "--seconds", seconds], words].concat());
     server.kill().unwrap();
     server.wait().unwrap();
     let barred = ["tracepoint", "perf_event", "run as root", "tracefs"];
@@ -176,6 +187,66 @@ fn a_live_process_is_looked_at_and_what_is_missing_measured() {
     let command = &knee.run(&["show", "last", "--json"]).out;
     let run: Value = serde_json::from_str(command).unwrap();
     assert_eq!(run["summary"]["command"][1], "run", "{}", run["summary"]);
+}
+
+/// A process that waits in a way that wakes it up for nothing.
+const IDLER: &str = "
+import select, socket, sys
+pairs = [socket.socketpair() for _ in range(20)]
+epoll = select.epoll()
+for end, _ in pairs:
+    epoll.register(end, select.EPOLLIN)
+if sys.argv[1] == 'spin':
+    for _, peer in pairs[:3]:
+        peer.send(b'x')
+timeout = {'spin': 1, 'tick': 0.001, 'zero': 0}[sys.argv[1]]
+print('ready', flush=True)
+while True:
+    epoll.poll(timeout)
+";
+
+#[test]
+fn a_process_that_wakes_up_for_nothing_is_a_finding() {
+    let knee = Knee::new();
+    for (mode, wanted) in [
+        ("spin", "three descriptors stay ready and are not served, so that epoll_wait of set"),
+        ("tick", "the time-out of epoll_wait of set"),
+        ("zero", "without waiting: the time-out of epoll_wait of set"),
+    ] {
+        let Some(came) = watched_program(&knee, IDLER, &[mode], "3", &[]) else { return };
+        if came.out.contains("may not be duplicated") {
+            return println!("SKIPPED: descriptors of other processes can't be duplicated here");
+        }
+        assert_eq!(came.code, Some(0), "{mode}: {came:?}");
+        let text = came.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(wanted), "{mode}: {came:?}");
+        assert!(!text.contains("nothing to gain"), "{mode}: {came:?}");
+        if mode == "spin" {
+            assert_eq!(text.matches("Unix socket to ").count(), 3, "{came:?}");
+            assert!(text.contains("Read or accept what is readable"), "{came:?}");
+        }
+    }
+    let Some(came) = watched_program(&knee, IDLER, &["spin"], "3", &["--json"]) else { return };
+    let json: Value = serde_json::from_str(&came.out).unwrap();
+    let idle = &json["idle_wakeups"][0];
+    assert_eq!(idle["wakeups"]["kind"], "unserved", "{json}");
+    assert_eq!(idle["descriptors"].as_array().unwrap().len(), 3, "{json}");
+    assert_eq!((&json["verdict"], &idle["descriptors"][0]["served"]), (&Value::Null, &0.into()));
+}
+
+#[test]
+fn what_a_run_covers_in_part_is_measured_whole() {
+    let knee = Knee::new();
+    measure(&knee, &["--pipes", "50", "--points", "5", "--spread", "random", "--subjects", "poll"]);
+    let words = ["advise", "--total", "50", "--active", "5", "--mechanisms", "poll,epoll-level"];
+    let came = knee.run(&words);
+    assert!(came.out.contains("Not measured there: epoll-level"), "{came:?}");
+    let came = knee.run(&[&words[..], &["--measure"]].concat());
+    assert!(came.out.contains("Measured just now, as run 2"), "{came:?}");
+    assert!(!came.out.contains("Not measured there"), "{came:?}");
+    // Now nothing is missing.
+    let came = knee.run(&[&words[..], &["--measure"]].concat());
+    assert!(came.out.contains("From run 2"), "{came:?}");
 }
 
 #[test]

@@ -107,6 +107,11 @@ fn serves() {
             epoll(9, 1, PAUSE, 200);
         }
         "narrow" => rounds(narrow, 1),
+        "unread" => rounds(unread, 1),
+        "unread-poll" => rounds(unread_poll, 1),
+        "writable" => rounds(writable, 1),
+        "saturated" => rounds(saturated, 1),
+        "edge" => rounds(edge, 1),
         "poll" => rounds(poll, 1),
         "select" => rounds(select, 1),
         "threads" => threads(),
@@ -198,6 +203,74 @@ fn narrow() {
         pipes.empty(3);
         assert_eq!(sys::epoll::wait(epoll.as_fd(), &mut events, PAUSE).unwrap(), 0);
         say_so_often(round);
+    }
+}
+
+/// One of 8 has a byte that is never read, and one has lost its other end.
+fn unread() {
+    let mut pipes = Pipes::new(8);
+    pipes.fill(1);
+    let epoll = pipes.epoll();
+    let (_last, writer) = pipes.0.pop().unwrap();
+    drop(writer);
+    loop {
+        assert_eq!(sys::epoll::wait(epoll.as_fd(), &mut no_events(64), None).unwrap(), 2);
+    }
+}
+
+/// One of 8 has a byte that is never read.
+fn unread_poll() {
+    let mut pipes = Pipes::new(8);
+    pipes.fill(1);
+    let entry = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let entries = pipes.0.iter().map(|(reader, _)| entry(reader.as_raw_fd()));
+    let mut entries: Vec<libc::pollfd> = entries.collect();
+    loop {
+        assert_eq!(sys::poll::poll(&mut entries, None).unwrap(), 1);
+    }
+}
+
+/// A pipe is watched for writing, and nothing is written; 3 others are in use.
+fn writable() {
+    let mut pipes = Pipes::new(3);
+    let epoll = pipes.epoll();
+    let (_kept, writer) = std::io::pipe().unwrap();
+    sys::epoll::add(epoll.as_fd(), writer.as_fd(), libc::EPOLLOUT as u32, 0).unwrap();
+    for round in 0_u64.. {
+        if round.is_multiple_of(100) {
+            pipes.fill(3);
+            assert_eq!(sys::epoll::wait(epoll.as_fd(), &mut no_events(64), None).unwrap(), 4);
+            pipes.empty(3);
+        }
+        assert_eq!(sys::epoll::wait(epoll.as_fd(), &mut no_events(64), None).unwrap(), 1);
+    }
+}
+
+/// 4 are always ready, as more comes as fast as it is read.
+fn saturated() {
+    let mut pipes = Pipes::new(4);
+    let epoll = pipes.epoll();
+    pipes.fill(4);
+    loop {
+        pipes.fill(4);
+        assert_eq!(sys::epoll::wait(epoll.as_fd(), &mut no_events(64), None).unwrap(), 4);
+        pipes.empty(4);
+    }
+}
+
+/// One has a byte that is never read, but is edge-triggered; another is in use.
+fn edge() {
+    let mut pipes = Pipes::new(1);
+    let epoll = pipes.epoll();
+    let (unread, mut writer) = std::io::pipe().unwrap();
+    let events = (libc::EPOLLIN | libc::EPOLLET) as u32;
+    sys::epoll::add(epoll.as_fd(), unread.as_fd(), events, 0).unwrap();
+    writer.write_all(b"!").unwrap();
+    assert_eq!(sys::epoll::wait(epoll.as_fd(), &mut no_events(64), None).unwrap(), 1);
+    loop {
+        pipes.fill(1);
+        assert_eq!(sys::epoll::wait(epoll.as_fd(), &mut no_events(64), None).unwrap(), 1);
+        pipes.empty(1);
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::server::Server;
 use crate::{PATIENCE, only, watch};
-use observe::{Call, Estimate, Observation, Remark, THREADS_MAX, Triggers, Watched};
+use observe::{
+    Call, Estimate, Observation, ReadyFor, Remark, THREADS_MAX, Triggers, Waiter, Watched,
+};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::time::Duration;
 
@@ -98,6 +100,57 @@ fn a_server_that_does_nothing_but_wait() {
     // On a busy machine a ring may run over before it is read.
     let is_unexpected = |remark: &&Remark| !matches!(remark, Remark::Lost { .. });
     assert_eq!(seen.remarks.iter().find(is_unexpected), None);
+}
+
+/// Long enough for a few looks on a machine with others at work.
+const SOME_LOOKS: Duration = Duration::from_secs(4);
+
+/// The only thing that a server waits on, watched for some looks.
+fn watched_for_looks(mode: &str) -> Option<(u32, Waiter)> {
+    let server = Server::start(mode);
+    let seen = watch(server.pid(), SOME_LOOKS, &|| false)?.unwrap();
+    if seen.remarks.contains(&Remark::ReadyDenied) {
+        eprintln!("SKIPPED: the descriptors of other processes can't be duplicated here");
+        return None;
+    }
+    Some((server.pid(), only(&seen).clone()))
+}
+
+#[test]
+fn descriptors_that_stay_ready_and_are_never_served() {
+    let ended = ReadyFor { ended: true, ..ReadyFor::default() };
+    let readable = ReadyFor { reading: true, ..ReadyFor::default() };
+    let writable = ReadyFor { writing: true, ..ReadyFor::default() };
+    let modes = [
+        ("unread", vec![readable, ended]),
+        ("unread-poll", vec![readable]),
+        ("writable", vec![writable]),
+    ];
+    for (mode, expected) in modes {
+        let Some((pid, waiter)) = watched_for_looks(mode) else { return };
+        let events: Vec<ReadyFor> = waiter.stay_ready.iter().map(|stays| stays.events).collect();
+        assert_eq!(events, expected, "{mode}: {waiter:#?}");
+        for stays in &waiter.stay_ready {
+            assert_eq!((stays.served, stays.answer), (0, None), "{mode}");
+            assert_eq!(stays.file.as_ref().map(|file| file.kind.as_str()), Some("pipe"), "{mode}");
+        }
+        let peers = waiter.stay_ready.iter().map(|stays| stays.file.as_ref()?.peer.clone());
+        // The process has both ends, but for the one that is gone.
+        let has_own_end = |peer: String| peer.starts_with(&format!("{pid} ("));
+        let own_ends: Vec<bool> = peers.map(|peer| peer.is_some_and(has_own_end)).collect();
+        assert_eq!(own_ends, expected.iter().map(|events| !events.ended).collect::<Vec<_>>());
+        assert!(waiter.for_nothing > waiter.waits / 2, "{mode}: {waiter:#?}");
+        assert!(waiter.cpus.is_none_or(|cpus| cpus > 0.0), "{mode}");
+    }
+}
+
+#[test]
+fn descriptors_that_stay_ready_and_are_read_and_edge_triggered_ones_are_no_finding() {
+    for mode in ["saturated", "edge", "busy"] {
+        let Some((_, waiter)) = watched_for_looks(mode) else { return };
+        assert!(waiter.waits > 0 && waiter.events > 0, "{mode}: {waiter:#?}");
+        assert_eq!((waiter.stay_ready.as_slice(), waiter.for_nothing), (&[][..], 0), "{mode}");
+    }
 }
 
 /// One thread is there from the start, one begins at a signal, and others come and go all the

@@ -1,7 +1,9 @@
-//! `knee advise --pid`: the waits of a live process, and the mechanism that suits them.
+//! `knee advise --pid`: the waits of a live process, what wakes it up for nothing, and the mechanism that suits
+//! it.
 
 use crate::commands::advise::flags::Advise;
 use crate::commands::advise::spot::advice;
+use crate::commands::advise::wakeups::{IdleWaiter, idle};
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use analysis::advise::{Gain, Ranked, Spot};
@@ -22,18 +24,19 @@ pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     engine::raise_descriptors_max();
     let seen = observe::observe(pid, ask.seconds, &|| stop.is_requested())
         .map_err(|error| trouble(&error))?;
+    let idle = idle(&seen);
     // The observation is printed before anything is measured for it.
     if !ask.json {
-        print(&text(&seen, style(false).width))?;
+        print(&text(&seen, &idle, style(false).width))?;
     }
     let advised = if stop.is_requested() {
         Err(Trouble::interrupted("interrupted: this is what was seen until then"))
     } else {
-        advised(ask, &seen)
+        advised(ask, &seen, &idle)
     };
     if ask.json {
-        print_json(&observation_json(&seen, &advised))?;
-    } else if let Ok(advised) = &advised {
+        print_json(&observation_json(&seen, &idle, &advised))?;
+    } else if let Ok(Some(advised)) = &advised {
         let several = seen.waiters.len() > 1;
         let heading = if several { format!("For {}:\n", advised.by) } else { String::new() };
         let style = style(false);
@@ -110,13 +113,24 @@ impl InUse {
     }
 }
 
-/// The advice for what returned most events.
-fn advised(ask: &Advise, seen: &Observation) -> Result<Advised, Trouble> {
-    let with_ratio = |waiter: &&Waiter| waiter.watched.is_some() && waiter.ratio.is_some();
+/// The advice for what returned most events that were served; none where all that is to be known is what wakes
+/// the process up for nothing.
+fn advised(
+    ask: &Advise,
+    seen: &Observation,
+    idle: &[IdleWaiter],
+) -> Result<Option<Advised>, Trouble> {
+    let with_ratio = |waiter: &&Waiter| {
+        let is_served = !idle.iter().any(|idle| idle.is_unserved(waiter));
+        is_served && waiter.watched.is_some() && waiter.ratio.is_some()
+    };
     let busiest = seen.waiters.iter().find(with_ratio);
     let Some((waiter, watched, ratio)) =
         busiest.and_then(|waiter| Some((waiter, waiter.watched?, waiter.ratio?)))
     else {
+        if !idle.is_empty() {
+            return Ok(None);
+        }
         return Err(Trouble::not_possible(
             "no wait returned anything meanwhile: nothing can be advised; look for longer, with \
              --seconds, or when it is busy",
@@ -135,13 +149,13 @@ fn advised(ask: &Advise, seen: &Observation) -> Result<Advised, Trouble> {
         at_end.advice.ranking.into_iter().next()
     };
     let events_per_s = waiter.events as f64 / seen.looked.as_secs_f64().max(f64::MIN_POSITIVE);
-    Ok(Advised {
+    Ok(Some(Advised {
         by: label(waiter),
         gain: in_use.subject.and_then(|subject| best.advice.gain(subject, events_per_s)),
         in_use,
         advice: best,
         ends: [ratio.low, ratio.high].map(at_end),
-    })
+    }))
 }
 
 /// Whether the mechanism in use is right, or what another would save.
@@ -151,7 +165,7 @@ fn verdict(seen: &Observation, advised: &Advised) -> String {
 }
 
 /// Three digits of a mean: more would be read as exact.
-fn rounded(active: f64) -> f64 {
+pub fn rounded(active: f64) -> f64 {
     let digits = 10_f64.powf(2.0 - active.log10().floor());
     (active * digits).round() / digits
 }
@@ -177,7 +191,7 @@ fn ends(advised: &Advised) -> String {
 const WIDTH_FOR_COLUMNS: usize = 114;
 
 /// The observation as text.
-fn text(seen: &Observation, width: usize) -> String {
+fn text(seen: &Observation, idle: &[IdleWaiter], width: usize) -> String {
     let (pid, name) = (seen.pid, &seen.name);
     let threads = match seen.threads {
         1 => "1 thread".to_owned(),
@@ -202,6 +216,10 @@ fn text(seen: &Observation, width: usize) -> String {
         lines.push(format!("  and {more} more, which returned less (--json has them)"));
     }
     lines.extend(seen.remarks.iter().map(|remark| format!("  {remark}")));
+    for idle in idle {
+        lines.push(String::new());
+        lines.extend(idle.lines(name));
+    }
     let folded = lines.iter().flat_map(|line| report::layout::folded(line, width));
     folded.map(|line| line + "\n").collect()
 }
@@ -257,7 +275,7 @@ impl Cells {
 }
 
 /// `epoll_wait of set 3`, `poll in thread 17`.
-fn label(waiter: &Waiter) -> String {
+pub fn label(waiter: &Waiter) -> String {
     match (waiter.epoll, waiter.threads.as_slice()) {
         (Some(set), _) => format!("{} of set {set}", waiter.call.name()),
         (None, [thread]) => format!("{} in {thread}", waiter.call.name()),
@@ -281,9 +299,17 @@ fn interval(estimate: Estimate, times: f64, unit: &str) -> String {
     format!("{value}{unit} ({low} to {high})")
 }
 
-fn observation_json(seen: &Observation, advised: &Result<Advised, Trouble>) -> Value {
-    let why = advised.as_ref().err().map(ToString::to_string);
-    let advised = advised.as_ref().ok();
+fn observation_json(
+    seen: &Observation,
+    idle: &[IdleWaiter],
+    advised: &Result<Option<Advised>, Trouble>,
+) -> Value {
+    let why = match advised {
+        Ok(Some(_)) => None,
+        Ok(None) => Some("its waits returned nothing that is served".to_owned()),
+        Err(trouble) => Some(trouble.to_string()),
+    };
+    let advised = advised.as_ref().ok().and_then(Option::as_ref);
     let remarks: Vec<String> = seen.remarks.iter().map(ToString::to_string).collect();
     json!({
         "schema": 1,
@@ -297,6 +323,7 @@ fn observation_json(seen: &Observation, advised: &Result<Advised, Trouble>) -> V
         "samples_lost": seen.lost,
         "waiters": seen.waiters.iter().map(waiter_json).collect::<Vec<_>>(),
         "remarks": remarks,
+        "idle_wakeups": idle.iter().map(IdleWaiter::json).collect::<Vec<_>>(),
         "advice": advised.map(|advised| report::advice::json(&advised.advice)),
         "advised_for": advised.map(|advised| &advised.by),
         "in_use": advised.map(|advised| advised.in_use.subject),
@@ -326,6 +353,8 @@ fn waiter_json(waiter: &Waiter) -> Value {
         "waits": waiter.waits,
         "waits_empty": waiter.empty,
         "waits_failed": waiter.failed,
+        "empty_after_s": waiter.empty_after.map(|after| after.as_secs_f64()),
+        "cpus": waiter.cpus,
         "waits_full": waiter.full,
         "events": waiter.events,
         "events_most": waiter.events_most,

@@ -9,11 +9,14 @@ use analysis::advise::{Advice, Ground, Spot, grounds, only_grounds, subjects_in_
 use findings::format::{count, resume_command};
 use report::advice::{Source, SourcedAdvice, Substitution, mean_count};
 
-/// The advice for `spot`: from the record, or measured with --measure, and then over the whole range of
-/// active descriptors between `ends`.
+/// The advice for `spot`: from the record, or measured with --measure where that does not have every mechanism
+/// over the whole range of active descriptors between `ends`.
 pub fn advice(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<SourcedAdvice, Trouble> {
     let location = record_location(&ask.record_file)?;
-    if let Some(advice) = recorded(ask, spot, &location)? {
+    let recorded_advice = recorded(ask, spot, &location)?;
+    if let Some(advice) = recorded_advice
+        && (!ask.measure || covers(ask, &advice, ends, &location)?)
+    {
         return Ok(advice);
     }
     let measuring = measuring(ask, spot, ends)?;
@@ -61,6 +64,30 @@ fn recorded(
         }
     }
     Ok(best_run)
+}
+
+/// Whether the record has every mechanism that can be measured here, at the spot of `advice` and at both ends of
+/// the range of active descriptors.
+fn covers(
+    ask: &Advise,
+    advice: &SourcedAdvice,
+    ends: [f64; 2],
+    location: &Location,
+) -> Result<bool, Trouble> {
+    let is_whole =
+        |advice: &SourcedAdvice| !advice.advice.absent.iter().any(|name| is_available(name));
+    let spot = advice.advice.spot;
+    for active in ends.into_iter().filter(|active| active.to_bits() != spot.active.to_bits()) {
+        let at_end = recorded(ask, Spot { active, ..spot }, location)?;
+        if !at_end.as_ref().is_some_and(is_whole) {
+            return Ok(false);
+        }
+    }
+    Ok(is_whole(advice))
+}
+
+fn is_available(mechanism: &str) -> bool {
+    readiness::find(mechanism).is_some_and(|row| (row.available)().is_ok())
 }
 
 /// The mechanisms that were named, or all that are available here.

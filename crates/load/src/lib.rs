@@ -48,7 +48,7 @@ pub use server::{
     LocalServer, NotFound, ServerUse, cpu_ns_of, cpu_ns_with_ended, descriptors_of,
     listening_ports, processes_below, resident_bytes_of,
 };
-pub use url::Url;
+pub use url::{NoneAccepts, Url, accepting};
 
 use crate::merge::Series;
 use crate::reach::Reach;

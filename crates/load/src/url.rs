@@ -3,6 +3,7 @@
 use crate::dead::is_own;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
+use std::{fmt, io};
 
 /// A URL, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,12 +57,18 @@ impl Url {
         if self.port == 80 { host } else { format!("{host}:{}", self.port) }
     }
 
-    /// The address to connect to, looked up once: of several the first that answers. Refuses an address
-    /// that is neither on this machine nor private, unless the user `owns` it.
+    /// Whether its host is a name, which may have several addresses.
+    pub fn has_name(&self) -> bool {
+        let host = self.host.split('%').next().unwrap_or_default();
+        host.parse::<IpAddr>().is_err()
+    }
+
+    /// The addresses of its host, in the order of the system. Refuses those that are neither on this machine nor
+    /// private, unless the user `owns` them.
     ///
     /// # Errors
     /// With one line, where it has no address, or one that needs consent.
-    pub fn resolve(&self, owns: bool, patience: Duration) -> Result<SocketAddr, String> {
+    pub fn addresses(&self, owns: bool) -> Result<Vec<SocketAddr>, String> {
         let unknown = |why: String| format!("{}: {why}", self.host);
         let name = if self.host.contains(':') {
             format!("[{}]:{}", self.host, self.port)
@@ -77,15 +84,36 @@ impl Url {
                 foreign.ip()
             ));
         }
-        match &addresses[..] {
-            [] => Err(unknown("it has no address".into())),
-            [only] => Ok(*only),
-            [first, ..] => {
-                let answers =
-                    |address: &&SocketAddr| TcpStream::connect_timeout(address, patience).is_ok();
-                Ok(*addresses.iter().find(answers).unwrap_or(first))
-            }
+        if addresses.is_empty() {
+            return Err(unknown("it has no address".into()));
         }
+        Ok(addresses)
+    }
+}
+
+/// The first of these addresses that accepts a connection, each given so long.
+///
+/// # Errors
+/// Where none does, with the reason of each.
+pub fn accepting(addresses: &[SocketAddr], patience: Duration) -> Result<SocketAddr, NoneAccepts> {
+    let mut failures = Vec::new();
+    for &address in addresses {
+        match TcpStream::connect_timeout(&address, patience) {
+            Ok(_) => return Ok(address),
+            Err(error) => failures.push((address, error)),
+        }
+    }
+    Err(NoneAccepts(failures))
+}
+
+/// No address of a host accepts a connection.
+#[derive(Debug)]
+pub struct NoneAccepts(pub Vec<(SocketAddr, io::Error)>);
+
+impl fmt::Display for NoneAccepts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let failures = self.0.iter().map(|(address, error)| format!("{address}: {error}"));
+        f.write_str(&failures.collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -136,6 +164,7 @@ fn is_near(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::TcpListener;
 
     fn parsed(typed: &str) -> Option<(String, u16, String)> {
         Url::parse(typed).ok().map(|url| (url.host_header(), url.port, url.path))
@@ -205,8 +234,36 @@ mod tests {
             assert!(!is_near(far.parse().unwrap()), "{far}");
         }
         let url = Url::parse("http://203.0.113.1/").unwrap();
-        let refused = url.resolve(false, Duration::from_secs(1)).unwrap_err();
+        let refused = url.addresses(false).unwrap_err();
         assert!(refused.contains("--yes-i-own-this-host"), "{refused}");
-        assert!(url.resolve(true, Duration::from_secs(1)).is_ok());
+        assert_eq!(url.addresses(true), Ok(vec!["203.0.113.1:80".parse().unwrap()]));
+    }
+
+    #[test]
+    fn each_address_of_a_name_is_tried() {
+        let unused = || {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            listener.local_addr().unwrap()
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let v6 = SocketAddr::from((Ipv6Addr::LOCALHOST, address.port()));
+        let patience = Duration::from_secs(5);
+        // On a machine without IPv6 the first one has no route, elsewhere nothing listens there.
+        for all in [[v6, address], [unused(), address], [address, unused()]] {
+            assert_eq!(accepting(&all, patience).unwrap(), address);
+        }
+        let refused = [unused(), unused()];
+        let NoneAccepts(failures) = accepting(&refused, patience).unwrap_err();
+        let tried: Vec<SocketAddr> = failures.iter().map(|(address, _)| *address).collect();
+        assert_eq!(tried, refused);
+        assert!(failures.iter().all(|(_, error)| error.kind() == io::ErrorKind::ConnectionRefused));
+    }
+
+    #[test]
+    fn a_name_is_no_address() {
+        let has_name = |typed: &str| Url::parse(typed).unwrap().has_name();
+        assert!(has_name("http://localhost:80/") && has_name("http://db.lab/"));
+        assert!(!has_name("http://127.0.0.1/") && !has_name("http://[fe80::1%3]/"));
     }
 }

@@ -56,12 +56,12 @@ use std::time::Duration;
 pub use calls::Call;
 pub use error::{Child, Error, NoWaits};
 pub use estimate::Estimate;
-pub use process::check_alive;
-pub use tracefs::check as check_tracepoints;
 pub use file::File;
 pub use observation::{
     Answer, Observation, ReadyFor, Remark, StaysReady, THREADS_MAX, Triggers, Waiter, Watched,
 };
+pub use process::check_alive;
+pub use tracefs::check as check_tracepoints;
 
 /// Watches process `pid` for so long, or until `stop` says so, which it is asked some fifty times a
 /// second. It takes up to 0.2 s longer to detach.

@@ -7,8 +7,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
 /// A server that says hello to every request.
 pub struct Server {
@@ -176,6 +176,32 @@ fn a_refused_first_connection_is_an_error_of_one_line_at_once() {
     let came = knee.run(&["load", &format!("http://{gone}/"), "--duration", "1h"]);
     assert_eq!((came.code, came.out.as_str()), (Some(1), ""), "{came:?}");
     assert!(came.err.contains(&gone.to_string()) && came.err.lines().count() == 1, "{came:?}");
+}
+
+#[test]
+fn the_address_that_a_name_led_to_is_named() {
+    let knee = Knee::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, (heads, asked)) = (listener.local_addr().unwrap(), mpsc::channel());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut bytes = [0; 4096];
+            // A connection that only tries the address asks for nothing.
+            while let Ok(length @ 1..) = stream.read(&mut bytes) {
+                let head = String::from_utf8_lossy(&bytes[..length]).into_owned();
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+                heads.send(head).unwrap();
+            }
+        }
+    });
+    let (name, port) = ("localhost", address.port());
+    let url = format!("http://{name}:{port}/");
+    let came = knee.run(&["load", &url, "--requests", "1", "--connections", "1"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let head = format!("http://{name}:{port}/ at {address} ·");
+    assert!(came.out.starts_with(&head), "{came:?}");
+    let head = asked.recv().unwrap();
+    assert!(head.contains(&format!("\r\nHost: {name}:{port}\r\n")), "{head}");
 }
 
 #[test]

@@ -223,7 +223,7 @@ impl Workload for Download {
             ..Setup::new(&site, scratch.path())
         };
         let mut running = row.server.start(&setup)?;
-        probe.measures_processes(&running.pids_from_before());
+        running.state(probe);
         stay_on(&cpus.clients)?;
         let source = |file, megabytes: u64| Source {
             target: running.target(file),

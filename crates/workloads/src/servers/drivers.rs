@@ -9,7 +9,7 @@ mod ours;
 pub(crate) mod own;
 
 use crate::servers::client::Client;
-use engine::{Failure, Guarded, descriptors_max};
+use engine::{Failure, Guarded, Probe, descriptors_max};
 use load::{
     LocalServer, NotFound, Target, cpu_ns_of, cpu_ns_with_ended, descriptors_of, listening_ports,
     resident_bytes_of,
@@ -169,6 +169,8 @@ pub struct Running {
     is_ours: bool,
     /// Whether it is one of the user's own.
     is_own: bool,
+    /// Whether it was named by a name, which may have several addresses.
+    has_name: bool,
     address: SocketAddr,
     /// Where it says what went wrong.
     log: Option<PathBuf>,
@@ -199,11 +201,14 @@ impl Running {
         }
     }
 
-    /// Its processes, where they ran before the cell began: they are none that a worker started.
-    pub fn pids_from_before(&self) -> Vec<i32> {
-        match self.origin {
-            ServerOrigin::Started(_) => Vec::new(),
-            ServerOrigin::Running(_) => self.pids(),
+    /// States what a reader of the cell has to know: the address that its name led to, and its processes, where
+    /// they ran before the cell began: they are none that a worker started.
+    pub fn state(&self, probe: &mut Probe) {
+        if self.has_name {
+            probe.fact("address of the server", self.address);
+        }
+        if let ServerOrigin::Running(_) = self.origin {
+            probe.measures_processes(&self.pids());
         }
     }
 
@@ -397,6 +402,7 @@ impl Foreign<'_> {
                 name,
                 is_ours: false,
                 is_own: false,
+                has_name: false,
                 address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
                 log: Some(setup.scratch.join(LOG)),
                 target: None,

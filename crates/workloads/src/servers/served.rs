@@ -198,7 +198,7 @@ impl Scene {
         let setup =
             Setup { workers, cpus: cpus.into(), words, ..Setup::new(&site, scratch.path()) };
         let running = server.start(&setup)?;
-        probe.measures_processes(&running.pids_from_before());
+        running.state(probe);
         let bytes = server.serves_files().then_some(bytes);
         Ok(Scene { running, bytes, scratch })
     }

@@ -124,14 +124,11 @@ pub fn with_custom(flags: &RunFlags, mut request: RunRequest) -> Result<RunReque
     Ok(request)
 }
 
-/// How long each address of a name may take to accept, when the first one that does is chosen.
-const FIRST_ANSWER: Duration = Duration::from_secs(5);
-
 /// Refuses a URL that can't be loaded, or whose host is elsewhere unless the user `owns` it.
 pub fn check_urls(custom: &Custom, owns: bool) -> Result<(), String> {
     for template in &custom.urls {
         let url = load::Url::parse(&template.text).map_err(|why| format!("--url: {why}"))?;
-        url.resolve(owns, FIRST_ANSWER).map_err(|why| format!("--url: {why}"))?;
+        url.addresses(owns).map_err(|why| format!("--url: {why}"))?;
     }
     Ok(())
 }

@@ -11,7 +11,9 @@ mod together;
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::output::{print, print_json};
 use crate::usage;
-use ::load::{Arrivals, LocalServer, Plan, Shape, Target, Url, loopback_sources};
+use ::load::{
+    Arrivals, LocalServer, NoneAccepts, Plan, Shape, Target, Url, accepting, loopback_sources,
+};
 use clap::Args;
 use engine::{Stop, Warning};
 use findings::format::{count, quantity};
@@ -20,7 +22,7 @@ use quantities::{COUNT_MAX, count_within};
 use record::{FailureReason, Rank};
 use recorded::{Kept, LoadRun, Present, RecordFlags, Recording};
 use std::io::ErrorKind;
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 use together::{Came, Joined, Together};
 
@@ -139,9 +141,11 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let url = Url::parse(&ask.url).map_err(Trouble::usage)?;
     engine::pinnable(&ask.pin)?;
     let owns = ask.yes_i_own_this_host;
-    let address = url.resolve(owns, FIRST_ANSWER).map_err(Trouble::usage)?;
+    let addresses = url.addresses(owns).map_err(Trouble::usage)?;
+    let address =
+        addresses.first().copied().unwrap_or_else(|| SocketAddr::from(([0; 4], url.port)));
     let target = Target { address, host: url.host_header(), path: url.path.clone() };
-    let plan = plan(ask, target).map_err(Trouble::usage)?;
+    let mut plan = plan(ask, target).map_err(Trouble::usage)?;
     if !ask.record.together {
         // Each of several ranks checks its share when it knows that.
         plan.check().map_err(|error| failed(&error))?;
@@ -152,8 +156,8 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let joined =
         ask.record.together.then(|| together::join(&ask.record, &plan, &stop)).transpose()?;
     let recording = Recording::open(&ask.record, command)?;
-    if let Some(wait) = ask.wait {
-        await_server(plan.target.address, wait, &stop)?;
+    if ask.wait.is_some() || addresses.len() > 1 {
+        plan.target.address = reached(&addresses, ask.wait, &stop)?;
     }
     if let Some(joined) = joined {
         return load_together(ask, joined, &url, &plan, recording);
@@ -429,20 +433,35 @@ fn refused(address: SocketAddr) -> String {
     )
 }
 
-/// Waits until the server accepts a connection, or refuses until the time is over.
-fn await_server(address: SocketAddr, wait: Duration, stop: &Stop) -> Result<(), Trouble> {
+/// The first address of the server that accepts a connection, within the time that it is waited for.
+fn reached(
+    addresses: &[SocketAddr],
+    wait: Option<Duration>,
+    stop: &Stop,
+) -> Result<SocketAddr, Trouble> {
     let begun = Instant::now();
     while !stop.is_requested() {
-        let left = wait.saturating_sub(begun.elapsed());
-        match TcpStream::connect_timeout(&address, left.max(WAIT_PAUSE)) {
+        let left = wait.unwrap_or_default().saturating_sub(begun.elapsed());
+        let patience = wait.map_or(FIRST_ANSWER, |_| left.clamp(WAIT_PAUSE, FIRST_ANSWER));
+        let NoneAccepts(failures) = match accepting(addresses, patience) {
+            Ok(address) => return Ok(address),
+            Err(none) => none,
+        };
+        match &failures[..] {
             // Other failures are the load's to count.
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
-            _ => return Ok(()),
+            [(address, error)] if error.kind() != ErrorKind::ConnectionRefused => {
+                return Ok(*address);
+            }
+            [(address, _)] if left.is_zero() => return Err(Trouble::failed(refused(*address))),
+            _ if left.is_zero() => {
+                return Err(Trouble::failed(format!(
+                    "no address of this name accepts connections ({}); start the server, or let `--wait 5s` wait \
+                     for it",
+                    NoneAccepts(failures)
+                )));
+            }
+            _ => std::thread::sleep(WAIT_PAUSE),
         }
-        if left.is_zero() {
-            return Err(Trouble::failed(refused(address)));
-        }
-        std::thread::sleep(WAIT_PAUSE);
     }
     Err(Trouble::interrupted("interrupted while waiting for the server: there was no load yet"))
 }

@@ -44,6 +44,7 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
         name: server.label,
         is_ours: true,
         is_own: false,
+        has_name: false,
         address,
         log: None,
         target: None,

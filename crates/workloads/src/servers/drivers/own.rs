@@ -4,7 +4,7 @@
 //! `{port}` is where it has to listen, `{root}` the directory that it has to serve, `{workers}` how many
 //! workers it is to have; further words are `--set`'s.
 
-use super::{Client, LOG, Running, START_MAX, Server, ServerOrigin, Setup, reserved_port};
+use super::{LOG, Running, START_MAX, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
 use engine::{Custom, Failure, Guarded, Template, leaked, template};
 use load::{LocalServer, Target, Url};
@@ -139,6 +139,7 @@ fn start_command(
         name: server.label,
         is_ours: false,
         is_own: true,
+        has_name: false,
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
         log: Some(log),
         target: None,
@@ -163,17 +164,17 @@ fn reach(server: &Server, setup: &Setup, url: &str) -> Result<Running, Failure> 
     let url = template::fill(url, |word| setup.words.get(word).map(|value| value.clone().into()));
     let url = Url::parse(&url).map_err(Failure::new)?;
     // Whether it may be loaded was asked before the run was planned.
-    let address = url.resolve(true, FIRST_ANSWER).map_err(Failure::new)?;
+    let addresses = url.addresses(true).map_err(Failure::new)?;
+    let address = load::accepting(&addresses, FIRST_ANSWER)
+        .map_err(|none| Failure::new(format!("reaching {}: {none}", url.host)))?;
+    let has_name = url.has_name();
     let target = Target { address, host: url.host_header(), path: url.path };
-    match Client::connect(address) {
-        Ok(_) => {}
-        Err(error) => return Err(Failure::call(format!("reaching {address}"), error)),
-    }
     Ok(Running {
         origin: ServerOrigin::Running(LocalServer::at(address)),
         name: server.label,
         is_ours: false,
         is_own: true,
+        has_name,
         address,
         log: None,
         target: Some(target),

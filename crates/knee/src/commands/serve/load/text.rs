@@ -166,7 +166,8 @@ fn line(label: &str, words: &str) -> String {
 }
 
 fn head(url: &Url, plan: &Plan, outcome: &Outcome) -> String {
-    let mut parts = vec![format!("http://{}{}", url.host_header(), url.path), shape(plan)];
+    let used = if url.has_name() { format!(" at {}", plan.target.address) } else { String::new() };
+    let mut parts = vec![format!("http://{}{}{used}", url.host_header(), url.path), shape(plan)];
     parts.push(quantity(plan.connections as u64, "connection"));
     if plan.threads > 1 {
         parts.push(quantity(plan.threads as u64, "thread"));

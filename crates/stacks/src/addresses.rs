@@ -195,17 +195,25 @@ fn owner(pid: u32) -> Option<u32> {
     fs::metadata(format!("/proc/{pid}")).ok().map(|metadata| metadata.uid())
 }
 
-/// What the compiler in a process has listed of its functions, as perf looks for it.
+/// What the compiler in a process has listed of its functions, as perf looks for it. In a container it knows another
+/// number of its process, and another `/tmp`.
 fn listed(pid: u32, owner: Option<u32>) -> ListedSymbols {
-    listed_at(&format!("/tmp/perf-{pid}.map"), owner)
+    let inner = inner_pid(pid).map(|inner| format!("/proc/{pid}/root/tmp/perf-{inner}.map"));
+    let mut paths = inner.into_iter().chain([format!("/tmp/perf-{pid}.map")]);
+    paths.find_map(|path| listed_at(&path, owner)).unwrap_or_default()
 }
 
-fn listed_at(path: &str, owner: Option<u32>) -> ListedSymbols {
+/// The number of a process in its own namespace, while it lives.
+fn inner_pid(pid: u32) -> Option<u32> {
+    let status = read(&format!("/proc/{pid}/status"))?;
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    numbers.split_whitespace().last()?.parse().ok()
+}
+
+fn listed_at(path: &str, owner: Option<u32>) -> Option<ListedSymbols> {
     // Opening a pipe would wait, and a link may point anywhere.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let Ok(file) = File::options().read(true).custom_flags(flags).open(path) else {
-        return ListedSymbols::default();
-    };
+    let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
     // Anyone may write such a file: only what root, the user or the process's owner wrote is believed.
     let user = rustix::process::geteuid().as_raw();
     let is_trusted = file.metadata().is_ok_and(|metadata| {
@@ -214,9 +222,9 @@ fn listed_at(path: &str, owner: Option<u32>) -> ListedSymbols {
     });
     let mut bytes = Vec::new();
     if !is_trusted || file.take(LIST_BYTES_MAX).read_to_end(&mut bytes).is_err() {
-        return ListedSymbols::default();
+        return None;
     }
-    ListedSymbols::parse(&String::from_utf8_lossy(&bytes))
+    Some(ListedSymbols::parse(&String::from_utf8_lossy(&bytes)))
 }
 
 /// Opens the very file that is mapped: its path may hold another by now.
@@ -256,7 +264,8 @@ mod tests {
         fs::write(&path, "1000 10 compiled\n").unwrap();
         std::os::unix::fs::symlink(&path, &linked).unwrap();
         let name = |path: &std::path::Path, owner| {
-            listed_at(&path.display().to_string(), owner).at(0x1008).map(|symbol| symbol.name)
+            let listed = listed_at(&path.display().to_string(), owner)?;
+            listed.at(0x1008).map(|symbol| symbol.name)
         };
         assert_eq!(name(&path, None).as_deref(), Some("compiled"));
         assert_eq!(name(&linked, None), None);
@@ -271,6 +280,37 @@ mod tests {
         for file in [path, linked] {
             fs::remove_file(file).unwrap();
         }
+    }
+
+    /// It has a number of its own in its namespace, and a `/tmp` of its own.
+    #[test]
+    fn the_list_of_a_process_in_a_container_is_read_there() {
+        use std::io::{BufRead as _, BufReader};
+        use std::process::{Command, Stdio};
+        let script = "mount -t tmpfs none /tmp && echo 1000 10 inside > /tmp/perf-$$.map && echo $$; read end";
+        let mut command = Command::new("unshare");
+        command.args(["--pid", "--fork", "--mount", "--mount-proc", "sh", "-c", script]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let Ok(mut child) = command.spawn() else {
+            return println!("SKIPPED: there is no unshare here");
+        };
+        let mut inner = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut inner).unwrap();
+        let id = child.id();
+        let children = read(&format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        let outer = children.split_whitespace().next().and_then(|pid| pid.parse().ok());
+        let seen = outer.map(|outer: u32| {
+            let name = listed(outer, owner(outer)).at(0x1008).map(|symbol| symbol.name);
+            (inner_pid(outer), name)
+        });
+        // The shell ends with its input.
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        if inner.is_empty() {
+            return println!("SKIPPED: namespaces are not permitted here");
+        }
+        assert_eq!(inner, "1\n");
+        assert_eq!(seen, Some((Some(1), Some("inside".to_owned()))));
     }
 
     #[test]

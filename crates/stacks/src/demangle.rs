@@ -1,21 +1,33 @@
 //! Names of functions for people: demangled and shortened.
 
+use cpp_demangle::{DemangleOptions, Symbol};
+
 /// A name longer than this loses its beginning: its end says more.
 const NAME_CHARS_MAX: usize = 100;
 /// Nested types that are unwrapped. A name may come from any program, so the depth is bounded.
 const TYPE_DEPTH_MAX: usize = 8;
 
-/// A symbol's name for people: demangled, without its hash, the trait that a method is of and the
-/// types that it was made for, and not too long.
+/// A symbol's name for people: demangled, without its hash, its parameters, the trait that a method is of
+/// and the types that it was made for, and not too long.
 pub fn readable(name: &str) -> String {
-    let name = format!("{:#}", rustc_demangle::demangle(name));
-    let name = without_types(&own_type(&name));
+    let name = without_types(&own_type(&demangled(name)));
     let chars = name.chars().count();
     if chars <= NAME_CHARS_MAX {
         return name;
     }
     let end: String = name.chars().skip(chars + 1 - NAME_CHARS_MAX).collect();
     format!("…{end}")
+}
+
+/// A name of Rust or of C++, demangled; any other as it is.
+fn demangled(name: &str) -> String {
+    if let Ok(rust) = rustc_demangle::try_demangle(name) {
+        return format!("{rust:#}");
+    }
+    let options = DemangleOptions::new().no_params().no_return_type();
+    let demangled = || Symbol::new(name).ok()?.demangle_with_options(&options).ok();
+    let is_mangled = name.starts_with("_Z") || name.starts_with("__Z");
+    is_mangled.then(demangled).flatten().unwrap_or_else(|| name.to_owned())
 }
 
 /// `<a::B as c::D>::e` is `a::B::e`; what has no type by name (`<&T as …>`) stays.
@@ -98,6 +110,11 @@ mod tests {
             ("<&T as core::fmt::Debug>::fmt", "&T::fmt"),
             ("<<a::B as c::D>::E as f::G>::h", "a::B::E::h"),
             ("memcpy", "memcpy"),
+            ("_ZN3net4Loop4spinEi", "net::Loop::spin"),
+            ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector::push_back"),
+            ("_ZN12_GLOBAL__N_13runEi.isra.0", "(anonymous namespace)::run"),
+            ("_Z4workv", "work"),
+            ("_Zunknown", "_Zunknown"),
             ("operator<", "operator<"),
             ("a <- b", "a <- b"),
             ("", ""),

@@ -153,3 +153,26 @@ fn a_compilers_list_names_its_code() {
     assert_eq!(at(0x7f4f).as_deref(), Some("next"));
     assert_eq!(at(0x10), None);
 }
+
+#[test]
+fn functions_of_cpp_have_their_own_names() {
+    let directory = std::env::temp_dir().join(format!("knee-cpp-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let (source, library) = (directory.join("loop.cc"), directory.join("loop.so"));
+    let text = "namespace net { template <class T> struct Loop { T spin(T n) { while (n) --n; return n; } };\n\
+                template struct Loop<int>; }\nint work(int n) { return net::Loop<int>().spin(n); }\n";
+    std::fs::write(&source, text).unwrap();
+    let mut compiler = Command::new("c++");
+    let compiled = compiler.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    let bytes = std::fs::read(&library);
+    std::fs::remove_dir_all(&directory).unwrap();
+    let (Ok(true), Ok(bytes)) = (compiled.map(|status| status.success()), bytes) else {
+        return println!("SKIPPED: there is no compiler for C++ here");
+    };
+    let table = FileSymbols::parse(&*bytes).unwrap().table;
+    let names: Vec<String> =
+        table.entries.iter().filter_map(|entry| Some(table.at(entry.start)?.0.name)).collect();
+    for wanted in ["net::Loop::spin", "work"] {
+        assert!(names.iter().any(|name| name == wanted), "{names:?}");
+    }
+}

@@ -34,8 +34,6 @@ pub(crate) fn copy_into<'a>(
 
 /// PostgreSQL has no such character in a text. It is kept as this one.
 const NUL_AS: &str = "␀";
-/// What JSON has for it.
-pub(crate) const NUL_ESCAPED: &str = "\\u0000";
 
 /// The text of a column of type `json` or `jsonb`.
 #[derive(Debug)]
@@ -43,29 +41,8 @@ pub(crate) struct Json(String);
 
 impl Json {
     pub fn new<T: Serialize>(value: &T, path: &Path) -> Result<Json, Error> {
-        keeping::json(value, path).map(|text| Json(without_nul(&text)))
+        keeping::json_with(value, &text, path).map(Json)
     }
-}
-
-/// The same JSON, with what can be kept for each escaped character that PostgreSQL has not: `jsonb` refuses it, and so
-/// does every query that takes such a text out of `json`.
-pub(crate) fn without_nul(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some(at) = rest.find('\\') {
-        text.push_str(&rest[..at]);
-        rest = &rest[at..];
-        if let Some(after) = rest.strip_prefix(NUL_ESCAPED) {
-            text.push_str(NUL_AS);
-            rest = after;
-        } else {
-            // A backslash and what it escapes, which may be a backslash.
-            let length = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
-            text.push_str(&rest[..length]);
-            rest = &rest[length..];
-        }
-    }
-    text + rest
 }
 
 /// What a binary `jsonb` begins with.

@@ -2,7 +2,6 @@
 //! command that reads a record reads it. docs/archive.md describes the schema.
 #![forbid(unsafe_code)]
 
-mod as_kept;
 mod cells;
 mod client;
 mod columns;
@@ -19,7 +18,7 @@ use crate::client::{Client, QueryError};
 use crate::columns::{Json, count, get, get_count, get_json, get_json_if_any, text};
 use crate::fault::{At, at_with_names, damaged, is_there_already};
 use jiff::Timestamp;
-use record::keeping::check_clock;
+use record::keeping::{self, check_clock};
 use record::{
     Archive, Cell, DatabaseUrl, Ending, Error, FleetMember, HOST_NAME, Host, Location, Plan,
     Profile, Run, RunState, RunSummary, RunWriter,
@@ -296,7 +295,7 @@ impl Archive for PostgresArchive {
     }
 
     fn as_kept<'a>(&self, run: &'a Run) -> Result<Cow<'a, Run>, Error> {
-        as_kept::as_kept(run, &self.shown)
+        keeping::as_kept(run, &columns::text, &self.shown)
     }
 
     fn set_baseline(&mut self, name: &str, run: i64) -> Result<(), Error> {

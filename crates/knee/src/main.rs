@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
     // What is recorded and printed of the command line has no password in it.
     let recorded =
-        words.iter().map(|word| printable::without_user_info(word).into_owned()).collect();
+        words.iter().map(|word| printable::word_without_user_info(word).into_owned()).collect();
     ended(&words, || args::parse(&typed).and_then(|command| obey(command, recorded))).into()
 }
 

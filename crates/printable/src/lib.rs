@@ -10,7 +10,7 @@ mod url;
 pub use quantity::{count, plural, quantity};
 pub use url::{
     database_without_passwords, is_without_user_info, percent_decoded, without_passwords,
-    without_user_info,
+    without_user_info, word_without_user_info,
 };
 
 /// The text without escape sequences and invisible characters, each of which becomes a space. Lines and tabs

@@ -1,7 +1,8 @@
 //! The seam between measuring and keeping: whatever can hold runs implements [`Archive`].
 
 use crate::{
-    Cell, Error, Host, Location, Plan, Profile, Run, RunState, RunSummary, Warning, reference,
+    Cell, Error, Host, Location, Plan, Profile, Run, RunState, RunSummary, Warning, keeping,
+    reference,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -83,9 +84,7 @@ pub trait Archive: RunWriter {
     ///
     /// # Errors
     /// Why the archive can't be read.
-    fn find(&self, id: &str) -> Result<Option<RunSummary>, Error> {
-        Ok(self.runs()?.into_iter().find(|run| run.id == id))
-    }
+    fn find(&self, id: &str) -> Result<Option<RunSummary>, Error>;
 
     /// One run with its cells.
     ///
@@ -113,12 +112,13 @@ pub trait Archive: RunWriter {
     /// As [`RunWriter::begin`], [`RunWriter::commit`], [`RunWriter::commit_profiled`] and [`RunWriter::finish`].
     fn keep(&mut self, run: &Run, origin: &str) -> Result<i64, Error>;
 
-    /// The run as [`Archive::load`] returns it once it is kept: an archive may have to write some characters otherwise.
+    /// The run as [`Archive::load`] returns it once it is kept: without user names and passwords in URLs, and an archive
+    /// may have to write some characters otherwise.
     ///
     /// # Errors
     /// [`Error::Invalid`] for figures that can't be kept.
     fn as_kept<'a>(&self, run: &'a Run) -> Result<Cow<'a, Run>, Error> {
-        Ok(Cow::Borrowed(run))
+        keeping::as_kept(run, &keeping::clean, self.location().shown())
     }
 
     /// Gives a run a name to be compared by, in this archive alone; a run that had the name loses it.

@@ -1,8 +1,8 @@
 //! Profiles as rows, and rows as profiles.
 
 use crate::error::At;
-use crate::keeping::profiled_cell;
-use crate::rows::{clean, count, from_json, json};
+use crate::keeping::{clean, profiled_cell};
+use crate::rows::{count, from_json, json};
 use crate::seal::{self, Seal};
 use crate::{
     CellKey, Error, Frame, FunctionCode, InstructionSamples, Outcome, Profile, ProfiledCell,
@@ -26,7 +26,8 @@ pub(crate) fn insert(
     path: &Path,
 ) -> Result<(), Error> {
     let cell = profiled_cell(profile, cell, path)?;
-    let CellKey { workload, subject, point, .. } = &cell.key;
+    let [workload, subject] = [&cell.key.workload, &cell.key.subject].map(|name| clean(name));
+    let CellKey { point, .. } = &cell.key;
     let parameters = json(&cell.key.parameters, path)?;
     let point = count(*point, || "the point of a profiled cell".into(), path)?;
     let there = connection
@@ -34,7 +35,7 @@ pub(crate) fn insert(
             "SELECT 1 FROM profile_cell WHERE run = ?1 AND workload = ?2 AND subject = ?3 \
              AND parameters = ?4 AND point = ?5",
         )
-        .and_then(|mut select| select.exists((run, workload, subject, &parameters, point)))
+        .and_then(|mut select| select.exists((run, &workload, &subject, &parameters, point)))
         .at(path)?;
     if there {
         let what = format!("a second profile of {workload}, {subject} at {point}");
@@ -71,8 +72,8 @@ fn insert_cell(
     insert
         .execute(named_params! {
             ":run": run,
-            ":workload": cell.key.workload,
-            ":subject": cell.key.subject,
+            ":workload": clean(&cell.key.workload),
+            ":subject": clean(&cell.key.subject),
             ":parameters": parameters,
             ":point": count(cell.key.point, "the point")?,
             ":outcome": outcome,
@@ -112,7 +113,7 @@ fn insert_region(
         .execute(named_params! {
             ":cell": cell,
             ":place": index,
-            ":metric": region.metric,
+            ":metric": clean(&region.metric),
             ":position": count(region.position, "the position")?,
             ":operations": count(region.operations, "operations")?,
             ":elapsed_ns": count(region.elapsed_ns, "the elapsed time")?,
@@ -145,8 +146,8 @@ fn insert_shared(
         )
         .at(path)?;
     for (index, frame) in profile.frames.iter().enumerate().skip(frames) {
-        let Frame { function, module, kind } = frame;
-        let kind = word(kind, path)?;
+        let [function, module] = [&frame.function, &frame.module].map(|name| clean(name));
+        let kind = word(&frame.kind, path)?;
         insert.execute((run, index, function, module, kind, cell)).at(path)?;
     }
     let mut insert = connection
@@ -303,7 +304,7 @@ fn read_cell(row: &Row<'_>, path: &Path) -> Result<ProfiledCell, Error> {
         Ok(MEASURED) => Outcome::Measured,
         _ => Outcome::Failed {
             reason: from_json(row, "failure", path)?,
-            detail: clean(&row.get::<_, String>("detail").at(path)?),
+            detail: row.get("detail").at(path)?,
         },
     };
     Ok(ProfiledCell {

@@ -56,7 +56,7 @@ impl RunRef {
         if names_a_file(text) {
             return Ok(Self { record: Some(text.into()), run: "last".into() });
         }
-        Err(Error::BadRunRef { text: printable::without_user_info(text).into_owned() })
+        Err(Error::BadRunRef { text: printable::word_without_user_info(text).into_owned() })
     }
 }
 

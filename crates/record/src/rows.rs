@@ -1,6 +1,7 @@
 //! Cells as rows, and rows as cells. What no query asks for by itself is kept as JSON.
 
 use crate::error::At;
+use crate::keeping::{changed, clean, invalid, json_with};
 use crate::seal::{self, Seal};
 use crate::{
     Cell, CellKey, Clock, Error, FailureReason, Metric, Outcome, RunState, Short, Usage, old,
@@ -42,13 +43,13 @@ pub(crate) fn insert_cell(
         .execute(named_params! {
             ":run": run,
             ":sequence": count(cell.sequence, "the place")?,
-            ":workload": cell.key.workload,
-            ":subject": cell.key.subject,
+            ":workload": clean(&cell.key.workload),
+            ":subject": clean(&cell.key.subject),
             ":parameters": json(&cell.key.parameters, path)?,
             ":point": count(cell.key.point, "the point")?,
             ":round": cell.key.round,
             ":outcome": outcome,
-            ":reason": reason.map(|reason| clean(&reason.to_string())),
+            ":reason": reason.map(|reason| sentence(reason, path)).transpose()?,
             ":failure": reason.map(|reason| json(reason, path)).transpose()?,
             ":detail": detail.map(|detail| clean(detail)),
             ":short": cell.short.as_ref().map(|short| json(short, path)).transpose()?,
@@ -67,6 +68,13 @@ pub(crate) fn insert_cell(
         insert_metric(connection, number, index, metric, cell.sequence, path)?;
     }
     seal::seal_cell(connection, number).at(path)
+}
+
+/// The sentence of a reason, made of what is kept of it.
+fn sentence(reason: &FailureReason, path: &Path) -> Result<String, Error> {
+    let kept: Option<FailureReason> =
+        changed(reason, &clean).map_err(|error| invalid(&error, path))?;
+    Ok(kept.as_ref().unwrap_or(reason).to_string())
 }
 
 fn insert_metric(
@@ -94,7 +102,7 @@ fn insert_metric(
         .execute(named_params! {
             ":cell": cell,
             ":place": index,
-            ":name": metric.name,
+            ":name": clean(&metric.name),
             ":samples": json(&metric.samples, path)?,
             ":positions": json(&Positions::new(&metric.positions), path)?,
             ":operations": count(metric.operations, "operations")?,
@@ -215,7 +223,7 @@ fn read_cell(row: &Row<'_>, path: &Path) -> Result<Cell, Error> {
         Ok("measured") => Outcome::Measured,
         _ => Outcome::Failed {
             reason: failure_reason(row, path)?,
-            detail: clean(&row.get::<_, String>("detail").at(path)?),
+            detail: row.get("detail").at(path)?,
         },
     };
     Ok(Cell {
@@ -241,7 +249,7 @@ fn failure_reason(row: &Row<'_>, path: &Path) -> Result<FailureReason, Error> {
     let typed: Option<String> = row.get("failure").at(path)?;
     match typed {
         Some(_) => from_json(row, "failure", path),
-        None => Ok(old::failure_reason(&clean(&row.get::<_, String>("reason").at(path)?))),
+        None => Ok(old::failure_reason(&row.get::<_, String>("reason").at(path)?)),
     }
 }
 
@@ -330,21 +338,12 @@ pub(crate) fn run_count(value: u64, name: &str, path: &Path) -> Result<i64, Erro
     count(value, || name.into(), path)
 }
 
-/// A text without user names and passwords in its URLs: an older knee kept them.
-pub fn clean(text: &str) -> String {
-    printable::without_user_info(text).into_owned()
-}
-
 /// A value as the JSON of a column.
 ///
 /// # Errors
 /// [`Error::Invalid`] for what JSON can't hold.
 pub fn json<T: Serialize>(value: &T, path: &Path) -> Result<String, Error> {
-    let text = serde_json::to_string(value).map_err(|error| Error::Invalid {
-        path: path.into(),
-        what: format!("a value that JSON can't hold ({error})"),
-    })?;
-    Ok(clean(&text))
+    json_with(value, &clean, path)
 }
 
 /// The value of a column that holds JSON.
@@ -354,7 +353,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(
     path: &Path,
 ) -> Result<T, Error> {
     let text: String = row.get(column).at(path)?;
-    serde_json::from_str(&clean(&text)).map_err(|error| Error::Damaged {
+    serde_json::from_str(&text).map_err(|error| Error::Damaged {
         path: path.into(),
         detail: format!("column {column}: {error}"),
     })

@@ -355,13 +355,16 @@ impl Archive for SqliteArchive {
         let mut rows = select.query([]).at(path)?;
         let mut runs = Vec::new();
         while let Some(row) = rows.next().at(path)? {
-            runs.push(match read_summary(row, path) {
-                // The other runs are there all the same.
-                Err(Error::Damaged { .. }) => what_is_left(row, path)?,
-                result => result?,
-            });
+            runs.push(read_summary_or_rest(row, path)?);
         }
         Ok(runs)
+    }
+
+    fn find(&self, id: &str) -> Result<Option<RunSummary>, Error> {
+        let path = &self.path;
+        let mut select = self.connection.prepare_cached(&by_id()).at(path)?;
+        let mut rows = select.query([id]).at(path)?;
+        rows.next().at(path)?.map(|row| read_summary_or_rest(row, path)).transpose()
     }
 
     fn damaged(&self) -> Result<Vec<i64>, Error> {
@@ -494,6 +497,11 @@ impl Archive for SqliteArchive {
     }
 }
 
+/// Selects the summary of the run with an id.
+fn by_id() -> String {
+    format!("SELECT {SUMMARY} FROM run WHERE id = ?1")
+}
+
 /// Opens a record where file or directory can't be written.
 fn connect_where_read_only(real: &Path, shown: &Path) -> Result<Connection, Error> {
     let journal = location::journal(real);
@@ -601,7 +609,7 @@ fn read_summary(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
         started: row.get("started").at(path)?,
         ended: row.get("ended").at(path)?,
         state: rows::state(row, path)?,
-        command: command(row, path)?,
+        command: rows::from_json(row, "command", path)?,
         version: row.get("version").at(path)?,
         cells_ended: row.get("cells_ended").at(path)?,
         cells_planned: row.get("cells_planned").at(path)?,
@@ -622,9 +630,12 @@ fn measured_on(row: &Row<'_>) -> (String, Option<FleetMember>) {
     (fact(0).unwrap_or_default().to_owned(), fleet)
 }
 
-/// The command line. An older knee kept passwords in URLs.
-fn command(row: &Row<'_>, path: &Path) -> Result<Vec<String>, Error> {
-    rows::from_json(row, "command", path)
+/// The summary of a run; the other runs are there all the same where some columns of one can't be read.
+fn read_summary_or_rest(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
+    match read_summary(row, path) {
+        Err(Error::Damaged { .. }) => what_is_left(row, path),
+        result => result,
+    }
 }
 
 /// The summary of a run of which some columns can't be read: without them.
@@ -636,7 +647,7 @@ fn what_is_left(row: &Row<'_>, path: &Path) -> Result<RunSummary, Error> {
         started: row.get("started").unwrap_or_default(),
         ended: row.get("ended").unwrap_or_default(),
         state: rows::state(row, path).unwrap_or(RunState::Interrupted),
-        command: command(row, path).unwrap_or_default(),
+        command: rows::from_json(row, "command", path).unwrap_or_default(),
         version: row.get("version").unwrap_or_default(),
         cells_ended: row.get("cells_ended").unwrap_or_default(),
         cells_planned: row.get("cells_planned").unwrap_or_default(),
@@ -671,6 +682,24 @@ fn no_such_run(run: i64, path: &Path) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A merge asks for each run: a look at all of them would be quadratic.
+    #[test]
+    fn a_run_is_found_by_its_id_without_looking_at_the_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let archive = SqliteArchive::open(directory.path().join("knee.db")).unwrap();
+        let insert = "INSERT INTO run (id, started, state, version, cells_planned, command, plan, clock, \
+                      host_before, warnings, labels, origin) \
+                      VALUES (?1, '', 'open', '', 0, '[]', '{}', '{}', '{}', '[]', '{}', '')";
+        for n in 0..50 {
+            archive.connection.execute(insert, [format!("{n:016x}")]).unwrap();
+        }
+        let number = archive.find(&format!("{:016x}", 17)).unwrap().map(|run| run.number);
+        assert_eq!((number, archive.find("17").unwrap()), (Some(18), None));
+        let select = archive.connection.prepare_cached(&by_id()).unwrap();
+        assert!(select.get_status(rusqlite::StatementStatus::VmStep) > 0, "it was run");
+        assert_eq!(select.get_status(rusqlite::StatementStatus::FullscanStep), 0);
+    }
 
     /// What a kill can't show, only a power cut: that each commit reaches the disk.
     #[test]

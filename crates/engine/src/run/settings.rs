@@ -79,7 +79,7 @@ impl Secrets {
         if printable::is_without_user_info(&text) {
             return Err(HideError::AlreadyHidden);
         }
-        let hidden = Value::from(printable::without_user_info(&text).as_ref());
+        let hidden = Value::from(printable::word_without_user_info(&text).as_ref());
         if hidden == text.as_str() {
             return Ok(value.clone());
         }
@@ -102,7 +102,7 @@ impl Secrets {
         custom: &Custom,
     ) -> Result<Custom, (String, HideError)> {
         for text in custom.texts() {
-            let hidden = printable::without_user_info(text);
+            let hidden = printable::word_without_user_info(text);
             if printable::is_without_user_info(text) {
                 return Err((text.to_owned(), HideError::AlreadyHidden));
             }
@@ -115,7 +115,8 @@ impl Secrets {
                 return Err((text.to_owned(), HideError::Ambiguous { hidden }));
             }
         }
-        let mut hidden = custom.with_texts(|text| printable::without_user_info(text).into_owned());
+        let mut hidden =
+            custom.with_texts(|text| printable::word_without_user_info(text).into_owned());
         for (word, values) in &mut hidden.words {
             for value in values {
                 *value =

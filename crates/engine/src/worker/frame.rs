@@ -5,7 +5,7 @@
 
 use crate::calibrate::Calibrated;
 use crate::probe::Region;
-use record::{CellKey, Custom, FailureReason, Metric, ReplyFault, Short};
+use record::{CellKey, Custom, FailureReason, Metric, ReplyFault, Short, keeping};
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -101,10 +101,12 @@ impl Reply {
         if crc32fast::hash(body) != checksum {
             return Err(ReplyFault::WrongChecksum);
         }
+        let unreadable =
+            |error: serde_json::Error| ReplyFault::Unreadable { error: error.to_string() };
+        let reply: Reply = serde_json::from_slice(body).map_err(unreadable)?;
         // Reasons and facts may quote a parameter with a password in it.
-        let text = String::from_utf8_lossy(body);
-        serde_json::from_str(&printable::without_user_info(&text))
-            .map_err(|error| ReplyFault::Unreadable { error: error.to_string() })
+        let clean = keeping::changed(&reply, &keeping::clean).map_err(unreadable)?;
+        Ok(clean.unwrap_or(reply))
     }
 }
 

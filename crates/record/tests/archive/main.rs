@@ -7,6 +7,7 @@ mod damage;
 mod damaged;
 mod disk;
 mod files;
+mod hidden;
 mod kill;
 mod lifecycle;
 mod merge;

@@ -477,7 +477,7 @@ fn a_run_that_can_not_be_kept_is_refused() {
 }
 
 #[test]
-fn a_password_in_what_a_failed_cell_printed_is_neither_kept_nor_read() {
+fn a_password_in_what_a_failed_cell_printed_is_not_kept() {
     let directory = tempdir().unwrap();
     let path = directory.path().join("knee.db");
     let url = "http://me:secret@host/x";
@@ -493,16 +493,8 @@ fn a_password_in_what_a_failed_cell_printed_is_neither_kept_nor_read() {
     let number = archive.begin(&run("0123456789abcdef", 1)).unwrap();
     archive.commit(number, &failed(url)).unwrap();
     let hidden = failed("http://***@host/x");
-    assert_eq!(archive.load(number).unwrap().cells, std::slice::from_ref(&hidden));
+    assert_eq!(archive.load(number).unwrap().cells, [hidden]);
     drop(archive);
     let bytes = std::fs::read(&path).unwrap();
     assert!(!bytes.windows(6).any(|window| window == b"secret"));
-    // As a knee of before kept it.
-    let connection = rusqlite::Connection::open(&path).unwrap();
-    let older = "UPDATE cell SET reason = ?1, detail = ?1, failure = NULL, seal = NULL";
-    connection.execute(older, [url]).unwrap();
-    connection.execute("UPDATE run SET seal = NULL", []).unwrap();
-    drop(connection);
-    let archive = SqliteArchive::open_read_only(&path).unwrap();
-    assert_eq!(archive.load(number).unwrap().cells, [hidden]);
 }

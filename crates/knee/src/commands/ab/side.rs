@@ -31,7 +31,7 @@ impl Workers {
 
     /// What the record says of them.
     pub fn label(&self) -> String {
-        let typed = self.typed.as_deref().map(str::trim).map(printable::without_user_info);
+        let typed = self.typed.as_deref().map(str::trim).map(printable::word_without_user_info);
         typed.map_or_else(|| "of this knee".to_owned(), Into::into)
     }
 

@@ -7,7 +7,7 @@ use crate::commands::record_file::RecordFile;
 use crate::commands::{archives, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{is_quiet, print_note};
-use ::record::{Archive, Error, Location, Merged, Run, RunState, RunSummary, ServerFault};
+use ::record::{Archive, Error, Location, Merged, Run, RunState, RunSummary, ServerFault, pick};
 use engine::Stop;
 use findings::format::shell_word;
 use killed::push_killed;
@@ -52,9 +52,9 @@ pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result
         }
         source => source.map_err(|error| nothing_yet(error, record_file.named().is_some()))?,
     };
-    let chosen: Result<Vec<i64>, Error> = names.iter().map(|name| source.resolve(name)).collect();
-    let chosen = chosen?;
     let runs = source.runs()?;
+    let picked = |name: &String| pick(&runs, name, source.location().shown());
+    let chosen = names.iter().map(picked).collect::<Result<Vec<i64>, Error>>()?;
     let (mut before, mut refused) = (0, 0);
     let here = LazyCell::new(engine::host);
     for run in runs.iter().filter(|run| chosen.is_empty() || chosen.contains(&run.number)) {

@@ -5,7 +5,7 @@ use crate::commands::record_file::{RecordFile, archive};
 use crate::commands::{Claim, archives, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_exactly, print_json, print_note};
-use ::record::{Archive, Error, Location, Merged, RunState, RunSummary};
+use ::record::{Archive, Error, Location, Merged, RunState, RunSummary, pick};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use printable::{quantity, replace_unprintable};
@@ -263,9 +263,9 @@ fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {
     let there = archives::open_read_only(&location);
     drop(there.map_err(|error| nothing_yet(error, named.named().is_some()))?);
     let mut archive = archives::open(&location)?;
-    let numbers: Result<Vec<i64>, Error> = names.iter().map(|name| archive.resolve(name)).collect();
     let (runs, baselines) = (archive.runs()?, archive.baselines()?);
-    for number in numbers? {
+    let picked = |name: &String| pick(&runs, name, location.shown());
+    for number in names.iter().map(picked).collect::<Result<Vec<i64>, Error>>()? {
         let run = runs.iter().find(|run| run.number == number);
         let _claim = run.map(|run| Claim::new(&run.id, location.file())).transpose()?;
         archive.delete(number)?;

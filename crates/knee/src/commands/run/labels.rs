@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub fn labels(typed: &[(String, String)]) -> Result<BTreeMap<String, String>, Trouble> {
     let mut labels = BTreeMap::new();
     for (key, value) in typed {
-        let value = printable::without_user_info(value).into_owned();
+        let value = printable::word_without_user_info(value).into_owned();
         if labels.insert(key.clone(), value).is_some() {
             let what = format!("--label {key} is given twice, and a run has each label once");
             return Err(Trouble::usage(what));

@@ -503,7 +503,7 @@ fn not_paired() -> Warning {
 /// The command line of this program: what was typed in the guest measures this machine, where it is typed here.
 fn typed() -> Vec<String> {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    words.map(|word| printable::without_user_info(&word).into_owned()).collect()
+    words.map(|word| printable::word_without_user_info(&word).into_owned()).collect()
 }
 
 /// Boots all sides, until their runs begin.

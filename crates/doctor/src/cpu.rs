@@ -1,6 +1,10 @@
 //! The CPUs: whether their speed is steady, and what each system call pays.
 
 use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Setting, Unknown};
+use engine::cpu_quotas;
+use findings::caveats::cpu_taken::QUOTA_REMEDY;
+use findings::format::{count, counted};
+use record::{NO_LIMIT, Throttling};
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -29,6 +33,15 @@ pub static GROUP: Group = Group {
             workloads: ALL,
             fix_risk: Some("it takes half of the CPUs from everything that runs"),
             look: smt,
+        },
+        Check {
+            name: "cpu-quota",
+            looks_at: "the CPU time that control groups allow (cpu.max, cpu.cfs_quota_us)",
+            why: "a thread that has used it up stops until the next period, and figures contain that: \
+                  work that grows seems to grow faster",
+            workloads: ALL,
+            fix_risk: None,
+            look: quota,
         },
         Check {
             name: "mitigations",
@@ -128,6 +141,25 @@ fn smt(machine: &Machine) -> Result<Diagnosis, Unknown> {
     }
 }
 
+fn quota(machine: &Machine) -> Result<Diagnosis, Unknown> {
+    let hidden = || Unknown("the control groups of this process can't be seen".into());
+    let quotas = cpu_quotas(&machine.path("/")).ok_or_else(hidden)?;
+    let Some(quota) = quotas.first() else { return Ok(Diagnosis::ok(NO_LIMIT)) };
+    let stopped = quotas.iter().filter_map(|quota| quota.throttling);
+    let stopped = stopped.max_by_key(|throttling| throttling.throttled_periods);
+    let stopped = match stopped {
+        Some(Throttling { periods, throttled_periods, .. }) => format!(
+            "it was used up in {} of {} so far",
+            count(throttled_periods),
+            counted(&count(periods), "periods")
+        ),
+        None => "how often it was used up is not known".to_owned(),
+    };
+    let period_ms = quota.period_us as f64 / 1e3;
+    let value = format!("{} (periods of {period_ms} ms)", quota.in_words());
+    Ok(Diagnosis::warn(value, stopped, Remedy::advice(QUOTA_REMEDY)))
+}
+
 /// What costs time in each system call, by the words that the kernel has for it.
 const COSTLY: &[(&str, &str)] = &[
     ("PTI", "page-table isolation"),
@@ -211,6 +243,23 @@ mod tests {
     use crate::State;
     use crate::fake::Fake;
     use crate::setting::write;
+
+    #[test]
+    fn a_cpu_quota_is_named_with_what_it_stopped() {
+        let mount = "30 23 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw";
+        let fake = Fake::new().with("/proc/self/mountinfo", mount);
+        assert_eq!(fake.finds("cpu-quota").0, State::Unknown);
+        fake.set("/proc/self/cgroup", "0::/job");
+        fake.set("/sys/fs/cgroup/job/cpu.max", "max 100000");
+        assert_eq!(fake.finds("cpu-quota").1, "none: ");
+        fake.set("/sys/fs/cgroup/job/cpu.max", "20000 100000");
+        let stat = "nr_periods 1200\nnr_throttled 1\nthrottled_usec 5";
+        fake.set("/sys/fs/cgroup/job/cpu.stat", stat);
+        let (state, text, remedy) = fake.finds("cpu-quota");
+        let wanted = "0.2 CPUs (periods of 100 ms): it was used up in 1 of 1,200 periods so far";
+        assert_eq!((state, text.as_str()), (State::Warn, wanted));
+        assert!(remedy.contains("CPUQuota="), "{remedy}");
+    }
 
     fn policies(governors: &[&str]) -> Fake {
         let fake = Fake::new();

@@ -86,11 +86,9 @@ impl Probe {
         }
     }
 
-    /// Says that these processes, which the cell did not start, do what it measures: a profile samples them too.
+    /// Says that these processes, which the cell did not start, do what it measures: their CPU time is the run's own, and a
+    /// profile samples them too.
     pub fn measures_processes(&self, pids: &[i32]) {
-        if self.regions.is_none() {
-            return;
-        }
         for &pid in pids {
             // Nobody listens where this process has no parent any more: then it ends.
             let _ = io::stdout().write_all(&announce_process(pid));

@@ -46,6 +46,18 @@ pub(crate) fn children_of(process: &str) -> Vec<Pid> {
         .collect()
 }
 
+/// All that a process started and that still runs, what these started included.
+pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
+    let mut all = children_of(&root.as_raw_pid().to_string());
+    let mut next = 0;
+    while let Some(pid) = all.get(next) {
+        let below = children_of(&pid.as_raw_pid().to_string());
+        all.extend(below);
+        next += 1;
+    }
+    all
+}
+
 /// Waits for the end of `child` or of standard input. Returns whether it was the child that ended.
 pub(crate) fn wait_for_child_or_stdin(child: &Child) -> io::Result<bool> {
     Ok(wait_for_child_or_stdin_until(child, None)?.unwrap_or(false))

@@ -3,6 +3,8 @@
 pub(crate) mod alternate;
 pub mod budget;
 mod cell;
+pub(crate) mod cgroup;
+pub(crate) mod cpu_look;
 pub(crate) mod host;
 mod keeper;
 mod lifecycle;
@@ -15,7 +17,7 @@ pub(crate) mod settings;
 pub(crate) mod stop;
 
 pub use keeper::Unsaved;
-pub use lifecycle::{new_run, new_run_id};
+pub use lifecycle::{named_as, new_run, new_run_id};
 pub use profile::{PROFILE_HZ, PROFILE_HZ_MAX, check_profile};
 
 use crate::process::adopt_orphans;
@@ -23,9 +25,9 @@ use crate::run::progress::Watch;
 use crate::run::settings::Settings;
 use crate::worker::starter::Starter;
 use budget::{Judge, Spender};
-use cell::measured;
+use cell::{EndedCell, measured};
 use keeper::Keeper;
-use lifecycle::{close, look_after};
+use lifecycle::{Session, close};
 use pace::Pace;
 use profile::ProfilePass;
 use record::{Run, RunWriter};
@@ -52,6 +54,7 @@ pub fn run_by(
     judge: Option<&Judge<'_>>,
 ) -> Option<Unsaved> {
     adopt_orphans();
+    let mut session = Session::begin();
     let starter = Starter::own();
     let mut keeper = Keeper::new(archive, run.summary.number);
     let mut pace = Pace::new(run);
@@ -70,17 +73,20 @@ pub fn run_by(
             continue;
         }
         watch.begins(key, &spender.progress(pace.progress()));
-        let Some(cell) = measured(&run.plan, sequence, settings, &starter) else {
+        let Some(EndedCell { cell, announced_ns }) =
+            measured(&run.plan, sequence, settings, &starter)
+        else {
             stopped = true;
             break;
         };
+        session.add(announced_ns);
         keeper.keep(&cell);
         pace.add(&cell);
         spender.add(&cell);
         watch.ended(&cell, &spender.progress(pace.progress()));
         run.cells.push(cell);
     }
-    look_after(run, ended.len());
+    session.end([(&mut *run, ended.len())]);
     let mut pass = ProfilePass::new(run);
     while !stopped && let Some(key) = pass.next_key() {
         watch.profile_begins(key, &pass.progress());

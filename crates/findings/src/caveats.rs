@@ -7,7 +7,9 @@
 use crate::context::Context;
 use analysis::gather::positions::verdicts_from;
 use analysis::{PointSummary, Row, Table};
-use record::{Parameters, Run};
+use cpu_taken::CpuTaken;
+use machine_changed::MachineChanged;
+use record::{Host, Parameters, Run};
 use serde::Serialize;
 
 /// A kind of caveat: when it holds, and how it reads.
@@ -66,6 +68,8 @@ table! {
     run_incomplete::RunIncomplete,
     budget_spent::BudgetSpent,
     emulated::Emulated,
+    cpu_taken::CpuTaken,
+    machine_changed::MachineChanged,
     recorded::Recorded,
     failed_cells::FailedCells,
     short_trajectories::ShortTrajectories,
@@ -95,6 +99,13 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Caveat> {
         }
     }
     all
+}
+
+/// What disturbed a machine between two looks at it: the caveats of figures that are no run of a record.
+pub fn disturbances(before: &Host, after: &Host) -> Vec<Caveat> {
+    let taken = CpuTaken::of_use(before, after.cpu_use).into_iter().map(Caveat::CpuTaken);
+    let changed = MachineChanged::between(before, after).into_iter().map(Caveat::MachineChanged);
+    taken.chain(changed).collect()
 }
 
 /// The headline tables that medians and intervals are shown of: a workload that is shown as averages has

@@ -201,6 +201,9 @@ fn incomparable(reason: &Incomparable) -> String {
         Incomparable::UsableCpus { cpus, newest } => {
             format!("another CPU mask ({} usable, and not {newest})", counted(cpus, "CPUs"))
         }
+        Incomparable::CpuQuota { quota, newest } => {
+            format!("another CPU quota ({quota}, and not {newest})")
+        }
     }
 }
 

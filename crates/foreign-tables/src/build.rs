@@ -45,7 +45,7 @@ pub fn foreign(
     };
     let started = request.started.clone().unwrap_or_else(|| started(source));
     // No facts: reports recognise figures from elsewhere by that.
-    let host = Host { taken: started, facts: BTreeMap::new() };
+    let host = Host { taken: started, ..Host::default() };
     let identity = request.identity(content, &plan.workloads[0].name);
     let run = Run {
         summary: summary(words, identity, &host.taken, request, cells.len() as u64),

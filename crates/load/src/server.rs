@@ -131,7 +131,7 @@ impl ServerUse {
             sum.processes += 1;
             sum.threads += stat.threads;
             sum.resident_bytes += resident_bytes_of(pid).unwrap_or(0);
-            sum.cpu_ns += sys::cputime::cpu_ns(pid).unwrap_or(0) + stat.ended_children_ns;
+            sum.cpu_ns += sys::cputime::cpu_ns_with_ended(pid).unwrap_or(0);
         }
         sum
     }
@@ -140,11 +140,7 @@ impl ServerUse {
 /// The CPU time of these processes and of their children that have ended, user and system, in nanoseconds;
 /// without those that are gone.
 pub fn cpu_ns_with_ended(pids: &[i32]) -> u64 {
-    let each = pids.iter().filter_map(|&pid| {
-        let stat = Stat::read(pid)?;
-        Some(sys::cputime::cpu_ns(pid).ok()? + stat.ended_children_ns)
-    });
-    each.sum()
+    pids.iter().filter_map(|&pid| sys::cputime::cpu_ns_with_ended(pid).ok()).sum()
 }
 
 /// `roots` and all processes that they started and that still run.
@@ -272,7 +268,6 @@ fn table_has(table: impl AsRef<Path>, inodes: &BTreeSet<u64>) -> bool {
 struct Stat {
     parent: i32,
     threads: u64,
-    ended_children_ns: u64,
 }
 
 impl Stat {
@@ -282,13 +277,10 @@ impl Stat {
 
     /// `4 (name) S 1 …`: the name may hold anything, so counting begins behind it.
     fn parse(text: &str) -> Option<Stat> {
-        /// Wherever Linux shows a tick to user space.
-        const TICK_NS: u64 = 10_000_000;
         let words: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |index: usize| words.get(index)?.parse::<u64>().ok();
-        let ticks = number(13)? + number(14)?;
         let parent = words.get(1)?.parse().ok()?;
-        Some(Stat { parent, threads: number(17)?, ended_children_ns: ticks * TICK_NS })
+        Some(Stat { parent, threads: number(17)? })
     }
 }
 
@@ -405,7 +397,7 @@ mod tests {
     #[test]
     fn figures_are_taken_from_behind_the_name() {
         let text = "7 (a) b) S 3 7 7 0 -1 4194560 1 2 3 4 5 6 20 30 20 0 9 0 1 2 3";
-        let wanted = Stat { parent: 3, threads: 9, ended_children_ns: 500_000_000 };
+        let wanted = Stat { parent: 3, threads: 9 };
         assert_eq!(Stat::parse(text), Some(wanted));
         assert_eq!(Stat::parse(""), None);
     }

@@ -3,7 +3,7 @@
 //! Whoever asks *is this the same machine*, *may a run go on here*, *what may have caused a change* asks this
 //! table. A new fact is one row.
 
-use crate::{Host, Run};
+use crate::Host;
 use HostRole::{Cause, Constant, Fleeting, Hardware, Identity, Resume, Waiting};
 use std::collections::BTreeMap;
 
@@ -49,6 +49,15 @@ pub const HOST_NAMED_BY: &str = "host.named_by";
 pub const HOST_BOOT: &str = "host.boot";
 /// The key of the container that it was measured in: `docker`. Absent outside of one.
 pub const CONTAINER: &str = "container.kind";
+/// The key of the CPU time that the control groups of its processes allow, of which the tightest counts: `0.2 CPUs`, or
+/// [`NO_LIMIT`].
+pub const CPU_QUOTA: &str = "cpu.quota";
+/// The key of the time after which a CPU quota begins anew: `100 ms`.
+pub const CPU_QUOTA_PERIOD: &str = "cpu.quota.period";
+/// The key of the memory that the control groups of its processes allow: `524288 kB`, or [`NO_LIMIT`].
+pub const MEMORY_LIMIT: &str = "memory.limit";
+/// The value of a limit where there is none.
+pub const NO_LIMIT: &str = "none";
 /// The key of how nice its processes are to others: 0 is usual, 19 gives way to all.
 pub const NICE: &str = "process.nice";
 
@@ -69,6 +78,10 @@ pub const GUEST_HOST_BOOT: &str = "vm.host.boot";
 /// The key of the machine id of a guest's host.
 const GUEST_HOST_ID: &str = "vm.host.machine_id";
 const GUEST_HOST_ID_OLD: &str = "vm.host.id";
+/// The key of the [`CPU_QUOTA`] of a guest's host, which holds for the guest as well.
+pub const GUEST_HOST_CPU_QUOTA: &str = "vm.host.cpu_quota";
+/// The keys of the quotas that hold for what runs on a machine.
+pub const CPU_QUOTAS: [&str; 2] = [CPU_QUOTA, GUEST_HOST_CPU_QUOTA];
 const GUEST_HOSTS: [&str; 3] = [GUEST_HOST_BOOT, GUEST_HOST_ID, GUEST_HOST_ID_OLD];
 
 /// The beginning of the keys of caches of data: `cpu.cache.l1d` is `48K`, and `cpu.cache.l3.cpus` names the CPUs that
@@ -96,7 +109,8 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("cpu.allowed", "CPU mask", &[Cause]),
     fact(NICE, "nice", &[Cause]),
     fact("cpu.microcode", "microcode", &[Cause]),
-    fact("cpu.ticks.", "", &[Fleeting]),
+    fact(CPU_QUOTA, "CPU quota", &[Resume, Constant, Cause]),
+    fact(CPU_QUOTA_PERIOD, "period of the CPU quota", &[Cause]),
     fact(CACHE, "caches", &[Cause]),
     fact("cpu.", "", &[]),
     fact("hypervisor.present", "hypervisor present", &[Hardware, Cause]),
@@ -119,10 +133,12 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("vm.cpu_model", "CPU model of the guest", &[Cause]),
     fact("vm.memory", "memory of the guest", &[Cause]),
     fact("vm.append", "kernel's command line", &[Cause]),
+    fact(GUEST_HOST_CPU_QUOTA, "CPU quota of the guest's host", &[Cause]),
     fact("vm.", "", &[Cause]),
     fact("machine", "", &[]),
     fact("memory.thp", "huge pages", &[Cause]),
     fact("memory.total", "", &[]),
+    fact(MEMORY_LIMIT, "memory limit", &[Cause]),
     fact("memory.available", "", &[Fleeting]),
     fact("limit.", "", &[]),
     // The kernel derives it from the memory that is free when it boots: it is another at each boot.
@@ -169,43 +185,6 @@ pub struct HostDifference<'a> {
     pub second: &'a str,
 }
 
-/// Shares of the CPU time between two looks at a host.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CpuShares {
-    /// What a hypervisor took away.
-    pub steal: f64,
-    /// What processes used that are no part of the run.
-    pub other_processes: f64,
-}
-
-/// Nanoseconds of a tick, wherever Linux shows one to user space.
-const TICK_NS: f64 = 1e7;
-
-impl CpuShares {
-    /// Those between `before` and `after`, while the run itself used `own_ns` of CPU time; `None` where the
-    /// host did not count.
-    pub fn new(before: &Host, after: &Host, own_ns: u64) -> Option<Self> {
-        let ticks = |host: &Host, key: &str| host.fact(key)?.parse::<u64>().ok();
-        let spent = |key: &str| Some(ticks(after, key)?.saturating_sub(ticks(before, key)?));
-        let (steal, total) = (spent("cpu.ticks.steal")?, spent("cpu.ticks.total")?);
-        let total = total.max(1) as f64;
-        let other_processes = spent("cpu.ticks.idle")
-            .map_or(0.0, |idle| total - (idle + steal) as f64 - own_ns as f64 / TICK_NS);
-        Some(Self {
-            steal: steal as f64 / total,
-            other_processes: other_processes.max(0.0) / total,
-        })
-    }
-}
-
-impl Run {
-    /// The shares of the CPU time from its first cell to its last; `None` where it was cut off.
-    pub fn cpu_shares(&self) -> Option<CpuShares> {
-        let own_ns = self.cells.iter().map(|cell| cell.usage.user_ns + cell.usage.system_ns).sum();
-        CpuShares::new(&self.host_before, self.host_after.as_ref()?, own_ns)
-    }
-}
-
 /// A cache of data, as the kernel describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct CpuCache {
@@ -248,6 +227,11 @@ impl Host {
         let mut all: Vec<(u32, f64)> = self.facts.iter().filter_map(time).collect();
         all.sort_by_key(|(cpu, _)| *cpu);
         all.into_iter().map(|(_, seconds)| seconds).collect()
+    }
+
+    /// The CPUs that a quota allows, where one holds here.
+    pub fn cpu_quota(&self) -> Option<f64> {
+        CPU_QUOTAS.iter().find_map(|key| self.fact(key)?.split_once(' ')?.0.parse().ok())
     }
 
     /// Whether it is a guest that `knee vm` booted, and that is gone.
@@ -432,7 +416,7 @@ pub(crate) mod tests {
 
     pub(crate) fn host(facts: &[(&str, &str)]) -> Host {
         let facts = facts.iter().map(|&(key, value)| (key.into(), value.into())).collect();
-        Host { taken: String::new(), facts }
+        Host { facts, ..Host::default() }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod archive;
 mod cell_key;
 mod change;
+mod cpu_use;
 mod custom;
 mod error;
 mod fleet;
@@ -34,13 +35,15 @@ mod url;
 pub use archive::*;
 pub use cell_key::{CellKey, Parameters};
 pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange, SkipCause};
+pub use cpu_use::{CpuUse, TICK_NS, Throttling};
 pub use custom::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use error::Error;
 pub use fleet::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, FleetMember};
 pub use host::{
-    ACCELERATOR, CACHE, CONTAINER, CpuCache, CpuShares, EMULATOR, GUEST_CPU, GUEST_HOST_BOOT,
-    HOST_BOOT, HOST_FACTS, HOST_ID, HOST_ID_OLD, HOST_NAME, HOST_NAMED_BY, HostDifference,
-    HostFact, HostRole, MachineMatch, NICE, SPINLOCKS,
+    ACCELERATOR, CACHE, CONTAINER, CPU_QUOTA, CPU_QUOTA_PERIOD, CPU_QUOTAS, CpuCache, EMULATOR,
+    GUEST_CPU, GUEST_HOST_BOOT, GUEST_HOST_CPU_QUOTA, HOST_BOOT, HOST_FACTS, HOST_ID, HOST_ID_OLD,
+    HOST_NAME, HOST_NAMED_BY, HostDifference, HostFact, HostRole, MEMORY_LIMIT, MachineMatch, NICE,
+    NO_LIMIT, SPINLOCKS,
 };
 pub use load_counts::LoadCounts;
 pub use load_rank::{LOAD_RANKS, LOAD_RANKS_MISSING, Rank, RankMeasured};

@@ -5,8 +5,8 @@
 
 use crate::old::{self, ShortJson};
 use crate::{
-    CellKey, Custom, FailureReason, FleetMember, Parameters, PlanChange, Profile, ProfilePlan,
-    Value,
+    CellKey, CpuUse, Custom, FailureReason, FleetMember, Parameters, PlanChange, Profile,
+    ProfilePlan, Value,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -581,6 +581,9 @@ pub struct Host {
     pub taken: String,
     /// The facts.
     pub facts: BTreeMap<String, String>,
+    /// What used its CPUs while the run was measured; only in the last look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_use: Option<CpuUse>,
 }
 
 /// Something that a reader has to know, and what fixes it.

@@ -74,12 +74,12 @@ mod tests {
     #[test]
     fn commands_of_no_machine_are_recognised() {
         let host = |id: &str| Host {
-            taken: String::new(),
             facts: [(HOST_ID.to_owned(), id.to_owned())].into(),
+            ..Host::default()
         };
         let named = |name: &str| Host {
-            taken: String::new(),
             facts: [(HOST_NAME.to_owned(), name.to_owned())].into(),
+            ..Host::default()
         };
         let (nowhere, somewhere) = (Host::default(), host("7"));
         let of_build = Plan { cells: vec![key("command", "make")], ..Plan::default() };

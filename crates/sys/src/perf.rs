@@ -515,9 +515,8 @@ mod tests {
         let tid = unsafe { libc::gettid() }.cast_unsigned();
         let clock = SampleClock::CpuTime { period_ns: 1_000_000 };
         // The thread may be moved: a clock on each CPU that there may be.
-        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
         let mut sampled = Vec::new();
-        for cpu in 0..cpus {
+        for cpu in crate::cpus::allowed().unwrap().into_iter().map(|cpu| cpu as u32) {
             let event = match Event::clock(clock, Target::Descent { tid, cpu }, Modes::User) {
                 Ok(event) => event,
                 Err(error) => return eprintln!("SKIPPED: perf events are refused here: {error}"),

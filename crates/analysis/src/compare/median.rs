@@ -73,7 +73,7 @@ fn usual_host(runs: &[&Run]) -> Host {
         (2 * count > runs.len()).then(|| (key.clone(), value.to_owned()))
     };
     let facts = keys.into_iter().filter(|key| !is_identity(key)).filter_map(usual).collect();
-    Host { taken: runs[0].host_before.taken.clone(), facts }
+    Host { taken: runs[0].host_before.taken.clone(), facts, cpu_use: None }
 }
 
 /// The workloads of all runs, with the cells that the median machine has.

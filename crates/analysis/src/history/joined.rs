@@ -3,7 +3,7 @@
 use super::left_out::{Incomparable, LeftOut, Machine};
 use super::measured::{FigurePath, Measured};
 use super::model::Line;
-use record::{HOST_NAME, MachineMatch, MetricInfo, RunState, WorkloadInfo};
+use record::{CPU_QUOTAS, HOST_NAME, MachineMatch, MetricInfo, RunState, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The newest run, which decides what is comparable. Of two interleaved runs only the one by workers of this
@@ -52,6 +52,8 @@ fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
         return Some(Incomparable::Axis { axis: old.axis.clone(), newest: new.axis.clone() });
     }
     let machine_match = MachineMatch::new(&run.machine, &newest.machine);
+    let quotas =
+        [run, newest].map(|run| CPU_QUOTAS.iter().find_map(|key| run.machine.get(*key).cloned()));
     let [machine, newest] = [run, newest].map(machine);
     // A table of another program knows of no CPU.
     let one_unknown = machine.cpu_model.is_some() != newest.cpu_model.is_some();
@@ -60,7 +62,13 @@ fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
     }
     match (machine.cpu_count, newest.cpu_count) {
         (Some(cpus), Some(newest)) if cpus != newest => {
-            Some(Incomparable::UsableCpus { cpus, newest })
+            return Some(Incomparable::UsableCpus { cpus, newest });
+        }
+        _ => {}
+    }
+    match quotas {
+        [Some(quota), Some(newest)] if quota != newest => {
+            Some(Incomparable::CpuQuota { quota, newest })
         }
         _ => None,
     }

@@ -93,6 +93,13 @@ pub enum Incomparable {
         /// Those of the newest run.
         newest: String,
     },
+    /// The same machine, under another CPU quota.
+    CpuQuota {
+        /// The quota of the run.
+        quota: String,
+        /// That of the newest run.
+        newest: String,
+    },
 }
 
 /// A machine, as far as figures are comparable on it.

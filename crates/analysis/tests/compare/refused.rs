@@ -82,7 +82,7 @@ fn differences_are_sorted_by_weight() {
     for (key, value) in [
         ("load.1m", "0.1"),
         ("cpu.count", "2"),
-        ("cpu.ticks.idle", "5"),
+        ("busiest.percent", "5"),
         ("limit.descriptors", "1024"),
         ("kernel.release", "6.1"),
         ("vulnerability.meltdown", "Not affected"),

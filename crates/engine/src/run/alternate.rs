@@ -4,9 +4,9 @@
 //! with variables of their own.
 
 use crate::process::adopt_orphans;
-use crate::run::cell::measured;
+use crate::run::cell::{EndedCell, measured};
 use crate::run::keeper::{Keeper, Unsaved};
-use crate::run::lifecycle::{close, look_after};
+use crate::run::lifecycle::{Session, close};
 use crate::run::pace::Pace;
 use crate::run::profile::ProfilePass;
 use crate::run::progress::{RunProgress, Watch};
@@ -40,7 +40,7 @@ pub fn try_out(
         ..Plan::default()
     };
     adopt_orphans();
-    match measured(&plan, 0, settings, starter).map(|cell| cell.outcome) {
+    match measured(&plan, 0, settings, starter).map(|ended| ended.cell.outcome) {
         Some(Outcome::Failed { reason, detail }) => {
             let last = detail.lines().last().unwrap_or_default().trim();
             Err(if last.is_empty() {
@@ -75,6 +75,7 @@ pub fn alternate(
     watch: &mut dyn Watch,
 ) -> [Option<Unsaved>; 2] {
     adopt_orphans();
+    let mut session = Session::begin();
     let mut sides = sides.map(RunSide::new);
     let mut firsts = first_sides(sides[0].run.plan.seed);
     let mut stopped = false;
@@ -89,15 +90,13 @@ pub fn alternate(
             if let Some(key) = sides[turn].run.plan.cells.get(sequence) {
                 watch.begins(key, &before);
             }
-            stopped = !sides[turn].measure(sequence, settings);
+            stopped = !sides[turn].measure(sequence, settings, &mut session);
             if let Some(cell) = sides[turn].run.cells.last().filter(|_| !stopped) {
                 watch.ended(cell, &progress(&sides));
             }
         }
     }
-    for side in &mut sides {
-        look_after(side.run, 0);
-    }
+    session.end(sides.each_mut().map(|side| (&mut *side.run, 0)));
     let mut passes = [0, 1].map(|turn| ProfilePass::new(sides[turn].run));
     stopped = stopped || !profile(&mut sides, &mut passes, settings, watch);
     sides.map(|side| side.finish(stopped))
@@ -153,10 +152,13 @@ impl<'a> RunSide<'a> {
     }
 
     /// Measures and keeps one cell; false when it was cut off.
-    fn measure(&mut self, sequence: usize, settings: &Settings) -> bool {
-        let Some(cell) = measured(&self.run.plan, sequence, settings, &self.starter) else {
+    fn measure(&mut self, sequence: usize, settings: &Settings, session: &mut Session) -> bool {
+        let Some(EndedCell { cell, announced_ns }) =
+            measured(&self.run.plan, sequence, settings, &self.starter)
+        else {
             return false;
         };
+        session.add(announced_ns);
         self.keeper.keep(&cell);
         self.pace.add(&cell);
         self.run.cells.push(cell);

@@ -9,18 +9,28 @@ use std::path::PathBuf;
 use std::time::Duration;
 use sys::clock::Clock;
 
+/// A cell that ended.
+pub(super) struct EndedCell {
+    pub cell: Cell,
+    /// The CPU time of processes that it measured and that the run did not start.
+    pub announced_ns: u64,
+}
+
 /// Measures one cell of a plan in a worker that `starter` starts; none when it was cut off.
 pub(super) fn measured(
     plan: &Plan,
     sequence: usize,
     settings: &Settings,
     starter: &Starter,
-) -> Option<Cell> {
+) -> Option<EndedCell> {
     let key = plan.cells.get(sequence)?;
     let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
     let order = order(plan, key, settings, scratch);
     let deadline = Duration::from_millis(plan.cell_deadline_ms(&key.workload));
-    ended_cell(sequence, key, supervise(&order, deadline, settings, starter))
+    let supervised = supervise(&order, deadline, settings, starter);
+    let announced_ns = supervised.announced_ns;
+    let cell = ended_cell(sequence, key, supervised)?;
+    Some(EndedCell { cell, announced_ns })
 }
 
 pub(super) fn order(plan: &Plan, key: &CellKey, settings: &Settings, scratch: PathBuf) -> Order {
@@ -122,6 +132,7 @@ mod tests {
         let supervised = Supervised {
             verdict: Verdict::Stopped,
             elapsed: Duration::ZERO,
+            announced_ns: 0,
             usage: Usage::default(),
         };
         assert!(ended_cell(0, &key(10, 0), supervised).is_none());

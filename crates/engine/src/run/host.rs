@@ -2,8 +2,12 @@
 //!
 //! Whatever can't be read is left out; a fact is never guessed.
 
+use super::cgroup::{CpuQuota, cpu_quotas, memory_limit};
 use hmac::{Hmac, KeyInit, Mac};
-use record::{CACHE, CONTAINER, HOST_BOOT, HOST_ID, HOST_NAME, Host, NICE};
+use record::{
+    CACHE, CONTAINER, CPU_QUOTA, CPU_QUOTA_PERIOD, HOST_BOOT, HOST_ID, HOST_NAME, Host,
+    MEMORY_LIMIT, NICE, NO_LIMIT,
+};
 use rustix::process::{Resource, getpriority_process, getrlimit};
 use sha2::Sha256;
 use std::collections::BTreeMap;
@@ -100,9 +104,10 @@ pub fn host() -> Host {
     vulnerabilities(&mut facts);
     memory(&mut facts);
     limits(&mut facts);
+    control_groups(Path::new("/"), &mut facts);
     load(&mut facts);
     busy(&mut facts);
-    Host { taken: now(), facts }
+    Host { taken: now(), facts, cpu_use: None }
 }
 
 /// The present moment: RFC 3339 with offset.
@@ -197,8 +202,9 @@ fn cpu(facts: &mut BTreeMap<String, String>) {
             facts.entry("hypervisor.name".into()).or_insert(name);
         }
     }
-    if let Ok(count) = thread::available_parallelism() {
-        facts.insert("cpu.count".into(), count.to_string());
+    // std's number is smaller under a CPU quota, which is a fact of its own.
+    if let Ok(cpus) = sys::cpus::allowed() {
+        facts.insert("cpu.count".into(), cpus.len().to_string());
     }
     let online = read_to_string("/sys/devices/system/cpu/online").ok();
     if let Some(online) = online.and_then(|list| cpus_in(&list)) {
@@ -276,15 +282,25 @@ fn limits(facts: &mut BTreeMap<String, String>) {
     }
 }
 
+/// What the control groups of this process allow it, by the files below `root`.
+fn control_groups(root: &Path, facts: &mut BTreeMap<String, String>) {
+    let mut add = |key: &str, value: String| facts.insert(key.to_owned(), value);
+    let none = || NO_LIMIT.to_owned();
+    if let Some(quotas) = cpu_quotas(root) {
+        add(CPU_QUOTA, quotas.first().map_or_else(none, CpuQuota::in_words));
+        if let Some(CpuQuota { period_us, .. }) = quotas.first() {
+            add(CPU_QUOTA_PERIOD, format!("{} ms", *period_us as f64 / 1e3));
+        }
+    }
+    if let Some(limit) = memory_limit(root) {
+        add(MEMORY_LIMIT, limit.map_or_else(none, |bytes| format!("{} kB", bytes >> 10)));
+    }
+}
+
 fn load(facts: &mut BTreeMap<String, String>) {
     let load = read_to_string("/proc/loadavg").unwrap_or_default();
     for (key, value) in ["load.1m", "load.5m", "load.15m"].iter().zip(load.split_whitespace()) {
         facts.insert((*key).to_owned(), value.to_owned());
-    }
-    if let Some(CpuTicks { idle, steal, total }) = cpu_ticks(Path::new("/proc")) {
-        facts.insert("cpu.ticks.idle".into(), idle.to_string());
-        facts.insert("cpu.ticks.steal".into(), steal.to_string());
-        facts.insert("cpu.ticks.total".into(), total.to_string());
     }
 }
 
@@ -417,6 +433,34 @@ mod tests {
             assert!(host.facts.contains_key(key), "no {key} in {:?}", host.facts);
         }
         assert!(host.facts.values().all(|value| value.trim() == value));
+    }
+
+    #[test]
+    fn what_control_groups_allow_is_a_fact_and_so_is_that_there_is_no_limit() {
+        let root = tempfile::tempdir().unwrap();
+        let set = |file: &str, text: &str| {
+            let path = root.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let facts = || {
+            let mut facts = BTreeMap::new();
+            control_groups(root.path(), &mut facts);
+            facts.into_iter().collect::<Vec<_>>()
+        };
+        let wanted = |all: &[(&str, &str)]| -> Vec<(String, String)> {
+            all.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+        };
+        assert_eq!(facts(), []);
+        set("proc/self/cgroup", "0::/\n");
+        set("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+        set("sys/fs/cgroup/memory.max", "max\n");
+        assert_eq!(facts(), wanted(&[(CPU_QUOTA, NO_LIMIT), (MEMORY_LIMIT, NO_LIMIT)]));
+        set("sys/fs/cgroup/memory.max", "536870912\n");
+        set("sys/fs/cgroup/cpu.max", "50000 200000\n");
+        let limits =
+            [(CPU_QUOTA, "0.25 CPUs"), (CPU_QUOTA_PERIOD, "200 ms"), (MEMORY_LIMIT, "524288 kB")];
+        assert_eq!(facts(), wanted(&limits));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! How a run begins and ends, each with a look at the machine.
 
 use crate::calibrate::Calibrated;
+use crate::run::cpu_look::CpuLook;
 use crate::run::host::{host, now};
 use crate::run::quiet;
-use record::{Ending, HOST_NAME, HOST_NAMED_BY, Plan, Profile, Run, RunState, RunSummary, Warning};
+use record::{Ending, HOST_NAME, HOST_NAMED_BY, Host, Plan, Profile, Run, RunState, RunSummary};
 
 /// An id that no other run has.
 pub fn new_run_id() -> String {
@@ -43,28 +44,52 @@ pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrat
     }
 }
 
-/// Looks at the machine after the last round: what a profile uses of it later disturbs no figure. A run that goes
-/// on with its profile, of which `cells_before` were measured earlier, was looked after then.
-pub(super) fn look_after(run: &mut Run, cells_before: usize) {
-    if run.cells.len() == cells_before && run.host_after.is_some() {
-        return;
-    }
-    let mut host_after = host();
-    // The user may have named it.
-    for key in [HOST_NAME, HOST_NAMED_BY] {
-        let given = run.host_before.facts.get(key);
-        host_after.facts.extend(given.map(|value| (key.to_owned(), value.clone())));
-    }
-    let disturbed: Vec<Warning> = quiet::during(&run.host_before, &host_after, own_ns(run));
-    for warning in disturbed {
-        if !run.warnings.contains(&warning) {
-            run.warnings.push(warning);
-        }
-    }
-    run.host_after = Some(host_after);
+/// The part of its runs that one process measures.
+pub(super) struct Session {
+    first: CpuLook,
+    /// The CPU time of what its cells measured and did not start.
+    announced_ns: u64,
 }
 
-/// Closes a run that was [looked after](look_after).
+impl Session {
+    /// Begins before the first cell.
+    pub fn begin() -> Session {
+        Session { first: CpuLook::now(Some(0)), announced_ns: 0 }
+    }
+
+    /// Adds the CPU time of processes that a cell measured and that the run did not start.
+    pub fn add(&mut self, announced_ns: u64) {
+        self.announced_ns += announced_ns;
+    }
+
+    /// Looks once at the machine after the last round, for all runs whose cells took turns, each with the number of its cells
+    /// that were measured before: what a profile uses of it later disturbs no figure. A run that goes on with its profile was
+    /// looked after then.
+    pub fn end<const N: usize>(self, runs: [(&mut Run, usize); N]) {
+        let is_over = |run: &Run, before| run.cells.len() == before && run.host_after.is_some();
+        if runs.iter().all(|(run, before)| is_over(run, *before)) {
+            return;
+        }
+        let used = CpuLook::now(Some(self.announced_ns)).since(&self.first);
+        let host = host();
+        for (run, _) in runs {
+            let earlier = run.cpu_use();
+            let cpu_use = Some(earlier.map_or(used, |earlier| earlier.plus(&used)));
+            run.host_after = Some(named_as(&run.host_before, Host { cpu_use, ..host.clone() }));
+        }
+    }
+}
+
+/// A later look at the machine of `before`, which the user may have named.
+pub fn named_as(before: &Host, mut after: Host) -> Host {
+    for key in [HOST_NAME, HOST_NAMED_BY] {
+        let given = before.facts.get(key);
+        after.facts.extend(given.map(|value| (key.to_owned(), value.clone())));
+    }
+    after
+}
+
+/// Closes a run that was [looked after](Session::end).
 pub(super) fn close(run: &mut Run, stopped: bool) -> Ending {
     debug_assert!(run.cells.len() <= run.plan.cells.len(), "a cell of the plan ends once");
     let host_after = run.host_after.clone().unwrap_or_default();
@@ -76,17 +101,10 @@ pub(super) fn close(run: &mut Run, stopped: bool) -> Ending {
     Ending { state, ended, host_after, warnings: run.warnings.clone() }
 }
 
-/// The CPU time of this process and its workers, in nanoseconds.
-fn own_ns(run: &Run) -> u64 {
-    let workers = run.cells.iter().map(|cell| cell.usage.user_ns + cell.usage.system_ns);
-    let here = sys::process::resources();
-    workers.sum::<u64>() + here.user_ns + here.system_ns
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Host;
+    use record::CpuUse;
 
     #[test]
     fn what_a_profile_takes_is_not_looked_at_when_it_goes_on() {
@@ -94,11 +112,23 @@ mod tests {
             Host { facts: [("cpu.count".to_owned(), "unlikely".to_owned())].into(), ..host() };
         let mut run = new_run(Plan::default(), Vec::new(), "0", &crate::calibrate());
         run.host_after = Some(looked.clone());
-        look_after(&mut run, 0);
+        Session::begin().end([(&mut run, 0)]);
         assert_eq!(run.host_after, Some(looked.clone()));
         assert_eq!(close(&mut run, true).host_after, looked);
         run.host_after = None;
-        look_after(&mut run, 0);
+        Session::begin().end([(&mut run, 0)]);
         assert!(run.host_after.is_some(), "an earlier process was killed before it looked");
+    }
+
+    #[test]
+    fn sessions_add_up_and_two_that_take_turns_have_one() {
+        let earlier = CpuUse { total_ticks: 1 << 40, own_ns: Some(7), ..CpuUse::default() };
+        let new = || new_run(Plan::default(), Vec::new(), "0", &crate::calibrate());
+        let (mut resumed, mut alone) = (new(), new());
+        resumed.host_after = Some(Host { cpu_use: Some(earlier), ..Host::default() });
+        resumed.cells.push(fixtures::cell("poll", "poll", 1, 0).into());
+        Session::begin().end([(&mut resumed, 0), (&mut alone, 0)]);
+        let [resumed, alone] = [resumed, alone].map(|run| run.cpu_use().unwrap());
+        assert_eq!(resumed, earlier.plus(&alone));
     }
 }

@@ -1,6 +1,6 @@
-//! Whether the machine was quiet: disturbances as warnings, each with its remedy.
+//! Whether the machine was quiet before the first cell: disturbances as warnings, each with its remedy.
 
-use record::{CpuShares, Host, HostDifference, HostRole, Warning};
+use record::{Host, Warning};
 
 /// What can be seen before the first cell.
 pub(crate) fn before(host: &Host) -> Vec<Warning> {
@@ -10,7 +10,8 @@ pub(crate) fn before(host: &Host) -> Vec<Warning> {
     if let (Some(load), Some(cpus)) = (number("load.1m"), number("cpu.count"))
         && load > 0.5 * cpus
     {
-        let what = format!("The machine was busy before it began (load {load} on {cpus} CPUs).");
+        let cpus = printable::quantity(cpus as u64, "CPU");
+        let what = format!("The machine was busy before it began (load {load} on {cpus}).");
         warnings.push(warning(
             what,
             "end what else runs (knee doctor names it), or measure again later",
@@ -35,38 +36,6 @@ pub(crate) fn before(host: &Host) -> Vec<Warning> {
     warnings
 }
 
-/// From this share of stolen CPU time on there is a warning.
-const STEAL_SHARE_MAX: f64 = 0.01;
-/// From this share of the CPUs that other processes used on there is one.
-const OTHERS_SHARE_MAX: f64 = 0.10;
-
-/// What disturbed the machine between two looks at it, while what was measured there used `own_ns` of CPU
-/// time.
-pub fn during(before: &Host, after: &Host, own_ns: u64) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let shares = CpuShares::new(before, after, own_ns);
-    if let Some(CpuShares { steal, .. }) = shares
-        && steal > STEAL_SHARE_MAX
-    {
-        let percent = 100.0 * steal;
-        let what = format!("The hypervisor took {percent:.1} % of the CPU time away (steal).");
-        warnings.push(warning(what, "measure on a host that is not shared, or when it is quiet"));
-    }
-    if let Some(CpuShares { other_processes, .. }) = shares
-        && other_processes > OTHERS_SHARE_MAX
-    {
-        let percent = 100.0 * other_processes;
-        let what = format!("Other processes used {percent:.0} % of the CPUs meanwhile.");
-        let remedy = "end what else runs (knee doctor names it), then measure again";
-        warnings.push(warning(what, remedy));
-    }
-    for HostDifference { key, first, second } in before.differing(after, HostRole::Constant) {
-        let what = format!("The machine changed during the run: {key} was {first}, is {second}.");
-        warnings.push(warning(what, "measure it all again on one machine"));
-    }
-    warnings
-}
-
 /// A warning whose remedy is `remedy`.
 fn warning(what: impl Into<String>, remedy: impl Into<String>) -> Warning {
     Warning { what: what.into(), remedy: remedy.into() }
@@ -84,7 +53,6 @@ mod tests {
     fn a_quiet_machine_gives_no_warning() {
         let quiet = host(&[("load.1m", "0.10"), ("cpu.count", "2"), ("clock.source", "tsc")]);
         assert_eq!(before(&quiet), []);
-        assert_eq!(during(&quiet, &quiet, 0), []);
     }
 
     #[test]
@@ -101,32 +69,5 @@ mod tests {
         assert_eq!(warnings.len(), 4, "{warnings:?}");
         assert!(warnings[0].what.contains("load 4.1 on 2 CPUs"));
         assert!(warnings.iter().all(|warning| !warning.remedy.is_empty()));
-    }
-
-    #[test]
-    fn steal_and_a_changed_kernel_are_seen() {
-        let ticks = |steal, total, kernel| {
-            host(&[
-                ("cpu.ticks.steal", steal),
-                ("cpu.ticks.total", total),
-                ("kernel.release", kernel),
-            ])
-        };
-        let warnings = during(&ticks("100", "1000", "6.1"), &ticks("150", "2000", "6.2"), 0);
-        assert!(warnings[0].what.contains("5.0 %"), "{warnings:?}");
-        assert!(warnings[1].what.contains("was 6.1, is 6.2"), "{warnings:?}");
-        assert_eq!(during(&ticks("100", "1000", "6.1"), &ticks("105", "2000", "6.1"), 0), []);
-    }
-
-    #[test]
-    fn what_others_used_is_distinguished_from_what_the_run_used() {
-        let ticks = |idle, total| {
-            host(&[("cpu.ticks.idle", idle), ("cpu.ticks.steal", "0"), ("cpu.ticks.total", total)])
-        };
-        // 500 of 1,000 ticks were busy; the run used 4.5 s of those 5 s, or none of them.
-        let (before, after) = (ticks("0", "0"), ticks("500", "1000"));
-        assert_eq!(during(&before, &after, 4_500_000_000), []);
-        let warnings = during(&before, &after, 0);
-        assert!(warnings[0].what.contains("used 50 % of the CPUs"), "{warnings:?}");
     }
 }

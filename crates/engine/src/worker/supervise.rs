@@ -35,6 +35,8 @@ pub(crate) struct Supervised {
     pub verdict: Verdict,
     pub elapsed: Duration,
     pub usage: Usage,
+    /// The CPU time of processes that it measured and did not start.
+    pub announced_ns: u64,
 }
 
 #[derive(Debug)]
@@ -82,6 +84,7 @@ fn supervise_with(
             verdict: failed(FailureReason::NotStarted { error: error.to_string() }, String::new()),
             elapsed: Duration::ZERO,
             usage: Usage::default(),
+            announced_ns: 0,
         },
     };
     outcome.elapsed = start.elapsed();
@@ -106,6 +109,8 @@ struct Worker<'a> {
     stdout: Pipe,
     stderr: Pipe,
     mark: String,
+    /// The processes that it measures and did not start, with their CPU time until it said so.
+    announced: Vec<(Pid, u64)>,
     /// Takes its samples meanwhile.
     sampler: Option<&'a mut WorkerSampler>,
 }
@@ -143,7 +148,8 @@ impl<'a> Worker<'a> {
         match sampled.and_then(|()| Worker::connect(&mut child, pid, &order)) {
             Ok((ended, stdout, stderr)) => {
                 let mark = settings.mark().into();
-                Ok(Worker { child, pid, ended, stdout, stderr, mark, sampler })
+                let announced = Vec::new();
+                Ok(Worker { child, pid, ended, stdout, stderr, mark, announced, sampler })
             }
             Err(error) => {
                 child.kill()?;
@@ -194,7 +200,8 @@ impl<'a> Worker<'a> {
             }
             Ok(ListenEnd::WorkerEnded) => judge(ending, &self.stdout.bytes, strays, detail),
         };
-        Supervised { verdict, elapsed: Duration::ZERO, usage: usage(&resources) }
+        let announced_ns = self.announced_ns();
+        Supervised { verdict, elapsed: Duration::ZERO, usage: usage(&resources), announced_ns }
     }
 
     /// The stack sample, if there is one, and the end of standard error.
@@ -255,12 +262,21 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Samples the processes that the worker measures and did not start.
+    /// Notes the processes that the worker measures and did not start, and samples them.
     fn attach_announced(&mut self) {
-        let Some(sampler) = &mut self.sampler else { return };
         for pid in take_processes(&mut self.stdout.bytes) {
-            sampler.attach(pid);
+            self.announced.extend(cpu_ns_of(pid).map(|before_ns| (pid, before_ns)));
+            if let Some(sampler) = &mut self.sampler {
+                sampler.attach(pid);
+            }
         }
+    }
+
+    /// What these processes have used since, without those that have ended.
+    fn announced_ns(&self) -> u64 {
+        let used_ns =
+            |&(pid, before_ns): &(Pid, u64)| Some(cpu_ns_of(pid)?.saturating_sub(before_ns));
+        self.announced.iter().filter_map(used_ns).sum()
     }
 
     /// Which of standard output, standard error and the worker's end are ready.
@@ -285,6 +301,10 @@ impl<'a> Worker<'a> {
         let piped = fds[2..].iter().any(|fd| !fd.revents().is_empty());
         Ok([piped, piped, !fds[1].revents().is_empty()])
     }
+}
+
+fn cpu_ns_of(pid: Pid) -> Option<u64> {
+    sys::cputime::cpu_ns_with_ended(pid.as_raw_pid()).ok()
 }
 
 /// The verdict on a worker that ended by itself, and left `strays` processes.

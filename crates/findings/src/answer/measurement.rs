@@ -1,5 +1,6 @@
 //! Where it was measured, and for how long.
 
+use crate::caveats::cpu_taken::quota;
 use crate::emulation::EMULATED;
 use crate::format::duration;
 use record::{Host, Run};
@@ -40,11 +41,12 @@ pub fn machine(run: &Run) -> Option<String> {
             cpus.map_or_else(|| "a model".to_owned(), |cpus| format!("a model of {cpus}")),
         );
     }
+    let quota = host.cpu_quota().map(|cpus| quota(Some(cpus)));
     let system = first_fact(host, &["kernel.name", "os.name"]).unwrap_or("Linux");
     let kernel = host.fact("kernel.release").map(|release| format!("{system} {release}"));
     let model = host.fact("cpu.model").map(str::to_owned);
     let emulated = host.is_emulated().then(|| EMULATED.to_owned());
-    let parts: Vec<String> = [model, cpus, kernel, emulated].into_iter().flatten().collect();
+    let parts: Vec<String> = [model, cpus, quota, kernel, emulated].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

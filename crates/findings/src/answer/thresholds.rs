@@ -13,12 +13,7 @@ pub(super) const SPREAD_GROUP_FACTOR_MAX: f64 = 2.0;
 /// More alternatives than this are counted, not named.
 pub(super) const ALTERNATIVES_MAX: usize = 3;
 
-/// From this share of stolen CPU time on figures are poor; from the second on fair. A percent is what the
-/// engine warns of.
-pub(super) const STEAL_SHARES: [f64; 2] = [0.10, 0.01];
-/// The same for the share of the CPUs that other processes used.
-pub(super) const OTHERS_SHARES: [f64; 2] = [0.50, 0.10];
-/// The same for the share of the medians whose 95 % CI is wider than ±25 %.
+/// From this share of the medians whose 95 % CI is wider than ±25 % on figures are poor; from the second on fair.
 pub(super) const WIDE_SHARES: [f64; 2] = [0.25, 0.05];
 /// The same for the share of the cells that failed.
 pub(super) const FAILED_SHARES: [f64; 2] = [0.10, 0.0];

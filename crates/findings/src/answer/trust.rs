@@ -1,7 +1,8 @@
 //! How far to trust a run: good, fair or poor, with the figure that decides.
 
 use super::material::Material;
-use super::thresholds::{FAILED_SHARES, OTHERS_SHARES, STEAL_SHARES, WIDE_SHARES};
+use super::thresholds::{FAILED_SHARES, WIDE_SHARES};
+use crate::caveats::cpu_taken::{CpuTaken, CpuTaker};
 use crate::caveats::{Caveat, figures};
 use crate::format::{count, counted, list, percent};
 use crate::kinds::Data;
@@ -62,14 +63,11 @@ pub enum TrustReason {
         /// All that ended.
         cells: usize,
     },
-    /// The hypervisor took CPU time away.
-    Steal {
-        /// The share of all CPU time.
-        share: f64,
-    },
-    /// Other processes used the CPUs.
-    OtherProcesses {
-        /// The share of all CPU time.
+    /// The hypervisor, other processes or a CPU quota had CPU time in place of the run.
+    CpuTaken {
+        /// What had it.
+        by: CpuTaker,
+        /// The share of the CPU time; of a quota, that of its periods in which it was used up.
         share: f64,
     },
     /// Some 95 % CIs are wider than ±25 %.
@@ -115,6 +113,9 @@ impl Trust {
                 | (TrustReason::ControlMissed { .. }, Caveat::ControlMissed(_))
                 | (TrustReason::WideIntervals { .. }, Caveat::WideIntervals(_))
                 | (TrustReason::FewRounds { .. }, Caveat::FewRounds(_))
+        ) || matches!(
+            (&self.reason, caveat),
+            (TrustReason::CpuTaken { by, .. }, Caveat::CpuTaken(taken)) if *by == taken.by
         )
     }
 
@@ -136,12 +137,7 @@ impl Trust {
             TrustReason::FailedCells { failed, cells } => {
                 format!("{} of {} cells failed", count(*failed as u64), count(*cells as u64))
             }
-            TrustReason::Steal { share } => {
-                format!("the hypervisor took {} of the CPU time", percent(*share))
-            }
-            TrustReason::OtherProcesses { share } => {
-                format!("other processes used {} of the CPUs", percent(*share))
-            }
+            TrustReason::CpuTaken { by, share } => by.clause(*share),
             TrustReason::WideIntervals { wide, medians } => {
                 let (wide, medians) = (count(*wide as u64), count(*medians as u64));
                 format!("{wide} of {medians} medians have a 95 % CI wider than ±25 %")
@@ -199,12 +195,9 @@ fn against(material: &Material<'_>, medians: usize) -> Vec<(TrustLevel, TrustRea
             add(Some(TrustLevel::Poor), reason);
         }
     }
-    if let Some(shares) = run.cpu_shares() {
-        add(level(shares.steal, STEAL_SHARES), TrustReason::Steal { share: shares.steal });
-        add(
-            level(shares.other_processes, OTHERS_SHARES),
-            TrustReason::OtherProcesses { share: shares.other_processes },
-        );
+    for caveat in &conclusions.caveats {
+        let Caveat::CpuTaken(CpuTaken { by, share: Some(share) }) = caveat else { continue };
+        add(level(*share, by.bounds()), TrustReason::CpuTaken { by: *by, share: *share });
     }
     let cells = run.cells.iter().filter(|cell| !run.is_control(&cell.key));
     let failed = cells.clone().filter(|cell| cell.outcome != Outcome::Measured).count();
@@ -252,10 +245,7 @@ fn remedy(reason: &TrustReason, caveats: &[Caveat]) -> String {
             of_caveat(|caveat| matches!(caveat, Caveat::WideIntervals(_)))
         }
         TrustReason::FewRounds { .. } => of_caveat(|caveat| matches!(caveat, Caveat::FewRounds(_))),
-        TrustReason::Steal { .. } => "measure on a host that is not shared".to_owned(),
-        TrustReason::OtherProcesses { .. } => {
-            "end what else runs (knee doctor names it), then measure again".to_owned()
-        }
+        TrustReason::CpuTaken { by, .. } => by.remedy().to_owned(),
         _ => String::new(),
     }
 }

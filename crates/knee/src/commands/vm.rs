@@ -24,7 +24,7 @@ use crate::config;
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::output::print_note;
 use ::record::{Run, SqliteArchive};
-use engine::{Scratch, Stop};
+use engine::{CpuLook, Scratch, Stop};
 use flags::Vm;
 use guest::{Accelerator, Hardware, Kernel, Machine, Xen};
 use std::collections::BTreeMap;
@@ -108,6 +108,7 @@ fn measure(
         directory: directory.path(),
         host_cpus: &host_cpus,
         words: &words,
+        cpus: &CpuLook::now(Some(0)),
         facts: &BTreeMap::new(),
         record: Some(file),
         stop: &stop,

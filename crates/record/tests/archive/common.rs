@@ -92,7 +92,8 @@ pub fn run(id: &str, cells_planned: u64) -> Run {
 /// A machine.
 pub fn host(taken: &str) -> Host {
     let facts = [("kernel.release", "6.18.0"), ("cpu.model", "Testor 9000")];
-    Host { taken: taken.into(), facts: facts.map(|(key, value)| (key.into(), value.into())).into() }
+    let facts = facts.map(|(key, value)| (key.into(), value.into())).into();
+    Host { taken: taken.into(), facts, cpu_use: None }
 }
 
 /// A cell that its sequence alone determines; every fifth one failed, every seventh one large.

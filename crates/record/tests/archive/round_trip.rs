@@ -89,8 +89,28 @@ fn warning() -> impl Strategy<Value = Warning> {
 }
 
 fn any_host() -> impl Strategy<Value = Host> {
-    (".{0,20}", btree_map(".{0,9}", ".{0,9}", 0..5))
-        .prop_map(|(taken, facts)| Host { taken, facts })
+    (".{0,20}", btree_map(".{0,9}", ".{0,9}", 0..5), option::of(cpu_use()))
+        .prop_map(|(taken, facts, cpu_use)| Host { taken, facts, cpu_use })
+}
+
+fn cpu_use() -> impl Strategy<Value = CpuUse> {
+    let throttling = (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(
+        |(periods, throttled_periods, throttled_us)| Throttling {
+            periods,
+            throttled_periods,
+            throttled_us,
+        },
+    );
+    let ticks = (any::<u64>(), any::<u64>(), any::<u64>());
+    (ticks, option::of(any::<u64>()), option::of(throttling)).prop_map(
+        |((total_ticks, idle_ticks, steal_ticks), own_ns, throttling)| CpuUse {
+            total_ticks,
+            idle_ticks,
+            steal_ticks,
+            own_ns,
+            throttling,
+        },
+    )
 }
 
 /// What a user adds, with each kind of text.

@@ -5,7 +5,7 @@ use analysis::compare::{Comparison, Sensitivity};
 use analysis::is_predicted;
 use findings::emulation::Emulation;
 use findings::format::percent;
-use record::{NICE, Plan, Run};
+use record::{CPU_QUOTAS, NICE, Plan, Run};
 use std::collections::BTreeSet;
 
 /// What these runs can see: `These runs see changes of 24 % and more; to see 5 %: knee ab CMD -- poll --rounds
@@ -116,6 +116,12 @@ pub(super) fn notes(pair: &Pair) -> Vec<&'static str> {
         notes.push(
             "The CPU masks differ on machines with the same CPUs: with fewer of them, threads and processes \
              wait for each other.",
+        );
+    }
+    if CPU_QUOTAS.into_iter().any(both) {
+        notes.push(
+            "The CPU quotas differ: where a run uses its quota up, its threads stop until the next period begins, \
+             and the ratios contain that.",
         );
     }
     if both(NICE) {

@@ -263,8 +263,9 @@ fn online_cpus() -> Vec<u32> {
     if !cpus.is_empty() {
         return cpus;
     }
-    let count = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    (0..count).collect()
+    // std's number of CPUs is smaller under a CPU quota.
+    let allowed = sys::cpus::allowed().unwrap_or_else(|_| vec![0]);
+    allowed.into_iter().map(|cpu| cpu as u32).collect()
 }
 
 /// `0-3,6`.

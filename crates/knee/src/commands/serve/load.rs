@@ -19,8 +19,9 @@ use engine::{Stop, Warning};
 use findings::format::{count, quantity};
 use point::Point;
 use quantities::{COUNT_MAX, count_within};
-use record::{FailureReason, Rank};
+use record::{FailureReason, Host, Rank};
 use recorded::{Kept, LoadRun, Present, RecordFlags, Recording};
+use server::FirstLook;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -190,6 +191,7 @@ fn load_together(
             share.add_interval(&interval);
         }
     };
+    let first = FirstLook::now(None);
     let own = match joined.load(&plan, &mut keep) {
         Ok(own) => own,
         Err(trouble) => {
@@ -201,7 +203,7 @@ fn load_together(
     };
     match joined.conclude(&own, &plan) {
         Came::Result(together) => {
-            let measured = Measured::from_together(together);
+            let measured = Measured::from_together(together, &first);
             let kept = whole.map(|whole| whole.keep(url, &plan, &measured)).transpose();
             let is_recorded = matches!(&kept, Ok(Some(kept)) if kept.is_recorded());
             if is_recorded && let Some(share) = share {
@@ -225,12 +227,12 @@ fn load_together(
             let trouble = Trouble::failed(format!(
                 "rank {rank} recorded no result with what this rank measured"
             ));
-            keep_share(share, &plan, joined.alone(&own, &trouble));
+            keep_share(share, &plan, joined.alone(&own, &trouble), &first);
             Err(trouble)
         }
         Came::Trouble(trouble, alone) => {
             if let Some(share) = share {
-                keep_share(share, &plan, alone);
+                keep_share(share, &plan, alone, &first);
             }
             Err(trouble)
         }
@@ -238,8 +240,8 @@ fn load_together(
 }
 
 /// Ends the run of this rank's share, with all that it measured.
-fn keep_share(mut share: LoadRun, plan: &Plan, alone: Together) {
-    let alone = Measured::from_together(alone);
+fn keep_share(mut share: LoadRun, plan: &Plan, alone: Together, first: &FirstLook) {
+    let alone = Measured::from_together(alone, first);
     alone.points.iter().for_each(|point| share.end_point(point, &alone.ranks));
     share.finish(plan, &alone).say();
 }
@@ -269,6 +271,8 @@ struct Measured {
     points: Vec<Point>,
     /// How many there were to be.
     points_planned: usize,
+    /// The machine after it, with what used its CPUs meanwhile.
+    host_after: Host,
     /// What disturbed the machine.
     disturbances: Vec<Warning>,
     /// The ranks of a load that several processes did; empty for any other.
@@ -278,10 +282,13 @@ struct Measured {
 }
 
 impl Measured {
-    fn from_together(together: Together) -> Measured {
+    /// Ranks on this machine and their server used CPU time that this rank does not know of.
+    fn from_together(together: Together, first: &FirstLook) -> Measured {
         let Together { outcome, ranks, warnings, .. } = together;
         let points = vec![Point::from_outcome(outcome)];
-        Measured { points, points_planned: 1, disturbances: Vec::new(), ranks, warnings }
+        let host_after = first.last(None);
+        let disturbances = first.disturbances(&host_after);
+        Measured { points, points_planned: 1, host_after, disturbances, ranks, warnings }
     }
 }
 
@@ -370,9 +377,10 @@ fn measured(
     {
         last.outcome.stopped = true;
     }
-    let disturbances = watcher.disturbances();
-    let points_planned = numbers.len();
-    let measured = Measured { points, points_planned, disturbances, ranks: Vec::new(), warnings };
+    let host_after = watcher.last_look();
+    let disturbances = watcher.disturbances(&host_after);
+    let (points_planned, ranks) = (numbers.len(), Vec::new());
+    let measured = Measured { points, points_planned, host_after, disturbances, ranks, warnings };
     let kept = run.map(|run| run.finish(plan, &measured));
     Ok((measured, kept))
 }

@@ -184,7 +184,7 @@ fn parameters(workload: &dyn Workload, ask: &Lock) -> Result<Parameters, Trouble
 }
 
 fn cpus_here() -> u64 {
-    thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64)
+    sys::cpus::allowed().map_or(1, |cpus| cpus.len() as u64)
 }
 
 /// The points: numbers, and multiples of the CPUs.

@@ -40,7 +40,7 @@ pub fn run(model: &Model, simulated: Vec<Simulated>, command: Vec<String>) -> Ru
         cells: cells.iter().map(|cell| cell.key.clone()).collect(),
         ..Plan::default()
     };
-    let host = Host { taken: now.clone(), facts: facts(model) };
+    let host = Host { taken: now.clone(), facts: facts(model), cpu_use: None };
     Run {
         summary: summary(command, &now, cells.len() as u64),
         plan,

@@ -1,7 +1,7 @@
 //! What each run keeps about the machine that it was measured on: QEMU, what it was told, and the host that it ran on.
 
 use super::flags::Vm;
-use ::record::{GUEST_HOST_BOOT, HOST_BOOT, HOST_ID};
+use ::record::{CPU_QUOTA, GUEST_HOST_BOOT, GUEST_HOST_CPU_QUOTA, HOST_BOOT, HOST_ID};
 use guest::{Accelerator, Hardware};
 use std::collections::BTreeMap;
 
@@ -30,6 +30,7 @@ pub fn of_ground(
         ("vm.host.kernel", "kernel.release"),
         ("vm.host.machine_id", HOST_ID),
         ("vm.host.cpu", "cpu.model"),
+        (GUEST_HOST_CPU_QUOTA, CPU_QUOTA),
     ];
     let of_host =
         keys.into_iter().filter_map(|(key, of_host)| Some((key, host.fact(of_host)?.to_owned())));

@@ -7,8 +7,8 @@ use super::{consoles, facts};
 use crate::commands::Claim;
 use crate::exit::{Trouble, complain};
 use crate::progress::Progress;
-use ::record::{Budget, Cell, Ending, Error, Plan, Run, RunState, RunWriter, Warning};
-use engine::{RunProgress, Stop, Watch};
+use ::record::{Budget, Cell, CpuUse, Ending, Error, Plan, Run, RunState, RunWriter, Warning};
+use engine::{CpuLook, RunProgress, Stop, Watch};
 use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Mishap, Profiled, ToGuest};
 use indicatif::HumanDuration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,6 +91,8 @@ pub struct Ground<'a> {
     pub host_cpus: &'a [usize],
     /// What they measure.
     pub words: &'a [String],
+    /// The host before the guests were booted. What used its CPUs disturbs them; they don't see it themselves.
+    pub cpus: &'a CpuLook,
     /// Facts of the host that each run keeps, by name.
     pub facts: &'a BTreeMap<String, String>,
     /// The file that their runs are kept in.
@@ -99,6 +101,13 @@ pub struct Ground<'a> {
     pub stop: &'a Stop,
     /// What ends it as soon as enough is measured, if anything does.
     pub judge: Option<&'a dyn Judge>,
+}
+
+impl Ground<'_> {
+    /// What used the host's CPUs so far, of which the guests of all sides are the run's own.
+    fn cpu_use(&self) -> CpuUse {
+        CpuLook::now(Some(0)).since(self.cpus)
+    }
 }
 
 impl GuestSide {
@@ -577,6 +586,7 @@ fn interrupt(
     let Some(run) = side.run.as_mut().filter(is_open) else { return Ok(()) };
     let mut host_after = run.host_before.clone();
     host_after.facts.extend(facts);
+    host_after.cpu_use = Some(ground.cpu_use());
     let (state, ended) = (RunState::Interrupted, engine::now());
     (run.summary.state, run.summary.ended) = (state, Some(ended.clone()));
     let ending = Ending { state, ended, host_after, warnings: run.warnings.clone() };
@@ -690,6 +700,7 @@ fn take(
                 ending.state = RunState::Complete;
             }
             ending.host_after.facts.extend(facts);
+            ending.host_after.cpu_use = Some(ground.cpu_use());
             ending.warnings.extend(warnings);
             side.guest = None;
             let kept = archive.finish(number, &ending);

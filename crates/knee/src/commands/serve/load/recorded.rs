@@ -305,7 +305,9 @@ impl LoadRun {
         let operation = "the share of this rank".to_owned();
         self.fail_point(FailureReason::CallFailed { operation, error: trouble.to_string() });
         let (points, ranks, disturbances, warnings) = Default::default();
-        let measured = Measured { points, points_planned: 1, disturbances, ranks, warnings };
+        let host_after = engine::host();
+        let measured =
+            Measured { points, points_planned: 1, host_after, disturbances, ranks, warnings };
         self.finish(plan, &measured).say();
     }
 
@@ -341,13 +343,7 @@ impl LoadRun {
         run.warnings.extend(own.into_iter().map(|what| Warning { what, remedy: String::new() }));
         run.warnings.extend(measured.warnings.iter().cloned());
         run.warnings.extend(measured.points.iter().filter_map(lower_bounds));
-        run.warnings.extend(measured.disturbances.iter().cloned());
-        let mut host_after = engine::host();
-        for key in [HOST_NAME, HOST_NAMED_BY] {
-            let given = run.host_before.facts.get(key);
-            host_after.facts.extend(given.map(|value| (key.to_owned(), value.clone())));
-        }
-        run.host_after = Some(host_after);
+        run.host_after = Some(engine::named_as(&run.host_before, measured.host_after.clone()));
         run.summary.ended = Some(engine::now());
         run.summary.state = if is_cut_off { RunState::Interrupted } else { RunState::Complete };
         run.summary.cells_planned = run.plan.cells.len() as u64;

@@ -1,7 +1,7 @@
 //! The server's processes while the load is on it, where they are on this machine; and who else is busy there.
 
-use ::load::{LocalServer, NotFound, Outcome, ServerUse, established_at, processes_below};
-use engine::{Stop, Warning};
+use ::load::{LocalServer, NotFound, Outcome, ServerUse, established_at};
+use engine::{CpuLook, Stop, Warning};
 use findings::GrowthPerConnection;
 use record::Host;
 use serde::Serialize;
@@ -20,9 +20,8 @@ const MEMORY_DEAD_MIN: u64 = 1_000;
 /// Looks at a server's processes.
 pub struct Watcher {
     server: Result<LocalServer, NotFound>,
-    /// The machine, and the CPU time of this program and of the server, before all loads.
-    machine: Host,
-    used_ns: u64,
+    /// Before all loads.
+    first: FirstLook,
     /// Without connections of this load.
     before: ServerUse,
     /// With the dead connections, before the load.
@@ -73,16 +72,8 @@ impl Watcher {
     pub fn new(address: SocketAddr) -> Watcher {
         let none = ServerUse::default();
         let server = LocalServer::at(address);
-        let used_ns = own_ns() + server.as_ref().map_or(0, |server| server.look().cpu_ns);
-        Watcher {
-            server,
-            machine: engine::host(),
-            used_ns,
-            before: none,
-            with_dead: none,
-            dead: 0,
-            loaded: None,
-        }
+        let first = FirstLook::now(server_ns(&server));
+        Watcher { server, first, before: none, with_dead: none, dead: 0, loaded: None }
     }
 
     /// Why its processes can't be looked at, if they can't.
@@ -148,14 +139,14 @@ impl Watcher {
         }
     }
 
-    /// What disturbed the machine since this watcher was made, as `knee run` says it. Of a server here whose
-    /// processes are not all, the CPU time can't be told from that of others.
-    pub fn disturbances(&self) -> Vec<Warning> {
-        if matches!(self.server, Err(NotFound::NoListener(_) | NotFound::NotPermitted(_))) {
-            return Vec::new();
-        }
-        let used_ns = (own_ns() + self.look().cpu_ns).saturating_sub(self.used_ns);
-        engine::disturbances(&self.machine, &engine::host(), used_ns)
+    /// The machine now, with what used its CPUs since this watcher was made.
+    pub fn last_look(&self) -> Host {
+        self.first.last(server_ns(&self.server))
+    }
+
+    /// What disturbed the machine until this last look at it.
+    pub fn disturbances(&self, last: &Host) -> Vec<Warning> {
+        self.first.disturbances(last)
     }
 
     /// Waits until the server is idle and has at most so many connections, or not much longer than that
@@ -192,7 +183,38 @@ impl Watcher {
     }
 }
 
-/// The CPU time of this process and of those that it has started.
-fn own_ns() -> u64 {
-    ServerUse::from_pids(&processes_below(&[std::process::id().cast_signed()])).cpu_ns
+/// The CPU time of a server's processes, none of which are here where it is elsewhere. Where not all of them can be seen, it
+/// can't be told from that of others.
+fn server_ns(server: &Result<LocalServer, NotFound>) -> Option<u64> {
+    match server {
+        Ok(server) => Some(server.look().cpu_ns),
+        Err(NotFound::Elsewhere(_)) => Some(0),
+        Err(NotFound::NoListener(_) | NotFound::NotPermitted(_)) => None,
+    }
+}
+
+/// The machine before a load.
+pub struct FirstLook {
+    host: Host,
+    cpus: CpuLook,
+}
+
+impl FirstLook {
+    /// This moment. The load is done by this process, by those that it starts, and by others that have used `more_ns` until
+    /// now; none where these can't be seen.
+    pub fn now(more_ns: Option<u64>) -> FirstLook {
+        FirstLook { host: engine::host(), cpus: CpuLook::now(more_ns) }
+    }
+
+    /// The machine after the load, with what used its CPUs meanwhile.
+    pub fn last(&self, more_ns: Option<u64>) -> Host {
+        let used = CpuLook::now(more_ns).since(&self.cpus);
+        Host { cpu_use: Some(used), ..engine::host() }
+    }
+
+    /// What disturbed it meanwhile, as `knee run` says it.
+    pub fn disturbances(&self, last: &Host) -> Vec<Warning> {
+        let all = findings::caveats::disturbances(&self.host, last).into_iter();
+        all.map(|caveat| Warning { what: caveat.what(), remedy: caveat.remedy() }).collect()
+    }
 }

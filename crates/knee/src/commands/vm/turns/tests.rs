@@ -74,6 +74,7 @@ fn on_no_ground<T>(act: impl FnOnce(&Ground<'_>) -> T) -> T {
         directory: nowhere,
         host_cpus: &[],
         words: &[],
+        cpus: &CpuLook::default(),
         facts: &facts,
         record: None,
         stop: &stop,

@@ -401,7 +401,7 @@ mod tests {
                 about: "token passes".into(),
                 unit: "tokens/s".into(),
                 lower_is_better: false,
-                role: None,
+                ..MetricInfo::default()
             },
             headline: true,
             axis: "tokens".into(),

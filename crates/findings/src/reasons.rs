@@ -100,12 +100,12 @@ pub fn scaling(reason: &ScalingReason) -> String {
     }
 }
 
-/// `only one point was measured of both`.
+/// `only one point has figures above zero of both`.
 pub fn comparison(reason: &ComparisonReason) -> String {
     match *reason {
         ComparisonReason::TooFewCommonPoints { points } => {
             let count = if points == 0 { "no" } else { "only one" };
-            format!("{count} point was measured of both")
+            format!("{count} point has figures above zero of both")
         }
         ComparisonReason::WithinScatter { max_lead, ratio } => {
             let lead = format::factor(max_lead);

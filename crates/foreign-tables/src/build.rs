@@ -1,12 +1,14 @@
 //! The run that a table's rows make: as if knee had measured them.
 
+use super::axis::Axis as Values;
 use super::columns::Columns;
+use super::figures::Figure;
 use super::named_points::named_points;
-use super::numbers::{Figure, Point};
+use super::numbers::{POINT_MAX, Point};
 use super::request::Better;
 use super::rows::{Row, Taken};
 use super::source::Source;
-use super::unit::{Unit, spaced};
+use super::unit::spaced;
 use super::{Foreign, NO_ROW, Request, listed};
 use crate::Error;
 use jiff::{Timestamp, Unit as TimeUnit};
@@ -24,14 +26,12 @@ pub fn foreign(
     columns: &Columns,
     rows: Taken,
 ) -> Result<Foreign, Error> {
-    let unit = Unit::new(columns.name(columns.y), request.unit.as_deref());
     let axis = Axis::new(&rows, source, columns)?;
-    check_figures(source, columns, &rows, &unit)?;
-    let workload = workload(request, source, columns, &rows, &unit, &axis);
-    let warnings = warnings(request, columns, &rows, &unit);
+    let workload = workload(request, source, columns, &rows, &axis);
+    let warnings = warnings(request, source, columns, &rows);
     let unavailable = unavailable(&workload.name, &rows);
-    let cells = cells(&workload, columns, &rows, &unit, &axis);
-    let named_points = named_points(&rows, columns, &unit, request.n);
+    let cells = cells(&workload, columns, &rows, &axis);
+    let named_points = named_points(&rows, columns, request.n);
     drop(rows);
     let content = source.fingerprint();
     let plan = Plan {
@@ -110,18 +110,16 @@ const PARTS: [[&str; 2]; 10] = [
     ["hundred-millionths", "hundred-millionths of %"],
     ["billionths", "billionths of %"],
 ];
-/// The largest point that keeps its last digit in a page's script.
-const POINT_MAX: u64 = 1 << 53;
 
 impl Axis {
     fn new(taken: &Taken, source: &Source, columns: &Columns) -> Result<Axis, Error> {
-        if !taken.words.is_empty() {
-            return Ok(Axis { decimals: 0, name: legend(columns.name(columns.x), &taken.words) });
+        if taken.axis.is_words() {
+            return Ok(Axis { decimals: 0, name: legend(columns.name(columns.x), &taken.axis) });
         }
         let rows = &taken.rows;
         let decimals = rows.iter().map(|row| row.point.decimals).max().unwrap_or(0);
         let percent = rows.iter().any(|row| row.point.percent);
-        let x = columns.name(columns.x);
+        let x = taken.axis.key.as_deref().unwrap_or(columns.name(columns.x));
         let parts = PARTS[decimals as usize][usize::from(percent)];
         let name = spaced(x);
         let name = if parts.is_empty() { name } else { format!("{name} ({parts})") };
@@ -141,8 +139,8 @@ impl Axis {
 }
 
 /// What the points of an axis of words stand for: `load: 1 half (-j 3), 2 optimal (-j 16)`.
-fn legend(x: &str, words: &[String]) -> String {
-    let each = words.iter().zip(1..).map(|(word, point)| format!("{point} {word}"));
+fn legend(x: &str, axis: &Values) -> String {
+    let each = axis.words().into_iter().zip(1..).map(|(word, point)| format!("{point} {word}"));
     format!("{}: {}", spaced(x), each.collect::<Vec<String>>().join(", "))
 }
 
@@ -151,9 +149,9 @@ fn workload(
     source: &Source,
     columns: &Columns,
     rows: &Taken,
-    unit: &Unit,
     axis: &Axis,
 ) -> WorkloadInfo {
+    let unit = &rows.unit;
     let (x, y) = (columns.name(columns.x), columns.name(columns.y));
     let points: HashSet<Point> = rows.rows.iter().map(|row| row.point).collect();
     let by: Vec<&str> = columns.by.iter().map(|&column| columns.name(column)).collect();
@@ -164,7 +162,10 @@ fn workload(
     WorkloadInfo {
         name: request.name.clone().unwrap_or_else(|| source.stem.clone()),
         question: format!("What does the table in {} say?", source.name),
-        operation: format!("A row of the table: {y} at {x}, for each {}.", listed(&by)),
+        operation: match by.as_slice() {
+            [] => format!("A row of the table: {y} at {x}."),
+            by => format!("A row of the table: {y} at {x}, for each {}.", listed(by)),
+        },
         not_measured: vec![format!(
             "anything by knee itself: the figures stand in {}",
             source.name
@@ -183,7 +184,8 @@ fn workload(
             name: y.to_owned(),
             about: unit.about.clone(),
             unit: unit.symbol.clone(),
-            lower_is_better: request.better.map_or(!unit.rate, |better| better == Better::Lower),
+            lower_is_better: request.better.or(unit.better) != Some(Better::Higher),
+            direction_assumed: request.better.or(unit.better).is_none(),
             role: None,
         }],
         subjects: rows.subjects.iter().map(|name| subject(name)).collect(),
@@ -201,8 +203,10 @@ fn subject(name: &str) -> SubjectInfo {
 }
 
 /// What was assumed, each with the flag that says otherwise.
-fn warnings(request: &Request, columns: &Columns, rows: &Taken, unit: &Unit) -> Vec<Warning> {
+fn warnings(request: &Request, source: &Source, columns: &Columns, rows: &Taken) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    warnings.extend(columns.format.map(|format| format.warning(request)));
+    warnings.extend(read_otherwise(source, rows));
     if !rows.pooled.is_empty() {
         let names: Vec<&str> = rows.pooled.iter().map(|&column| columns.name(column)).collect();
         warnings.push(Warning {
@@ -213,19 +217,66 @@ fn warnings(request: &Request, columns: &Columns, rows: &Taken, unit: &Unit) -> 
             remedy: format!("--per {}, or --where {}=…", names.join(","), names[0]),
         });
     }
-    if request.better.is_none() && unit.rate {
-        warnings.push(Warning {
-            what: format!("More was taken as better, since {} is a rate", unit.symbol),
+    let unit = &rows.unit;
+    match (request.better, unit.better) {
+        (None, Some(Better::Higher)) => warnings.push(Warning {
+            what: if unit.is_unknown() {
+                format!("More {} was taken as better", unit.about)
+            } else {
+                format!("More was taken as better, since {} is a rate", unit.symbol)
+            },
             remedy: "--better lower if less is".into(),
-        });
-    }
-    if request.better.is_none() && unit.is_unknown() {
-        warnings.push(Warning {
-            what: format!("Less {} was taken as better, since nothing says otherwise", unit.about),
-            remedy: "--better higher if more is; --unit names what is counted".into(),
-        });
+        }),
+        (None, None) => warnings.push(Warning {
+            what: format!(
+                "Less {} was taken as better, since nothing says otherwise: a guess, so nothing is recommended",
+                unit.about
+            ),
+            remedy: if unit.is_unknown() {
+                "--better higher if more is, or --better lower; --unit names what is counted".into()
+            } else {
+                "--better higher if more is, or --better lower".into()
+            },
+        }),
+        _ => {}
     }
     warnings
+}
+
+/// What was passed over or read otherwise than it is written.
+fn read_otherwise(source: &Source, rows: &Taken) -> Vec<Warning> {
+    let line = source.header_line;
+    let preamble = source.preamble.as_ref().map(|first| Warning {
+        what: format!(
+            "The names of the columns are in line {line}; what is above was passed over (`{first}`)"
+        ),
+        remedy: String::new(),
+    });
+    let windows_1252 = source.windows_1252.map(|line| Warning {
+        what: format!("Line {line} is not UTF-8, and was read as Windows-1252"),
+        remedy: "save the file as UTF-8 if names look wrong".into(),
+    });
+    let (count, first) = &rows.summaries;
+    let summaries = (*count > 0).then(|| Warning {
+        what: format!(
+            "{} passed over: the program's own statistics of other rows (`{first}`)",
+            if *count == 1 { "1 row was".to_owned() } else { format!("{count} rows were") }
+        ),
+        remedy: String::new(),
+    });
+    let headers = (rows.headers > 0).then(|| Warning {
+        what: format!(
+            "{} passed over that {} the names of the columns",
+            if rows.headers == 1 {
+                "1 line was".to_owned()
+            } else {
+                format!("{} lines were", rows.headers)
+            },
+            if rows.headers == 1 { "repeats" } else { "repeat" },
+        ),
+        remedy: String::new(),
+    });
+    [preamble, windows_1252, summaries, headers].into_iter().flatten().collect()
 }
 
 /// The subjects that have no row in some table.
@@ -244,18 +295,12 @@ fn unavailable(workload: &str, rows: &Taken) -> Vec<Unavailable> {
         .collect()
 }
 
-fn cells(
-    workload: &WorkloadInfo,
-    columns: &Columns,
-    rows: &Taken,
-    unit: &Unit,
-    axis: &Axis,
-) -> Vec<Cell> {
+fn cells(workload: &WorkloadInfo, columns: &Columns, rows: &Taken, axis: &Axis) -> Vec<Cell> {
     let parameters: Vec<Parameters> =
         rows.tables.iter().map(|texts| columns.named_parameters(texts)).collect();
     let cell = |(sequence, taken): (usize, Vec<&Row>)| {
         let (row, figures) = (taken[0], taken.iter().map(|row| &row.figure));
-        let (outcome, metrics) = outcome(workload, unit, figures);
+        let (outcome, metrics) = outcome(workload, figures);
         Cell {
             key: CellKey {
                 workload: workload.name.clone(),
@@ -292,35 +337,16 @@ fn rounds(rows: &[Row]) -> Vec<Vec<&Row>> {
     rounds
 }
 
-/// Refuses a figure that overflows in the record's unit.
-fn check_figures(
-    source: &Source,
-    columns: &Columns,
-    rows: &Taken,
-    unit: &Unit,
-) -> Result<(), Error> {
-    let too_large = |row: &&Row| matches!(row.figure, Figure::Value(value) if !(value * unit.factor).is_finite());
-    match rows.rows.iter().find(too_large) {
-        None => Ok(()),
-        Some(row) => {
-            let (y, symbol) = (columns.name(columns.y), &unit.symbol);
-            let what = format!("{y} is too large for {symbol}; is it in another unit?");
-            Err(source.wrong(row.line, &what))
-        }
-    }
-}
-
 /// Figures, or why there are none.
 fn outcome<'a>(
     workload: &WorkloadInfo,
-    unit: &Unit,
     figures: impl Iterator<Item = &'a Figure>,
 ) -> (Outcome, Vec<Metric>) {
     let (mut samples, mut why) = (Vec::new(), None);
     for figure in figures {
         match figure {
-            Figure::Value(value) => samples.push(value * unit.factor),
-            Figure::None => why = why.or(Some(FailureReason::NoFigure)),
+            Figure::Value(value) => samples.push(*value),
+            Figure::None | Figure::Two(_) => why = why.or(Some(FailureReason::NoFigure)),
             Figure::Words(words) => {
                 why = why.or_else(|| Some(FailureReason::Reported { message: words.clone() }));
             }

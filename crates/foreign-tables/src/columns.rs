@@ -1,7 +1,10 @@
 //! The role of each column: the names that were typed, looked up in the table's first line.
 
-use super::{Request, listed, nearest, numbers, one_line};
+use super::formats::{Format, HYPERFINE_PARAMETER};
+use super::source::Source;
+use super::{Request, listed, nearest, one_line};
 use crate::Error;
+use quantities::{DecimalSign, Figure};
 use record::{Parameters, Value};
 
 /// The columns of a table, by what they are for.
@@ -25,6 +28,18 @@ pub struct Columns {
     pub sd: Option<usize>,
     /// Which rows are taken.
     pub wheres: Vec<Where>,
+    /// The unit of each figure.
+    pub unit: Option<usize>,
+    /// How many operations each figure is the sum of.
+    pub divisor: Option<usize>,
+    /// The parameters whose values stand in the names of what is compared, and are replaced there.
+    pub replaced: Vec<usize>,
+    /// The program that wrote the table, where it is a known one.
+    pub format: Option<&'static Format>,
+    /// The decimal sign, where it is asked for or known.
+    pub decimal: Option<DecimalSign>,
+    /// Whether it is knee's own export.
+    pub is_export: bool,
     /// Columns without a role: rows that differ only in these are taken as repetitions.
     pub remaining: Vec<usize>,
 }
@@ -36,15 +51,17 @@ pub struct Where {
 }
 
 /// Names of columns that number repetitions.
-const NUMBER_REPETITIONS: [&str; 8] =
-    ["round", "rep", "repeat", "repetition", "run", "iteration", "trial", "sample"];
+const NUMBER_REPETITIONS: [&str; 9] =
+    ["round", "rep", "repeat", "repetition", "run", "iteration", "trial", "sample", "timestamp"];
 
 impl Columns {
-    /// Finds what `request` names in the first line of `file`.
-    pub fn find(request: &Request, header: &[String], file: &str) -> Result<Columns, Error> {
-        let header = Header { names: names(header, file)?, file };
-        let (x, y) = request.columns(&header.names, file)?;
+    /// Finds what `request` names in the line of names of `source`.
+    pub fn find(request: &Request, header: &[String], source: &Source) -> Result<Columns, Error> {
+        let names = names(header, source)?;
+        let header = Header { names, file: &source.name, line: source.header_line };
+        let (x, y) = request.columns(&header.names, header.file)?;
         header.are_names(&[&[x, y], texts(&request.by).as_slice()].concat())?;
+        let format = Format::recognised(&header.names);
         let (x, y) = (header.find("--x", x)?, header.find("--y", y)?);
         let by = header.find_all("--by", &request.by)?;
         let per = header.find_all("--per", &request.per)?;
@@ -61,6 +78,16 @@ impl Columns {
             ("--sd", &lists[1]),
         ];
         header.only_once(&given)?;
+        let indexed = |name: Option<&str>| name.and_then(|name| header.index(name));
+        let of_y = |column: fn(&Format, &str) -> Option<&'static str>| {
+            indexed(format.and_then(|format| column(format, &header.names[y])))
+        };
+        let unit = of_y(Format::unit_column).filter(|_| request.unit.is_none());
+        let divisor = of_y(Format::divisor);
+        let is_parameter = |column: &usize| {
+            format.is_some_and(|format| format.is_parameter(&header.names[*column]))
+        };
+        let replaced: Vec<usize> = (0..header.names.len()).filter(is_parameter).collect();
 
         let wheres = header.wheres(&request.wheres)?;
         let single = wheres
@@ -81,19 +108,59 @@ impl Columns {
             NUMBER_REPETITIONS.contains(&name.as_str())
         };
         let has_role = |column: usize| {
-            let is_single = [x, y].contains(&column) || [round, sd].contains(&Some(column));
+            let is_single =
+                [x, y].contains(&column) || [round, sd, unit, divisor].contains(&Some(column));
             is_single || by.contains(&column) || parameters.contains(&column)
         };
         let remaining = (0..header.names.len())
             .filter(|&column| !has_role(column) && !numbers_repetitions(column))
             .collect();
-        let names = header.names;
-        Ok(Columns { names, x, y, by, parameters, whole, round, sd, wheres, remaining })
+        let (is_export, names) = (header.is_export(), header.names);
+        // Programs that are known write points.
+        let is_known = is_export || format.is_some();
+        let decimal = request.decimal.or(is_known.then_some(DecimalSign::Point));
+        Ok(Columns {
+            names,
+            x,
+            y,
+            by,
+            parameters,
+            whole,
+            round,
+            sd,
+            wheres,
+            unit,
+            divisor,
+            replaced,
+            format,
+            decimal,
+            is_export,
+            remaining,
+        })
     }
 
     /// A column's name.
     pub fn name(&self, column: usize) -> &str {
         &self.names[column]
+    }
+
+    /// Takes away what an export of knee puts in front of texts that a spreadsheet would run.
+    pub fn restore(&self, fields: &mut [String]) {
+        for field in fields.iter_mut().filter(|_| self.is_export) {
+            if let Some(text) = printable::from_spreadsheet(field) {
+                *field = text.to_owned();
+            }
+        }
+    }
+
+    /// The name of what is compared with the names of parameters in place of their values: `./sort -j {threads}`.
+    pub fn with_names(&self, name: &str, fields: &[String]) -> String {
+        let mut template = name.to_owned();
+        for &column in self.replaced.iter().filter(|&&column| !fields[column].is_empty()) {
+            let parameter = self.name(column).trim_start_matches(HYPERFINE_PARAMETER);
+            template = replaced(&template, &one_line(&fields[column]), &format!("{{{parameter}}}"));
+        }
+        template
     }
 
     /// The parameters of a table, by the names of their columns.
@@ -103,20 +170,38 @@ impl Columns {
     }
 }
 
+/// `text` with `name` for each `value` that is no part of a longer word or number.
+fn replaced(text: &str, value: &str, name: &str) -> String {
+    let joins = |before: char, after: char| {
+        before == '.' || (before.is_alphanumeric() && after.is_alphanumeric())
+    };
+    let (first, last) = (value.chars().next().unwrap_or(' '), value.chars().last().unwrap_or(' '));
+    let (mut out, mut done) = (String::new(), 0);
+    for (at, _) in text.match_indices(value) {
+        let is_whole = !text[..at].chars().last().is_some_and(|before| joins(before, first))
+            && !text[at + value.len()..].chars().next().is_some_and(|after| joins(after, last));
+        if is_whole {
+            out.push_str(&text[done..at]);
+            out.push_str(name);
+            done = at + value.len();
+        }
+    }
+    out + &text[done..]
+}
+
 fn texts(typed: &[String]) -> Vec<&str> {
     typed.iter().map(String::as_str).collect()
 }
 
 /// The names of all columns. An empty name becomes the column's number.
-fn names(header: &[String], file: &str) -> Result<Vec<String>, Error> {
+fn names(header: &[String], source: &Source) -> Result<Vec<String>, Error> {
     let mut names: Vec<String> = Vec::with_capacity(header.len());
     for (number, name) in (1..).zip(header) {
         let name = if name.is_empty() { format!("column {number}") } else { one_line(name) };
         if let Some(first) = names.iter().position(|earlier| *earlier == name) {
             let first = first + 1;
-            return Err(Error::Refused(format!(
-                "{file}, line 1: columns {first} and {number} are both called `{name}`; rename one"
-            )));
+            let what = format!("columns {first} and {number} are both called `{name}`; rename one");
+            return Err(source.wrong(source.header_line, &what));
         }
         names.push(name);
     }
@@ -130,18 +215,23 @@ const EXPORT: [&str; 3] = ["run", "workload", "subject"];
 struct Header<'a> {
     names: Vec<String>,
     file: &'a str,
+    line: u64,
 }
 
 impl Header<'_> {
     fn index(&self, name: &str) -> Option<usize> {
         let name = one_line(name);
         let index = |name: &str| self.names.iter().position(|existing| existing == name);
-        let is_export = self.names.iter().map(String::as_str).take(3).eq(EXPORT);
         index(&name).or_else(|| {
             let names = [("position", "point"), ("point", "position")];
-            let (_, alias) = names.into_iter().find(|(asked, _)| is_export && name == *asked)?;
+            let (_, alias) =
+                names.into_iter().find(|(asked, _)| self.is_export() && name == *asked)?;
             index(alias)
         })
+    }
+
+    fn is_export(&self) -> bool {
+        self.names.iter().map(String::as_str).take(3).eq(EXPORT)
     }
 
     fn find(&self, flag: &str, name: &str) -> Result<usize, Error> {
@@ -172,13 +262,13 @@ impl Header<'_> {
     fn are_names(&self, asked: &[&str]) -> Result<(), Error> {
         let has_asked =
             asked.iter().flat_map(|name| name.split(',')).any(|name| self.index(name).is_some());
-        let number = self.names.iter().find(|name| numbers::point(name, false).is_ok());
+        let number = self.names.iter().find(|name| Figure::read_alone(name).is_ok());
         match number.filter(|_| !has_asked) {
             None => Ok(()),
             Some(number) => Err(Error::Refused(format!(
-                "{}, line 1: this must name the columns, and `{number}` is no name; put a line of \
+                "{}, line {}: this must name the columns, and `{number}` is no name; put a line of \
                  names above the figures",
-                self.file
+                self.file, self.line
             ))),
         }
     }
@@ -246,5 +336,17 @@ impl Header<'_> {
         Error::Refused(format!(
             "--of: a table needs one value of {whole}; add --per {whole}, or --where {whole}=VALUE"
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_parameters_are_replaced_where_they_stand_alone() {
+        assert_eq!(replaced("./fd -j 1 x1 /srv/1", "1", "{n}"), "./fd -j {n} x1 /srv/{n}");
+        assert_eq!(replaced("./fd -j 16 1.5", "1", "{n}"), "./fd -j 16 1.5");
+        assert_eq!(replaced("a b", "c", "{n}"), "a b");
     }
 }

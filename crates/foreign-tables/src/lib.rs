@@ -1,28 +1,38 @@
 //! Tables of figures that other programs wrote: a file of separated values becomes a run, as if knee had measured it.
 //!
-//! `request` holds what a caller asks for, `source` opens the file and splits it into lines, `columns` finds the
-//! named columns, `numbers` and `unit` read their fields, `rows` selects the rows, `build` makes the run, and
+//! `request` holds what a caller asks for, and `formats` what it need not say of tables of known programs. `source`
+//! opens the file and splits it into lines, `head` finds the one with the names, and `hyperfine` makes a table of
+//! JSON. `columns` finds the named columns, `axis` and `figures` read their fields (`numbers` judges their decimal
+//! signs, `unit` knows what they are, `tail` takes numbers from names), `rows` selects the rows, `build` makes the run, and
 //! `named_points` names its points where x is words. An error of the file is one line that says where it is.
 #![forbid(unsafe_code)]
 
+mod axis;
 mod build;
 mod columns;
 mod error;
+mod figures;
+mod formats;
+mod head;
+mod hyperfine;
 mod named_points;
 mod numbers;
 mod request;
 mod rows;
 mod source;
+mod tail;
 mod unit;
 
 use columns::Columns;
 pub use error::Error;
 use findings::NamedPoints;
+use formats::Format;
 use record::Run;
 pub use request::{Better, Request};
 use rows::Taken;
 pub use source::Input;
 use source::Source;
+use unit::Unit;
 
 /// Why a table has no figure of a subject at a point, or none at all.
 pub const NO_ROW: &str = "the file has no row of it here";
@@ -39,10 +49,17 @@ pub struct Foreign {
 
 /// Reads the table in `input` as `request` says. `words` is the command line.
 pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Foreign, Error> {
-    let mut source = Source::new(input)?;
+    let input = input.with_table_of_json()?;
+    let is_header =
+        |fields: &[String]| request.is_header(fields) || Format::recognised(fields).is_some();
+    let mut source = Source::new(input, &is_header)?;
     let header = source.header()?;
-    let columns = Columns::find(request, &header, &source.name)?;
-    let rows = Taken::read(&mut source, &columns)?;
+    let format = Format::recognised(&header);
+    let completed = format.map(|format| format.completed(request, &header));
+    let request = completed.as_ref().unwrap_or(request);
+    let columns = Columns::find(request, &header, &source)?;
+    let unit = Unit::new(columns.name(columns.y), request.unit.as_deref());
+    let rows = Taken::read(&mut source, &header, &columns, unit)?;
     build::foreign(request, words, &source, &columns, rows)
 }
 

@@ -1,8 +1,9 @@
 //! How a table is to be read: the roles of its columns, and facts that the table does not hold.
 
-use super::listed;
 use super::source::hashed;
+use super::{listed, one_line};
 use crate::Error;
+use quantities::DecimalSign;
 use std::collections::BTreeMap;
 
 /// Which figures are better.
@@ -35,6 +36,8 @@ pub struct Request {
     pub round: Option<String>,
     /// The figures' unit; absent: from the column's name.
     pub unit: Option<String>,
+    /// The sign in front of decimals; absent: as each column shows.
+    pub decimal: Option<DecimalSign>,
     /// The column of standard deviations.
     pub sd: Option<String>,
     /// The number of figures in each mean.
@@ -48,25 +51,34 @@ pub struct Request {
 }
 
 impl Request {
-    /// The columns that no table can do without: x, y, and those that are compared.
+    /// The columns that no table can do without: x and y.
     pub fn columns(&self, header: &[String], file: &str) -> Result<(&str, &str), Error> {
-        let Request { x, y, by, .. } = self;
-        match (x, y) {
-            (Some(x), Some(y)) if !by.is_empty() => Ok((x, y)),
+        match (&self.x, &self.y) {
+            (Some(x), Some(y)) => Ok((x, y)),
             _ => Err(Error::Refused(format!(
-                "{file} is a table, and needs --x, --y and --by; its columns are {}",
+                "{file} is a table, and needs --x and --y, and --by where several things are compared; its \
+                 columns are {}",
                 listed(header)
             ))),
         }
+    }
+
+    /// Whether these are the columns: all that are asked for, where some are.
+    pub fn is_header(&self, fields: &[String]) -> bool {
+        let has = |name: &str| fields.iter().any(|field| *field == one_line(name));
+        let has_all = |names: &String| has(names) || names.split(',').all(has);
+        let mut asked = self.x.iter().chain(&self.y).chain(&self.by).chain(&self.per).peekable();
+        asked.peek().is_some() && asked.all(has_all)
     }
 
     /// A hash of the table and of every flag that changes the run: the same on every machine, from every
     /// version.
     pub fn identity(&self, content: u64, workload: &str) -> u64 {
         let Request { x, y, by, better, wheres, per, whole, round, unit, .. } = self;
+        let decimal = self.decimal.map(|sign| format!("{sign:?}"));
         let better = better.map(|better| format!("{better:?}"));
         let n = self.n.map(|n| n.to_string());
-        let flags: [(&str, &[String]); 12] = [
+        let flags: [(&str, &[String]); 13] = [
             ("x", x.as_slice()),
             ("y", y.as_slice()),
             ("by", by),
@@ -76,6 +88,7 @@ impl Request {
             ("of", whole.as_slice()),
             ("round", round.as_slice()),
             ("unit", unit.as_slice()),
+            ("decimal", decimal.as_slice()),
             ("sd", self.sd.as_slice()),
             ("n", n.as_slice()),
             ("started", self.started.as_slice()),

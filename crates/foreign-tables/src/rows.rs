@@ -1,10 +1,14 @@
 //! The rows of a table that are asked for, each with its table, subject and point.
 
+use super::axis::Axis;
 use super::columns::{Columns, Where};
-use super::numbers::{self, Figure, Point};
+use super::figures::{self, Figure};
+use super::numbers::{Point, Reading, Signs};
 use super::source::{HASH_OF_NOTHING, Line, Source, hashed};
+use super::unit::Unit;
 use super::{listed, nearest, one_line};
 use crate::Error;
+use quantities::DecimalSign;
 use std::collections::HashMap;
 
 /// More figures than this fill the memory, and no table that a person can read.
@@ -12,9 +16,6 @@ const FIGURES_MAX: usize = 1_000_000;
 /// More than these are no things to compare, but a wrong column.
 const SUBJECTS_MAX: usize = 100;
 const TABLES_MAX: usize = 1_000;
-const POINTS_MAX: usize = 300;
-/// More words than these are no axis, but a wrong column.
-const WORDS_MAX: usize = 30;
 /// More fields than these, in columns without a role, are not compared with each other.
 const FIELDS_MAX: usize = 50_000_000;
 /// Values of a column that a message may list.
@@ -26,19 +27,22 @@ pub struct Taken {
     pub tables: Vec<Vec<String>>,
     /// What is compared, in order of appearance.
     pub subjects: Vec<String>,
-    /// The words that x is, in order of appearance: a point is the number of one of them, counted from 1.
-    /// Empty where x is numbers.
-    pub words: Vec<String>,
+    /// What x is.
+    pub axis: Axis,
     /// Every row that is asked for, in order.
     pub rows: Vec<Row>,
+    /// What the figures are.
+    pub unit: Unit,
     /// Columns in which rows differ that were taken as repetitions.
     pub pooled: Vec<usize>,
+    /// Rows that the program made of other rows and that were passed over; the first one's name.
+    pub summaries: (u64, String),
+    /// Lines that repeat the names of the columns.
+    pub headers: u64,
 }
 
 /// One row.
 pub struct Row {
-    /// Its number in the file, counted from 1.
-    pub line: u64,
     pub table: usize,
     pub subject: usize,
     pub point: Point,
@@ -50,20 +54,63 @@ pub struct Row {
     pub deviation: Option<f64>,
 }
 
+/// A row before the decimal signs of its columns are known.
+struct RawRow {
+    table: usize,
+    subject: usize,
+    /// Which of the axis's values.
+    x: usize,
+    round: u32,
+    figure: Figure,
+    deviation: Figure,
+}
+
 impl Taken {
-    /// Reads all rows of `source`.
-    pub fn read(source: &mut Source, columns: &Columns) -> Result<Taken, Error> {
-        let mut reader = Reader::new(columns);
-        while let Some(line) = source.next(Some(columns.names.len()))? {
+    /// Reads all rows of `source`, whose figures are in `unit` unless they have their own.
+    pub fn read(
+        source: &mut Source,
+        header: &[String],
+        columns: &Columns,
+        unit: Unit,
+    ) -> Result<Taken, Error> {
+        let mut reader = Reader::new(columns, unit, source.semicolons);
+        let mut line = Line::default();
+        while source.next(&mut line)? {
+            if line.fields.len() != header.len() {
+                return Err(source.wrong(line.number, &other_length(&line, header, source)));
+            }
             reader.lines += 1;
-            if reader.is_selected(&line) {
+            if line.fields[columns.y] == header[columns.y] {
                 reader
-                    .take(&line, source.semicolons)
+                    .repeated_names(&line, header)
                     .map_err(|what| source.wrong(line.number, &what))?;
+                continue;
+            }
+            columns.restore(&mut line.fields);
+            if reader.is_selected(&line) {
+                reader.take(&line).map_err(|what| source.wrong(line.number, &what))?;
             }
         }
-        reader.finish(&source.name)
+        reader.finish(source)
     }
+}
+
+/// What is wrong with a line that has another number of fields than there are names.
+fn other_length(line: &Line, header: &[String], source: &Source) -> String {
+    let fields = findings::format::quantity(line.fields.len() as u64, "field");
+    let names = source.header_name();
+    let splits_numbers = line.fields.windows(2).any(|pair| {
+        let digits =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        digits(pair[1].as_str()) && digits(pair[0].trim_start_matches('-'))
+    });
+    let is_comma = !source.semicolons && line.fields.len() > header.len() && splits_numbers;
+    let remedy = if is_comma {
+        "; if commas stand in numbers, put these in quotes, or separate the fields by semicolons or tabs"
+    } else {
+        ""
+    };
+    format!("{fields} where {names} names {} columns{remedy}", header.len())
 }
 
 /// Numbers for texts, in order of appearance.
@@ -87,8 +134,9 @@ impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
     }
 }
 
-/// The rows of one table, subject and point.
+/// The rows of one table, subject and value of x.
 struct Group {
+    line: u64,
     rows: u32,
     /// A hash of what the first row has in each of the other columns.
     remaining: Vec<u64>,
@@ -97,43 +145,66 @@ struct Group {
 struct Reader<'a> {
     columns: &'a Columns,
     lines: u64,
+    headers: u64,
     wheres: Vec<Matched<'a>>,
     tables: Numbered<Vec<String>>,
     subjects: Numbered<String>,
-    points: Numbered<Point>,
+    /// The table and the subject of fields as they are written.
+    written: [HashMap<String, usize>; 2],
+    key: String,
+    axis: Axis,
     rounds: Numbered<String>,
-    words: Numbered<String>,
-    /// The first words that x is, or the first number, with its line.
-    first_x: Option<(u64, String)>,
-    groups: HashMap<(usize, usize, Point), Group>,
+    groups: HashMap<(usize, usize, usize), Group>,
     /// For each of the other columns, whether rows of one group differ in it.
     differs: Vec<bool>,
-    /// The first point that is a percentage and the first that is none, with their lines.
-    kinds: [Option<(u64, String)>; 2],
-    rows: Vec<Row>,
-    figures: usize,
+    figures: figures::Reader,
+    /// The signs of the figures, and those of their deviations.
+    signs: [Signs; 2],
+    rows: Vec<RawRow>,
+    figure_count: usize,
     first_words: Option<String>,
+    summaries: (u64, String),
 }
 
 impl<'a> Reader<'a> {
-    fn new(columns: &'a Columns) -> Reader<'a> {
+    fn new(columns: &'a Columns, unit: Unit, semicolons: bool) -> Reader<'a> {
+        let signs = || Signs::new(columns.decimal, semicolons);
         Reader {
             columns,
             lines: 0,
+            headers: 0,
             wheres: columns.wheres.iter().map(Matched::new).collect(),
             tables: Numbered::new(),
             subjects: Numbered::new(),
-            points: Numbered::new(),
+            written: [HashMap::new(), HashMap::new()],
+            key: String::new(),
+            axis: Axis::new(signs(), columns.whole.is_some()),
             rounds: Numbered::new(),
-            words: Numbered::new(),
-            first_x: None,
             groups: HashMap::new(),
             differs: vec![false; columns.remaining.len()],
-            kinds: [None, None],
+            figures: figures::Reader::new(unit),
+            signs: [signs(), signs()],
             rows: Vec::new(),
-            figures: 0,
+            figure_count: 0,
             first_words: None,
+            summaries: (0, String::new()),
         }
+    }
+
+    /// Takes in a line that repeats the name of the column of figures: all names, as where files were joined.
+    fn repeated_names(&mut self, line: &Line, header: &[String]) -> Result<(), String> {
+        let Some(column_changed) =
+            (0..header.len()).find(|&column| line.fields[column] != header[column])
+        else {
+            self.headers += 1;
+            return Ok(());
+        };
+        Err(format!(
+            "a second table begins here, with `{}` where the first one has `{}`; put each table into a file \
+             of its own",
+            one_line(&line.fields[column_changed]),
+            one_line(&header[column_changed])
+        ))
     }
 
     /// Whether every --where takes the line. Each is asked, so that each knows the values that it met.
@@ -146,91 +217,103 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a line in, or says what is wrong with it.
-    fn take(&mut self, line: &Line, semicolons: bool) -> Result<(), String> {
-        let (table, subject) = (self.table(line)?, self.subject(line)?);
-        let in_column =
-            |column: usize, why: String| format!("{}: {why}", self.columns.name(column));
-        let (x, y) = (self.columns.x, self.columns.y);
-        let point = self.point(line, semicolons).map_err(|why| in_column(x, why))?;
-        let figure =
-            numbers::figure(&line.fields[y], semicolons).map_err(|why| in_column(y, why))?;
-        let deviation = self.deviation(line, semicolons)?;
-        self.one_kind(line, point)?;
-        self.within_whole(line, point)?;
-        self.points.number(point);
-        within(self.points.all.len(), POINTS_MAX, self.columns.name(x), "--x")?;
+    fn take(&mut self, line: &Line) -> Result<(), String> {
+        let columns = self.columns;
+        let x_text = &line.fields[columns.x];
+        if columns.format.is_some_and(|format| format.is_summary(x_text)) {
+            if self.summaries.0 == 0 {
+                self.summaries.1 = one_line(x_text);
+            }
+            self.summaries.0 += 1;
+            return Ok(());
+        }
+        let table = self.table(line)?;
+        let x = self.axis.number(x_text, line.number, columns.name(columns.x))?;
+        let subject = self.subject(line, x)?;
+        let in_column = |column: usize, why: String| format!("{}: {why}", columns.name(column));
+        let unit = columns.unit.map(|column| line.fields[column].as_str());
+        let figure = self
+            .figures
+            .read(&line.fields[columns.y], unit, line.number, &mut self.signs[0])
+            .and_then(|figure| self.divided(figure, line))
+            .map_err(|why| in_column(columns.y, why))?;
+        let deviation = self.deviation(line)?;
         within(self.rows.len() + 1, FIGURES_MAX, "this table", "--where")?;
-        let fields = self.groups.len() * self.columns.remaining.len();
+        let fields = self.groups.len() * columns.remaining.len();
         within(fields, FIELDS_MAX, "this table", "--where fields")?;
         match &figure {
-            Figure::Value(_) => self.figures += 1,
+            Figure::Value(_) | Figure::Two(_) => self.figure_count += 1,
             Figure::Words(words) if self.first_words.is_none() => {
                 self.first_words = Some(format!("`{words}` in line {}", line.number));
             }
             Figure::Words(_) | Figure::None => {}
         }
-        let repetition = self.repetition((table, subject, point), line);
+        let repetition = self.repetition((table, subject, x), line);
         let round = self.round(line).unwrap_or(repetition);
-        if repetition > 0 && self.columns.sd.is_some() {
+        if repetition > 0 && columns.sd.is_some() {
             return Err(
                 "--sd says that a row is a mean, and an earlier one is of the same; tell them \
                         apart with --per or --where"
                     .into(),
             );
         }
-        self.rows.push(Row { line: line.number, table, subject, point, round, figure, deviation });
+        self.rows.push(RawRow { table, subject, x, round, figure, deviation });
         Ok(())
     }
 
-    /// The point of a line: a number, or the number of its words in order of appearance.
-    fn point(&mut self, line: &Line, semicolons: bool) -> Result<Point, String> {
-        let text = one_line(&line.fields[self.columns.x]);
-        let number = numbers::point(&line.fields[self.columns.x], semicolons);
-        let is_words = numbers::is_words(&text);
-        let (_, first) = self.first_x.get_or_insert_with(|| (line.number, text.clone()));
-        if text == *first && is_words && self.columns.whole.is_none() {
-            self.words.number(first.clone());
-        }
-        if self.words.all.is_empty() {
-            return number;
-        }
-        if !is_words {
-            let (number, first) = self.first_x.as_ref().map_or((0, ""), |(n, text)| (*n, text));
-            return Err(format!(
-                "`{text}` where line {number} has `{first}`; write all as numbers, or all as words"
-            ));
-        }
-        let index = self.words.number(text);
-        within(self.words.all.len(), WORDS_MAX, "this column", "--x words")?;
-        Ok(Point { digits: index as u64 + 1, decimals: 0, percent: false })
+    /// A figure that is a sum, by how many operations it is the sum of.
+    fn divided(&self, figure: Figure, line: &Line) -> Result<Figure, String> {
+        let Some(column) = self.columns.divisor else { return Ok(figure) };
+        let text = &line.fields[column];
+        let count = text.parse::<f64>().ok().filter(|count| count.is_finite() && *count > 0.0);
+        let count = count.ok_or_else(|| {
+            let name = self.columns.name(column);
+            format!("it is the sum of {name} operations, and that is `{}`", one_line(text))
+        })?;
+        Ok(match figure {
+            Figure::Value(value) => Figure::Value(value / count),
+            Figure::Two(readings) => Figure::Two(readings.map(|reading| reading / count)),
+            figure => figure,
+        })
     }
 
-    fn deviation(&self, line: &Line, semicolons: bool) -> Result<Option<f64>, String> {
-        let Some(column) = self.columns.sd else { return Ok(None) };
-        if self.words.all.is_empty() {
-            let (x, sd) = (self.columns.name(self.columns.x), self.columns.name(column));
+    fn deviation(&mut self, line: &Line) -> Result<Figure, String> {
+        let Some(column) = self.columns.sd else { return Ok(Figure::None) };
+        let name = self.columns.name(column);
+        if !self.axis.is_words() {
+            let x = self.columns.name(self.columns.x);
             return Err(format!(
-                "{sd}: intervals come of deviations where --x is words, and {x} is numbers; leave \
+                "{name}: intervals come of deviations where --x is words, and {x} is numbers; leave \
                  --sd away"
             ));
         }
-        let name = self.columns.name(column);
-        match numbers::figure(&line.fields[column], semicolons) {
-            Ok(Figure::Value(deviation)) if deviation < 0.0 => {
-                Err(format!("{name}: `{}` is below zero", one_line(&line.fields[column])))
+        let text = &line.fields[column];
+        let unit = self.columns.unit.map(|column| line.fields[column].as_str());
+        match self.figures.read(text, unit, line.number, &mut self.signs[1]) {
+            Ok(Figure::Value(below)) if below < 0.0 => {
+                Err(format!("{name}: `{}` is below zero", one_line(text)))
             }
-            Ok(Figure::Value(deviation)) => Ok(Some(deviation)),
-            Ok(Figure::None | Figure::Words(_)) => Ok(None),
-            Err(why) => Err(format!("{name}: {why}")),
+            Ok(Figure::Words(_)) => Ok(Figure::None),
+            read => read.map_err(|why| format!("{name}: {why}")),
         }
     }
 
     fn table(&mut self, line: &Line) -> Result<usize, String> {
-        let mut values = Vec::with_capacity(self.columns.parameters.len());
-        for &column in &self.columns.parameters {
+        let columns = self.columns;
+        self.key.clear();
+        for &column in &columns.parameters {
+            self.key.push_str(&line.fields[column]);
+            self.key.push('\0');
+        }
+        if let Some(&table) = self.written[0].get(&self.key) {
+            return Ok(table);
+        }
+        let mut values = Vec::with_capacity(columns.parameters.len());
+        for &column in &columns.parameters {
             let value = one_line(&line.fields[column]);
-            values.push(if self.columns.whole == Some(column) {
-                whole(&value).map_err(|why| format!("{}: {why}", self.columns.name(column)))?
+            values.push(if columns.whole == Some(column) {
+                whole(&value, columns.decimal)
+                    .map_err(|why| format!("{}: {why}", columns.name(column)))?
             } else if value.is_empty() {
                 "(none)".to_owned()
             } else {
@@ -238,57 +321,41 @@ impl<'a> Reader<'a> {
             });
         }
         let table = self.tables.number(values);
-        within(self.tables.all.len(), TABLES_MAX, "that", "--per").map(|()| table)
+        within(self.tables.all.len(), TABLES_MAX, "that", "--per")?;
+        self.written[0].insert(self.key.clone(), table);
+        Ok(table)
     }
 
-    fn subject(&mut self, line: &Line) -> Result<usize, String> {
-        let by = &self.columns.by;
-        let parts: Vec<String> = by.iter().map(|&column| one_line(&line.fields[column])).collect();
-        let subject = parts.join(" ").trim().to_owned();
-        let names: Vec<&str> = by.iter().map(|&column| self.columns.name(column)).collect();
-        if subject.is_empty() {
+    fn subject(&mut self, line: &Line, x: usize) -> Result<usize, String> {
+        let columns = self.columns;
+        let series = &self.axis.values[x].series;
+        self.key.clear();
+        for &column in columns.by.iter().chain(&columns.replaced) {
+            self.key.push_str(&line.fields[column]);
+            self.key.push('\0');
+        }
+        self.key.push_str(series);
+        if let Some(&subject) = self.written[1].get(&self.key) {
+            return Ok(subject);
+        }
+        let names: Vec<&str> = columns.by.iter().map(|&column| columns.name(column)).collect();
+        let mut parts: Vec<String> = columns
+            .by
+            .iter()
+            .map(|&column| columns.with_names(&one_line(&line.fields[column]), &line.fields))
+            .collect();
+        if !columns.by.is_empty() && parts.iter().all(String::is_empty) {
             return Err(format!("{}: there is no value", listed(&names)));
         }
+        parts.push(series.clone());
+        let mut subject = parts.join(" ").trim().to_owned();
+        if subject.is_empty() {
+            columns.name(columns.y).clone_into(&mut subject);
+        }
         let subject = self.subjects.number(subject);
-        within(self.subjects.all.len(), SUBJECTS_MAX, &listed(&names), "--by").map(|()| subject)
-    }
-
-    /// Percentages and plain numbers don't share an axis, and neither do percentages and --of.
-    fn one_kind(&mut self, line: &Line, point: Point) -> Result<(), String> {
-        let text = || one_line(&line.fields[self.columns.x]);
-        let name = self.columns.name(self.columns.x);
-        if self.columns.whole.is_some() && (point.percent || point.decimals > 0) {
-            return Err(format!(
-                "{name}: `{}` is no whole number, and --of needs those; leave --of away",
-                text()
-            ));
-        }
-        let kind = &mut self.kinds[usize::from(point.percent)];
-        if kind.is_none() {
-            *kind = Some((line.number, text()));
-        }
-        match self.kinds[usize::from(!point.percent)].as_ref() {
-            None => Ok(()),
-            Some((number, first)) => Err(format!(
-                "{name}: `{}` where line {number} has `{first}`; write all as percentages, or none",
-                text()
-            )),
-        }
-    }
-
-    /// A part is not more than the whole.
-    fn within_whole(&self, line: &Line, part: Point) -> Result<(), String> {
-        let Some(column) = self.columns.whole else { return Ok(()) };
-        let whole = numbers::point(&one_line(&line.fields[column]), false)?;
-        if part.digits <= whole.digits {
-            return Ok(());
-        }
-        let [part, whole] = [part.digits, whole.digits].map(findings::format::count);
-        let (x, column) = (self.columns.name(self.columns.x), self.columns.name(column));
-        Err(format!(
-            "{x}: {part} is more than the {whole} in {column}, and --of needs a part of that; swap the \
-             two, or leave --of away"
-        ))
+        within(self.subjects.all.len(), SUBJECTS_MAX, &listed(&names), "--by")?;
+        self.written[1].insert(self.key.clone(), subject);
+        Ok(subject)
     }
 
     /// The round that a line names, by its place among those that came before.
@@ -298,22 +365,116 @@ impl<'a> Reader<'a> {
     }
 
     /// How many rows of its group came before; and which other columns its rows differ in.
-    fn repetition(&mut self, key: (usize, usize, Point), line: &Line) -> u32 {
-        let hash = |column: &usize| hashed(HASH_OF_NOTHING, line.fields[*column].as_bytes());
-        let remaining = self.columns.remaining.iter().map(hash);
+    fn repetition(&mut self, key: (usize, usize, usize), line: &Line) -> u32 {
+        let hash = |column: usize| hashed(HASH_OF_NOTHING, line.fields[column].as_bytes());
+        let remaining = &self.columns.remaining;
         let Some(group) = self.groups.get_mut(&key) else {
-            self.groups.insert(key, Group { rows: 1, remaining: remaining.collect() });
+            let remaining = remaining.iter().map(|&column| hash(column)).collect();
+            self.groups.insert(key, Group { line: line.number, rows: 1, remaining });
             return 0;
         };
         let pairs = group.remaining.iter().zip(remaining);
-        for (differs, (first, here)) in self.differs.iter_mut().zip(pairs) {
-            *differs |= *first != here;
+        for (differs, (first, &here)) in self.differs.iter_mut().zip(pairs) {
+            *differs = *differs || *first != hash(here);
         }
         group.rows += 1;
         group.rows - 1
     }
 
-    fn finish(self, file: &str) -> Result<Taken, Error> {
+    /// The points of all values of x. Values that are one point after all, such as 1,000 and 1000, are taken
+    /// together: their rows are repetitions.
+    fn points(&mut self, decimal: DecimalSign) -> Result<Vec<Point>, (u64, String)> {
+        let points = self.axis.points(decimal)?;
+        let mut firsts: HashMap<Point, usize> = HashMap::new();
+        let canonical: Vec<usize> =
+            (0..points.len()).map(|x| *firsts.entry(points[x]).or_insert(x)).collect();
+        if firsts.len() == points.len() {
+            return Ok(points);
+        }
+        let mut counts: HashMap<(usize, usize, usize), u32> = HashMap::new();
+        for row in &mut self.rows {
+            let rows = counts.entry((row.table, row.subject, canonical[row.x])).or_default();
+            if self.columns.round.is_none() {
+                row.round = *rows;
+            }
+            *rows += 1;
+        }
+        for ((table, subject, x), group) in &self.groups {
+            let first = self.groups.get(&(*table, *subject, canonical[*x]));
+            let pairs =
+                first.into_iter().flat_map(|first| first.remaining.iter().zip(&group.remaining));
+            for (differs, (first, here)) in self.differs.iter_mut().zip(pairs) {
+                *differs |= first != here;
+            }
+        }
+        Ok(points)
+    }
+
+    /// A part is not more than the whole.
+    fn within_whole(&self, points: &[Point]) -> Result<(), (u64, String)> {
+        let Some(index) = self
+            .columns
+            .whole
+            .and_then(|whole| self.columns.parameters.iter().position(|&column| column == whole))
+        else {
+            return Ok(());
+        };
+        let mut groups: Vec<_> = self.groups.iter().collect();
+        groups.sort_by_key(|(_, group)| group.line);
+        for ((table, _, x), group) in groups {
+            let whole: u64 = self.tables.all[*table][index].parse().unwrap_or(u64::MAX);
+            let part = points[*x].digits;
+            if part > whole {
+                let [part, whole] = [part, whole].map(findings::format::count);
+                let [x, column] = [self.columns.x, self.columns.parameters[index]]
+                    .map(|column| self.columns.name(column));
+                let why = format!(
+                    "{part} is more than the {whole} in {column}, and --of needs a part of that; swap the \
+                     two, or leave --of away"
+                );
+                return Err((group.line, format!("{x}: {why}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, source: &Source) -> Result<Taken, Error> {
+        self.check_taken(&source.name)?;
+        let columns = self.columns;
+        let in_column = |column: usize| {
+            move |(line, why): (u64, String)| {
+                source.wrong(line, &format!("{}: {why}", columns.name(column)))
+            }
+        };
+        let decimal = self.axis.signs.decimal().map_err(in_column(columns.x))?;
+        let points = self.points(decimal).map_err(in_column(columns.x))?;
+        self.within_whole(&points).map_err(|(line, why)| source.wrong(line, &why))?;
+        let decimal = self.signs[0].decimal().map_err(in_column(columns.y))?;
+        let sd_decimal =
+            self.signs[1].decimal().map_err(in_column(columns.sd.unwrap_or(columns.y)))?;
+        let rows = self.rows.into_iter().map(|row| {
+            let RawRow { table, subject, x, round, figure, deviation } = row;
+            let deviation = match deviation.with(sd_decimal) {
+                Figure::Value(deviation) => Some(deviation),
+                _ => None,
+            };
+            Row { table, subject, point: points[x], round, figure: figure.with(decimal), deviation }
+        });
+        let remaining = columns.remaining.iter().zip(&self.differs);
+        Ok(Taken {
+            tables: self.tables.all,
+            subjects: self.subjects.all,
+            axis: self.axis,
+            rows: rows.collect(),
+            unit: self.figures.unit(columns.name(columns.y)),
+            pooled: remaining.filter(|(_, differs)| **differs).map(|(column, _)| *column).collect(),
+            summaries: self.summaries,
+            headers: self.headers,
+        })
+    }
+
+    /// Refuses a table of which nothing is left.
+    fn check_taken(&self, file: &str) -> Result<(), Error> {
         if self.lines == 0 {
             let what = format!("{file} has column names, but no rows below them");
             return Err(Error::Refused(what));
@@ -322,7 +483,7 @@ impl<'a> Reader<'a> {
         if let Some(error) = wheres.find_map(|matched| matched.unmatched(self.columns, file)) {
             return Err(error);
         }
-        if self.rows.is_empty() {
+        if self.rows.is_empty() && !self.wheres.is_empty() {
             let wheres = self.wheres.iter().map(|matched| matched.text(self.columns));
             let asked: Vec<String> = wheres.collect();
             return Err(Error::Refused(format!(
@@ -330,32 +491,34 @@ impl<'a> Reader<'a> {
                 listed(&asked)
             )));
         }
-        if self.figures == 0 {
+        if self.figure_count == 0 {
             let y = self.columns.name(self.columns.y);
             let instead =
-                self.first_words.map(|words| format!(", but {words}")).unwrap_or_default();
+                self.first_words.as_ref().map(|words| format!(", but {words}")).unwrap_or_default();
             return Err(Error::Refused(format!(
                 "--y: {file} has no figure in {y} in any of these rows{instead}"
             )));
         }
-        let remaining = self.columns.remaining.iter().zip(&self.differs);
-        let pooled =
-            remaining.filter(|(_, differs)| **differs).map(|(column, _)| *column).collect();
-        let (tables, subjects) = (self.tables.all, self.subjects.all);
-        Ok(Taken { tables, subjects, words: self.words.all, rows: self.rows, pooled })
+        Ok(())
     }
 }
 
 /// The whole that x is a part of, without separators.
-fn whole(text: &str) -> Result<String, String> {
-    let point = numbers::point(text, false)?;
-    if point.percent || point.decimals > 0 {
-        return Err(format!("`{text}` is no whole number, and --of needs those"));
+fn whole(text: &str, decimal: Option<DecimalSign>) -> Result<String, String> {
+    let reading =
+        Reading::new(text).map_err(|error| format!("`{text}` {error} (such as 10000 or 10k)"))?;
+    if let (Reading::Two { point, comma }, None) = (&reading, decimal) {
+        let [point, comma] = [point.number(), comma.number()];
+        return Err(format!("`{text}` may be {point} or {comma}; write it without the sign"));
     }
-    Ok(point.digits.to_string())
+    let figure = reading.with(decimal.unwrap_or(DecimalSign::Point));
+    match Point::new(figure.number(), false) {
+        Ok(point) if figure.unit().is_bare() && point.decimals == 0 => Ok(point.digits.to_string()),
+        _ => Err(format!("`{text}` is no whole number, and --of needs those")),
+    }
 }
 
-fn within(count: usize, max: usize, column: &str, flag: &str) -> Result<(), String> {
+pub(super) fn within(count: usize, max: usize, column: &str, flag: &str) -> Result<(), String> {
     if count <= max {
         return Ok(());
     }
@@ -381,14 +544,35 @@ struct Matched<'a> {
     met: Vec<bool>,
     /// The first other values of the column, no more than a message may list.
     unmatched: Vec<String>,
+    /// Fields that were looked at, and whether they match.
+    seen: HashMap<String, bool>,
 }
+
+/// Fields that are remembered with their match.
+const FIELDS_KEPT: usize = 1_000;
 
 impl<'a> Matched<'a> {
     fn new(selection: &'a Where) -> Matched<'a> {
-        Matched { selection, met: vec![false; selection.values.len()], unmatched: Vec::new() }
+        Matched {
+            selection,
+            met: vec![false; selection.values.len()],
+            unmatched: Vec::new(),
+            seen: HashMap::new(),
+        }
     }
 
     fn matches(&mut self, field: &str) -> bool {
+        if let Some(&matches) = self.seen.get(field) {
+            return matches;
+        }
+        let matches = self.is_match(field);
+        if self.seen.len() < FIELDS_KEPT {
+            self.seen.insert(field.to_owned(), matches);
+        }
+        matches
+    }
+
+    fn is_match(&mut self, field: &str) -> bool {
         let value_here = one_line(field);
         let same = |value: &String| *value == value_here || same_number(value, field);
         let index = self.selection.values.iter().position(same);
@@ -421,11 +605,16 @@ impl<'a> Matched<'a> {
     }
 }
 
-fn same_number(left: &str, right: &str) -> bool {
-    let read = |text: &str| match numbers::figure(text, false) {
-        Ok(Figure::Value(value)) => Some(value),
-        _ => None,
+/// Whether a value that was typed, where commas separate thousands, is the number in a field.
+fn same_number(typed: &str, field: &str) -> bool {
+    let typed = quantities::Figure::read(typed, DecimalSign::Point).ok();
+    let field = match Reading::new(field) {
+        Ok(Reading::Either(figure) | Reading::Only(_, figure)) => Some(figure),
+        // What is copied from the table is the same text.
+        Ok(Reading::Two { .. }) | Err(_) => None,
     };
     // Exactly: 10,000 is 10000, and nothing else is.
-    read(left).zip(read(right)).is_some_and(|(left, right)| left.total_cmp(&right).is_eq())
+    typed.zip(field).is_some_and(|(typed, field)| {
+        typed.number().total_cmp(&field.number()).is_eq() && typed.unit() == field.unit()
+    })
 }

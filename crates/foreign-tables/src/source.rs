@@ -2,18 +2,26 @@
 
 use super::one_line;
 use crate::Error;
+use crate::head::Head;
+use crate::hyperfine;
 use csv::{ByteRecord, ReaderBuilder, Trim};
-use findings::format::quantity;
+use encoding_rs::WINDOWS_1252;
+use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::{File, metadata};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::SystemTime;
 
 /// A line that is longer than this is no line of a table.
-const LINE_MAX: usize = 1 << 20;
+pub const LINE_MAX: usize = 1 << 20;
+
+/// More JSON than this is no result of a benchmark.
+const JSON_MAX: usize = 64 << 20;
 
 /// A table, opened.
 pub struct Source {
@@ -23,13 +31,21 @@ pub struct Source {
     pub stem: String,
     /// When the figures were last touched; absent for what is no file.
     pub modified: Option<SystemTime>,
-    /// Whether semicolons separate the fields: then a comma may be a decimal sign.
+    /// Whether semicolons separate the fields: then a point may separate thousands.
     pub semicolons: bool,
+    /// The number of the line that has the names of the columns.
+    pub header_line: u64,
+    /// What was passed over above the names.
+    pub preamble: Option<String>,
+    /// The first line that is not UTF-8, and was read as Windows-1252.
+    pub windows_1252: Option<u64>,
     rows: csv::Reader<Watched>,
+    record: ByteRecord,
     seen: Rc<RefCell<Seen>>,
 }
 
 /// One line of the table.
+#[derive(Default)]
 pub struct Line {
     /// Its number in the file, counted from 1.
     pub number: u64,
@@ -44,8 +60,11 @@ pub struct Input {
     /// The file's name without its ending.
     stem: String,
     modified: Option<SystemTime>,
-    bytes: BufReader<Box<dyn Read>>,
+    bytes: Bytes,
 }
+
+/// UTF-8 without the mark that some programs begin a file with; UTF-16 with its mark is decoded.
+type Bytes = BufReader<DecodeReaderBytes<Box<dyn Read>, Vec<u8>>>;
 
 impl Input {
     /// Opens `file`, or standard input for `-`.
@@ -63,14 +82,36 @@ impl Input {
 
     /// What is no file, by the name that messages give it.
     pub fn new(name: &str, bytes: Box<dyn Read>) -> Input {
-        let bytes = BufReader::new(bytes);
+        let decoded =
+            DecodeReaderBytesBuilder::new().utf8_passthru(true).strip_bom(true).build(bytes);
+        let bytes = BufReader::with_capacity(1 << 16, decoded);
         Input { name: name.to_owned(), stem: String::new(), modified: None, bytes }
     }
 
+    /// The table of hyperfine's results, if it is JSON; otherwise itself.
+    pub(crate) fn with_table_of_json(mut self) -> Result<Input, Error> {
+        if !self.is_json()? {
+            return Ok(self);
+        }
+        let (name, stem, modified) = (self.name.clone(), self.stem.clone(), self.modified);
+        let json = self.read_up_to(JSON_MAX)?;
+        let table =
+            hyperfine::table(&json).map_err(|what| Error::Refused(format!("{name}: {what}")))?;
+        Ok(Input { stem, modified, ..Input::new(&name, Box::new(Cursor::new(table))) })
+    }
+
     /// Whether it begins as a JSON object does, and so as no table.
-    pub fn is_json(&mut self) -> Result<bool, Error> {
+    fn is_json(&mut self) -> Result<bool, Error> {
         let head = self.bytes.fill_buf().map_err(|error| unreadable(&self.name, error))?;
         Ok(head.trim_ascii_start().starts_with(b"{"))
+    }
+
+    /// Whether it begins as a run in JSON does: as JSON, but not as hyperfine's.
+    pub fn is_run(&mut self) -> Result<bool, Error> {
+        let is_json = self.is_json()?;
+        let head = self.bytes.buffer().trim_ascii_start();
+        let first_key = head.get(1..).unwrap_or_default().trim_ascii_start();
+        Ok(is_json && !first_key.starts_with(hyperfine::FIRST_KEY))
     }
 
     /// All of it, but at most one byte more than `bytes_max`.
@@ -83,64 +124,87 @@ impl Input {
 }
 
 impl Source {
-    /// A table that is about to be read.
-    pub fn new(input: Input) -> Result<Source, Error> {
+    /// A table that is about to be read. Its line of names is the first that `is_header` takes.
+    pub fn new(input: Input, is_header: &dyn Fn(&[String]) -> bool) -> Result<Source, Error> {
         let Input { name, stem, modified, mut bytes } = input;
         let stem = match stem.as_str() {
             "-" | "" => "table".to_owned(),
             super::RESERVED_NAME => format!("{stem}.csv"),
             _ => stem,
         };
-        let head = first_line(&mut bytes).map_err(|error| unreadable(&name, error))?;
-        if head.is_empty() {
-            return Err(Error::Refused(format!(
-                "{name} is empty; it needs a line of column names"
-            )));
-        }
-        let separator = separator(&head);
-        let seen = Rc::new(RefCell::new(Seen::default()));
-        let input = Watched { input: Cursor::new(head).chain(bytes), seen: Rc::clone(&seen) };
+        let head = Head::read(&mut bytes).map_err(|error| unreadable(&name, error))?;
+        let start =
+            head.start(is_header).map_err(|what| Error::Refused(format!("{name} {what}")))?;
+        let mut remaining = head.bytes;
+        remaining.drain(..start.offset);
+        let seen = Seen { lines: start.line - 1, ..Seen::default() };
+        let seen = Rc::new(RefCell::new(seen));
+        let input = Watched {
+            input: Cursor::new(remaining).chain(bytes),
+            seen: Rc::clone(&seen),
+            padding: Padding::new(start.separator),
+        };
         let rows = ReaderBuilder::new()
-            .delimiter(separator)
+            .delimiter(start.separator)
             .has_headers(false)
             .flexible(true)
             .trim(Trim::All)
             .from_reader(input);
-        Ok(Source { name, stem, modified, semicolons: separator == b';', rows, seen })
+        Ok(Source {
+            name,
+            stem,
+            modified,
+            semicolons: start.separator == b';',
+            header_line: start.line,
+            preamble: start.preamble,
+            windows_1252: None,
+            rows,
+            record: ByteRecord::new(),
+            seen,
+        })
     }
 
-    /// The names of the columns, from the first line.
+    /// The names of the columns.
     pub fn header(&mut self) -> Result<Vec<String>, Error> {
-        let nothing = || Error::Refused(format!("{} has no line of column names", self.name));
-        let missing = nothing();
-        Ok(self.next(None)?.ok_or(missing)?.fields)
+        let mut header = Line::default();
+        if !self.next(&mut header)? {
+            return Err(Error::Refused(format!("{} has no line of column names", self.name)));
+        }
+        self.header_line = header.number;
+        Ok(header.fields)
     }
 
-    /// The next line that has anything in it, or none. It must have as many fields as there are
-    /// `columns`.
-    pub fn next(&mut self, columns: Option<usize>) -> Result<Option<Line>, Error> {
-        let mut record = ByteRecord::new();
+    /// The next line that has anything in it, into `line`; false where there is none.
+    pub fn next(&mut self, line: &mut Line) -> Result<bool, Error> {
         loop {
-            let more = self.rows.read_byte_record(&mut record);
+            let more = self.rows.read_byte_record(&mut self.record);
             if !more.map_err(|error| self.damaged(error))? {
-                return Ok(None);
+                return Ok(false);
             }
             // What a spreadsheet leaves below a table: separators and nothing else.
-            if !record.iter().all(<[u8]>::is_empty) {
+            if !self.record.iter().all(<[u8]>::is_empty) {
                 break;
             }
         }
-        let number = self.seen.borrow_mut().line(record.position().map_or(0, csv::Position::byte));
-        if let Some(columns) = columns.filter(|&columns| columns != record.len()) {
-            let fields = quantity(record.len() as u64, "field");
-            let what = format!("{fields} where the first line names {columns} columns");
-            return Err(self.wrong(number, &what));
+        let from = self.record.position().map_or(0, csv::Position::byte);
+        line.number = self.seen.borrow_mut().line(from);
+        line.fields.resize_with(self.record.len(), String::new);
+        for (bytes, field) in self.record.iter().zip(&mut line.fields) {
+            let text = decoded(bytes);
+            if matches!(text, Cow::Owned(_)) {
+                self.windows_1252.get_or_insert(line.number);
+            }
+            field.clear();
+            field.push_str(text.trim());
         }
-        let fields: Result<Vec<String>, _> =
-            record.iter().map(|field| std::str::from_utf8(field).map(trimmed)).collect();
-        match fields {
-            Ok(fields) => Ok(Some(Line { number, fields })),
-            Err(_) => Err(self.wrong(number, "this is not UTF-8; save the file as UTF-8")),
+        Ok(true)
+    }
+
+    /// The line of names, as messages call it.
+    pub fn header_name(&self) -> String {
+        match self.header_line {
+            1 => "the first line".into(),
+            line => format!("line {line}"),
         }
     }
 
@@ -160,11 +224,6 @@ impl Source {
             kind => Error::Refused(format!("{}: {kind:?}", self.name)),
         }
     }
-}
-
-/// Without the spaces around it, Unicode's included.
-fn trimmed(field: &str) -> String {
-    field.trim().to_owned()
 }
 
 fn open(file: &Path) -> Result<File, String> {
@@ -187,34 +246,12 @@ fn unreadable(name: &str, error: io::Error) -> Error {
     }
 }
 
-/// The lines down to the first that has anything in it, without the mark that some programs begin a
-/// file with; or nothing.
-fn first_line(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
-    const MARK: &[u8] = b"\xef\xbb\xbf";
-    let mut head = Vec::new();
-    // What is longer is refused where all lines are looked at.
-    let mut input = input.take(LINE_MAX as u64 + 1);
-    while head.trim_ascii().is_empty() && input.read_until(b'\n', &mut head)? > 0 {
-        if head.starts_with(MARK) {
-            head.drain(..MARK.len());
-        }
+/// A field as text: what is not UTF-8 is Windows-1252, as spreadsheets write it.
+pub fn decoded(field: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(field) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(WINDOWS_1252.decode_without_bom_handling(field).0.into_owned()),
     }
-    Ok(if head.trim_ascii().is_empty() { Vec::new() } else { head })
-}
-
-/// What separates the fields of this line: of comma, semicolon and tab the one that stands there
-/// most often, outside of quotes.
-fn separator(line: &[u8]) -> u8 {
-    let mut quoted = false;
-    let mut counts = [(b',', 0_usize), (b';', 0), (b'\t', 0)];
-    for &byte in line {
-        quoted ^= byte == b'"';
-        for (_, count) in counts.iter_mut().filter(|(sign, _)| *sign == byte && !quoted) {
-            *count += 1;
-        }
-    }
-    // Of equals the first: max_by_key would take the last.
-    counts.iter().rev().max_by_key(|(_, count)| *count).map_or(b',', |(sign, _)| *sign)
 }
 
 /// What passed through a [`Watched`].
@@ -238,15 +275,15 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// Looks at a line, or a part of it, and says whether it is too long.
-    fn add(&mut self, piece: &[u8]) -> bool {
+    /// Looks at a line, or a part of it, which had `length` bytes with its padding; says whether it is too long.
+    fn add(&mut self, piece: &[u8], length: usize) -> bool {
         let first = piece.iter().position(|byte| !byte.is_ascii_whitespace());
         if let Some(first) = first.filter(|_| self.blank) {
             self.starts.push_back((self.bytes + first as u64, self.lines + 1));
             self.blank = false;
         }
         self.bytes += piece.len() as u64;
-        self.pending += piece.len();
+        self.pending += length;
         let too_long = self.pending > LINE_MAX;
         if piece.ends_with(b"\n") {
             (self.lines, self.pending, self.blank) = (self.lines + 1, 0, true);
@@ -276,38 +313,79 @@ pub fn hashed(hash: u64, bytes: &[u8]) -> u64 {
 
 /// Takes a fingerprint of what is read, and stops at a line without end: it would fill the memory.
 struct Watched {
-    input: io::Chain<Cursor<Vec<u8>>, BufReader<Box<dyn Read>>>,
+    input: io::Chain<Cursor<Vec<u8>>, Bytes>,
     seen: Rc<RefCell<Seen>>,
+    padding: Padding,
 }
 
 impl Read for Watched {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        let bytes = &buffer[..read];
-        let mut seen = self.seen.borrow_mut();
-        seen.hash = hashed(seen.hash, bytes);
-        for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
-            if seen.add(piece) {
-                let line = seen.lines + 1;
-                let what = format!("line {line}: it is longer than 1 MiB; this is no table");
-                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        loop {
+            let read = self.input.read(buffer)?;
+            let mut seen = self.seen.borrow_mut();
+            seen.hash = hashed(seen.hash, &buffer[..read]);
+            let mut kept = 0;
+            let mut from = 0;
+            while from < read {
+                let piece = buffer[from..read].iter().position(|&byte| byte == b'\n');
+                let to = piece.map_or(read, |at| from + at + 1);
+                let kept_to = self.padding.remove(buffer, from..to, kept);
+                if seen.add(&buffer[kept..kept_to], to - from) {
+                    let line = seen.lines + 1;
+                    let what = format!("line {line}: it is longer than 1 MiB; this is no table");
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+                }
+                (from, kept) = (to, kept_to);
+            }
+            // Nothing but padding is not yet the end.
+            if kept > 0 || read == 0 {
+                return Ok(kept);
             }
         }
-        Ok(read)
+    }
+}
+
+/// Removes blanks in front of fields: the reader of the rows takes `; "x"` for a field without quotes.
+pub struct Padding {
+    separator: u8,
+    at_start: bool,
+    is_quoted: bool,
+    in_quotes: bool,
+}
+
+impl Padding {
+    pub fn new(separator: u8) -> Padding {
+        Padding { separator, at_start: true, is_quoted: false, in_quotes: false }
+    }
+
+    /// Moves `piece` of `buffer` to `kept`, without padding, and returns where it ends.
+    pub fn remove(&mut self, buffer: &mut [u8], piece: Range<usize>, mut kept: usize) -> usize {
+        for at in piece {
+            let byte = buffer[at];
+            if self.at_start {
+                if byte == b' ' || (byte == b'\t' && self.separator != b'\t') {
+                    continue;
+                }
+                self.is_quoted = byte == b'"';
+                self.in_quotes = self.is_quoted;
+                self.at_start = false;
+            } else if byte == b'"' && self.is_quoted {
+                // A doubled quote ends the quotes and begins them again.
+                self.in_quotes = !self.in_quotes;
+            }
+            if !self.in_quotes && (byte == self.separator || byte == b'\n' || byte == b'\r') {
+                self.at_start = true;
+            }
+            buffer[kept] = byte;
+            kept += 1;
+        }
+        kept
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_separator_is_what_stands_between_the_names() {
-        assert_eq!(separator(b"a,b,c\n"), b',');
-        assert_eq!(separator(b"a;b;\"c,d,e,f\"\n"), b';');
-        assert_eq!(separator(b"a\tb, c\td\n"), b'\t');
-        assert_eq!(separator(b"alone\n"), b',');
-    }
 
     #[test]
     fn a_fingerprint_is_that_of_fnv() {

@@ -1,5 +1,8 @@
 //! What a figure is, from the name of its column: `us_per_wait` is a time, `tokens_per_s` a rate.
 
+use crate::Better;
+use quantities::Unit as Symbol;
+
 /// How the figures of a column are to be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
@@ -9,29 +12,73 @@ pub struct Unit {
     pub factor: f64,
     /// What the figure is, after `µs per` for a time and before `in` for anything else.
     pub about: String,
-    /// Whether it is so much in a time, of which more is better.
-    pub rate: bool,
+    /// Which figures are better, where the unit or the name says so.
+    pub better: Option<Better>,
 }
 
-/// Times, by the names that they go by, in nanoseconds.
-const TIMES: [(&[&str], f64); 4] = [
-    (&["ns", "nsec", "nanosecond", "nanoseconds"], 1.0),
-    (&["us", "µs", "μs", "usec", "microsecond", "microseconds"], 1e3),
-    (&["ms", "msec", "millisecond", "milliseconds"], 1e6),
-    (&["s", "sec", "secs", "second", "seconds"], 1e9),
-];
 /// Rates that go by a name, and what they count.
 const RATES: [(&str, &str); 4] =
     [("rps", "requests"), ("qps", "queries"), ("tps", "transactions"), ("iops", "operations")];
+/// Names of figures of which more is better, next to what is so much in a time.
+const MORE_IS_BETTER: [&str; 13] = [
+    "ops",
+    "throughput",
+    "bandwidth",
+    "goodput",
+    "speedup",
+    "pps",
+    "fps",
+    "flops",
+    "bps",
+    "kbps",
+    "mbps",
+    "gbps",
+    "tbps",
+];
+/// Names of what nobody wants much of, however much there is in a time.
+const UNWANTED: [&str; 11] = [
+    "error",
+    "fail",
+    "miss",
+    "timeout",
+    "drop",
+    "retr",
+    "fault",
+    "lost",
+    "loss",
+    "abort",
+    "collision",
+];
 
+/// The nanoseconds of a time in a column's name. There, `min` is a minimum and `d` is anything.
 fn time(word: &str) -> Option<f64> {
-    let word = word.to_lowercase();
-    TIMES.iter().find(|(names, _)| names.contains(&word.as_str())).map(|(_, ns)| *ns)
+    given_time(&word.to_lowercase()).filter(|ns| *ns <= 1e9)
+}
+
+/// The nanoseconds of a time that stands for itself.
+fn given_time(word: &str) -> Option<f64> {
+    let symbol = Symbol::read(word);
+    symbol.is_time().then(|| symbol.scale())
 }
 
 /// The shortest name of a time: `second` → `s`.
 fn short(word: &str) -> &str {
-    TIMES.iter().find(|(names, _)| names.contains(&word)).map_or(word, |(names, _)| names[0])
+    ["ns", "µs", "ms", "s"].into_iter().find(|symbol| time(symbol) == time(word)).unwrap_or(word)
+}
+
+/// Which figures of this unit and name are better; none where neither says so.
+fn better(symbol: &str, name: &str) -> Option<Better> {
+    let name = format!("{name} {symbol}").to_lowercase();
+    let words = || name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_more = Unit::is_per_time(symbol) || words().any(|word| MORE_IS_BETTER.contains(&word));
+    match is_more {
+        _ if symbol == "ns" => Some(Better::Lower),
+        true if words().any(|word| UNWANTED.iter().any(|bad| word.starts_with(bad))) => None,
+        true => Some(Better::Higher),
+        // So much for each operation is a cost.
+        false if symbol.contains('/') => Some(Better::Lower),
+        false => None,
+    }
 }
 
 impl Unit {
@@ -41,25 +88,26 @@ impl Unit {
         let Some(given) = given.map(str::trim).filter(|given| !given.is_empty()) else {
             return named;
         };
-        match time(given) {
-            Some(_) if named.symbol == "ns" => Unit { factor: time(given).unwrap_or(1.0), ..named },
+        match given_time(given) {
+            Some(factor) if named.symbol == "ns" => Unit { factor, ..named },
             Some(ns) => Unit::time(ns, &format!("operation ({})", spaced(name))),
             None => Unit::plain(given, &spaced(name)),
         }
     }
 
     fn time(factor: f64, about: &str) -> Unit {
-        Unit { symbol: "ns".into(), factor, about: about.to_owned(), rate: false }
+        let better = Some(Better::Lower);
+        Unit { symbol: "ns".into(), factor, about: about.to_owned(), better }
     }
 
     fn plain(symbol: &str, about: &str) -> Unit {
-        let rate = symbol.rsplit_once('/').is_some_and(|(_, per)| time(per.trim()).is_some());
-        Unit { symbol: symbol.to_owned(), factor: 1.0, about: about.to_owned(), rate }
+        let better = better(symbol, about);
+        Unit { symbol: symbol.to_owned(), factor: 1.0, about: about.to_owned(), better }
     }
 
     fn from_name(name: &str) -> Unit {
         if let Some((about, unit)) = bracketed(name) {
-            return match time(unit) {
+            return match given_time(unit) {
                 Some(ns) => Unit::time(ns, &format!("operation ({})", spaced(about))),
                 None => Unit::plain(unit, &spaced(about)),
             };
@@ -77,7 +125,7 @@ impl Unit {
         match time(last) {
             Some(ns) if before.is_empty() => Unit::time(ns, "operation"),
             Some(ns) => Unit::time(ns, &format!("operation ({})", before.join(" "))),
-            None if Unit::plain(&name, "").rate => Unit::plain(&name, ""),
+            None if Unit::is_per_time(&name) => Unit::plain(&name, ""),
             None if words.iter().any(|word| ["percent", "pct", "%"].contains(word)) => {
                 Unit::plain("%", &name)
             }
@@ -97,6 +145,10 @@ impl Unit {
             }
             (None, None) => Unit::plain(&format!("{what}/{each}"), "figures"),
         }
+    }
+
+    fn is_per_time(symbol: &str) -> bool {
+        symbol.rsplit_once('/').is_some_and(|(_, per)| time(per.trim()).is_some())
     }
 
     /// Whether nothing says what the figures are.
@@ -124,26 +176,36 @@ mod tests {
 
     #[test]
     fn names_of_columns_say_their_unit() {
+        let [lower, higher] = [Some(Better::Lower), Some(Better::Higher)];
         let cases = [
-            ("us_per_wait_and_dispatch", "ns", 1e3, "wait and dispatch", false),
-            ("mean_us_per_wait", "ns", 1e3, "wait (mean)", false),
-            ("elapsed_s", "ns", 1e9, "operation (elapsed)", false),
-            ("latency_ms", "ns", 1e6, "operation (latency)", false),
-            ("ns", "ns", 1.0, "operation", false),
-            ("latency (µs)", "ns", 1e3, "operation (latency)", false),
-            ("throughput [MB/s]", "MB/s", 1.0, "throughput", true),
-            ("tokens_per_s", "tokens/s", 1.0, "tokens", true),
-            ("requests_per_second", "requests/s", 1.0, "requests", true),
-            ("ops/s", "ops/s", 1.0, "", true),
-            ("rps", "requests/s", 1.0, "requests", true),
-            ("cycles_per_op", "cycles/op", 1.0, "figures", false),
-            ("percent_cpu", "%", 1.0, "percent cpu", false),
-            ("context_switches", "", 1.0, "context switches", false),
-            ("hits/miss", "", 1.0, "hits/miss", false),
-            ("per_s", "ns", 1e9, "operation (per)", false),
+            ("us_per_wait_and_dispatch", "ns", 1e3, "wait and dispatch", lower),
+            ("mean_us_per_wait", "ns", 1e3, "wait (mean)", lower),
+            ("elapsed_s", "ns", 1e9, "operation (elapsed)", lower),
+            ("latency_ms", "ns", 1e6, "operation (latency)", lower),
+            ("ns", "ns", 1.0, "operation", lower),
+            ("latency (µs)", "ns", 1e3, "operation (latency)", lower),
+            ("wall [min]", "ns", 60e9, "operation (wall)", lower),
+            ("min", "", 1.0, "min", None),
+            ("throughput [MB/s]", "MB/s", 1.0, "throughput", higher),
+            ("tokens_per_s", "tokens/s", 1.0, "tokens", higher),
+            ("requests_per_second", "requests/s", 1.0, "requests", higher),
+            ("errors_per_s", "errors/s", 1.0, "errors", None),
+            ("events_per_ms", "events/ms", 1.0, "events", higher),
+            ("ops/s", "ops/s", 1.0, "", higher),
+            ("Anfragen/s", "Anfragen/s", 1.0, "", higher),
+            ("MiB/s", "MiB/s", 1.0, "", higher),
+            ("rps", "requests/s", 1.0, "requests", higher),
+            ("Gbps", "", 1.0, "Gbps", higher),
+            ("ops", "", 1.0, "ops", higher),
+            ("net_throughput", "", 1.0, "net throughput", higher),
+            ("cycles_per_op", "cycles/op", 1.0, "figures", lower),
+            ("percent_cpu", "%", 1.0, "percent cpu", None),
+            ("context_switches", "", 1.0, "context switches", None),
+            ("hits/miss", "", 1.0, "hits/miss", None),
+            ("per_s", "ns", 1e9, "operation (per)", lower),
         ];
-        for (name, symbol, factor, about, rate) in cases {
-            let wanted = Unit { symbol: symbol.into(), factor, about: about.into(), rate };
+        for (name, symbol, factor, about, better) in cases {
+            let wanted = Unit { symbol: symbol.into(), factor, about: about.into(), better };
             assert_eq!(Unit::new(name, None), wanted, "{name}");
         }
     }
@@ -153,7 +215,7 @@ mod tests {
         assert_eq!(Unit::new("us_per_wait", Some("ms")), Unit::time(1e6, "wait"));
         assert_eq!(Unit::new("cost", Some("us")), Unit::time(1e3, "operation (cost)"));
         assert_eq!(Unit::new("score", Some("points")), Unit::plain("points", "score"));
-        assert!(Unit::new("score", Some("pages/s")).rate);
-        assert!(!Unit::new("cost", Some("cycles/op")).rate);
+        assert_eq!(Unit::new("score", Some("pages/s")).better, Some(Better::Higher));
+        assert_eq!(Unit::new("cost", Some("cycles/op")).better, Some(Better::Lower));
     }
 }

@@ -144,12 +144,6 @@ fn command_for(shown: &[&str]) -> clap::Command {
     let line = Line::command();
     let template = help_template(&line);
     let line = line.help_template(template).after_help(exit_codes());
-    // What a table can't do without; of `import` only where what is imported is a table.
-    let line = line.mut_subcommand("analyse", |analyse| {
-        ["x", "y", "by"]
-            .into_iter()
-            .fold(analyse, |analyse, flag| analyse.mut_arg(flag, |arg| arg.required(true)))
-    });
     let line = line.mut_subcommand("show", |show| {
         let names = PossibleValuesParser::new(originals.clone());
         show.mut_arg("like", |arg| arg.value_parser(names).hide_possible_values(true))

@@ -5,9 +5,11 @@
 #![forbid(unsafe_code)]
 
 mod quantity;
+mod spreadsheet;
 mod url;
 
 pub use quantity::{count, plural, quantity};
+pub use spreadsheet::{for_spreadsheet, from_spreadsheet};
 pub use url::{
     database_without_passwords, is_without_user_info, percent_decoded, without_passwords,
     without_user_info, word_without_user_info,

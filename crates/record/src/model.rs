@@ -295,7 +295,7 @@ pub struct Parallel {
 }
 
 /// One figure that a workload measures at each point.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MetricInfo {
     /// Short name: `loop`.
     pub name: String,
@@ -305,6 +305,9 @@ pub struct MetricInfo {
     pub unit: String,
     /// Whether less of it is better.
     pub lower_is_better: bool,
+    /// Whether that is a guess, on which no recommendation is based.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub direction_assumed: bool,
     /// What findings read in it; absent in records of knee before 0.1. See [`MetricInfo::role`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<MetricRole>,

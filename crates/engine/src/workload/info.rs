@@ -72,6 +72,7 @@ fn metric_info(metric: &MetricAbout) -> MetricInfo {
         unit: unit.into(),
         lower_is_better,
         role: Some(metric.role),
+        ..MetricInfo::default()
     }
 }
 

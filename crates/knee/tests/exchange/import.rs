@@ -218,7 +218,8 @@ fn what_has_something_wrong_with_it_is_one_line_and_changes_nothing() {
     refused(&knee, &["import", &second_file], &["other.json: it is JSON, but no run"]);
     refused(&knee, &["import", &lines], &["lines.jsonl, line 2, column 1", instead]);
     refused(&knee, &["import", "none.json"], &["none.json: there is no such file"]);
-    let wanted = ["needs --x, --y and --by; its columns are day, server, clients and p50_us"];
+    let wanted =
+        ["needs --x and --y, and --by where several", "are day, server, clients and p50_us"];
     refused(&knee, &["import", &table], &wanted);
     refused(&knee, &[&["import", &torn][..], &COLUMNS].concat(), &["torn.csv, line 11: 2 fields"]);
     let columns = ["--x", "load", "--y", "us", "--by", "server"];
@@ -252,7 +253,7 @@ fn what_a_stranger_could_put_in_is_refused_before_anything_is_imported() {
         &["order.json, line ", "a text with a control or an invisible character"],
     );
     let words = ["import", &good, &large, "--x", "n", "--y", "s", "--by", "who"];
-    refused(&knee, &words, &["large.csv, line 3: s is too large for ns"]);
+    refused(&knee, &words, &["large.csv, line 3: s: `1e308` is too large for ns"]);
     let twice = ["--label", "a=1", "--label", "a=2"];
     refused(&knee, &[&words[..2], &words[3..], &twice].concat(), &["--label a is given twice"]);
 }

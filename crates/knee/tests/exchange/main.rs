@@ -12,3 +12,4 @@ mod published;
 mod record_merge;
 mod record_push;
 mod show_profile;
+mod tables;

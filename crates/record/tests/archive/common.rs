@@ -46,7 +46,7 @@ pub fn run(id: &str, cells_planned: u64) -> Run {
         about: "write + wait + dispatch".into(),
         unit: unit.into(),
         lower_is_better: true,
-        role: None,
+        ..MetricInfo::default()
     };
     Run {
         summary: RunSummary {

@@ -149,7 +149,7 @@ prop_compose! {
             Dependence { parameter, depends_on, values: vec![value.as_str().into()] }
         });
         let metrics = metrics.into_iter().map(|(name, about, unit, lower_is_better)| {
-            MetricInfo { name, about, unit, lower_is_better, role: metric_role }
+            MetricInfo { name, about, unit, lower_is_better, direction_assumed: !lower_is_better, role: metric_role }
         });
         let subjects = subjects.into_iter()
             .map(|([name, label, note, group, headline, shared], control)| {

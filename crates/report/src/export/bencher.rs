@@ -95,8 +95,13 @@ mod tests {
         ];
         for (unit, lower_is_better, slug) in named {
             let (name, unit) = ("fairness".to_owned(), unit.to_owned());
-            let metric =
-                MetricInfo { name, about: String::new(), unit, lower_is_better, role: None };
+            let metric = MetricInfo {
+                name,
+                about: String::new(),
+                unit,
+                lower_is_better,
+                ..MetricInfo::default()
+            };
             assert_eq!(measure(&metric), slug);
         }
     }

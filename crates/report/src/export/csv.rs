@@ -6,7 +6,7 @@ use super::material::{Format, Head, Material, What, in_order, missing, unit};
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
 use findings::reasons;
-use printable::one_line;
+use printable::{for_spreadsheet, one_line};
 use record::{Parameters, Run, Value};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -79,6 +79,7 @@ impl<'a> Columns<'a> {
                 (*name).to_owned()
             }
         });
+        let parameters = parameters.map(|name| for_spreadsheet(&name).into_owned());
         let left = LEFT.iter().map(ToString::to_string);
         let right = OF_METRIC.iter().chain(rest).map(ToString::to_string);
         left.chain(parameters).chain(right).collect::<Vec<String>>().into()
@@ -92,13 +93,18 @@ impl<'a> Columns<'a> {
         parameters: &Parameters,
         metric: (&str, &str),
     ) -> Line {
-        let mut record = ByteRecord::from(vec![self.run.summary.id.as_str(), workload, subject]);
-        for name in &self.parameters {
-            record
-                .push_field(parameters.get(*name).map(Value::text).unwrap_or_default().as_bytes());
+        let mut record = ByteRecord::from(vec![self.run.summary.id.as_str()]);
+        let text = |text: &str| for_spreadsheet(text).into_owned();
+        let parameter = |value: &Value| match value {
+            Value::Word(word) => text(word),
+            // A number stays one.
+            number => number.to_string(),
+        };
+        let parameters = self.parameters.iter().map(|name| parameters.get(*name).map(parameter));
+        let fields = [Some(text(workload)), Some(text(subject))].into_iter().chain(parameters);
+        for field in fields.chain([metric.0, metric.1].map(|field| Some(text(field)))) {
+            record.push_field(field.unwrap_or_default().as_bytes());
         }
-        record.push_field(metric.0.as_bytes());
-        record.push_field(metric.1.as_bytes());
         Line { common: record.len(), record, text: String::new() }
     }
 }
@@ -162,7 +168,7 @@ fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
             line.push(key.point);
             line.push("");
             line.push("");
-            line.push(missing);
+            line.push(for_spreadsheet(&missing));
             line.end(out)?;
         }
     }
@@ -182,7 +188,7 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
                     Some(at) => figures(&mut line, at, table.metric.role().is_whole()),
                     None => (2..OF_POINT.len()).for_each(|_| line.push("")),
                 }
-                line.push(why(table, row, column));
+                line.push(for_spreadsheet(&why(table, row, column)));
                 line.end(out)?;
             }
         }

@@ -11,7 +11,7 @@ use crate::text::leads::Mark;
 use ::findings::format::{self, Unit, count};
 use ::findings::{Finding, Verdict};
 use analysis::{Analysis, Averages, Estimate, Row, Table};
-use printable::one_line;
+use printable::{for_spreadsheet, one_line};
 use record::Run;
 use std::io::{self, Write};
 
@@ -95,7 +95,7 @@ fn averages(out: &mut dyn Write, run: &Run, table: &Averages) -> io::Result<()> 
             let none = || outcome.unwrap_or_else(|| NO_FIGURE.to_owned());
             average.map_or_else(none, |average| averages::text(line, average, &unit))
         });
-        let label = escaped(&averages::label(line, &unit));
+        let label = text_cell(&averages::label(line, &unit));
         row(out, [label].into_iter().chain(cells))?;
     }
     writeln!(out)?;
@@ -111,7 +111,7 @@ fn waits(out: &mut dyn Write, table: &Table) -> io::Result<()> {
         rule(out, text::distributions::QUANTILES.len(), false)?;
         for distribution in table.distributions.iter().filter(|entry| entry.point == point) {
             let figures = text::distributions::quantiles(&table.metric, distribution);
-            row(out, [escaped(&distribution.label)].into_iter().chain(figures))?;
+            row(out, [text_cell(&distribution.label)].into_iter().chain(figures))?;
         }
     }
     Ok(())
@@ -133,7 +133,7 @@ fn across(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
     for series in text::tables::rows(table) {
         let cells = (0..series.cells.len()).map(|column| cell(table, series, column, unit));
         let order = grows.then(|| growth(series));
-        row(out, [escaped(&series.label)].into_iter().chain(cells).chain(order))?;
+        row(out, [text_cell(&series.label)].into_iter().chain(cells).chain(order))?;
     }
     Ok(())
 }
@@ -142,8 +142,8 @@ fn across(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
 fn down(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
     let rows: Vec<&Row> =
         text::tables::rows(table).filter(|row| row.unavailable.is_none()).collect();
-    let labels = rows.iter().map(|row| escaped(&row.label));
-    row(out, [escaped(&table.axis)].into_iter().chain(labels))?;
+    let labels = rows.iter().map(|row| text_cell(&row.label));
+    row(out, [text_cell(&table.axis)].into_iter().chain(labels))?;
     rule(out, rows.len(), false)?;
     for (column, &at) in table.points.iter().enumerate() {
         let cells = rows.iter().map(|row| cell(table, row, column, unit));
@@ -278,6 +278,11 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
+/// A text in a table, which may be pasted into a spreadsheet.
+fn text_cell(text: &str) -> String {
+    escaped(&for_spreadsheet(text))
+}
+
 /// Text between backticks, which it may contain.
 pub(crate) fn code(text: &str) -> String {
     let line = one_line(text);
@@ -294,6 +299,7 @@ mod tests {
     #[test]
     fn nothing_in_a_text_is_taken_for_markup() {
         assert_eq!(escaped("a|b *c* <d> _e_ io_uring"), "a\\|b \\*c\\* \\<d\\> \\_e\\_ io_uring");
+        assert_eq!(text_cell("=1+1"), "'=1+1");
         assert_eq!(escaped("#1 SMP\n`x` &amp; \\"), "\\#1 SMP \\`x\\` \\&amp; \\\\");
     }
 

@@ -330,7 +330,7 @@ mod tests {
             about: String::new(),
             unit: unit.to_owned(),
             lower_is_better: true,
-            role: None,
+            ..MetricInfo::default()
         };
         let named = [
             (metric("context switches", "switches"), "", "knee_build_context_switches"),

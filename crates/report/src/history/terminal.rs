@@ -216,7 +216,7 @@ mod tests {
                 about: String::new(),
                 unit: "ns".into(),
                 lower_is_better: true,
-                role: None,
+                ..record::MetricInfo::default()
             },
             headline: true,
             axis: "things".into(),

@@ -244,7 +244,7 @@ mod tests {
                 about: String::new(),
                 unit: "ns".to_owned(),
                 lower_is_better: true,
-                role: None,
+                ..record::MetricInfo::default()
             },
             figures,
         };

@@ -160,8 +160,13 @@ mod tests {
 
     fn row(name: &str, unit: &str) -> AverageRow {
         let (name, unit) = (name.to_owned(), unit.to_owned());
-        let metric =
-            MetricInfo { name, about: String::new(), unit, lower_is_better: true, role: None };
+        let metric = MetricInfo {
+            name,
+            about: String::new(),
+            unit,
+            lower_is_better: true,
+            ..MetricInfo::default()
+        };
         AverageRow { metric, figures: Vec::new() }
     }
 

@@ -133,7 +133,7 @@ mod tests {
                 about: about.to_owned(),
                 unit: unit.to_owned(),
                 lower_is_better: false,
-                role: None,
+                ..MetricInfo::default()
             };
             assert_eq!(unit_says_what(&metric), alone, "{about} {unit}");
         }

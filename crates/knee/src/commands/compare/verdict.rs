@@ -322,7 +322,7 @@ mod tests {
                 about: String::new(),
                 unit: "ns".to_owned(),
                 lower_is_better: true,
-                role: None,
+                ..MetricInfo::default()
             },
             headline: true,
             axis: String::new(),

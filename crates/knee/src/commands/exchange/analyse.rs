@@ -9,15 +9,18 @@ use ::report::terminal::{self, Pointers};
 use analysis::{Analysis, MissingFigure};
 use clap::Args;
 use foreign_tables::{Foreign, Input, Request};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 #[command(after_help = ANALYSE_MORE)]
 pub struct Analyse {
-    /// The table: a file with a line of column names, separated by commas, semicolons or tabs; - is
-    /// standard input
-    #[arg(long = "csv", value_name = "FILE", allow_hyphen_values = true)]
-    pub file: PathBuf,
+    /// The table: a file with a line of column names, separated by commas, semicolons or tabs, or the JSON of
+    /// hyperfine; - is standard input
+    #[arg(value_name = "FILE", required_unless_present = "csv")]
+    pub file: Option<PathBuf>,
+    /// The same file, as a flag
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true, conflicts_with = "file")]
+    pub csv: Option<PathBuf>,
     #[command(flatten)]
     pub table: TableFlags,
     /// The column of standard deviations, where each figure is a mean: gives intervals where --x is words
@@ -41,13 +44,18 @@ pub struct Analyse {
 const ANALYSE_MORE: &str = "\
 Rows with the same subject and x in one table are repetitions: their median is shown, with its
 interval. A figure that is empty, -, – or n/a is none; other text in its place, such as `aborted
-after 6 hours`, is the reason why there is none. x may be written 10000, 10,000, 10k, 0.5 or 10%.
+after 6 hours`, is the reason why there is none. Figures may have their unit: 8.32 us, 1m2.5s, 4 KiB.
+x may be written 10000, 10,000, 10k, 0.5, 10% or BM_Sort/64. Each column shows whether its decimals
+begin with a point or a comma; if it does not, add --decimal. Lines above the names are passed over.
 Nothing is recorded.
+
+Tables of criterion (raw.csv), Google Benchmark, hyperfine and k6 need no flags.
 
 Where x is words, such as `half load`, nothing grows: at each of them the others are compared with
 the first, and where there are standard deviations (--sd, --n), with an interval.
 
 Examples:
+  knee analyse hyperfine.json
   knee analyse --csv pipetest.csv --x threads --y tokens_per_s --by mechanism --of pipes \\
       --per machine,pipes -o pipetest.html
   knee analyse --csv kernbench.csv --x load --y elapsed_s --by lock --sd elapsed_sd --n 5";
@@ -58,7 +66,8 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
         report::check(page, None)?;
     }
     let request = Request { sd: ask.sd.clone(), n: ask.n, ..ask.table.request() };
-    let input = Input::open(&ask.file)?;
+    let file = ask.file.as_ref().or(ask.csv.as_ref());
+    let input = Input::open(file.map_or(Path::new("-"), PathBuf::as_path))?;
     let Foreign { run, named_points } = foreign_tables::read(&request, input, words)?;
     let mut conclusions = match named_points {
         Some(points) => findings::conclude_named(&run, &points),

@@ -40,7 +40,7 @@ pub struct Import {
 /// What `knee help import` says below its flags.
 const MORE: &str = "\
 A run comes back as it was, under its own id: what is in the record already is not added again. Tables
-need --x, --y and --by; what they mean is in `knee help analyse`. Nothing is imported of a file that has
+need --x and --y; what they mean is in `knee help analyse`. Nothing is imported of a file that has
 something wrong with it, nor of the other files.
 
 Examples:
@@ -132,7 +132,7 @@ fn read(
     bytes_left: &mut usize,
 ) -> Result<Read, Trouble> {
     let name = input.name.clone();
-    if input.is_json()? {
+    if input.is_run()? {
         let bytes = input.read_up_to(*bytes_left)?;
         let run = json(&name, &bytes, *bytes_left)?;
         *bytes_left -= bytes.len();
@@ -170,7 +170,7 @@ fn json(name: &str, bytes: &[u8], bytes_max: usize) -> Result<Run, Trouble> {
 
 /// The first flag that was given and that only tables have.
 fn flag_for_tables(ask: &Import) -> Option<&'static str> {
-    let TableFlags { x, y, by, better, wheres, per, whole, round, unit } = &ask.table;
+    let TableFlags { x, y, by, better, wheres, per, whole, round, unit, decimal } = &ask.table;
     let given = [
         ("--x", x.is_some()),
         ("--y", y.is_some()),
@@ -181,6 +181,7 @@ fn flag_for_tables(ask: &Import) -> Option<&'static str> {
         ("--of", whole.is_some()),
         ("--round", round.is_some()),
         ("--unit", unit.is_some()),
+        ("--decimal", decimal.is_some()),
         ("--name", ask.name.is_some()),
         ("--label", !ask.labels.is_empty()),
         ("--started", ask.started.is_some()),

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use foreign_tables::Request;
+use quantities::DecimalSign;
 
 /// The flags that say what the columns of a table are.
 #[derive(Args, Clone, Debug, Default)]
@@ -12,11 +13,11 @@ pub struct TableFlags {
     /// The column of figures
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub y: Option<String>,
-    /// What is compared: one column, or several separated by commas
+    /// What is compared: one column, or several separated by commas [default: all rows are one series]
     #[arg(long, value_name = "COLS", allow_hyphen_values = true)]
     pub by: Vec<String>,
     /// Which figures are better [default: lower; higher where the figure is a rate, such as
-    /// tokens/s]
+    /// tokens/s or throughput]
     #[arg(long, value_name = "WHICH")]
     pub better: Option<Better>,
     /// Take only rows with this value; may be repeated, and several values of one column are any of
@@ -37,6 +38,27 @@ pub struct TableFlags {
     /// name]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub unit: Option<String>,
+    /// How decimals begin: 1.163 is little more than 1 with a point, and more than 1,000 with a comma
+    /// [default: as each column shows]
+    #[arg(long, value_name = "SIGN")]
+    pub decimal: Option<Decimal>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Decimal {
+    /// 1,234.5
+    Point,
+    /// 1.234,5
+    Comma,
+}
+
+impl From<Decimal> for DecimalSign {
+    fn from(decimal: Decimal) -> Self {
+        match decimal {
+            Decimal::Point => Self::Point,
+            Decimal::Comma => Self::Comma,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -69,6 +91,7 @@ impl TableFlags {
             whole: self.whole.clone(),
             round: self.round.clone(),
             unit: self.unit.clone(),
+            decimal: self.decimal.map(Into::into),
             ..Request::default()
         }
     }

@@ -215,7 +215,7 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
         about: about.to_owned(),
         unit: unit.to_owned(),
         lower_is_better,
-        role: None,
+        ..MetricInfo::default()
     };
     let is_planned = plan.shape_is_planned();
     let from = if is_planned { "its intended time" } else { "its request" };

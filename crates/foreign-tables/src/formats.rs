@@ -1,0 +1,207 @@
+//! Tables of known programs, recognised by their columns: what each column is need not be typed.
+
+use crate::{Request, listed};
+use record::Warning;
+
+/// How the columns of hyperfine's parameters begin.
+pub const HYPERFINE_PARAMETER: &str = "parameter_";
+
+/// How a known program writes a table.
+pub struct Format {
+    program: &'static str,
+    /// Columns that its tables have, and no other table has them all.
+    columns: &'static [&'static str],
+    x: Option<&'static str>,
+    y: &'static str,
+    by: &'static [&'static str],
+    /// Rows that are taken unless others are asked for.
+    filter: Option<(&'static str, &'static str)>,
+    /// The columns of figures whose unit is known, and where it is.
+    unit: (&'static [&'static str], UnitOf),
+    /// The column of how many operations a figure is the sum of.
+    divisor: Option<(&'static str, &'static str)>,
+    /// How names of rows end that hold the program's own statistics of other rows.
+    summaries: &'static [&'static str],
+    /// How the columns of parameters begin.
+    parameters: Option<&'static str>,
+}
+
+/// Where the unit of a known column is.
+enum UnitOf {
+    Symbol(&'static str),
+    Column(&'static str),
+}
+
+const FORMATS: [Format; 5] = [
+    Format {
+        program: "criterion",
+        columns: &[
+            "group",
+            "function",
+            "value",
+            "sample_measured_value",
+            "unit",
+            "iteration_count",
+        ],
+        x: Some("value"),
+        y: "sample_measured_value",
+        by: &["group", "function"],
+        filter: None,
+        unit: (&["sample_measured_value"], UnitOf::Column("unit")),
+        divisor: Some(("sample_measured_value", "iteration_count")),
+        summaries: &[],
+        parameters: None,
+    },
+    Format {
+        program: "Google Benchmark",
+        columns: &["name", "iterations", "real_time", "cpu_time", "time_unit"],
+        x: Some("name"),
+        y: "real_time",
+        by: &[],
+        filter: None,
+        unit: (&["real_time", "cpu_time"], UnitOf::Column("time_unit")),
+        divisor: None,
+        summaries: &["_BigO", "_RMS", "_mean", "_median", "_stddev", "_cv", "_min", "_max"],
+        parameters: None,
+    },
+    Format {
+        program: "hyperfine",
+        columns: &["command", "mean", "stddev", "median", "user", "system", "min", "max"],
+        x: None,
+        y: "mean",
+        by: &["command"],
+        filter: None,
+        unit: (&["mean", "stddev", "median", "user", "system", "min", "max"], UnitOf::Symbol("s")),
+        divisor: None,
+        summaries: &[],
+        parameters: Some(HYPERFINE_PARAMETER),
+    },
+    // The runs of its JSON, as `hyperfine.rs` writes them.
+    Format {
+        program: "hyperfine",
+        columns: &["command", "time", "exit_code"],
+        x: None,
+        y: "time",
+        by: &["command"],
+        filter: None,
+        unit: (&["time"], UnitOf::Symbol("s")),
+        divisor: None,
+        summaries: &[],
+        parameters: Some(HYPERFINE_PARAMETER),
+    },
+    Format {
+        program: "k6",
+        columns: &["metric_name", "timestamp", "metric_value", "scenario", "extra_tags"],
+        x: Some("extra_tags"),
+        y: "metric_value",
+        by: &[],
+        filter: Some(("metric_name", "http_req_duration")),
+        unit: (&["metric_value"], UnitOf::Symbol("ms")),
+        divisor: None,
+        summaries: &[],
+        parameters: None,
+    },
+];
+
+impl Format {
+    /// The format of a table with these columns.
+    pub fn recognised(header: &[String]) -> Option<&'static Format> {
+        let has = |name: &&str| header.iter().any(|column| column == name);
+        FORMATS.iter().find(|format| format.columns.iter().all(&has))
+    }
+
+    /// What `request` asks for, and what it leaves open as this format has it.
+    pub fn completed(&self, request: &Request, header: &[String]) -> Request {
+        let mut completed = request.clone();
+        let parameters: Vec<&String> =
+            header.iter().filter(|name| self.is_parameter(name)).collect();
+        completed.y.get_or_insert_with(|| self.y.to_owned());
+        match (&mut completed.x, parameters.as_slice()) {
+            (Some(_), _) => {}
+            (x, [only]) => *x = Some((*only).clone()),
+            (x, _) => *x = self.x.map(str::to_owned),
+        }
+        let is_x = |name: &&&String| completed.x.as_ref() == Some(**name);
+        if completed.per.is_empty() {
+            completed.per =
+                parameters.iter().filter(|name| !is_x(name)).map(ToString::to_string).collect();
+        }
+        if completed.by.is_empty() {
+            let is_free = |name: &&&str| completed.x.as_deref() != Some(**name);
+            completed.by = self.by.iter().filter(is_free).map(ToString::to_string).collect();
+        }
+        if let Some((column, value)) = self.filter
+            && !request.wheres.iter().any(|selection| selection.starts_with(&format!("{column}=")))
+        {
+            completed.wheres.push(format!("{column}={value}"));
+        }
+        if let UnitOf::Symbol(symbol) = self.unit.1
+            && self.has_unit(&completed)
+        {
+            completed.unit.get_or_insert_with(|| symbol.to_owned());
+        }
+        completed
+    }
+
+    /// Whether the unit of the figures is known.
+    fn has_unit(&self, request: &Request) -> bool {
+        let is_known = request.y.as_deref().is_some_and(|y| self.unit.0.contains(&y));
+        // Other metrics of k6 are counts, shares and bytes.
+        let is_time = |selection: &String| {
+            let value = selection.split_once('=').map_or("", |(_, value)| value);
+            let is_phase = value.starts_with("http_req_") && value != "http_req_failed";
+            is_phase || value.ends_with("_duration")
+        };
+        let column = self.filter.map(|(column, _)| format!("{column}="));
+        let filters = request.wheres.iter().filter(|selection| {
+            column.as_ref().is_some_and(|column| selection.starts_with(column))
+        });
+        is_known && filters.into_iter().all(is_time)
+    }
+
+    /// The column that has the unit of the figures in `y`.
+    pub fn unit_column(&self, y: &str) -> Option<&'static str> {
+        match self.unit {
+            (figures, UnitOf::Column(column)) if figures.contains(&y) => Some(column),
+            _ => None,
+        }
+    }
+
+    /// The column of how many operations a figure in `y` is the sum of.
+    pub fn divisor(&self, y: &str) -> Option<&'static str> {
+        self.divisor.filter(|(figures, _)| *figures == y).map(|(_, divisor)| divisor)
+    }
+
+    /// Whether the row of this name is the program's own statistic of other rows.
+    pub fn is_summary(&self, name: &str) -> bool {
+        self.summaries.iter().any(|end| name.ends_with(end))
+    }
+
+    /// Whether a column of this name holds a parameter, whose value stands in the command too.
+    pub fn is_parameter(&self, name: &str) -> bool {
+        self.parameters.is_some_and(|start| name.starts_with(start))
+    }
+
+    /// How the table was taken, and what says otherwise.
+    pub fn warning(&self, completed: &Request) -> Warning {
+        let y = completed.y.as_deref().unwrap_or_default();
+        let mut flags = vec![format!("--x {}", completed.x.as_deref().unwrap_or_default())];
+        flags.push(format!("--y {y}"));
+        let lists =
+            [("--by", &completed.by), ("--per", &completed.per), ("--where", &completed.wheres)];
+        for (flag, values) in lists.into_iter().filter(|(_, values)| !values.is_empty()) {
+            flags.push(format!("{flag} {}", values.join(",")));
+        }
+        flags.extend(completed.unit.as_ref().map(|unit| format!("--unit {unit}")));
+        let divided =
+            self.divisor(y).map(|by| format!("; {y} was divided by {by}")).unwrap_or_default();
+        Warning {
+            what: format!(
+                "The table was taken for one of {}: {}{divided}",
+                self.program,
+                listed(&flags)
+            ),
+            remedy: "these flags, to read it otherwise".into(),
+        }
+    }
+}

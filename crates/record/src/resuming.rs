@@ -12,7 +12,9 @@ impl Plan {
         let customs = || self.workloads.iter().filter_map(|workload| workload.custom.as_ref());
         let words = customs().flat_map(|custom| custom.words.values().flatten());
         let texts = customs().flat_map(|custom| custom.texts()).map(str::to_owned);
-        let mut all = values.chain(words).map(ToString::to_string).chain(texts);
+        let figures = customs().flat_map(|custom| &custom.figures);
+        let patterns = figures.map(|figure| figure.pattern.clone());
+        let mut all = values.chain(words).map(ToString::to_string).chain(texts).chain(patterns);
         all.find(|text| printable::is_without_user_info(text))
     }
 
@@ -36,7 +38,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CellKey, Custom, HOST_ID, HOST_NAME, Template, WorkloadInfo};
+    use crate::{CellKey, Custom, HOST_ID, HOST_NAME, PrintedFigure, Template, WorkloadInfo};
 
     fn with(custom: Custom) -> Plan {
         let workload = WorkloadInfo { custom: Some(Box::new(custom)), ..WorkloadInfo::default() };
@@ -67,6 +69,9 @@ mod tests {
         assert_eq!(with_command(lacking).without_password().as_deref(), Some(lacking));
         let words = [("to".to_owned(), vec!["http://***@host/".into()])].into();
         assert!(with(Custom { words, ..Custom::default() }).without_password().is_some());
+        let pattern = "http://***@host/ ([0-9]+)".to_owned();
+        let figures = vec![PrintedFigure { pattern, ..PrintedFigure::default() }];
+        assert!(with(Custom { figures, ..Custom::default() }).without_password().is_some());
         let cells = vec![key("url", "http://***@host/")];
         assert!(Plan { cells, ..Plan::default() }.without_password().is_some());
     }

@@ -2,15 +2,16 @@
 
 use crate::common::{cell, host, run};
 use proptest::collection::{btree_map, vec};
+use proptest::option;
 use proptest::prelude::*;
 use record::{
-    Archive, AxisPosition, Budget, Cell, CellKey, Change, Clock, CodeFault, CommandOutput, Custom,
-    Dependence, Ending, Error, FailureReason, Frame, FrameKind, FunctionCode, Host,
+    Archive, AxisPosition, Budget, Cell, CellKey, Change, Clock, CodeFault, CommandOutput, CpuUse,
+    Custom, Dependence, Ending, Error, FailureReason, Frame, FrameKind, FunctionCode, Host,
     InstructionSamples, Limit, LimitCause, MachineCode, MemoryAccess, Metric, MetricInfo,
     MetricRole, Outcome, Parallel, Plan, PlanChange, Profile, ProfileLimit, ProfilePlan,
     ProfiledCell, ProfiledRegion, Ratio, Run, RunState, RunSummary, RunWriter, SampledEvent, Shell,
-    Short, SkipCause, SqliteArchive, StackNode, SubjectInfo, Template, Unavailable, Usage, Value,
-    Warning, WorkloadInfo, WorkloadRole,
+    Short, SkipCause, SqliteArchive, StackNode, SubjectInfo, Template, Throttling, Unavailable,
+    Usage, Value, Warning, WorkloadInfo, WorkloadRole,
 };
 use tempfile::tempdir;
 

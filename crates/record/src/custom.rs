@@ -164,9 +164,7 @@ impl Custom {
             _ => None,
         };
         let texts = self.templates().map(|template| &template.text);
-        let patterns = self.figures.iter().map(|figure| &figure.pattern);
-        let texts = texts.chain(patterns).chain(hooks.into_iter().flatten());
-        texts.chain(file).chain(shell).map(String::as_str)
+        texts.chain(hooks.into_iter().flatten()).chain(file).chain(shell).map(String::as_str)
     }
 
     /// The same with `change` applied to each of its texts, values of words left out.
@@ -177,7 +175,6 @@ impl Custom {
         let templates =
             custom.commands.iter_mut().chain(&mut custom.servers).chain(&mut custom.urls);
         templates.map(|template| &mut template.text).for_each(changed);
-        custom.figures.iter_mut().map(|figure| &mut figure.pattern).for_each(changed);
         let hooks = [
             &mut custom.setup,
             &mut custom.prepare,

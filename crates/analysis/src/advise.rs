@@ -365,6 +365,7 @@ mod tests {
             subject: subject.into(),
             label: subject.to_uppercase(),
             note: String::new(),
+            operation: String::new(),
             cells: points.iter().map(|&t| Some(figure(t, 1e9 / cost(t as f64)))).collect(),
             missing: Vec::new(),
             unavailable: None,

@@ -323,11 +323,13 @@ impl<'a> Series<'a> {
         for (first, second) in &self.workload.compared_pairs {
             pairs.extend(index(first).zip(index(second)));
         }
-        let best = self.timed.and_then(|table| {
-            let lead = table.leads.iter().rev().flatten().next()?;
-            index(&lead.best)
-        });
-        pairs.extend(best.into_iter().flat_map(|best| (0..all.len()).map(move |at| (best, at))));
+        let with_best = |(at, profiles): (usize, &Profiles<'a>)| {
+            let table = self.timed?;
+            let mut columns = (0..table.points.len()).rev();
+            let lead = columns.find_map(|column| table.lead(column, &profiles.subject))?;
+            Some((index(&lead.best)?, at))
+        };
+        pairs.extend(all.iter().enumerate().filter_map(with_best));
         let mut contrasts: Vec<ProfileContrast> = Vec::new();
         for (first, second) in pairs {
             let contrast = self.contrast(&all[first], &all[second], points);

@@ -169,9 +169,9 @@ impl Context<'_> {
             series.clear();
         }
         let comparisons = Comparisons::new(&series);
-        let is_separate = self.workload.separate_subjects;
+        let do_the_same = rows.windows(2).all(|pair| pair[0].operation == pair[1].operation);
         let ranked =
-            headline && !is_separate && shares.as_ref().is_some_and(|shares| shares.multiple);
+            headline && do_the_same && shares.as_ref().is_some_and(|shares| shares.multiple);
         Table {
             workload: self.workload.name.clone(),
             parameters: self.parameters.clone(),
@@ -183,12 +183,8 @@ impl Context<'_> {
             trajectory: self.workload.trajectory,
             points_down: self.workload.points_down,
             shares,
-            leads: if is_separate {
-                vec![None; points.len()]
-            } else {
-                leads(&comparisons, &rows, &points)
-            },
-            comparisons: with_shares(self.outcomes(&comparisons), portion.as_ref()),
+            leads: leads(&comparisons, &rows, &points),
+            comparisons: with_shares(self.outcomes(&comparisons, &rows), portion.as_ref()),
             rankings: if ranked {
                 rankings::rankings(&comparisons, &rows, &points)
             } else {
@@ -202,17 +198,18 @@ impl Context<'_> {
     }
 
     /// How the pairs compare that are alternatives, or are always compared.
-    fn outcomes(&self, comparisons: &Comparisons<'_>) -> Vec<SubjectComparison> {
+    fn outcomes(&self, comparisons: &Comparisons<'_>, rows: &[Row]) -> Vec<SubjectComparison> {
+        let operation = |subject: &str| {
+            rows.iter().find(|row| row.subject == subject).map(|row| row.operation.as_str())
+        };
         let mut outcomes = comparisons.outcomes();
-        if self.workload.separate_subjects {
-            let pairs = &self.workload.compared_pairs;
-            outcomes.retain(|outcome| {
-                let is_pair = |(first, second): &(String, String)| {
-                    [(first, second), (second, first)].contains(&(&outcome.first, &outcome.second))
-                };
-                pairs.iter().any(is_pair)
-            });
-        }
+        outcomes.retain(|outcome| {
+            let is_pair = |(first, second): &(String, String)| {
+                [(first, second), (second, first)].contains(&(&outcome.first, &outcome.second))
+            };
+            operation(&outcome.first) == operation(&outcome.second)
+                || self.workload.compared_pairs.iter().any(is_pair)
+        });
         outcomes
     }
 
@@ -293,6 +290,7 @@ impl Context<'_> {
             subject: subject.name.clone(),
             label: subject.label.clone(),
             note: subject.note.clone(),
+            operation: subject.operation.clone(),
             cells,
             missing,
             unavailable,
@@ -473,15 +471,22 @@ impl Context<'_> {
 }
 
 /// The best subject at each point; none where a figure is not above zero, and so has no ratio.
-fn leads(comparisons: &Comparisons<'_>, rows: &[Row], points: &[u64]) -> Vec<Option<Lead>> {
-    let lead = |(index, &point): (usize, &u64)| {
-        let mut figures = rows.iter().filter_map(|row| row.cells[index].as_ref());
+fn leads(comparisons: &Comparisons<'_>, rows: &[Row], points: &[u64]) -> Vec<Vec<Lead>> {
+    let mut operations: Vec<&str> = rows.iter().map(|row| row.operation.as_str()).collect();
+    operations.sort_unstable();
+    operations.dedup();
+    let lead = |index: usize, point, operation: &str| {
+        let alternatives = || rows.iter().filter(move |row| row.operation == operation);
+        let mut figures = alternatives().filter_map(|row| row.cells[index].as_ref());
         if figures.any(|figure| figure.median.value <= 0.0) {
             return None;
         }
-        comparisons.lead(point)
+        comparisons.lead(point, |subject| alternatives().any(|row| row.subject == subject))
     };
-    points.iter().enumerate().map(lead).collect()
+    let at = |(index, &point): (usize, &u64)| {
+        operations.iter().filter_map(|operation| lead(index, point, operation)).collect()
+    };
+    points.iter().enumerate().map(at).collect()
 }
 
 /// `comparisons` with the positions of their crossovers as ratios.

@@ -45,13 +45,48 @@ fn each_subject_is_in_the_table_of_its_headline_metric_alone() {
 fn none_is_the_best_and_only_the_pairs_are_compared() {
     let mut run = machine();
     let tables = analysis::analyse(&run).tables;
-    assert!(tables.iter().all(|table| table.leads.iter().all(Option::is_none)));
+    assert!(tables.iter().all(|table| table.leads.iter().all(Vec::is_empty)));
     assert_eq!(tables[0].comparisons.len(), 1);
     run.plan.workloads[0].compared_pairs.clear();
     assert!(analysis::analyse(&run).tables[0].comparisons.is_empty());
-    run.plan.workloads[0].separate_subjects = false;
-    let lead = analysis::analyse(&run).tables[0].leads[0].clone().expect("alternatives");
-    assert_eq!(lead.best, "pipe");
+    for subject in &mut run.plan.workloads[0].subjects {
+        subject.operation.clear();
+    }
+    assert_eq!(analysis::analyse(&run).tables[0].leads[0][0].best, "pipe");
+}
+
+/// To copy a program is no way to start one: each is ranked among its own.
+#[test]
+fn only_subjects_of_one_operation_are_ranked() {
+    let ways = [
+        ("fork", "copy", 1e5),
+        ("clone", "copy", 1.5e5),
+        ("spawn", "start", 4e5),
+        ("vfork", "start", 3e5),
+    ];
+    let about = ways.iter().fold(
+        workload("fork").axis("processes", "processes").time("fork"),
+        |about, (name, operation, _)| about.subject(name, name, "").subject_operation(operation),
+    );
+    let cells = (0..5).flat_map(|round| {
+        ways.into_iter().flat_map(move |(subject, _, figure)| {
+            [10, 100].map(|point| {
+                let samples = (0..20).map(|n| figure * (1.0 + f64::from(n) / 1e3)).collect();
+                cell("fork", subject, point, round).samples("fork", samples)
+            })
+        })
+    });
+    let run = run(about).rounds(5).cells(cells.collect::<Vec<_>>()).complete();
+    let tables = analysis::analyse(&run).tables;
+    let table = &tables[0];
+    for leads in &table.leads {
+        let best: Vec<&str> = leads.iter().map(|lead| lead.best.as_str()).collect();
+        assert_eq!(best, ["fork", "vfork"]);
+    }
+    assert_eq!(table.lead(0, "spawn").map(|lead| lead.best.as_str()), Some("vfork"));
+    let pairs: Vec<[&str; 2]> =
+        table.comparisons.iter().map(|pair| [pair.first.as_str(), pair.second.as_str()]).collect();
+    assert_eq!(pairs, [["fork", "clone"], ["spawn", "vfork"]]);
 }
 
 #[test]

@@ -55,5 +55,5 @@ pub use workload::figure::{read_figure, unit_of_reports};
 pub use workload::template;
 pub use workload::{
     About, Cell, Failure, Fit, Kind, MetricAbout, OnlyWith, Original, ParallelAbout, Print,
-    Programs, RatioAbout, SampleKind, Subject, SubjectsAre, Usual, Workload, info,
+    Programs, RatioAbout, SampleKind, Subject, Usual, Workload, info,
 };

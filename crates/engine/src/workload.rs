@@ -12,8 +12,7 @@ mod subject;
 pub mod template;
 
 pub use about::{
-    About, Kind, MetricAbout, OnlyWith, ParallelAbout, Programs, RatioAbout, SampleKind,
-    SubjectsAre, Usual,
+    About, Kind, MetricAbout, OnlyWith, ParallelAbout, Programs, RatioAbout, SampleKind, Usual,
 };
 pub use cell::Cell;
 pub use failure::Failure;

@@ -45,12 +45,19 @@ pub fn of_comparison(left_out: &compare::LeftOut) -> Warning {
             format!("{} is in another unit: {base} and {new}", title(table)),
             MEASURE_BASE_AGAIN.to_owned(),
         ),
-        L::Subjects { side, workload, labels } => {
-            (format!("{workload}: {} only in {}", list(labels), name(*side)), String::new())
+        L::Subjects { side, workload, metric, labels } => {
+            let title = of_metric(workload, metric.as_deref());
+            (format!("{title}: {} only in {}", list(labels), name(*side)), String::new())
         }
-        L::Points { side, workload, axis, points: at } => {
+        L::Points { side, workload, metric, labels, axis, points: at, other_end } => {
+            let title = of_metric(workload, metric.as_deref());
             let at = counted(&points(at), axis);
-            (format!("{workload}: {at} only in {}", name(*side)), String::new())
+            let at = if labels.is_empty() { at } else { format!("{} at {at}", list(labels)) };
+            let ends = match other_end {
+                Some(end) => format!("; the other ends at {}", count(*end)),
+                None => String::new(),
+            };
+            (format!("{title}: {at} only in {}{ends}", name(*side)), String::new())
         }
         L::NoRatio { workload, metric, labels, axis, points: at, reason } => {
             let (labels, at) = (list(labels), counted(&points(at), axis));

@@ -82,7 +82,7 @@ fn a_build_has_no_growth_no_ranking_and_no_comparison() {
     let analysis = build();
     for table in &analysis.tables {
         assert!(table.comparisons.is_empty() && table.rankings.is_empty());
-        assert!(table.leads.iter().all(Option::is_none));
+        assert!(table.leads.iter().all(Vec::is_empty));
         assert!(table.rows.iter().all(|row| row.growth.is_none() && row.rate.is_none()));
     }
     let findings: Vec<(Kind, &str)> =

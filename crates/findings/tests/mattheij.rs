@@ -159,7 +159,7 @@ fn crossover(table: &Table) -> &Crossover {
 
 /// The leader at each point, `-` for none: the cells that he would have coloured green.
 fn green(table: &Table) -> Vec<&str> {
-    let name = |lead: &Option<Lead>| match lead {
+    let name = |leads: &Vec<Lead>| match leads.first() {
         Some(lead) if lead.clear => {
             if lead.best == "poll" {
                 "poll"

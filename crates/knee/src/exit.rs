@@ -15,11 +15,11 @@ pub enum Exit {
     Different,
     Inconclusive,
     NotPossibleHere,
-    /// Of `knee vm --against`: the kernel is bad.
+    /// Of a bisection: the version is bad.
     Bad,
-    /// Of `knee vm --against`: whether the kernel is bad can't be told.
+    /// Of a bisection: whether the version is bad can't be told.
     Skip,
-    /// Of `knee vm --against`: no kernel can be judged.
+    /// Of a bisection: no version can be judged.
     Abort,
     Interrupted,
     /// The reader of standard output has gone before its end.
@@ -29,16 +29,22 @@ pub enum Exit {
 /// Every exit code with its meaning, for `--help` and the manual.
 pub const CODES: &[(u8, &str)] = &[
     (0, "done"),
-    (1, "failed: one line says what; or a control of selftest failed; vm --against: bad"),
+    (1, "failed: one line says what; or a control of selftest failed; a bisection: bad"),
     (2, "usage: the command line, or a file that it names, is wrong"),
-    (3, "different: --fail-on found what it asks for"),
-    (4, "inconclusive: too little evidence for --fail-on, or for a control of selftest"),
+    (3, "different: --fail-on or --fail-above found what it asks for"),
+    (
+        4,
+        "inconclusive: too little evidence for a gate, or something that it can't judge; or for a control of selftest",
+    ),
     (
         5,
         "not possible on this machine as it is, or nothing is recorded yet; doctor: a check is bad",
     ),
-    (125, "vm --against: can't tell whether this kernel is good or bad"),
-    (128, "vm --against: no kernel can be judged: the arguments, the base, or QEMU"),
+    (
+        125,
+        "a bisection (ab --bisect, vm --against): can't tell whether this version is good or bad",
+    ),
+    (128, "a bisection: no version can be judged: the arguments, the base, or QEMU"),
     (130, "interrupted: what was measured until then is kept and shown"),
     (141, "the reader of standard output has gone, as `head` does"),
 ];
@@ -104,6 +110,11 @@ impl Trouble {
 
     pub fn interrupted(line: impl Into<String>) -> Trouble {
         Trouble { exit: Exit::Interrupted, line: line.into() }
+    }
+
+    /// The same where it keeps a bisection from judging a version.
+    pub fn skipped(self) -> Trouble {
+        Trouble { exit: Exit::Skip, line: format!("can't tell: {} (exit 125)", self.line) }
     }
 
     /// What a guest could not do, with the exit code that it would have ended with.

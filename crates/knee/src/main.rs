@@ -41,15 +41,15 @@ fn main() -> ExitCode {
     ended(&words, || args::parse(&typed).and_then(|command| obey(command, recorded))).into()
 }
 
-/// How the command line of `words` ends. A fault of this program's own is no verdict on a kernel.
+/// How the command line of `words` ends. A fault of this program's own is no verdict on a version.
 fn ended(words: &[String], obey: impl FnOnce() -> Result<Exit, Trouble>) -> Exit {
     match catch_unwind(AssertUnwindSafe(obey)) {
         Ok(Ok(exit)) => exit,
         Ok(Err(trouble)) => {
             trouble.say();
-            commands::vm::exit_of(words, trouble.exit)
+            commands::compare::bisect::exit_of(words, trouble.exit)
         }
-        Err(panic) => match commands::vm::exit_of(words, Exit::Failed) {
+        Err(panic) => match commands::compare::bisect::exit_of(words, Exit::Failed) {
             Exit::Abort => Exit::Abort,
             _ => resume_unwind(panic),
         },
@@ -63,7 +63,7 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::Show(show) => commands::show::show(&show),
         Command::Report(report) => commands::report::report(&report),
         Command::Compare(compare) => commands::compare::compare(&compare),
-        Command::Ab(ab) => commands::ab::ab(&ab, &words),
+        Command::Ab(ab) => commands::ab::ab(*ab, &words),
         Command::Vm(vm) => commands::vm::vm(*vm),
         Command::History(ask) => commands::history::history(&ask),
         Command::Export(ask) => commands::exchange::export::export(&ask),

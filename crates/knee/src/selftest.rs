@@ -115,14 +115,16 @@ pub struct Tested {
 }
 
 impl Tested {
-    /// Done where every control that this machine has the means for was run and proved. A control that failed
-    /// weighs more than one that could not be decided.
+    /// Done where every control that this machine has the means for was run and proved, and there is one. A control
+    /// that failed weighs more than one that could not be decided.
     pub fn exit(&self) -> Exit {
         let any = |state| self.all.iter().any(|proved| proved.proof.state == state);
         if any(State::Failed) || !self.not_run.is_empty() {
             Exit::Failed
         } else if any(State::Undecided) {
             Exit::Inconclusive
+        } else if !any(State::Proved) {
+            Exit::NotPossibleHere
         } else {
             Exit::Done
         }
@@ -227,6 +229,8 @@ mod tests {
             assert_eq!(tested.exit(), wanted, "{state:?}");
             assert_eq!(json(&tested)["passed"], wanted == Exit::Done);
         }
+        let nothing_possible = tested(vec![came(State::NotPossible)], &[]);
+        assert_eq!(nothing_possible.exit(), Exit::NotPossibleHere, "nothing was shown");
         let cut = tested(vec![came(State::Proved)], &["growth", "full-disk"]);
         let output = json(&cut);
         assert_eq!((&output["passed"], &output["interrupted"]), (&json!(false), &json!(true)));

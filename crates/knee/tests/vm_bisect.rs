@@ -3,11 +3,9 @@
 mod common;
 
 use common::guests::{KERNEL, cache, can_boot};
-use common::{Came, Knee, alone, came};
+use common::{Came, Knee, alone, bisection, came};
 use fixtures::{cell, host, run, workload};
 use record::{Archive, SqliteArchive};
-use std::fs;
-use std::process::Command;
 
 /// Each system call changes the page tables twice: under emulation that costs several times as much as all else.
 const SLOW: &str = "pti=on";
@@ -19,35 +17,11 @@ const JUDGE: &str = r#"exec "$KNEE" vm --accel tcg --kernel debian:6.1 --append 
     --against debian:6.1 --against-append pti=off --fail-above 300% \
     -- run syscalls --subjects getppid --by threads --points 1 --time 20ms --label commit=$(git rev-parse --short HEAD)"#;
 
-/// Bisects a repository of a commit for each of these command lines, from the first to the last: the number of the
-/// commit that `git bisect run` names, and all that came.
+/// Bisects over kernels with these command lines.
 fn bisected(knee: &Knee, lines: &[&str]) -> (Option<usize>, Came) {
-    let repository = knee.directory.path().join("repository");
-    fs::create_dir(&repository).unwrap();
-    let git = |words: &[&str]| {
-        let mut command = Command::new("git");
-        let name = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
-        let came = came(command.args(name).args(words).current_dir(&repository));
-        assert_eq!(came.code, Some(0), "git {words:?}: {came:?}");
-        came.out.trim().to_owned()
-    };
-    git(&["init", "--quiet"]);
-    let mut commits = Vec::new();
-    for (number, line) in lines.iter().enumerate() {
-        fs::write(repository.join("cmdline"), line).unwrap();
-        fs::write(repository.join("version"), number.to_string()).unwrap();
-        git(&["add", "."]);
-        git(&["commit", "--quiet", "-m", &format!("version {number}")]);
-        commits.push(git(&["rev-parse", "HEAD"]));
-    }
-    let judge = knee.directory.path().join("judge.sh");
-    fs::write(&judge, JUDGE).unwrap();
-    git(&["bisect", "start", &commits[commits.len() - 1], &commits[0]]);
-    let script = format!("git bisect run sh {}", judge.display());
-    let came = came(knee.shell(&script).current_dir(&repository).env("XDG_CACHE_HOME", cache()));
-    let named = came.out.lines().find_map(|line| line.strip_suffix(" is the first bad commit"));
-    let number = commits.iter().position(|commit| Some(commit.as_str()) == named);
-    (number, came)
+    bisection::bisected(knee, ("cmdline", lines), JUDGE, |git| {
+        git.env("XDG_CACHE_HOME", cache());
+    })
 }
 
 #[test]

@@ -114,6 +114,14 @@ pub enum CommandOutput {
 }
 
 impl Custom {
+    /// The commands around those that are measured, by the names of their flags.
+    pub fn around(&self) -> impl Iterator<Item = (String, String)> {
+        let Custom { setup, prepare, conclude, cleanup, .. } = self;
+        let named =
+            [("setup", setup), ("prepare", prepare), ("conclude", conclude), ("cleanup", cleanup)];
+        named.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text.clone()?)))
+    }
+
     /// Whether it adds nothing: a directory alone has nothing to run in it.
     pub fn is_empty(&self) -> bool {
         let nowhere = Custom { directory: PathBuf::new(), ..self.clone() };

@@ -9,7 +9,7 @@ use crate::{
     ProfilePlan, Value,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One execution of a plan on one machine, with all that was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -227,15 +227,11 @@ pub struct WorkloadInfo {
     /// What it is there for; absent in records of knee before 0.1. See [`WorkloadInfo::is_control`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<WorkloadRole>,
-    /// Whether its subjects have nothing to do with each other: then only `compared_pairs` are compared, and
-    /// none is the best.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub separate_subjects: bool,
     /// What works side by side along the axis, where each does work of its own: then the rate is to grow with it, up to one for
     /// each of the [ratio](Self::ratio)'s whole. Absent where that is not so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Parallel>,
-    /// Pairs of subjects whose comparison is always reported.
+    /// Pairs of subjects whose comparison is always reported, also where their operations differ.
     #[serde(default, alias = "rivals")]
     pub compared_pairs: Vec<(String, String)>,
     /// Metrics besides the headline whose growth is reported with it.
@@ -306,7 +302,7 @@ pub struct MetricInfo {
     /// Whether less of it is better.
     pub lower_is_better: bool,
     /// Whether that is a guess, on which no recommendation is based.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direction_assumed: bool,
     /// What findings read in it; absent in records of knee before 0.1. See [`MetricInfo::role`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -418,16 +414,18 @@ impl WorkloadInfo {
         value.map_or_else(|| self.axis.clone(), |value| value.text().into_owned())
     }
 
+    /// Whether each subject has an operation of its own, so that none is an alternative to another.
+    pub fn has_separate_subjects(&self) -> bool {
+        let operations = self.subjects.iter().map(|subject| subject.operation.as_str());
+        let distinct: BTreeSet<&str> =
+            operations.filter(|operation| !operation.is_empty()).collect();
+        !distinct.is_empty() && distinct.len() == self.subjects.len()
+    }
+
     /// The heading that `subject` is listed under; empty where there is none.
     pub fn group(&self, subject: &str) -> &str {
         self.subjects.iter().find(|info| info.name == subject).map_or("", |info| &info.group)
     }
-}
-
-/// For fields that are left out where they are `false`.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// A subject, as reports name it.
@@ -442,6 +440,10 @@ pub struct SubjectInfo {
     /// Whether it is wrong on purpose: a control, each cell of which has to fail.
     #[serde(default)]
     pub control: bool,
+    /// What it does, where that is not the workload's own operation; else empty. Only subjects with the same are
+    /// alternatives: one of them is the best, and each is compared with each.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub operation: String,
     /// The heading that it is listed under; empty where there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,

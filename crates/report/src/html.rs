@@ -305,7 +305,7 @@ fn plot(
 /// not compared are listed.
 fn draws(info: &WorkloadInfo, views: &[view::View]) -> bool {
     let mut tables = views.iter().flat_map(|view| &view.tables);
-    let is_plain = !info.averages && !info.separate_subjects;
+    let is_plain = !info.averages && !info.has_separate_subjects();
     is_plain || tables.any(|(_, table)| table.points.len() > 1)
 }
 

@@ -103,12 +103,20 @@ fn with_everything() -> Value {
         LeftOut::Axis { workload: workload.clone(), base: text("a"), new: text("b") },
         LeftOut::Table { side: Side::New, table: table.clone() },
         LeftOut::Unit { table, base: text("ns"), new: text("B") },
-        LeftOut::Subjects { side: Side::New, workload: workload.clone(), labels: labels.clone() },
+        LeftOut::Subjects {
+            side: Side::New,
+            workload: workload.clone(),
+            metric: None,
+            labels: labels.clone(),
+        },
         LeftOut::Points {
             side: Side::New,
             workload: workload.clone(),
+            metric: Some(text("add")),
+            labels: labels.clone(),
             axis: axis.clone(),
             points: points.clone(),
+            other_end: Some(7),
         },
         LeftOut::NoRatio {
             workload: workload.clone(),

@@ -68,9 +68,9 @@ fn leads_comparisons_shares_and_maps_are_in() {
     assert_eq!(table["axis_parameter"], "tokens");
     assert_eq!(table["shares"]["word"], "active");
     assert_eq!(table["shares"]["values"][1], 0.1);
-    let lead = own.leads[0].as_ref().expect("a lead");
-    assert_eq!(table["leads"][0]["best"], lead.best.as_str());
-    assert_eq!(table["leads"][0]["clear"], lead.clear);
+    let lead = &own.leads[0][0];
+    assert_eq!(table["leads"][0][0]["best"], lead.best.as_str());
+    assert_eq!(table["leads"][0][0]["clear"], lead.clear);
     assert_eq!(table["comparisons"].as_array().unwrap().len(), own.comparisons.len());
     let crosses = table["comparisons"].as_array().unwrap().iter();
     let crosses = crosses.filter(|comparison| comparison["outcome"]["outcome"] == "crosses");

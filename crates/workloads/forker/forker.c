@@ -6,7 +6,7 @@
  *
  *     forker HOW ENDING COUNT MEGABYTES CLOCK STAMPS PARENT
  *
- * HOW is fork, vfork, posix_spawn or clone3. ENDING is kill or pidfd. MEGABYTES of memory are touched
+ * HOW is fork, clone3, fork-exec, clone3-exec, vfork or posix_spawn. ENDING is kill or pidfd. MEGABYTES of memory are touched
  * first. CLOCK is tsc, or anything else for CLOCK_MONOTONIC. STAMPS is the descriptor of a file for 2
  * times COUNT stamps, with the process ids after them. PARENT is the process whose death ends this
  * one. The dialogue:
@@ -147,14 +147,36 @@ static pid_t by_posix_spawn(void) {
 /* The descriptor from clone3: closed after each, or every process would copy all of them. */
 static int pidfd = -1;
 
-static pid_t by_clone3(void) {
+static pid_t clone3_with_pidfd(void) {
     struct clone_args how = {
         .flags = CLONE_PIDFD,
         .pidfd = (uint64_t)(uintptr_t)&pidfd,
         .exit_signal = SIGCHLD,
     };
-    pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof how);
+    return (pid_t)syscall(SYS_clone3, &how, sizeof how);
+}
+
+static pid_t by_clone3(void) {
+    pid_t pid = clone3_with_pidfd();
     if (pid == 0) be_a_child(bytes[1], self);
+    return pid;
+}
+
+/* A copy that is to execute this program tells by its exit code why it could not. */
+static _Noreturn void execute(void) {
+    execve(program, child_words, environ);
+    _exit(errno);
+}
+
+static pid_t by_fork_exec(void) {
+    pid_t pid = fork();
+    if (pid == 0) execute();
+    return pid;
+}
+
+static pid_t by_clone3_exec(void) {
+    pid_t pid = clone3_with_pidfd();
+    if (pid == 0) execute();
     return pid;
 }
 
@@ -165,6 +187,8 @@ static way way_called(const char *name) {
     if (strcmp(name, "vfork") == 0) return by_vfork;
     if (strcmp(name, "posix_spawn") == 0) return by_posix_spawn;
     if (strcmp(name, "clone3") == 0) return by_clone3;
+    if (strcmp(name, "fork-exec") == 0) return by_fork_exec;
+    if (strcmp(name, "clone3-exec") == 0) return by_clone3_exec;
     fail("there is no way to make a process called", name);
 }
 
@@ -200,6 +224,14 @@ static void forget_pidfd(void) {
     pidfd = -1;
 }
 
+static int is_copy_of_exec(way make) { return make == by_fork_exec || make == by_clone3_exec; }
+
+/* The error of the execve in the copy `pid`, which has ended; 0 if it did not end by itself. */
+static int error_of_exec(pid_t pid) {
+    int status;
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
 /* Creates up to `count` of them, and reports how many. */
 static void make_all(way make) {
     int why = 0;
@@ -211,6 +243,11 @@ static void make_all(way make) {
         uint64_t after = now();
         if (pid < 0) {
             why = errno;
+            break;
+        }
+        if (died && is_copy_of_exec(make) && (why = error_of_exec(pid)) != 0) {
+            died = 0;
+            forget_pidfd();
             break;
         }
         long n = made_count++;

@@ -117,18 +117,20 @@ pub(super) fn common_tables<'a>(
         match new.iter().find(|newer| is_same_table(table, newer)) {
             Some(newer) if has_same_unit(table, newer) => common.push([table, newer]),
             Some(newer) => left_out.push(LeftOut::Unit {
-                table: table_name(base, table),
+                table: table_name([base, new], table),
                 base: table.metric.unit.clone(),
                 new: newer.metric.unit.clone(),
             }),
             None => {
-                left_out.push(LeftOut::Table { side: Side::Base, table: table_name(base, table) });
+                let table = table_name([base, new], table);
+                left_out.push(LeftOut::Table { side: Side::Base, table });
             }
         }
     }
     let added = new.iter().filter(|newer| !base.iter().any(|table| is_same_table(table, newer)));
     left_out.extend(
-        added.map(|table| LeftOut::Table { side: Side::New, table: table_name(new, table) }),
+        added
+            .map(|table| LeftOut::Table { side: Side::New, table: table_name([base, new], table) }),
     );
     common
 }
@@ -144,9 +146,10 @@ fn has_same_unit(base: &Table, new: &Table) -> bool {
     unit(base) == unit(new)
 }
 
-/// What distinguishes `table` from the other tables of its workload.
-fn table_name(tables: &[Table], table: &Table) -> TableName {
-    let siblings = || tables.iter().filter(|sibling| sibling.workload == table.workload);
+/// What distinguishes `table` from the other tables of its workload in both runs.
+fn table_name(tables: [&[Table]; 2], table: &Table) -> TableName {
+    let siblings =
+        || tables.into_iter().flatten().filter(|sibling| sibling.workload == table.workload);
     let differs = |name: &String| {
         siblings().any(|sibling| sibling.parameters.get(name) != table.parameters.get(name))
     };

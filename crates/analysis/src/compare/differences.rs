@@ -2,12 +2,16 @@
 
 use super::model::Difference;
 use crate::compare::thresholds::BUSY_LOAD;
-use record::{HOST_FACTS, HostFact, HostRole, Run, RunState};
+use record::{HOST_FACTS, HostFact, HostRole, Run, RunState, Value, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All that differs.
 pub(super) fn differences(base: &Run, new: &Run) -> Vec<Difference> {
-    let [then, now] = [base, new].map(parameters);
+    let [mut then, mut now] = [base, new].map(parameters);
+    for (workload, newer) in in_both(base, new) {
+        then.extend(settings(base, workload));
+        now.extend(settings(new, newer));
+    }
     let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
     let differing = keys.into_iter().filter(|key| then.get(*key) != now.get(*key));
     let mut all: Vec<Difference> = differing
@@ -22,8 +26,45 @@ pub(super) fn differences(base: &Run, new: &Run) -> Vec<Difference> {
 }
 
 fn weight(key: &str) -> usize {
+    if key.starts_with(PARAMETER) {
+        return 0;
+    }
     let fact = HostFact::find(key).map(|(index, _)| index);
-    fact.unwrap_or(HOST_FACTS.len() + usize::from(!key.starts_with("knee")))
+    1 + fact.unwrap_or(HOST_FACTS.len() + usize::from(!key.starts_with("knee")))
+}
+
+/// Begins the key of a parameter.
+const PARAMETER: &str = "parameter.";
+
+/// The workloads of both runs, each as it describes itself in either.
+fn in_both<'a>(
+    base: &'a Run,
+    new: &'a Run,
+) -> impl Iterator<Item = (&'a WorkloadInfo, &'a WorkloadInfo)> {
+    base.plan.workloads.iter().filter_map(|workload| {
+        let newer = new.plan.workloads.iter().find(|newer| newer.name == workload.name);
+        newer.map(|newer| (workload, newer))
+    })
+}
+
+/// The values of the parameters under which a run measured `workload`, but for the axis, and what its user added to it.
+fn settings(run: &Run, workload: &WorkloadInfo) -> BTreeMap<String, String> {
+    let keys = run.plan.cells.iter().filter(|key| key.workload == workload.name);
+    let mut values: BTreeMap<&str, BTreeSet<&Value>> = BTreeMap::new();
+    for (name, value) in keys.flat_map(|key| &key.parameters) {
+        values.entry(name).or_default().insert(value);
+    }
+    let text = |values: BTreeSet<&Value>| {
+        values.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let parameters = values.into_iter().filter(|(name, _)| *name != workload.axis_parameter);
+    let parameters = parameters.map(|(name, values)| (name.to_owned(), text(values)));
+    let added = workload.custom.iter().flat_map(|custom| {
+        let templates = custom.templates().map(|template| (&template.name, &template.text));
+        templates.map(|(name, text)| (name.clone(), text.clone())).chain(custom.around())
+    });
+    let key = |(name, value)| (format!("{PARAMETER}{}.{name}", workload.name), value);
+    parameters.chain(added).map(key).collect()
 }
 
 /// What a run was measured under.

@@ -95,6 +95,8 @@ pub enum LeftOut {
         side: Side,
         /// The workload.
         workload: String,
+        /// The metric; absent where it is the workload's headline metric.
+        metric: Option<String>,
         /// The labels of the subjects.
         labels: Vec<String>,
     },
@@ -104,10 +106,17 @@ pub enum LeftOut {
         side: Side,
         /// The workload.
         workload: String,
+        /// The metric; absent where it is the workload's headline metric.
+        metric: Option<String>,
+        /// The labels of the subjects, where others have the points in both runs; else empty.
+        labels: Vec<String>,
         /// The quantity that grows.
         axis: String,
         /// The points.
         points: Vec<u64>,
+        /// Where the other run's trajectory ends, if the only point is the end of this run's, and both stand for the same
+        /// stretch.
+        other_end: Option<u64>,
     },
     /// Subjects have figures in both runs and no ratio.
     NoRatio {
@@ -137,6 +146,28 @@ pub enum LeftOut {
         /// The figures.
         figures: Vec<WholeFigure>,
     },
+}
+
+impl LeftOut {
+    /// Whether base measured what this keeps from being judged: of a headline metric, or of any metric that is compared.
+    pub fn is_unjudged(&self, any_metric: bool) -> bool {
+        let is_of_headline = |metric: &Option<String>| metric.is_none();
+        let counts = |metric| any_metric || is_of_headline(metric);
+        match self {
+            Self::Version { .. } | Self::Axis { .. } => true,
+            Self::Workload { side, .. } => *side == Side::Base,
+            Self::Table { side, table } => *side == Side::Base && counts(&table.metric),
+            Self::Unit { table, .. } => counts(&table.metric),
+            Self::Subjects { side, metric, .. } => *side == Side::Base && counts(metric),
+            // Trajectories that end at a limit end a little further on, or earlier, each time.
+            Self::Points { side, metric, other_end, .. } => {
+                *side == Side::Base && other_end.is_none() && counts(metric)
+            }
+            // Counters are zero at most points.
+            Self::NoRatio { metric, .. } => is_of_headline(metric),
+            Self::Unfinished { .. } | Self::TwoMachines { .. } | Self::WholeLoad { .. } => false,
+        }
+    }
 }
 
 /// A figure of two whole loads.

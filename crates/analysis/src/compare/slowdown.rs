@@ -1,6 +1,6 @@
 //! What of a comparison is slower than a gate lets through, by the whole interval of its ratio.
 
-use super::model::{Comparison, Ratio};
+use super::model::{Comparison, Ratio, Verdict};
 use crate::Estimate;
 
 /// How a slowdown lies to a limit.
@@ -27,6 +27,10 @@ pub struct Slowdown<'a> {
     pub factor: Estimate,
     /// How that lies to the limit.
     pub bound: Bound,
+    /// The verdict on the ratio.
+    pub verdict: Verdict,
+    /// Whether it is the only point of its series, which says as much.
+    pub is_only_point: bool,
 }
 
 /// Every headline series and point against a slowdown by the share `limit`, series before their points.
@@ -35,10 +39,17 @@ pub fn slowdowns(comparison: &Comparison, limit: f64) -> Vec<Slowdown<'_>> {
     for table in comparison.tables.iter().filter(|table| table.headline) {
         let lower_is_better = table.metric.lower_is_better;
         for row in &table.rows {
-            let slowdown = |ratio: &Ratio, point| {
+            let slowdown = |ratio: &Ratio, point: Option<_>| {
                 let factor = factor(ratio, lower_is_better);
-                let bound = bound(factor, limit);
-                Slowdown { workload: &table.workload, label: &row.label, point, factor, bound }
+                Slowdown {
+                    workload: &table.workload,
+                    label: &row.label,
+                    point,
+                    factor,
+                    bound: bound(factor, limit),
+                    verdict: ratio.verdict,
+                    is_only_point: point.is_some() && table.points.len() == 1,
+                }
             };
             all.push(slowdown(&row.overall, None));
             for (point, cell) in table.points.iter().zip(&row.cells) {

@@ -7,9 +7,9 @@ use super::levels::Levels;
 use super::model::{ComparedPoint, ComparedRow, ComparedTable, Ratio};
 use super::series;
 use crate::gather::Gathered;
-use crate::gather::positions::verdicts_from;
+use crate::gather::positions::{around, verdicts_from};
 use crate::stats::random::generator;
-use crate::{Row, Table};
+use crate::{MissingFigure, Row, Table};
 use record::Run;
 use std::collections::BTreeMap;
 
@@ -82,6 +82,46 @@ fn offsets(rows: [&Row; 2], points: &[u64], alone: &[bool], clocks: f64) -> Vec<
     points.iter().zip(alone).map(at).collect()
 }
 
+/// Where the trajectories of `rival` end, if `points` are the end of one of `table` alone, and the samples of the last end
+/// reach to all.
+fn other_end(table: &Table, rival: &Table, points: &[u64]) -> Option<u64> {
+    let ([end], Some(&last), Some(&other)) = (points, table.points.last(), rival.points.last())
+    else {
+        return None;
+    };
+    let far = last.max(other);
+    let is_end = [*end, last, other].iter().all(|point| around(far, far).contains(point));
+    (table.trajectory && is_end).then_some(other)
+}
+
+/// The labels of the series of `table` that lack figures in `rival` at points that others have there, by these points. What
+/// fails there is a change.
+fn gaps(table: &Table, rival: &Table) -> BTreeMap<Vec<u64>, Vec<String>> {
+    let mut gaps: BTreeMap<Vec<u64>, Vec<String>> = BTreeMap::new();
+    for row in &table.rows {
+        let rival_row = rival.row(&row.subject);
+        let Some(rival_row) = rival_row.filter(|row| row.cells.iter().any(Option::is_some)) else {
+            continue;
+        };
+        let is_change = |point: u64| {
+            rival_row.missing.iter().any(|(at, missing)| match missing {
+                MissingFigure::Failed { .. } => *at == point,
+                MissingFigure::CutShort { .. } => *at == point && row.short.is_none(),
+                _ => false,
+            })
+        };
+        let is_gap = |point: &u64| {
+            let is_only_here = row.at(*point).is_some() && rival_row.at(*point).is_none();
+            is_only_here && rival.points.contains(point) && !is_change(*point)
+        };
+        let points: Vec<u64> = table.points.iter().copied().filter(is_gap).collect();
+        if !points.is_empty() {
+            gaps.entry(points).or_default().push(row.label.clone());
+        }
+    }
+    gaps
+}
+
 impl<'a> TablePair<'a> {
     pub(super) fn new(
         base: &Run,
@@ -132,6 +172,7 @@ impl<'a> TablePair<'a> {
         let [base, new] = self.tables;
         let mut left_out = Vec::new();
         let workload = &base.workload;
+        let metric = (!new.headline).then(|| new.metric.name.clone());
         for (side, table, rival) in [(Side::Base, base, new), (Side::New, new, base)] {
             let has_figures = |table: &Table, subject: &str| {
                 table.row(subject).is_some_and(|row| row.cells.iter().any(Option::is_some))
@@ -143,18 +184,27 @@ impl<'a> TablePair<'a> {
             });
             let labels: Vec<String> = single.map(|row| row.label.clone()).collect();
             if !labels.is_empty() {
-                left_out.push(LeftOut::Subjects { side, workload: workload.clone(), labels });
+                let (workload, metric) = (workload.clone(), metric.clone());
+                left_out.push(LeftOut::Subjects { side, workload, metric, labels });
             }
+            let only_here = |labels, points: Vec<u64>| LeftOut::Points {
+                side,
+                workload: workload.clone(),
+                metric: metric.clone(),
+                labels,
+                axis: table.axis.clone(),
+                other_end: other_end(table, rival, &points),
+                points,
+            };
             let points = table.points.iter().copied();
             let points: Vec<u64> = points.filter(|p| !rival.points.contains(p)).collect();
-            if !points.is_empty() {
-                let (workload, axis) = (workload.clone(), table.axis.clone());
-                left_out.push(LeftOut::Points { side, workload, axis, points });
-            }
+            left_out.extend((!points.is_empty()).then(|| only_here(Vec::new(), points)));
+            let gaps = gaps(table, rival).into_iter();
+            left_out.extend(gaps.map(|(points, labels)| only_here(labels, points)));
         }
         left_out.extend(self.no_ratio.iter().map(|((reason, points), labels)| LeftOut::NoRatio {
             workload: workload.clone(),
-            metric: (!new.headline).then(|| new.metric.name.clone()),
+            metric: metric.clone(),
             labels: labels.clone(),
             axis: new.axis.clone(),
             points: points.clone(),

@@ -50,9 +50,9 @@ pub struct Table {
     pub shares: Option<Shares>,
     /// One row per subject, in the workload's order, including subjects without figures.
     pub rows: Vec<Row>,
-    /// The best subject at each point; `None` where fewer than two have a figure above zero.
-    pub leads: Vec<Option<Lead>>,
-    /// Each pair of series with figures, in the order of the rows.
+    /// The best subjects at each point: one of each operation of which two have a figure, and all are above zero.
+    pub leads: Vec<Vec<Lead>>,
+    /// Each pair of series with figures that do the same, or are always compared, in the order of the rows.
     pub comparisons: Vec<SubjectComparison>,
     /// The order of the subjects at each point, of a headline metric whose ratio is shown as a multiple;
     /// empty otherwise.
@@ -150,6 +150,9 @@ pub struct Row {
     pub label: String,
     /// A note that its figures need; may be empty.
     pub note: String,
+    /// What it does, where that is not the workload's own operation: only rows with the same are ranked.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub operation: String,
     /// One entry per point of the table; `None` where there is no figure.
     pub cells: Vec<Option<PointSummary>>,
     /// The reason of each cell without a figure, by point.

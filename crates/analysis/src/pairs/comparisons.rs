@@ -28,9 +28,10 @@ impl<'a> Comparisons<'a> {
         self.pairs.iter().flatten().map(outcome).collect()
     }
 
-    /// The best subject at `point`, where at least two have a figure.
-    pub(crate) fn lead(&self, point: u64) -> Option<Lead> {
-        let ranked = self.ranked(point);
+    /// The best at `point` of the subjects that are `alternatives`, where at least two have a figure.
+    pub(crate) fn lead(&self, point: u64, alternatives: impl Fn(&str) -> bool) -> Option<Lead> {
+        let mut ranked = self.ranked(point);
+        ranked.retain(|&index| alternatives(self.series[index].subject()));
         let [best, second, ..] = *ranked.as_slice() else { return None };
         let tied: Vec<String> = ranked[1..]
             .iter()

@@ -2,7 +2,7 @@
 
 use crate::gather::positions::verdicts_from;
 use crate::{ComparisonOutcome, SubjectComparison, Table};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// With more series than this the pairs are too many to list each.
 const ALL_PAIRS_MAX: usize = 4;
@@ -31,11 +31,15 @@ pub fn notable<'a>(table: &'a Table, rivals: &[(String, String)]) -> Vec<&'a Sub
     table.comparisons.iter().filter(is_notable).collect()
 }
 
-/// Each clear leader with the next clear leader along the axis, where they differ.
+/// Each clear leader with the next clear leader of the same operation along the axis, where they differ.
 fn successors(table: &Table) -> BTreeSet<(&str, &str)> {
-    let clear = table.leads.iter().flatten().filter(|lead| lead.clear);
-    let best: Vec<&str> = clear.map(|lead| lead.best.as_str()).collect();
-    best.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| (pair[0], pair[1])).collect()
+    let mut best: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for lead in table.leads.iter().flatten().filter(|lead| lead.clear) {
+        let row = table.row(&lead.best);
+        best.entry(row.map_or("", |row| &row.operation)).or_default().push(&lead.best);
+    }
+    let pairs = best.values().flat_map(|best| best.windows(2));
+    pairs.filter(|pair| pair[0] != pair[1]).map(|pair| (pair[0], pair[1])).collect()
 }
 
 /// The points at which both have a figure that counts: the first calls of a trajectory are cold.

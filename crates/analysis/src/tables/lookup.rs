@@ -1,12 +1,26 @@
 //! Figures of a table by subject and point.
 
 use crate::pairs::thresholds::CLOSE_LEAD_MAX;
-use crate::{ComparisonOutcome, Estimate, PointSummary, Row, Table};
+use crate::{ComparisonOutcome, Estimate, Lead, PointSummary, Row, Table};
 
 impl Table {
     /// The row of `subject`.
     pub fn row(&self, subject: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.subject == subject)
+    }
+
+    /// What `subject` does, if another row does the same: else it has no alternative.
+    pub fn shared_operation(&self, subject: &str) -> Option<&str> {
+        let own = self.row(subject)?;
+        let mut rivals = self.rows.iter().filter(|row| row.subject != subject);
+        rivals.find(|row| row.operation == own.operation).map(|row| row.operation.as_str())
+    }
+
+    /// The best in a column of those that do the same as `subject`.
+    pub fn lead(&self, column: usize, subject: &str) -> Option<&Lead> {
+        let operation = |subject: &str| self.row(subject).map(|row| row.operation.as_str());
+        let own = operation(subject)?;
+        self.leads.get(column)?.iter().find(|lead| operation(&lead.best) == Some(own))
     }
 
     /// How many of the part there are for each of the whole at `point`, where the axis counts the part and

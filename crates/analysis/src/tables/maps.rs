@@ -75,8 +75,10 @@ fn fields(table: &Table) -> Vec<Field<'_>> {
     let Some(shares) = &table.shares else { return Vec::new() };
     let columns = table.points.iter().zip(&shares.values).zip(&table.leads);
     columns
-        .filter_map(|((&point, &share), lead)| {
-            Some(Field { total: table.whole_at(point)?, share, lead: lead.as_ref()? })
+        .filter_map(|((&point, &share), leads)| {
+            // Of several operations none leads the others.
+            let [lead] = leads.as_slice() else { return None };
+            Some(Field { total: table.whole_at(point)?, share, lead })
         })
         .collect()
 }

@@ -119,11 +119,15 @@ fn what_only_one_run_has_is_left_out() {
     let points = |side, point| LeftOut::Points {
         side,
         workload: workload(),
+        metric: None,
+        labels: Vec::new(),
         axis: "watched descriptors".into(),
         points: vec![point],
+        other_end: None,
     };
     let labels = vec!["s1".to_owned()];
-    let subjects = LeftOut::Subjects { side: Side::Base, workload: workload(), labels };
+    let subjects =
+        LeftOut::Subjects { side: Side::Base, workload: workload(), metric: None, labels };
     let expected = [subjects, points(Side::Base, 1_000), points(Side::New, 3_000)];
     assert_eq!(comparison.left_out, expected);
     let table = &comparison.tables[0];
@@ -132,6 +136,83 @@ fn what_only_one_run_has_is_left_out() {
     new.cells.retain(|cell| cell.key.point == 3000);
     new.plan.cells.clear();
     assert!(reasons(&base, &new).contains(&RefusalReason::NoCommonFigure));
+}
+
+/// Others have the point in both runs: the table has it, and one series lacks it.
+#[test]
+fn a_point_that_one_series_lacks_is_left_out_by_its_name() {
+    let [base, mut new] = two();
+    let is_gone = |key: &CellKey| key.subject == "s1" && key.point == 1_000;
+    new.cells.retain(|cell| !is_gone(&cell.key));
+    let comparison = compared(&base, &new).unwrap();
+    let expected = LeftOut::Points {
+        side: Side::Base,
+        workload: "poll".into(),
+        metric: None,
+        labels: vec!["s1".into()],
+        axis: "watched descriptors".into(),
+        points: vec![1_000],
+        other_end: None,
+    };
+    assert_eq!(comparison.left_out, [expected.clone()]);
+    assert!(expected.is_unjudged(false));
+    // What fails there is a change, and no gap.
+    let [base, mut new] = two();
+    fail_cells(&mut new, &is_gone);
+    let comparison = compared(&base, &new).unwrap();
+    assert_eq!((comparison.left_out.len(), comparison.changes.len()), (0, 1));
+}
+
+/// A trajectory that ends at a limit of the machine ends a little further on, or earlier, each time.
+#[test]
+fn the_ends_of_two_trajectories_are_one_stretch_where_they_are_near() {
+    let ending_at = |far: u64| {
+        let [mut run, _] = two();
+        run.plan.workloads[0].trajectory = true;
+        for key in run.cells.iter_mut().map(|cell| &mut cell.key).chain(&mut run.plan.cells) {
+            key.point = if key.point == 1_000 { far } else { key.point };
+        }
+        run
+    };
+    let base = ending_at(1_000);
+    let unjudged = |far| {
+        let comparison = compared(&base, &ending_at(far)).unwrap();
+        let left_out: Vec<LeftOut> = comparison.left_out;
+        assert!(!left_out.is_empty());
+        left_out.iter().filter(|left_out| left_out.is_unjudged(false)).count()
+    };
+    assert_eq!((unjudged(998), unjudged(1_003), unjudged(800)), (0, 0, 1));
+}
+
+/// A parameter that another knee added, or another value of it, is not the same measurement.
+#[test]
+fn parameters_that_differ_are_named() {
+    let [base, mut new] = two();
+    let set = |run: &mut Run, value: u64| {
+        let keys = run.cells.iter_mut().map(|cell| &mut cell.key).chain(&mut run.plan.cells);
+        for key in keys {
+            key.parameters.insert("added".into(), value.into());
+        }
+    };
+    set(&mut new, 0);
+    let differing = |base: &Run, new: &Run| {
+        let reasons = reasons(base, new);
+        reasons.iter().filter(|reason| matches!(reason, RefusalReason::LeftOut(_))).count()
+    };
+    assert_eq!(differing(&base, &new), 2, "each has a table that the other lacks");
+    // Where a table is in both, the parameter stands among what differs.
+    let mut both = new.clone();
+    let mut more = new.cells.clone();
+    for cell in &mut more {
+        cell.key.parameters.insert("added".into(), 7.into());
+    }
+    both.plan.cells.extend(more.iter().map(|cell| cell.key.clone()));
+    both.cells.extend(more);
+    let comparison = compared(&new, &both).unwrap();
+    let named = comparison.differences.iter().find(|difference| difference.what.contains("added"));
+    let named = named.expect("the parameter is named");
+    let values = (named.what.as_str(), named.base.as_deref(), named.new.as_deref());
+    assert_eq!(values, ("parameter.poll.added", Some("0"), Some("0, 7")));
 }
 
 /// Zero has no logarithm: the point has no ratio, the others have.

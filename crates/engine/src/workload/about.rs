@@ -32,12 +32,10 @@ pub struct About {
     pub trajectory: bool,
     /// Whether its tables have the points down and the subjects across.
     pub points_down: bool,
-    /// What its subjects are to each other.
-    pub subjects_are: SubjectsAre,
     /// What works side by side along the axis, each at work of its own, so that its rate is to grow up to one for each of
     /// the [ratio](About::ratio)'s whole.
     pub parallel: Option<ParallelAbout>,
-    /// Pairs of subjects whose comparison is always reported.
+    /// Pairs of subjects whose comparison is always reported, also where their operations differ.
     pub compared_pairs: &'static [(&'static str, &'static str)],
     /// How much is measured by default.
     pub usual: Usual,
@@ -106,7 +104,6 @@ impl About {
         ratio: None,
         trajectory: false,
         points_down: false,
-        subjects_are: SubjectsAre::Alternatives,
         parallel: None,
         compared_pairs: &[],
         usual: Usual {
@@ -173,15 +170,6 @@ pub struct RatioAbout {
     pub word: &'static str,
     /// Whether reports write it as a multiple (`4 per CPU`), and not as a percentage.
     pub multiple: bool,
-}
-
-/// What the subjects of a workload are to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SubjectsAre {
-    /// Ways to do the same: the best is named, and all pairs are compared.
-    Alternatives,
-    /// Operations that have nothing to do with each other: only [`About::compared_pairs`] are compared.
-    Separate,
 }
 
 /// What works side by side: threads that share what is their process's, or processes that don't.

@@ -1,7 +1,7 @@
 //! A workload's description in the record's shape.
 
 use super::Workload;
-use super::about::{Kind, MetricAbout, OnlyWith, SampleKind, SubjectsAre};
+use super::about::{Kind, MetricAbout, OnlyWith, SampleKind};
 use super::parameter::Parameter;
 use super::subject::Subject;
 use record::{Dependence, MetricInfo, Parallel, Ratio, SubjectInfo, WorkloadInfo, WorkloadRole};
@@ -31,7 +31,6 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
             Kind::Control => WorkloadRole::Control,
             Kind::Suite | Kind::Named | Kind::Fault => WorkloadRole::Comparison,
         }),
-        separate_subjects: about.subjects_are == SubjectsAre::Separate,
         parallel: about.parallel.map(|parallel| Parallel {
             parameter: parallel.parameter.into(),
             sharing: parallel.sharing.into(),
@@ -82,6 +81,7 @@ fn subject_info(subject: &Subject) -> SubjectInfo {
         label: subject.label.into(),
         note: subject.note.clone(),
         control: subject.control,
+        operation: subject.operation.into(),
         group: subject.group.into(),
         headline: subject.headline.into(),
         shared: subject.shared.into(),

@@ -20,6 +20,9 @@ pub struct Subject {
     pub control: bool,
     /// Whether it is measured only where it is named.
     pub by_name_only: bool,
+    /// What it does, where that is not its workload's own operation. Only subjects with the same are alternatives:
+    /// the best of them is named, and each is compared with each.
+    pub operation: &'static str,
     /// The heading that it is listed under in tables; may be empty.
     pub group: &'static str,
     /// Its headline metric, where that is not the first of the workload; else empty.
@@ -41,11 +44,17 @@ impl Subject {
             available: Ok(()),
             control: false,
             by_name_only: false,
+            operation: "",
             group: "",
             headline: "",
             shared: "",
             memory_access: None,
         }
+    }
+
+    /// The same with an operation of its own, so that it is no alternative to any other.
+    pub fn separate(name: &'static str, summary: &'static str) -> Subject {
+        Subject { operation: name, ..Subject::plain(name, summary) }
     }
 }
 

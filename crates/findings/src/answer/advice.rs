@@ -25,14 +25,14 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// What to use instead of `subjects` of `table` at `to`; nothing where one of them is among the best,
-    /// or where it is a guess which figures are better.
+    /// What to use instead of `subjects` of `table`, which do the same, at `to`; nothing where one of them is among the
+    /// best, or where it is a guess which figures are better.
     pub fn new(table: &Table, subjects: &[String], to: u64, names: &Names<'_>) -> Option<Self> {
         if table.metric.direction_assumed {
             return None;
         }
         let column = table.points.iter().position(|&point| point == to)?;
-        let lead = table.leads.get(column)?.as_ref()?;
+        let lead = table.lead(column, subjects.first()?)?;
         let leaders = || std::iter::once(&lead.best).chain(&lead.tied);
         if leaders().any(|leader| subjects.contains(leader)) {
             return None;

@@ -37,15 +37,17 @@ impl Consequence {
         let amount = worst.map(|level| {
             level * if table.metric.lower_is_better { 1.0 - 1.0 / factor } else { factor - 1.0 }
         });
-        let lead = column.and_then(|column| table.leads.get(column)?.as_ref());
         Self {
             factor,
             point: column.map(|column| table.points[column]),
             amount: amount.filter(|amount| amount.is_finite()),
             unit: table.metric.unit.clone(),
-            avoidable: lead.is_some_and(|lead| {
-                let leads = |subject: &String| *subject == lead.best || lead.tied.contains(subject);
-                !subjects.iter().all(leads)
+            avoidable: column.is_some_and(|column| {
+                let is_behind = |subject: &String| {
+                    let lead = table.lead(column, subject);
+                    lead.is_some_and(|lead| *subject != lead.best && !lead.tied.contains(subject))
+                };
+                subjects.iter().any(is_behind)
             }),
         }
     }

@@ -97,7 +97,7 @@ pub(super) fn lists(material: &Material<'_>) -> Vec<FigureList> {
 
 /// Whether the subjects of `table` are listed: they are not compared, and there is one point.
 pub fn is_single(workload: &WorkloadInfo, table: &Table) -> bool {
-    workload.separate_subjects && table.points.len() == 1
+    workload.has_separate_subjects() && table.points.len() == 1
 }
 
 /// Whether the answer has the figures of `table`, which is one of `tables`: it need not be shown as well.

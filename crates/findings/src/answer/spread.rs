@@ -1,4 +1,4 @@
-//! Subjects far behind the best of their table, among those that scale: a choice that no order of growth shows.
+//! Subjects far behind the best that does the same, among those that scale: a choice that no order of growth shows.
 
 use super::consequence::Consequence;
 use super::material::Material;
@@ -11,14 +11,26 @@ use super::verdict_group::VerdictGroup;
 use crate::format::factor;
 use crate::sentence::{Part, Sentence, text};
 use analysis::{ComparisonOutcome, Row, Table};
+use std::collections::BTreeSet;
 
-/// One statement for each table in which some are far behind.
+/// One statement for each operation of a table of which some are far behind.
 pub(super) fn statements(material: &Material<'_>) -> Vec<Statement> {
     let series = Series::all(material);
-    material.tables().filter_map(|table| statement(material, table, &series)).collect()
+    let of_table = |table: &'_ Table| {
+        let operations: BTreeSet<&str> =
+            table.rows.iter().map(|row| row.operation.as_str()).collect();
+        let statement = |operation| statement(material, table, operation, &series);
+        operations.into_iter().filter_map(statement).collect::<Vec<_>>()
+    };
+    material.tables().flat_map(of_table).collect()
 }
 
-fn statement(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Option<Statement> {
+fn statement(
+    material: &Material<'_>,
+    table: &Table,
+    operation: &str,
+    series: &[Series<'_>],
+) -> Option<Statement> {
     let stops = |row: &Row| {
         let mut own = series.iter().filter(|series| series.is_of(table));
         own.any(|series| {
@@ -32,7 +44,7 @@ fn statement(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> O
     let scaling: Vec<(&Row, f64)> = table
         .rows
         .iter()
-        .filter(|row| !stops(row))
+        .filter(|row| row.operation == operation && !stops(row))
         .filter_map(|row| Some((row, level(row)?)))
         .filter(|(_, level)| *level > 0.0)
         .collect();

@@ -31,16 +31,18 @@ pub(super) fn slowing(material: &Material<'_>) -> Vec<Statement> {
     grouped(material, series.iter().filter(|series| series.group == VerdictGroup::Slows))
 }
 
-/// One statement for the series of a table that share verdict and far end.
+/// One statement for the series of a table that have the same alternatives, or none, and share verdict and far end.
 fn grouped<'s, 'a: 's>(
     material: &Material<'a>,
     series: impl Iterator<Item = &'s Series<'a>>,
 ) -> Vec<Statement> {
+    let operation = |series: &Series<'a>| series.table.shared_operation(&series.row.subject);
     let mut groups: Vec<Vec<&Series<'a>>> = Vec::new();
     for series in series {
         let belongs = |group: &&mut Vec<&Series<'a>>| {
             let first = group[0];
             series.is_of(first.table)
+                && operation(series) == operation(first)
                 && (series.shared_word, series.to) == (first.shared_word, first.to)
                 // Speedups from another first point are others in proportion.
                 && series.linear == first.linear
@@ -201,6 +203,12 @@ fn point_text(point: u64, names: &Names<'_>) -> String {
     names.multiple_at(point).map_or_else(|| count(point), multiple)
 }
 
+/// Whether the subjects of both lists have the same alternatives, or none.
+fn have_same_alternatives(table: &Table, first: &[String], second: &[String]) -> bool {
+    let operations = first.iter().chain(second).map(|subject| table.shared_operation(subject));
+    operations.collect::<BTreeSet<_>>().len() <= 1
+}
+
 /// `3.4 to 4.1 ms`.
 pub(super) fn level_text(level: Range, names: &Names<'_>) -> String {
     let unit = names.unit(&[level.0, level.1]);
@@ -218,7 +226,10 @@ fn unfinished(material: &Material<'_>) -> Vec<Statement> {
             reason.map_or_else(|| "did not finish".to_owned(), record::FailureReason::event);
         let points: Vec<u64> = unfinished.points.iter().map(|point| point.point).collect();
         let same = |group: &&mut (&Table, String, Vec<u64>, Vec<String>)| {
-            std::ptr::eq(group.0, table) && group.1 == event && group.2 == points
+            std::ptr::eq(group.0, table)
+                && group.1 == event
+                && group.2 == points
+                && have_same_alternatives(table, &group.3, &finding.subjects)
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.3.extend(finding.subjects.iter().cloned()),

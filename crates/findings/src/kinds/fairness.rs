@@ -36,7 +36,7 @@ impl FindingKind for Fairness {
             // Elsewhere nothing is shared.
             table.shares.as_ref().filter(|shares| shares.multiple)?;
             // What is no alternative to the others has no best one among them.
-            context.workload(table).filter(|workload| !workload.separate_subjects)?;
+            context.workload(table).filter(|workload| !workload.has_separate_subjects())?;
             Some(Finding::about_row(table, row, Self::new(context, table, row)?))
         };
         context.headline_rows().filter_map(of_row).collect()

@@ -270,6 +270,7 @@ mod tests {
             subject: "random".into(),
             label: "random".into(),
             note: String::new(),
+            operation: String::new(),
             cells: Vec::new(),
             missing: Vec::new(),
             unavailable: None,

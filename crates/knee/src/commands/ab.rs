@@ -4,7 +4,9 @@ pub mod flags;
 mod query;
 mod side;
 
-use super::compare::{self, flags::Output};
+use super::compare;
+use super::compare::bisect;
+use super::compare::flags::{FailOn, Output};
 use super::{Claim, record_path, run};
 use crate::commands::exchange::push;
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing, note};
@@ -23,7 +25,11 @@ const WORKERS: &str = "workers";
 const NICE_MAX: i32 = 19;
 
 /// Measures both sides in turns, and compares them.
-pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
+pub fn ab(mut ab: Ab, command: &[String]) -> Result<Exit, Trouble> {
+    if ab.bisect && ab.judgement.gate().is_none() {
+        ab.judgement.fail_on = Some(FailOn::Slower);
+    }
+    let ab = &ab;
     let output = Output::from_run(&ab.measured);
     compare::check(&ab.judgement, &output)?;
     // Before anything is measured: nothing after that may lose it.
@@ -35,7 +41,12 @@ pub fn ab(ab: &Ab, command: &[String]) -> Result<Exit, Trouble> {
     // Shown first: an archive may keep us waiting.
     let concluded = concluded(ab, &output, (base, new), record);
     let pushed = push.map_or(Exit::Done, |push| push.push(&output.record_file));
-    concluded.map(|exit| if exit == Exit::Done { pushed } else { exit })
+    concluded.map(|exit| match exit {
+        // What the archive does not take changes no verdict.
+        exit if ab.bisect => bisect::code(exit),
+        Exit::Done => pushed,
+        exit => exit,
+    })
 }
 
 /// Compares both and shows it.
@@ -53,9 +64,11 @@ fn concluded(
     });
     let comparison = match compare::compared((&base, &new), false, &ab.judgement, output, 1) {
         Ok(comparison) => comparison,
+        Err(trouble) if ab.bisect && is_complete => return Ok(bisect::skip(&trouble.to_string())),
         Err(trouble) => return not_compared(&trouble, is_complete, recorded.as_deref(), output),
     };
-    let verdict = match compare::verdict(&ab.judgement, &comparison) {
+    let judge = if ab.bisect { compare::bisect_verdict } else { compare::verdict };
+    let verdict = match judge(&ab.judgement, &comparison) {
         _ if !is_complete => compare::verdict_of(&ab.judgement, &comparison, Exit::Interrupted),
         // Measured and printed, but not wholly recorded: a line on standard error says why.
         _ if new.summary.number == 0 => {
@@ -122,7 +135,8 @@ fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
         }
         Ok(run)
     };
-    let (mut base, mut new) = (begun(&sides[0])?, begun(&sides[1])?);
+    let skipped = |trouble: Trouble| if ab.bisect { trouble.skipped() } else { trouble };
+    let (mut base, mut new) = (begun(&sides[0])?, begun(&sides[1]).map_err(skipped)?);
     base.plan.paired_with.clone_from(&new.summary.id);
     new.plan.paired_with.clone_from(&base.summary.id);
     // The file is there then, if it can be.

@@ -1,6 +1,7 @@
 //! `knee compare`: runs next to each other, and whether a gate lets the new ones through.
 
 mod baseline;
+pub mod bisect;
 pub mod flags;
 mod several;
 mod verdict;

@@ -1,5 +1,7 @@
 //! `knee history`: the runs of a record over time, and where a level changed.
 
+mod gate;
+
 use crate::commands::record_file::RecordFile;
 use crate::commands::{archives, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
@@ -7,13 +9,11 @@ use crate::files::{self, Kind};
 use crate::output::{print, print_json, style};
 use crate::usage;
 use ::record::{Archive, Location, Run, RunSummary};
-use analysis::Estimate;
-use analysis::compare::{self, Direction};
+use analysis::compare;
 use analysis::history::across::{RunOfValue, across, choose};
-use analysis::history::{
-    Change, History as Joined, Line, Measured, Terms, Wanted, history as join, measured,
-};
+use analysis::history::{Measured, Terms, Wanted, history as join, measured};
 use clap::{Args, ValueEnum};
+use gate::Gate;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use report::export::Head;
@@ -124,7 +124,8 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
     }
     let terms =
         Terms { margin: ask.margin, label: ask.label.as_ref().map(|label| label.key.clone()) };
-    let history = join(runs(ask, &location)?, &terms);
+    let (runs, without_figures) = runs(ask, &location)?;
+    let history = join(runs, &terms);
     let Some(history) = history.filter(|history| !history.lines.is_empty()) else {
         return Err(nothing(ask));
     };
@@ -141,13 +142,13 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
         }
         print(&text)?;
     }
-    let gate = ask.fail_on.map(|_| 0.0).or(ask.fail_above);
-    Ok(exit(gate, &history))
+    let gate = Gate::new(ask);
+    Ok(gate.map_or(Exit::Done, |gate| gate.exit(&history, &without_figures)))
 }
 
 /// Shows the workload across the values of a fact or a label.
 fn across_values(ask: &History, location: &Location, key: &str) -> Result<Exit, Trouble> {
-    let chosen = choose(runs(ask, location)?, key).ok_or_else(|| nothing(ask))?;
+    let chosen = choose(runs(ask, location)?.0, key).ok_or_else(|| nothing(ask))?;
     if chosen.values.is_empty() {
         return Err(Trouble::usage(format!(
             "--by {key}: no run of {} has such a label or fact; `knee show --json` shows what a run has",
@@ -177,29 +178,35 @@ fn across_values(ask: &History, location: &Location, key: &str) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-/// The wanted part of each run, the oldest run first. One run at a time is in memory with its samples.
-fn runs(ask: &History, location: &Location) -> Result<Vec<Measured>, Trouble> {
+/// The wanted part of each run, the oldest run first, and the numbers of those that are newer and can't be read or have
+/// no such figure. One run at a time is in memory with its samples.
+fn runs(ask: &History, location: &Location) -> Result<(Vec<Measured>, Vec<i64>), Trouble> {
     let named = ask.record_file.named().is_some();
     let archive = archives::open_read_only(location).map_err(|error| nothing_yet(error, named))?;
-    let mut summaries: Vec<RunSummary> = archive
-        .runs()?
-        .into_iter()
-        .filter(|run| run.cells_ended > 0 && is_wanted(ask, run))
-        .collect();
+    let mut summaries: Vec<RunSummary> =
+        archive.runs()?.into_iter().filter(|run| is_wanted(ask, run)).collect();
     // Merged records are in no order of time; offsets differ from one place to another.
     summaries.sort_by_cached_key(|run| (run.started.parse::<Timestamp>().ok(), run.number));
     let runs_max = ask.last.map_or(usize::MAX, |last| last as usize);
-    let mut runs = Vec::new();
+    let (mut runs, mut without_figures) = (Vec::new(), Vec::new());
     for summary in summaries.iter().rev() {
         if runs.len() == runs_max {
             break;
         }
-        let Some(run) = loaded(&*archive, summary.number) else { continue };
-        let part = measured(&run, &ask.workload, &wanted(ask, &run));
-        runs.extend(part.filter(|part| !part.figures.is_empty()));
+        let run = loaded(&*archive, summary.number);
+        // A run of another workload is none of this history.
+        if run.as_ref().is_some_and(|run| measured_nothing_of(run, &ask.workload)) {
+            continue;
+        }
+        let part = run.and_then(|run| measured(&run, &ask.workload, &wanted(ask, &run)));
+        match part.filter(|part| !part.figures.is_empty()) {
+            Some(part) => runs.push(part),
+            None if runs.is_empty() => without_figures.push(summary.number),
+            None => {}
+        }
     }
     runs.reverse();
-    Ok(runs)
+    Ok((runs, without_figures))
 }
 
 /// The figures that are wanted of a run, with its own members of each family of subjects.
@@ -212,6 +219,11 @@ fn wanted(ask: &History, run: &Run) -> Wanted {
         points: ask.points.clone(),
         all: ask.all,
     }
+}
+
+/// Whether a run is of other workloads.
+fn measured_nothing_of(run: &Run, workload: &str) -> bool {
+    !run.plan.workloads.iter().any(|info| info.name == workload)
 }
 
 /// A run; one that can't be read is named and left out.
@@ -253,47 +265,9 @@ fn nothing(ask: &History) -> Trouble {
     ))
 }
 
-/// The exit code of a gate that refuses slowdowns by more than a share, if there is one.
-fn exit(gate: Option<f64>, history: &Joined) -> Exit {
-    let Some(limit) = gate else { return Exit::Done };
-    let fails = |line: &Line, direction: Direction, factor: Estimate| {
-        let above = limit <= 0.0 || slowdown_min(factor, line.metric.lower_is_better) > 1.0 + limit;
-        direction == Direction::Worse && above
-    };
-    let certain =
-        |line: &Line| line.alarms.iter().any(|alarm| fails(line, alarm.direction, alarm.factor));
-    if history.lines.iter().any(certain) {
-        return Exit::Different;
-    }
-    let is_shown = |change: &Change| {
-        let mut lines = change.lines.iter();
-        change.fresh
-            && lines.any(|&(line, factor)| fails(&history.lines[line], change.direction, factor))
-    };
-    if history.changes.iter().any(is_shown) {
-        complain(
-            "knee: the newest run shows a slowdown that is not certain enough to fail (docs/history.md, \
-             A gate): measure again",
-        );
-    }
-    if history.judged == 0 { Exit::Inconclusive } else { Exit::Done }
-}
-
-/// The factor by which something is slower at least: the lower end of its interval.
-fn slowdown_min(factor: Estimate, lower_is_better: bool) -> f64 {
-    if lower_is_better { factor.low } else { 1.0 / factor.high }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_slowdown_is_at_least_the_lower_end_of_its_interval() {
-        let factor = |low, high| Estimate { value: f64::midpoint(low, high), low, high };
-        assert!((slowdown_min(factor(1.1, 1.3), true) - 1.1).abs() < 1e-12);
-        assert!((slowdown_min(factor(0.5, 0.8), false) - 1.25).abs() < 1e-12);
-    }
 
     #[test]
     fn labels_and_days_are_read_as_people_write_them() {

@@ -292,6 +292,7 @@ fn workload_json(workload: &dyn Workload) -> Value {
                 "name": subject.name,
                 "label": subject.label,
                 "summary": subject.summary,
+                "operation": if subject.operation.is_empty() { about.operation } else { subject.operation },
                 "unavailable": subject.available.as_ref().err(),
             })
         })

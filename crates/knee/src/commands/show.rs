@@ -111,7 +111,9 @@ pub fn side_by_side(run: &Run, name: &str, file: &RecordFile) -> Vec<String> {
     let is_list = |info: &&record::WorkloadInfo| {
         let mut cells = run.cells.iter().filter(|cell| cell.key.workload == info.name);
         let first = cells.next().map(|cell| cell.key.point);
-        info.separate_subjects && first.is_some() && cells.all(|cell| Some(cell.key.point) == first)
+        info.has_separate_subjects()
+            && first.is_some()
+            && cells.all(|cell| Some(cell.key.point) == first)
     };
     let workloads = run.plan.workloads.iter().filter(is_list);
     let record =

@@ -13,8 +13,6 @@ mod root;
 mod spinlocks;
 mod turns;
 
-pub use against::exit_of;
-
 use crate::commands::compare::flags::{Compare, Output};
 use crate::commands::exchange::push;
 use crate::commands::fleet::FleetFlag;

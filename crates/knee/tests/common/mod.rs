@@ -2,6 +2,7 @@
 //! leaves behind.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod bisection;
 pub mod guests;
 pub mod http;
 #[cfg(feature = "postgres")]

@@ -1,7 +1,8 @@
 //! `knee compare`: two runs side by side, baselines, gates, and both measured in turns.
 
 use crate::common::{Came, Knee, came};
-use record::{Archive, Run, SqliteArchive};
+use fixtures::{cell, run as made_run, workload};
+use record::{Archive, Cell, Run, SqliteArchive};
 use serde_json::Value;
 
 const TINY: [&str; 6] = ["--points", "1,2", "--rounds", "5", "--time", "1ms"];
@@ -139,6 +140,55 @@ fn changed(knee: &Knee, id: &str, change: impl Fn(&mut Run)) {
     record::merge(&mut archive, &run).unwrap();
 }
 
+/// Two runs of a workload in its two parameters' values: `new` lacks what `lacks` says.
+fn with_and_without(lacks: impl Fn(&record::CellKey) -> bool) -> Knee {
+    let knee = Knee::new();
+    for (id, is_new) in [("00000000000000c1", false), ("00000000000000c2", true)] {
+        let about = workload("made").axis("things", "things").time("call").subjects(["a", "b"]);
+        let mut cells = Vec::new();
+        for round in 0..5 {
+            for (subject, point) in [("a", 10), ("a", 100), ("b", 10), ("b", 100)] {
+                let level = 700.0 + f64::from(round % 3);
+                let samples = (0..20).map(|index| level + f64::from(index) / 20.0).collect();
+                let cell: Cell =
+                    cell("made", subject, point, round).samples("call", samples).into();
+                cells.push(cell);
+            }
+        }
+        cells.retain(|cell| !(is_new && lacks(&cell.key)));
+        let (made, cells) = made_run(about).id(id).rounds(5).cells(cells).begun();
+        knee.keep(&made, &cells, &made.summary.started);
+    }
+    knee
+}
+
+#[test]
+fn a_series_that_vanished_passes_no_gate() {
+    let cases: [(&str, Knee); 3] = [
+        ("", with_and_without(|_| false)),
+        ("made: b only in base", with_and_without(|key| key.subject == "b")),
+        (
+            "made: b at 100 things only in base",
+            with_and_without(|key| key.subject == "b" && key.point == 100),
+        ),
+    ];
+    for (vanished, knee) in cases {
+        for gate in
+            [&["--fail-on", "slower"][..], &["--fail-on", "changed"], &["--fail-above", "10%"]]
+        {
+            let came = compared(&knee, &[&["1", "2"], gate].concat());
+            let wanted = if vanished.is_empty() { 0 } else { 4 };
+            assert_eq!(came.code, Some(wanted), "{vanished}, {gate:?}: {came:?}");
+            assert!(came.err.contains(vanished), "{vanished}, {gate:?}: {came:?}");
+            let narrowed = compared(&knee, &[&["1", "2", "--ignore-missing"], gate].concat());
+            assert_eq!(narrowed.code, Some(0), "{vanished}, {gate:?}: {narrowed:?}");
+            // What new has and base had not, can't be worse.
+            let reverse = compared(&knee, &[&["2", "1"], gate].concat());
+            assert_eq!(reverse.code, Some(0), "{vanished}, {gate:?}: {reverse:?}");
+        }
+    }
+}
+
 #[test]
 fn a_gate_says_what_it_could_not_see() {
     let knee = known_runs();
@@ -150,10 +200,14 @@ fn a_gate_says_what_it_could_not_see() {
         }
     });
     let came = compared(&knee, &["2", "6", "--fail-on", "slower"]);
+    assert_eq!(came.code, Some(4), "{came:?}");
+    let first = "knee: can't pass (exit 4); not judged: null: no ratio of ";
+    assert!(came.err.starts_with(first) && came.err.contains(" at 2 "), "{came:?}");
+    assert_eq!(came.err.lines().count(), 1, "{came:?}");
+    let came = compared(&knee, &["2", "6", "--fail-on", "slower", "--ignore-missing"]);
     assert_eq!(came.code, Some(0), "{came:?}");
     let first = "knee: passed; left out: null: no ratio of ";
     assert!(came.err.starts_with(first) && came.err.contains(" at 2 "), "{came:?}");
-    assert_eq!(came.err.lines().count(), 1, "{came:?}");
     // A point whose rounds scatter leaves the series undecided, whatever the other says.
     changed(&knee, "00000000000000b7", |run| {
         for cell in run.cells.iter_mut().filter(|cell| cell.key.point == 1) {

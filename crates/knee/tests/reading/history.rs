@@ -102,6 +102,36 @@ fn a_gate_fails_with_the_run_that_shows_it_and_with_no_later_one() {
     assert_eq!(with(9), Some(3));
     assert_eq!(with(11), Some(0), "it was told before");
     assert_eq!(with(3), Some(4), "two runs of one machine are too few");
+    let came = knee(9).run(&["history", "made", "--fail-on", "slower"]);
+    let line = "knee: made: stepped at 1,000 things is slower since run 8 (2026-11-08): ×1.2";
+    assert!(came.err.starts_with(line), "{came:?}");
+    assert!(came.err.ends_with("(--fail-on slower, exit 3)\n"), "{came:?}");
+}
+
+/// The newest run lacks a line, or all of them: nothing is known of them, and the runs before say nothing of it.
+#[test]
+fn a_gate_passes_no_line_that_the_newest_run_lacks() {
+    let after = |lacks: fn(&Cell) -> bool| {
+        let knee = knee(6);
+        let (run, mut cells) = made(7);
+        cells.retain(|cell| !lacks(cell));
+        knee.keep(&run, &cells, &run.summary.started);
+        knee
+    };
+    let gated = |knee: &Knee, words: &[&str]| {
+        let came = knee.run(&[&["history", "made", "--fail-above", "5%"], words].concat());
+        (came.code, came.err)
+    };
+    assert_eq!(gated(&after(|_| false), &[]), (Some(0), String::new()));
+    let narrower = after(|cell| cell.key.subject == "stepped");
+    let (code, text) = gated(&narrower, &[]);
+    let line = "run 7 (2026-11-07) has nothing of made: stepped at 10 things and 1 more, which run 6 (2026-11-06) measured";
+    assert_eq!(code, Some(4), "{text}");
+    assert!(text.contains(line), "{text}");
+    assert_eq!(gated(&narrower, &["--subjects", "steady"]), (Some(0), String::new()));
+    let (code, text) = gated(&after(|_| true), &[]);
+    assert_eq!(code, Some(4), "{text}");
+    assert!(text.contains("run 7 of made can't be read, or has no such figure"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Two runs whose cells take turns, by workers that are started in two ways.
 
+use crate::common::bisection::bisected;
 use crate::common::{Came, Knee, wait_until};
 use record::{Archive, Outcome, Run, RunState, SqliteArchive};
 use rustix::process::{Pid, Signal, kill_process};
@@ -203,4 +204,51 @@ fn nothing_is_left_when_the_instrument_is_killed() {
     child.wait().unwrap();
     knee.assert_no_process_left();
     assert_eq!(runs(&knee).len(), 2);
+}
+
+/// A program that counts so far.
+fn counting(turns: u32) -> String {
+    format!("i=0\nwhile [ $i -lt {turns} ]; do i=$((i+1)); done\n")
+}
+
+#[test]
+fn git_bisect_run_ends_at_the_commit_that_slows_an_own_program() {
+    let knee = Knee::new();
+    let (fast, slow) = (counting(100), counting(100_000));
+    std::fs::write(knee.directory.path().join("good.sh"), &fast).unwrap();
+    let judge = r#"
+        [ "$(cat version)" != 2 ] || exit 125 # as where it can't be built
+        exec "$KNEE" ab --bisect --fail-above 300% "env PROG=$KNEE_TEST_MARK/good.sh" 'env PROG=./prog.sh' \
+            -- command --command 'prog=sh $PROG {n}' --points 1 --rounds 10 --time 5ms"#;
+    let versions = [&fast, &fast, &fast, &fast, &slow, &slow].map(String::as_str);
+    let (first_bad, came) = bisected(&knee, ("prog.sh", &versions), judge, |_| {});
+    assert_eq!(first_bad, Some(4), "{came:?}");
+    for verdict in
+        ["knee: good: no series is slower by more than 300 %", "knee: bad: slower by more"]
+    {
+        assert!(came.err.contains(verdict), "{verdict}: {}", came.err);
+    }
+    knee.assert_no_process_left();
+}
+
+/// What says nothing of the new side is no verdict on it.
+#[test]
+fn a_bisection_by_ab_skips_and_ends_by_what_is_at_fault() {
+    let knee = Knee::new();
+    let ab = |sides: &[&str], flags: &[&str]| {
+        let tiny = ["--", "null", "--rounds", "1", "--time", "1ms"];
+        let came = knee.run(&[&["ab", "--bisect"], flags, sides, &tiny].concat());
+        (came.code, came.err)
+    };
+    let (code, text) = ab(&["env X=1", "/no/such/knee"], &[]);
+    assert_eq!(code, Some(125), "{text}");
+    assert!(text.starts_with("knee: can't tell: knee ab '/no/such/knee': "), "{text}");
+    let (code, text) = ab(&["/no/such/knee", "env X=1"], &[]);
+    assert_eq!(code, Some(128), "{text}");
+    let (code, text) = ab(&["env X=1"], &["--margin", "much"]);
+    assert_eq!(code, Some(128), "{text}");
+    // A single round decides nothing within 5 %.
+    let (code, text) = ab(&["env X=1"], &[]);
+    assert_eq!(code, Some(125), "{text}");
+    assert!(text.contains("can't tell: ") && text.contains("may be slower"), "{text}");
 }

@@ -130,12 +130,12 @@ prop_compose! {
     fn workload()(
         words in prop::array::uniform5(".{0,9}"),
         version in any::<u32>(),
-        [points_down, trajectory, averages, multiple, separate_subjects] in any::<[bool; 5]>(),
+        [points_down, trajectory, averages, multiple] in any::<[bool; 4]>(),
         ratio in prop::option::of(prop::array::uniform3(".{0,9}")),
         compared_pairs in vec((".{0,9}", ".{0,9}"), 0..3),
         [not_measured, also_growth] in prop::array::uniform2(vec(".{0,9}", 0..3)),
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
-        subjects in vec((prop::array::uniform6(".{0,9}"), any::<bool>()), 0..4),
+        subjects in vec((prop::array::uniform7(".{0,9}"), any::<bool>()), 0..4),
         parallel in prop::option::of(prop::array::uniform3(".{0,9}")),
         dependences in vec(prop::array::uniform3(".{0,9}"), 0..3),
         roles in (prop::option::of(Just(WorkloadRole::Control)), prop::option::of(Just(MetricRole::MaxWait))),
@@ -153,13 +153,13 @@ prop_compose! {
             MetricInfo { name, about, unit, lower_is_better, direction_assumed: !lower_is_better, role: metric_role }
         });
         let subjects = subjects.into_iter()
-            .map(|([name, label, note, group, headline, shared], control)| {
+            .map(|([name, label, note, operation, group, headline, shared], control)| {
                 let memory_access = control
                     .then(|| MemoryAccess { spread: 64, huge_page_subject: note.clone() });
-                SubjectInfo { name, label, note, control, group, headline, shared, memory_access }
+                SubjectInfo { name, label, note, control, operation, group, headline, shared, memory_access }
             });
         WorkloadInfo { deadline_ms: None, name, version, question, operation, not_measured, axis,
-            axis_parameter, ratio, dependences: dependences.collect(), trajectory, points_down, role, separate_subjects, parallel, compared_pairs, also_growth, averages,
+            axis_parameter, ratio, dependences: dependences.collect(), trajectory, points_down, role, parallel, compared_pairs, also_growth, averages,
             metrics: metrics.collect(), subjects: subjects.collect(), custom: Some(Box::new(custom())) }
     }
 }

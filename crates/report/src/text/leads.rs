@@ -22,7 +22,7 @@ fn is_marked_as_shared(lead: &Lead) -> bool {
 
 /// The mark of `subject`'s figure in a column; none where all figures are too close to call.
 pub(crate) fn mark(table: &Table, column: usize, subject: &str) -> Option<Mark> {
-    let lead = table.leads.get(column)?.as_ref()?;
+    let lead = table.lead(column, subject)?;
     let leads = lead.best == subject || lead.tied.iter().any(|tied| tied == subject);
     if leads && lead.clear {
         Some(Mark::Best)
@@ -57,21 +57,33 @@ pub(crate) fn legend(table: &Table, sign: fn(Mark) -> char) -> Option<String> {
     } else if !has_shared {
         parts.push("no mark where the lead is too close to call".to_owned());
     }
+    if table.leads.iter().any(|leads| leads.len() > 1) {
+        parts.push("each of those that do the same".to_owned());
+    }
     Some(parts.join("; "))
 }
 
 /// Who shares the lead at the last point where others are clearly behind, and by how much: `epoll-level, mio
 /// and 3 more tie at 10,000, ×870 to ×928 ahead of select and poll`.
 fn tie(table: &Table) -> Option<String> {
-    let shared = |lead: &Option<Lead>| lead.as_ref().is_some_and(Lead::is_shared);
-    let column = table.leads.iter().rposition(shared)?;
-    let lead = table.leads.get(column)?.as_ref()?;
+    let shared = |leads: &[Lead]| leads.iter().rposition(Lead::is_shared);
+    let (column, at) = table
+        .leads
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(column, leads)| Some((column, shared(leads)?)))?;
+    let lead = &table.leads[column][at];
+    let alternatives = || {
+        let do_the_same = |row: &&Row| table.lead(column, &row.subject) == Some(lead);
+        table.rows.iter().filter(do_the_same)
+    };
     let leads = |row: &&Row| row.subject == lead.best || lead.tied.contains(&row.subject);
     let median = |row: &Row| Some(row.cells.get(column)?.as_ref()?.median.value);
     let best = median(table.rows.iter().find(|row| row.subject == lead.best)?)?;
     let times = |value: f64| (value / best).max(best / value);
     let (ahead, behind): (Vec<&Row>, Vec<&Row>) =
-        table.rows.iter().filter(|row| median(row).is_some()).partition(leads);
+        alternatives().filter(|row| median(row).is_some()).partition(leads);
     let factors = behind.iter().filter_map(|row| Some(times(median(row)?)));
     let (low, high) = factors
         .fold((f64::INFINITY, 0.0_f64), |(low, high), factor| (low.min(factor), high.max(factor)));

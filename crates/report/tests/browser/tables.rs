@@ -107,7 +107,7 @@ fn points_stand_down_and_subjects_across_where_the_workload_wants_it() {
                 assert_eq!(texts[0], findings::format::count(table.points[column]));
                 let share = table.shares.as_ref().expect("shares").values[column] * 100.0;
                 assert_eq!(texts[1], format!("{} %", share.round()));
-                let lead = table.leads[column].as_ref();
+                let lead = table.leads[column].first();
                 for (row, text) in measured.iter().zip(&texts[2..]) {
                     let best = lead.is_some_and(|lead| lead.clear && lead.best == row.subject);
                     assert_eq!(text.ends_with('★'), best, "{}: {text}", row.label);
@@ -179,7 +179,7 @@ fn where_every_lead_is_too_close_no_figure_is_marked() {
 fn share_among_all(table: &mut Table, column: usize) {
     let measured = table.rows.iter().filter(|row| row.cells[column].is_some());
     let subjects: Vec<String> = measured.map(|row| row.subject.clone()).collect();
-    let lead = table.leads[column].as_mut().expect("a lead");
+    let lead = &mut table.leads[column][0];
     lead.clear = false;
     lead.measured = subjects.len();
     lead.tied = subjects.into_iter().filter(|subject| *subject != lead.best).collect();
@@ -192,7 +192,7 @@ fn where_more_than_four_or_all_share_a_lead_no_figure_is_marked() {
     share_among_all(table, 0);
     share_among_all(table, 1);
     // Five of the six lead together.
-    table.leads[1].as_mut().expect("a lead").measured = 6;
+    table.leads[1][0].measured = 6;
     with(&runs, |page| {
         let rows = texts(page, 0);
         assert!(rows[1..3].iter().flatten().all(|text| !text.contains(['★', '≈'])), "{rows:?}");

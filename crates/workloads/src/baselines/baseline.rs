@@ -12,7 +12,7 @@ use crate::baselines::rows::{BANDWIDTH, BasicOperation, LATENCY, ROWS};
 use crate::shared::{cpus, directory, shortage};
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, Original, Parameter, Print,
-    Probe, SampleKind, Subject, SubjectsAre, Sweep, Usual, Values, Workload,
+    Probe, SampleKind, Subject, Sweep, Usual, Values, Workload,
 };
 
 /// The row of the table.
@@ -45,7 +45,6 @@ static ABOUT: About = About {
     ],
     parameters: &[COPIES, CPUS],
     axis: COPIES.name,
-    subjects_are: SubjectsAre::Separate,
     usual: Usual { rounds_quick: 5, ..About::PLAIN.usual },
     originals: &[Original {
         name: "lmbench",

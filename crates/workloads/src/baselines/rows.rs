@@ -79,7 +79,7 @@ impl BasicOperation {
             group: self.group,
             headline: self.metric,
             available: if self.over_loopback { sys::loopback::check(false) } else { Ok(()) },
-            ..Subject::plain(self.name, self.summary)
+            ..Subject::separate(self.name, self.summary)
         }
     }
 }

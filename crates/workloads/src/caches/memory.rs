@@ -21,7 +21,7 @@ use crate::shared::cpus;
 use crate::shared::shortage;
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, Parameter, Probe,
-    SampleKind, Subject, SubjectsAre, Sweep, Usual, Values, Workload,
+    SampleKind, Subject, Sweep, Usual, Values, Workload,
 };
 use sys::memory::huge_page_bytes;
 
@@ -75,7 +75,6 @@ static ABOUT: About = About {
     ],
     parameters: &[SIZE, THREADS],
     axis: SIZE.name,
-    subjects_are: SubjectsAre::Separate,
     usual: Usual { rounds: 5, rounds_quick: 3, measure_ms: 30, ..About::PLAIN.usual },
     metrics: &[
         MetricAbout::time(latency::LATENCY, "dependent load"),

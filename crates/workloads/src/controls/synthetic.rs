@@ -71,7 +71,7 @@ impl Workload for Known {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        CURVES.iter().map(|&(name, summary, _)| Subject::plain(name, summary)).collect()
+        CURVES.iter().map(|&(name, summary, _)| Subject::separate(name, summary)).collect()
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

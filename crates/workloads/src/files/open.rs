@@ -24,10 +24,12 @@ static ABOUT: About = About {
     ..About::TRAJECTORY
 };
 
-const LAYOUTS: [(&str, &str, Layout); 3] = [
-    ("tree", "different files, a hundred in a directory", Layout::Tree),
-    ("flat", "different files, all in one directory", Layout::Flat),
-    ("same", "one file, again and again", Layout::Same),
+/// Name, summary, operation and layout.
+const LAYOUTS: [(&str, &str, &str, Layout); 3] = [
+    ("tree", "different files, a hundred in a directory", "", Layout::Tree),
+    ("flat", "different files, all in one directory", "", Layout::Flat),
+    // Other files have to be opened as well: it is no alternative to the layouts of many.
+    ("same", "one file, again and again", "open one file again", Layout::Same),
 ];
 
 impl Workload for Open {
@@ -36,7 +38,10 @@ impl Workload for Open {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        LAYOUTS.iter().map(|&(name, summary, _)| Subject::plain(name, summary)).collect()
+        let subject = |&(name, summary, operation, _): &(&'static str, &'static str, _, _)| {
+            Subject { operation, ..Subject::plain(name, summary) }
+        };
+        LAYOUTS.iter().map(subject).collect()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
@@ -46,7 +51,7 @@ impl Workload for Open {
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let layout = LAYOUTS.iter().find(|(name, ..)| *name == cell.subject);
         let layout = layout.ok_or_else(|| Failure::new(format!("no layout {}", cell.subject)))?;
-        let files = Files::new(cell, layout.2, probe)?;
+        let files = Files::new(cell, layout.3, probe)?;
         let mut open = Vec::with_capacity(files.count() as usize);
         probe.trajectory("open", files.count(), |n| {
             open.push(layout::open_to_read(files.nth(n))?);

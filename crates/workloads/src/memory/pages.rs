@@ -49,11 +49,12 @@ const MAPPED: [(&str, &str, Mapped); 3] = [
     ("memory", "a page of memory, private", Mapped::Memory),
 ];
 
-/// What can be mapped as subjects.
+/// What can be mapped as subjects. A page of a file, that page with its fault taken in advance, and a new page of memory
+/// are no alternatives to each other.
 pub(crate) fn subjects(kinds: &[Mapped]) -> Vec<Subject> {
     let subject = |&(name, summary, kind): &(&'static str, &'static str, Mapped)| Subject {
         available: if kind == Mapped::Memory { not_merged() } else { Ok(()) },
-        ..Subject::plain(name, summary)
+        ..Subject::separate(name, summary)
     };
     MAPPED.iter().filter(|(.., kind)| kinds.contains(kind)).map(subject).collect()
 }

@@ -6,13 +6,14 @@
 //! runs its first system call.
 //!
 //! *dynamic* and *static* are the same program, linked in these two ways: what is linked dynamically
-//! has more maps that fork has to copy. The others are ways of the static one: *vfork* with execve and
-//! *`posix_spawn`* start the same program anew, *clone3* copies like fork and gives a pidfd.
+//! has more maps that fork has to copy. The others are ways of the static one: *clone3* copies like fork and gives a
+//! pidfd; *fork-exec*, *clone3-exec*, *vfork* and *`posix_spawn`* start the same program anew by execve. To copy a program
+//! and to start one are two operations: each way is compared with those of its own.
 //!
 //! Parent and child run on one CPU, unless `--cpus all` lets the scheduler place them: then its choice is
 //! part of each figure.
 
-use crate::processes::forker::{self, Row};
+use crate::processes::forker::{self, Linked, Row};
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
 use engine::{About, Cell, Failure, Fit, MetricAbout, Original, Print, Probe, Subject, Workload};
@@ -25,7 +26,7 @@ pub(crate) struct Fork;
 static ABOUT: About = About {
     name: "fork",
     question: "How does making a process grow with the processes that there are?",
-    operation: "fork a child that writes a byte and waits, and read its byte",
+    operation: "make a child that writes a byte and waits, by a copy of the parent or by starting a program, and read its byte",
     not_measured: &[
         "the end of a process: that is `reap`",
         "what a child that is a copy pays later, for each page that it writes to",
@@ -33,7 +34,7 @@ static ABOUT: About = About {
     ],
     parameters: &[PROCESSES, PARENT, cpus::ONE],
     axis: PROCESSES.name,
-    compared_pairs: &[("static", "vfork")],
+    compared_pairs: &[("fork-exec", "vfork")],
     originals: &[Original {
         name: "forkbench",
         original: "Felix von Leitner's forkbench (gatling, 2003), linked dynamically and statically, five \
@@ -61,27 +62,50 @@ static ABOUT: About = About {
 };
 
 const ROWS: &[Row] = &[
-    Row { summary: "fork of a program that is linked dynamically", ..Row::DYNAMIC },
-    Row { summary: "fork of the same program, linked statically", ..Row::STATIC },
+    Row {
+        name: "dynamic",
+        summary: "fork of a program that is linked dynamically",
+        linked: Linked::Dynamically,
+        ..COPY
+    },
+    Row { summary: "fork of the same program, linked statically", ..COPY },
+    Row {
+        name: "clone3",
+        summary: "clone3 of the static program, with a pidfd (CLONE_PIDFD)",
+        how: "clone3",
+        ..COPY
+    },
+    Row {
+        name: "fork-exec",
+        summary: "fork, and execve of the static program",
+        how: "fork-exec",
+        ..START
+    },
+    Row {
+        name: "clone3-exec",
+        summary: "clone3 with a pidfd, and execve of the static program",
+        how: "clone3-exec",
+        ..START
+    },
     Row {
         name: "vfork",
         summary: "vfork, and execve of the static program",
         how: "vfork",
-        ..Row::STATIC
+        ..START
     },
     Row {
         name: "posix_spawn",
         summary: "posix_spawn of the static program",
         how: "posix_spawn",
-        ..Row::STATIC
-    },
-    Row {
-        name: "clone3",
-        summary: "clone3 of the static program, with a pidfd (CLONE_PIDFD)",
-        how: "clone3",
-        ..Row::STATIC
+        ..START
     },
 ];
+
+/// A child that is a copy of the static program.
+const COPY: Row = Row { operation: "fork", group: "Fork", ..Row::STATIC };
+/// A child that executes the static program.
+const START: Row =
+    Row { operation: "fork and execute a program", group: "Fork and execute", ..Row::STATIC };
 
 impl Workload for Fork {
     fn about(&self) -> &'static About {

@@ -47,6 +47,10 @@ pub(crate) struct Row {
     pub how: &'static str,
     /// How it ends one: by `kill` or by `pidfd`.
     pub ending: &'static str,
+    /// See [`Subject::operation`].
+    pub operation: &'static str,
+    /// See [`Subject::group`].
+    pub group: &'static str,
 }
 
 impl Row {
@@ -57,6 +61,8 @@ impl Row {
         linked: Linked::Dynamically,
         how: "fork",
         ending: "kill",
+        operation: "",
+        group: "",
     };
 
     /// The same, linked statically.
@@ -64,7 +70,12 @@ impl Row {
 
     /// As a subject, which is unavailable where it can't be built or the kernel is too old.
     pub fn subject(&self) -> Subject {
-        Subject { available: self.available(), ..Subject::plain(self.name, self.summary) }
+        Subject {
+            available: self.available(),
+            operation: self.operation,
+            group: self.group,
+            ..Subject::plain(self.name, self.summary)
+        }
     }
 
     fn available(&self) -> Result<(), String> {
@@ -73,7 +84,7 @@ impl Row {
                         glibc-static or musl-dev, and build again)"
                 .into());
         }
-        if self.how == "clone3" || self.ending == "pidfd" {
+        if self.how.starts_with("clone3") || self.ending == "pidfd" {
             limits::waits_for_pidfds()
         } else {
             Ok(())

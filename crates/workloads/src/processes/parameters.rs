@@ -19,6 +19,6 @@ pub(crate) const PARENT: Parameter = Parameter {
     default: Defaults::always(&["0"]),
     sweep: Some(Sweep {
         label: "MiB of the parent",
-        points: Defaults { quick: &["1", "16", "256"], full: &["1", "4", "16", "64", "256"] },
+        points: Defaults { quick: &["1", "16", "256"], full: &["1", "4", "16", "64", "256", "1k"] },
     }),
 };

@@ -123,8 +123,11 @@ fn pairs(servers: &[Server]) -> Vec<(&'static str, &'static str)> {
     names.iter().enumerate().flat_map(with_later).collect()
 }
 
+/// A server of the user's own that serves another file than that of the workload has other work: it is no alternative to
+/// those of knee.
 fn subject(server: &Server) -> Subject {
     Subject {
+        operation: if server.serves_files() { "" } else { "the reply of a server of one's own" },
         label: server.label,
         note: server.note.into(),
         available: server.available.clone(),

@@ -16,7 +16,7 @@ use super::parameters::{BY, PARALLEL, THREADS, WORKERS_MAX};
 use crate::shared::{cpus, directory};
 use engine::{
     About, Cell, Failure, Fit, Kind, LimitCause, MetricAbout, MetricRole, Probe, RatioAbout,
-    SampleKind, Subject, SubjectsAre, Usual, Workload,
+    SampleKind, Subject, Usual, Workload,
 };
 
 /// The row of the table.
@@ -38,7 +38,6 @@ static ABOUT: About = About {
     parameters: &[THREADS, BY, cpus::ALL],
     axis: THREADS.name,
     ratio: Some(RatioAbout { part: THREADS.name, whole: "cpus", word: "per CPU", multiple: true }),
-    subjects_are: SubjectsAre::Separate,
     parallel: Some(PARALLEL),
     compared_pairs: &[
         ("open-close-one", "open-close-separate"),
@@ -113,7 +112,7 @@ fn subject(operation: &'static Operation) -> Subject {
     let Operation { name, group, summary, over_loopback, shared_by_threads: shared, .. } =
         *operation;
     let available = if over_loopback { sys::loopback::check(false) } else { Ok(()) };
-    Subject { group, shared, available, ..Subject::plain(name, summary) }
+    Subject { group, shared, available, ..Subject::separate(name, summary) }
 }
 
 #[cfg(test)]

@@ -10,6 +10,10 @@ use std::ffi::OsString;
 pub struct Ab {
     #[command(flatten)]
     pub judgement: Judgement,
+    /// Judge the last CMD for `git bisect run`: exit with 0 where every series and point is decided and none is slower,
+    /// or fails the gate that is named; with 1 where one does; with 125 where it can't be told; with 128 where nothing can
+    #[arg(long)]
+    pub bisect: bool,
     /// The sides: a knee (`/new/knee`), or words that start this one (`env X=1`, `taskset -c 1`).
     /// With one, the base is this knee as it is; with two, the first is the base
     #[arg(value_name = "CMD", num_args = 1..=2, required = true)]
@@ -30,4 +34,7 @@ disturbance hits both alike. Both become runs of the record, and are compared as
 Examples:
   knee ab /new/knee -- poll --points 100,1k
   knee ab ./base/knee ./new/knee --fail-on slower -- poll --points 100,1k
-  knee ab 'env MALLOC_ARENA_MAX=1' -- thread -o compared.html";
+  knee ab 'env MALLOC_ARENA_MAX=1' -- thread -o compared.html
+  knee ab 'env P=../good/prog' 'env P=./prog' -- command --command 'prog=$P {n}' --points 100,1k
+  git bisect run sh -c 'make -s prog || exit 125; knee ab --bisect --fail-above 20% \
+      \"env P=../good/prog\" \"env P=./prog\" -- command --command \"prog=\\$P {n}\" --points 1k'";

@@ -44,6 +44,9 @@ pub struct Judgement {
     /// could be decided
     #[arg(long, value_name = "WHAT")]
     pub fail_on: Option<FailOn>,
+    /// Let a gate pass though series, points, metrics or workloads of BASE have nothing in NEW to be compared with
+    #[arg(long)]
+    pub ignore_missing: bool,
     /// Print Markdown, for a pull request
     #[arg(long)]
     pub markdown: bool,
@@ -98,7 +101,16 @@ pub enum FailOn {
 
 /// What fails a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Gate {
+pub struct Gate {
+    /// What it refuses.
+    pub refused: Refused,
+    /// See [`Judgement::ignore_missing`].
+    pub ignores_missing: bool,
+}
+
+/// What a gate refuses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Refused {
     /// See [`Judgement::fail_on`].
     On(FailOn),
     /// See [`Judgement::fail_above`].
@@ -108,7 +120,8 @@ pub enum Gate {
 impl Judgement {
     /// The gate that was asked for.
     pub fn gate(&self) -> Option<Gate> {
-        self.fail_on.map(Gate::On).or(self.fail_above.map(Gate::Above))
+        let refused = self.fail_on.map(Refused::On).or(self.fail_above.map(Refused::Above));
+        refused.map(|refused| Gate { refused, ignores_missing: self.ignore_missing })
     }
 }
 

@@ -1,11 +1,12 @@
 //! The verdict of a gate on a comparison.
 
-use super::flags::{FailOn, Gate};
+use super::flags::{FailOn, Gate, Refused};
 use crate::exit::Exit;
 use ::record::Parameters;
 use ::report::comparison::Counts;
 use analysis::compare::{
-    Bound, Change, ChangeDetail, ChangeKind, Comparison, Direction, Slowdown, slowdowns,
+    Bound, Change, ChangeDetail, ChangeKind, Comparison, Direction, LeftOut, Slowdown,
+    Verdict as RatioVerdict, slowdowns,
 };
 use findings::format::{counted, factor, percent, significant};
 use findings::left_out;
@@ -42,13 +43,14 @@ pub enum FailedPart {
     Series,
 }
 
-/// The exit code: 3 where what the gate refuses was found, 4 where nothing could be decided.
+/// The exit code: 3 where what the gate refuses was found, 4 where nothing could be decided, or new lacks what base
+/// measured.
 pub fn exit(gate: Option<Gate>, comparison: &Comparison) -> Exit {
-    let (is_found, is_decided) = match gate {
-        None => return Exit::Done,
-        Some(Gate::On(FailOn::Slower)) => (slower(comparison), decided(comparison)),
-        Some(Gate::On(FailOn::Changed)) => (changed(comparison), decided(comparison)),
-        Some(Gate::Above(limit)) => {
+    let Some(gate) = gate else { return Exit::Done };
+    let (is_found, is_decided) = match gate.refused {
+        Refused::On(FailOn::Slower) => (slower(comparison), decided(comparison)),
+        Refused::On(FailOn::Changed) => (changed(comparison), decided(comparison)),
+        Refused::Above(limit) => {
             let slowdowns = slowdowns(comparison, limit);
             let is_above = slowdowns.iter().any(|slowdown| slowdown.bound == Bound::Above);
             let is_below =
@@ -56,57 +58,74 @@ pub fn exit(gate: Option<Gate>, comparison: &Comparison) -> Exit {
             (is_above || fails_now(comparison), slowdowns.iter().any(is_below))
         }
     };
-    match (is_found, is_decided) {
+    match (is_found, is_decided && unjudged(gate, comparison).is_empty()) {
         (true, _) => Exit::Different,
         (false, true) => Exit::Done,
         (false, false) => Exit::Inconclusive,
     }
 }
 
+/// What base measured and the gate can't judge.
+fn unjudged(gate: Gate, comparison: &Comparison) -> Vec<&LeftOut> {
+    let any_metric = gate.refused == Refused::On(FailOn::Changed);
+    let counts = |left_out: &&LeftOut| !gate.ignores_missing && left_out.is_unjudged(any_metric);
+    comparison.left_out.iter().filter(counts).collect()
+}
+
 /// The same for `git bisect run`, which takes a commit that passes for a good one: nothing may be undecided.
 pub fn bisect_exit(gate: Option<Gate>, comparison: &Comparison) -> Exit {
+    let is_open = gate.is_some_and(|gate| !undecided(gate, comparison).is_empty());
     match exit(gate, comparison) {
-        Exit::Done if undecided(gate, comparison) > 0 => Exit::Inconclusive,
+        Exit::Done if is_open => Exit::Inconclusive,
         exit => exit,
     }
 }
 
-/// The number of headline series of which the gate can't say whether it refuses them.
-fn undecided(gate: Option<Gate>, comparison: &Comparison) -> usize {
-    let Some(Gate::Above(limit)) = gate else {
-        let headline = comparison.tables.iter().filter(|table| table.headline);
-        return Counts::of_series(headline).undecided;
+/// The headline series and points of which the gate can't say whether it refuses them.
+fn undecided(gate: Gate, comparison: &Comparison) -> Vec<Slowdown<'_>> {
+    let (limit, by_bound) = match gate.refused {
+        Refused::Above(limit) => (limit, true),
+        Refused::On(_) => (0.0, false),
     };
-    let open = |slowdown: &Slowdown| slowdown.point.is_none() && slowdown.bound == Bound::Maybe;
-    slowdowns(comparison, limit).into_iter().filter(open).count()
+    let is_open = |slowdown: &Slowdown<'_>| match by_bound {
+        true => slowdown.bound == Bound::Maybe,
+        false => slowdown.verdict == RatioVerdict::Undecided,
+    };
+    let mut all = slowdowns(comparison, limit);
+    all.retain(|slowdown| is_open(slowdown) && !slowdown.is_only_point);
+    all
 }
 
 /// The reason of that exit code.
 pub fn bisect_reason(gate: Option<Gate>, exit: Exit, comparison: &Comparison) -> Option<String> {
-    let limit = match gate {
-        Some(Gate::Above(limit)) => limit,
-        _ => 0.0,
+    let gate = gate?;
+    let (what, limit) = match gate.refused {
+        Refused::On(FailOn::Changed) => ("changed".to_owned(), 0.0),
+        Refused::Above(limit) if limit > 0.0 => {
+            (format!("slower by more than {}", percent(limit)), limit)
+        }
+        _ => ("slower".to_owned(), 0.0),
     };
-    let what = match gate {
-        Some(Gate::On(FailOn::Changed)) => "changed".to_owned(),
-        _ if limit > 0.0 => format!("slower by more than {}", percent(limit)),
-        _ => "slower".to_owned(),
-    };
-    let worst = |bound| worst(limit, comparison, bound).map(|(worst, more)| worst + &more);
     Some(match exit {
         Exit::Done => format!("good: no series is {what} (exit 0)"),
-        Exit::Different => match worst(Bound::Above) {
-            Some(worst) => format!("bad: {what}: {worst} (exit 1)"),
+        Exit::Different => match worst(within(limit, comparison, Bound::Above)) {
+            Some((worst, more)) => format!("bad: {what}: {worst}{more} (exit 1)"),
             None => format!("bad: {what} (exit 1)"),
         },
         Exit::Inconclusive => {
             let open = undecided(gate, comparison);
-            match worst(Bound::Maybe) {
-                Some(worst) => {
-                    format!("can't tell: {open} series may be {what}: {worst} (exit 125)")
-                }
-                None => "can't tell: no headline series has a ratio (exit 125)".to_owned(),
+            let series = open.iter().filter(|slowdown| slowdown.point.is_none()).count();
+            let number = match series {
+                0 => printable::quantity(open.len() as u64, "point"),
+                series => format!("{series} series"),
+            };
+            let seen = worst(open).map(|(worst, _)| format!("{number} may be {what}: {worst}"));
+            let parts: Vec<String> =
+                seen.into_iter().chain(missing_text(gate, comparison)).collect();
+            if parts.is_empty() {
+                return Some("can't tell: no headline series has a ratio (exit 125)".to_owned());
             }
+            format!("can't tell: {} (exit 125)", parts.join("; "))
         }
         _ => return None,
     })
@@ -114,12 +133,17 @@ pub fn bisect_reason(gate: Option<Gate>, exit: Exit, comparison: &Comparison) ->
 
 /// The reason of the exit code, for standard error.
 pub fn why(gate: Option<Gate>, exit: Exit, comparison: &Comparison) -> Option<String> {
-    let reason = match (exit, gate) {
-        (Exit::Different, Some(Gate::Above(limit))) => return Some(above(limit, comparison)),
-        (Exit::Inconclusive | Exit::Done, Some(Gate::Above(limit))) => {
+    let gate = gate?;
+    let reason = match (exit, gate.refused) {
+        (Exit::Different, Refused::Above(limit)) => return Some(above(limit, comparison)),
+        (Exit::Inconclusive, _) if is_only_missing(gate, comparison) => {
+            let missing = missing_text(gate, comparison)?;
+            return Some(format!("can't pass (exit 4); {missing} (--ignore-missing lets it)"));
+        }
+        (Exit::Inconclusive | Exit::Done, Refused::Above(limit)) => {
             return maybe(limit, exit, comparison);
         }
-        (Exit::Different, Some(Gate::On(FailOn::Slower))) => {
+        (Exit::Different, Refused::On(FailOn::Slower)) => {
             "the new run is slower (--fail-on slower, exit 3)"
         }
         (Exit::Different, _) => "something changed (--fail-on changed, exit 3)",
@@ -129,16 +153,26 @@ pub fn why(gate: Option<Gate>, exit: Exit, comparison: &Comparison) -> Option<St
         (Exit::Inconclusive, _) => {
             "nothing could be decided (exit 4); measure more rounds, or use `knee ab`"
         }
-        (Exit::Done, Some(_)) => return unseen(comparison),
+        (Exit::Done, _) => return unseen(comparison),
         _ => return None,
     };
     Some(reason.to_owned())
 }
 
+/// Whether the gate would pass if it ignored what is missing.
+fn is_only_missing(gate: Gate, comparison: &Comparison) -> bool {
+    exit(Some(Gate { ignores_missing: true, ..gate }), comparison) == Exit::Done
+}
+
+/// What base measured and the gate can't judge: `not judged: poll: select only in base, and 1 more`.
+fn missing_text(gate: Gate, comparison: &Comparison) -> Option<String> {
+    named("not judged", &unjudged(gate, comparison))
+}
+
 /// What is surely slower by more than `limit`: the worst, and how many more.
 fn above(limit: f64, comparison: &Comparison) -> String {
     let flag = format!("(--fail-above {}, exit 3)", percent(limit).replace(' ', ""));
-    match worst(limit, comparison, Bound::Above) {
+    match worst(within(limit, comparison, Bound::Above)) {
         Some((worst, more)) => {
             format!("slower by more than {}: {worst}{more} {flag}", percent(limit))
         }
@@ -150,7 +184,7 @@ fn above(limit: f64, comparison: &Comparison) -> String {
 /// within it.
 fn maybe(limit: f64, exit: Exit, comparison: &Comparison) -> Option<String> {
     let state = if exit == Exit::Done { "passed" } else { "nothing could be decided (exit 4)" };
-    let seen = match worst(limit, comparison, Bound::Maybe) {
+    let seen = match worst(within(limit, comparison, Bound::Maybe)) {
         Some((worst, more)) => {
             format!("may be slower by more than {}: {worst}{more}", percent(limit))
         }
@@ -163,11 +197,16 @@ fn maybe(limit: f64, exit: Exit, comparison: &Comparison) -> Option<String> {
     Some(format!("{state}; {seen}{}", left_out.unwrap_or_default()))
 }
 
-/// The largest slowdown that lies to `limit` like this, as text, and how many more of its kind there are: whole series,
-/// which come before points, or points.
-fn worst(limit: f64, comparison: &Comparison, bound: Bound) -> Option<(String, String)> {
-    let all = slowdowns(comparison, limit);
-    let such: Vec<&Slowdown> = all.iter().filter(|slowdown| slowdown.bound == bound).collect();
+/// What lies to `limit` like this.
+fn within(limit: f64, comparison: &Comparison, bound: Bound) -> Vec<Slowdown<'_>> {
+    let mut all = slowdowns(comparison, limit);
+    all.retain(|slowdown| slowdown.bound == bound);
+    all
+}
+
+/// The largest of these slowdowns, as text, and how many more of its kind there are: whole series, which come before
+/// points, or points.
+fn worst(such: Vec<Slowdown<'_>>) -> Option<(String, String)> {
     let worst = such.iter().max_by(|first, second| {
         let rank = |slowdown: &Slowdown| (slowdown.point.is_none(), slowdown.factor.low);
         let ((is_series, low), (is_second_series, second_low)) = (rank(first), rank(second));
@@ -183,7 +222,7 @@ fn worst(limit: f64, comparison: &Comparison, bound: Bound) -> Option<(String, S
         significant(by.low),
         significant(by.high)
     );
-    let is_alike = |slowdown: &&&Slowdown| slowdown.point.is_some() == point.is_some();
+    let is_alike = |slowdown: &&Slowdown| slowdown.point.is_some() == point.is_some();
     let more = match (such.iter().filter(is_alike).count() - 1, point) {
         (0, _) => String::new(),
         (more, None) => format!(", and {more} more series"),
@@ -248,9 +287,14 @@ fn unseen(comparison: &Comparison) -> Option<String> {
 
 /// What the comparison leaves out: `left out: poll is in base only, and 1 more`.
 fn left_out_text(comparison: &Comparison) -> Option<String> {
-    let (first, rest) = comparison.left_out.split_first()?;
+    named("left out", &comparison.left_out.iter().collect::<Vec<_>>())
+}
+
+/// The first of those left out, behind a word, and how many more there are.
+fn named(word: &str, all: &[&LeftOut]) -> Option<String> {
+    let (first, rest) = all.split_first()?;
     let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
-    Some(format!("left out: {}{more}", left_out::of_comparison(first).what))
+    Some(format!("{word}: {}{more}", left_out::of_comparison(first).what))
 }
 
 /// Whether a headline series or point is slower, or a headline metric changed for the worse otherwise:
@@ -303,6 +347,11 @@ mod tests {
         }
     }
 
+    /// A gate that ignores nothing.
+    fn gate(refused: Refused) -> Option<Gate> {
+        Some(Gate { refused, ignores_missing: false })
+    }
+
     /// A comparison of one series with one point.
     fn comparison(overall: Verdict, point: Verdict) -> Comparison {
         let estimate = Estimate { value: 1.0, low: 0.9, high: 1.1 };
@@ -347,19 +396,19 @@ mod tests {
 
     #[test]
     fn a_point_alone_opens_no_gate() {
-        let gate =
-            |overall, point| exit(Some(Gate::On(FailOn::Slower)), &comparison(overall, point));
-        assert_eq!(gate(Verdict::Undecided, Verdict::Same), Exit::Inconclusive);
-        assert_eq!(gate(Verdict::Same, Verdict::Undecided), Exit::Done);
-        assert_eq!(gate(Verdict::Undecided, Verdict::Slower), Exit::Different);
+        let gate = gate(Refused::On(FailOn::Slower));
+        let exit = |overall, point| exit(gate, &comparison(overall, point));
+        assert_eq!(exit(Verdict::Undecided, Verdict::Same), Exit::Inconclusive);
+        assert_eq!(exit(Verdict::Same, Verdict::Undecided), Exit::Done);
+        assert_eq!(exit(Verdict::Undecided, Verdict::Slower), Exit::Different);
     }
 
     #[test]
     fn a_bisection_takes_nothing_undecided_for_good() {
-        let gate = Some(Gate::On(FailOn::Slower));
+        let [on_slower, above] = [Refused::On(FailOn::Slower), Refused::Above(0.5)].map(gate);
         let judged = |comparison: &Comparison| {
-            let exit = bisect_exit(gate, comparison);
-            (exit, bisect_reason(gate, exit, comparison).unwrap())
+            let exit = bisect_exit(on_slower, comparison);
+            (exit, bisect_reason(on_slower, exit, comparison).unwrap())
         };
         let mut comparison = comparison(Verdict::Same, Verdict::Undecided);
         let good = "good: no series is slower (exit 0)".to_owned();
@@ -367,7 +416,7 @@ mod tests {
         let mut open = comparison.tables[0].rows[0].clone();
         open.overall.verdict = Verdict::Undecided;
         comparison.tables[0].rows.push(open);
-        assert_eq!(exit(gate, &comparison), Exit::Done);
+        assert_eq!(exit(on_slower, &comparison), Exit::Done);
         let (code, reason) = judged(&comparison);
         assert_eq!(code, Exit::Inconclusive);
         assert!(
@@ -380,10 +429,57 @@ mod tests {
         let (code, reason) = judged(&comparison);
         let wanted = "bad: slower: poll: poll ×1.30 (95 % 1.20 to 1.40) (exit 1)";
         assert_eq!((code, reason.as_str()), (Exit::Different, wanted));
-        let gate = Some(Gate::Above(0.5));
-        assert_eq!(bisect_exit(gate, &comparison), Exit::Done, "slower, and surely by less");
+        assert_eq!(bisect_exit(above, &comparison), Exit::Done, "slower, and surely by less");
         comparison.tables[0].rows[1].overall.ratio.high = 1.6;
-        assert_eq!(bisect_exit(gate, &comparison), Exit::Inconclusive);
+        assert_eq!(bisect_exit(above, &comparison), Exit::Inconclusive);
+    }
+
+    #[test]
+    fn a_bisection_takes_no_undecided_point_of_several_for_good() {
+        let mut comparison = comparison(Verdict::Same, Verdict::Undecided);
+        comparison.tables[0].points.push(10);
+        let cells = &mut comparison.tables[0].rows[0].cells;
+        let mut same = cells[0].clone();
+        same.as_mut().unwrap().ratio.verdict = Verdict::Same;
+        cells.push(same);
+        let gate = gate(Refused::On(FailOn::Slower));
+        assert_eq!(exit(gate, &comparison), Exit::Done);
+        let exit = bisect_exit(gate, &comparison);
+        assert_eq!(exit, Exit::Inconclusive);
+        let reason = bisect_reason(gate, exit, &comparison).unwrap();
+        let wanted = "can't tell: 1 point may be slower: poll: poll at 1";
+        assert!(reason.starts_with(wanted), "{reason}");
+    }
+
+    #[test]
+    fn no_gate_passes_on_what_new_lacks() {
+        let mut comparison = comparison(Verdict::Same, Verdict::Same);
+        comparison.tables[0].rows[0].overall.ratio = Estimate { value: 1.0, low: 0.99, high: 1.01 };
+        let subjects = |side, metric: Option<&str>| LeftOut::Subjects {
+            side,
+            workload: "poll".to_owned(),
+            metric: metric.map(str::to_owned),
+            labels: vec!["select".to_owned()],
+        };
+        let gates =
+            [Refused::On(FailOn::Slower), Refused::On(FailOn::Changed), Refused::Above(0.1)];
+        for gate in gates.map(gate) {
+            comparison.left_out = vec![subjects(Side::New, None)];
+            assert_eq!(exit(gate, &comparison), Exit::Done, "what is new can't be worse");
+            comparison.left_out = vec![subjects(Side::Base, None)];
+            assert_eq!(exit(gate, &comparison), Exit::Inconclusive);
+            assert_eq!(bisect_exit(gate, &comparison), Exit::Inconclusive);
+            let reason = "can't pass (exit 4); not judged: poll: select only in base \
+                          (--ignore-missing lets it)";
+            assert_eq!(why(gate, Exit::Inconclusive, &comparison).as_deref(), Some(reason));
+            let narrowed = gate.map(|gate| Gate { ignores_missing: true, ..gate });
+            assert_eq!(exit(narrowed, &comparison), Exit::Done);
+            // Of other metrics, only where any change fails the gate.
+            comparison.left_out = vec![subjects(Side::Base, Some("cpu"))];
+            let is_any = gate.is_some_and(|gate| gate.refused == Refused::On(FailOn::Changed));
+            let wanted = if is_any { Exit::Inconclusive } else { Exit::Done };
+            assert_eq!(exit(gate, &comparison), wanted);
+        }
     }
 
     #[test]
@@ -409,8 +505,8 @@ mod tests {
         };
         let mut comparison = comparison(Verdict::Same, Verdict::Same);
         comparison.tables[0].rows[0].overall.ratio = Estimate { value: 1.0, low: 0.9, high: 1.02 };
-        for gate in [Gate::On(FailOn::Slower), Gate::On(FailOn::Changed), Gate::Above(0.1)] {
-            let gate = Some(gate);
+        let [slower, changed] = [FailOn::Slower, FailOn::Changed].map(Refused::On);
+        for gate in [slower, changed, Refused::Above(0.1)].map(gate) {
             let mut comparison = comparison.clone();
             assert!(only_failures(gate, &comparison).is_empty());
             comparison.changes.extend([&failed, &unavailable].map(Clone::clone));
@@ -436,7 +532,7 @@ mod tests {
     fn turns_are_not_advised_to_who_took_turns() {
         let mut comparison = comparison(Verdict::Undecided, Verdict::Undecided);
         let why = |comparison: &Comparison| {
-            why(Some(Gate::On(FailOn::Slower)), Exit::Inconclusive, comparison).unwrap()
+            why(gate(Refused::On(FailOn::Slower)), Exit::Inconclusive, comparison).unwrap()
         };
         assert!(why(&comparison).contains("knee ab"));
         comparison.paired = true;
@@ -445,8 +541,9 @@ mod tests {
 
     #[test]
     fn an_open_gate_says_what_it_could_not_see() {
-        let why =
-            |comparison: &Comparison| why(Some(Gate::On(FailOn::Slower)), Exit::Done, comparison);
+        let why = |comparison: &Comparison| {
+            why(gate(Refused::On(FailOn::Slower)), Exit::Done, comparison)
+        };
         let mut comparison = comparison(Verdict::Same, Verdict::Same);
         assert_eq!(why(&comparison), None);
         comparison.left_out = ["poll", "fork"]
@@ -465,7 +562,7 @@ mod tests {
             let estimate = Estimate { value: (low * high).sqrt(), low, high };
             comparison.tables[0].rows[0].overall.ratio = estimate;
             comparison.tables[0].rows[0].cells.clear();
-            let gate = Some(Gate::Above(0.1));
+            let gate = gate(Refused::Above(0.1));
             let exit = exit(gate, &comparison);
             (exit, why(gate, exit, &comparison).unwrap_or_default())
         };
@@ -483,7 +580,7 @@ mod tests {
     #[test]
     fn a_point_above_the_limit_fails_and_a_series_below_it_passes() {
         let mut comparison = comparison(Verdict::Same, Verdict::Slower);
-        let gate = Some(Gate::Above(0.1));
+        let gate = gate(Refused::Above(0.1));
         comparison.tables[0].rows[0].overall.ratio = Estimate { value: 1.0, low: 0.98, high: 1.02 };
         assert_eq!(exit(gate, &comparison), Exit::Done);
         let mut with_point = |ratio| {

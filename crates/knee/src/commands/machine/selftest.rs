@@ -35,7 +35,7 @@ fn more() -> String {
     text.push_str(
         "\nWhat is not shown at once is tried again with twice the rounds. Nothing of it goes into your \
          record.\n\nExit codes: 0 all was proved that this machine has the means for; 1 a control \
-         failed; 4 none failed,\nand one could not be decided.",
+         failed; 4 none failed,\nand one could not be decided; 5 the machine has the means for none.",
     );
     text
 }

@@ -7,6 +7,7 @@ use super::flags::Vm;
 use super::labels::labelled;
 use super::turns::{GuestSide, Judge};
 use super::{hardware, kernels, measure, runs_named, to_push, turns};
+use crate::commands::compare::bisect::{self, skip};
 use crate::commands::compare::flags::{FailOn, Judgement, Output};
 use crate::commands::compare::{FailedPart, Failure, Verdict};
 use crate::commands::{compare, read};
@@ -34,14 +35,6 @@ const SAME_FACTS: [(&str, &str); 7] = [
     ("vm.cpus", "number of CPUs of the guest"),
     ("vm.host.cpus", "number of CPUs of the host that it runs on"),
 ];
-
-/// The exit code of a command line that failed with `exit`: of `knee vm --against`, one that aborts a bisection.
-pub fn exit_of(words: &[String], exit: Exit) -> Exit {
-    let own = || words.iter().take_while(|word| *word != "--");
-    let is_against = own().any(|word| word == "--against" || word.starts_with("--against="));
-    let failed = matches!(exit, Exit::Failed | Exit::Usage | Exit::NotPossibleHere);
-    if is_against && failed && own().any(|word| word == "vm") { Exit::Abort } else { exit }
-}
 
 /// What a kernel is judged against.
 enum Base {
@@ -208,7 +201,7 @@ impl Compared {
         let holder = Location::File(file.to_owned());
         let runs = (base, new);
         compare::conclude(&vm.judgement, output, runs, &comparison, verdict, &holder, Some(kept))
-            .map(code)
+            .map(bisect::code)
     }
 }
 
@@ -256,21 +249,6 @@ fn failing(failures: &BTreeSet<Failure>) -> String {
         more => format!(" and of {more} more series"),
     };
     format!("{workload}: cells of {subject}{at}{more} fail, which the base measured")
-}
-
-/// The exit code for `git bisect run`.
-fn code(exit: Exit) -> Exit {
-    match exit {
-        Exit::Different => Exit::Bad,
-        Exit::Inconclusive => Exit::Skip,
-        exit => exit,
-    }
-}
-
-/// Says why a kernel can't be judged.
-fn skip(why: &str) -> Exit {
-    complain(&format!("knee: can't tell: {why} (exit 125)"));
-    Exit::Skip
 }
 
 /// Refuses what is not the question whether one kernel is as good as another.
@@ -426,23 +404,6 @@ fn early_looks(rounds_max: u32) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> Vec<String> {
-        line.split_whitespace().map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn a_failure_aborts_a_bisection_and_is_no_verdict() {
-        let exit = |line: &str, exit| exit_of(&words(line), exit).code();
-        for failed in [Exit::Failed, Exit::Usage, Exit::NotPossibleHere] {
-            assert_eq!(exit("knee vm --against base.db -- run poll", failed), 128);
-            assert_eq!(exit("knee vm --against=base.db -- run poll", failed), 128);
-            assert_eq!(exit("knee vm -- run poll --against x", failed), failed.code());
-            assert_eq!(exit("knee compare --against x", failed), failed.code());
-        }
-        assert_eq!(exit("knee vm --against x -- run", Exit::Interrupted), 130);
-        assert_eq!(exit("knee vm --against x --help", Exit::Done), 0);
-    }
-
     #[test]
     fn looks_are_few_and_never_before_there_are_rounds() {
         assert_eq!(early_looks(40), [10, 20]);
@@ -450,12 +411,6 @@ mod tests {
         assert_eq!(early_looks(8), [5]);
         assert_eq!(early_looks(5), [0; 0]);
         assert_eq!(early_looks(1), [0; 0]);
-    }
-
-    #[test]
-    fn only_what_is_decided_is_a_verdict() {
-        let codes = [Exit::Done, Exit::Different, Exit::Inconclusive, Exit::Interrupted];
-        assert_eq!(codes.map(|exit| code(exit).code()), [0, 1, 125, 130]);
     }
 
     fn failure(subject: &str, point: u64) -> Failure {
@@ -475,7 +430,7 @@ mod tests {
         let first = set(&[("poll", 10), ("poll", 100), ("select", 10)]);
         let judged = |second: &BTreeSet<Failure>, exit| {
             let verdict = confirmed(&first, second, Verdict { exit, why: Some("own".to_owned()) });
-            (code(verdict.exit).code(), verdict.why.unwrap())
+            (bisect::code(verdict.exit).code(), verdict.why.unwrap())
         };
         let none = BTreeSet::new();
         let second = set(&[("poll", 1), ("poll", 100), ("epoll", 10)]);

@@ -36,8 +36,8 @@ pub fn find(typed: &str) -> Result<Kernel, Trouble> {
 /// The image that `typed` names behind this `flag`.
 pub fn find_for(flag: &str, typed: &str) -> Result<Kernel, Trouble> {
     let path = match typed.strip_prefix(DEBIAN) {
-        Some(version) => debian(version)?,
-        None if typed == INSTALLED => installed()?,
+        Some(version) => debian(flag, version)?,
+        None if typed == INSTALLED => installed(flag)?,
         None => PathBuf::from(typed),
     };
     let wrong = |fault| Trouble::usage(format!("{flag} {}: {fault}", path.display()));
@@ -48,7 +48,7 @@ pub fn find_for(flag: &str, typed: &str) -> Result<Kernel, Trouble> {
 }
 
 /// The newest image of /boot.
-fn installed() -> Result<PathBuf, Trouble> {
+fn installed(flag: &str) -> Result<PathBuf, Trouble> {
     let entries = fs::read_dir(BOOT).into_iter().flatten().flatten();
     let is_image = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -57,7 +57,7 @@ fn installed() -> Result<PathBuf, Trouble> {
     let images = entries.map(|entry| entry.path()).filter(is_image);
     images.max_by_key(|path| version_key(&path.to_string_lossy())).ok_or_else(|| {
         Trouble::usage(format!(
-            "--kernel installed: {BOOT} has no vmlinuz-… here; name a file, or debian:6.1"
+            "{flag} {INSTALLED}: {BOOT} has no vmlinuz-… here; name a file, or debian:6.1"
         ))
     })
 }
@@ -68,8 +68,8 @@ fn version_key(text: &str) -> Vec<u64> {
 }
 
 /// The image in Debian's package of that version, fetched into the cache unless it is there.
-fn debian(version: &str) -> Result<PathBuf, Trouble> {
-    let wrong = |what: &str| Trouble::usage(format!("--kernel {DEBIAN}{version}: {what}"));
+fn debian(flag: &str, version: &str) -> Result<PathBuf, Trouble> {
+    let wrong = |what: &str| Trouble::usage(format!("{flag} {DEBIAN}{version}: {what}"));
     let is_version = |text: &str| {
         !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "._+~-".contains(c))
     };

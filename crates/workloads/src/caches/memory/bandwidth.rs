@@ -29,7 +29,7 @@ pub(super) fn subjects() -> Vec<Subject> {
         group: "Bandwidth",
         headline: BANDWIDTH,
         memory_access: Some(MemoryAccess { spread: 1, huge_page_subject: String::new() }),
-        ..Subject::plain(name, summary)
+        ..Subject::separate(name, summary)
     };
     ROWS.iter().map(subject).collect()
 }

@@ -42,7 +42,7 @@ pub(super) fn subjects() -> Vec<Subject> {
         available: if touched == Touched::Memory(Pages::Huge) { huge_pages() } else { Ok(()) },
         group: "Page faults",
         headline: FAULT,
-        ..Subject::plain(name, summary)
+        ..Subject::separate(name, summary)
     };
     ROWS.iter().map(subject).collect()
 }

@@ -63,7 +63,7 @@ pub(super) fn subjects() -> Vec<Subject> {
         available: if row.pages == Pages::Huge { huge_pages() } else { Ok(()) },
         group: "Latency",
         memory_access: Some(row.access()),
-        ..Subject::plain(row.name, row.summary)
+        ..Subject::separate(row.name, row.summary)
     };
     ROWS.iter().map(subject).collect()
 }

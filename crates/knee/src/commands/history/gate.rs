@@ -1,0 +1,199 @@
+//! The gate of `knee history`: what the newest run makes certain, and what of it can't be judged.
+
+use super::{FailOn, History};
+use crate::exit::{Exit, complain, note};
+use analysis::Estimate;
+use analysis::compare::Direction;
+use analysis::history::{Change, History as Joined, Line};
+use findings::format::{count, counted, factor, list, percent, significant};
+
+/// A gate that refuses slowdowns by more than a share.
+pub struct Gate {
+    limit: f64,
+    /// The flag that asks for it.
+    flag: String,
+}
+
+impl Gate {
+    /// The gate that was asked for.
+    pub fn new(ask: &History) -> Option<Self> {
+        let on = ask.fail_on.map(|FailOn::Slower| (0.0, "--fail-on slower".to_owned()));
+        let above = |limit| (limit, format!("--fail-above {}", percent(limit).replace(' ', "")));
+        let (limit, flag) = on.or(ask.fail_above.map(above))?;
+        Some(Self { limit, flag })
+    }
+
+    /// The exit code, with its reason on standard error. `without_figures` are the runs that are newer than those of
+    /// `history`.
+    pub fn exit(&self, history: &Joined, without_figures: &[i64]) -> Exit {
+        if let Some(slower) = self.certain(history) {
+            complain(&format!("knee: {slower} ({}, exit 3)", self.flag));
+            return Exit::Different;
+        }
+        if let Some(slower) = self.shown(history) {
+            complain(&format!(
+                "knee: {slower}; that is not certain enough to fail (docs/history.md, A gate): measure again"
+            ));
+        }
+        let unjudged = unjudged(history, without_figures);
+        if !unjudged.is_empty() {
+            complain(&format!("knee: can't pass (exit 4); {}", unjudged.join("; ")));
+            return Exit::Inconclusive;
+        }
+        let short = lines_at_newest(history).filter(|line| line.has_too_few()).count();
+        if short > 0 {
+            let lines = printable::quantity(short as u64, "line");
+            note(&format!(
+                "knee: passed; too few runs to judge {lines} of {}",
+                history.lines.len()
+            ));
+        }
+        Exit::Done
+    }
+
+    /// What the newest run makes certain to be slower by more than the limit: the worst of it.
+    fn certain(&self, history: &Joined) -> Option<String> {
+        let alarms = history.lines.iter().flat_map(|line| {
+            let alarms = line.alarms.iter();
+            let refused = alarms.filter(|alarm| self.refuses(line, alarm.direction, alarm.factor));
+            refused.map(move |alarm| (line, alarm.at, alarm.factor))
+        });
+        self.text(history, alarms.collect())
+    }
+
+    /// What the newest run brings to light and does not make certain: the worst of it.
+    fn shown(&self, history: &Joined) -> Option<String> {
+        let fresh = history.changes.iter().filter(|change| change.fresh);
+        let of_change = |change: &Change| {
+            let lines = change.lines.iter().map(|&(line, factor)| (&history.lines[line], factor));
+            let (at, direction) = (change.at, change.direction);
+            let refused =
+                lines.filter(move |&(line, factor)| self.refuses(line, direction, factor));
+            refused.map(move |(line, factor)| (line, at, factor)).collect::<Vec<_>>()
+        };
+        self.text(history, fresh.flat_map(of_change).collect())
+    }
+
+    fn refuses(&self, line: &Line, direction: Direction, factor: Estimate) -> bool {
+        let above = self.limit <= 0.0
+            || slowdown_min(factor, line.metric.lower_is_better) > 1.0 + self.limit;
+        direction == Direction::Worse && above
+    }
+
+    /// `poll: epoll-level at 1,000 watched descriptors is slower by more than 5 % since run 20 (2026-01-20): ×1.25 (95 %
+    /// 1.22 to 1.28), and 2 more lines`.
+    fn text(&self, history: &Joined, all: Vec<(&Line, usize, Estimate)>) -> Option<String> {
+        let slowdown = |line: &Line, factor| slowdown_min(factor, line.metric.lower_is_better);
+        let &(line, at, by) = all.iter().max_by(|(first, _, by), (second, _, second_by)| {
+            slowdown(first, *by).total_cmp(&slowdown(second, *second_by))
+        })?;
+        let than = match self.limit {
+            0.0 => String::new(),
+            limit => format!(" by more than {}", percent(limit)),
+        };
+        let more = match all.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {more} more {}", if more == 1 { "line" } else { "lines" }),
+        };
+        let [value, low, high] = [factor(by.value), significant(by.low), significant(by.high)];
+        let is_drift = line.figures.first().is_some_and(|(first, _)| *first == at);
+        let since = if is_drift { "has become slower bit by bit" } else { "is slower" };
+        Some(format!(
+            "{} {since}{than} since {}: {value} (95 % {low} to {high}){more}",
+            name(history, line),
+            run(history, at)
+        ))
+    }
+}
+
+/// What the newest run should have to be judged, and has not.
+fn unjudged(history: &Joined, without_figures: &[i64]) -> Vec<String> {
+    let mut all = Vec::new();
+    if !without_figures.is_empty() {
+        let numbers = without_figures.iter().rev().map(ToString::to_string).collect::<Vec<_>>();
+        let runs = if numbers.len() == 1 { "run" } else { "runs" };
+        all.push(format!(
+            "{runs} {} of {} can't be read, or has no such figure",
+            list(&numbers),
+            history.workload.name
+        ));
+    }
+    let newest = history.runs.len().saturating_sub(1);
+    let last = |line: &Line| line.figures.last().map(|(run, _)| *run);
+    let has_vanished = |line: &&Line| newest > 0 && last(line) == Some(newest - 1);
+    let vanished: Vec<&Line> = history.lines.iter().filter(has_vanished).collect();
+    if let Some(first) = vanished.first() {
+        let more = match vanished.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        all.push(format!(
+            "{} has nothing of {}{more}, which {} measured (--subjects and --points narrow a history)",
+            run(history, newest),
+            name(history, first),
+            run(history, newest - 1)
+        ));
+    }
+    let has_no_ratio = |line: &&Line| !line.is_judged() && !line.has_too_few();
+    let mut no_ratio = lines_at_newest(history).filter(has_no_ratio);
+    if let Some(first) = no_ratio.next() {
+        let more = match no_ratio.count() {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        all.push(format!("{}: a figure is not above zero{more}", name(history, first)));
+    }
+    if all.is_empty() && !lines_at_newest(history).any(Line::is_judged) {
+        all.push("too few runs to judge any line".to_owned());
+    }
+    all
+}
+
+/// The lines of which the newest run has a figure.
+fn lines_at_newest(history: &Joined) -> impl Iterator<Item = &Line> {
+    let newest = history.runs.len().checked_sub(1);
+    let is_there = move |line: &&Line| line.figures.last().map(|(run, _)| *run) == newest;
+    history.lines.iter().filter(is_there)
+}
+
+/// `poll: select at 1,000 watched descriptors (wait, active = 10)`, the metric and the parameters as far as they tell lines
+/// apart.
+fn name(history: &Joined, line: &Line) -> String {
+    let differs = |key: &String| {
+        let mut lines = history.lines.iter();
+        lines.any(|second| second.parameters.get(key) != line.parameters.get(key))
+    };
+    let metric = (!line.headline).then(|| line.metric.name.clone());
+    let parameters = line.parameters.iter().filter(|(key, _)| differs(key));
+    let parameters = parameters.map(|(key, value)| format!("{key} = {value}"));
+    let parts: Vec<String> = metric.into_iter().chain(parameters).collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+    let at = counted(&count(line.point), &line.axis);
+    format!("{}: {} at {at}{parts}", history.workload.name, line.label)
+}
+
+/// `run 20 (2026-01-20)`.
+fn run(history: &Joined, at: usize) -> String {
+    let summary = &history.runs[at];
+    match summary.started.get(..10) {
+        Some(day) => format!("run {} ({day})", summary.number),
+        None => format!("run {}", summary.number),
+    }
+}
+
+/// The factor by which something is slower at least: the lower end of its interval.
+fn slowdown_min(factor: Estimate, lower_is_better: bool) -> f64 {
+    if lower_is_better { factor.low } else { 1.0 / factor.high }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slowdown_is_at_least_the_lower_end_of_its_interval() {
+        let factor = |low, high| Estimate { value: f64::midpoint(low, high), low, high };
+        assert!((slowdown_min(factor(1.1, 1.3), true) - 1.1).abs() < 1e-12);
+        assert!((slowdown_min(factor(0.5, 0.8), false) - 1.25).abs() < 1e-12);
+    }
+}

@@ -17,7 +17,7 @@ mod worker;
 mod workload;
 
 pub use calibrate::{Calibrated, calibrate};
-pub use descriptors::{descriptors_max, raise_descriptors_max};
+pub use descriptors::{caller_descriptors_max, descriptors_max, raise_descriptors_max};
 pub use helper::guard::GUARD_COMMAND;
 pub use helper::guard_main;
 pub use helper::guarded::Guarded;
@@ -45,13 +45,14 @@ pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.
 pub use record::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use record::{
-    FailureReason, LimitCause, MemoryAccess, MetricRole, SkipCause, Warning, server_facts,
+    FailureReason, LimitCause, MemoryAccess, MetricRole, SkipCause, Warning, command_facts,
+    server_facts,
 };
 pub use workload::custom::{
     leaked, leaked_slice, name_templates, read_output, read_shell, read_template, read_word,
-    word_axis, word_parameters,
+    unused_words, word_axis, word_parameters,
 };
-pub use workload::figure::{read_figure, unit_of_reports};
+pub use workload::figure::read_figure;
 pub use workload::template;
 pub use workload::{
     About, Cell, Failure, Fit, Kind, MetricAbout, OnlyWith, Original, ParallelAbout, Print,

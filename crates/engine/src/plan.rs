@@ -13,7 +13,7 @@ use record::{
     WorkloadInfo,
 };
 use std::collections::HashSet;
-use with_custom::with_custom;
+use with_custom::{Chosen, with_custom};
 
 /// Plans what was asked for out of the `table` of workloads. With a budget the plan holds every round that
 /// there may be.
@@ -24,6 +24,8 @@ pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Pla
     let request = &request.with_families(&workloads);
     known_subjects(request, &workloads, table)?;
     known_parameters(request, &workloads)?;
+    own_subjects_are_named(request)?;
+    points_once(request, &chosen)?;
     let request = &request.without_left_out(&workloads)?;
     let mut plan = Plan {
         seed: request.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)),
@@ -174,6 +176,36 @@ fn known_subjects(
     Ok(())
 }
 
+/// No subject that flags add is left out by another flag: a suite's may be.
+fn own_subjects_are_named(request: &RunRequest) -> Result<(), RequestError> {
+    let typed = request.custom.iter().flat_map(|custom| custom.templates());
+    let is_left_out = |name: &str| {
+        !request.subjects.is_empty() && !request.subjects.iter().any(|subject| subject == name)
+    };
+    match typed.map(|template| &template.name).find(|name| is_left_out(name)) {
+        None => Ok(()),
+        Some(name) => Err(RequestError::Usage(format!(
+            "--subjects leaves out {name}, which another flag adds; name it too: --subjects {},{name}",
+            request.subjects.join(",")
+        ))),
+    }
+}
+
+/// The points of a word are given once where they are typed: by `--points`, or by `--set`.
+fn points_once(request: &RunRequest, chosen: &[Chosen]) -> Result<(), RequestError> {
+    let set = |workload: &dyn Workload| {
+        let axis = workload.about().axis;
+        let typed = request.custom.as_ref().filter(|_| !request.points.is_empty())?;
+        typed.words.contains_key(axis).then_some(axis)
+    };
+    match chosen.iter().find_map(|(workload, _)| set(*workload)) {
+        None => Ok(()),
+        Some(axis) => Err(RequestError::Usage(format!(
+            "--points and --set {axis} name the same: {axis} is the axis"
+        ))),
+    }
+}
+
 fn known_parameters(
     request: &RunRequest,
     workloads: &[&'static dyn Workload],
@@ -251,7 +283,14 @@ impl<'a> Swept<'a> {
                 plan.unavailable.push(Unavailable { workload, subject, reason });
                 continue;
             }
-            for parameters in &series {
+            let first = series.first();
+            let is_first = |parameters: &Parameters, name: &str| {
+                first.is_none_or(|first| first.get(name) == parameters.get(name))
+            };
+            let has_effect = |parameters: &&Parameters| {
+                subject.unused.iter().all(|name| is_first(parameters, name))
+            };
+            for parameters in series.iter().filter(has_effect) {
                 let mut at: Vec<u64> = points
                     .iter()
                     .map(|point| self.axis.number(point, parameters).unwrap_or(1))

@@ -72,6 +72,8 @@ table! {
     machine_changed::MachineChanged,
     recorded::Recorded,
     failed_cells::FailedCells,
+    left_processes::LeftProcesses,
+    ignored_failures::IgnoredFailures,
     short_trajectories::ShortTrajectories,
     damaged_histograms::DamagedHistograms,
     limited_profile::LimitedProfile,

@@ -191,6 +191,28 @@ impl Unit {
         }
     }
 
+    /// The symbols of all units that have one: a pattern may stand for several of them.
+    pub fn symbols() -> Vec<String> {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<String>>();
+        let times = TIMES.iter().flat_map(|(symbols, _)| names(symbols));
+        let counts = COUNTS.iter().flat_map(|symbols| names(symbols));
+        let rates = RATES.iter().flat_map(|(rate, _)| [(*rate).to_owned(), rate.to_uppercase()]);
+        let data = ["B", "b", "bit", "bits", "byte", "bytes", "Bytes", "bps", "Bps"];
+        let plain: Vec<String> =
+            data.map(str::to_owned).into_iter().chain(counts).chain(rates).collect();
+        let decimal = PREFIXES.iter().map(|(prefix, _)| prefix.to_string());
+        let prefixes: Vec<String> =
+            decimal.chain(BINARY.iter().map(|(prefix, _)| (*prefix).to_owned())).collect();
+        let multiples = plain
+            .iter()
+            .flat_map(|name| prefixes.iter().map(move |prefix| format!("{prefix}{name}")));
+        let amounts: Vec<String> = plain.iter().cloned().chain(multiples).collect();
+        let per_second =
+            amounts.iter().flat_map(|name| [format!("{name}/s"), format!("{name}/sec")]);
+        let all = per_second.chain(amounts.iter().cloned()).chain(times).chain(["%".to_owned()]);
+        all.filter(|symbol| Unit::read(symbol).is_known()).collect()
+    }
+
     /// As it was read.
     pub fn symbol(&self) -> &str {
         &self.symbol
@@ -330,6 +352,15 @@ mod tests {
         }
         assert!(Unit::read("ms").is_time() && !Unit::read("ms/op").is_time());
         assert!(Unit::read("rps").is_rate() && !Unit::read("ms/op").is_rate());
+    }
+
+    #[test]
+    fn the_symbols_of_units_are_listed() {
+        let symbols = Unit::symbols();
+        for symbol in ["ms", "\u{b5}s", "MB/s", "KiB", "Gbps", "kreq/s", "IOPS", "%", "Mbits/sec"] {
+            assert!(symbols.iter().any(|listed| listed == symbol), "{symbol}");
+        }
+        assert!(!symbols.iter().any(|listed| listed == "rps/s" || listed.is_empty()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use quantities::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What a user adds to a workload. Each workload takes some of the fields and refuses the others; what is
@@ -61,6 +62,9 @@ pub struct Custom {
     /// The directory in which commands run.
     #[serde(skip_serializing_if = "is_empty")]
     pub directory: PathBuf,
+    /// The `PATH` of each side, where several sides run them in environments of their own. Only planning needs it.
+    #[serde(skip)]
+    pub search_paths: Vec<OsString>,
 }
 
 fn is_empty(path: &std::path::Path) -> bool {
@@ -122,9 +126,10 @@ impl Custom {
         named.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text.clone()?)))
     }
 
-    /// Whether it adds nothing: a directory alone has nothing to run in it.
+    /// Whether it adds nothing: a directory and paths alone have nothing to run.
     pub fn is_empty(&self) -> bool {
-        let nowhere = Custom { directory: PathBuf::new(), ..self.clone() };
+        let nowhere =
+            Custom { directory: PathBuf::new(), search_paths: Vec::new(), ..self.clone() };
         nowhere == Custom::default()
     }
 
@@ -152,6 +157,11 @@ impl Custom {
             output: self.output.or(base.output),
             time_limit_ms: self.time_limit_ms.or(base.time_limit_ms),
             directory: if is_empty(&self.directory) { base.directory } else { self.directory },
+            search_paths: if self.search_paths.is_empty() {
+                base.search_paths
+            } else {
+                self.search_paths
+            },
         }
     }
 
@@ -228,6 +238,7 @@ mod tests {
             output: Some(CommandOutput::File("output".to_owned())),
             time_limit_ms: Some(1_000),
             directory: PathBuf::from("/tmp"),
+            search_paths: Vec::new(),
         }
     }
 

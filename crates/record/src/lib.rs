@@ -4,6 +4,7 @@
 mod archive;
 mod cell_key;
 mod change;
+pub mod command_facts;
 mod cpu_use;
 mod custom;
 mod error;

@@ -58,6 +58,17 @@ pub enum FailureReason {
         /// Its message.
         message: String,
     },
+    /// A command of the user's ended otherwise than it should.
+    CommandFailed {
+        /// What it is: `--setup`; empty for what is measured.
+        role: String,
+        /// The command as it ran.
+        command: String,
+        /// How it ended: `exited with 22`.
+        end: String,
+        /// The last line of its standard error; may be empty.
+        last_line: String,
+    },
     /// The workload left descriptors open.
     DescriptorsLeaked {
         /// How many.
@@ -218,6 +229,8 @@ impl FailureReason {
                 format!("did not finish within {}", deadline_text(*deadline_ms))
             }
             Self::LockStalled { .. } => "did not finish".into(),
+            Self::CommandFailed { role, end, .. } if role.is_empty() => end.clone(),
+            Self::CommandFailed { role, end, .. } => format!("{role} {end}"),
             _ => self.to_string(),
         }
     }
@@ -253,6 +266,12 @@ impl fmt::Display for FailureReason {
                 f.write_str(&self.cause())
             }
             Self::ResourceExhausted { remedy, .. } => write!(f, "{} → {remedy}", self.cause()),
+            Self::CommandFailed { role, command, end, last_line } => {
+                let space = if role.is_empty() { "" } else { " " };
+                write!(f, "{role}{space}`{}` {end}", shortened(command))?;
+                let separator = if last_line.is_empty() { "" } else { ": " };
+                write!(f, "{separator}{last_line}")
+            }
             Self::Panicked { message } => write!(f, "it panicked: {message}"),
             Self::DescriptorsLeaked { count } => write!(f, "it leaked {count} descriptors"),
             Self::MetricMissing { metric } => write!(f, "it measured no {metric}"),
@@ -286,6 +305,16 @@ impl fmt::Display for FailureReason {
             }
             Self::NoFigure => f.write_str("the table has no figure there"),
         }
+    }
+}
+
+/// A command on one line that is read at a glance: its start, where it is long.
+fn shortened(command: &str) -> String {
+    const CHARACTERS_MAX: usize = 60;
+    let line = printable::one_line(command);
+    match line.char_indices().nth(CHARACTERS_MAX) {
+        Some((end, _)) => format!("{} …", line[..end].trim_end()),
+        None => line,
     }
 }
 
@@ -355,6 +384,17 @@ mod tests {
             deadline(1_000, "it waits in futex").to_string(),
             "did not finish within 1 s: it waits in futex"
         );
+    }
+
+    #[test]
+    fn a_long_command_is_one_shortened_line() {
+        let command = format!("for i in 1 2 3; do\n  echo $i {}\ndone; exit 3", "x".repeat(80));
+        let (end, last_line) = ("exited with 3".to_owned(), "no such file".to_owned());
+        let reason = FailureReason::CommandFailed { role: String::new(), command, end, last_line };
+        let text = reason.to_string();
+        assert!(text.starts_with("`for i in 1 2 3; do echo $i xxx"), "{text}");
+        assert!(text.ends_with("xx …` exited with 3: no such file"), "{text}");
+        assert_eq!((text.lines().count(), reason.event().as_str()), (1, "exited with 3"));
     }
 
     #[test]

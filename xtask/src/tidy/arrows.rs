@@ -25,7 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("stacks", &["printable", "sys"]),
     ("engine", &["printable", "quantities", "record", "stacks", "sys"]),
     ("guest", &["engine", "printable", "record", "sys"]),
-    ("workloads", &["readiness", "locks", "http", "load", "sys", "engine"]),
+    ("workloads", &["readiness", "locks", "http", "load", "quantities", "sys", "engine"]),
     ("suites", &["engine", "quantities"]),
     ("analysis", &["record"]),
     ("findings", &["analysis", "printable", "record"]),

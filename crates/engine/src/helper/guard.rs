@@ -2,6 +2,7 @@
 //! program. It waits for the end of the program or of a pipe that its starter holds, whatever ends that, and
 //! then kills all that came of the program: the kernel hands it the orphans.
 
+use crate::descriptors::{CALLER_LIMIT, with_caller_limit};
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub(crate) struct Guard {
 impl Guard {
     /// Starts `command`, which has to become a guard.
     pub fn start(command: &mut Command) -> io::Result<Guard> {
-        let mut process = command
+        let mut process = with_caller_limit(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -77,6 +78,17 @@ impl Drop for Guard {
         self.release();
         // Where this fails, the guard ends what it guards all the same.
         let _ = self.wait();
+    }
+}
+
+/// Variables that a program of the user's does not inherit: those by which a make controls the makes that it starts,
+/// and what knee says to its own processes.
+const NOT_INHERITED: [&str; 5] = ["MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKELEVEL", CALLER_LIMIT];
+
+/// Takes from the environment of a program of the user's what is not for it.
+pub(crate) fn without_own_variables(command: &mut Command) {
+    for name in NOT_INHERITED {
+        command.env_remove(name);
     }
 }
 

@@ -1,8 +1,9 @@
 //! A program that is not ours, under a guard: it ends, with all that it started, when whoever started it does.
 
-use super::guard::{GUARD_COMMAND, Guard, outlive_session};
+use super::guard::{GUARD_COMMAND, Guard, outlive_session, without_own_variables};
 use super::log::Log;
 use super::runner::{PROCESSES_MAX, has_more_processes_than};
+use crate::descriptors::restore_caller_limit;
 use crate::process::{
     children_of, die_with_parent, kill_children, wait_for_child_or_stdin,
     wait_for_child_or_stdin_until,
@@ -126,6 +127,8 @@ pub(crate) fn main(cpus: &str, words: &[String]) -> io::Result<()> {
 /// The same, with the program's output in a log that is kept short: `words` begins with its path and the CPUs.
 pub(crate) fn main_with_log(words: &[String]) -> io::Result<()> {
     let [log, cpus, words @ ..] = words else { return Err(io::Error::other("nothing to guard")) };
+    // Nothing is known of the program: it is the user's.
+    restore_caller_limit();
     guard(cpus, words, Some(Log::create(Path::new(log))?))
 }
 
@@ -185,6 +188,8 @@ pub(crate) fn become_program(words: &[String]) -> io::Result<()> {
         return Err(io::Error::other("nothing to become"));
     };
     die_with_parent(guard.parse().unwrap_or_default())?;
-    let error = Command::new(program).args(arguments).exec();
+    let mut command = Command::new(program);
+    without_own_variables(&mut command);
+    let error = command.args(arguments).exec();
     Err(io::Error::new(error.kind(), format!("{program}: {error}")))
 }

@@ -81,6 +81,8 @@ pub struct Ran {
     pub errors: String,
     /// Processes that it left behind, which were killed.
     pub left: u64,
+    /// CPU time that these had used.
+    pub left_cpu_ns: u64,
 }
 
 /// How the first process of a command ended.
@@ -166,12 +168,13 @@ struct RanReply {
     output: String,
     errors: String,
     left: u64,
+    left_cpu_ns: u64,
 }
 
 impl From<RanReply> for Ran {
     fn from(reply: RanReply) -> Ran {
-        let RanReply { before, after, end, used, output, errors, left } = reply;
-        Ran { before, after, end, used: resources(used), output, errors, left }
+        let RanReply { before, after, end, used, output, errors, left, left_cpu_ns } = reply;
+        Ran { before, after, end, used: resources(used), output, errors, left, left_cpu_ns }
     }
 }
 

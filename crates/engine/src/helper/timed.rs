@@ -3,7 +3,8 @@
 //! Its guard waits for the word to begin, so that its own start is not counted; takes the command's resources
 //! as its parent; and kills what is left of it. Where its starter is gone, it kills the command too.
 
-use super::guard::{GUARD_COMMAND, Guard, outlive_session};
+use super::guard::{GUARD_COMMAND, Guard, outlive_session, without_own_variables};
+use crate::descriptors::restore_caller_limit;
 use crate::process::{children_of, kill_children, wait_for_child_or_stdin};
 use rustix::process::{WaitOptions, getpid, set_child_subreaper, waitpid};
 use std::fs::File;
@@ -14,8 +15,6 @@ use sys::process::{End, Resources, this_program, wait};
 
 /// Precedes the words of a timed command in a guard's arguments.
 pub(crate) const TIMED: &str = "timed";
-/// Variables by which a make controls the makes that it starts.
-const MAKE_VARIABLES: [&str; 4] = ["MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKELEVEL"];
 
 /// A command that is about to begin. It is killed, with all that it started, when this is dropped.
 #[derive(Debug)]
@@ -76,14 +75,13 @@ fn unexpected(reply: &str) -> io::Error {
 pub(crate) fn main(words: &[String]) -> io::Result<()> {
     let [output, script] = words else { return Err(io::Error::other("nothing to time")) };
     outlive_session()?;
+    restore_caller_limit();
     set_child_subreaper(Some(getpid()))?;
     let stdout = File::create(output)?;
     let stderr = File::options().append(true).open(output)?;
     let mut command = Command::new("sh");
     command.args(["-c", script]).stdin(Stdio::null()).stdout(stdout).stderr(stderr);
-    for name in MAKE_VARIABLES {
-        command.env_remove(name);
-    }
+    without_own_variables(&mut command);
     send("ready")?;
     // Without the word, the starter is gone.
     if io::stdin().read(&mut [0])? == 0 {

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
     use crate::run::settings::Secrets;
     use crate::workload::custom::{
-        leaked, leaked_slice, read_template, read_word, word_axis, word_parameters,
+        leaked, leaked_slice, read_template, read_word, unused_words, word_axis, word_parameters,
     };
     use crate::{About, Cell, Failure, MetricAbout, Overrides, Probe, Subject, template};
 
@@ -102,8 +102,11 @@ mod tests {
         }
 
         fn subjects(&self) -> Vec<Subject> {
-            let names = self.custom.commands.iter().map(|command| leaked(&command.name));
-            names.map(|name| Subject::plain(name, "")).collect()
+            let subject = |command: &record::Template| Subject {
+                unused: unused_words(&self.custom, [command.text.as_str()]),
+                ..Subject::plain(leaked(&command.name), "")
+            };
+            self.custom.commands.iter().map(subject).collect()
         }
 
         fn measure(&self, _: &Cell, _: &mut Probe) -> Result<(), Failure> {
@@ -152,6 +155,56 @@ mod tests {
         let subjects =
             RunRequest { subjects: vec!["b".into()], ..request(Some(custom("a=sort {n}"))) };
         assert!(line(&subjects).contains("no subject is called `b`"));
+    }
+
+    #[test]
+    fn what_one_flag_adds_no_flag_leaves_out() {
+        let both = |mut custom: Box<Custom>| {
+            custom.commands.push(read_template("b=sort {n}"));
+            custom
+        };
+        let custom = both(custom("a=sort {n}"));
+        let some = RunRequest { subjects: vec!["b".into()], ..request(Some(custom.clone())) };
+        let refused = line(&some);
+        assert!(
+            refused.starts_with("--subjects leaves out a, which another flag adds"),
+            "{refused}"
+        );
+        let all = RunRequest { subjects: vec!["b".into(), "a".into()], ..some.clone() };
+        assert!(plan(&all, &[&Toy]).is_ok());
+        // Of those of a suite, some may be chosen.
+        let overrides = Overrides { custom: Some(custom), ..Overrides::default() };
+        let overrides = [("toy".to_owned(), overrides)].into();
+        assert!(plan(&RunRequest { custom: None, overrides, ..some }, &[&Toy]).is_ok());
+    }
+
+    #[test]
+    fn the_points_of_a_word_are_given_once() {
+        let words = Some(custom("a=sort {n}")).map(|mut custom| {
+            custom.words.extend([read_word("n=1,8").unwrap()]);
+            custom
+        });
+        let refused = line(&request(words.clone()));
+        assert_eq!(refused, "--points and --set n name the same: n is the axis");
+        assert!(plan(&RunRequest { points: Vec::new(), ..request(words) }, &[&Toy]).is_ok());
+    }
+
+    #[test]
+    fn a_word_multiplies_the_cells_of_those_that_have_it() {
+        let mut two = custom("gzip=gzip -{size} {n}");
+        two.commands.push(read_template("bzip2=bzip2 -{k} {n}"));
+        two.words.extend([read_word("k=1,2").unwrap()]);
+        let request =
+            RunRequest { points: vec![10.into(), 100.into(), 1_000.into()], ..request(Some(two)) };
+        let plan = plan(&request, &[&Toy]).unwrap();
+        assert_eq!(plan.cells.len(), 12);
+        for (subject, word, unused) in [("gzip", "size", "k"), ("bzip2", "k", "size")] {
+            let cells = || plan.cells.iter().filter(|key| key.subject == subject);
+            let values = |word: &str| {
+                cells().map(|key| key.parameters[word].to_string()).collect::<HashSet<_>>().len()
+            };
+            assert_eq!((cells().count(), values(word), values(unused)), (6, 2, 1), "{subject}");
+        }
     }
 
     #[test]

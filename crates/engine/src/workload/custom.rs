@@ -1,7 +1,7 @@
 //! What a workload needs to measure subjects of the user's own: names for them, and their words as parameters.
 
 use super::parameter::{Defaults, Parameter, Sweep, Values};
-use super::template::is_word;
+use super::template::{self, is_word};
 use record::{CommandOutput, Custom, Shell, Template, Value};
 
 /// A text that lives as long as the process. A process has a handful: descriptions of a workload are static,
@@ -29,6 +29,16 @@ pub fn word_parameters(custom: &Custom, axis: &str) -> Vec<Parameter> {
     words.map(parameter).collect()
 }
 
+/// The words with values that none of the texts of a subject has.
+pub fn unused_words<'a>(
+    custom: &Custom,
+    texts: impl IntoIterator<Item = &'a str>,
+) -> Vec<&'static str> {
+    let used: Vec<&str> = texts.into_iter().flat_map(template::words).collect();
+    let unused = custom.words.keys().filter(|word| !used.contains(&word.as_str()));
+    unused.map(|word| leaked(word)).collect()
+}
+
 /// The word `name` as the axis: whole numbers. Its points are those that `--set` gave it, if any.
 pub fn word_axis(custom: &Custom, name: &str) -> Parameter {
     let points = custom.words.get(name).map_or(&[][..], |values| texts(values));
@@ -47,7 +57,8 @@ fn texts(values: &[Value]) -> &'static [&'static str] {
 
 /// Reads `name=text`, or a text alone, whose name is empty. A name has letters, digits, and `.`, `_`, `+`, `-`.
 /// Capitals before the `=` set a variable for the command behind it: `LC_ALL=C sort {n}.txt` has no name, and
-/// `c=LC_ALL=C sort {n}.txt` has one.
+/// `c=LC_ALL=C sort {n}.txt` has one. Nothing else before an `=` is an assignment: in `d=cat; : {n}` it would take
+/// the program away.
 ///
 /// ```
 /// assert_eq!(engine::read_template("fast=./sort -j {n}").name, "fast");
@@ -56,24 +67,22 @@ fn texts(values: &[Value]) -> &'static [&'static str] {
 /// ```
 pub fn read_template(typed: &str) -> Template {
     let typed = typed.trim();
-    // `i=0; while …` begins with an assignment, and `loop=i=0; while …` with a name.
-    let is_assignment = |text: &str| {
-        let first = text.split_whitespace().next().unwrap_or_default();
-        first.ends_with(';') && !first.contains('=')
-    };
     let named = typed.split_once('=');
-    let named = named.filter(|(name, text)| {
-        is_subject_name(name) && !is_assignment(text) && !sets_variable(name, text)
-    });
+    let named = named.filter(|(name, text)| is_subject_name(name) && !sets_variable(name, text));
     let (name, text) = named.unwrap_or(("", typed));
     Template { name: name.to_owned(), text: text.trim().to_owned() }
 }
 
-/// Whether `name=text` sets a variable for a command: its name has capitals, and more than its value follows.
+/// Whether `name=text` sets a variable for a command: its name has capitals, and more than its value follows, which
+/// does not end the command.
 fn sets_variable(name: &str, text: &str) -> bool {
     let may_be_in_it = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let has_capital = name.contains(|c: char| c.is_ascii_uppercase());
-    has_capital && name.chars().all(may_be_in_it) && text.split_whitespace().nth(1).is_some()
+    let mut words = text.split_whitespace();
+    let ends = |word: &str| word.contains([';', '&', '|']) && !word.contains(['"', '\'']);
+    let has_value = words.next().is_some_and(|value| !ends(value));
+    let has_program = words.next().is_some_and(|word| !word.starts_with([';', '&', '|']));
+    has_capital && name.chars().all(may_be_in_it) && has_value && has_program
 }
 
 /// Whether `name` can be the name of a subject.
@@ -156,6 +165,9 @@ pub fn read_word(typed: &str) -> Result<(String, Vec<Value>), String> {
             "`{word}` is no word of a command: letters, digits, - and _ ({example})"
         ));
     }
+    if values.trim().is_empty() {
+        return Err(format!("`{typed}` gives {{{word}}} no value ({example})"));
+    }
     let values = values.split(',').map(|value| Value::from(value.trim())).collect();
     Ok((word.to_owned(), values))
 }
@@ -204,10 +216,22 @@ mod tests {
     }
 
     #[test]
-    fn an_assignment_is_no_name() {
-        let read = |typed| read_template(typed).name;
-        assert_eq!(read("i=0; while true; do :; done"), "");
-        assert_eq!(read("loop=i=0; while true; do :; done"), "loop");
+    fn a_name_takes_no_program_away() {
+        let read = |typed| {
+            let Template { name, text } = read_template(typed);
+            [name, text]
+        };
+        assert_eq!(read("d=cat; : {n}"), ["d", "cat; : {n}"]);
+        assert_eq!(read("slow=./slow.sh; : {n}"), ["slow", "./slow.sh; : {n}"]);
+        assert_eq!(read("SLOW=./slow.sh; : {n}"), ["SLOW", "./slow.sh; : {n}"]);
+        assert_eq!(read("SLOW=./slow.sh && : {n}"), ["SLOW", "./slow.sh && : {n}"]);
+        assert_eq!(read("X=cat|wc {n}"), ["X", "cat|wc {n}"]);
+        assert_eq!(read("OPTS='a;b' ./x {n}"), ["", "OPTS='a;b' ./x {n}"]);
+        assert_eq!(
+            read("loop=i=0; while true; do :; done"),
+            ["loop", "i=0; while true; do :; done"]
+        );
+        assert_eq!(read("i=0; while true; do :; done"), ["i", "0; while true; do :; done"]);
     }
 
     #[test]
@@ -253,7 +277,8 @@ mod tests {
         assert_eq!((word.as_str(), values.len()), ("size", 2));
         assert_eq!(values[0].text(), "4k");
         assert_eq!(read_word("{size}=1").unwrap().0, "size");
-        for wrong in ["size", "=1", "a b=1", "1=2"] {
+        assert_eq!(read_word("flag=,-x").unwrap().1[0].text(), "", "one of several may be empty");
+        for wrong in ["size", "=1", "a b=1", "1=2", "size=", "size= "] {
             assert!(read_word(wrong).is_err(), "{wrong}");
         }
     }

@@ -42,6 +42,12 @@ impl Failure {
         Failure(FailureReason::CallFailed { operation, error })
     }
 
+    /// A command of the user's ended otherwise than it should. Its role is empty for what is measured.
+    pub fn command(role: &str, command: String, end: String, errors: &str) -> Failure {
+        let last_line = errors.trim_end().lines().next_back().unwrap_or_default().trim().to_owned();
+        Failure(FailureReason::CommandFailed { role: role.to_owned(), command, end, last_line })
+    }
+
     /// The machine has no more of something to give: descriptors, processes, ports, room. What a
     /// trajectory measured up to there counts. The limit and what raises it may be empty.
     pub fn ran_out(

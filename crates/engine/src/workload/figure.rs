@@ -1,42 +1,8 @@
 //! Reads what a figure that a command prints is called, its unit, and which of two is better.
 
+use quantities::Unit;
 use record::PrintedFigure;
-
-/// Units that a pattern may say without a word of its own: what is not per something, and not a share. Each is so
-/// many of a unit that reports know.
-const UNITS: [(&str, f64, &str); 20] = [
-    ("ns", 1.0, "ns"),
-    ("us", 1e3, "ns"),
-    ("\u{b5}s", 1e3, "ns"),
-    ("\u{3bc}s", 1e3, "ns"),
-    ("usec", 1e3, "ns"),
-    ("ms", 1e6, "ns"),
-    ("msec", 1e6, "ns"),
-    ("s", 1e9, "ns"),
-    ("sec", 1e9, "ns"),
-    ("seconds", 1e9, "ns"),
-    ("B", 1.0, "B"),
-    ("bytes", 1.0, "B"),
-    ("kB", 1e3, "B"),
-    ("KB", 1e3, "B"),
-    ("MB", 1e6, "B"),
-    ("GB", 1e9, "B"),
-    ("KiB", 1024.0, "B"),
-    ("MiB", 1_048_576.0, "B"),
-    ("GiB", 1_073_741_824.0, "B"),
-    ("%", 1.0, "%"),
-];
-
-/// How many of a unit that reports know a printed unit is, and that unit; none where reports don't know it.
-///
-/// ```
-/// assert_eq!(engine::unit_of_reports("msec"), Some((1e6, "ns")));
-/// assert_eq!(engine::unit_of_reports("ops/s"), None);
-/// ```
-pub fn unit_of_reports(printed: &str) -> Option<(f64, &'static str)> {
-    let row = UNITS.into_iter().find(|(typed, ..)| *typed == printed);
-    row.map(|(_, scale, unit)| (scale, unit))
-}
+use regex_lite::Regex;
 
 /// Reads `NAME=PATTERN` or `NAME[UNIT]=PATTERN`. Where no unit is named, it is the word at the group of the
 /// pattern: `ops/s` of `ops/s: ([0-9.]+)`. Of a figure per second more is better, of others less.
@@ -61,29 +27,105 @@ pub fn read_figure(typed: &str) -> Result<PrintedFigure, String> {
     if name.is_empty() || !name.chars().all(may_be_in_name) {
         return Err(wrong());
     }
-    let unit = unit.unwrap_or_else(|| unit_of(pattern));
-    let lower_is_better = !unit.ends_with("/s") && !unit.ends_with("/sec");
+    let unit = unit.unwrap_or_else(|| pattern_unit(pattern));
+    let lower_is_better = !Unit::read(&unit).is_rate();
     Ok(PrintedFigure { name: name.to_owned(), unit, pattern: pattern.to_owned(), lower_is_better })
 }
 
-/// The unit next to the first group of a pattern; empty where there is none.
-fn unit_of(pattern: &str) -> String {
-    let (before, group) = pattern.split_once('(').unwrap_or((pattern, ""));
-    let after = group.split_once(')').map_or("", |(_, after)| after);
+/// The unit next to the first group of a pattern; empty where there is none. Of several units of one kind, such as
+/// those of `(?:µs|ms)`, it is the base unit.
+fn pattern_unit(pattern: &str) -> String {
+    let (before, after) = around_group(pattern).unwrap_or((pattern, ""));
     let after = after.trim_start_matches([' ', '?', '*', '+']).trim_start_matches("\\s");
-    let first = after.trim_start_matches(['*', '+', '?', ' ']).split_whitespace().next();
-    let last = before.split_whitespace().next_back();
-    let word = |word: Option<&str>| {
-        let word = word?.trim_end_matches(['$', ':', '=', ',', '.', ';']).trim_start_matches('^');
-        is_unit(word).then(|| word.to_owned())
+    let first = first_word(after.trim_start_matches(['*', '+', '?', ' ']));
+    let last = before.split_whitespace().next_back().unwrap_or_default();
+    let bare = |word: &str| {
+        let word = word.trim_end_matches(['$', ':', '=', ',', '.', ';']).trim_start_matches('^');
+        word.to_owned()
     };
-    word(first).or_else(|| word(last)).unwrap_or_default()
+    let is_unit = |word: &String| !word.is_empty() && has_unit(word);
+    let literal = [first, last].map(bare).into_iter().find(is_unit);
+    literal.or_else(|| matched_unit(first)).unwrap_or_default()
 }
 
-fn is_unit(word: &str) -> bool {
+fn has_unit(word: &str) -> bool {
     let is_plain = |part: &str| !part.is_empty() && part.chars().all(char::is_alphabetic);
-    unit_of_reports(word).is_some()
+    let is_symbol = |c: char| c.is_alphabetic() || matches!(c, '/' | '%');
+    (word.chars().all(is_symbol) && Unit::read(word).is_known())
         || word.split_once('/').is_some_and(|(what, per)| is_plain(what) && is_plain(per))
+}
+
+/// The unit that a part of a pattern stands for, where all that it matches are of one kind.
+fn matched_unit(part: &str) -> Option<String> {
+    let part = Regex::new(&format!("\\A(?:{})\\z", part.trim_end_matches('$'))).ok()?;
+    let mut bases: Vec<String> = Unit::symbols()
+        .iter()
+        .filter(|symbol| part.is_match(symbol))
+        .map(|symbol| Unit::read(symbol).base())
+        .collect();
+    bases.dedup();
+    match bases.as_slice() {
+        [base] => Some(base.clone()),
+        _ => None,
+    }
+}
+
+/// What stands before and after the first group of a pattern that captures.
+fn around_group(pattern: &str) -> Option<(&str, &str)> {
+    let mut syntax = Syntax::default();
+    let mut start = None;
+    for (at, c) in pattern.char_indices() {
+        let depth = syntax.depth;
+        syntax.step(c);
+        let captures = || {
+            let group = &pattern[at + 1..];
+            !group.starts_with('?') || group.starts_with("?P<") || group.starts_with("?<")
+        };
+        match start {
+            None if syntax.depth > depth && captures() => start = Some((at, depth)),
+            Some((start, outside)) if syntax.depth < depth && syntax.depth == outside => {
+                return Some((&pattern[..start], &pattern[at + 1..]));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The part of a pattern up to its first space.
+fn first_word(pattern: &str) -> &str {
+    let mut syntax = Syntax::default();
+    for (at, c) in pattern.char_indices() {
+        let is_space = c.is_whitespace() || pattern[at..].starts_with("\\s");
+        if is_space && syntax == Syntax::default() {
+            return &pattern[..at];
+        }
+        syntax.step(c);
+    }
+    pattern
+}
+
+/// Where in the syntax of a pattern a character stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Syntax {
+    depth: usize,
+    is_in_class: bool,
+    is_escaped: bool,
+}
+
+impl Syntax {
+    fn step(&mut self, c: char) {
+        let is_plain = !self.is_escaped && !self.is_in_class;
+        match c {
+            '\\' if !self.is_escaped => return self.is_escaped = true,
+            '(' if is_plain => self.depth += 1,
+            ')' if is_plain => self.depth = self.depth.saturating_sub(1),
+            '[' if is_plain => self.is_in_class = true,
+            ']' if !self.is_escaped => self.is_in_class = false,
+            _ => {}
+        }
+        self.is_escaped = false;
+    }
 }
 
 #[cfg(test)]
@@ -110,6 +152,23 @@ mod tests {
         assert_eq!(read("p=([0-9.]+) \u{3bc}s"), figure("p", "\u{3bc}s", true));
         assert_eq!(read("hits [%]=([0-9.]+)"), figure("hits", "%", true));
         assert_eq!(read("score[points]=score ([0-9]+)=x"), figure("score", "points", true));
+        assert_eq!(read("net=([0-9.]+) Gbps"), figure("net", "Gbps", false));
+        assert_eq!(read("n=([0-9]+) of"), figure("n", "", true));
+    }
+
+    #[test]
+    fn several_units_of_one_kind_are_their_base_unit() {
+        for pattern in [
+            "took ([0-9.]+) (?:\u{b5}s|ms)",
+            "([0-9.]+) ?([mun]s|s)$",
+            "((?:[0-9]|\\.)+)\\s*[m\u{b5}]?s",
+            "(?:took|in) ([0-9.]+)(ms|s) \\(total\\)",
+        ] {
+            assert_eq!(read(&format!("t={pattern}")), figure("t", "ns", true), "{pattern}");
+        }
+        assert_eq!(read("rate=([0-9.]+) [KMG]?B/s"), figure("rate", "B/s", false));
+        assert_eq!(read("x=([0-9.]+) (?:ms|MB)"), figure("x", "", true));
+        assert_eq!(read("x=([0-9.]+) .*"), figure("x", "", true));
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Subject {
     pub headline: &'static str,
     /// What threads of a process have in common in it, and processes don't, where it can be done by both; else empty.
     pub shared: &'static str,
+    /// Parameters that have no effect on it: it is measured at the first value of each.
+    pub unused: Vec<&'static str>,
     /// How it goes over memory, where its axis is the size of a working set in KiB.
     pub memory_access: Option<MemoryAccess>,
 }
@@ -48,6 +50,7 @@ impl Subject {
             group: "",
             headline: "",
             shared: "",
+            unused: Vec::new(),
             memory_access: None,
         }
     }

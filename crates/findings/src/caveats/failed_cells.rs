@@ -22,6 +22,8 @@ pub struct FailedCells {
     pub cells: usize,
     /// Their points, ascending.
     pub points: BTreeSet<u64>,
+    /// Whether every cell from the first of these points on failed so, and cells below it did not.
+    pub onwards: bool,
     /// What tells their parameters from others of the workload, or nothing.
     #[serde(skip)]
     qualifier: String,
@@ -55,15 +57,22 @@ impl CaveatKind for FailedCells {
                 event,
                 cells: 1,
                 points: BTreeSet::from([key.point]),
+                onwards: false,
                 qualifier: with_parameters(run, &key.workload, &key.parameters),
             });
+        }
+        for group in &mut groups {
+            group.onwards = group.has_all_from_its_first(run);
         }
         groups
     }
 
-    /// `3 cells of select at 2,000 and 9,000 failed: killed by signal 9`.
+    /// `3 cells of select at 2,000 and 9,000 failed: killed by signal 9`, `sort fails from 1,000 on: exited with 22`.
     fn what(&self) -> String {
         let Self { subject, qualifier, event, .. } = self;
+        if let Some(first) = self.points.first().filter(|_| self.onwards) {
+            return format!("{subject}{qualifier} fails from {} on: {event}", count(*first));
+        }
         let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
         let cells = counted(&count(self.cells as u64), "cells");
         format!("{cells} of {subject}{qualifier} at {at} failed: {event}")
@@ -75,6 +84,20 @@ impl CaveatKind for FailedCells {
 }
 
 impl FailedCells {
+    fn has_all_from_its_first(&self, run: &Run) -> bool {
+        let cells = run.cells.iter().filter(|cell| {
+            (&cell.key.workload, &cell.key.subject, &cell.key.parameters)
+                == (&self.workload, &self.subject, &self.parameters)
+        });
+        let Some(first) = self.points.first() else { return false };
+        let (mut from_first, mut below) = (0, 0);
+        for cell in cells {
+            let counted = if cell.key.point < *first { &mut below } else { &mut from_first };
+            *counted += 1;
+        }
+        below > 0 && from_first == self.cells
+    }
+
     fn is_of(&self, key: &CellKey, event: &str) -> bool {
         let series = (&self.workload, &self.subject, &self.parameters);
         series == (&key.workload, &key.subject, &key.parameters) && self.event == event

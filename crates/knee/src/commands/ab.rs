@@ -16,6 +16,7 @@ use ::record::{NICE, Run, RunState, RunWriter, SqliteArchive};
 use engine::{Settings, Side, Stop};
 use flags::Ab;
 use side::Workers;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The label that says how the workers of a run were started.
@@ -121,7 +122,10 @@ fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
         .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
     engine::raise_descriptors_max();
     let file = record_path(&measured.record_file)?;
-    let (plan, secrets) = run::planned_in_turns(measured)?;
+    let own_path = || std::env::var_os("PATH").unwrap_or_default();
+    let paths =
+        sides.each_ref().map(|side| side.search_path().map_or_else(own_path, OsString::from));
+    let (plan, secrets) = run::planned_in_turns(measured, paths)?;
     let mut settings = Settings::new(engine::calibrate(), stop);
     settings.secrets = secrets;
     let begun = |side: &Workers| -> Result<Run, Trouble> {

@@ -284,8 +284,22 @@ fn conclude(
     }
     match printed {
         Err(trouble) if exit == Exit::Done => Err(trouble),
+        // Of a run that was cut off, the signal says more.
+        Ok(()) if exit == Exit::Done => failed_cells(&run, &conclusions).map_or(Ok(exit), Err),
         _ => Ok(exit),
     }
+}
+
+/// That cells failed which were to be measured: a script must not take what is left for the whole.
+fn failed_cells(run: &Run, conclusions: &Conclusions) -> Option<Trouble> {
+    let groups = conclusions.caveats.iter().filter_map(|caveat| match caveat {
+        Caveat::FailedCells(group) => Some((group.cells, caveat.what())),
+        _ => None,
+    });
+    let (numbers, mut lines): (Vec<usize>, Vec<String>) = groups.unzip();
+    let first = lines.drain(..).next()?;
+    let (failed, all) = (numbers.iter().sum::<usize>(), run.cells.len());
+    Some(Trouble::failed(format!("{failed} of {all} cells failed; {first}")))
 }
 
 fn printed(

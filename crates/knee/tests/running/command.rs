@@ -194,7 +194,9 @@ fn a_command_that_fails_fails_its_cell() {
     let reason = commander.reason(&fails);
     assert!(reason.ends_with("exited with 3: last"), "{reason}");
     let (_, cell) = commander.cell(&[&fails[..], &["--ignore-failure"]].concat());
-    assert!(cell.facts.contains_key("runs that exited with 3"), "{:?}", cell.facts);
+    assert_eq!(cell.facts[record::command_facts::IGNORED_ENDS], "exited with 3");
+    let came = commander.run(&[&fails[..], &["--ignore-failure", "--rounds", "1"]].concat());
+    assert!(came.out.contains("at 1 exited with 3, which was to be ignored"), "{came:?}");
     let setup = ["--command", "true {n}", "--setup", "false", "--points", "1"];
     assert_eq!(commander.reason(&setup), "--setup `false` exited with 1");
     let silent = ["--command", "echo {n}", "--extract", "ops=([0-9]+) ops/s", "--points", "1"];
@@ -316,6 +318,21 @@ fn what_is_wrong_with_a_command_is_one_line_before_anything_is_measured() {
         (&["--command", "true {n}", "--extract", "x", "-p", "1"], "names no figure"),
         (&["--command", "true {n}", "--headline", "x", "-p", "1"], "--headline is one of elapsed"),
         (&["--command", "true {n}", "--set", "size", "-p", "1"], "no word with its values"),
+        (&["--command", "true {n} {a}", "--set", "a=", "-p", "1"], "gives {a} no value"),
+        (
+            &["--command", "true {n}", "--set", "n=1", "-p", "1"],
+            "--points and --set n name the same",
+        ),
+        (
+            &["--command", "x=true {n}", "--command", "y=true {n}", "--subjects", "y", "-p", "1"],
+            "--subjects leaves out x",
+        ),
+        (&["--command", "d=no_such; : {n}", "-p", "1"], "there is no program no_such"),
+        (&["--command", "echo {n} > x", "--shell", "none", "-p", "1"], "`>` needs a shell"),
+        (
+            &["--command", "sleep 0 &> /dev/null; : {n}", "-p", "1"],
+            "`&>` runs the command in the background",
+        ),
         (&["--command", "true {n}", "--url", "http://h/", "-p", "1"], "--url"),
         (&["--command", "true {n}", "--axis", "x", "-p", "1"], "nothing gives {n} a value"),
     ];
@@ -410,4 +427,118 @@ fn parameters_named_as_those_of_a_load_are_those_of_the_command() {
     let (came, cell) = commander.cell(&[&words[..], &set].concat());
     assert_eq!(cell.outcome, Outcome::Measured, "{came:?}");
     assert_eq!(cell.key.parameters["interval"].text(), "5ms");
+}
+
+/// Prints what a process inherits, a line for each: limits, signals, CPUs, priorities, descriptors and more.
+const INHERITED: &str = r#"
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+extern char **environ;
+static void grep(FILE *out, const char *file, const char **keys) {
+    char line[512];
+    FILE *in = fopen(file, "r");
+    while (in && fgets(line, sizeof line, in))
+        for (const char **key = keys; *key; key++)
+            if (!strncmp(line, *key, strlen(*key))) fprintf(out, "%s %s", file, line);
+    if (in) fclose(in);
+}
+int main(int count, char **words) {
+    FILE *out = fopen(words[1], "w");
+    if (count < 2 || !out) return 1;
+    for (int which = 0; which < RLIM_NLIMITS; which++) {
+        struct rlimit limit;
+        getrlimit(which, &limit);
+        fprintf(out, "limit %d %llu %llu\n", which, (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
+    }
+    const char *status[] = {"SigBlk", "SigIgn", "SigCgt", "ShdPnd", "Cpus_allowed_list", "Mems_allowed_list", "Umask", "NoNewPrivs",
+        "Seccomp:", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "THP_enabled", "Groups", 0};
+    grep(out, "/proc/self/status", status);
+    const char *all[] = {"", 0};
+    const char *files[] = {"/proc/self/oom_score_adj", "/proc/self/cgroup", "/proc/self/personality",
+        "/proc/self/coredump_filter", "/proc/self/timerslack_ns", "/proc/self/loginuid"};
+    for (unsigned file = 0; file < sizeof files / sizeof *files; file++) grep(out, files[file], all);
+    int death = 0;
+    prctl(PR_GET_PDEATHSIG, &death);
+    fprintf(out, "nice %d policy %d death %d dumpable %d slack %d thp %d keepcaps %d securebits %d\n",
+        getpriority(PRIO_PROCESS, 0), sched_getscheduler(0), death, prctl(PR_GET_DUMPABLE), prctl(PR_GET_TIMERSLACK),
+        prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), prctl(PR_GET_KEEPCAPS), prctl(PR_GET_SECUREBITS));
+    char directory[4096];
+    fprintf(out, "directory %s\n", getcwd(directory, sizeof directory));
+    for (int fd = 0; fd < 1024; fd++) {
+        struct stat file;
+        if (fd != fileno(out) && fstat(fd, &file) == 0) fprintf(out, "descriptor %d\n", fd);
+    }
+    for (char **variable = environ; *variable; variable++) fprintf(out, "variable %s\n", *variable);
+    return fclose(out);
+}
+"#;
+
+#[test]
+fn a_command_inherits_what_its_caller_has() {
+    let commander = Commander::new();
+    let home = commander.knee.directory.path();
+    let program = super::build::compiled(INHERITED, home);
+    let lines = |file: &str, is_server: bool| {
+        let text =
+            fs::read_to_string(home.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        // What the document excepts.
+        let is_excepted = |line: &&str| {
+            let name = line.strip_prefix("variable ").unwrap_or_default();
+            ["KNEE_RUN=", "KNEE=", "PWD=", "OLDPWD=", "_=", "SHLVL="]
+                .iter()
+                .any(|own| name.starts_with(own))
+        };
+        let as_called = |line: &str| match is_server {
+            // A server dies with its guard, and has CPUs of its own.
+            true if line.contains("Cpus_allowed_list") => String::new(),
+            true => line.replace(" death 9 ", " death 0 "),
+            false => line.to_owned(),
+        };
+        let mut lines: Vec<String> =
+            text.lines().filter(|line| !is_excepted(line)).map(as_called).collect();
+        lines.sort();
+        lines
+    };
+    let program = program.display();
+    let words = [
+        format!("'{program}' outside < /dev/null"),
+        format!(
+            "\"$KNEE\" run command --command \"'{program}' inside-{{n}}\" -p 1 --rounds 1 --time 1ms -q"
+        ),
+        format!(
+            "\"$KNEE\" run connect --server \"own=sh -c \\\"'{program}' server; exec '$KNEE' httpd . --port {{port}}\\\"\" \
+             --points 1 --rounds 1 --time 1ms -q"
+        ),
+    ];
+    let script = format!("ulimit -Sn 256; umask 027; {}", words.join("; "));
+    let mut shell = commander.knee.shell(&script);
+    let came = crate::common::came(shell.current_dir(home));
+    let outside = lines("outside", false);
+    assert!(outside.iter().any(|line| line.starts_with("limit 7 256 ")), "{outside:?}");
+    assert_eq!(lines("inside-1", false), outside, "{came:?}");
+    assert_eq!(lines("server", true), lines("outside", true), "{came:?}");
+}
+
+#[test]
+fn failures_and_what_is_left_are_in_the_answer() {
+    let commander = Commander::new();
+    let fails = "a=test {n} -lt 1000 || exit 22";
+    let words = ["--command", fails, "-p", "10,100,1000,3000", "--rounds", "1", "--time", "1ms"];
+    let came = commander.run(&words);
+    assert_eq!(came.code, Some(1), "{came:?}");
+    assert!(came.out.contains("a fails from 1,000 on: exited with 22"), "{came:?}");
+    assert!(came.err.contains("2 of 4 cells failed; a fails from 1,000 on"), "{came:?}");
+    let leaves = "b=sleep 1000 > /dev/null & : {n}";
+    let came = commander.run(&["--command", leaves, "-p", "1", "--rounds", "1", "--time", "1ms"]);
+    assert!(came.out.contains("b left 1 process running at its end, with 0 ms of CPU"), "{came:?}");
+    commander.knee.assert_no_process_left();
 }

@@ -15,6 +15,7 @@ mod counters;
 mod figures;
 mod interpreter;
 mod runs;
+mod token;
 
 pub(crate) use interpreter::needs_shell;
 
@@ -23,7 +24,7 @@ use checks::checked;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Programs,
     RatioAbout, SampleKind, Subject, Sweep, Usual, Values, Workload, leaked, leaked_slice,
-    template, word_axis, word_parameters,
+    template, unused_words, word_axis, word_parameters,
 };
 use figures::Figure;
 
@@ -240,9 +241,16 @@ impl Workload for CustomCommands {
     }
 
     fn subjects(&self) -> Vec<Subject> {
+        // Hooks, files and the shell are those of every command.
+        let around = Custom { commands: Vec::new(), ..self.custom.clone() };
         let subject = |command: &engine::Template| {
             let name = leaked(&command.name);
-            Subject { note: command.text.clone(), ..Subject::plain(name, leaked(&command.text)) }
+            let texts = around.texts().chain([command.text.as_str()]);
+            Subject {
+                note: command.text.clone(),
+                unused: unused_words(&self.custom, texts),
+                ..Subject::plain(name, leaked(&command.text))
+            }
         };
         self.custom.commands.iter().map(subject).collect()
     }

@@ -152,6 +152,7 @@ impl Workload for Download {
         let has_own = !self.own.servers().is_empty();
         let subject = |row: Row| Subject {
             by_name_only: has_own && !row.server.is_own(),
+            unused: self.own.unused_words(&row.server),
             available: row.server.available,
             ..Subject::plain(row.name, row.summary)
         };

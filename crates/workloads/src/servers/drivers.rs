@@ -9,7 +9,7 @@ mod ours;
 pub(crate) mod own;
 
 use crate::servers::client::Client;
-use engine::{Failure, Guarded, Probe, descriptors_max};
+use engine::{Failure, Guarded, Probe, caller_descriptors_max, descriptors_max};
 use load::{
     LocalServer, NotFound, Target, cpu_ns_of, cpu_ns_with_ended, descriptors_of, listening_ports,
     resident_bytes_of,
@@ -105,6 +105,25 @@ impl Server {
     /// How many connections one worker can hold here.
     pub fn capacity(&self) -> usize {
         (self.capacity)(descriptors_max())
+    }
+
+    /// How many descriptors a process of it may have: one of the user's has no more than whoever called knee.
+    pub fn descriptors_max(&self) -> usize {
+        if self.is_command() { caller_descriptors_max() } else { descriptors_max() }
+    }
+
+    /// What raises that, where it is not knee's to raise.
+    pub fn descriptors_remedy(&self) -> &'static str {
+        if self.is_command() { "ulimit -n $(ulimit -Hn), before knee starts" } else { "" }
+    }
+
+    fn is_command(&self) -> bool {
+        self.own.is_some_and(OwnServer::is_command)
+    }
+
+    /// The command or address of one of the user's own; empty for others.
+    pub fn text(&self) -> &str {
+        self.own.map_or("", OwnServer::text)
     }
 
     /// Whether it is one of the user's own.

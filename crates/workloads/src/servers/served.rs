@@ -39,8 +39,9 @@ impl OwnServers {
         axis: Option<&str>,
         about: &'static About,
     ) -> Result<(&'static OwnServers, &'static About), String> {
-        let Custom { servers, urls, words, directory, .. } = custom.clone();
-        if (Custom { servers, urls, words, directory, ..Custom::default() }) != *custom {
+        let Custom { servers, urls, words, directory, search_paths, .. } = custom.clone();
+        let own = Custom { servers, urls, words, directory, search_paths, ..Custom::default() };
+        if own != *custom {
             return Err(
                 "its subjects are servers: --server, --url and --set are for it, the other \
                         flags of your own are for knee run command"
@@ -84,11 +85,21 @@ impl OwnServers {
 
     /// Every server as a subject; those of knee only by name where there are some of the user's own.
     pub fn subjects(&self) -> Vec<Subject> {
-        let own = self.servers.iter().map(subject);
         let by_name_only = !self.servers.is_empty();
         let servers_of_knee = drivers::all();
-        let all = servers_of_knee.iter().map(subject).map(|row| Subject { by_name_only, ..row });
-        own.chain(all).collect()
+        let all = self.servers.iter().chain(&servers_of_knee);
+        let row = |server: &Server| Subject {
+            by_name_only: by_name_only && !server.is_own(),
+            unused: self.unused_words(server),
+            ..subject(server)
+        };
+        all.map(row).collect()
+    }
+
+    /// The words that a server's command or address does not have.
+    pub fn unused_words(&self, server: &Server) -> Vec<&'static str> {
+        let used = template::words(server.text());
+        self.words.iter().copied().filter(|word| !used.contains(word)).collect()
     }
 
     /// Those of the user's own.
@@ -169,9 +180,9 @@ pub(crate) fn too_many(server: &Server, parameter: &'static str, requested: u64,
     let cause = SkipCause::ServerCapacity {
         server: server.label.into(),
         connections_max: max,
-        descriptors_max: descriptors_max() as u64,
+        descriptors_max: server.descriptors_max() as u64,
     };
-    Fit::Leave { cause, remedy: String::new() }
+    Fit::Leave { cause, remedy: server.descriptors_remedy().to_owned() }
 }
 
 /// A server with a file to serve. Both are gone when this is dropped.

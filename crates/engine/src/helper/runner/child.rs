@@ -2,7 +2,8 @@
 
 use super::tail::Tail;
 use super::{RanReply, Reply, RunEnd, RunnerCommand, RunnerOutput, numbers};
-use crate::helper::guard::outlive_session;
+use crate::descriptors::restore_caller_limit;
+use crate::helper::guard::{outlive_session, without_own_variables};
 use crate::process::{MARK, children_of};
 use crate::worker::marked::GUARD_MARK;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -29,14 +30,12 @@ pub(crate) const PROCESSES_MAX: usize = 4_096;
 const COUNT_PERIOD: Duration = Duration::from_millis(100);
 /// How long what a command leaves may take to die: more is a kernel that is stuck.
 const KILL_MAX: Duration = Duration::from_secs(20);
-/// Variables by which a make controls the makes that it starts.
-const MAKE_VARIABLES: [&str; 4] = ["MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKELEVEL"];
-
 /// Runs each command that standard input holds, until its end. The words are the clock's name and the descriptor
 /// of the program that starts each.
 pub(crate) fn main(words: &[String]) -> io::Result<()> {
     let [clock, starter] = words else { return Err(io::Error::other("nothing to run")) };
     outlive_session()?;
+    restore_caller_limit();
     // A command that reads or writes the terminal has none.
     setsid()?;
     set_child_subreaper(Some(getpid()))?;
@@ -93,13 +92,14 @@ fn run(order: &RunnerCommand, starter: &Starter<'_>) -> io::Result<Reply> {
     }
     child.wait()?;
     let mut orphans = Resources::default();
-    let left = kill_what_is_left(&mut orphans);
+    let (left, left_cpu_ns) = kill_what_is_left(&mut orphans);
     for tail in tails.iter_mut().flatten() {
         tail.read();
     }
     let text = |tail: &Option<Tail>| tail.as_ref().map(Tail::text).unwrap_or_default();
     let [errors, output] = tails.each_ref().map(text);
-    let killed = |end| RanReply { end, left, errors: errors.clone(), ..RanReply::default() };
+    let killed =
+        |end| RanReply { end, left, left_cpu_ns, errors: errors.clone(), ..RanReply::default() };
     Ok(Reply::Ran(match waited? {
         WaitEnd::StarterGone => return Err(io::ErrorKind::BrokenPipe.into()),
         WaitEnd::TimeLimit => killed(RunEnd::TimeLimit),
@@ -107,7 +107,14 @@ fn run(order: &RunnerCommand, starter: &Starter<'_>) -> io::Result<Reply> {
         WaitEnd::Ended => {
             let (reported, used) = read_report(report)?;
             orphans.add(&used);
-            RanReply { used: numbers(&orphans), output, left, errors: errors.clone(), ..reported }
+            RanReply {
+                used: numbers(&orphans),
+                output,
+                left,
+                left_cpu_ns,
+                errors: errors.clone(),
+                ..reported
+            }
         }
     }))
 }
@@ -157,9 +164,7 @@ fn prepare(
     let named = |what: &str, error: io::Error| io::Error::other(format!("{what}: {error}"));
     let path = |path| order.directory.join(path);
     command.args(&order.words).current_dir(&order.directory);
-    for name in MAKE_VARIABLES {
-        command.env_remove(name);
-    }
+    without_own_variables(command);
     if let Some(mark) = std::env::var_os(GUARD_MARK) {
         command.env(MARK, mark).env_remove(GUARD_MARK);
     }
@@ -245,22 +250,23 @@ pub(crate) fn has_more_processes_than(max: usize) -> bool {
     pids.len() > max
 }
 
-/// Kills every process that a command left, and every orphan that comes of it. Returns how many there were;
-/// what those used that had ended by themselves is added to `used`.
-fn kill_what_is_left(used: &mut Resources) -> u64 {
+/// Kills every process that a command left, and every orphan that comes of it. Returns how many there were, and the
+/// CPU time that they had used; what those used that had ended by themselves is added to `used`.
+fn kill_what_is_left(used: &mut Resources) -> (u64, u64) {
     let end = Instant::now() + KILL_MAX;
-    let mut killed = 0;
+    let (mut killed, mut cpu_ns) = (0, 0);
     loop {
         while let Ok(Some((process_end, resources))) = reap() {
             if process_end == End::Killed(Signal::KILL.as_raw()) {
                 killed += 1;
+                cpu_ns += resources.user_ns + resources.system_ns;
             } else {
                 used.add(&resources);
             }
         }
         let left = children_of("self");
         if left.is_empty() || Instant::now() > end {
-            return killed;
+            return (killed, cpu_ns);
         }
         for pid in left {
             // All of its group at once: one that forks for ever is faster than a list of its processes.

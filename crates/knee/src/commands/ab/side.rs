@@ -35,6 +35,11 @@ impl Workers {
         typed.map_or_else(|| "of this knee".to_owned(), Into::into)
     }
 
+    /// The `PATH` that they have, where their words set one.
+    pub fn search_path(&self) -> Option<&str> {
+        self.words.iter().rev().find_map(|word| word.strip_prefix("PATH="))
+    }
+
     /// How nice they are beyond this knee, where `nice` starts them.
     pub fn niceness(&self) -> Option<i32> {
         let (first, rest) = self.words.split_first()?;
@@ -176,6 +181,13 @@ mod tests {
         }
         assert_eq!((nice("nice"), nice("nice knee")), (Some(10), Some(10)));
         assert_eq!((nice("env X=1"), Workers::own().niceness()), (None, None));
+    }
+
+    #[test]
+    fn the_path_of_a_side_is_that_of_its_words() {
+        let path = |typed: &str| Workers::through(typed).unwrap().search_path().map(str::to_owned);
+        assert_eq!(path("env X=1 PATH=/new:/bin knee").as_deref(), Some("/new:/bin"));
+        assert_eq!((path("env X=1"), Workers::own().search_path()), (None, None));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::{config, originals};
 use ::record::{CommandOutput, Plan, Value};
 use engine::{HideError, RunRequest, Secrets};
 use rustix::fs::FileType;
+use std::ffi::OsString;
 use std::os::fd::AsFd;
 
 /// The plan of what was asked for, and what it must not hold. With a budget it has every round that there may be.
@@ -19,9 +20,14 @@ pub fn planned(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
 /// the usual five to nine, noise of a shared machine hides a change of a tenth.
 const ROUNDS_IN_TURNS: u32 = 20;
 
-/// The plan of two runs that take turns: every round of both. A budget of the suite is left out.
-pub fn planned_in_turns(flags: &RunFlags) -> Result<(Plan, Secrets), Trouble> {
+/// The plan of two runs that take turns: every round of both, each with its `PATH`. A budget of the suite is left
+/// out.
+pub fn planned_in_turns(
+    flags: &RunFlags,
+    paths: [OsString; 2],
+) -> Result<(Plan, Secrets), Trouble> {
     let (mut request, secrets) = request(flags)?;
+    request.custom.get_or_insert_default().search_paths = paths.into();
     if !request.quick && !request.full {
         request.rounds.get_or_insert(ROUNDS_IN_TURNS);
     }

@@ -1,10 +1,11 @@
 //! What can be known to be wrong with commands before one of them runs.
 
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, first_program, other_in_bash, syntax};
 use engine::{CommandOutput, Custom, template};
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// More combinations of values than this are not looked through for a missing program.
 const COMBINATIONS_MAX: usize = 1_000;
@@ -47,8 +48,8 @@ fn is_readable(output: &CommandOutput) -> bool {
     matches!(output, CommandOutput::Keep | CommandOutput::Null)
 }
 
-/// Refuses commands of which a program is missing. What a shell interprets is not looked at, nor a program at a path
-/// that a hook may make before.
+/// Refuses commands of which a program is missing, and those that mean something else to what interprets them. Of
+/// what a shell interprets the first program is looked at; a program at a path may be made by a hook before.
 fn programs(custom: &Custom, axis: &str) -> Result<(), String> {
     let Custom { setup, prepare, conclude, cleanup, .. } = custom;
     let (is_set_up, is_prepared) = (setup.is_some(), setup.is_some() || prepare.is_some());
@@ -61,11 +62,26 @@ fn programs(custom: &Custom, axis: &str) -> Result<(), String> {
         let interpreter = Interpreter::for_text(custom, text);
         for text in combinations(custom, axis, text) {
             let words = interpreter.words(&text)?;
-            let program = words.first().map(String::as_str).unwrap_or_default();
-            let is_known =
-                template::words(program).is_empty() && !(may_be_made && program.contains('/'));
-            if is_known && !exists(program, &custom.directory) {
-                return Err(format!("`{text}`: there is no program {program}"));
+            if let (Interpreter::None, Some(sign)) = (&interpreter, syntax(&text)) {
+                return Err(format!(
+                    "`{text}`: {} needs a shell; leave out --shell none, or put it in single quotes",
+                    quoted(sign)
+                ));
+            }
+            if let Some(what) = other_in_bash(&interpreter, &text) {
+                return Err(format!("`{text}`: {what}"));
+            }
+            let shell = words.first().map(String::as_str).unwrap_or_default();
+            let first = match &interpreter {
+                Interpreter::None => None,
+                Interpreter::Shell(_) => first_program(&text),
+            };
+            for program in [Some(shell), first].into_iter().flatten() {
+                let is_known =
+                    template::words(program).is_empty() && !(may_be_made && program.contains('/'));
+                if is_known && !exists(program, custom) {
+                    return Err(format!("`{text}`: there is no program {program}"));
+                }
             }
         }
     }
@@ -91,15 +107,25 @@ fn combinations(custom: &Custom, axis: &str, text: &str) -> Vec<String> {
     all
 }
 
-/// Whether there is such a program: a path, or a name in one of the directories of `PATH`.
-fn exists(program: &str, directory: &Path) -> bool {
+/// A sign in a message: a line feed has a name.
+fn quoted(sign: &str) -> String {
+    if sign == "\n" { "a second line".to_owned() } else { format!("`{sign}`") }
+}
+
+/// Whether there is such a program: a path, or a name in one of the directories of `PATH`, of each side where there
+/// are several.
+fn exists(program: &str, custom: &Custom) -> bool {
+    let directory: &Path = &custom.directory;
     if program.contains('/') {
         return is_executable(&directory.join(program));
     }
-    let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
-    let candidates: Vec<PathBuf> =
-        std::env::split_paths(&path).map(|path| directory.join(path).join(program)).collect();
-    !program.is_empty() && candidates.iter().any(|file| is_executable(file))
+    let own = || vec![std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into())];
+    let sides = custom.search_paths.clone();
+    let all = if sides.is_empty() { own() } else { sides };
+    let has = |path: &OsString| {
+        std::env::split_paths(path).any(|path| is_executable(&directory.join(path).join(program)))
+    };
+    !program.is_empty() && all.iter().all(has)
 }
 
 fn is_executable(file: &Path) -> bool {
@@ -109,7 +135,7 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::{PrintedFigure, read_template, read_word};
+    use engine::{PrintedFigure, Shell, read_template, read_word};
 
     fn custom(commands: &[&str], words: &[&str]) -> Custom {
         let mut commands: Vec<_> = commands.iter().map(|text| read_template(text)).collect();
@@ -124,8 +150,7 @@ mod tests {
 
     #[test]
     fn what_can_be_run_is_not_refused() {
-        for command in
-            ["sh {n}", "true {n} | cat", "nothing_such {n} | cat", "/bin/sh {n}", "sh '{n}' {size}"]
+        for command in ["sh {n}", "true {n} | cat", "cat; : {n}", "/bin/sh {n}", "sh '{n}' {size}"]
         {
             let words: &[&str] = if command.contains("{size}") { &["size=1,2"] } else { &[] };
             assert_eq!(checked(&custom(&[command], words), "n"), Ok(()), "{command}");
@@ -147,6 +172,25 @@ mod tests {
         assert_eq!(line, "--set size: no command has {size}");
         let line = refused(&custom(&["true {n}", "no_such_program {n}"], &[]));
         assert_eq!(line, "`no_such_program {n}`: there is no program no_such_program");
+        let line = refused(&custom(&["no_such_program {n} | cat"], &[]));
+        assert_eq!(line, "`no_such_program {n} | cat`: there is no program no_such_program");
+        let line = refused(&custom(&["i=0; while :; do :; done; : {n}"], &[]));
+        assert!(line.ends_with("there is no program 0"), "{line}");
+        let line = refused(&custom(&["sleep 0 &> /dev/null; : {n}"], &[]));
+        assert!(line.contains("`&>` runs the command in the background of `sh`"), "{line}");
+        let none = |command| Custom { shell: Some(Shell::None), ..custom(&[command], &[]) };
+        for (command, sign) in [
+            ("echo {n} > x", ">"),
+            ("echo {n} | cat", "|"),
+            ("true {n} && true", "&"),
+            ("true {n}; true", ";"),
+            ("echo {n} *", "*"),
+            ("echo {n} \"$X\"", "$"),
+        ] {
+            let line = refused(&none(command));
+            assert!(line.contains(&format!("`{sign}` needs a shell; leave out")), "{line}");
+        }
+        assert_eq!(checked(&none("echo {n} '>' 'a|b;*' '$X'"), "n"), Ok(()));
         let line = refused(&custom(&["{tool} {n}"], &["tool=sh,no_such"]));
         assert!(line.contains("there is no program no_such"), "{line}");
         let line = refused(&custom(&["echo 'open {n}"], &[]));

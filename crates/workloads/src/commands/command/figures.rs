@@ -1,18 +1,17 @@
 //! Figures that a command prints, as metrics.
 
+use super::token::token;
 use super::{ABOUT, counters};
-use engine::{
-    Custom, Failure, MetricAbout, PrintedFigure, Ran, SampleKind, leaked, unit_of_reports,
-};
+use engine::{Custom, Failure, MetricAbout, PrintedFigure, Ran, SampleKind, leaked};
+use quantities::{Figure as Printed, FigureError, Unit};
 use regex_lite::Regex;
 
 /// A figure that a command prints: its last match counts.
 #[derive(Debug)]
 pub(super) struct Figure {
     name: &'static str,
-    unit: &'static str,
-    /// What a printed number is multiplied by.
-    scale: f64,
+    /// The unit of its samples.
+    unit: Unit,
     lower_is_better: bool,
     pattern: Regex,
 }
@@ -46,16 +45,18 @@ impl Figure {
         if pattern.captures_len() < 2 {
             return Err(wrong("has no group: round brackets stand around the figure"));
         }
-        let (scale, unit) = unit_of_reports(unit).unwrap_or_else(|| (1.0, leaked(unit)));
-        Ok(Figure { name: leaked(name), unit, scale, lower_is_better: *lower_is_better, pattern })
+        let unit = Unit::read(unit);
+        // Reports know times and bytes.
+        let unit = if ["ns", "B"].contains(&unit.base().as_str()) { unit.in_base() } else { unit };
+        Ok(Figure { name: leaked(name), unit, lower_is_better: *lower_is_better, pattern })
     }
 
     /// The metric.
     pub fn metric(&self) -> MetricAbout {
-        let samples = match (self.unit, self.lower_is_better) {
+        let samples = match (self.unit.symbol(), self.lower_is_better) {
             ("ns", true) => SampleKind::Time,
-            (unit, true) => SampleKind::Amount(unit),
-            (unit, false) => SampleKind::Degree(unit),
+            (unit, true) => SampleKind::Amount(leaked(unit)),
+            (unit, false) => SampleKind::Degree(leaked(unit)),
         };
         let about = match samples {
             SampleKind::Time => "run, as it printed".to_owned(),
@@ -68,25 +69,49 @@ impl Figure {
         self.name
     }
 
-    /// The figure that a run printed: on standard output, or else on standard error.
+    /// The figure that a run printed, whole: on standard output, or else on standard error.
     pub fn find(&self, ran: &Ran) -> Result<f64, Failure> {
-        let last =
-            |text| self.pattern.captures_iter(text).last()?.get(1).map(|group| group.as_str());
+        let last = |text| {
+            let group = self.pattern.captures_iter(text).last()?.get(1)?;
+            Some((text, group.range()))
+        };
         let wrong = |what: String| {
             Failure::new(format!("{what} (--extract {}, pattern `{}`)", self.name, self.pattern))
         };
         let printed = last(&ran.output).or_else(|| last(&ran.errors));
-        let printed = printed.ok_or_else(|| wrong("it printed no such figure".to_owned()))?;
-        let number = number(printed).ok_or_else(|| wrong(format!("`{printed}` is no number")))?;
-        Ok(number * self.scale)
+        let (text, group) = printed.ok_or_else(|| wrong("it printed no such figure".to_owned()))?;
+        let part = &text[group.clone()];
+        let token = token(text, group, &self.unit);
+        // A comma outside of the group may separate fields.
+        if token.contains(',') && !part.contains(',') {
+            return Err(wrong(format!(
+                "the pattern takes `{}` of `{token}`; let the group take all of it, or print the figure apart",
+                part.trim()
+            )));
+        }
+        let figure = Printed::read_alone(token).and_then(|figure| figure.in_unit(&self.unit));
+        match figure {
+            Ok(figure) if figure < 0.0 => Err(wrong(format!(
+                "`{token}` is below zero: figures are compared by their factors, and a negative one has none"
+            ))),
+            Ok(figure) => Ok(figure),
+            Err(error) => Err(wrong(format!("`{token}` {error}{}", self.remedy(&error)))),
+        }
     }
-}
 
-/// A number as programs print it: `1,234.5`, `1e6`.
-fn number(printed: &str) -> Option<f64> {
-    let digits: String =
-        printed.trim().chars().filter(|c| !matches!(c, ',' | '_' | '\'')).collect();
-    digits.parse().ok().filter(|number: &f64| number.is_finite())
+    /// What helps against a figure that is not read.
+    fn remedy(&self, error: &FigureError) -> String {
+        match error {
+            FigureError::OtherUnit { unit, wanted } if wanted.is_empty() => {
+                format!("; name its unit: --extract '{}[{unit}]=…'", self.name)
+            }
+            FigureError::TwoReadings { .. } => {
+                "; print it without a comma, such as through `| tr -d ,`".to_owned()
+            }
+            FigureError::Multiple { .. } => "; print it in full".to_owned(),
+            _ => String::new(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -108,6 +133,7 @@ mod tests {
             output: output.into(),
             errors: errors.into(),
             left: 0,
+            left_cpu_ns: 0,
         };
         Figure::new(figure).unwrap().find(&ran)
     }
@@ -134,10 +160,45 @@ mod tests {
     #[test]
     fn times_and_bytes_are_those_of_reports() {
         let time = Figure::new(&printed("t", "ms", "(.*) ms")).unwrap();
-        assert_eq!((time.unit, time.scale), ("ns", 1e6));
+        assert_eq!(time.unit.symbol(), "ns");
         let bare = engine::read_figure("t=([0-9]+) msec").unwrap();
         assert_eq!(figure(&bare, "3 msec", ""), Ok(3e6), "what a pattern says is converted, too");
         assert_eq!(figure(&printed("m", "KiB", "(.*) KiB"), "2 KiB", ""), Ok(2_048.0));
+    }
+
+    #[test]
+    fn the_whole_token_is_the_figure() {
+        let read = |output: &str, typed: &str| {
+            figure(&engine::read_figure(typed).unwrap(), output, "")
+                .map_err(|failure| failure.to_string())
+        };
+        let bare = "t=([0-9.]+)";
+        assert_eq!(read("t: 1.2e6", bare), Ok(1.2e6));
+        assert_eq!(read("12,5 ms", "t=([0-9.,]+) ms"), Ok(12.5e6));
+        assert_eq!(read("1,234,567", "t=([0-9.,]+)"), Ok(1_234_567.0));
+        assert_eq!(read("took 300 \u{b5}s", "t=took ([0-9.]+) (?:\u{b5}s|ms)"), Ok(300e3));
+        assert_eq!(read("took 3 ms", "t=took ([0-9.]+) (?:\u{b5}s|ms)"), Ok(3e6));
+        assert_eq!(read("took 1m2.5s", "t=([0-9.]+)s"), Ok(62.5e9));
+        assert_eq!(read("0.5 GB/s", "t=([0-9.]+) [MG]B/s"), Ok(0.5e9));
+        assert_eq!(read("2 GB/s", "rate[MB/s]=([0-9.]+)"), Ok(2_000.0));
+        assert_eq!(read("0 faults", "t=([0-9]+) faults"), Ok(0.0));
+        for (output, typed, line) in [
+            ("1,234,567", bare, "the pattern takes `567` of `1,234,567`; let the group"),
+            ("-1", bare, "`-1` is below zero: figures are compared by their factors"),
+            ("v 0x10", bare, "`0x10` is hexadecimal (--extract t"),
+            ("12,345 ms", "t=([0-9.,]+) ms", "`12,345 ms` is 12345 or 12.345: the comma may"),
+            (
+                "took 3 ms",
+                bare,
+                "`3 ms` is in ms, not a number without a unit; name its unit: \
+                                 --extract 't[ms]=…'",
+            ),
+            ("3 MB", "t[ms]=([0-9]+)", "`3 MB` is in MB, not in ns"),
+            ("12K", "m[B]=([0-9]+)", "`12K` may be multiples of 1,000 or of 1,024 B; print it in"),
+        ] {
+            let error = read(output, typed).unwrap_err();
+            assert!(error.starts_with(line), "{output} with {typed}: {error}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! it needs one, or where one was asked for.
 
 use engine::{Custom, Shell, template};
+use std::path::Path;
 
 /// What interprets a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,36 +68,116 @@ impl Interpreter {
 /// Whether only a shell understands a command.
 pub(crate) fn needs_shell(command: &str) -> bool {
     let first = command.split_whitespace().next().unwrap_or_default();
-    let is_assignment = first.split_once('=').is_some_and(|(name, _)| {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_name)
-    });
-    is_assignment || BUILTINS.contains(&first) || has_syntax(command)
+    is_assignment(first) || BUILTINS.contains(&first) || syntax(command).is_some()
 }
 
-/// Whether a character that is not quoted means something to a shell.
-fn has_syntax(command: &str) -> bool {
-    let (mut quote, mut at_word_start, mut characters) = (None, true, command.chars());
-    while let Some(c) = characters.next() {
-        let starts_word =
-            std::mem::replace(&mut at_word_start, c.is_whitespace() && quote.is_none());
-        match (quote, c) {
-            (Some('\''), _) | (Some(_), '"') | (None, '\'' | '"') => {
-                quote = match quote {
-                    Some(open) => (open != c).then_some(open),
-                    None => Some(c),
-                };
-            }
-            (_, '\\') => drop(characters.next()),
-            (_, '$' | '`') => return true,
-            (None, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '[' | ']' | '\n') => {
-                return true;
-            }
-            (None, '~' | '#') if starts_word => return true,
-            _ => {}
-        }
+/// Whether a word sets a variable.
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(is_name)
+    })
+}
+
+/// The first program of a command that a shell interprets, where a plain word names it: not behind an assignment
+/// of `PATH`, nor where it is made of anything that the shell expands.
+pub(super) fn first_program(command: &str) -> Option<&str> {
+    let mut words = command.split_whitespace().skip_while(|word| is_assignment(word));
+    if command.split_whitespace().any(|word| word.starts_with("PATH=")) {
+        return None;
     }
-    false
+    let word = words.next()?;
+    let end = word.find([';', '&', '|', '<', '>']).unwrap_or(word.len());
+    let program = &word[..end];
+    let is_plain = |c: char| c.is_alphanumeric() || "/._+-,:@%".contains(c);
+    let is_named = !program.is_empty() && program.chars().all(is_plain);
+    (is_named && !BUILTINS.contains(&program)).then_some(program)
+}
+
+/// Whether words of a shell name the plain one of POSIX.
+fn is_posix_shell(words: &[String]) -> bool {
+    let name = words.first().and_then(|program| Path::new(program).file_name());
+    name.is_some_and(|name| ["sh", "dash", "ash"].iter().any(|posix| name == *posix))
+}
+
+/// What a command has that means something else here than in bash, and what to write instead.
+pub(super) fn other_in_bash(interpreter: &Interpreter, command: &str) -> Option<String> {
+    let bash = "or take a shell that has it: --shell bash";
+    match interpreter {
+        Interpreter::Shell(words) if is_posix_shell(words) => {
+            let both = unquoted(command).find(|(quoted, rest)| !quoted && rest.starts_with("&>"));
+            both.map(|_| {
+                format!(
+                    "`&>` runs the command in the background of `{}`: write `> FILE 2>&1`, {bash}",
+                    words[0]
+                )
+            })
+            .or_else(|| {
+                brace_range(command).map(|range| {
+                    format!(
+                        "`{range}` is one word for `{}`: write `$(seq FIRST LAST)`, {bash}",
+                        words[0]
+                    )
+                })
+            })
+        }
+        _ => None,
+    }
+}
+
+/// An unquoted range of bash: `{1..10}`.
+fn brace_range(command: &str) -> Option<&str> {
+    unquoted(command).find_map(|(is_in_double_quotes, rest)| {
+        let inner = rest.strip_prefix('{').filter(|_| !is_in_double_quotes)?;
+        let end = inner.find('}')?;
+        let (first, last) = inner[..end].split_once("..")?;
+        let is_end = |text: &str| {
+            !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-.".contains(c))
+        };
+        (is_end(first) && is_end(last)).then(|| &rest[..end + 2])
+    })
+}
+
+/// The first thing in a command that means something to a shell and is not quoted.
+pub(super) fn syntax(command: &str) -> Option<&str> {
+    let mut previous = ' ';
+    let mut first = None;
+    for (is_in_double_quotes, rest) in unquoted(command) {
+        let Some(c) = rest.chars().next() else { break };
+        let is_syntax = match c {
+            '$' | '`' => true,
+            _ if is_in_double_quotes => false,
+            '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '[' | ']' | '\n' => true,
+            '~' | '#' => previous.is_whitespace(),
+            _ => false,
+        };
+        if is_syntax {
+            first = Some(&rest[..c.len_utf8()]);
+            break;
+        }
+        previous =
+            command[..command.len() - rest.len() + c.len_utf8()].chars().next_back().unwrap_or(' ');
+    }
+    first
+}
+
+/// Each character that a shell may take for syntax, as the rest of the command from it on: those outside of quotes, and
+/// those in double ones, which are marked.
+fn unquoted(command: &str) -> impl Iterator<Item = (bool, &str)> {
+    let mut quote = None;
+    let mut characters = command.char_indices();
+    std::iter::from_fn(move || {
+        loop {
+            let (at, c) = characters.next()?;
+            match (quote, c) {
+                (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+                (None, '\'' | '"') => quote = Some(c),
+                (Some('\''), _) => {}
+                (_, '\\') => drop(characters.next()),
+                _ => return Some((quote.is_some(), &command[at..])),
+            }
+        }
+    })
 }
 
 #[cfg(test)]
@@ -145,6 +226,50 @@ mod tests {
         ] {
             assert!(needs_shell(command), "{command}");
         }
+    }
+
+    #[test]
+    fn the_first_program_of_a_shell_is_known_by_a_plain_word() {
+        for (command, program) in [
+            ("cat; : 1", Some("cat")),
+            ("./slow.sh; : 1", Some("./slow.sh")),
+            ("LC_ALL=C sort 1 | uniq", Some("sort")),
+            ("nothing_such 1 | cat", Some("nothing_such")),
+            ("cat>x", Some("cat")),
+            ("while read x; do :; done", None),
+            ("{ a; }", None),
+            ("(a)", None),
+            ("f() { :; }; f", None),
+            ("$PROGRAM 1", None),
+            ("'a b' 1; b", None),
+            ("PATH=/x:$PATH; a", None),
+            ("i=0; while :; do :; done", None),
+            ("", None),
+        ] {
+            assert_eq!(first_program(command), program, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_bash_alone_understands_has_its_remedy() {
+        let sh = Interpreter::shell("sh");
+        let line = other_in_bash(&sh, "sleep 0.2 &> /dev/null").unwrap();
+        assert!(line.contains("write `> FILE 2>&1`, or take a shell"), "{line}");
+        let line = other_in_bash(&sh, "for i in {1..100}; do :; done").unwrap();
+        assert!(line.starts_with("`{1..100}` is one word"), "{line}");
+        for command in
+            ["a > x 2>&1 &", "echo '&>' \"{1..3}\"", "echo {a,b} ${HOME}", "awk '{print}'; :"]
+        {
+            assert_eq!(other_in_bash(&sh, command), None, "{command}");
+        }
+        assert_eq!(other_in_bash(&Interpreter::shell("bash"), "a &> x"), None);
+    }
+
+    #[test]
+    fn what_means_something_to_a_shell_is_named() {
+        assert_eq!(syntax("echo 1 > x"), Some(">"));
+        assert_eq!(syntax("echo \"$X\""), Some("$"));
+        assert_eq!(syntax("echo '$X' '>' \"a|b\" \\;"), None);
     }
 
     #[test]

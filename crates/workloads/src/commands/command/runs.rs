@@ -7,9 +7,9 @@ use super::{ABOUT, time_limit_ms};
 use crate::shared::cpus::{self, ALL};
 use engine::{
     Cell, CommandOutput, Custom, Failure, Probe, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput,
-    template,
+    command_facts, template,
 };
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -137,7 +137,7 @@ impl Site<'_> {
         let CountedRun { ran, .. } = self.run(text, &command)?;
         match ending(&ran, self.custom) {
             None => Ok(()),
-            Some(how) => Err(failure(&format!("{flag} `{}` {how}", self.text(text)), &ran)),
+            Some(how) => Err(failure(flag, self.text(text), how, &ran)),
         }
     }
 
@@ -164,7 +164,7 @@ impl Site<'_> {
         let metrics = ABOUT.metrics.len() + counters::metrics().len() + self.figures.len();
         let mut samples = Samples(vec![Vec::new(); metrics]);
         let (mut measured_ns, mut runs) = (0.0, 0_u32);
-        let (mut failures, mut left) = (BTreeMap::<String, u64>::new(), 0);
+        let (mut ends, mut left, mut left_cpu_ns) = (BTreeSet::<String>::new(), 0, 0);
         let last = loop {
             self.hook("--prepare", self.custom.prepare.as_deref())?;
             let CountedRun { ran, counts } = self.run(text, command)?;
@@ -172,13 +172,14 @@ impl Site<'_> {
             if let Some(how) = ending(&ran, self.custom) {
                 let is_ignored = self.custom.ignore_failure && is_of_its_own(ran.end);
                 if !is_ignored {
-                    return Err(failure(&format!("`{}` {how}", self.text(text)), &ran));
+                    return Err(failure("", self.text(text), how, &ran));
                 }
-                *failures.entry(how).or_default() += 1;
+                ends.insert(how);
             }
             let elapsed_ns = clock.ns(ran.before, ran.after);
             runs += 1;
             left = left.max(ran.left);
+            left_cpu_ns = left_cpu_ns.max(ran.left_cpu_ns);
             if self.warms_up(runs, elapsed_ns, measure_ns) {
                 continue;
             }
@@ -195,11 +196,12 @@ impl Site<'_> {
                 break ran;
             }
         };
-        for (how, count) in failures {
-            probe.fact(&format!("runs that {how}"), count);
+        if !ends.is_empty() {
+            probe.fact(command_facts::IGNORED_ENDS, Vec::from_iter(ends).join(", "));
         }
         if left > 0 {
-            probe.fact("processes that a run left, now ended", left);
+            probe.fact(command_facts::LEFT, left);
+            probe.fact(command_facts::LEFT_CPU_MS, left_cpu_ns / 1_000_000);
         }
         if self.custom.output == Some(CommandOutput::Keep) {
             probe.fact("output", end_of(last.output.trim_end(), OUTPUT_CHARACTERS_MAX));
@@ -229,10 +231,8 @@ impl Site<'_> {
         for run in 0..=SHELL_RUNS {
             let CountedRun { ran, counts } = self.run(&words.join(" "), &empty)?;
             if let Some(how) = ending(&ran, self.custom) {
-                return Err(failure(
-                    &format!("the empty shell `{} -c ''` {how}", words.join(" ")),
-                    &ran,
-                ));
+                let command = format!("{} -c ''", words.join(" "));
+                return Err(failure("the empty shell", command, how, &ran));
             }
             // The first one warms up.
             if run > 0 {
@@ -318,12 +318,11 @@ fn is_of_its_own(end: RunEnd) -> bool {
 }
 
 /// A failure with the last line of standard error; all that was kept of it stands in the record.
-fn failure(what: &str, ran: &Ran) -> Failure {
+fn failure(role: &str, command: String, how: String, ran: &Ran) -> Failure {
     let errors = ran.errors.trim_end();
     // Whoever reads this may be gone.
     let _ = std::io::stderr().write_all(errors.as_bytes());
-    let last = errors.lines().next_back().unwrap_or_default().trim();
-    Failure::new(if last.is_empty() { what.to_owned() } else { format!("{what}: {last}") })
+    Failure::command(role, command, how, errors)
 }
 
 /// The last characters of a text.

@@ -6,7 +6,7 @@
 
 use super::{LOG, Running, START_MAX, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
-use engine::{Custom, Failure, Guarded, Template, leaked, template};
+use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max, leaked, template};
 use load::{LocalServer, Target, Url};
 use std::ffi::OsString;
 use std::io;
@@ -36,6 +36,13 @@ impl OwnServer {
     /// Whether a command starts it.
     pub fn is_command(&self) -> bool {
         matches!(self, OwnServer::Command { .. })
+    }
+
+    /// The command or the address.
+    pub fn text(&self) -> &str {
+        match self {
+            OwnServer::Command { text, .. } | OwnServer::Url(text) => text,
+        }
     }
 
     /// Whether it serves the directory that it is given.
@@ -91,7 +98,10 @@ fn server(row: &Template, own: OwnServer) -> Result<Server, String> {
         note: "",
         available,
         is_ours: false,
-        capacity: |descriptors| descriptors.saturating_sub(64),
+        capacity: match own {
+            OwnServer::Command { .. } => |_| caller_descriptors_max().saturating_sub(64),
+            OwnServer::Url(_) => |descriptors| descriptors.saturating_sub(64),
+        },
         start,
         own: Some(Box::leak(Box::new(own))),
     })

@@ -193,6 +193,7 @@ fn custom() -> Custom {
         output: Some(CommandOutput::File("{n}.out".into())),
         time_limit_ms: Some(1_000),
         directory: "/srv".into(),
+        search_paths: Vec::new(),
     }
 }
 

@@ -501,6 +501,7 @@ mod tests {
             name: "nginx",
             is_ours: false,
             is_own: false,
+            has_name: false,
             address,
             log: None,
             target: None,

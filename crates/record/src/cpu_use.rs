@@ -59,7 +59,8 @@ impl CpuUse {
     /// The share of the CPU time that processes used that are no part of the run; `None` where the host did not count, or
     /// where not all processes of the run could be seen.
     pub fn others_share(&self) -> Option<f64> {
-        let busy = self.total_ticks.saturating_sub(self.idle_ticks + self.steal_ticks) as f64;
+        let busy = self.total_ticks.saturating_sub(self.idle_ticks).saturating_sub(self.steal_ticks)
+            as f64;
         self.share((busy - self.own_ns? as f64 / TICK_NS as f64).max(0.0))
     }
 

@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn each_that_took_cpu_time_is_named_with_its_share_and_a_remedy() {
         let none = Host::default();
-        let stolen = "The hypervisor took 2.0 % of the CPU time";
+        let stolen = "The hypervisor took 2 % of the CPU time";
         assert_eq!(lines(&none, used(Some(4_000_000_000), None)), [stolen], "8 % are others'");
         let both = lines(&none, used(Some(3_600_000_000), None));
         assert_eq!(both, [stolen, "Other processes used 12 % of the CPUs"]);

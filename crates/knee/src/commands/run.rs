@@ -290,10 +290,14 @@ fn conclude(
     }
 }
 
-/// That cells failed which were to be measured: a script must not take what is left for the whole.
+/// That cells of the user's own commands and servers failed: a script must not take what is left for the whole. A row of ours
+/// that fails on this machine leaves the others as they are.
 fn failed_cells(run: &Run, conclusions: &Conclusions) -> Option<Trouble> {
+    let is_own = |name: &str| {
+        run.plan.workloads.iter().any(|workload| workload.name == name && workload.custom.is_some())
+    };
     let groups = conclusions.caveats.iter().filter_map(|caveat| match caveat {
-        Caveat::FailedCells(group) => Some((group.cells, caveat.what())),
+        Caveat::FailedCells(group) if is_own(&group.workload) => Some((group.cells, caveat.what())),
         _ => None,
     });
     let (numbers, mut lines): (Vec<usize>, Vec<String>) = groups.unzip();

@@ -140,7 +140,7 @@ fn scope(fleet: &Fleet, outlier: &Outlier, series: &[&OutlierSeries]) -> String 
 }
 
 fn labels(series: &[&OutlierSeries], info: Option<&WorkloadInfo>) -> String {
-    let is_list = info.is_some_and(|info| info.has_separate_subjects());
+    let is_list = info.is_some_and(record::WorkloadInfo::has_separate_subjects);
     let mut names: Vec<String> = Vec::new();
     for series in series {
         let name = if is_list {

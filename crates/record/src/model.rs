@@ -193,7 +193,6 @@ pub struct Budget {
 
 /// A workload, as it described itself when it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct WorkloadInfo {
     /// Its name: `poll`.
     pub name: String,

@@ -154,7 +154,7 @@ fn a_point_that_one_series_lacks_is_left_out_by_its_name() {
         points: vec![1_000],
         other_end: None,
     };
-    assert_eq!(comparison.left_out, [expected.clone()]);
+    assert_eq!(comparison.left_out, std::slice::from_ref(&expected));
     assert!(expected.is_unjudged(false));
     // What fails there is a change, and no gap.
     let [base, mut new] = two();

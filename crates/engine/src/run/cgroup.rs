@@ -36,7 +36,7 @@ impl CpuQuota {
     /// `0.2 CPUs`.
     pub fn in_words(&self) -> String {
         let cpus = (self.cpus() * 1e3).round() / 1e3;
-        format!("{cpus} CPU{}", if cpus == 1.0 { "" } else { "s" })
+        format!("{cpus} CPU{}", if (cpus - 1.0).abs() < f64::EPSILON { "" } else { "s" })
     }
 
     /// That of one group, if it has any.
@@ -71,6 +71,10 @@ pub fn cpu_quotas(root: &Path) -> Option<Vec<CpuQuota>> {
 
 /// The tightest limit of memory, in bytes, of the process's group and of those above it: none without a limit; `None` where
 /// its groups can't be seen.
+#[expect(
+    clippy::option_option,
+    reason = "no group to look at, and a group without a limit, are two things"
+)]
 pub fn memory_limit(root: &Path) -> Option<Option<u64>> {
     let (version, groups) = groups(root, "memory")?;
     let file = match version {

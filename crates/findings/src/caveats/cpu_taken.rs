@@ -130,6 +130,7 @@ mod tests {
     use super::*;
     use record::Throttling;
 
+    #[expect(clippy::unnecessary_wraps, reason = "as a run has it")]
     fn used(own_ns: Option<u64>, throttling: Option<Throttling>) -> Option<CpuUse> {
         let (total_ticks, idle_ticks, steal_ticks) = (1_000, 500, 20);
         Some(CpuUse { total_ticks, idle_ticks, steal_ticks, own_ns, throttling })

@@ -87,9 +87,12 @@ fn undecided(gate: Gate, comparison: &Comparison) -> Vec<Slowdown<'_>> {
         Refused::Above(limit) => (limit, true),
         Refused::On(_) => (0.0, false),
     };
-    let is_open = |slowdown: &Slowdown<'_>| match by_bound {
-        true => slowdown.bound == Bound::Maybe,
-        false => slowdown.verdict == RatioVerdict::Undecided,
+    let is_open = |slowdown: &Slowdown<'_>| {
+        if by_bound {
+            slowdown.bound == Bound::Maybe
+        } else {
+            slowdown.verdict == RatioVerdict::Undecided
+        }
     };
     let mut all = slowdowns(comparison, limit);
     all.retain(|slowdown| is_open(slowdown) && !slowdown.is_only_point);
@@ -206,6 +209,7 @@ fn within(limit: f64, comparison: &Comparison, bound: Bound) -> Vec<Slowdown<'_>
 
 /// The largest of these slowdowns, as text, and how many more of its kind there are: whole series, which come before
 /// points, or points.
+#[expect(clippy::needless_pass_by_value, reason = "the caller has no more use for it")]
 fn worst(such: Vec<Slowdown<'_>>) -> Option<(String, String)> {
     let worst = such.iter().max_by(|first, second| {
         let rank = |slowdown: &Slowdown| (slowdown.point.is_none(), slowdown.factor.low);
@@ -348,6 +352,7 @@ mod tests {
     }
 
     /// A gate that ignores nothing.
+    #[expect(clippy::unnecessary_wraps, reason = "as the gates that it is compared with")]
     fn gate(refused: Refused) -> Option<Gate> {
         Some(Gate { refused, ignores_missing: false })
     }

@@ -82,6 +82,7 @@ impl Gate {
 
     /// `poll: epoll-level at 1,000 watched descriptors is slower by more than 5 % since run 20 (2026-01-20): ×1.25 (95 %
     /// 1.22 to 1.28), and 2 more lines`.
+    #[expect(clippy::needless_pass_by_value, reason = "the caller has no more use for it")]
     fn text(&self, history: &Joined, all: Vec<(&Line, usize, Estimate)>) -> Option<String> {
         let slowdown = |line: &Line, factor| slowdown_min(factor, line.metric.lower_is_better);
         let &(line, at, by) = all.iter().max_by(|(first, _, by), (second, _, second_by)| {

@@ -59,7 +59,7 @@ fn left(text: &str, at: usize) -> usize {
         if !is_part {
             break;
         }
-        begin = begin - c.len_utf8();
+        begin -= c.len_utf8();
     }
     // A name with digits is no number: what was added from it stays with all of it.
     match &text[..begin] {

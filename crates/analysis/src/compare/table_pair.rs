@@ -85,13 +85,14 @@ fn offsets(rows: [&Row; 2], points: &[u64], alone: &[bool], clocks: f64) -> Vec<
 /// Where the trajectories of `rival` end, if `points` are the end of one of `table` alone, and the samples of the last end
 /// reach to all.
 fn other_end(table: &Table, rival: &Table, points: &[u64]) -> Option<u64> {
-    let ([end], Some(&last), Some(&other)) = (points, table.points.last(), rival.points.last())
+    let ([end], Some(&last), Some(&rival_last)) =
+        (points, table.points.last(), rival.points.last())
     else {
         return None;
     };
-    let far = last.max(other);
-    let is_end = [*end, last, other].iter().all(|point| around(far, far).contains(point));
-    (table.trajectory && is_end).then_some(other)
+    let far = last.max(rival_last);
+    let is_end = [*end, last, rival_last].iter().all(|point| around(far, far).contains(point));
+    (table.trajectory && is_end).then_some(rival_last)
 }
 
 /// The labels of the series of `table` that lack figures in `rival` at points that others have there, by these points. What

@@ -490,3 +490,45 @@ fn a_trajectory_that_was_cut_short_keeps_what_it_measured() {
     let row = &analysis.tables[0].rows[0];
     assert_eq!((row.cells.last().unwrap().as_ref().unwrap().rounds, row.missing.len()), (3, 0));
 }
+
+/// To start a program instead of copying this one is no advice: what is used instead does the same.
+#[test]
+fn what_to_use_instead_does_the_same() {
+    const WAYS: [(&str, &str, fn(f64) -> f64); 4] = [
+        ("fork", "copy", |n| 1e5 + 1.4e5 * n),
+        ("clone", "copy", |n| 1.02e5 + 1.43e5 * n),
+        ("fork-exec", "start", |n| 3e5 + 1.5e5 * n),
+        ("vfork", "start", |_| 2.4e5),
+    ];
+    let about = fixtures::workload("fork").axis("MiB of the parent", "parent").time("fork");
+    let about = WAYS.iter().fold(about, |about, (name, operation, _)| {
+        about.subject(name, name, "").subject_operation(operation)
+    });
+    let mut random = Rng::with_seed(1);
+    let mut cells = Vec::new();
+    for round in 0..5 {
+        for (subject, _, cost) in WAYS {
+            for point in [1, 4, 16, 64, 256, 1_000] {
+                let level = cost(point as f64);
+                let samples = (0..20).map(|_| level * (0.01 * normal(&mut random)).exp()).collect();
+                cells.push(cell("fork", subject, point, round).samples("fork", samples));
+            }
+        }
+    }
+    let run = fixtures::run(about).rounds(5).cells(cells).complete();
+    let conclusions = findings::conclude(&run);
+    let answer = findings::answer::Answer::new(&run, &conclusions);
+    let mut advised: Vec<(Vec<&str>, Option<Vec<String>>)> = answer
+        .stops_scaling
+        .iter()
+        .map(|statement| {
+            let subjects = statement.subjects.iter().map(String::as_str).collect();
+            (subjects, statement.advice.as_ref().map(|advice| advice.subjects.clone()))
+        })
+        .collect();
+    advised.sort();
+    let vfork = Some(vec!["vfork".to_owned()]);
+    assert_eq!(advised, [(vec!["fork", "clone"], None), (vec!["fork-exec"], vfork)]);
+    let behind = answer.worth_knowing.iter().filter(|statement| statement.subjects.len() > 1);
+    assert_eq!(behind.count(), 0, "no copy is set against a start");
+}

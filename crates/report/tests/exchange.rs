@@ -7,9 +7,9 @@ use fixture::trajectory::{self, Size};
 use fixture::{baseline, build, dead, load, locks, memory, pipetest, realistic, syscalls};
 use jsonschema::Validator;
 use record::{
-    AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, Custom, FailureReason, Limit,
-    LimitCause, MachineCode, Outcome, PlanChange, PrintedFigure, ProfileLimit, ProfilePlan, Run,
-    RunState, SampledEvent, Shell, SkipCause, Template, server_facts,
+    AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, CpuUse, Custom, FailureReason,
+    Limit, LimitCause, MachineCode, Outcome, PlanChange, PrintedFigure, ProfileLimit, ProfilePlan,
+    Run, RunState, SampledEvent, Shell, SkipCause, Template, Throttling, server_facts,
 };
 use report::export::{Material, What, find};
 use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
@@ -33,7 +33,15 @@ fn runs() -> Vec<Run> {
         syscalls::syscalls().0,
         memory::memory().0,
     ];
-    all.extend([labelled(), interrupted(), open(), profiled(), attributed(), emulated()]);
+    all.extend([
+        labelled(),
+        interrupted(),
+        open(),
+        profiled(),
+        attributed(),
+        emulated(),
+        throttled(),
+    ]);
     all
 }
 
@@ -149,6 +157,28 @@ fn attributed() -> Run {
     let workload = workload.subjects(["epoll", "futex", "poll"]).compared_pair("epoll", "poll");
     let run = fixtures::run(workload).cells(cells).profile(profile.build());
     run.host_after(fixtures::host("2026-11-21T10:01:00+00:00", [])).complete()
+}
+
+/// A run that had little of its CPUs, on a machine that changed meanwhile.
+fn throttled() -> Run {
+    let (mut run, _) = realistic(1);
+    run.host_before.facts.insert(record::CPU_QUOTA.to_owned(), "0.2 CPUs".to_owned());
+    let after = run.host_after.as_mut().unwrap();
+    after.facts.insert(record::CPU_QUOTA.to_owned(), "0.5 CPUs".to_owned());
+    let throttling = Throttling { periods: 100, throttled_periods: 93, throttled_us: 7_400_000 };
+    after.cpu_use = Some(CpuUse {
+        total_ticks: 1_000,
+        idle_ticks: 500,
+        steal_ticks: 20,
+        own_ns: Some(100_000_000),
+        throttling: Some(throttling),
+    });
+    let caveats = findings::conclude(&run).caveats;
+    let kinds = caveats.iter().filter(|caveat| {
+        matches!(caveat, findings::Caveat::CpuTaken(_) | findings::Caveat::MachineChanged(_))
+    });
+    assert_eq!(kinds.count(), 4, "{caveats:?}");
+    run
 }
 
 fn labelled() -> Run {

@@ -42,7 +42,13 @@ const STRICT: [&str; 6] = [
 
 /// What the reasons of tests contain that are skipped on a whole machine too: its kernel, its processor or the person that
 /// started them has it so.
-const OF_THE_MACHINE: [&str; 3] = ["Solaris and illumos only", "libkqueue", "KNEE_NO_BROWSER=1"];
+const OF_THE_MACHINE: [&str; 5] = [
+    "Solaris and illumos only",
+    "libkqueue",
+    "no counter of cycles",
+    "this kernel has no kernel.io_uring_disabled",
+    "KNEE_NO_BROWSER=1",
+];
 
 /// Runs every test, doc tests too; `args` are cargo's. Where nobody chose, a few that fail are run again,
 /// one by one: what passes then is unsteady, which is a fault of its own, and no reason to refuse a change.

@@ -261,3 +261,33 @@ fn lines_that_repeat_the_names_are_passed_over() {
     let out = came(knee.shell(words).current_dir(knee.directory.path())).done(words);
     assert!(out.contains("1 line was passed over that repeats the names of the columns"), "{out}");
 }
+
+/// A spreadsheet runs what begins as a formula does; knee reads its own export as it was.
+#[test]
+fn texts_that_a_spreadsheet_would_run_are_exported_as_texts_and_come_back() {
+    let knee = Knee::new();
+    let names = ["=1+1", "+a", "-j 4", "@SUM(A1)", "'=1", "plain"];
+    let mut table = "n,us,who\n".to_owned();
+    for name in names {
+        writeln!(table, "1,5,{name}\n2,-6,{name}").unwrap();
+    }
+    std::fs::write(knee.directory.path().join("t.csv"), table).unwrap();
+    let run = |words: &str| came(knee.shell(words).current_dir(knee.directory.path())).done(words);
+    run("\"$KNEE\" import t.csv --x n --y us --by who");
+    for form in ["--samples", ""] {
+        let csv = run(&format!("\"$KNEE\" export last --format csv {form}"));
+        for field in csv.lines().skip(1).flat_map(|line| line.split(',')) {
+            let is_text = field.parse::<f64>().is_err();
+            assert!(!(is_text && field.starts_with(['=', '+', '-', '@'])), "{field}");
+        }
+        let y = if form.is_empty() { "median" } else { "value" };
+        let again = run(&format!(
+            "\"$KNEE\" export last --format csv {form} | \"$KNEE\" analyse - --x point --y {y} --by subject --json"
+        ));
+        let again: Value = serde_json::from_str(&again).unwrap();
+        let subjects = again["tables"][0]["rows"].as_array().unwrap().iter();
+        let subjects: Vec<&str> = subjects.map(|row| row["subject"].as_str().unwrap()).collect();
+        assert_eq!(subjects, names);
+    }
+    assert!(run("\"$KNEE\" export last --format markdown").contains("| '=1+1 |"));
+}

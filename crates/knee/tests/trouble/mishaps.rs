@@ -54,8 +54,11 @@ fn a_closed_output_changes_nothing_but_the_noise() {
         let came = came(&mut knee.shell(&command));
         assert_eq!(came.code, Some(code), "{command}: {came:?}");
     }
-    let script = format!("{{ \"$KNEE\" {SHORT}; echo \"exit $?\" >&2; }} | true");
-    assert_eq!(came(&mut knee.shell(&script)).err, "exit 0\n");
+    // Its reader has gone before it begins.
+    let script = format!(
+        "mkfifo go; {{ read _ <go; \"$KNEE\" {SHORT}; echo \"exit $?\" >&2; }} | {{ exec <&-; echo >go; }}"
+    );
+    assert_eq!(came(&mut knee.shell(&script)).err, "exit 141\n");
     let pages = knee.files().into_iter().filter(|file| file.contains(".html")).count();
     assert_eq!(pages, 4, "each run has its page: {:?}", knee.files());
 }

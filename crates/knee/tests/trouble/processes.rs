@@ -8,6 +8,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 fn positions<'a>(cell: &'a Cell, metric: &str) -> &'a [u64] {
     let recorded = cell.metrics.iter().find(|candidate| candidate.name == metric);
@@ -79,7 +80,10 @@ struct Group(PathBuf);
 
 impl Group {
     fn new(processes_max: u64) -> Option<Group> {
-        let name = format!("knee-test-{}", std::process::id());
+        // Tests of one process make several.
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("knee-test-{}-{number}", std::process::id());
         let roots = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"];
         let root = roots.iter().map(Path::new).find(|root| root.join("cgroup.procs").exists())?;
         let group = Group(root.join(name));

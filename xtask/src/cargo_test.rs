@@ -50,12 +50,66 @@ const OF_THE_MACHINE: [&str; 5] = [
     "KNEE_NO_BROWSER=1",
 ];
 
+/// What builds the tests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Compiler {
+    /// The compiler
+    Plain,
+    /// The compiler with clippy in it: nothing is compiled once more for its findings
+    Linting,
+}
+
+/// How cargo is called.
+struct Cargo {
+    compiler: Compiler,
+    /// How many tests of a program run at once.
+    threads: String,
+}
+
+impl Cargo {
+    /// Runs the tests that cargo's `words` choose.
+    fn test(&self, words: &[String]) -> Result<Counts> {
+        let mut command = shell::cargo(&shell::root(), "test");
+        command.arg("--no-fail-fast").args(words).env(THREADS, &self.threads);
+        if self.compiler == Compiler::Linting {
+            // As `cargo clippy` has it checked. The crates of others are the compiler's.
+            command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+        }
+        command.args(shows_output(words));
+        println!("$ {}", shell::display(&command));
+        // One pipe for both: what cargo says of a program stands behind what the program says.
+        let (reader, writer) = io::pipe()?;
+        command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        let mut child = command.spawn()?;
+        // It holds the other end of the pipe, which is to end with the child.
+        drop(command);
+        let mut counts = Counts::default();
+        // What one program says is printed at once, if it says it soon: another one may run next to it.
+        let (mut lines, mut printed) = (Vec::new(), Instant::now());
+        for line in BufReader::new(reader).split(b'\n') {
+            let line = line?;
+            let line = String::from_utf8_lossy(&line);
+            if counts.take(&line) {
+                writeln!(lines, "{line}")?;
+            }
+            if line.starts_with("test result: ") || printed.elapsed() > PRINTED_WITHIN {
+                io::stdout().lock().write_all(&std::mem::take(&mut lines))?;
+                printed = Instant::now();
+            }
+        }
+        io::stdout().lock().write_all(&lines)?;
+        counts.succeeded = child.wait()?.success();
+        Ok(counts)
+    }
+}
+
 /// Runs every test, doc tests too; `args` are cargo's. Where nobody chose, a few that fail are run again,
 /// one by one: what passes then is unsteady, which is a fault of its own, and no reason to refuse a change.
-pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
+pub fn run(args: &[String], compiler: Compiler, tally: &mut Tally) -> Result<()> {
     let cpus = thread::available_parallelism().map_or(1, NonZero::get);
     let set = std::env::var(THREADS).ok();
     let threads = set.unwrap_or_else(|| (THREADS_PER_TWO_CPUS * cpus).div_ceil(2).to_string());
+    let cargo = Cargo { compiler, threads };
     let is_whole_machine = setup::is_whole_machine();
     // Cargo would not heed a package next to `--workspace`.
     let chosen = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
@@ -63,14 +117,18 @@ pub fn run(args: &[String], tally: &mut Tally) -> Result<()> {
     let words: Vec<String> = all.into_iter().chain(args.iter().cloned()).collect();
     let words = with_features(&words);
     if !args.is_empty() {
-        once(&words, &threads)?.into_tally(is_whole_machine, tally);
+        cargo.test(&words)?.into_tally(is_whole_machine, tally);
         return Ok(());
     }
-    let mut counts = in_two_rows(&words, &threads)?;
+    let mut counts = in_two_rows(&words, &cargo)?;
+    if compiler == Compiler::Linting {
+        tally.check("lint", !counts.has_warnings);
+    }
     if counts.may_be_unsteady() {
+        let alone = Cargo { threads: "1".to_owned(), ..cargo };
         for failure in std::mem::take(&mut counts.failures) {
             for name in &failure.names {
-                let again = once(&failure.again(name), "1")?;
+                let again = alone.test(&failure.again(name))?;
                 counts.settle(name, &again);
             }
         }
@@ -85,9 +143,9 @@ fn is_of_the_machine(why: &str) -> bool {
 }
 
 /// Builds all test programs, and runs two at a time: one that mostly waits, and one of the others.
-fn in_two_rows(words: &[String], threads: &str) -> Result<Counts> {
+fn in_two_rows(words: &[String], cargo: &Cargo) -> Result<Counts> {
     let build = [words, &["--no-run".to_owned()]].concat();
-    let built = once(&build, threads)?;
+    let built = cargo.test(&build)?;
     if !built.succeeded {
         return Ok(built);
     }
@@ -96,9 +154,9 @@ fn in_two_rows(words: &[String], threads: &str) -> Result<Counts> {
     let busy = [&["--lib".to_owned(), "--bins".to_owned()][..], &busy].concat();
     let (waiting, busy, doc) = (with(&waiting), with(&busy), with(&["--doc".to_owned()]));
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| once(&waiting, threads));
-        let mut counts = once(&busy, threads)?;
-        counts.add(once(&doc, threads)?);
+        let waiting = scope.spawn(|| cargo.test(&waiting));
+        let mut counts = cargo.test(&busy)?;
+        counts.add(cargo.test(&doc)?);
         let waited = waiting.join().map_err(|_| anyhow!("a thread panicked"))?;
         counts.add(waited?);
         Ok(counts)
@@ -134,37 +192,6 @@ fn with_features(words: &[String]) -> Vec<String> {
         || ours.iter().any(|word| word == "--workspace");
     let features: &[&str] = if chooses_knee { &["--features", style::FEATURES] } else { &[] };
     features.iter().copied().map(str::to_owned).chain(words.iter().cloned()).collect()
-}
-
-/// Runs the tests that cargo's `words` choose, so many at a time.
-fn once(words: &[String], threads: &str) -> Result<Counts> {
-    let mut command = shell::cargo(&shell::root(), "test");
-    command.arg("--no-fail-fast").args(words).env(THREADS, threads);
-    command.args(shows_output(words));
-    println!("$ {}", shell::display(&command));
-    // One pipe for both: what cargo says of a program stands behind what the program says.
-    let (reader, writer) = io::pipe()?;
-    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-    let mut child = command.spawn()?;
-    // It holds the other end of the pipe, which is to end with the child.
-    drop(command);
-    let mut counts = Counts::default();
-    // What one program says is printed at once, if it says it soon: another one may run next to it.
-    let (mut lines, mut printed) = (Vec::new(), Instant::now());
-    for line in BufReader::new(reader).split(b'\n') {
-        let line = line?;
-        let line = String::from_utf8_lossy(&line);
-        if counts.take(&line) {
-            writeln!(lines, "{line}")?;
-        }
-        if line.starts_with("test result: ") || printed.elapsed() > PRINTED_WITHIN {
-            io::stdout().lock().write_all(&std::mem::take(&mut lines))?;
-            printed = Instant::now();
-        }
-    }
-    io::stdout().lock().write_all(&lines)?;
-    counts.succeeded = child.wait()?.success();
-    Ok(counts)
 }
 
 /// What has the harness show what tests that pass have printed: whether they were skipped.
@@ -209,6 +236,8 @@ impl Failure {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counts {
     succeeded: bool,
+    /// Whether the compiler warned of something.
+    has_warnings: bool,
     passed: u64,
     failed: u64,
     ignored: u64,
@@ -244,6 +273,7 @@ impl Counts {
     /// Adds those of other programs.
     fn add(&mut self, more: Counts) {
         self.succeeded &= more.succeeded;
+        self.has_warnings |= more.has_warnings;
         self.passed += more.passed;
         self.failed += more.failed;
         self.ignored += more.ignored;
@@ -284,6 +314,9 @@ impl Counts {
             self.section = Section::OfPassed(String::new());
             return false;
         }
+        // Cargo's sum of a crate, also where it was compiled before.
+        self.has_warnings |=
+            line.starts_with("warning: `") && line.contains("` (") && line.contains(" generated ");
         let has_died = line.starts_with("error: test failed, to rerun pass `");
         if line == "failures:" || line.starts_with("test result: ") || has_died {
             self.section = Section::Verdicts;
@@ -463,6 +496,18 @@ mod tests {
             let read = Counts { succeeded: true, ..counts(text) };
             read.into_tally(is_whole_machine, &mut tally);
             assert!(tally.summary().ends_with(sums), "{}", tally.summary());
+        }
+    }
+
+    #[test]
+    fn a_crate_with_warnings_is_seen_and_a_test_that_prints_of_one_is_not() {
+        for (line, is_warning) in [
+            ("warning: `knee` (lib test) generated 1 warning (1 duplicate)", true),
+            ("warning: `xtask` (bin \"xtask\") generated 2 warnings", true),
+            ("warning: build failed, waiting for other jobs to finish...", false),
+            ("test warnings::a_warning_is_generated ... ok", false),
+        ] {
+            assert_eq!(counts(line).has_warnings, is_warning, "{line}");
         }
     }
 

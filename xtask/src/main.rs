@@ -13,6 +13,7 @@ mod tally;
 mod tidy;
 
 use anyhow::Result;
+use cargo_test::Compiler;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -37,7 +38,7 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// What CI runs: fmt --check, lint, msrv, test
+    /// What CI runs: fmt --check, msrv, and test, whose compiler lints
     Ci,
     /// rustfmt on every file, those declared inside a macro too
     Fmt {
@@ -80,7 +81,7 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<Tally> {
     let mut tally = Tally::default();
     match task {
-        Task::Test { args } => test(&args, &mut tally)?,
+        Task::Test { args } => test(&args, Compiler::Plain, &mut tally)?,
         Task::Ci => ci(&mut tally)?,
         Task::Fmt { check } => style::fmt(check, &mut tally)?,
         Task::Lint => style::lint(&mut tally)?,
@@ -96,10 +97,10 @@ fn run(task: Task) -> Result<Tally> {
 }
 
 /// All that must hold before a change is shown to others, styles aside.
-fn test(args: &[String], tally: &mut Tally) -> Result<()> {
+fn test(args: &[String], compiler: Compiler, tally: &mut Tally) -> Result<()> {
     timed("setup", || setup::run(tally))?;
     timed("tidy", || tidy::run(tally))?;
-    timed("cargo test", || cargo_test::run(args, tally))?;
+    timed("cargo test", || cargo_test::run(args, compiler, tally))?;
     timed("cross", || cross::targets(tally))?;
     timed("miri", || miri::run(tally))?;
     timed("one-row", || one_row::run(tally))
@@ -108,9 +109,9 @@ fn test(args: &[String], tally: &mut Tally) -> Result<()> {
 /// All that must hold before a change is taken. A finding in one step doesn't stop the next.
 fn ci(tally: &mut Tally) -> Result<()> {
     timed("fmt", || style::fmt(true, tally))?;
-    timed("lint", || style::lint(tally))?;
     timed("msrv", || cross::oldest_rust(tally))?;
-    test(&[], tally)
+    style::has_clippy(tally)?;
+    test(&[], Compiler::Linting, tally)
 }
 
 /// Prints how long a step took: what is slow is seen where it is waited for.

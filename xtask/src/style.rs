@@ -29,11 +29,16 @@ pub fn fmt(check: bool, tally: &mut Tally) -> Result<()> {
 
 /// Runs clippy on everything; a warning is an error.
 pub fn lint(tally: &mut Tally) -> Result<()> {
-    component("clippy", "cargo-clippy", tally)?;
+    has_clippy(tally)?;
     let mut command = shell::cargo(&shell::root(), "clippy");
     command.args(["--workspace", "--all-targets", "--features", FEATURES, "--", "-D", "warnings"]);
     tally.check("lint", shell::succeeds(&mut command)?);
     Ok(())
+}
+
+/// Adds clippy where it is missing.
+pub fn has_clippy(tally: &mut Tally) -> Result<()> {
+    component("clippy", "cargo-clippy", tally)
 }
 
 /// Adds a part of the toolchain that a minimal installation lacks. `program` is what it brings.

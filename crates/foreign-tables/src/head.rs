@@ -6,6 +6,7 @@
 use crate::one_line;
 use crate::source::{LINE_MAX, Padding, decoded};
 use csv::{ReaderBuilder, Trim};
+use quantities::Figure;
 use std::io::{self, BufRead, Read};
 
 /// The line of names is looked for in so many lines.
@@ -55,8 +56,8 @@ impl Head {
         Ok(Head { bytes })
     }
 
-    /// Where the table begins: at the first line that `is_header` takes, or else at the first line that the
-    /// next one has as many fields as, or else at the first line.
+    /// Where the table begins: at the first line that `is_header` takes, or else at the first line of names that
+    /// the next one has as many fields as, or else at the first line.
     pub fn start(&self, is_header: &dyn Fn(&[String]) -> bool) -> Result<Start, String> {
         // A line without end is refused as such, where all lines are looked at.
         if self.bytes.contains(&0) && self.bytes.len() <= BYTES_MAX {
@@ -75,7 +76,10 @@ impl Head {
             let pair = lines.windows(2).find(|pair| {
                 let (count, next) =
                     (pair[0].fields.len(), pair[1].fields_by(pair[0].separator, self));
-                count > 1 && next == count
+                // Figures are no names: a line of them has lost its names, or has more commas than these.
+                let is_named =
+                    !pair[0].fields.iter().any(|field| Figure::read_alone(field).is_ok());
+                count > 1 && next == count && is_named
             });
             pair.map(|pair| &pair[0])
         };
@@ -187,6 +191,7 @@ mod tests {
         assert_eq!(start(titled, &["n", "ms"]), (4, b',', title), "where the next has as many");
         assert_eq!(start("n,us\n1,2\n", &["m"]), (1, b',', None));
         assert_eq!(start("n\n1\n", &[]), (1, b',', None));
+        assert_eq!(start("n,ms\n1,2,5\n2,3,5\n", &[]), (1, b',', None), "figures are no names");
         assert_eq!(start("sep=;\nn,m;us\n1;2\n", &["us"]), (2, b';', None));
         assert_eq!(start("\"SEP=,\"\r\nn;us\r\n", &[]), (2, b',', None));
         assert_eq!(start("a; \"b;c\" ;d\n1;2;3\n", &["b;c"]), (1, b';', None));

@@ -225,9 +225,11 @@ impl Failure {
         named && !strict && !is_doc && !self.is_more
     }
 
-    /// Cargo's words that run one of its tests again, and nothing else.
+    /// Cargo's words that run one of its tests again. They choose the workspace, as those before did: by itself, a
+    /// package has other features of its dependencies, and is built anew.
     fn again(&self, name: &str) -> Vec<String> {
-        let words = self.program.split_whitespace().chain(["--", "--exact", name]);
+        let target = self.program.split_whitespace().skip_while(|word| !word.starts_with("--"));
+        let words = ["--workspace"].into_iter().chain(target).chain(["--", "--exact", name]);
         with_features(&words.map(str::to_owned).collect::<Vec<_>>())
     }
 }
@@ -564,8 +566,15 @@ mod tests {
         let two = program("-p a --lib", &["x"]);
         let mut first = counts(&in_all(&[binary, two]));
         assert!(first.may_be_unsteady());
-        assert_eq!(first.failures[0].again("y"), ["-p", "a", "--test", "b", "--", "--exact", "y"]);
-        assert_eq!(first.failures[1].again("x"), ["-p", "a", "--lib", "--", "--exact", "x"]);
+        let features = ["--features", style::FEATURES, "--workspace"];
+        assert_eq!(
+            first.failures[0].again("y"),
+            [&features[..], &["--test", "b", "--", "--exact", "y"]].concat()
+        );
+        assert_eq!(
+            first.failures[1].again("x"),
+            [&features[..], &["--lib", "--", "--exact", "x"]].concat()
+        );
         let again =
             |succeeded, passed, failed| Counts { succeeded, passed, failed, ..Counts::default() };
         first.settle("x", &again(true, 1, 0));

@@ -164,8 +164,8 @@ impl Context<'_> {
             series.extend(of_row.map(|series| series.split_at(one_each)));
             rows.push(row);
         }
-        // Half and maximal load are no rivals.
-        if self.workload.averages {
+        // Half and maximal load are no rivals, and where it is a guess which figure is better, nothing is.
+        if self.workload.averages || self.metric.direction_assumed {
             series.clear();
         }
         let comparisons = Comparisons::new(&series);

@@ -1,11 +1,11 @@
-//! How many descriptors a process may have: of knee, as many as the system lets it; of a user, as many as whoever called
-//! knee may.
+//! How many descriptors a process may have: of knee, as many as the system lets it; of a user, as many as knee's caller
+//! may.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The variable by which workers and guards know the soft limit of whoever called knee.
+/// The variable by which guards know the soft limit of knee's caller.
 pub(crate) const CALLER_LIMIT: &str = "KNEE_DESCRIPTORS";
 /// The same where there is no limit.
 const UNLIMITED: &str = "unlimited";
@@ -24,14 +24,20 @@ fn count(limit: Option<u64>) -> usize {
     limit.map_or(usize::MAX, |limit| limit as usize)
 }
 
-/// The soft limit of whoever called knee: it was raised since.
-fn caller_limit() -> Option<u64> {
-    static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
-    *LIMIT.get_or_init(|| match std::env::var(CALLER_LIMIT) {
+static OF_CALLER: OnceLock<Option<u64>> = OnceLock::new();
+
+/// The soft limit of knee's caller: it was raised since. There may be none.
+pub(crate) fn caller_limit() -> Option<u64> {
+    *OF_CALLER.get_or_init(|| match std::env::var(CALLER_LIMIT) {
         Ok(limit) if limit == UNLIMITED => None,
         Ok(limit) => limit.parse().ok(),
         Err(_) => getrlimit(Resource::Nofile).current,
     })
+}
+
+/// Takes the caller's limit from a worker's order: a side of `knee ab` may give its worker an empty environment.
+pub(crate) fn take_caller_limit(limit: Option<u64>) {
+    let _ = OF_CALLER.set(limit);
 }
 
 /// Raises the limit as far as it goes without privilege: shells hand out a soft limit of 1,024 where
@@ -43,7 +49,7 @@ pub fn raise_descriptors_max() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Says the caller's limit to a process of knee.
+/// Says the caller's limit to a guard.
 pub(crate) fn with_caller_limit(command: &mut Command) -> &mut Command {
     let limit = caller_limit().map_or_else(|| UNLIMITED.to_owned(), |limit| limit.to_string());
     command.env(CALLER_LIMIT, limit)

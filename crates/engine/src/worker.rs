@@ -7,6 +7,7 @@ pub(crate) mod sampler;
 pub(crate) mod starter;
 pub(crate) mod supervise;
 
+use crate::descriptors::take_caller_limit;
 use crate::probe::{Measured, Probe};
 use crate::process::die_with_parent;
 use crate::workload::{About, Cell, Failure, SampleKind, Workload};
@@ -26,6 +27,7 @@ pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
     io::stdin().read_to_string(&mut order)?;
     let order: Order = serde_json::from_str(&order).map_err(io::Error::other)?;
     die_with_parent(order.parent_pid)?;
+    take_caller_limit(order.caller_descriptors_max);
     // The write that meets a limit on file sizes reports it.
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     let reply = measured(&order, table);

@@ -80,6 +80,7 @@ table! {
     wide_intervals::WideIntervals,
     few_rounds::FewRounds,
     few_points::FewPoints,
+    assumed_direction::AssumedDirection,
 }
 
 impl Caveat {

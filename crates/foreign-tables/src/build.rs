@@ -5,13 +5,13 @@ use super::columns::Columns;
 use super::figures::Figure;
 use super::named_points::named_points;
 use super::numbers::{POINT_MAX, Point};
-use super::request::Better;
 use super::rows::{Row, Taken};
 use super::source::Source;
 use super::unit::spaced;
 use super::{Foreign, NO_ROW, Request, listed};
 use crate::Error;
 use jiff::{Timestamp, Unit as TimeUnit};
+use quantities::Better;
 use record::{
     Cell, CellKey, Clock, FailureReason, Host, Metric, MetricInfo, Outcome, Parameters, Plan,
     Ratio, Run, RunState, RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
@@ -218,27 +218,15 @@ fn warnings(request: &Request, source: &Source, columns: &Columns, rows: &Taken)
         });
     }
     let unit = &rows.unit;
-    match (request.better, unit.better) {
-        (None, Some(Better::Higher)) => warnings.push(Warning {
+    if request.better.is_none() && unit.better == Some(Better::Higher) {
+        warnings.push(Warning {
             what: if unit.is_unknown() {
                 format!("More {} was taken as better", unit.about)
             } else {
                 format!("More was taken as better, since {} is a rate", unit.symbol)
             },
             remedy: "--better lower if less is".into(),
-        }),
-        (None, None) => warnings.push(Warning {
-            what: format!(
-                "Less {} was taken as better, since nothing says otherwise: a guess, so nothing is recommended",
-                unit.about
-            ),
-            remedy: if unit.is_unknown() {
-                "--better higher if more is, or --better lower; --unit names what is counted".into()
-            } else {
-                "--better higher if more is, or --better lower".into()
-            },
-        }),
-        _ => {}
+        });
     }
     warnings
 }

@@ -115,7 +115,7 @@ impl Reader {
             return self.bare(number, line, text);
         }
         // Nothing is nothing in every unit.
-        if figure.number() == 0.0 && self.own.is_some() {
+        if figure.number() == 0.0 {
             return Ok(0.0);
         }
         if let Some(bare) = self.bare.as_ref().filter(|_| !self.has_unit_of(figure.unit())) {
@@ -236,7 +236,11 @@ mod tests {
         assert_eq!(values("time_ms", &["2", "8 us"]), wanted(&[2e6, 8e3], "ns"));
         assert_eq!(values("time_ms", &["8 us", "2", "1.5"]), wanted(&[8e3, 2e6, 1.5e6], "ns"));
         assert_eq!(values("Allocated", &["1 KiB", "0 B", "2 B"]), wanted(&[1024.0, 0.0, 2.0], "B"));
-        assert_eq!(values("Allocated", &["1 KB", "0 B", "2 KB"]), wanted(&[1.0, 0.0, 2.0], "KB"));
+        for (bytes, figures) in
+            [(["1 KB", "0 B", "2 KB"], [1.0, 0.0, 2.0]), (["0 B", "1 KB", "2 KB"], [0.0, 1.0, 2.0])]
+        {
+            assert_eq!(values("Allocated", &bytes), wanted(&figures, "KB"));
+        }
         assert_eq!(values("net", &["3 req/s", "2k req/s"]), wanted(&[3.0, 2000.0], "requests/s"));
         assert_eq!(
             values("events_per_ms", &["3", "2000 events/s"]),

@@ -28,7 +28,7 @@ pub use error::Error;
 use findings::NamedPoints;
 use formats::Format;
 use record::Run;
-pub use request::{Better, Request};
+pub use request::Request;
 use rows::Taken;
 pub use source::Input;
 use source::Source;

@@ -3,17 +3,8 @@
 use super::source::hashed;
 use super::{listed, one_line};
 use crate::Error;
-use quantities::DecimalSign;
+use quantities::{Better, DecimalSign};
 use std::collections::BTreeMap;
-
-/// Which figures are better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// Times and costs.
-    Lower,
-    /// Rates and throughput.
-    Higher,
-}
 
 /// What a table is read as. Columns are named as the table's first line names them.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,6 @@
 //! What a figure is, from the name of its column: `us_per_wait` is a time, `tokens_per_s` a rate.
 
-use crate::Better;
-use quantities::Unit as Symbol;
+use quantities::{Better, Unit as Symbol};
 
 /// How the figures of a column are to be read.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,40 +14,6 @@ pub struct Unit {
     /// Which figures are better, where the unit or the name says so.
     pub better: Option<Better>,
 }
-
-/// Rates that go by a name, and what they count.
-const RATES: [(&str, &str); 4] =
-    [("rps", "requests"), ("qps", "queries"), ("tps", "transactions"), ("iops", "operations")];
-/// Names of figures of which more is better, next to what is so much in a time.
-const MORE_IS_BETTER: [&str; 13] = [
-    "ops",
-    "throughput",
-    "bandwidth",
-    "goodput",
-    "speedup",
-    "pps",
-    "fps",
-    "flops",
-    "bps",
-    "kbps",
-    "mbps",
-    "gbps",
-    "tbps",
-];
-/// Names of what nobody wants much of, however much there is in a time.
-const UNWANTED: [&str; 11] = [
-    "error",
-    "fail",
-    "miss",
-    "timeout",
-    "drop",
-    "retr",
-    "fault",
-    "lost",
-    "loss",
-    "abort",
-    "collision",
-];
 
 /// The nanoseconds of a time in a column's name. There, `min` is a minimum and `d` is anything.
 fn time(word: &str) -> Option<f64> {
@@ -64,21 +29,6 @@ fn given_time(word: &str) -> Option<f64> {
 /// The shortest name of a time: `second` → `s`.
 fn short(word: &str) -> &str {
     ["ns", "µs", "ms", "s"].into_iter().find(|symbol| time(symbol) == time(word)).unwrap_or(word)
-}
-
-/// Which figures of this unit and name are better; none where neither says so.
-fn better(symbol: &str, name: &str) -> Option<Better> {
-    let name = format!("{name} {symbol}").to_lowercase();
-    let words = || name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let is_more = Unit::is_per_time(symbol) || words().any(|word| MORE_IS_BETTER.contains(&word));
-    match is_more {
-        _ if symbol == "ns" => Some(Better::Lower),
-        true if words().any(|word| UNWANTED.iter().any(|bad| word.starts_with(bad))) => None,
-        true => Some(Better::Higher),
-        // So much for each operation is a cost.
-        false if symbol.contains('/') => Some(Better::Lower),
-        false => None,
-    }
 }
 
 impl Unit {
@@ -101,7 +51,7 @@ impl Unit {
     }
 
     fn plain(symbol: &str, about: &str) -> Unit {
-        let better = better(symbol, about);
+        let better = Better::of(symbol, about);
         Unit { symbol: symbol.to_owned(), factor: 1.0, about: about.to_owned(), better }
     }
 
@@ -118,14 +68,18 @@ impl Unit {
         if let Some(per) = per.filter(|per| (1..words.len() - 1).contains(per)) {
             return Unit::per(&words[..per], &words[per + 1..]);
         }
-        if let Some((_, counted)) = RATES.iter().find(|(rate, _)| name.to_lowercase() == *rate) {
-            return Unit::plain(&format!("{counted}/s"), counted);
+        // Rates that go by a name: `rps`, `kIOPS`, `Gbps`.
+        let rate = Symbol::read(&name);
+        if rate.is_rate() && !name.contains('/') {
+            let counted = rate.base();
+            let counted = counted.split('/').next().unwrap_or_default();
+            return Unit { factor: rate.scale(), ..Unit::plain(&rate.base(), counted) };
         }
         let (last, before) = words.split_last().unwrap_or((&"", &[]));
         match time(last) {
             Some(ns) if before.is_empty() => Unit::time(ns, "operation"),
             Some(ns) => Unit::time(ns, &format!("operation ({})", before.join(" "))),
-            None if Unit::is_per_time(&name) => Unit::plain(&name, ""),
+            None if Symbol::read(&name).is_rate() => Unit::plain(&name, ""),
             None if words.iter().any(|word| ["percent", "pct", "%"].contains(word)) => {
                 Unit::plain("%", &name)
             }
@@ -145,10 +99,6 @@ impl Unit {
             }
             (None, None) => Unit::plain(&format!("{what}/{each}"), "figures"),
         }
-    }
-
-    fn is_per_time(symbol: &str) -> bool {
-        symbol.rsplit_once('/').is_some_and(|(_, per)| time(per.trim()).is_some())
     }
 
     /// Whether nothing says what the figures are.
@@ -195,7 +145,8 @@ mod tests {
             ("Anfragen/s", "Anfragen/s", 1.0, "", higher),
             ("MiB/s", "MiB/s", 1.0, "", higher),
             ("rps", "requests/s", 1.0, "requests", higher),
-            ("Gbps", "", 1.0, "Gbps", higher),
+            ("Gbps", "bit/s", 1e9, "bit", higher),
+            ("kIOPS", "ops/s", 1e3, "ops", higher),
             ("ops", "", 1.0, "ops", higher),
             ("net_throughput", "", 1.0, "net throughput", higher),
             ("cycles_per_op", "cycles/op", 1.0, "figures", lower),

@@ -6,6 +6,7 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::system::{RebootCommand, reboot, sethostname};
+use rustix::termios::tcdrain;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
@@ -50,6 +51,8 @@ pub fn main() -> ! {
     if let Some((kind, what)) = line {
         // The console may be in the middle of a line.
         eprintln!("\n{kind}{what}");
+        // The serial port loses what it has not sent when the machine is off.
+        let _ = tcdrain(io::stderr());
     }
     let _ = reboot(RebootCommand::PowerOff);
     // A kernel that can't turn the machine off panics here, and QEMU ends.

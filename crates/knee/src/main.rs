@@ -36,9 +36,22 @@ fn main() -> ExitCode {
         return code;
     }
     // What is recorded and printed of the command line has no password in it.
-    let recorded =
-        words.iter().map(|word| printable::word_without_user_info(word).into_owned()).collect();
+    let recorded = without_user_info(&words);
     ended(&words, || args::parse(&typed).and_then(|command| obey(command, recorded))).into()
+}
+
+/// The words of a command line without the secrets of their URLs.
+fn without_user_info(words: &[String]) -> Vec<String> {
+    let before = std::iter::once("").chain(words.iter().map(String::as_str));
+    let clean = before.zip(words).map(|(flag, word)| {
+        // What is behind the name is a value, blanks included; elsewhere it may be a command.
+        let named = word.split_once('=').filter(|_| ["--set", "--label"].contains(&flag));
+        match named {
+            Some((name, value)) => format!("{name}={}", printable::word_without_user_info(value)),
+            None => printable::word_without_user_info(word).into_owned(),
+        }
+    });
+    clean.collect()
 }
 
 /// How the command line of `words` ends. A fault of this program's own is no verdict on a version.

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::net::sockopt::{socket_acceptconn, socket_peercred, socket_type};
 use rustix::net::{SocketAddrAny, SocketAddrUnix, SocketType, getpeername, getsockname};
 
-use crate::process::{self, Process};
+use crate::process::{self, PipeEnds, Process};
 
 /// What a descriptor stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl fmt::Display for File {
 
 impl File {
     /// What `descriptor` of the process is; `None` if it is closed by now.
-    pub(crate) fn find(process: &Process, descriptor: i32) -> Option<File> {
+    pub(crate) fn find(process: &Process, descriptor: i32, pipes: &PipeEnds) -> Option<File> {
         let link = process.link(descriptor);
         let plain =
             |kind: &str| File { kind: kind.to_owned(), listens: false, local: None, peer: None };
@@ -45,7 +45,7 @@ impl File {
             return Some(plain(kind.trim_matches(['[', ']'])));
         }
         if link.starts_with("pipe:") {
-            let peer = process::pipe_end(process, descriptor, &link);
+            let peer = pipes.other_end(process.pid, descriptor, &link);
             return Some(File { peer, ..plain("pipe") });
         }
         if link.starts_with("socket:") {

@@ -90,15 +90,22 @@ pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Obse
     }
     let (took, looked) = (watch.took(), Duration::from_nanos(watch.looked_ns));
     let mut waiters = watch.tally.waiters(looked.as_secs_f64());
+    let maps = process.maps();
+    let stays_any = waiters.iter().any(|waiter| !waiter.stay_ready.is_empty());
+    let pipes = if stays_any {
+        process::PipeEnds::of_all(process.pid)
+    } else {
+        process::PipeEnds::default()
+    };
     for waiter in &mut waiters {
         waiter.cpus = watch.cpus(&waiter.threads);
         // What is served by memory that it shares with the kernel, or by io_uring, is served unseen.
-        waiter.stay_ready.retain(|stays| !uring && !process.is_mapped(stays.descriptor));
+        waiter.stay_ready.retain(|stays| !uring && !process.is_in(&maps, stays.descriptor));
         if waiter.stay_ready.is_empty() {
             waiter.for_nothing = 0;
         }
         for stays in &mut waiter.stay_ready {
-            stays.file = File::find(&process, stays.descriptor);
+            stays.file = File::find(&process, stays.descriptor, &pipes);
         }
     }
     remarks.extend(waiters.iter().find(|waiter| waiter.events > 0).and_then(Waiter::full));

@@ -2,10 +2,12 @@
 //! and how many descriptors its epoll sets watch.
 
 use printable::is_printable;
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -151,11 +153,15 @@ impl Process {
         link.map_or_else(|_| String::new(), |link| tame(&link.to_string_lossy()))
     }
 
-    /// Whether it has mapped what the descriptor stands for, as packet sockets and perf events are read.
-    pub fn is_mapped(&self, descriptor: i32) -> bool {
-        let link = self.link(descriptor);
+    /// What it has mapped, a line each.
+    pub fn maps(&self) -> String {
         let maps = fs::read(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        let maps = String::from_utf8_lossy(&maps);
+        String::from_utf8_lossy(&maps).into_owned()
+    }
+
+    /// Whether what the descriptor stands for is among `maps`, as packet sockets and perf events are read.
+    pub fn is_in(&self, maps: &str, descriptor: i32) -> bool {
+        let link = self.link(descriptor);
         !link.is_empty() && maps.lines().any(|line| line.ends_with(&link))
     }
 
@@ -271,20 +277,32 @@ pub fn named(pid: u32) -> String {
     format!("{pid} ({})", name_of(pid))
 }
 
-/// The process that has the other end of a pipe, of which `descriptor` is one end: this process, or the
-/// first one that does.
-pub fn pipe_end(process: &Process, descriptor: i32, link: &str) -> Option<String> {
-    let own = writes(process.pid, descriptor)?;
-    let all = std::iter::once(process.pid).chain(numbers_in("/proc"));
-    let has_other_end = |pid: &u32| {
-        let mut all = numbers_in(&format!("/proc/{pid}/fd")).into_iter().map(u32::cast_signed);
-        all.any(|fd| {
-            let is_same = fs::read_link(format!("/proc/{pid}/fd/{fd}"))
-                .is_ok_and(|text| text.as_os_str() == link);
-            is_same && writes(*pid, fd) == Some(!own)
-        })
-    };
-    all.take(PROCESSES_MAX).find(has_other_end).map(named)
+/// The descriptors of all processes that are ends of pipes, by what their links say. One scan finds them.
+#[derive(Default)]
+pub struct PipeEnds(HashMap<PathBuf, Vec<(u32, i32)>>);
+
+impl PipeEnds {
+    /// Those of all processes, of `own` first.
+    pub fn of_all(own: u32) -> PipeEnds {
+        let mut ends = PipeEnds::default();
+        for pid in std::iter::once(own).chain(numbers_in("/proc")).take(PROCESSES_MAX) {
+            for descriptor in numbers_in(&format!("/proc/{pid}/fd")) {
+                let link = fs::read_link(format!("/proc/{pid}/fd/{descriptor}"));
+                let is_pipe = |link: &PathBuf| link.as_os_str().as_bytes().starts_with(b"pipe:");
+                if let Some(link) = link.ok().filter(is_pipe) {
+                    ends.0.entry(link).or_default().push((pid, descriptor.cast_signed()));
+                }
+            }
+        }
+        ends
+    }
+
+    /// The process that has the other end of the pipe `link`, of which `descriptor` of `pid` is one end.
+    pub fn other_end(&self, pid: u32, descriptor: i32, link: &str) -> Option<String> {
+        let own = writes(pid, descriptor)?;
+        let ends = self.0.get(Path::new(link))?;
+        ends.iter().find(|&&(pid, end)| writes(pid, end) == Some(!own)).map(|(pid, _)| named(*pid))
+    }
 }
 
 /// Whether a descriptor is open for writing.

@@ -108,7 +108,10 @@ impl Url<'_> {
 /// `text` with another text in the place of each URL.
 fn with_urls(text: &str, is_word: bool, replaced: impl Fn(&Url<'_>) -> String) -> Cow<'_, str> {
     let (mut clean, mut end, mut from) = (String::new(), 0, 0);
-    while let Some((start, url)) = next_url(text, from, is_word) {
+    // No secret is without one of these: a long text without them is not looked at mark by mark.
+    let last = text.rfind(['@', '?', '&']).unwrap_or(0);
+    while let Some((start, url)) = next_url(text, from, is_word).filter(|(start, _)| *start < last)
+    {
         let instead = replaced(&url);
         // Behind the mark of a URL without a secret, another may stand in its path.
         from = start + url.authority;
@@ -159,7 +162,10 @@ fn url_length(text: &str, start: usize, authority: usize, is_word: bool) -> usiz
     if is_word && (before.is_empty() || is_value()) {
         return behind.len();
     }
-    let quote = before.chars().next_back().filter(|&c| is_quote(c));
+    // The quote that it begins behind, or that its word does: `'DB=postgres://…'`.
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let is_open = |c: &char| is_quote(*c) && word.matches(*c).count() % 2 == 1;
+    let quote = word.chars().next_back().filter(is_open).or(word.chars().next().filter(is_open));
     let closed = quote.and_then(|quote| behind.find([quote, '\n']));
     if let Some(length) = closed.filter(|&length| !behind[length..].starts_with('\n')) {
         return length;
@@ -231,6 +237,7 @@ mod tests {
             r#"["echo postgres://localhost:$PORT/db","me@host"]"#,
             "curl 'http://localhost' 'me@host'",
             "`postgres://localhost:$PORT/db`: me@host",
+            "it's postgres://localhost/db that's me@host",
         ] {
             assert_eq!(without_user_info(text), text);
             assert_eq!(word_without_user_info(text), text);
@@ -300,6 +307,7 @@ mod tests {
             ("http://u:p@ss@host/", "http://***@host/"),
             ("http://ä:ö@host", "http://***@host"),
             ("psql 'postgres://h/d?password=a b'", "psql 'postgres://h/d?password=***'"),
+            ("env 'DB=postgres://me:se cret@h/d' x", "env 'DB=postgres://***@h/d' x"),
             ("postgres://me:se/cret@db/perf", "postgres://***@db/perf"),
             ("postgresql://me:se?cr#et@db/perf x", "postgresql://***@db/perf x"),
         ] {

@@ -19,6 +19,7 @@
 //! A family of names stands for its members ([`expanded`]). [`nearest`] finds the names that a mistyped one may have meant.
 #![forbid(unsafe_code)]
 
+mod better;
 mod bytes;
 mod count;
 mod decimal;
@@ -29,6 +30,7 @@ mod time;
 mod unit;
 mod value;
 
+pub use better::Better;
 pub use bytes::bytes;
 pub use count::{COUNT_MAX, count, count_within, rate};
 pub use decimal::Decimal;

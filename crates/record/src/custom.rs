@@ -91,6 +91,9 @@ pub struct PrintedFigure {
     pub pattern: String,
     /// Whether less of it is better.
     pub lower_is_better: bool,
+    /// Whether that is a guess.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub direction_assumed: bool,
 }
 
 /// What interprets a command.

@@ -300,7 +300,7 @@ pub struct MetricInfo {
     pub unit: String,
     /// Whether less of it is better.
     pub lower_is_better: bool,
-    /// Whether that is a guess, on which no recommendation is based.
+    /// Whether that is a guess: subjects are not ranked by it, and none is recommended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direction_assumed: bool,
     /// What findings read in it; absent in records of knee before 0.1. See [`MetricInfo::role`].

@@ -200,6 +200,7 @@ fn labelled() -> Run {
 fn custom() -> Custom {
     let template = |name: &str, text: &str| Template { name: name.into(), text: text.into() };
     let figure = PrintedFigure {
+        direction_assumed: false,
         name: "ops".into(),
         unit: "ops/s".into(),
         pattern: "([0-9.]+) ops/s".into(),

@@ -85,6 +85,7 @@ pub fn read_better(custom: &mut Custom, value: &Node<'_>) -> Result<(), Wrong> {
     }
     for (index, figure) in custom.figures.iter_mut().enumerate() {
         let word = words.get(index).unwrap_or(&words[0]);
+        figure.direction_assumed = false;
         figure.lower_is_better = match word.typed.as_str() {
             "lower" => true,
             "higher" => false,

@@ -1,5 +1,6 @@
 //! One cell of a plan: its order to a worker, and the record of how it ended.
 
+use crate::descriptors::caller_limit;
 use crate::run::settings::Settings;
 use crate::worker::frame::{Order, Reply};
 use crate::worker::starter::Starter;
@@ -49,6 +50,7 @@ pub(super) fn order(plan: &Plan, key: &CellKey, settings: &Settings, scratch: Pa
         pinned_cpus: plan.pinned_cpus.clone(),
         scratch,
         parent_pid: rustix::process::getpid().as_raw_pid(),
+        caller_descriptors_max: caller_limit(),
         tick_ns: match calibrated.clock {
             Clock::Tsc { tick_ns } => Some(tick_ns),
             Clock::Monotonic => None,

@@ -36,6 +36,9 @@ pub(crate) struct Order {
     pub scratch: PathBuf,
     /// A worker whose parent is another one was orphaned before it could ask for a signal.
     pub parent_pid: i32,
+    /// The soft limit on descriptors of knee's caller, if there is one.
+    #[serde(default)]
+    pub caller_descriptors_max: Option<u64>,
     /// Nanoseconds of a TSC tick; absent for `CLOCK_MONOTONIC`.
     pub tick_ns: Option<f64>,
     pub resolution_ns: f64,

@@ -1,6 +1,5 @@
 //! How workers are started.
 
-use crate::descriptors::with_caller_limit;
 use crate::worker::WORKER_COMMAND;
 use std::process::Command;
 use sys::process::this_program;
@@ -41,7 +40,7 @@ impl Starter {
                 command
             }
         };
-        with_caller_limit(command.arg(WORKER_COMMAND));
+        command.arg(WORKER_COMMAND);
         for (name, value) in &self.variables {
             command.env(name, value);
         }
@@ -61,7 +60,7 @@ mod tests {
         let arguments: Vec<_> = command.get_args().collect();
         assert_eq!(command.get_program(), "env");
         assert_eq!(arguments, ["X=1", "/old/knee", WORKER_COMMAND]);
-        assert_eq!(command.get_envs().count(), 2, "and the limit of whoever called knee");
+        assert_eq!(command.get_envs().count(), 1);
         assert_eq!(Starter::own().command().get_program(), THIS_PROGRAM);
     }
 }

@@ -207,6 +207,8 @@ pub struct MetricAbout {
     pub samples: SampleKind,
     /// What findings read in it besides its growth.
     pub role: MetricRole,
+    /// Whether it is a guess which of two is better.
+    pub direction_assumed: bool,
 }
 
 /// What the samples of a metric count. The probe counts nanoseconds an operation; the worker turns them
@@ -231,7 +233,7 @@ impl MetricAbout {
 
     /// A metric without a special role.
     pub const fn new(name: &'static str, about: &'static str, samples: SampleKind) -> MetricAbout {
-        MetricAbout { name, about, samples, role: MetricRole::Plain }
+        MetricAbout { name, about, samples, role: MetricRole::Plain, direction_assumed: false }
     }
 
     /// The same in this role.

@@ -1,11 +1,11 @@
 //! Reads what a figure that a command prints is called, its unit, and which of two is better.
 
-use quantities::Unit;
+use quantities::{Better, Unit};
 use record::PrintedFigure;
 use regex_lite::Regex;
 
 /// Reads `NAME=PATTERN` or `NAME[UNIT]=PATTERN`. Where no unit is named, it is the word at the group of the
-/// pattern: `ops/s` of `ops/s: ([0-9.]+)`. Of a figure per second more is better, of others less.
+/// pattern: `ops/s` of `ops/s: ([0-9.]+)`. Unit and name say which of two is better, or it is a guess.
 ///
 /// ```
 /// let ops = engine::read_figure("ops=ops/s: ([0-9.]+)").unwrap();
@@ -28,8 +28,14 @@ pub fn read_figure(typed: &str) -> Result<PrintedFigure, String> {
         return Err(wrong());
     }
     let unit = unit.unwrap_or_else(|| pattern_unit(pattern));
-    let lower_is_better = !Unit::read(&unit).is_rate();
-    Ok(PrintedFigure { name: name.to_owned(), unit, pattern: pattern.to_owned(), lower_is_better })
+    let better = Better::of(&unit, name);
+    Ok(PrintedFigure {
+        name: name.to_owned(),
+        unit,
+        pattern: pattern.to_owned(),
+        lower_is_better: better != Some(Better::Higher),
+        direction_assumed: better.is_none(),
+    })
 }
 
 /// The unit next to the first group of a pattern; empty where there is none. Of several units of one kind, such as

@@ -70,8 +70,8 @@ fn metric_info(metric: &MetricAbout) -> MetricInfo {
         about: metric.about.into(),
         unit: unit.into(),
         lower_is_better,
+        direction_assumed: metric.direction_assumed,
         role: Some(metric.role),
-        ..MetricInfo::default()
     }
 }
 

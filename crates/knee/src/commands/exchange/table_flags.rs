@@ -69,7 +69,7 @@ pub enum Better {
     Higher,
 }
 
-impl From<Better> for foreign_tables::Better {
+impl From<Better> for quantities::Better {
     fn from(better: Better) -> Self {
         match better {
             Better::Lower => Self::Lower,

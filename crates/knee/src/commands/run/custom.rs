@@ -155,6 +155,7 @@ fn figures(figures: &[PrintedFigure], better: &[Better]) -> Result<Vec<PrintedFi
             Some(better) => *better == Better::Lower,
             None => figure.lower_is_better,
         },
+        direction_assumed: figure.direction_assumed && better.is_empty(),
         ..figure.clone()
     };
     Ok(figures.iter().enumerate().map(figure).collect())

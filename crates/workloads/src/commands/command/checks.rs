@@ -1,6 +1,6 @@
 //! What can be known to be wrong with commands before one of them runs.
 
-use super::interpreter::{Interpreter, first_program, other_in_bash, syntax};
+use super::interpreter::{Interpreter, first_program, is_posix_shell, other_in_bash, syntax};
 use engine::{CommandOutput, Custom, template};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -73,8 +73,9 @@ fn programs(custom: &Custom, axis: &str) -> Result<(), String> {
             }
             let shell = words.first().map(String::as_str).unwrap_or_default();
             let first = match &interpreter {
-                Interpreter::None => None,
-                Interpreter::Shell(_) => first_program(&text),
+                // Another shell has other words of its own, and python3 is one too.
+                Interpreter::Shell(words) if is_posix_shell(words) => first_program(&text),
+                Interpreter::None | Interpreter::Shell(_) => None,
             };
             for program in [Some(shell), first].into_iter().flatten() {
                 let is_known =

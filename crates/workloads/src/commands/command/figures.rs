@@ -13,6 +13,7 @@ pub(super) struct Figure {
     /// The unit of its samples.
     unit: Unit,
     lower_is_better: bool,
+    direction_assumed: bool,
     pattern: Regex,
 }
 
@@ -38,7 +39,7 @@ pub(super) fn figures(custom: &Custom) -> Result<Vec<Figure>, String> {
 
 impl Figure {
     fn new(printed: &PrintedFigure) -> Result<Figure, String> {
-        let PrintedFigure { name, unit, pattern, lower_is_better } = printed;
+        let PrintedFigure { name, unit, pattern, lower_is_better, direction_assumed } = printed;
         let wrong = |what: &str| format!("--extract {name}: `{pattern}` {what}");
         let pattern = Regex::new(&format!("(?m){pattern}"))
             .map_err(|error| wrong(&format!("is no regular expression: {error}")))?;
@@ -48,7 +49,13 @@ impl Figure {
         let unit = Unit::read(unit);
         // Reports know times and bytes.
         let unit = if ["ns", "B"].contains(&unit.base().as_str()) { unit.in_base() } else { unit };
-        Ok(Figure { name: leaked(name), unit, lower_is_better: *lower_is_better, pattern })
+        Ok(Figure {
+            name: leaked(name),
+            unit,
+            lower_is_better: *lower_is_better,
+            direction_assumed: *direction_assumed,
+            pattern,
+        })
     }
 
     /// The metric.
@@ -62,7 +69,8 @@ impl Figure {
             SampleKind::Time => "run, as it printed".to_owned(),
             _ => format!("{} as printed", self.name),
         };
-        MetricAbout::new(self.name, leaked(&about), samples)
+        let direction_assumed = self.direction_assumed;
+        MetricAbout { direction_assumed, ..MetricAbout::new(self.name, leaked(&about), samples) }
     }
 
     pub fn name(&self) -> &'static str {
@@ -121,7 +129,7 @@ mod tests {
 
     fn printed(name: &str, unit: &str, pattern: &str) -> PrintedFigure {
         let [name, unit, pattern] = [name, unit, pattern].map(str::to_owned);
-        PrintedFigure { name, unit, pattern, lower_is_better: false }
+        PrintedFigure { name, unit, pattern, ..PrintedFigure::default() }
     }
 
     fn figure(figure: &PrintedFigure, output: &str, errors: &str) -> Result<f64, Failure> {

@@ -95,7 +95,7 @@ pub(super) fn first_program(command: &str) -> Option<&str> {
 }
 
 /// Whether words of a shell name the plain one of POSIX.
-fn is_posix_shell(words: &[String]) -> bool {
+pub(super) fn is_posix_shell(words: &[String]) -> bool {
     let name = words.first().and_then(|program| Path::new(program).file_name());
     name.is_some_and(|name| ["sh", "dash", "ash"].iter().any(|posix| name == *posix))
 }
@@ -140,25 +140,17 @@ fn brace_range(command: &str) -> Option<&str> {
 
 /// The first thing in a command that means something to a shell and is not quoted.
 pub(super) fn syntax(command: &str) -> Option<&str> {
-    let mut previous = ' ';
-    let mut first = None;
-    for (is_in_double_quotes, rest) in unquoted(command) {
-        let Some(c) = rest.chars().next() else { break };
-        let is_syntax = match c {
-            '$' | '`' => true,
-            _ if is_in_double_quotes => false,
-            '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '[' | ']' | '\n' => true,
-            '~' | '#' => previous.is_whitespace(),
+    let (_, rest) = unquoted(command).find(|(is_in_double_quotes, rest)| {
+        let previous = || command[..command.len() - rest.len()].chars().next_back();
+        match rest.chars().next() {
+            Some('$' | '`') => true,
+            _ if *is_in_double_quotes => false,
+            Some('|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '[' | ']' | '\n') => true,
+            Some('~' | '#') => previous().is_none_or(char::is_whitespace),
             _ => false,
-        };
-        if is_syntax {
-            first = Some(&rest[..c.len_utf8()]);
-            break;
         }
-        previous =
-            command[..command.len() - rest.len() + c.len_utf8()].chars().next_back().unwrap_or(' ');
-    }
-    first
+    })?;
+    Some(&rest[..1])
 }
 
 /// Each character that a shell may take for syntax, as the rest of the command from it on: those outside of quotes, and

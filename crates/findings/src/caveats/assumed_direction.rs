@@ -1,0 +1,36 @@
+//! Metrics of which nothing says which of two figures is better.
+
+use super::{CaveatKind, headline_tables};
+use crate::context::Context;
+use serde::Serialize;
+
+/// A metric whose direction is a guess.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AssumedDirection {
+    /// The metric.
+    pub metric: String,
+    /// The unit of its figures; may be empty.
+    pub unit: String,
+}
+
+impl CaveatKind for AssumedDirection {
+    fn find(context: &Context<'_>) -> Vec<Self> {
+        let guessed = headline_tables(context).filter(|table| table.metric.direction_assumed);
+        let caveat = |metric: &record::MetricInfo| Self {
+            metric: metric.name.clone(),
+            unit: metric.unit.clone(),
+        };
+        guessed.map(|table| caveat(&table.metric)).collect()
+    }
+
+    fn what(&self) -> String {
+        format!(
+            "Less {} was taken as better, since nothing says otherwise: a guess, so nothing is ranked or recommended",
+            self.metric
+        )
+    }
+
+    fn remedy(&self) -> String {
+        "--better higher if more is, or --better lower".to_owned()
+    }
+}

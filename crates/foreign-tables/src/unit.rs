@@ -51,7 +51,7 @@ impl Unit {
     }
 
     fn plain(symbol: &str, about: &str) -> Unit {
-        let better = Better::of(symbol, about);
+        let better = Better::read(symbol, about);
         Unit { symbol: symbol.to_owned(), factor: 1.0, about: about.to_owned(), better }
     }
 

@@ -93,7 +93,7 @@ pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Obse
     let maps = process.maps();
     let stays_any = waiters.iter().any(|waiter| !waiter.stay_ready.is_empty());
     let pipes = if stays_any {
-        process::PipeEnds::of_all(process.pid)
+        process::PipeEnds::read(process.pid)
     } else {
         process::PipeEnds::default()
     };

@@ -283,7 +283,7 @@ pub struct PipeEnds(HashMap<PathBuf, Vec<(u32, i32)>>);
 
 impl PipeEnds {
     /// Those of all processes, of `own` first.
-    pub fn of_all(own: u32) -> PipeEnds {
+    pub fn read(own: u32) -> PipeEnds {
         let mut ends = PipeEnds::default();
         for pid in std::iter::once(own).chain(numbers_in("/proc")).take(PROCESSES_MAX) {
             for descriptor in numbers_in(&format!("/proc/{pid}/fd")) {

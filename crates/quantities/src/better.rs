@@ -48,13 +48,13 @@ impl Better {
     /// ```
     /// use quantities::Better;
     ///
-    /// assert_eq!(Better::of("ms", "startup"), Some(Better::Lower));
-    /// assert_eq!(Better::of("pages/s", ""), Some(Better::Higher));
-    /// assert_eq!(Better::of("", "throughput"), Some(Better::Higher));
-    /// assert_eq!(Better::of("/s", "errors"), None);
-    /// assert_eq!(Better::of("", "score"), None);
+    /// assert_eq!(Better::read("ms", "startup"), Some(Better::Lower));
+    /// assert_eq!(Better::read("pages/s", ""), Some(Better::Higher));
+    /// assert_eq!(Better::read("", "throughput"), Some(Better::Higher));
+    /// assert_eq!(Better::read("/s", "errors"), None);
+    /// assert_eq!(Better::read("", "score"), None);
     /// ```
-    pub fn of(symbol: &str, name: &str) -> Option<Better> {
+    pub fn read(symbol: &str, name: &str) -> Option<Better> {
         let unit = Unit::read(symbol);
         let name = format!("{name} {symbol}").to_lowercase();
         let words = || name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

@@ -28,7 +28,7 @@ pub fn read_figure(typed: &str) -> Result<PrintedFigure, String> {
         return Err(wrong());
     }
     let unit = unit.unwrap_or_else(|| pattern_unit(pattern));
-    let better = Better::of(&unit, name);
+    let better = Better::read(&unit, name);
     Ok(PrintedFigure {
         name: name.to_owned(),
         unit,

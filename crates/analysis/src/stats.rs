@@ -5,6 +5,7 @@
 //! | `quantiles` | quantiles and medians of samples, sorting |
 //! | `moments` | means and deviations |
 //! | `bootstrap` | medians with intervals, intervals from replicates |
+//! | `drawn_median` | medians of figures that are drawn again and again |
 //! | `sign_test` | the interval of a median by order statistics alone |
 //! | `student` | Student's t: p-values and quantiles |
 //! | `regression` | slopes: Theil and Sen's, least squares |
@@ -14,6 +15,7 @@
 //! | `whole_quantile` | quantiles of all operations of a load, with CIs |
 
 pub mod bootstrap;
+pub(crate) mod drawn_median;
 pub mod moments;
 pub mod poisson;
 pub mod quantiles;

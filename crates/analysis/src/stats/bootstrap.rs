@@ -7,6 +7,7 @@
 //! or two deviates say which samples it would have been. The distribution is exactly the same.
 
 use crate::Estimate;
+use crate::stats::drawn_median::DrawnMedian;
 use crate::stats::quantiles::{median_of, quantile, sorted};
 use crate::stats::random::Beta;
 use crate::stats::sign_test::{self, Levels};
@@ -43,25 +44,34 @@ pub fn median_over_rounds(
 ) -> Option<Resampled> {
     let rounds: Vec<Vec<f64>> =
         rounds.iter().filter(|round| !round.is_empty()).map(|round| sorted(round)).collect();
-    let mut medians: Vec<f64> = rounds.iter().filter_map(|round| quantile(round, 0.5)).collect();
-    let value = median_of(&mut medians)?;
+    let medians: Vec<f64> = rounds.iter().filter_map(|round| quantile(round, 0.5)).collect();
+    let value = median_of(&mut medians.clone())?;
     if let [round] = rounds.as_slice()
         && round.len() < SAMPLES_MIN
     {
         let estimate = Estimate { value, low: round[0], high: round[round.len() - 1] };
         return Some(Resampled { estimate, replicates: Vec::new() });
     }
+    let replicates: Vec<f64> = if rounds.iter().all(|round| round.len() == 1) {
+        let mut single = DrawnMedian::new(&medians);
+        (0..replicates).filter_map(|_| single.next(random)).collect()
+    } else {
+        resampled(&rounds, replicates, random)
+    };
+    Some(Resampled { estimate: interval_of(value, &replicates, rounds.len()), replicates })
+}
+
+/// So many replicates of the median over rounds, the samples of each in ascending order.
+fn resampled(rounds: &[Vec<f64>], replicates: usize, random: &mut Rng) -> Vec<f64> {
     let rounds: Vec<Resampling<'_>> = rounds.iter().map(|round| Resampling::new(round)).collect();
     let mut drawn = vec![0.0; rounds.len()];
-    let replicates: Vec<f64> = (0..replicates)
-        .map(|_| {
-            for slot in &mut drawn {
-                *slot = rounds[random.usize(..rounds.len())].median(random);
-            }
-            median_of(&mut drawn).unwrap_or(value)
-        })
-        .collect();
-    Some(Resampled { estimate: interval_of(value, &replicates, rounds.len()), replicates })
+    let replicate = |_| {
+        for slot in &mut drawn {
+            *slot = rounds[random.usize(..rounds.len())].median(random);
+        }
+        median_of(&mut drawn)
+    };
+    (0..replicates).filter_map(replicate).collect()
 }
 
 /// The interval of a median over so many rounds: the percentiles of its replicates, widened to the blend of

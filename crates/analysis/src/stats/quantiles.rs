@@ -50,18 +50,21 @@ pub fn median(ascending: &[f64]) -> Option<f64> {
 
 /// The median of figures in any order, which are left in another one; `None` when there are none.
 pub fn median_of(figures: &mut [f64]) -> Option<f64> {
-    let middle = figures.len() / 2;
-    if figures.is_empty() {
-        return None;
-    }
-    let odd = figures.len() % 2 == 1;
-    let (below, upper, _) = figures.select_nth_unstable_by(middle, f64::total_cmp);
-    let upper = *upper;
+    median_among(0, figures, 0)
+}
+
+/// The median of so many figures `below`, the `figures`, and so many `above`; `None` when it does not follow from
+/// `figures` alone. They are left in another order.
+pub fn median_among(below: usize, figures: &mut [f64], above: usize) -> Option<f64> {
+    let count = below + figures.len() + above;
+    let odd = count % 2 == 1;
+    let upper_at = (count / 2).checked_sub(below).filter(|&at| at < figures.len())?;
+    let (less, upper, _) = figures.select_nth_unstable_by(upper_at, f64::total_cmp);
     if odd {
-        return Some(upper);
+        return Some(*upper);
     }
-    let lower = below.iter().copied().max_by(f64::total_cmp).unwrap_or(upper);
-    Some(lower + (upper - lower) * 0.5)
+    let lower = less.iter().copied().max_by(f64::total_cmp)?;
+    Some(lower + (*upper - lower) * 0.5)
 }
 
 /// The samples of several rounds together, each round with the same weight: a round of slow operations
@@ -76,11 +79,11 @@ pub struct Pooled {
 impl Pooled {
     /// Pools rounds; empty ones do not count.
     pub fn new(rounds: &[&[f64]]) -> Self {
-        let weighted_samples = |round: &&[f64]| {
+        let weighted = rounds.iter().flat_map(|round| {
             let weight = 1.0 / round.len() as f64;
-            round.iter().map(move |&sample| (sample, weight)).collect::<Vec<(f64, f64)>>()
-        };
-        let mut weighted: Vec<(f64, f64)> = rounds.iter().flat_map(weighted_samples).collect();
+            round.iter().map(move |&sample| (sample, weight))
+        });
+        let mut weighted: Vec<(f64, f64)> = weighted.collect();
         weighted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let mut before = 0.0;
         // The middle of each sample's share: with equal shares these are type 7's positions.
@@ -175,6 +178,20 @@ mod tests {
             let by_sort = median(&sorted(&figures)).unwrap();
             let by_select = median_of(&mut figures.clone()).unwrap();
             assert!((by_sort - by_select).abs() < 1e-15, "{length}: {by_sort} and {by_select}");
+        }
+    }
+
+    #[test]
+    fn a_median_follows_from_the_figures_around_it() {
+        let ascending = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+        for count in [6, 7] {
+            for (from, to) in (0..count).flat_map(|from| (from..=count).map(move |to| (from, to))) {
+                let among = median_among(from, &mut ascending[from..to].to_vec(), count - to);
+                let lower = (count - 1) / 2;
+                let expected =
+                    median(&ascending[..count]).filter(|_| from <= lower && count / 2 < to);
+                assert_eq!(among, expected, "{from}..{to} of {count}");
+            }
         }
     }
 

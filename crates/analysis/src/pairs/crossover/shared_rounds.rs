@@ -10,7 +10,8 @@ use crate::pairs::series::LogFigure;
 use crate::pairs::thresholds::{
     LEFT_BY_ROUNDS_MAX, PAIRED_ROUNDS_MIN, SHARED_ROUNDS_ERRORS, SHARED_ROUNDS_MIN,
 };
-use crate::stats::bootstrap::{drawn_from, few_rounds_factor};
+use crate::stats::bootstrap::few_rounds_factor;
+use crate::stats::drawn_median::DrawnMedian;
 use crate::stats::moments::{mean, sample_deviation, squares_about};
 use crate::stats::quantiles::median_of;
 use fastrand::Rng;
@@ -36,8 +37,8 @@ impl RoundLead {
             return None;
         }
         let mut random = Rng::with_seed(first.point);
-        let draw = |_| median_of(&mut drawn_from(&differences, Some(&mut random)));
-        let medians: Vec<f64> = (0..REPLICATES).filter_map(draw).collect();
+        let mut drawn = DrawnMedian::new(&differences);
+        let medians: Vec<f64> = (0..REPLICATES).filter_map(|_| drawn.next(&mut random)).collect();
         let error = few_rounds_factor(rounds) * sample_deviation(&medians)?;
         Some(Self { lead: median_of(&mut differences)?, error, rounds })
     }

@@ -24,10 +24,10 @@ pub(crate) struct Gathered<'a> {
     whole: BTreeMap<Series<'a>, Vec<(u64, u32, &'a Metric)>>,
     /// Why cells failed, by subject, parameters and point.
     failed: BTreeMap<SeriesPoint<'a>, Vec<&'a FailureReason>>,
-    /// How many cells were measured, by the same.
-    measured: BTreeMap<SeriesPoint<'a>, u32>,
+    /// The measured cells by the same, in the order in which they ended.
+    measured: BTreeMap<SeriesPoint<'a>, Vec<&'a Cell>>,
     planned: BTreeSet<SeriesPoint<'a>>,
-    /// The measured cells.
+    /// All of them in that order.
     cells: Vec<&'a Cell>,
     /// Every set of parameters that was planned or measured.
     parameters: BTreeSet<&'a Parameters>,
@@ -101,7 +101,7 @@ impl<'a> Gathered<'a> {
                     gathered.failed.entry(series_point(&cell.key)).or_default().push(reason);
                 }
                 Outcome::Measured => {
-                    *gathered.measured.entry(series_point(&cell.key)).or_default() += 1;
+                    gathered.measured.entry(series_point(&cell.key)).or_default().push(cell);
                     gathered.cells.push(cell);
                     gathered.add(cell);
                 }
@@ -166,7 +166,7 @@ impl<'a> Gathered<'a> {
             Some(Unfinished {
                 point: key.2,
                 cells: 1 + late.count() as u32,
-                total: reasons.len() as u32 + self.measured.get(key).copied().unwrap_or(0),
+                total: (reasons.len() + self.measured.get(key).map_or(0, Vec::len)) as u32,
                 reason: (*first).clone(),
             })
         };
@@ -179,11 +179,8 @@ impl<'a> Gathered<'a> {
         subject: &'b str,
         parameters: &'b Parameters,
         point: u64,
-    ) -> impl Iterator<Item = &'a Cell> + 'b {
-        self.cells.iter().copied().filter(move |cell| {
-            let key = &cell.key;
-            key.point == point && key.subject == subject && key.parameters == *parameters
-        })
+    ) -> &'b [&'a Cell] {
+        self.measured.get(&(subject, parameters, point)).map_or(&[], Vec::as_slice)
     }
 
     /// The quantile of all operations that `metric` is by its role, with replicates; none for any other metric, and where
@@ -202,7 +199,7 @@ impl<'a> Gathered<'a> {
             kept.next().and_then(|metric| distributions::read(&metric.histogram))
         };
         let cells = self.cells_at(subject, parameters, point);
-        let histograms: Vec<_> = cells.filter_map(first).collect();
+        let histograms: Vec<_> = cells.iter().copied().filter_map(first).collect();
         Intervals::new(&histograms, share)?.resampled(replicates, random)
     }
 

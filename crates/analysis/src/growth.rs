@@ -191,12 +191,11 @@ pub fn classify_by(
     Growth { class: fast.class, classes: fast.classes, basis: Basis::FastestTenth, ..growth }
 }
 
-/// The fastest tenth of the samples at `point`, rounds having equal weight, as a figure to judge by:
+/// The fastest tenth of the samples at `point`, of all `pooled` and by `rounds`, as a figure to judge by:
 /// its upper edge, whose error is its distance from the fastest of all. The error is infinite with fewer
 /// samples than [`FASTEST_TENTH_SAMPLES_MIN`], or where one round alone among several comes near the edge.
 /// `None` without samples.
-pub fn fastest_tenth(point: u64, rounds: &[&[f64]]) -> Option<GrowthPoint> {
-    let pooled = Pooled::new(rounds);
+pub fn fastest_tenth(point: u64, pooled: &Pooled, rounds: &[&[f64]]) -> Option<GrowthPoint> {
     let (fastest, tenth) = (pooled.at(0.0)?, pooled.at(0.1)?);
     let comes_near =
         |round: &&&[f64]| round.iter().any(|&sample| sample <= NEAR_FASTEST_TENTH * tenth);

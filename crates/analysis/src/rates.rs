@@ -45,10 +45,9 @@ pub struct Best {
     pub error: f64,
 }
 
-/// The best tenth of the samples at a point, rounds having equal say. `None` with few samples, and where
+/// The best tenth of the samples at a point, of all `pooled` and by `rounds`. `None` with few samples, and where
 /// one round alone among several comes near it.
-pub fn best_tenth(rounds: &[&[f64]]) -> Option<Best> {
-    let pooled = Pooled::new(rounds);
+pub fn best_tenth(pooled: &Pooled, rounds: &[&[f64]]) -> Option<Best> {
     let value = pooled.at(0.9)?;
     let comes_near =
         |round: &&&[f64]| round.iter().any(|&sample| sample >= NEAR_BEST_TENTH * value);

@@ -219,7 +219,7 @@ impl Context<'_> {
         for subject in self.workload.subjects.iter().filter(|subject| !subject.control) {
             for &point in points {
                 let cells = self.gathered.cells_at(&subject.name, self.parameters, point);
-                let metrics = cells.flat_map(|cell| &cell.metrics);
+                let metrics = cells.iter().flat_map(|cell| &cell.metrics);
                 let kept = metrics.filter(|metric| metric.name == self.metric.name);
                 let merged = distributions::merged(kept.map(|metric| metric.histogram.as_str()));
                 all.extend(merged.map(|merged| merged.distribution(subject, point)));

@@ -4,6 +4,7 @@
 use analysis::pairs::crossover::Figure;
 use analysis::rates::{best_tenth, rate, rate_by};
 use analysis::stats::bootstrap::{Resampled, median_over_rounds};
+use analysis::stats::quantiles::Pooled;
 use analysis::stats::random::{generator, normal};
 use analysis::{Estimate, Halved, Rate, RateTrend, TrendReason};
 use fastrand::Rng;
@@ -66,7 +67,8 @@ fn drawn(curve: Curve, points: &[u64], (noise, rounds): (Noise, usize), random: 
         })
         .collect();
     let best = |rounds: &Vec<Vec<f64>>| {
-        best_tenth(&rounds.iter().map(Vec::as_slice).collect::<Vec<&[f64]>>())
+        let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
+        best_tenth(&Pooled::new(&slices), &slices)
     };
     rate_by(&figures, &measured.iter().map(best).collect::<Vec<_>>()).unwrap()
 }

@@ -5,6 +5,7 @@ use analysis::growth::exponent::exponent;
 use analysis::growth::model_weights::{GrowthPoint, growth_of};
 use analysis::growth::{classify, classify_by, fastest_tenth};
 use analysis::stats::bootstrap::{Resampled, median_over_rounds};
+use analysis::stats::quantiles::Pooled;
 use analysis::stats::random::normal;
 use analysis::{Class, Growth, GrowthReason};
 use fastrand::Rng;
@@ -111,7 +112,7 @@ fn judge(cells: &[Cells], random: &mut Rng) -> Growth {
             median_over_rounds(&slices, REPLICATES, random).unwrap();
         let error = (estimate.high / estimate.low).ln() / (2.0 * 1.96);
         points.push(GrowthPoint { point: *n, median: estimate.value, error });
-        fastest.push(fastest_tenth(*n, &slices).unwrap());
+        fastest.push(fastest_tenth(*n, &Pooled::new(&slices), &slices).unwrap());
         replicates.push(drawn);
     }
     let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();

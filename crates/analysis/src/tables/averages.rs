@@ -71,7 +71,7 @@ impl<'a> Context<'a> {
     /// The measured cells of `subject`, round by round.
     fn cells(&self, subject: &str) -> Vec<&'a Cell> {
         let (parameters, point) = (self.parameters, self.point);
-        let mut cells: Vec<&Cell> = self.gathered.cells_at(subject, parameters, point).collect();
+        let mut cells: Vec<&Cell> = self.gathered.cells_at(subject, parameters, point).to_vec();
         cells.sort_by_key(|cell| cell.key.round);
         cells
     }

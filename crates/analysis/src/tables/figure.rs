@@ -74,9 +74,10 @@ pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<
         user_ns: None,
         system_ns: None,
     };
-    let fastest = fastest_tenth(point, rounds)?;
+    let fastest = fastest_tenth(point, &all, rounds)?;
     let by_round = BTreeMap::new();
-    Some(Figure { summary, replicates, by_round, fastest, best: rates::best_tenth(rounds) })
+    let best = rates::best_tenth(&all, rounds);
+    Some(Figure { summary, replicates, by_round, fastest, best })
 }
 
 /// How the series with these figures grows; `None` with fewer than two points.

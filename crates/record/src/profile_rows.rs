@@ -286,7 +286,7 @@ impl Seals {
         let Some(&index) = self.index_of.get(&number) else {
             return Err(seal::damaged(path, format!("there is no profiled cell {number}")));
         };
-        self.all[index].0.add(row, columns).at(path)?;
+        self.all[index].0.add(row, columns.iter().copied()).at(path)?;
         Ok(index)
     }
 }

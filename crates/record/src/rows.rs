@@ -164,16 +164,16 @@ pub(crate) fn select_cells(
 ) -> Result<Vec<Cell>, Error> {
     let mut kept = Kept::default();
     let mut select =
-        connection.prepare_cached("SELECT * FROM cell WHERE run = ?1 ORDER BY number").at(path)?;
+        connection.prepare_cached(&seal::select_cell("WHERE run = ?1 ORDER BY number")).at(path)?;
     let mut rows = select.query([run]).at(path)?;
     while let Some(row) = rows.next().at(path)? {
         kept.add(row, sealed, path)?;
     }
     let mut select = connection
-        .prepare_cached(
-            "SELECT metric.* FROM cell JOIN metric ON metric.cell = cell.number \
+        .prepare_cached(&seal::select_metric(
+            "JOIN cell ON metric.cell = cell.number \
              WHERE cell.run = ?1 ORDER BY metric.cell, metric.place",
-        )
+        ))
         .at(path)?;
     let mut rows = select.query([run]).at(path)?;
     while let Some(row) = rows.next().at(path)? {

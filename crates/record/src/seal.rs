@@ -7,7 +7,7 @@
 use crate::error::At;
 use crate::{CellKey, Error};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, RowIndex};
 use std::path::Path;
 
 /// What the seal of a run is over, in this order for all time.
@@ -95,43 +95,60 @@ pub(crate) const FRAME: [&str; 5] = ["run", "place", "function", "module", "kind
 pub(crate) const STACK: [&str; 4] = ["run", "place", "caller", "frame"];
 pub(crate) const CODE: [&str; 4] = ["run", "place", "frame", "code"];
 
+/// Selects rows of cells for [`Seal::cell`]: what the seal is over comes first and in its order.
+pub(crate) fn select_cell(rest: &str) -> String {
+    format!("SELECT {}, {CELL_SINCE_6}, seal FROM cell {rest}", CELL.join(", "))
+}
+
+/// Selects rows of metrics for [`Seal::metric`].
+pub(crate) fn select_metric(rest: &str) -> String {
+    format!("SELECT metric.{} FROM metric {rest}", METRIC.join(", metric."))
+}
+
 /// A seal while it is made.
 pub(crate) struct Seal(crc32fast::Hasher);
 
 impl Seal {
     fn run(row: &Row<'_>) -> rusqlite::Result<Seal> {
         let mut seal = Seal(crc32fast::Hasher::new());
-        seal.add(row, &RUN)?;
+        seal.add(row, RUN)?;
         seal.add_unless_null(row, RUN_SINCE_7)?;
         Ok(seal)
     }
 
-    /// Begins with the row of a cell; its metrics follow in their order.
+    /// Begins with the row of a cell, of [`select_cell`]; its metrics follow in their order.
     pub(crate) fn cell(row: &Row<'_>) -> rusqlite::Result<Seal> {
         let mut seal = Seal(crc32fast::Hasher::new());
-        seal.add(row, &CELL)?;
-        seal.add_unless_null(row, CELL_SINCE_6)?;
+        seal.add(row, 0..CELL.len())?;
+        seal.add_unless_null(row, CELL.len())?;
         Ok(seal)
     }
 
     /// Begins with the row of a profiled cell.
     pub(crate) fn profiled(row: &Row<'_>) -> rusqlite::Result<Seal> {
         let mut seal = Seal(crc32fast::Hasher::new());
-        seal.add(row, &PROFILED)?;
+        seal.add(row, PROFILED)?;
         Ok(seal)
     }
 
+    /// The row of a metric, of [`select_metric`].
     pub(crate) fn metric(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
-        self.add(row, &METRIC)
+        self.add(row, 0..METRIC.len())
     }
 
-    fn add_unless_null(&mut self, row: &Row<'_>, column: &str) -> rusqlite::Result<()> {
-        if row.get_ref(column)? == ValueRef::Null { Ok(()) } else { self.add(row, &[column]) }
+    fn add_unless_null(&mut self, row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<()> {
+        if row.get_ref(column)? == ValueRef::Null { Ok(()) } else { self.add(row, [column]) }
     }
 
-    pub(crate) fn add(&mut self, row: &Row<'_>, columns: &[&str]) -> rusqlite::Result<()> {
+    /// Adds columns by their names, which are looked up in each row, or by their places.
+    pub(crate) fn add(
+        &mut self,
+        row: &Row<'_>,
+        columns: impl IntoIterator<Item = impl RowIndex>,
+    ) -> rusqlite::Result<()> {
         for column in columns {
-            let (kind, number) = match row.get_ref(*column)? {
+            let value = row.get_ref(column)?;
+            let (kind, number) = match value {
                 ValueRef::Null => (0, 0),
                 ValueRef::Integer(number) => (1, number.cast_unsigned()),
                 ValueRef::Real(number) => (2, number.to_bits()),
@@ -140,7 +157,7 @@ impl Seal {
             };
             self.0.update(&[kind]);
             self.0.update(&number.to_le_bytes());
-            if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = row.get_ref(*column)? {
+            if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = value {
                 self.0.update(bytes);
             }
         }
@@ -182,10 +199,10 @@ impl Seal {
 
 /// Seals a cell of which all rows are there.
 pub(crate) fn seal_cell(connection: &Connection, number: i64) -> rusqlite::Result<()> {
-    let mut cell = connection.prepare_cached("SELECT * FROM cell WHERE number = ?1")?;
+    let mut cell = connection.prepare_cached(&select_cell("WHERE number = ?1"))?;
     let mut seal = cell.query_row([number], Seal::cell)?;
     let mut metrics =
-        connection.prepare_cached("SELECT * FROM metric WHERE cell = ?1 ORDER BY place")?;
+        connection.prepare_cached(&select_metric("WHERE cell = ?1 ORDER BY place"))?;
     let mut rows = metrics.query([number])?;
     while let Some(row) = rows.next()? {
         seal.metric(row)?;
@@ -209,7 +226,7 @@ pub(crate) fn seal_profiled(connection: &Connection, number: i64) -> rusqlite::R
         let mut select = connection.prepare_cached(&sql)?;
         let mut rows = select.query([number])?;
         while let Some(row) = rows.next()? {
-            seal.add(row, columns)?;
+            seal.add(row, columns.iter().copied())?;
         }
     }
     let mut update =

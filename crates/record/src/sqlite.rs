@@ -8,6 +8,7 @@ use crate::{
     RunState, RunSummary, RunWriter, profile_rows, rows, schema, seal,
 };
 use rusqlite::backup::Backup;
+use rusqlite::config::DbConfig;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, named_params,
 };
@@ -170,8 +171,11 @@ impl SqliteArchive {
         &self.path
     }
 
-    fn from_connection(shown: &Path, connection: Connection) -> Self {
-        Self { path: shown.into(), location: Location::File(shown.into()), connection }
+    fn from_connection(shown: &Path, connection: Connection) -> Result<Self, Error> {
+        // Else SQLite plans a query again for each run or cell that it is asked of, lest another number needs
+        // another plan.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).at(shown)?;
+        Ok(Self { path: shown.into(), location: Location::File(shown.into()), connection })
     }
 
     fn open_to_write(real: &Path, shown: &Path) -> Result<Self, Error> {
@@ -188,7 +192,7 @@ impl SqliteArchive {
         // Deleted is gone: zeros over the rows of pages that stay; `shrink` takes the others out.
         // (Zeros over all of them would need as much room as the run that is to make room.)
         connection.query_row("PRAGMA secure_delete = FAST", [], |_| Ok(())).at(shown)?;
-        Ok(Self::from_connection(shown, connection))
+        Self::from_connection(shown, connection)
     }
 
     fn open_copy(real: &Path, shown: &Path) -> Result<Self, Error> {
@@ -210,14 +214,14 @@ impl SqliteArchive {
             .at(shown)?;
         schema::migrate(&mut connection, shown)?;
         connection.pragma_update(None, "query_only", true).at(shown)?;
-        Ok(Self::from_connection(shown, connection))
+        Self::from_connection(shown, connection)
     }
 
     /// Of an older schema a copy is brought up to date.
     fn open_where_read_only(real: &Path, shown: &Path) -> Result<Self, Error> {
         let connection = connect_where_read_only(real, shown)?;
         if schema::is_current(&connection, shown)? {
-            return Ok(Self::from_connection(shown, connection));
+            return Self::from_connection(shown, connection);
         }
         Self::copied(&connection, shown)
     }
@@ -699,6 +703,20 @@ mod tests {
         let select = archive.connection.prepare_cached(&by_id()).unwrap();
         assert!(select.get_status(rusqlite::StatementStatus::VmStep) > 0, "it was run");
         assert_eq!(select.get_status(rusqlite::StatementStatus::FullscanStep), 0);
+    }
+
+    /// Planning takes as long as reading a small cell.
+    #[test]
+    fn a_query_is_planned_once_for_all_runs() {
+        let directory = tempfile::tempdir().unwrap();
+        let archive = SqliteArchive::open(directory.path().join("knee.db")).unwrap();
+        let query = seal::select_cell("WHERE run = ?1 ORDER BY number");
+        let mut select = archive.connection.prepare_cached(&query).unwrap();
+        for run in 1..5 {
+            assert!(!select.exists([run]).unwrap());
+        }
+        assert_eq!(select.get_status(rusqlite::StatementStatus::Run), 4);
+        assert_eq!(select.get_status(rusqlite::StatementStatus::RePrepare), 0);
     }
 
     /// What a kill can't show, only a power cut: that each commit reaches the disk.

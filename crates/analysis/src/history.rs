@@ -25,7 +25,7 @@ pub use model::{Alarm, Change, History, JointChange, Line, Shift, Terms};
 
 use crate::history::thresholds::FALSE_ALARM;
 use gate::{Raised, is_same_change};
-use levels::{LevelChange, Reading, Requirement};
+use levels::{LevelChange, Levels, Reading, Requirement};
 
 /// The history that `runs`, the oldest first, make; `None` of none. The newest says what is comparable.
 pub fn history(runs: Vec<Measured>, terms: &Terms) -> Option<History> {
@@ -80,14 +80,15 @@ fn judge(line: &mut Line, runs: &[Measured], judged: usize, terms: &Terms) {
     let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
     let requirement =
         Requirement { chance: FALSE_ALARM / judged as f64, size_min: terms.margin.ln_1p() };
-    let changes = levels::changes(&readings, &requirement);
+    let levels = Levels::new(&readings);
+    let changes = levels.changes(&requirement);
     let apart = levels::apart(&values);
     let figures = line.figures.iter().zip(apart);
     line.apart = figures.filter(|(_, apart)| *apart).map(|((run, _), _)| *run).collect();
-    line.visible = Some(levels::visible(&readings, &requirement).exp());
+    line.visible = Some(levels.visible(&requirement).exp());
     let newest = line.figures.last().is_some_and(|(run, _)| run + 1 == runs.len());
     if newest {
-        let raised = gate::raised(&readings, &requirement);
+        let raised = gate::raised(&readings, &levels, &requirement);
         line.alarms = raised.iter().map(|raised| alarm(line, raised)).collect();
     }
     // The changes that were seen before the newest run.

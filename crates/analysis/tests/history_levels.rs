@@ -5,7 +5,7 @@
 //! and integrates the density of t by Simpson's rule.
 
 use analysis::history::gate::{Raised, raised};
-use analysis::history::levels::{LevelChange, Reading, Requirement, apart, changes};
+use analysis::history::levels::{LevelChange, Levels, Reading, Requirement, apart, changes};
 use analysis::stats::random::normal;
 use fastrand::Rng;
 
@@ -232,7 +232,10 @@ fn failures(lines: &[Vec<f64>]) -> Vec<usize> {
         Raised::Drift(by) => by.value > 0.0,
     };
     let fails = |count: &usize| {
-        let mut looks = lines.iter().map(|line| raised(&readings(&line[..*count]), &requirement));
+        let mut looks = lines.iter().map(|line| {
+            let readings = readings(&line[..*count]);
+            raised(&readings, &Levels::new(&readings), &requirement)
+        });
         looks.any(|raised| raised.iter().any(slower))
     };
     (4..=lines[0].len()).filter(fails).collect()

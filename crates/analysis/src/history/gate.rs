@@ -6,7 +6,7 @@
 //! had it.
 
 use super::drift;
-use super::levels::{self, LevelChange, Reading, Requirement};
+use super::levels::{LevelChange, Levels, Reading, Requirement};
 use super::thresholds::{FIGURES_MIN, GATE_LOOKS};
 use crate::Estimate;
 
@@ -19,10 +19,11 @@ pub enum Raised {
     Drift(Estimate),
 }
 
-/// What the last of `readings` makes certain and no earlier one did. `requirement` is that of one look.
-pub fn raised(readings: &[Reading], requirement: &Requirement) -> Vec<Raised> {
+/// What the last of `readings`, which have these `levels`, makes certain and no earlier one did. `requirement` is that of
+/// one look.
+pub fn raised(readings: &[Reading], levels: &Levels<'_>, requirement: &Requirement) -> Vec<Raised> {
     let strict = Requirement { chance: requirement.chance / GATE_LOOKS, ..*requirement };
-    let latest = Look::new(readings, &strict);
+    let latest = Look::new(readings, levels, &strict);
     if latest.changes.is_empty() {
         return Vec::new();
     }
@@ -36,7 +37,8 @@ pub fn raised(readings: &[Reading], requirement: &Requirement) -> Vec<Raised> {
         if missing.is_empty() {
             break;
         }
-        let look = Look::new(&readings[..count], &strict);
+        let earlier = &readings[..count];
+        let look = Look::new(earlier, &Levels::new(earlier), &strict);
         missing.retain(|raised| !look.has(raised));
     }
     missing
@@ -49,8 +51,8 @@ struct Look {
 }
 
 impl Look {
-    fn new(readings: &[Reading], requirement: &Requirement) -> Look {
-        let changes = levels::changes(readings, requirement);
+    fn new(readings: &[Reading], levels: &Levels<'_>, requirement: &Requirement) -> Look {
+        let changes = levels.changes(requirement);
         Look { drift: drift::rise(readings, &changes), changes }
     }
 

@@ -73,36 +73,55 @@ pub struct LevelChange {
 
 /// The changes of level in `readings`, from first to last.
 pub fn changes(readings: &[Reading], requirement: &Requirement) -> Vec<LevelChange> {
-    if readings.len() < FIGURES_MIN || readings.iter().any(|reading| !reading.value.is_finite()) {
-        return Vec::new();
-    }
-    let sequence = Sequence::new(readings);
-    let mut boundaries = Vec::new();
-    sequence.split(0, readings.len(), &mut boundaries);
-    boundaries.sort_unstable();
-    let mut changes = sequence.weed(&mut boundaries, requirement);
-    for _ in 0..MOVES_MAX {
-        if !sequence.settle(&mut boundaries) {
-            break;
-        }
-        changes = sequence.weed(&mut boundaries, requirement);
-    }
-    changes
+    Levels::new(readings).changes(requirement)
 }
 
-/// The change that is clear as often as not where the level changes in the middle; the required size
-/// where there are too few figures.
-pub fn visible(readings: &[Reading], requirement: &Requirement) -> f64 {
-    let count = readings.len();
-    if count < FIGURES_MIN {
-        return requirement.size_min;
+/// A sequence with the boundaries of rule 1, which every requirement begins with.
+pub struct Levels<'a> {
+    sequence: Sequence<'a>,
+    boundaries: Vec<usize>,
+}
+
+impl<'a> Levels<'a> {
+    /// The levels of `readings`: none where these are too few or not all finite.
+    pub fn new(readings: &'a [Reading]) -> Self {
+        let sequence = Sequence::new(readings);
+        let mut boundaries = Vec::new();
+        if readings.len() >= FIGURES_MIN && readings.iter().all(|reading| reading.value.is_finite())
+        {
+            sequence.split(0, readings.len(), &mut boundaries);
+            boundaries.sort_unstable();
+        }
+        Self { sequence, boundaries }
     }
-    let sequence = Sequence::new(readings);
-    let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
-    let candidates = (count + 1 - 2 * LEVEL_FIGURES_MIN) as f64;
-    let clear = student::two_sided_quantile(requirement.chance / candidates, count - 2);
-    let error = sequence.error(0, count / 2, count, scatter(&values).powi(2));
-    (clear * error).max(requirement.size_min)
+
+    /// The changes of level, from first to last.
+    pub fn changes(&self, requirement: &Requirement) -> Vec<LevelChange> {
+        let (sequence, mut boundaries) = (&self.sequence, self.boundaries.clone());
+        let mut changes = sequence.weed(&mut boundaries, requirement);
+        for _ in 0..MOVES_MAX {
+            if !sequence.settle(&mut boundaries) {
+                break;
+            }
+            changes = sequence.weed(&mut boundaries, requirement);
+        }
+        changes
+    }
+
+    /// The change that is clear as often as not where the level changes in the middle; the required size
+    /// where there are too few figures.
+    pub fn visible(&self, requirement: &Requirement) -> f64 {
+        let readings = self.sequence.readings;
+        let count = readings.len();
+        if count < FIGURES_MIN {
+            return requirement.size_min;
+        }
+        let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
+        let candidates = (count + 1 - 2 * LEVEL_FIGURES_MIN) as f64;
+        let clear = student::two_sided_quantile(requirement.chance / candidates, count - 2);
+        let error = self.sequence.error(0, count / 2, count, scatter(&values).powi(2));
+        (clear * error).max(requirement.size_min)
+    }
 }
 
 /// How figures scatter about their level, as a standard deviation: from the differences of neighbours, which
@@ -173,6 +192,14 @@ struct Sequence<'a> {
     distances: Vec<f64>,
 }
 
+/// One side of a boundary.
+#[derive(Clone, Copy)]
+struct Side {
+    weight: f64,
+    /// The mean distance of two different figures.
+    within: f64,
+}
+
 impl<'a> Sequence<'a> {
     fn new(readings: &'a [Reading]) -> Self {
         let values: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
@@ -214,26 +241,28 @@ impl<'a> Sequence<'a> {
     /// The boundary in a stretch with the largest energy distance, and where the figures after it end.
     fn best(&self, from: usize, to: usize) -> Option<(usize, usize)> {
         let boundaries = from + LEVEL_FIGURES_MIN..(to + 1).saturating_sub(LEVEL_FIGURES_MIN);
-        let splits =
-            boundaries.flat_map(|at| (at + LEVEL_FIGURES_MIN..=to).map(move |end| (at, end)));
-        splits
-            .map(|(at, end)| (self.energy(from, at, end), (at, end)))
-            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
-            .map(|(_, split)| split)
+        let energies = boundaries.flat_map(|at| {
+            let before = self.side(from, at);
+            let ends = at + LEVEL_FIGURES_MIN..=to;
+            ends.map(move |end| (self.energy((from, before), at, end), (at, end)))
+        });
+        energies.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, split)| split)
     }
 
-    /// The energy distance of the two sides of `at`, scaled by how many there are on either.
-    fn energy(&self, from: usize, at: usize, to: usize) -> f64 {
-        let (left, right) = (self.weight(from, at), self.weight(at, to));
+    /// The energy distance of the two sides of `at`, of which the `before` begins at `from`, scaled by how many
+    /// there are on either.
+    fn energy(&self, (from, before): (usize, Side), at: usize, to: usize) -> f64 {
+        let after = self.side(at, to);
+        let (left, right) = (before.weight, after.weight);
         let across = self.block((from, at), (at, to)) / (left * right);
-        let within = self.within(from, at) + self.within(at, to);
+        let within = before.within + after.within;
         left * right / (left + right) * (2.0 * across - within)
     }
 
-    /// The mean distance of two different figures of a stretch.
-    fn within(&self, from: usize, to: usize) -> f64 {
-        let (sum, squares) = (self.weight(from, to), self.sums[to].1 - self.sums[from].1);
-        self.block((from, to), (from, to)) / (sum * sum - squares)
+    fn side(&self, from: usize, to: usize) -> Side {
+        let (weight, squares) = (self.weight(from, to), self.sums[to].1 - self.sums[from].1);
+        let within = self.block((from, to), (from, to)) / (weight * weight - squares);
+        Side { weight, within }
     }
 
     fn weight(&self, from: usize, to: usize) -> f64 {
@@ -270,7 +299,8 @@ impl<'a> Sequence<'a> {
         for index in 0..boundaries.len() {
             let (from, to) = self.neighbours(boundaries, index);
             let candidates = from + LEVEL_FIGURES_MIN..(to + 1).saturating_sub(LEVEL_FIGURES_MIN);
-            let energies = candidates.map(|at| (self.energy(from, at, to), at));
+            let energies =
+                candidates.map(|at| (self.energy((from, self.side(from, at)), at, to), at));
             let best = energies.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
             if let Some((_, best)) = best.filter(|(_, best)| *best != boundaries[index]) {
                 boundaries[index] = best;

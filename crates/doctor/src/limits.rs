@@ -3,6 +3,7 @@
 use super::needs::{MAPS, OWN, PROCESSES, SOCKETS};
 use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown};
 use findings::format::count;
+use sys::cgroup;
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -39,7 +40,7 @@ pub static GROUP: Group = Group {
             why: "all children live at the same time, in the cgroup of the shell or container",
             workloads: &["fork", "reap", "thread"],
             fix_risk: Some("an administrator or a container set that limit for the cgroup"),
-            look: cgroup,
+            look: pids,
         },
         Check {
             name: "pid-max",
@@ -251,15 +252,18 @@ fn maps(machine: &Machine) -> Result<Diagnosis, Unknown> {
 }
 
 /// The tightest limit of the cgroups that this process is in.
-fn cgroup(machine: &Machine) -> Result<Diagnosis, Unknown> {
-    let groups = machine.read("/proc/self/cgroup")?;
-    if !machine.has("/sys/fs/cgroup") {
-        return Err(Unknown(
-            "there is no /sys/fs/cgroup here, so a limit would not be seen".into(),
-        ));
-    }
+fn pids(machine: &Machine) -> Result<Diagnosis, Unknown> {
+    let hidden = || {
+        Unknown(
+            "the process's control group is not mounted here, so a limit would not be seen".into(),
+        )
+    };
+    let root = machine.path("/");
+    let (_, groups) = cgroup::groups(&root, "pids").ok_or_else(hidden)?;
     let mut tightest: Option<(u64, u64, String)> = None;
-    for directory in directories(&groups) {
+    for group in groups {
+        let Ok(below) = group.strip_prefix(&root) else { continue };
+        let directory = format!("/{}", below.display());
         let Ok(max) = machine.number(&format!("{directory}/pids.max")) else { continue };
         let taken = machine.number(&format!("{directory}/pids.current")).unwrap_or(0);
         let left = |&(max, taken, _): &(u64, u64, String)| max.saturating_sub(taken);
@@ -276,32 +280,6 @@ fn cgroup(machine: &Machine) -> Result<Diagnosis, Unknown> {
     }
     let says = format!("5,000 children need {}", count(wanted));
     Ok(Diagnosis::bad(value, says, Remedy::setting(format!("{directory}/pids.max"), wanted)))
-}
-
-/// The directories of the cgroups in `/proc/self/cgroup` that may limit processes, each with those above
-/// it.
-fn directories(groups: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    for line in groups.lines() {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let bases: &[&str] = if controllers.split(',').any(|name| name == "pids") {
-            &["/sys/fs/cgroup/pids"]
-        } else if controllers.is_empty() {
-            &["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
-        } else {
-            continue;
-        };
-        for base in bases {
-            let mut path = path.trim_end_matches('/');
-            loop {
-                all.push(format!("{base}{path}"));
-                let Some((above, _)) = path.rsplit_once('/') else { break };
-                path = above;
-            }
-        }
-    }
-    all
 }
 
 #[cfg(test)]
@@ -383,6 +361,7 @@ mod tests {
     fn the_tightest_cgroup_counts_in_both_versions() {
         let two = Fake::new()
             .with("/proc/self/cgroup", "0::/user/shell\n")
+            .with("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
             .with("/sys/fs/cgroup/user/shell/pids.max", "max\n");
         assert_eq!(two.finds("pids-cgroup").0, State::Ok);
         two.set("/sys/fs/cgroup/user/pids.max", "5000\n");
@@ -392,6 +371,10 @@ mod tests {
         assert_eq!(command, "echo 5430 | tee /sys/fs/cgroup/user/pids.max");
         let first = Fake::new()
             .with("/proc/self/cgroup", "8:pids:/jobs\n1:cpu:/\n")
+            .with(
+                "/proc/self/mountinfo",
+                "1 0 0:1 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n",
+            )
             .with("/sys/fs/cgroup/pids/jobs/pids.max", "100\n");
         let (state, output, _) = first.finds("pids-cgroup");
         assert_eq!(state, State::Bad, "{output}");

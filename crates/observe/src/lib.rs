@@ -92,11 +92,8 @@ pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Obse
     let mut waiters = watch.tally.waiters(looked.as_secs_f64());
     let maps = process.maps();
     let stays_any = waiters.iter().any(|waiter| !waiter.stay_ready.is_empty());
-    let pipes = if stays_any {
-        process::PipeEnds::read(process.pid)
-    } else {
-        process::PipeEnds::default()
-    };
+    let pipes =
+        if stays_any { process::PipeEnds::read(process.pid) } else { process::PipeEnds::default() };
     for waiter in &mut waiters {
         waiter.cpus = watch.cpus(&waiter.threads);
         // What is served by memory that it shares with the kernel, or by io_uring, is served unseen.

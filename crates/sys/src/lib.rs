@@ -11,6 +11,8 @@ pub mod byte_lock;
 pub mod cached;
 #[cfg(target_os = "linux")]
 pub mod calls;
+#[cfg(target_os = "linux")]
+pub mod cgroup;
 pub mod clock;
 #[cfg(target_os = "linux")]
 pub mod cpus;

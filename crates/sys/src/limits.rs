@@ -1,10 +1,11 @@
 //! The limit behind a refusal to start a process or a thread. The kernel answers `EAGAIN` for half a dozen
 //! limits; which limit it was can be seen while all that was started is still there.
 
+use crate::cgroup;
 use rustix::process::{Resource, geteuid, getrlimit, getuid};
 use std::fs::{File, read_dir, read_to_string};
 use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A limit in words, and what raises it.
 pub type Limit = (String, String);
@@ -106,10 +107,8 @@ fn tasks_of(user: u32) -> u64 {
 
 /// The limit of the control group, or of one that it is in.
 fn control_group(wanted: u64) -> Option<Limit> {
-    let own = read_to_string("/proc/self/cgroup").ok()?;
-    let mounts = read_to_string("/proc/self/mountinfo").ok()?;
-    let directory = group_directory(&own, &mounts)?;
-    directory.ancestors().find_map(|directory| {
+    let (_, groups) = cgroup::groups(Path::new("/"), "pids")?;
+    groups.iter().find_map(|directory| {
         let number = |file| read_to_string(directory.join(file)).ok()?.trim().parse::<u64>().ok();
         let (max, used) = (number("pids.max")?, number("pids.current")?);
         (used + NEAR >= max).then(|| {
@@ -119,32 +118,6 @@ fn control_group(wanted: u64) -> Option<Limit> {
             (limit, format!("as root: echo {more} > {}", file.display()))
         })
     })
-}
-
-/// The directory of the control group that counts this process, in either version.
-fn group_directory(own: &str, mounts: &str) -> Option<PathBuf> {
-    let group_of = |wanted: &str| {
-        own.lines().find_map(|line| {
-            let mut parts = line.splitn(3, ':').skip(1);
-            let (controllers, path) = (parts.next()?, parts.next()?);
-            controllers.split(',').any(|name| name == wanted).then_some(path)
-        })
-    };
-    let (group, kind, option) = match group_of("pids") {
-        Some(group) => (group, "cgroup", "pids"),
-        None => (group_of("")?, "cgroup2", ""),
-    };
-    // A mount shows its own root at its place; see proc_pid_mountinfo(5).
-    let (root, mount_point) = mounts.lines().find_map(|line| {
-        let (mount, system) = line.split_once(" - ")?;
-        let mut system = system.split(' ');
-        let of_kind = system.next()? == kind;
-        let has = option.is_empty() || system.nth(1)?.split(',').any(|word| word == option);
-        let mut mount = mount.split(' ').skip(3);
-        (of_kind && has).then(|| mount.next().zip(mount.next()))?
-    })?;
-    let within = Path::new(group).strip_prefix(root).unwrap_or(Path::new(""));
-    Some(Path::new(mount_point).join(within))
 }
 
 /// A limit of the system that `used` has come near to, with a value that will do.
@@ -209,22 +182,6 @@ fn sysctl_value(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_control_group_is_found_in_both_versions() {
-        let version_1 = "1 0 0:1 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n";
-        let own = "8:pids:/a/b\n4:cpu,cpuacct:/c\n0::/d\n";
-        let directory = |own, mounts| group_directory(own, mounts).unwrap();
-        assert_eq!(directory(own, version_1), Path::new("/sys/fs/cgroup/pids/a/b"));
-        let version_2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
-        assert_eq!(
-            directory("0::/user.slice/x\n", version_2),
-            Path::new("/sys/fs/cgroup/user.slice/x")
-        );
-        let container = "1 0 0:1 /docker/1 /sys/fs/cgroup/pids ro - cgroup cgroup rw,pids\n";
-        assert_eq!(directory("8:pids:/docker/1\n", container), Path::new("/sys/fs/cgroup/pids"));
-        assert_eq!(group_directory("", version_2), None);
-    }
 
     #[test]
     fn a_refused_start_names_a_limit_and_other_errors_do_not() {

@@ -1,0 +1,64 @@
+//! The control groups of this process: where the files of a controller are, in both versions.
+//!
+//! A limit of any group above holds as well. In a container, the groups above its own can't be seen.
+
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+
+/// The version of control groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// A hierarchy for each controller.
+    V1,
+    /// One for all.
+    V2,
+}
+
+/// The directories of the process's group of a controller and of the groups above it, as far as they are mounted, with the
+/// version that has the controller. The files of /proc and of the mounts are below `root`.
+pub fn groups(root: &Path, controller: &str) -> Option<(Version, Vec<PathBuf>)> {
+    let own = read_to_string(root.join("proc/self/cgroup")).ok()?;
+    let mounts = read_to_string(root.join("proc/self/mountinfo")).ok()?;
+    let mut v2 = None;
+    for line in own.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
+        if controllers.is_empty() {
+            v2 = Some(path);
+        } else if controllers.split(',').any(|name| name == controller) {
+            let is_mount = |kind: &str, options: &str| {
+                kind == "cgroup" && options.split(',').any(|option| option == controller)
+            };
+            return Some((Version::V1, mounted(root, &mounts, path, is_mount)?));
+        }
+    }
+    Some((Version::V2, mounted(root, &mounts, v2?, |kind, _| kind == "cgroup2")?))
+}
+
+/// The directories of the group `path` and of those above it, where the first mount that shows it and that `is_mount` accepts,
+/// by its type and its options, has them.
+fn mounted(
+    root: &Path,
+    mounts: &str,
+    path: &str,
+    is_mount: impl Fn(&str, &str) -> bool,
+) -> Option<Vec<PathBuf>> {
+    let is_above = |part: &str| part == "..";
+    mounts.lines().find_map(|line| {
+        // 32 31 0:29 /group /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu
+        let (mount, of_kind) = line.split_once(" - ")?;
+        let mut of_kind = of_kind.split(' ');
+        let (kind, options) = (of_kind.next()?, of_kind.nth(1)?);
+        let mut mount = mount.split(' ').skip(3);
+        let (mounted_group, point) = (mount.next()?, mount.next()?);
+        let below = Path::new(path).strip_prefix(mounted_group).ok()?;
+        // Outside of the process's namespace of groups.
+        if !is_mount(kind, options) || path.split('/').any(is_above) {
+            return None;
+        }
+        let point = root.join(point.trim_start_matches('/'));
+        let own = point.join(below);
+        let all = own.ancestors().take_while(|group| group.starts_with(&point));
+        own.is_dir().then(|| all.map(Path::to_path_buf).collect())
+    })
+}

@@ -27,12 +27,14 @@ pub fn json_with<T: Serialize>(
     rule: TextRule<'_>,
     path: &Path,
 ) -> Result<String, Error> {
-    let json = match changed_tree(value, rule) {
-        Ok(Some(tree)) => serde_json::to_string(&tree),
-        Ok(None) => serde_json::to_string(value),
-        Err(error) => Err(error),
+    let json = || {
+        let json = serde_json::to_string(value)?;
+        if !is_marked(&json) {
+            return Ok(json);
+        }
+        serde_json::to_string(&apply(rule, serde_json::to_value(value)?))
     };
-    json.map_err(|error| invalid(&error, path))
+    json().map_err(|error| invalid(&error, path))
 }
 
 /// A value with `rule` applied to each text in it, where that is another value.
@@ -43,7 +45,12 @@ pub fn changed<T: DeserializeOwned>(
     value: &impl Serialize,
     rule: TextRule<'_>,
 ) -> serde_json::Result<Option<T>> {
-    changed_tree(value, rule)?.map(serde_json::from_value).transpose()
+    if !is_marked(&serde_json::to_string(value)?) {
+        return Ok(None);
+    }
+    let tree = serde_json::to_value(value)?;
+    let changed = apply(rule, tree.clone());
+    (changed != tree).then(|| serde_json::from_value(changed)).transpose()
 }
 
 /// A run as it is loaded from an archive that has applied `rule` to its texts.
@@ -82,18 +89,9 @@ pub fn as_kept<'a>(run: &'a Run, rule: TextRule<'_>, path: &Path) -> Result<Cow<
     kept().map_err(|error| invalid(&error, path))
 }
 
-/// The value as a tree of JSON with `rule` applied to its texts, where that changes it.
-fn changed_tree(
-    value: &impl Serialize,
-    rule: TextRule<'_>,
-) -> serde_json::Result<Option<serde_json::Value>> {
-    let json = serde_json::to_string(value)?;
-    if !MARKS.iter().any(|mark| json.contains(mark)) {
-        return Ok(None);
-    }
-    let tree = serde_json::to_value(value)?;
-    let changed = apply(rule, tree.clone());
-    Ok((changed != tree).then_some(changed))
+/// Whether a text in this JSON may be kept otherwise.
+fn is_marked(json: &str) -> bool {
+    MARKS.iter().any(|mark| json.contains(mark))
 }
 
 fn apply(rule: TextRule<'_>, tree: serde_json::Value) -> serde_json::Value {

@@ -30,7 +30,7 @@ pub(super) fn measured(
     let deadline = Duration::from_millis(plan.cell_deadline_ms(&key.workload));
     let supervised = supervise(&order, deadline, settings, starter);
     let announced_ns = supervised.announced_ns;
-    let cell = ended_cell(sequence, key, supervised)?;
+    let cell = settings.secrets.conceal(ended_cell(sequence, key, supervised)?);
     Some(EndedCell { cell, announced_ns })
 }
 

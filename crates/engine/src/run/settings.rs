@@ -2,7 +2,7 @@
 
 use crate::calibrate::Calibrated;
 use crate::run::stop::Stop;
-use record::{CellKey, Custom, Value};
+use record::{Cell, CellKey, Custom, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -151,6 +151,21 @@ impl Secrets {
         }
     }
 
+    /// The cell with what the plan has in the place of each value, in all that its worker says of it.
+    pub(crate) fn conceal(&self, mut cell: Cell) -> Cell {
+        let rule = |text: &str| {
+            self.values.iter().fold(text.to_owned(), |text, (key, value)| {
+                text.replace(&value.to_string(), &key.hidden.to_string())
+            })
+        };
+        let texts = (&cell.outcome, &cell.short, &cell.facts);
+        // What is JSON can be read from it again.
+        if let Ok(Some((outcome, short, facts))) = record::keeping::changed(&texts, &rule) {
+            (cell.outcome, cell.short, cell.facts) = (outcome, short, facts);
+        }
+        cell
+    }
+
     /// The key with the values that its worker needs.
     pub(crate) fn reveal(&self, key: &CellKey) -> CellKey {
         let mut key = key.clone();
@@ -210,5 +225,17 @@ mod tests {
         assert_eq!(ambiguous, Err(HideError::Ambiguous { hidden }));
         let typed = hide(&mut secrets, None, "to", "http://***@h");
         assert_eq!(typed, Err(HideError::AlreadyHidden));
+    }
+
+    #[test]
+    fn what_a_worker_says_has_no_secret_of_the_plan() {
+        let mut secrets = Secrets::default();
+        hide(&mut secrets, None, "u", "postgres://me:se cret@h/d").unwrap();
+        let failed = fixtures::cell("command", "a", 1, 0).failed("postgres://me:se cret@h/d: no");
+        let mut cell = Cell::from(failed);
+        cell.facts.insert("command".into(), "psql postgres://me:se cret@h/d".into());
+        let cell = secrets.conceal(cell);
+        assert_eq!(cell.facts["command"], "psql postgres://***@h/d");
+        assert!(!format!("{cell:?}").contains("cret"), "{cell:?}");
     }
 }

@@ -111,7 +111,9 @@ pub fn side_by_side(run: &Run, name: &str, file: &RecordFile) -> Vec<String> {
     let is_list = |info: &&record::WorkloadInfo| {
         let mut cells = run.cells.iter().filter(|cell| cell.key.workload == info.name);
         let first = cells.next().map(|cell| cell.key.point);
+        // A trajectory has one point, and all positions on its way.
         info.has_separate_subjects()
+            && !info.trajectory
             && first.is_some()
             && cells.all(|cell| Some(cell.key.point) == first)
     };

@@ -128,7 +128,7 @@ impl Section {
 }
 
 /// Leaves out statements until the sections have `lines` at most: always the last one of the section that
-/// has most lines for its weight. A section of weight 0 keeps all.
+/// has most lines for its weight. A section of weight 0 keeps all, and the first one its first: it is the answer.
 fn shorten(sections: &mut [Section], lines: usize, weights: [usize; 6]) {
     let used = |sections: &[Section]| {
         let shown = sections
@@ -138,10 +138,10 @@ fn shorten(sections: &mut [Section], lines: usize, weights: [usize; 6]) {
         shown.map(|(_, section)| section.lines()).sum::<usize>()
     };
     while used(sections) > lines {
-        let with_statements = sections
-            .iter_mut()
-            .enumerate()
-            .filter(|(index, section)| weights[*index] > 0 && !section.statements.is_empty());
+        let gives_way = |(index, section): &(usize, &mut Section)| {
+            weights[*index] > 0 && section.statements.len() > usize::from(*index == 0)
+        };
+        let with_statements = sections.iter_mut().enumerate().filter(gives_way);
         let weight = |(index, section): &(usize, &mut Section)| weights[*index] * section.lines();
         let Some((_, largest)) = with_statements.max_by_key(weight) else { return };
         largest.statements.pop();

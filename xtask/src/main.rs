@@ -110,7 +110,7 @@ fn test(args: &[String], compiler: Compiler, tally: &mut Tally) -> Result<()> {
 fn ci(tally: &mut Tally) -> Result<()> {
     timed("fmt", || style::fmt(true, tally))?;
     timed("msrv", || cross::oldest_rust(tally))?;
-    style::has_clippy(tally)?;
+    style::add_clippy(tally)?;
     test(&[], Compiler::Linting, tally)
 }
 

@@ -29,7 +29,7 @@ pub fn fmt(check: bool, tally: &mut Tally) -> Result<()> {
 
 /// Runs clippy on everything; a warning is an error.
 pub fn lint(tally: &mut Tally) -> Result<()> {
-    has_clippy(tally)?;
+    add_clippy(tally)?;
     let mut command = shell::cargo(&shell::root(), "clippy");
     command.args(["--workspace", "--all-targets", "--features", FEATURES, "--", "-D", "warnings"]);
     tally.check("lint", shell::succeeds(&mut command)?);
@@ -37,7 +37,7 @@ pub fn lint(tally: &mut Tally) -> Result<()> {
 }
 
 /// Adds clippy where it is missing.
-pub fn has_clippy(tally: &mut Tally) -> Result<()> {
+pub fn add_clippy(tally: &mut Tally) -> Result<()> {
     component("clippy", "cargo-clippy", tally)
 }
 

@@ -45,7 +45,7 @@ fn without_user_info(words: &[String]) -> Vec<String> {
     let before = std::iter::once("").chain(words.iter().map(String::as_str));
     let clean = before.zip(words).map(|(flag, word)| {
         // What is behind the name is a value, blanks included; elsewhere it may be a command.
-        let named = word.split_once('=').filter(|_| ["--set", "--label"].contains(&flag));
+        let named = word.split_once('=').filter(|_| ["--set", "--label", "-l"].contains(&flag));
         match named {
             Some((name, value)) => format!("{name}={}", printable::word_without_user_info(value)),
             None => printable::word_without_user_info(word).into_owned(),
@@ -139,5 +139,16 @@ mod tests {
         assert_eq!(ended_of("knee vm --against base.db -- run poll").ok(), Some(128));
         assert!(ended_of("knee vm -- run poll").is_err(), "others end as any program does");
         assert_eq!(ended(&[], || Ok(Exit::Done)).code(), 0);
+    }
+
+    #[test]
+    fn a_value_with_a_name_is_a_url_to_its_end() {
+        let url = "u=postgres://me:se cret@h/d";
+        for flag in ["--set", "--label", "-l"] {
+            let words = ["knee", "run", flag, url].map(str::to_owned);
+            assert_eq!(without_user_info(&words)[3], "u=postgres://***@h/d", "{flag}");
+        }
+        let command = ["--command", "u=postgres://h/d ./migrate; mail me@h"].map(str::to_owned);
+        assert_eq!(without_user_info(&command), command);
     }
 }

@@ -51,6 +51,7 @@ mod tap;
 mod tracefs;
 mod watch;
 
+use std::cell::LazyCell;
 use std::time::Duration;
 
 pub use calls::Call;
@@ -91,9 +92,7 @@ pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Obse
     let (took, looked) = (watch.took(), Duration::from_nanos(watch.looked_ns));
     let mut waiters = watch.tally.waiters(looked.as_secs_f64());
     let maps = process.maps();
-    let stays_any = waiters.iter().any(|waiter| !waiter.stay_ready.is_empty());
-    let pipes =
-        if stays_any { process::PipeEnds::read(process.pid) } else { process::PipeEnds::default() };
+    let pipes = LazyCell::new(|| process::PipeEnds::read(process.pid));
     for waiter in &mut waiters {
         waiter.cpus = watch.cpus(&waiter.threads);
         // What is served by memory that it shares with the kernel, or by io_uring, is served unseen.

@@ -278,23 +278,22 @@ pub fn named(pid: u32) -> String {
 }
 
 /// The descriptors of all processes that are ends of pipes, by what their links say. One scan finds them.
-#[derive(Default)]
 pub struct PipeEnds(HashMap<PathBuf, Vec<(u32, i32)>>);
 
 impl PipeEnds {
     /// Those of all processes, of `own` first.
     pub fn read(own: u32) -> PipeEnds {
-        let mut ends = PipeEnds::default();
+        let mut ends: HashMap<PathBuf, Vec<(u32, i32)>> = HashMap::new();
         for pid in std::iter::once(own).chain(numbers_in("/proc")).take(PROCESSES_MAX) {
             for descriptor in numbers_in(&format!("/proc/{pid}/fd")) {
                 let link = fs::read_link(format!("/proc/{pid}/fd/{descriptor}"));
                 let is_pipe = |link: &PathBuf| link.as_os_str().as_bytes().starts_with(b"pipe:");
                 if let Some(link) = link.ok().filter(is_pipe) {
-                    ends.0.entry(link).or_default().push((pid, descriptor.cast_signed()));
+                    ends.entry(link).or_default().push((pid, descriptor.cast_signed()));
                 }
             }
         }
-        ends
+        PipeEnds(ends)
     }
 
     /// The process that has the other end of the pipe `link`, of which `descriptor` of `pid` is one end.

@@ -62,3 +62,42 @@ fn mounted(
         own.is_dir().then(|| all.map(Path::to_path_buf).collect())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{create_dir_all, write};
+
+    #[test]
+    fn the_control_group_is_found_in_both_versions() {
+        let version_1 = "1 0 0:1 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n";
+        let version_2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
+        let container = "1 0 0:1 /docker/1 /sys/fs/cgroup/pids ro - cgroup cgroup rw,pids\n";
+        let root = tempfile::tempdir().unwrap();
+        let own = |own: &str, mounts: &str| {
+            let proc = root.path().join("proc/self");
+            create_dir_all(&proc).unwrap();
+            write(proc.join("cgroup"), own).unwrap();
+            write(proc.join("mountinfo"), mounts).unwrap();
+            let (version, all) = groups(root.path(), "pids")?;
+            let own = all[0].strip_prefix(root.path()).unwrap();
+            Some((version, own.display().to_string()))
+        };
+        for group in ["pids/a/b", "user.slice/x"] {
+            create_dir_all(root.path().join("sys/fs/cgroup").join(group)).unwrap();
+        }
+        assert_eq!(
+            own("8:pids:/a/b\n4:cpu,cpuacct:/c\n0::/d\n", version_1),
+            Some((Version::V1, "sys/fs/cgroup/pids/a/b".to_owned()))
+        );
+        assert_eq!(
+            own("0::/user.slice/x\n", version_2),
+            Some((Version::V2, "sys/fs/cgroup/user.slice/x".to_owned()))
+        );
+        assert_eq!(
+            own("8:pids:/docker/1\n", container),
+            Some((Version::V1, "sys/fs/cgroup/pids".to_owned()))
+        );
+        assert_eq!(own("", version_2), None);
+    }
+}

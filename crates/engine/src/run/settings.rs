@@ -153,6 +153,9 @@ impl Secrets {
 
     /// The cell with what the plan has in the place of each value, in all that its worker says of it.
     pub(crate) fn conceal(&self, mut cell: Cell) -> Cell {
+        if self.values.is_empty() {
+            return cell;
+        }
         let rule = |text: &str| {
             self.values.iter().fold(text.to_owned(), |text, (key, value)| {
                 text.replace(&value.to_string(), &key.hidden.to_string())

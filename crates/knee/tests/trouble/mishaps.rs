@@ -56,7 +56,8 @@ fn a_closed_output_changes_nothing_but_the_noise() {
     }
     // Its reader has gone before it begins.
     let script = format!(
-        "mkfifo go; {{ read _ <go; \"$KNEE\" {SHORT}; echo \"exit $?\" >&2; }} | {{ exec <&-; echo >go; }}"
+        "go=\"$XDG_DATA_HOME/go\"; mkfifo \"$go\"; {{ read _ <\"$go\"; \"$KNEE\" {SHORT}; echo \"exit $?\" >&2; }} | \
+         {{ exec <&-; echo >\"$go\"; }}"
     );
     assert_eq!(came(&mut knee.shell(&script)).err, "exit 141\n");
     let pages = knee.files().into_iter().filter(|file| file.contains(".html")).count();

@@ -5,8 +5,8 @@ use crate::exit::Exit;
 use ::record::Parameters;
 use ::report::comparison::Counts;
 use analysis::compare::{
-    Bound, Change, ChangeDetail, ChangeKind, Comparison, Direction, LeftOut, Slowdown,
-    Verdict as RatioVerdict, slowdowns,
+    Bound, Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Comparison, Direction,
+    LeftOut, Ratio, Slowdown, Verdict as RatioVerdict, slowdowns,
 };
 use findings::format::{counted, factor, percent, significant};
 use findings::left_out;
@@ -47,6 +47,9 @@ pub enum FailedPart {
 /// measured.
 pub fn exit(gate: Option<Gate>, comparison: &Comparison) -> Exit {
     let Some(gate) = gate else { return Exit::Done };
+    if guess_text(gate, comparison).is_some() {
+        return Exit::Inconclusive;
+    }
     let (is_found, is_decided) = match gate.refused {
         Refused::On(FailOn::Slower) => (slower(comparison), decided(comparison)),
         Refused::On(FailOn::Changed) => (changed(comparison), decided(comparison)),
@@ -63,6 +66,25 @@ pub fn exit(gate: Option<Gate>, comparison: &Comparison) -> Exit {
         (false, true) => Exit::Done,
         (false, false) => Exit::Inconclusive,
     }
+}
+
+/// That a headline metric changed of which it is a guess whether more or less is better.
+fn guess_text(gate: Gate, comparison: &Comparison) -> Option<String> {
+    let differs =
+        |ratio: &Ratio| matches!(ratio.verdict, RatioVerdict::Slower | RatioVerdict::Faster);
+    let is_guess = |table: &&ComparedTable| {
+        let mut rows = table.rows.iter();
+        let any = |row: &ComparedRow| {
+            differs(&row.overall) || row.cells.iter().flatten().any(|cell| differs(&cell.ratio))
+        };
+        table.headline && table.metric.direction_assumed && rows.any(any)
+    };
+    let asks = gate.refused != Refused::On(FailOn::Changed);
+    let table = comparison.tables.iter().filter(|_| asks).find(is_guess)?;
+    Some(format!(
+        "{} of {} changed, and it is a guess which is better; measure with --better lower or --better higher",
+        table.metric.name, table.workload
+    ))
 }
 
 /// What base measured and the gate can't judge.
@@ -116,6 +138,9 @@ pub fn bisect_reason(gate: Option<Gate>, exit: Exit, comparison: &Comparison) ->
             None => format!("bad: {what} (exit 1)"),
         },
         Exit::Inconclusive => {
+            if let Some(guess) = guess_text(gate, comparison) {
+                return Some(format!("can't tell: {guess} (exit 125)"));
+            }
             let open = undecided(gate, comparison);
             let series = open.iter().filter(|slowdown| slowdown.point.is_none()).count();
             let number = match series {
@@ -137,6 +162,9 @@ pub fn bisect_reason(gate: Option<Gate>, exit: Exit, comparison: &Comparison) ->
 /// The reason of the exit code, for standard error.
 pub fn why(gate: Option<Gate>, exit: Exit, comparison: &Comparison) -> Option<String> {
     let gate = gate?;
+    if let Some(guess) = guess_text(gate, comparison).filter(|_| exit == Exit::Inconclusive) {
+        return Some(format!("can't pass (exit 4); {guess}"));
+    }
     let reason = match (exit, gate.refused) {
         (Exit::Different, Refused::Above(limit)) => return Some(above(limit, comparison)),
         (Exit::Inconclusive, _) if is_only_missing(gate, comparison) => {
@@ -406,6 +434,24 @@ mod tests {
         assert_eq!(exit(Verdict::Undecided, Verdict::Same), Exit::Inconclusive);
         assert_eq!(exit(Verdict::Same, Verdict::Undecided), Exit::Done);
         assert_eq!(exit(Verdict::Undecided, Verdict::Slower), Exit::Different);
+    }
+
+    #[test]
+    fn a_change_of_which_the_direction_is_a_guess_passes_no_gate() {
+        for verdict in [Verdict::Slower, Verdict::Faster] {
+            let mut comparison = comparison(verdict, Verdict::Same);
+            comparison.tables[0].metric.direction_assumed = true;
+            for refused in [Refused::On(FailOn::Slower), Refused::Above(0.5)] {
+                assert_eq!(exit(gate(refused), &comparison), Exit::Inconclusive);
+                let why = why(gate(refused), Exit::Inconclusive, &comparison).unwrap();
+                assert!(why.contains("loop of poll changed, and it is a guess"), "{why}");
+            }
+            let changed = gate(Refused::On(FailOn::Changed));
+            assert_eq!(exit(changed, &comparison), Exit::Different);
+        }
+        let mut same = comparison(Verdict::Same, Verdict::Same);
+        same.tables[0].metric.direction_assumed = true;
+        assert_eq!(exit(gate(Refused::On(FailOn::Slower)), &same), Exit::Done);
     }
 
     #[test]

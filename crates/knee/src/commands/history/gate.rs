@@ -135,6 +135,10 @@ fn unjudged(history: &Joined, without_figures: &[i64]) -> Vec<String> {
             run(history, newest - 1)
         ));
     }
+    let guessed = lines_at_newest(history).find(|line| line.metric.direction_assumed);
+    all.extend(guessed.map(|line| {
+        format!("{}: it is a guess which is better (measure with --better)", name(history, line))
+    }));
     let has_no_ratio = |line: &&Line| !line.is_judged() && !line.has_too_few();
     let mut no_ratio = lines_at_newest(history).filter(has_no_ratio);
     if let Some(first) = no_ratio.next() {

@@ -219,7 +219,7 @@ fn git_bisect_run_ends_at_the_commit_that_slows_an_own_program() {
     let judge = r#"
         [ "$(cat version)" != 2 ] || exit 125 # as where it can't be built
         exec "$KNEE" ab --bisect --fail-above 300% "env PROG=$KNEE_TEST_MARK/good.sh" 'env PROG=./prog.sh' \
-            -- command --command 'prog=sh $PROG {n}' --extract 'turns=([0-9]+)' --headline turns \
+            -- command --command 'prog=sh $PROG {n}' --extract 'turns=([0-9]+)' --headline turns --better lower \
             --points 1 --rounds 5 --time 5ms"#;
     let versions = [&fast, &fast, &fast, &fast, &slow, &slow].map(String::as_str);
     let (first_bad, came) = bisected(&knee, ("prog.sh", &versions), judge, |_| {});

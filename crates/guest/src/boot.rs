@@ -189,7 +189,7 @@ impl Guest {
         let mut port = Patient { wire: &self.wire, wait, seen: Vec::new() };
         let message = receive(&mut port);
         let seen = match message {
-            Err(WireFault::Damaged(_)) => port.rest(),
+            Err(WireFault::Damaged(_)) if !self.has_spoken => port.rest(),
             _ => Vec::new(),
         };
         let has_spoken = self.has_spoken;
@@ -381,18 +381,10 @@ impl Write for Patient<'_> {
 }
 
 impl Patient<'_> {
-    /// What was read, and what comes before the guest pauses.
+    /// What was read, and what comes before the guest ends: a busy host lets it pause in the middle of a line.
     fn rest(mut self) -> Vec<u8> {
         let mut bytes = [0; 256];
-        while self.seen.len() < SEEN_MAX {
-            match self.wire.read(&mut bytes) {
-                Ok(1..) if self.wait.check().is_ok() => {}
-                _ => break,
-            }
-            self.seen.extend(bytes);
-            bytes = [0; 256];
-        }
-        self.seen.retain(|byte| *byte != 0);
+        while self.seen.len() < SEEN_MAX && matches!(self.read(&mut bytes), Ok(1..)) {}
         self.seen
     }
 }

@@ -171,8 +171,8 @@ impl Crew<'_> {
             thread::sleep(LOOK);
         }
         let moment = || -> Result<Moment, Failure> {
-            let (at, done) = moment(self.clock, self.time, || board.tallies());
-            Ok(Moment { at, done, cpu_ns: cpu()? })
+            let (at, (done, cpu)) = moment(self.clock, self.time, || (board.tallies(), cpu()));
+            Ok(Moment { at, done, cpu_ns: cpu? })
         };
         let (begun, from) = (Instant::now(), moment()?);
         thread::sleep(self.time);
@@ -194,28 +194,24 @@ impl Crew<'_> {
     }
 }
 
-/// Takes the tallies, and says when that was: in the middle of two readings of the clock. Takes them again where this thread
-/// lost its CPU meanwhile, and the two are apart by more than a small share of the window.
-fn moment(
-    clock: Clock,
-    window: Duration,
-    mut tallies: impl FnMut() -> Vec<u64>,
-) -> (u64, Vec<u64>) {
+/// Takes a look, and says when that was: in the middle of two readings of the clock. Takes another one where this thread
+/// lost its CPU meanwhile, and the two are apart by more than a small share of the window: all that is seen is of one moment.
+fn moment<T>(clock: Clock, window: Duration, mut look: impl FnMut() -> T) -> (u64, T) {
     let apart_max_ns = window.as_nanos() as f64 * APART_MAX;
-    let mut closest: Option<(f64, u64, Vec<u64>)> = None;
+    let mut closest: Option<(f64, u64, T)> = None;
     for _ in 0..READINGS_MAX {
         let before = clock.now();
-        let done = tallies();
+        let seen = look();
         let after = clock.now();
         let apart_ns = clock.ns(before, after);
         if closest.as_ref().is_none_or(|(least_ns, ..)| apart_ns < *least_ns) {
-            closest = Some((apart_ns, before.midpoint(after), done));
+            closest = Some((apart_ns, before.midpoint(after), seen));
         }
         if apart_ns <= apart_max_ns {
             break;
         }
     }
-    closest.map_or_else(|| (clock.now(), tallies()), |(_, at, done)| (at, done))
+    closest.map_or_else(|| (clock.now(), look()), |(_, at, seen)| (at, seen))
 }
 
 /// Processes that have to be waited for.

@@ -135,7 +135,7 @@ fn compare_with<'a>(
     let judged_effects =
         of_rounds.flat_map(|pair| pair.rows.iter().map(|row| (&row.effects, pair.usual)));
     let wanted = terms.fail_above.unwrap_or(terms.margin);
-    let is_of_rounds = |table: &&ComparedTable| table.metric.role().whole_share().is_none();
+    let is_of_rounds = |table: &&ComparedTable| table.metric.role.whole_share().is_none();
     let tables_of_rounds: Vec<&ComparedTable> = tables.iter().filter(is_of_rounds).collect();
     let sensitivity = sensitivity::sensitivity(&tables_of_rounds, judged_effects, family, wanted);
     let rivals = |name: &str| {

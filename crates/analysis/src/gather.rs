@@ -192,7 +192,7 @@ impl<'a> Gathered<'a> {
         point: u64,
         (replicates, random): (usize, &mut Rng),
     ) -> Option<WholeQuantile> {
-        let share = metric.role().whole_share()?;
+        let share = metric.role.whole_share()?;
         self.series(subject, parameters, &metric.name)?.get(&point)?;
         let first = |cell: &Cell| {
             let mut kept = cell.metrics.iter().filter(|metric| !metric.histogram.is_empty());

@@ -42,11 +42,11 @@ fn load_of(intervals: usize, pause_every: Option<usize>, random: &mut Rng) -> Ru
     let mut info_of_load = record::WorkloadInfo::from(
         workload("load").axis("connections", "connections").subjects(["shop"]),
     );
-    info_of_load.role = Some(record::WorkloadRole::Load);
+    info_of_load.role = record::WorkloadRole::Load;
     info_of_load.metrics = vec![
-        info("latency", None),
-        info("whole p99", Some(MetricRole::WholeP99)),
-        info("max", Some(MetricRole::Whole)),
+        info("latency", MetricRole::Plain),
+        info("whole p99", MetricRole::WholeP99),
+        info("max", MetricRole::Whole),
     ];
     let mut all = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
     let mut level = 0.1 * normal(random);

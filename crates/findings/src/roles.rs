@@ -9,15 +9,15 @@ pub fn is_control(workload: &WorkloadInfo) -> bool {
 
 /// Whether the metric is the CPU time of an operation.
 pub fn is_cpu(metric: &MetricInfo) -> bool {
-    metric.role() == MetricRole::Cpu
+    metric.role == MetricRole::Cpu
 }
 
 /// Whether the metric says how evenly a rate is shared: Jain's index.
 pub fn is_fairness(metric: &MetricInfo) -> bool {
-    metric.role() == MetricRole::Fairness
+    metric.role == MetricRole::Fairness
 }
 
 /// Whether the metric is the maximum wait.
 pub fn is_max_wait(metric: &MetricInfo) -> bool {
-    metric.role() == MetricRole::MaxWait
+    metric.role == MetricRole::MaxWait
 }

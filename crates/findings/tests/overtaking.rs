@@ -8,7 +8,7 @@ use common::{Analysis, analyse};
 use fastrand::Rng;
 use findings::Kind;
 use fixtures::{cell, metric_info, run};
-use record::{Cell, Run, WorkloadInfo};
+use record::{Cell, Run, WorkloadInfo, WorkloadRole};
 
 const POINTS: [u64; 7] = [1, 10, 50, 100, 300, 600, 1000];
 
@@ -330,6 +330,7 @@ fn a_figure_of_zero_has_no_ratio() {
 fn the_harness_is_compared_with_no_subject() {
     let mut run = costs().run();
     run.plan.workloads[0].name = "null".into();
+    run.plan.workloads[0].role = WorkloadRole::Control;
     for key in run.plan.cells.iter_mut().chain(run.cells.iter_mut().map(|cell| &mut cell.key)) {
         key.workload = "null".into();
     }

@@ -206,20 +206,14 @@ fn a_point_that_was_not_planned_or_not_reached_says_so() {
     let text = "measured only for what can't have 1,000,000: a process may have 20000 descriptors";
     assert_eq!(reasons::missing_figure(&clamped_only), text);
     assert_eq!(missing(&run), [not_reached.clone(), (10_000, clamped_only)]);
-    run.plan.changes.clear();
-    let what = "poll stops at 1,024 here".to_owned();
-    let of_another = Warning { what: "epoll-poll is slow".into(), remedy: String::new() };
-    run.plan.warnings = vec![of_another, Warning { what: what.clone(), remedy: String::new() }];
-    let left_out = |because| (10_000, MissingFigure::LeftOut { because });
-    assert_eq!(missing(&run), [not_reached.clone(), left_out(what)], "in an older record");
-    run.plan.warnings.clear();
     let change = PlanChange {
         cells: vec![cell_of("poll", "poll", 10_000, 0).build().key],
         change: Change::LeftOut { cause: SkipCause::TooFewDescriptors { max: 9 } },
         remedy: String::new(),
     };
     run.plan.changes = vec![change.clone()];
-    assert_eq!(missing(&run), [not_reached, left_out(change.to_string())]);
+    let left_out = MissingFigure::LeftOut { because: change.to_string() };
+    assert_eq!(missing(&run), [not_reached, (10_000, left_out)]);
     let waits = analyse(&run);
     let sigio = row(table(&waits.tables, "poll", "wait"), "sigio");
     assert_eq!(sigio.missing[0], (100, MissingFigure::MetricMissing { metric: "wait".into() }));
@@ -323,10 +317,8 @@ fn warnings_of_run_and_plan_are_caveats_once() {
     let mut run = run();
     let busy = Warning { what: "The machine was busy".into(), remedy: "knee doctor".into() };
     run.warnings = vec![busy.clone(), busy.clone()];
-    run.plan.warnings = vec![Warning { what: "Points were clamped".into(), remedy: String::new() }];
     let analysis = analyse(&run);
     assert_eq!(analysis.caveats.iter().filter(|caveat| **caveat == busy).count(), 1);
-    assert!(analysis.caveats.iter().any(|caveat| caveat.what == "Points were clamped"));
     let cause = SkipCause::ControlNeedsThreads;
     let change = Change::LeftOut { cause };
     let change = PlanChange { cells: Vec::new(), change, remedy: "--points 2".into() };

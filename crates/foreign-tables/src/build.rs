@@ -13,8 +13,8 @@ use crate::Error;
 use jiff::{Timestamp, Unit as TimeUnit};
 use quantities::Better;
 use record::{
-    Cell, CellKey, Clock, FailureReason, Host, Metric, MetricInfo, Outcome, Parameters, Plan,
-    Ratio, Run, RunState, RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
+    Cell, CellKey, Clock, FailureReason, Host, Metric, MetricInfo, MetricRole, Outcome, Parameters,
+    Plan, Ratio, Run, RunState, RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -186,7 +186,7 @@ fn workload(
             unit: unit.symbol.clone(),
             lower_is_better: request.better.or(unit.better) != Some(Better::Higher),
             direction_assumed: request.better.or(unit.better).is_none(),
-            role: None,
+            role: MetricRole::Plain,
         }],
         subjects: rows.subjects.iter().map(|name| subject(name)).collect(),
         ..WorkloadInfo::default()

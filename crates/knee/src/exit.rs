@@ -208,6 +208,7 @@ pub fn names_the_wrong_thing(error: &Error) -> bool {
             | Error::NotSqlite { .. }
             | Error::NotKnee { .. }
             | Error::NewerSchema { .. }
+            | Error::Unreleased { .. }
             | Error::Truncated { .. }
             | Error::Damaged { .. }
     ) || matches!(error, Error::NoDirectory { cause, .. } if cause.kind() != ErrorKind::StorageFull)
@@ -222,7 +223,7 @@ fn is_wrong_server(fault: &ServerFault) -> bool {
         F::BadUrl { .. }
             | F::NotPostgres { .. }
             | F::NoArchive
-            | F::OlderSchema { .. }
+            | F::Unreleased
             | F::Encoding { .. }
     )
 }

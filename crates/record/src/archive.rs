@@ -1,8 +1,7 @@
 //! The seam between measuring and keeping: whatever can hold runs implements [`Archive`].
 
 use crate::{
-    Cell, Error, Host, Location, Plan, Profile, Run, RunState, RunSummary, Warning, keeping,
-    reference,
+    Cell, Error, Host, Location, Plan, Profile, Run, RunState, RunSummary, Warning, reference,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -64,6 +63,13 @@ pub trait Archive: RunWriter {
     /// why it can't be written.
     fn reopen(&mut self, run: i64) -> Result<(), Error>;
 
+    /// Gives an open run another plan: of a load that ends after so many requests, the number of rounds is not known
+    /// before.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`], [`Error::RunNotOpen`]; else why it can't be written.
+    fn replan(&mut self, run: i64, plan: &Plan) -> Result<(), Error>;
+
     /// Every run, oldest first.
     ///
     /// # Errors
@@ -117,9 +123,7 @@ pub trait Archive: RunWriter {
     ///
     /// # Errors
     /// [`Error::Invalid`] for figures that can't be kept.
-    fn as_kept<'a>(&self, run: &'a Run) -> Result<Cow<'a, Run>, Error> {
-        keeping::as_kept(run, &keeping::clean, self.location().shown())
-    }
+    fn as_kept<'a>(&self, run: &'a Run) -> Result<Cow<'a, Run>, Error>;
 
     /// Gives a run a name to be compared by, in this archive alone; a run that had the name loses it.
     ///
@@ -150,34 +154,21 @@ pub trait Archive: RunWriter {
     fn delete(&mut self, run: i64) -> Result<(), Error>;
 }
 
-/// Keeps a run by begin, commit and finish, for an archive that has no faster way.
-pub(crate) fn keep_by_steps(
-    archive: &mut dyn Archive,
-    run: &Run,
-    origin: &str,
-) -> Result<i64, Error> {
-    let begun = Run {
-        summary: RunSummary { origin: origin.to_owned(), ..run.summary.clone() },
-        plan: run.plan.clone(),
-        clock: run.clock.clone(),
-        host_before: run.host_before.clone(),
-        host_after: None,
-        warnings: run.warnings.clone(),
-        cells: Vec::new(),
-        profile: Profile::default(),
-    };
-    let mut number = 0;
-    archive.wholly(&mut |archive| {
-        number = archive.begin(&begun)?;
-        run.cells.iter().try_for_each(|cell| archive.commit(number, cell))?;
-        (0..run.profile.cells.len())
-            .try_for_each(|cell| archive.commit_profiled(number, &run.profile, cell))?;
-        Ending::from_run(run).map_or(Ok(()), |ending| archive.finish(number, &ending))
-    })?;
-    Ok(number)
-}
-
 impl Run {
+    /// All of it but its cells and its profile.
+    pub(crate) fn without_cells(&self) -> Run {
+        Run {
+            summary: self.summary.clone(),
+            plan: self.plan.clone(),
+            clock: self.clock.clone(),
+            host_before: self.host_before.clone(),
+            host_after: self.host_after.clone(),
+            warnings: self.warnings.clone(),
+            cells: Vec::new(),
+            profile: Profile::default(),
+        }
+    }
+
     /// Ends it as interrupted: its process was killed, and could not. The machine was not looked at again. The time of the
     /// end is the earliest that is possible: since it began, its cells took their time one after the other.
     pub fn end_killed(&mut self) {

@@ -15,7 +15,6 @@ pub struct CellKey {
     /// The subject: `epoll-level`.
     pub subject: String,
     /// The other parameters of its series.
-    #[serde(alias = "conditions")]
     pub parameters: Parameters,
     /// The value on the axis.
     pub point: u64,

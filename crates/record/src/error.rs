@@ -128,6 +128,15 @@ pub enum Error {
         /// The newest one that is known here.
         supported: i64,
     },
+    /// A knee that was never released wrote it.
+    #[error(
+        "{path} was written by a knee before 0.1.0, which no released one reads, and was left alone; name another file \
+         with --record"
+    )]
+    Unreleased {
+        /// The record.
+        path: PathBuf,
+    },
     /// The end of the file is missing.
     #[error("{path} is cut short and was left alone; restore it from a copy, or name another file")]
     Truncated {

@@ -4,6 +4,7 @@
 //! wherever the run goes.
 
 use crate::{HOST_NAME, Host, RunSummary};
+use serde::{Deserialize, Serialize};
 
 /// The key of the id of a run's fleet: all its runs have the same.
 pub const FLEET_ID: &str = "fleet.id";
@@ -15,7 +16,7 @@ pub const FLEET_SIZE: &str = "fleet.size";
 pub const FLEET_LAUNCHER: &str = "fleet.launcher";
 
 /// A run's place in its fleet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetMember {
     /// The fleet's id.
     pub id: String,

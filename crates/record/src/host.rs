@@ -41,8 +41,6 @@ pub struct HostFact {
 pub const HOST_NAME: &str = "host.name";
 /// The key of a keyed hash of the machine's id, which is the same after each boot.
 pub const HOST_ID: &str = "host.machine_id";
-/// The same in records of older versions, by another hash: of no use to distinguish it from a newer one.
-pub const HOST_ID_OLD: &str = "host.id";
 /// The key of what gave the host its name, where the kernel did not: the flag `--host-name`, or a launcher.
 pub const HOST_NAMED_BY: &str = "host.named_by";
 /// The key of a keyed hash of the id that the kernel draws at each boot.
@@ -72,17 +70,15 @@ pub const ACCELERATOR: &str = "vm.accelerator";
 /// QEMU's word for emulation.
 pub const EMULATOR: &str = "tcg";
 
-/// The keys of what identifies the host of a guest: its boot, its machine id, and the machine id of older versions. A
-/// container may have no machine id.
+/// The keys of what identifies the host of a guest: its boot, and its machine id. A container may have no machine id.
 pub const GUEST_HOST_BOOT: &str = "vm.host.boot";
 /// The key of the machine id of a guest's host.
 const GUEST_HOST_ID: &str = "vm.host.machine_id";
-const GUEST_HOST_ID_OLD: &str = "vm.host.id";
 /// The key of the [`CPU_QUOTA`] of a guest's host, which holds for the guest as well.
 pub const GUEST_HOST_CPU_QUOTA: &str = "vm.host.cpu_quota";
 /// The keys of the quotas that hold for what runs on a machine.
 pub const CPU_QUOTAS: [&str; 2] = [CPU_QUOTA, GUEST_HOST_CPU_QUOTA];
-const GUEST_HOSTS: [&str; 3] = [GUEST_HOST_BOOT, GUEST_HOST_ID, GUEST_HOST_ID_OLD];
+const GUEST_HOSTS: [&str; 2] = [GUEST_HOST_BOOT, GUEST_HOST_ID];
 
 /// The beginning of the keys of caches of data: `cpu.cache.l1d` is `48K`, and `cpu.cache.l3.cpus` names the CPUs that
 /// share it.
@@ -92,7 +88,6 @@ pub const CACHE: &str = "cpu.cache.";
 pub const HOST_FACTS: &[HostFact] = &[
     fact(HOST_NAME, "host", &[Identity]),
     fact(HOST_ID, "machine id", &[Identity, Resume]),
-    fact(HOST_ID_OLD, "machine id", &[Identity, Resume]),
     fact(HOST_NAMED_BY, "", &[Fleeting]),
     fact("kernel.release", "kernel", &[Resume, Constant, Cause]),
     fact("kernel.version", "kernel build", &[Cause]),
@@ -126,7 +121,6 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact(GUEST_CPU, "", &[Fleeting]),
     fact("vm.rest.time", "", &[Fleeting]),
     fact(GUEST_HOST_ID, "host of the guest", &[Hardware, Cause]),
-    fact(GUEST_HOST_ID_OLD, "host of the guest", &[Hardware, Cause]),
     fact(GUEST_HOST_BOOT, "", &[Fleeting]),
     fact("vm.host.cpu", "CPU of the guest's host", &[Hardware, Cause]),
     fact("vm.qemu", "QEMU", &[Hardware, Cause]),
@@ -250,7 +244,7 @@ impl Host {
     }
 
     /// The facts of `role` in which this host differs from `second`, in the order of the table. A fact
-    /// that one of them lacks is not known to differ: records of knee before 0.1 have no identity.
+    /// that one of them lacks is not known to differ.
     pub fn differing<'a>(&'a self, second: &'a Host, role: HostRole) -> Vec<HostDifference<'a>> {
         differing(&self.facts, &second.facts, role)
     }
@@ -289,8 +283,7 @@ impl Host {
 pub enum MachineMatch<'a> {
     /// Both say so.
     Same,
-    /// The hardware is equal, and nothing says that they are two: records of knee before 0.1, containers and guests
-    /// have no identity.
+    /// The hardware is equal, and nothing says that they are two: containers and guests have no identity.
     Alike,
     /// The hardware is equal, and they say that they are two.
     Twin,
@@ -318,11 +311,11 @@ impl<'a> MachineMatch<'a> {
 }
 
 fn has_machine_id(facts: &BTreeMap<String, String>) -> bool {
-    [HOST_ID, HOST_ID_OLD].iter().any(|key| facts.contains_key(*key))
+    facts.contains_key(HOST_ID)
 }
 
 /// Different machine ids are different machines. Equal ids are one machine, unless its names differ and it booted in
-/// between: then one is a copy of the other's disk. Without ids of one kind the names decide. Names count where both come
+/// between: then one is a copy of the other's disk. Without ids the names decide. Names count where both come
 /// from one source: a launcher may call a machine otherwise than its kernel does. In a container, a name that no person gave
 /// is drawn for each, and says nothing.
 fn is_same_machine(
@@ -333,8 +326,7 @@ fn is_same_machine(
     let fact = |key: &str| hosts.map(|host| host.get(key).map(String::as_str));
     let equal = |key: &str| matches!(fact(key), [Some(first), Some(second)] if first == second);
     let has_both = |key: &str| fact(key).iter().all(Option::is_some);
-    let id = [HOST_ID, HOST_ID_OLD].into_iter().find(|key| has_both(key));
-    if id.is_some_and(|id| !equal(id)) {
+    if has_both(HOST_ID) && !equal(HOST_ID) {
         return Some(false);
     }
     let is_given = |host: &BTreeMap<String, String>| host.contains_key(HOST_NAMED_BY);
@@ -348,13 +340,11 @@ fn is_same_machine(
     let names_differ = are_named && first_name != second_name;
     let booted_between = has_both(HOST_BOOT) && !equal(HOST_BOOT);
     let have_ids = hosts.map(has_machine_id);
-    match id {
+    match have_ids {
         // Of one boot is one machine, however it is called meanwhile; only names that were given say otherwise.
-        Some(_) if names_differ && (first_source.is_some() || booted_between) => Some(false),
-        Some(_) => Some(true),
-        // Both have none, or each has one of another kind.
-        None if names_differ && have_ids[0] == have_ids[1] => Some(false),
-        None => None,
+        [true, true] => Some(!(names_differ && (first_source.is_some() || booted_between))),
+        [false, false] if names_differ => Some(false),
+        _ => None,
     }
 }
 
@@ -479,7 +469,7 @@ pub(crate) mod tests {
         let is_joinable = |own: &[(&str, &str)], second: &[(&str, &str)]| {
             guest(own).machine_match(&guest(second)).is_joinable()
         };
-        for key in ["vm.host.machine_id", "vm.host.id", "vm.host.cpu", "vm.qemu"] {
+        for key in ["vm.host.machine_id", "vm.host.cpu", "vm.qemu"] {
             assert!(!is_joinable(&[(key, "a")], &[(key, "b")]), "{key}");
             assert!(is_joinable(&[(key, "a")], &[(key, "a")]), "{key}");
         }
@@ -507,7 +497,7 @@ pub(crate) mod tests {
             [[("cpu.online", "2"), ("cpu.count", "2")], [("cpu.online", "2"), ("cpu.count", "1")]];
         assert_eq!(keys(&two, &masked), [""; 0]);
         assert_eq!(keys(&two, &[("cpu.online", "4"), ("cpu.count", "2")]), ["cpu.online"]);
-        // Records of older versions have no number of the machine's CPUs.
+        // A table of another program may have no number of the machine's CPUs.
         assert_eq!(keys(&two[1..], &masked[1..]), ["cpu.count"]);
         let with_id = |count| [(HOST_ID, "7"), ("cpu.count", count)];
         assert_eq!(keys(&with_id("2"), &with_id("1")), [""; 0]);
@@ -520,7 +510,7 @@ pub(crate) mod tests {
                 (ACCELERATOR, EMULATOR),
                 ("cpu.model", "QEMU TCG CPU"),
                 ("hypervisor.present", present),
-                ("vm.host.id", id),
+                ("vm.host.machine_id", id),
             ])
         };
         let (seen, unseen) = (guest("yes", "1"), guest("no", "1"));
@@ -532,7 +522,7 @@ pub(crate) mod tests {
             }
             _ => Vec::new(),
         };
-        assert_eq!(keys(&seen, &guest("no", "2")), ["hypervisor.present", "vm.host.id"]);
+        assert_eq!(keys(&seen, &guest("no", "2")), ["hypervisor.present", "vm.host.machine_id"]);
         let nameless = |present| host(&[(ACCELERATOR, "kvm"), ("hypervisor.present", present)]);
         assert_eq!(keys(&nameless("yes"), &nameless("no")), ["hypervisor.present"]);
         // In a container without a machine id, guests of one boot of the host are on one machine.
@@ -586,7 +576,7 @@ pub(crate) mod tests {
         assert_eq!(same(&[a, id, boot, given], &[b, id, boot]), Some(true), "one name is drawn");
         assert_eq!(same(&[a], &[b]), Some(false));
         assert_eq!(same(&[a], &[a]), None, "many machines are called localhost");
-        assert_eq!(same(&[a], &[b, id]), None, "a record of knee before 0.1");
+        assert_eq!(same(&[a], &[b, id]), None, "a container without an id");
         assert_eq!(same(&[a, docker], &[b, docker]), None, "names of containers are drawn");
         let drawn = [docker, id];
         assert_eq!(same(&[&[a], &drawn[..]].concat(), &[&[b], &drawn[..]].concat()), Some(true));
@@ -608,22 +598,6 @@ pub(crate) mod tests {
         assert_eq!(same(&by_slurm("n5", "1"), &by_slurm("n6", "1")), Some(false));
         // Nothing says that it booted.
         assert_eq!(same(&with_boot("n5", "1"), &with_boot("n6", "1")[..2]), Some(true));
-    }
-
-    #[test]
-    fn ids_of_older_versions_are_compared_with_each_other_only() {
-        let same = |first: &[(&str, &str)], second: &[(&str, &str)]| {
-            host(first).is_same_machine(&host(second))
-        };
-        let [a, b] = [(HOST_NAME, "a"), (HOST_NAME, "b")];
-        let (old, new) = ((HOST_ID_OLD, "7"), (HOST_ID, "8"));
-        assert_eq!(same(&[a, old], &[a, old]), Some(true));
-        assert_eq!(same(&[a, old], &[a, (HOST_ID_OLD, "9")]), Some(false));
-        assert_eq!(same(&[a, old], &[a, new]), None, "equal hardware counts as one machine");
-        assert_eq!(same(&[a, old], &[b, new]), Some(false));
-        assert!(host(&[old]).has_machine_id() && host(&[new]).has_machine_id());
-        assert!(!host(&[a]).has_machine_id());
-        assert_eq!(host(&[old]).differing(&host(&[new]), Resume), []);
     }
 
     #[test]

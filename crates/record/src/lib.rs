@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod body;
 mod cell_key;
 mod change;
 pub mod command_facts;
 mod cpu_use;
 mod custom;
+mod database;
 mod error;
 mod fleet;
 mod host;
@@ -17,34 +19,32 @@ mod location;
 mod meeting;
 mod merge;
 mod model;
-mod old;
 mod plan_changes;
 mod profile;
-mod profile_rows;
 mod reason;
 mod record_location;
 mod reference;
 mod resuming;
-mod rows;
 mod schema;
-mod seal;
 pub mod server_facts;
 mod server_fault;
 mod sqlite;
 mod url;
 
 pub use archive::*;
+pub use body::{CellRow, KeptSummary, ProfileRow, RunBodies, RunRow};
 pub use cell_key::{CellKey, Parameters};
 pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange, SkipCause};
 pub use cpu_use::{CpuUse, TICK_NS, Throttling};
 pub use custom::{CommandOutput, Custom, PrintedFigure, Shell, Template};
+pub use database::{Database, Done, RunChange, Which};
 pub use error::Error;
 pub use fleet::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, FleetMember};
 pub use host::{
     ACCELERATOR, CACHE, CONTAINER, CPU_QUOTA, CPU_QUOTA_PERIOD, CPU_QUOTAS, CpuCache, EMULATOR,
-    GUEST_CPU, GUEST_HOST_BOOT, GUEST_HOST_CPU_QUOTA, HOST_BOOT, HOST_FACTS, HOST_ID, HOST_ID_OLD,
-    HOST_NAME, HOST_NAMED_BY, HostDifference, HostFact, HostRole, MEMORY_LIMIT, MachineMatch, NICE,
-    NO_LIMIT, SPINLOCKS,
+    GUEST_CPU, GUEST_HOST_BOOT, GUEST_HOST_CPU_QUOTA, HOST_BOOT, HOST_FACTS, HOST_ID, HOST_NAME,
+    HOST_NAMED_BY, HostDifference, HostFact, HostRole, MEMORY_LIMIT, MachineMatch, NICE, NO_LIMIT,
+    SPINLOCKS,
 };
 pub use load_counts::LoadCounts;
 pub use load_rank::{LOAD_RANKS, LOAD_RANKS_MISSING, Rank, RankMeasured};

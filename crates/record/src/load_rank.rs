@@ -137,7 +137,6 @@ mod tests {
 
         read.insert("rank.0.late", "a few");
         assert_eq!(Rank::from_facts(&read), ranks[1..], "it was not missing");
-        // What an older knee wrote is a fact like any other.
         assert!(!Rank::is_fact("rank 0"));
     }
 }

@@ -131,21 +131,19 @@ pub(crate) fn probe(path: &Path, shown: &Path) -> Result<(), Error> {
     if header.bytes < BYTES_MIN {
         return Err(Error::Truncated { path: shown.into() });
     }
+    if header.application_id == schema::UNRELEASED_ID {
+        return Err(Error::Unreleased { path: shown.into() });
+    }
     if header.application_id != schema::APPLICATION_ID {
         return Err(Error::NotKnee { path: shown.into() });
     }
-    schema::check_known(header.version, shown)?;
+    schema::check_version(header.version, shown)?;
     // While another process writes, the file may lag behind its journal. So it is cut short only
     // if it is so before and after there was no journal.
     if header.is_cut && !is_written(path) && Header::read(path, shown)?.is_cut {
         return Err(Error::Truncated { path: shown.into() });
     }
     Ok(())
-}
-
-/// Whether the file at the real path `path` is a record of an older schema. A journal may know better.
-pub(crate) fn is_older(path: &Path, shown: &Path) -> Result<bool, Error> {
-    Ok(schema::is_older(Header::read(path, shown)?.version))
 }
 
 /// Whether the record has a journal with content: a process writes it, or was killed doing so.

@@ -3,7 +3,6 @@
 //! They carry figures and words, no behaviour: whatever an old record holds, a newer knee can read
 //! and analyse again. Times are nanoseconds in `f64`; names and units are given in full.
 
-use crate::old::{self, ShortJson};
 use crate::{
     CellKey, CpuUse, Custom, FailureReason, FleetMember, Parameters, PlanChange, Profile,
     ProfilePlan, Value,
@@ -132,9 +131,6 @@ pub struct Plan {
     pub workloads: Vec<WorkloadInfo>,
     /// Subjects that can't be measured here, with the reason.
     pub unavailable: Vec<Unavailable>,
-    /// Sentences about cells that planning changed or left out, in records of knee before 0.1; see
-    /// [`Plan::all_warnings`].
-    pub warnings: Vec<Warning>,
     /// Cells that planning changed or left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PlanChange>,
@@ -146,7 +142,7 @@ pub struct Plan {
     pub profile: Option<ProfilePlan>,
     /// The id of the run whose cells took turns with those of this one; empty where it had the machine
     /// to itself.
-    #[serde(default, skip_serializing_if = "String::is_empty", alias = "beside")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub paired_with: String,
     /// Every cell, in order of execution. With a budget, those of all rounds that there may be: a cell
     /// that did not end was not needed.
@@ -154,7 +150,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The deadline of a workload's cells, in milliseconds. Records of knee before 0.1 have one for all.
+    /// The deadline of a workload's cells, in milliseconds.
     pub fn cell_deadline_ms(&self, workload: &str) -> u64 {
         let info = self.workloads.iter().find(|info| info.name == workload);
         info.and_then(|info| info.deadline_ms).unwrap_or(self.deadline_ms)
@@ -206,9 +202,7 @@ pub struct WorkloadInfo {
     pub not_measured: Vec<String>,
     /// The quantity that grows, for people: `watched descriptors`.
     pub axis: String,
-    /// The parameter that grows, which a cell's point is a value of: `watched`. Empty in records of
-    /// knee before 0.1.
-    #[serde(default, alias = "axis_condition")]
+    /// The parameter that grows, which a cell's point is a value of: `watched`.
     pub axis_parameter: String,
     /// The ratio that its figures are read by, where there is one.
     #[serde(default)]
@@ -223,18 +217,18 @@ pub struct WorkloadInfo {
     /// Whether its tables have the points down and the subjects across.
     #[serde(default)]
     pub points_down: bool,
-    /// What it is there for; absent in records of knee before 0.1. See [`WorkloadInfo::is_control`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub role: Option<WorkloadRole>,
+    /// What it is there for.
+    #[serde(default)]
+    pub role: WorkloadRole,
     /// What works side by side along the axis, where each does work of its own: then the rate is to grow with it, up to one for
     /// each of the [ratio](Self::ratio)'s whole. Absent where that is not so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Parallel>,
     /// Pairs of subjects whose comparison is always reported, also where their operations differ.
-    #[serde(default, alias = "rivals")]
+    #[serde(default)]
     pub compared_pairs: Vec<(String, String)>,
     /// Metrics besides the headline whose growth is reported with it.
-    #[serde(default, alias = "told")]
+    #[serde(default)]
     pub also_growth: Vec<String>,
     /// Whether its tables show means with their standard deviations, metrics down, as kernbench's do.
     #[serde(default)]
@@ -303,16 +297,9 @@ pub struct MetricInfo {
     /// Whether that is a guess: subjects are not ranked by it, and none is recommended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direction_assumed: bool,
-    /// What findings read in it; absent in records of knee before 0.1. See [`MetricInfo::role`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub role: Option<MetricRole>,
-}
-
-impl MetricInfo {
     /// What findings read in it.
-    pub fn role(&self) -> MetricRole {
-        self.role.unwrap_or_else(|| old::metric_role(&self.name))
-    }
+    #[serde(default)]
+    pub role: MetricRole,
 }
 
 /// What findings read in a metric besides its growth. The headline is the first metric of a workload.
@@ -361,10 +348,11 @@ impl MetricRole {
 }
 
 /// What a workload is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadRole {
     /// It compares its subjects.
+    #[default]
     Comparison,
     /// It does nothing: its figures are the harness's own cost.
     Control,
@@ -375,12 +363,12 @@ pub enum WorkloadRole {
 impl WorkloadInfo {
     /// Whether its figures are the harness's own cost.
     pub fn is_control(&self) -> bool {
-        self.role.unwrap_or_else(|| old::workload_role(&self.name)) == WorkloadRole::Control
+        self.role == WorkloadRole::Control
     }
 
     /// Whether it is a load, whose rounds are intervals of time.
     pub fn is_load(&self) -> bool {
-        self.role == Some(WorkloadRole::Load)
+        self.role == WorkloadRole::Load
     }
 
     /// Those of `parameters` that have an effect with the values of the others.
@@ -514,6 +502,29 @@ pub struct Short {
     pub reason: FailureReason,
 }
 
+#[derive(Serialize, Deserialize)]
+struct ShortJson {
+    reached: u64,
+    reason: FailureReason,
+    /// Written for readers without knee, and not read.
+    because: String,
+    /// The same.
+    remedy: String,
+}
+
+impl From<Short> for ShortJson {
+    fn from(Short { reached, reason }: Short) -> Self {
+        let (because, remedy) = (reason.cause(), reason.remedy().to_owned());
+        Self { reached, reason, because, remedy }
+    }
+}
+
+impl From<ShortJson> for Short {
+    fn from(ShortJson { reached, reason, .. }: ShortJson) -> Self {
+        Self { reached, reason }
+    }
+}
+
 /// Whether a cell's figures count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
@@ -521,7 +532,6 @@ pub enum Outcome {
     /// They count.
     Measured,
     /// They don't, because…
-    #[serde(alias = "void")]
     Failed {
         /// The reason.
         reason: FailureReason,

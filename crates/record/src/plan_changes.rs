@@ -1,11 +1,11 @@
 //! What a plan says of its changes: as warnings, and as the cause of a gap.
 
-use crate::{CellKey, Change, Limit, Plan, PlanChange, Warning, old};
+use crate::{CellKey, Change, Limit, Plan, PlanChange, Warning};
 
 impl Plan {
-    /// What was warned of while planning: the sentences of older records, then those of the changes.
-    pub fn all_warnings(&self) -> impl Iterator<Item = Warning> {
-        self.warnings.iter().cloned().chain(self.changes.iter().map(PlanChange::warning))
+    /// What was warned of while planning.
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
+        self.changes.iter().map(PlanChange::warning)
     }
 
     /// Why the cell with this key, whatever its round, was requested but not planned; none where the plan
@@ -13,9 +13,7 @@ impl Plan {
     pub fn left_out_because(&self, key: &CellKey) -> Option<String> {
         let is_same = |planned: &CellKey| CellKey { round: key.round, ..planned.clone() } == *key;
         let change = self.changes.iter().find(|change| change.cells.iter().any(is_same));
-        change
-            .map(ToString::to_string)
-            .or_else(|| old::left_out_because(&self.warnings, &key.subject).map(str::to_owned))
+        change.map(ToString::to_string)
     }
 
     /// The limit by which other subjects are measured at the point of `key`, and not further along the axis; none where

@@ -3,13 +3,13 @@
 //! The sentence stands here and not with the findings, because every crate that meets a failed cell needs
 //! it: the progress of a run, SQL views, exports, reports. Code asks for the variant, never for the text.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// Why the figures of a cell don't count.
 ///
 /// In JSON it is an object of `kind`, the data of that kind, and `text`: the sentence that [`Display`]
-/// makes. A record of knee before 0.1 has only a sentence, which is mapped when it is read.
+/// makes.
 ///
 /// [`Display`]: fmt::Display
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,13 +42,10 @@ pub enum FailureReason {
     /// The machine had no more of a resource before anything was measured.
     ResourceExhausted {
         /// What was being done: `opening a socketpair`.
-        #[serde(alias = "message")]
         operation: String,
         /// The operating system's answer; may be empty.
-        #[serde(default)]
         error: String,
         /// The limit that it met: `a process may have 1024 descriptors`; may be empty.
-        #[serde(default)]
         limit: String,
         /// What raises the limit; may be empty.
         remedy: String,
@@ -154,11 +151,6 @@ pub enum FailureReason {
     },
     /// A table of another program has no figure there.
     NoFigure,
-    /// A record of an older knee has this sentence, which maps to no other reason.
-    Other {
-        /// The sentence.
-        message: String,
-    },
 }
 
 /// What is wrong with a worker's reply.
@@ -258,9 +250,7 @@ impl fmt::Display for FailureReason {
                     None => f.write_str(&self.event()),
                 }
             }
-            Self::CheckFailed { message }
-            | Self::Reported { message }
-            | Self::Other { message } => f.write_str(message),
+            Self::CheckFailed { message } | Self::Reported { message } => f.write_str(message),
             Self::CallFailed { operation, error } => write!(f, "{operation}: {error}"),
             Self::ResourceExhausted { remedy, .. } if remedy.is_empty() => {
                 f.write_str(&self.cause())
@@ -353,6 +343,13 @@ pub fn deadline_text(ms: u64) -> String {
     format!("{} s", ms as f64 / 1e3)
 }
 
+impl<'de> Deserialize<'de> for FailureReason {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // The text is not read: the derived function with this name makes the value of the data.
+        FailureReason::deserialize(deserializer)
+    }
+}
+
 impl Serialize for FailureReason {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -404,7 +401,6 @@ mod tests {
             FailureReason::LockStalled { waited_ms: 3_000 },
             FailureReason::ExitedWith { code: 7, reply: Some(ReplyFault::Missing) },
             FailureReason::OutputTooLong,
-            FailureReason::Other { message: "who knows".into() },
         ];
         for reason in reasons {
             let json = serde_json::to_value(&reason).unwrap();

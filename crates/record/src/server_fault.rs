@@ -88,17 +88,12 @@ pub enum ServerFault {
     /// The database has no archive in it.
     #[error("the database has no archive in it yet; `knee record push` makes one")]
     NoArchive,
-    /// An older knee made the archive, and this one only reads.
+    /// A knee that was never released made the archive.
     #[error(
-        "its archive is of an older knee (schema {schema}, this one reads {supported}); `knee record push` \
-         by its owner brings it up to date"
+        "its archive was made by a knee before 0.1.0, which no released one reads; name another database, or drop the \
+         schema (`DROP SCHEMA knee CASCADE`)"
     )]
-    OlderSchema {
-        /// Its schema version.
-        schema: i64,
-        /// The version that is read here.
-        supported: i64,
-    },
+    Unreleased,
     /// The database's encoding can't hold every text.
     #[error(
         "the database's encoding is {encoding}; make one in UTF8 (`createdb -E UTF8 -T template0`)"

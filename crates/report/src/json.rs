@@ -38,7 +38,7 @@ use record::{Cell, Metric, Run, Warning};
 use serde_json::{Value, json};
 
 pub use read::{BYTES_MAX, Unreadable, VALUES_MAX, read};
-pub use schema::{SCHEMA, SCHEMA_OLDEST};
+pub use schema::SCHEMA;
 pub(crate) use tables::explain_change;
 
 /// Whether every sample is written out: they are most of a run's size.
@@ -54,8 +54,7 @@ pub enum Samples {
 pub fn run(run: &Run, conclusions: &Conclusions, samples: Samples) -> Value {
     let analysis = &conclusions.analysis;
     let findings = conclusions.findings.iter().map(|entry| finding(run, conclusions, entry));
-    let warnings: Vec<Warning> =
-        run.plan.all_warnings().chain(run.warnings.iter().cloned()).collect();
+    let warnings: Vec<Warning> = run.plan.warnings().chain(run.warnings.iter().cloned()).collect();
     let cells: Vec<Value> = run.cells.iter().map(|ended| cell(ended, samples)).collect();
     let mut value = json!({
         "schema": SCHEMA,

@@ -490,7 +490,7 @@ fn one_table_is_a_workload_or_one_metric_of_it() {
 fn load() -> Run {
     let load = fixtures::workload("load").axis("connections", "connections").subjects(["shop"]);
     let mut load = record::WorkloadInfo::from(load.time("latency").time("max"));
-    load.metrics[1].role = Some(record::MetricRole::Whole);
+    load.metrics[1].role = record::MetricRole::Whole;
     let cells = (0..8).map(|round| {
         let level = f64::from(round).mul_add(1e3, 1e5);
         let cell = fixtures::cell("load", "shop", 10, round).samples("latency", vec![level]);

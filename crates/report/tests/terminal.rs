@@ -132,7 +132,7 @@ fn load() -> (record::Run, findings::Conclusions) {
         facts.fold(cell, |cell, (name, value)| cell.fact(name, value))
     });
     let mut load = record::WorkloadInfo::from(load.time("latency").time("max"));
-    load.metrics[1].role = Some(record::MetricRole::Whole);
+    load.metrics[1].role = record::MetricRole::Whole;
     let run = fixtures::run(load).cells(cells).complete();
     let conclusions = findings::conclude(&run);
     (run, conclusions)

@@ -55,7 +55,7 @@ impl Levels {
             let mut random = generator(*point, &[subject, &metric.name]);
             let draws = (REPLICATES, &mut random);
             let whole = gathered.whole_quantile((subject, parameters), metric, *point, draws);
-            let has_error = !metric.role().is_whole() || whole.is_some();
+            let has_error = !metric.role.is_whole() || whole.is_some();
             levels.whole.resize(index, None);
             levels.whole.push(whole);
             if !has_error {

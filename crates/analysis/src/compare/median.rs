@@ -78,7 +78,7 @@ fn usual_host(runs: &[&Run]) -> Host {
 
 /// The workloads of all runs, with the cells that the median machine has.
 fn plan(runs: &[&Run], cells: &[Cell]) -> Plan {
-    let mut plan = Plan { changes: Vec::new(), warnings: Vec::new(), ..runs[0].plan.clone() };
+    let mut plan = Plan { changes: Vec::new(), ..runs[0].plan.clone() };
     plan.paired_with = String::new();
     plan.budget = None;
     plan.profile = None;

@@ -136,7 +136,7 @@ impl<'a> TablePair<'a> {
         let count: Vec<bool> = points.iter().map(|&point| point >= warm).collect();
         let gathered = [base, new].map(|run| Gathered::new(run, &tables[0].workload));
         let clocks = (new.clock.overhead_ns - base.clock.overhead_ns).abs();
-        let is_whole = tables[1].metric.role().is_whole();
+        let is_whole = tables[1].metric.role.is_whole();
         let (mut no_ratio, mut whole) = (BTreeMap::<_, Vec<String>>::new(), Vec::new());
         let (mut rows, mut base_levels, mut new_levels) = (Vec::new(), Vec::new(), Vec::new());
         for row in &tables[0].rows {
@@ -231,7 +231,7 @@ impl<'a> TablePair<'a> {
 
     /// Whether its figures are quantiles of all rounds together.
     pub(super) fn is_tail(&self) -> bool {
-        self.tables[1].metric.role().whole_share().is_some()
+        self.tables[1].metric.role.whole_share().is_some()
     }
 
     /// Half the width of its widest interval, as a logarithm.

@@ -2,10 +2,7 @@
 
 use crate::common::{cell, cells, ending, profile, run};
 use crate::server;
-use record::{
-    Archive, Cell, Error, Merged, Outcome, Parameters, Profile, Run, RunState, SqliteArchive,
-    Value, merge,
-};
+use record::{Archive, Cell, Error, Merged, Outcome, Profile, Run, RunState, SqliteArchive, merge};
 
 /// An archive of each kind, empty: in a file, and in a database where there is a server.
 fn each(test: impl Fn(&mut dyn Archive)) {
@@ -75,25 +72,6 @@ fn a_whole_run_comes_back_to_the_last_bit() {
         assert_eq!(archive.runs().unwrap().len(), 2);
         assert_eq!(archive.damaged().unwrap(), Vec::<i64>::new());
         assert_eq!(archive.find("0000").unwrap(), None);
-    });
-}
-
-/// An older knee wrote the parameters of a load with their units.
-#[test]
-fn a_load_of_an_older_knee_has_todays_parameters() {
-    let parameters = |pairs: &[(&str, &str)]| -> Parameters {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
-    };
-    each(|archive| {
-        let mut old = complete("0123456789abcdef", 1, 0);
-        old.cells[0].key.workload = "load".to_owned();
-        old.cells[0].key.parameters = parameters(&[("interval", "100ms"), ("loop", "closed")]);
-        old.plan.cells = vec![old.cells[0].key.clone()];
-        let number = archive.keep(&old, "merge").unwrap();
-        let read = archive.load(number).unwrap();
-        let todays = parameters(&[("interval_ms", "100"), ("loop", "closed")]);
-        assert_eq!(read.cells[0].key.parameters, todays);
-        assert_eq!(read.plan.cells, [read.cells[0].key.clone()]);
     });
 }
 

@@ -61,11 +61,11 @@ fn the_roles_of_the_document_may_do_what_it_says_and_no_more() {
         for sql in [
             "UPDATE knee.version SET schema = 99",
             "INSERT INTO knee.version VALUES (99)",
-            "UPDATE knee.metric SET samples = '{1}'",
-            "UPDATE knee.cell SET elapsed_ns = 1",
-            "UPDATE knee.run SET host = 'another'",
+            "UPDATE knee.cell SET samples = '{1}'",
+            "UPDATE knee.cell SET body = '{}'",
+            "UPDATE knee.run SET begun = '{}'",
             "DELETE FROM knee.cell",
-            "TRUNCATE knee.metric",
+            "TRUNCATE knee.profile",
             "DROP TABLE knee.baseline",
         ] {
             let error = past_knee.batch_execute(sql).unwrap_err();

@@ -27,10 +27,10 @@ pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {
         dependences: about.only_with.iter().map(dependence).collect(),
         trajectory: about.is_trajectory(axis.name),
         points_down: about.points_down,
-        role: Some(match about.kind {
+        role: match about.kind {
             Kind::Control => WorkloadRole::Control,
             Kind::Suite | Kind::Named | Kind::Fault => WorkloadRole::Comparison,
-        }),
+        },
         parallel: about.parallel.map(|parallel| Parallel {
             parameter: parallel.parameter.into(),
             sharing: parallel.sharing.into(),
@@ -71,7 +71,7 @@ fn metric_info(metric: &MetricAbout) -> MetricInfo {
         unit: unit.into(),
         lower_is_better,
         direction_assumed: metric.direction_assumed,
-        role: Some(metric.role),
+        role: metric.role,
     }
 }
 

@@ -50,7 +50,7 @@ impl Load<'_> {
                 distributions.map(|all| group(&table.metric.name, self.quantiles(table, all))),
             );
         }
-        groups.push(group(OTHERS, self.figures(|metric| metric.role() == MetricRole::Whole)));
+        groups.push(group(OTHERS, self.figures(|metric| metric.role == MetricRole::Whole)));
         groups.retain(|group| !group.figures.is_empty());
         (!groups.is_empty()).then(|| FigureList {
             workload: self.headline.workload.clone(),
@@ -123,7 +123,7 @@ impl Load<'_> {
     fn errors_of_intervals(&self) -> u64 {
         let is_of_errors = |metric: &&Metric| {
             let mut tables = self.tables.iter().filter(|table| table.metric.name == metric.name);
-            tables.any(|table| table.metric.role() == MetricRole::Errors)
+            tables.any(|table| table.metric.role == MetricRole::Errors)
         };
         let metrics = self.cells().flat_map(|cell| &cell.metrics).filter(is_of_errors);
         metrics.map(|metric| metric.operations).sum()
@@ -180,7 +180,7 @@ impl Load<'_> {
             "p99.9" => MetricRole::WholeP999,
             _ => return None,
         };
-        only_median(self.tables.iter().find(|table| table.metric.role() == role)?)
+        only_median(self.tables.iter().find(|table| table.metric.role == role)?)
     }
 }
 

@@ -70,7 +70,7 @@ impl NotMeasured {
                 .map(|cell| &cell.key.subject)
                 .collect::<BTreeSet<_>>()
                 .len(),
-            changed: run.plan.all_warnings().count(),
+            changed: run.plan.warnings().count(),
             missing,
         }
     }

@@ -12,7 +12,7 @@ pub struct Recorded(pub Warning);
 impl CaveatKind for Recorded {
     fn find(context: &Context<'_>) -> Vec<Self> {
         let run = context.run;
-        run.warnings.iter().cloned().chain(run.plan.all_warnings()).map(Self).collect()
+        run.warnings.iter().cloned().chain(run.plan.warnings()).map(Self).collect()
     }
 
     fn what(&self) -> String {

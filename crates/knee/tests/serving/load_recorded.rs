@@ -35,7 +35,7 @@ fn each_interval_is_a_round_of_a_run_that_has_the_whole_distribution() {
     let rate = "--rate 500 --duration 250ms --interval 50ms --record --label commit=1 --json";
     let message = load(&knee, &server, rate);
     let run = knee.last_run();
-    assert!(run.is_load() && run.plan.workloads[0].role == Some(WorkloadRole::Load));
+    assert!(run.is_load() && run.plan.workloads[0].role == WorkloadRole::Load);
     assert_eq!(run.summary.labels["commit"], "1");
     let rounds: Vec<u32> = run.cells.iter().map(|cell| cell.key.round).collect();
     assert_eq!(rounds, [0, 1, 2, 3, 4]);

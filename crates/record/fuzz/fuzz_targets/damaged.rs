@@ -2,8 +2,6 @@
 #![no_main]
 #![allow(dead_code, reason = "the tests use more of what they share")]
 
-#[path = "../../tests/archive/aged.rs"]
-mod aged;
 #[path = "../../tests/archive/common.rs"]
 mod common;
 #[path = "../../tests/archive/damage.rs"]

@@ -172,13 +172,25 @@ fn a_backup_by_sqlite_is_a_moment() {
 #[test]
 fn rows_of_another_moment_are_not_taken_for_those_that_were_kept() {
     let changes = [
-        ("UPDATE metric SET samples = '[1.5]' WHERE cell = 1", "cell 0 is not as it was kept"),
-        ("DELETE FROM metric WHERE cell = 1 AND place = 1", "cell 0 is not as it was kept"),
-        ("UPDATE cell SET point = 7 WHERE number = 2", "cell 1 is not as it was kept"),
-        ("UPDATE cell SET seal = NULL WHERE number = 2", "cell 1 has lost its seal"),
+        (
+            "UPDATE cell SET samples = '[[1.5],[2.5]]' WHERE number = 1",
+            "cell 0 is not as it was kept",
+        ),
+        ("UPDATE cell SET positions = '[[],[]]' WHERE number = 1", "cell 0 is not as it was kept"),
+        (
+            "UPDATE cell SET body = json_set(body, '$.key.point', 7) WHERE number = 2",
+            "cell 1 is not as it was kept",
+        ),
+        ("UPDATE cell SET sequence = 99 WHERE number = 2", "cell 99 is not as it was kept"),
+        ("UPDATE cell SET seal = 0 WHERE number = 2", "cell 1 is not as it was kept"),
         ("DELETE FROM cell WHERE number = 3", "11 of 12 cells of run 1 are there"),
-        ("UPDATE run SET plan = replace(plan, '5', '6')", "run 1 is not as it was kept"),
-        ("UPDATE run SET state = 'open'", "run 1 is not as it was kept"),
+        ("UPDATE run SET begun = replace(begun, '5', '6')", "run 1 is not as it was kept"),
+        ("UPDATE run SET ending = replace(ending, 'busy', 'idle')", "run 1 is not as it was kept"),
+        (
+            "UPDATE run SET summary = replace(summary, 'complete', 'open')",
+            "run 1 is not as it was kept",
+        ),
+        ("UPDATE run SET origin = 'import'", "run 1 is not as it was kept"),
     ];
     for (change, expected) in changes {
         let directory = tempdir().unwrap();

@@ -1,6 +1,5 @@
 //! Disks that are full or can't be written: real ones, small file systems in a private namespace.
 
-use crate::aged;
 use crate::common::{
     RECORD, arguments, assert_child_passed, cell, cells, contents, ending, integrity, make_record,
     record_of_child, run,
@@ -139,37 +138,6 @@ fn child_opens_on_a_full_disk() {
 }
 
 #[test]
-fn an_old_record_on_a_full_disk_stays_the_old_record_until_space_is_free() {
-    on_a_small_disk("disk::child_migrates_on_a_full_disk");
-}
-
-#[test]
-#[ignore = "the child's part of another test"]
-fn child_migrates_on_a_full_disk() {
-    let Some(path) = record_of_child() else { return };
-    for schema in 1..=aged::NEWEST {
-        aged::make(&path, schema, &[("0123456789abcdef", 12, RunState::Complete)]);
-        let before = fs::read(&path).unwrap();
-        let wanted: Vec<_> = (0..12).map(|sequence| aged::cell(schema, sequence)).collect();
-        let ballast = fill(&path);
-        let error = SqliteArchive::open(&path).unwrap_err();
-        assert!(matches!(error, Error::DiskFull { .. }), "from {schema}: {error}");
-        // To be read it is brought up to date elsewhere.
-        assert!(SqliteArchive::open_read_only(&path).unwrap().load(1).unwrap().cells == wanted);
-        assert!(fs::read(&path).unwrap() == before, "from {schema}: changed");
-        // Another client reads what knee can't bring up to date.
-        let plain = rusqlite::Connection::open(&path).unwrap();
-        let count = plain.query_row("SELECT count(*) FROM v_cell", [], |row| row.get::<_, i64>(0));
-        assert_eq!(count.unwrap_or(12), 12);
-        drop(plain);
-        fs::remove_file(ballast).unwrap();
-        assert!(SqliteArchive::open(&path).unwrap().load(1).unwrap().cells == wanted);
-        assert_eq!(integrity(&path), "ok");
-        fs::remove_file(&path).unwrap();
-    }
-}
-
-#[test]
 fn a_run_that_can_not_be_closed_stays_open_and_is_closed_later() {
     on_a_small_disk("disk::child_finishes_on_a_full_disk");
 }
@@ -216,10 +184,6 @@ fn a_read_only_medium_can_be_read() {
 fn child_reads_a_read_only_medium() {
     let Some(path) = record_of_child() else { return };
     make_record(&path, 4);
-    let old = |schema: usize| path.with_file_name(format!("old-{schema}.db"));
-    for schema in 1..=aged::NEWEST {
-        aged::make(&old(schema), schema, &[("0123456789abcdef", 12, RunState::Complete)]);
-    }
     let before = contents(path.parent().unwrap());
     remount(&path, "ro");
     let error = SqliteArchive::open(&path).unwrap_err();
@@ -234,11 +198,6 @@ fn child_reads_a_read_only_medium() {
     let mut reader = SqliteArchive::open_read_only(&path).unwrap();
     assert!(reader.load(1).unwrap().cells == cells(4));
     assert!(matches!(reader.delete(1), Err(Error::ReadOnlyFileSystem { .. })));
-    for schema in 1..=aged::NEWEST {
-        let reader = SqliteArchive::open_read_only(old(schema)).unwrap();
-        let wanted: Vec<_> = (0..12).map(|sequence| aged::cell(schema, sequence)).collect();
-        assert!(reader.load(1).unwrap().cells == wanted, "schema {schema}");
-    }
     assert!(contents(path.parent().unwrap()) == before);
 }
 

@@ -82,8 +82,8 @@ fn with_texts(texts: &[&str]) -> Run {
     run.summary.labels = [("a".to_owned(), next()), ("b".to_owned(), next())].into();
     run.host_before.facts.insert("directory".into(), next());
     run.warnings = vec![Warning { what: next(), remedy: next() }];
-    let failed = FailureReason::Other { message: next() };
-    let short = FailureReason::Other { message: next() };
+    let failed = FailureReason::Reported { message: next() };
+    let short = FailureReason::Reported { message: next() };
     let mut measured = Cell { short: Some(Short { reached: 1, reason: short }), ..cell(0) };
     measured.facts = [("output".to_owned(), next())].into();
     measured.key.parameters.insert("to".into(), next().as_str().into());
@@ -128,9 +128,9 @@ proptest! {
     fn each_text_of_json_is_cleaned_by_itself(texts in vec(text(), 0..6)) {
         let all = |which: fn(&Text) -> &str| texts.iter().map(which).collect::<Vec<_>>();
         let path = std::path::Path::new("a");
-        let json = keeping::json(&all(|text| &text.0), path).unwrap();
+        let json = keeping::json(&all(|text| &text.0), &keeping::clean, path).unwrap();
         prop_assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), all(|text| &text.1));
-        let again = keeping::json(&all(|text| &text.1), path).unwrap();
+        let again = keeping::json(&all(|text| &text.1), &keeping::clean, path).unwrap();
         prop_assert_eq!(again, json, "what is clean stays so");
     }
 }

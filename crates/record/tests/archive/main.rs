@@ -1,6 +1,5 @@
 //! The archive, from outside: what it keeps, what it refuses, and what it survives.
 
-mod aged;
 mod common;
 mod copies;
 mod damage;
@@ -11,7 +10,7 @@ mod hidden;
 mod kill;
 mod lifecycle;
 mod merge;
-mod migration;
+mod older;
 mod permission;
 mod profiles;
 mod round_trip;

@@ -131,7 +131,7 @@ fn profiled(archive: &mut SqliteArchive, kept: impl Fn(u64) -> bool) -> Run {
     let mut planned = run(ID, 6);
     planned.plan.workloads.push(WorkloadInfo {
         name: "null".into(),
-        role: Some(WorkloadRole::Control),
+        role: WorkloadRole::Control,
         ..WorkloadInfo::default()
     });
     planned.plan.cells = cells.iter().map(|cell| cell.key.clone()).collect();

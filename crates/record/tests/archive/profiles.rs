@@ -70,13 +70,13 @@ fn what_can_not_be_kept_is_refused_and_leaves_nothing() {
     let mut strange = profile(2);
     strange.frames[2].kind = FrameKind::Jit;
     let refused = refusal(archive.commit_profiled(number, &strange, 1));
-    assert_eq!(refused, "a profile that does not go on from that of run 1");
+    assert_eq!(refused, "a profile that does not go on from that of the run");
     let mut shorter = profile(2);
     (shorter.frames, shorter.stacks, shorter.code) = Default::default();
     shorter.cells[0].regions.clear();
     shorter.cells[1].regions.clear();
     let refused = refusal(archive.commit_profiled(number, &shorter, 1));
-    assert_eq!(refused, "a profile that does not go on from that of run 1");
+    assert_eq!(refused, "a profile that does not go on from that of the run");
     let mut dangling = profile(2);
     dangling.cells[1].regions[0].samples[0].0 = 99;
     assert_eq!(
@@ -86,7 +86,10 @@ fn what_can_not_be_kept_is_refused_and_leaves_nothing() {
     let mut huge = profile(2);
     huge.cells[1].elapsed_ns = u64::MAX;
     let error = refusal(archive.commit_profiled(number, &huge, 1));
-    assert!(error.starts_with("the elapsed time of a profiled cell, which is"), "{error}");
+    assert_eq!(
+        error,
+        "elapsed_ns of the profile of epoll-level at 100, which is 18446744073709551615"
+    );
     assert_eq!(archive.load(number).unwrap().profile, profile(1));
     let whole = Run { profile: profile(1), ..run("fedcba9876543210", 1) };
     assert!(matches!(archive.begin(&whole), Err(Error::Invalid { .. })));
@@ -99,11 +102,9 @@ fn a_deleted_run_takes_its_profile_along() {
     make_record(&path, 3);
     SqliteArchive::open(&path).unwrap().delete(1).unwrap();
     let connection = Connection::open(&path).unwrap();
-    for table in ["cell", "region", "frame", "stack", "code"] {
-        let sql = format!("SELECT count(*) FROM profile_{table}");
-        let rows: i64 = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
-        assert_eq!(rows, 0, "{table}");
-    }
+    let rows: i64 =
+        connection.query_row("SELECT count(*) FROM profile", [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, 0);
     assert_eq!(integrity(&path), "ok");
 }
 
@@ -113,24 +114,31 @@ fn a_profile_that_is_not_as_it_was_kept_is_refused() {
     let directory = tempdir().unwrap();
     let path = directory.path().join("knee.db");
     for (change, expected) in [
-        ("DELETE FROM profile_frame WHERE place = 2", "frame 2 of a profile is missing"),
-        ("DELETE FROM profile_stack WHERE place = 5", "profile of poll at 100"),
-        ("DELETE FROM profile_code WHERE place = 1", "code 1 of a profile is missing"),
-        ("DELETE FROM profile_region WHERE cell = 2", "profile of epoll-level at 100"),
-        ("DELETE FROM profile_cell WHERE number = 4", "3 of 4 profiled cells of run 1 are there"),
-        ("DELETE FROM profile_cell WHERE number = 1", "there is no profiled cell 1"),
-        ("UPDATE profile_frame SET module = 'libc' WHERE place = 3", "profile of poll at 100"),
-        ("UPDATE profile_region SET samples = '[[0,1]]' WHERE cell = 1", "profile of poll at 100"),
-        ("UPDATE profile_cell SET seal = NULL WHERE number = 1", "profile of poll at 100"),
-        ("UPDATE run SET profiled_kept = 3", "run 1 is not as it was kept"),
-        ("UPDATE run SET profiled_kept = 3, seal = NULL", "4 of 3 profiled cells of run 1"),
+        ("DELETE FROM profile WHERE number = 4", "3 of 4 profiled cells of run 1 are there"),
+        (
+            "UPDATE profile SET body = json_remove(body, '$.frames[0]') WHERE number = 1",
+            "the profile of poll at 100 is not as it was kept",
+        ),
+        (
+            "UPDATE profile SET body = replace(body, 'kernel', 'libc') WHERE number = 1",
+            "the profile of poll at 100 is not as it was kept",
+        ),
+        (
+            "UPDATE profile SET seal = 0 WHERE number = 1",
+            "the profile of poll at 100 is not as it was kept",
+        ),
+        (
+            "UPDATE run SET summary = replace(summary, '\"profiled\":4', '\"profiled\":3')",
+            "run 1 is not as it was kept",
+        ),
     ] {
         make_record(&path, 1);
         let connection = Connection::open(&path).unwrap();
         connection.pragma_update(None, "foreign_keys", false).unwrap();
         assert!(connection.execute(change, []).unwrap() > 0, "{change}");
         drop(connection);
-        let refused = SqliteArchive::open_read_only(&path).unwrap().load(1).unwrap_err();
+        let loaded = SqliteArchive::open_read_only(&path).unwrap().load(1);
+        let Err(refused) = loaded else { panic!("{change}") };
         assert!(matches!(refused, Error::Damaged { .. }), "{change}: {refused}");
         assert!(refused.to_string().contains(expected), "{change}: {refused}");
         std::fs::remove_file(&path).unwrap();

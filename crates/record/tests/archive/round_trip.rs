@@ -44,7 +44,7 @@ prop_compose! {
         name in ".{0,8}",
         (samples, positions) in prop_oneof![
             vec(float(), 0..40).prop_map(|samples| (samples, vec![])),
-            vec((float(), any::<u64>()), 0..40).prop_map(|pairs| pairs.into_iter().unzip()),
+            vec((float(), count()), 0..40).prop_map(|pairs| pairs.into_iter().unzip()),
         ],
         operations in count(),
         usage in usage(),
@@ -138,7 +138,7 @@ prop_compose! {
         subjects in vec((prop::array::uniform7(".{0,9}"), any::<bool>()), 0..4),
         parallel in prop::option::of(prop::array::uniform3(".{0,9}")),
         dependences in vec(prop::array::uniform3(".{0,9}"), 0..3),
-        roles in (prop::option::of(Just(WorkloadRole::Control)), prop::option::of(Just(MetricRole::MaxWait))),
+        roles in (prop::sample::select(vec![WorkloadRole::Comparison, WorkloadRole::Control]), prop::sample::select(vec![MetricRole::Plain, MetricRole::MaxWait])),
     ) -> WorkloadInfo {
         let (role, metric_role) = roles;
         let [name, question, operation, axis, axis_parameter] = words;
@@ -199,7 +199,6 @@ prop_compose! {
         pinned_cpus in vec(any::<usize>(), 0..3),
         workloads in vec(workload(), 0..3),
         unavailable in vec((".{0,9}", ".{0,9}", ".{0,9}"), 0..3),
-        warnings in vec(warning(), 0..3),
         changes in vec(change(), 0..3),
         cells in vec(key(), 0..4),
         budget in prop::option::of((any::<u64>(), float())),
@@ -211,13 +210,13 @@ prop_compose! {
         let profile = profile.map(|(frequency_hz, measure_ms)| ProfilePlan { frequency_hz, measure_ms });
         let budget = budget.map(|(time_ms, precision)| Budget { time_ms, precision });
         Plan { seed, rounds, measure_ms, deadline_ms, pinned_cpus, workloads,
-            unavailable: unavailable.collect(), warnings, changes, budget, profile, paired_with, cells }
+            unavailable: unavailable.collect(), changes, budget, profile, paired_with, cells }
     }
 }
 
 fn any_outcome() -> impl Strategy<Value = Outcome> {
     let failed = (any::<String>(), any::<String>()).prop_map(|(message, detail)| Outcome::Failed {
-        reason: FailureReason::Other { message },
+        reason: FailureReason::Reported { message },
         detail,
     });
     prop_oneof![3 => Just(Outcome::Measured), 1 => failed]
@@ -265,7 +264,7 @@ prop_compose! {
         metric in ".{0,9}",
         figures in prop::array::uniform3(count()),
         samples in vec((any::<u32>(), 0..=u64::from(u32::MAX)), 0..9),
-        instructions in vec((any::<u32>(), any::<u64>(), 0..=u64::from(u32::MAX)), 0..9),
+        instructions in vec((any::<u32>(), count(), 0..=u64::from(u32::MAX)), 0..9),
     ) -> ProfiledRegion {
         let [position, operations, elapsed_ns] = figures;
         let instructions = instructions.into_iter()
@@ -466,11 +465,11 @@ fn counts_beyond_what_sqlite_holds_are_refused() {
     assert_eq!(
         refused,
         [
-            "the point in cell 3, which is 9223372036854775808",
-            "the elapsed time in cell 3, which is 9223372036854775808",
-            "page faults in cell 3, which is 9223372036854775808",
-            "operations of add in cell 3, which is 9223372036854775808",
-            "user time of add in cell 3, which is 18446744073709551615",
+            "point of cell 3, which is 9223372036854775808",
+            "elapsed_ns of cell 3, which is 9223372036854775808",
+            "faults_major of cell 3, which is 9223372036854775808",
+            "operations of cell 3, which is 9223372036854775808",
+            "user_ns of cell 3, which is 18446744073709551615",
         ]
     );
 }
@@ -504,7 +503,7 @@ fn a_password_in_what_a_failed_cell_printed_is_not_kept() {
     let url = "http://me:secret@host/x";
     let failed = |text: &str| Cell {
         outcome: Outcome::Failed {
-            reason: FailureReason::Other { message: text.into() },
+            reason: FailureReason::Reported { message: text.into() },
             detail: text.into(),
         },
         metrics: Vec::new(),

@@ -42,7 +42,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
                 let Estimate { value, low, high } = at.median;
                 if [value, low, high].into_iter().all(f64::is_finite) {
                     let [lower_value, upper_value] =
-                        [low, high].map(|end| (!table.metric.role().is_whole()).then_some(end));
+                        [low, high].map(|end| (!table.metric.role.is_whole()).then_some(end));
                     let metric = Metric { value, lower_value, upper_value };
                     let benchmark = benchmarks.entry(series(table, row, at.point)).or_default();
                     benchmark.insert(measure.clone(), metric);

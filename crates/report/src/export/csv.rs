@@ -185,7 +185,7 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
                 line.begin();
                 line.push(table.points[column]);
                 match cell {
-                    Some(at) => figures(&mut line, at, table.metric.role().is_whole()),
+                    Some(at) => figures(&mut line, at, table.metric.role.is_whole()),
                     None => (2..OF_POINT.len()).for_each(|_| line.push("")),
                 }
                 line.push(for_spreadsheet(&why(table, row, column)));

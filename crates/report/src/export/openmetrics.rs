@@ -141,7 +141,7 @@ fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
         ("median_low", "gauge", format!("{about}: lower end of the median's 95 % interval.")),
         ("median_high", "gauge", format!("{about}: upper end of the median's 95 % interval.")),
     ];
-    let is_whole = table.metric.role().is_whole();
+    let is_whole = table.metric.role.is_whole();
     let helps = if is_whole { &whole[..] } else { &helps };
     for &(what, kind, ref help) in helps {
         let name = full(&table.workload, &table.metric, what);

@@ -16,7 +16,7 @@ pub(super) struct View<'a> {
 impl View<'_> {
     /// Whether its figures are of a whole load, and not of its intervals.
     pub fn is_of_whole(&self) -> bool {
-        self.tables[0].1.metric.role().is_whole()
+        self.tables[0].1.metric.role.is_whole()
     }
 }
 

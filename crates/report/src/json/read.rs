@@ -5,7 +5,7 @@
 //! surprised half-way.
 
 use super::plain;
-use super::schema::{SCHEMA, SCHEMA_OLDEST};
+use super::schema::SCHEMA;
 use jiff::Timestamp;
 use record::{
     Cell, CellKey, Clock, Host, Plan, Profile, Run, RunState, RunSummary, Usage, Warning,
@@ -140,11 +140,10 @@ fn within_limits(bytes: &[u8]) -> Result<(), Unreadable> {
 fn known_schema(bytes: &[u8]) -> Result<(), Unreadable> {
     let head: Head =
         serde_json::from_slice(bytes).map_err(|error| Unreadable::from_parser(&error))?;
-    let readable = u64::from(SCHEMA_OLDEST)..=u64::from(SCHEMA);
     match (head.schema, head.summary) {
-        (Some(schema), Some(_)) if schema.as_u64().is_some_and(|n| readable.contains(&n)) => Ok(()),
+        (Some(schema), Some(_)) if schema.as_u64() == Some(u64::from(SCHEMA)) => Ok(()),
         (Some(schema), Some(_)) => Err(Unreadable::new(format!(
-            "it is of schema {schema}, and this knee reads schemas {SCHEMA_OLDEST} to {SCHEMA}"
+            "it is of schema {schema}, and this knee reads schema {SCHEMA}"
         ))),
         _ => Err(Unreadable::new(
             "it is JSON, but no run that knee wrote: `schema` or `summary` is missing",
@@ -161,15 +160,14 @@ fn is_passed_over(path: &str) -> bool {
 fn run(document: Document) -> Result<Run, Unreadable> {
     let Document { summary, plan, clock, host, mut warnings, cells, profile, .. } = document;
     // Those of the plan are written along with those of the run.
-    let planned = plan.warnings.len() + plan.changes.len();
-    if !warnings.starts_with(&plan.warnings) || warnings.len() < planned {
+    let planned = plan.changes.len();
+    if warnings.len() < planned {
         return Err(Unreadable::new("warnings must begin with those of the plan"));
     }
     // Sentences of changes may be those of another version: the changes themselves are read.
     let warnings = warnings.split_off(planned);
     let (host_before, host_after) = (host.before, host.after);
-    let run = Run { summary, plan, clock, host_before, host_after, warnings, cells, profile };
-    Ok(run.as_today())
+    Ok(Run { summary, plan, clock, host_before, host_after, warnings, cells, profile })
 }
 
 fn check_summary(run: &Run) -> Result<(), Unreadable> {

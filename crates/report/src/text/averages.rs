@@ -56,13 +56,13 @@ pub(crate) fn unit(row: &AverageRow) -> Unit {
 /// repeated.
 pub(crate) fn label(row: &AverageRow, unit: &Unit) -> String {
     let (name, symbol) = (name(&row.metric), unit.symbol.as_str());
-    let has_unit = row.metric.role() == MetricRole::CpuShare || row.metric.name.ends_with(symbol);
+    let has_unit = row.metric.role == MetricRole::CpuShare || row.metric.name.ends_with(symbol);
     if has_unit { name } else { format!("{name}, {symbol}") }
 }
 
 /// The name that kernbench gave a metric: `Elapsed Time`, `Percent CPU`, `Context Switches`.
 pub fn name(metric: &MetricInfo) -> String {
-    let mut words: Vec<String> = match metric.role() {
+    let mut words: Vec<String> = match metric.role {
         MetricRole::Cpu => vec!["CPU".to_owned()],
         MetricRole::CpuShare => vec!["Percent CPU".to_owned()],
         _ => metric.name.split_whitespace().map(capital).collect(),
@@ -159,12 +159,14 @@ mod tests {
     use super::*;
 
     fn row(name: &str, unit: &str) -> AverageRow {
+        let role = if name == "percent cpu" { MetricRole::CpuShare } else { MetricRole::Plain };
         let (name, unit) = (name.to_owned(), unit.to_owned());
         let metric = MetricInfo {
             name,
             about: String::new(),
             unit,
             lower_is_better: true,
+            role,
             ..MetricInfo::default()
         };
         AverageRow { metric, figures: Vec::new() }

@@ -50,13 +50,13 @@ pub(crate) fn measure_and_rounds(run: &Run, table: &Table, unit: &Unit) -> Strin
 
 /// What the figures of a table are, where the word is needed without rounds: `medians`.
 pub(crate) fn figures(metric: &MetricInfo) -> String {
-    if metric.role().is_whole() { format!("figures {OF_WHOLE_LOAD}") } else { "medians".to_owned() }
+    if metric.role.is_whole() { format!("figures {OF_WHOLE_LOAD}") } else { "medians".to_owned() }
 }
 
 /// What the medians of a table are taken of: `median of 5 rounds`; along a trajectory no two samples
 /// have the same position. A figure of all rounds of a load is none: `of the whole load`.
 pub(crate) fn medians(run: &Run, table: &Table) -> String {
-    if table.metric.role().is_whole() {
+    if table.metric.role.is_whole() {
         return OF_WHOLE_LOAD.to_owned();
     }
     let (min, max) = rounds_range(run, &table.workload);

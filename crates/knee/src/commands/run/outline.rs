@@ -185,7 +185,7 @@ fn text(plan: &Plan, estimate: &Estimate, seen_before: Option<String>) -> String
             duration(profile.measure_ms)
         );
     }
-    for warning in plan.all_warnings() {
+    for warning in plan.warnings() {
         let arrow = if warning.remedy.is_empty() {
             String::new()
         } else {

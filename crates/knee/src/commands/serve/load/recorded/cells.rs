@@ -105,7 +105,7 @@ impl Cells {
             axis: axis.to_owned(),
             axis_parameter: axis_parameter.to_owned(),
             points_down: self.has_dead,
-            role: Some(WorkloadRole::Load),
+            role: WorkloadRole::Load,
             metrics: metric_infos(&self.plan),
             subjects: vec![SubjectInfo {
                 name: self.subject.clone(),
@@ -223,7 +223,7 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
         metric(name, &format!("reply, from {from} on, {which} of an interval"), "ns", true)
     };
     let of_load = |name: &str, role: MetricRole, about: &str, unit: &str| MetricInfo {
-        role: Some(role),
+        role,
         ..metric(name, about, unit, true)
     };
     let replies = metric("replies", "replies that ended in an interval", "replies/s", false);
@@ -242,7 +242,7 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
     }
     all.push(metric("requests", "requests that were sent in an interval", "requests/s", false));
     let errors = metric("errors", "errors in an interval", "errors/s", true);
-    all.push(MetricInfo { role: Some(MetricRole::Errors), ..errors });
+    all.push(MetricInfo { role: MetricRole::Errors, ..errors });
     let about = "sends of the generator that were more than 1 ms late in an interval";
     all.push(metric("late", about, "requests/s", true));
     let about = "reply, CPU time of the server";

@@ -34,7 +34,7 @@ const UNSTEADY_MAX: usize = 3;
 const STRICT: [&str; 6] = [
     "-p locks ",
     "-p readiness ",
-    "-p record ",
+    "-p archive --test sqlite",
     "--test durability ",
     "--test interruption ",
     "--test httpd_paths ",
@@ -603,7 +603,7 @@ mod tests {
         assert!(may(std::slice::from_ref(&good)));
         assert!(!may(&[good.clone(), program("-p a --lib", &["x", "y", "z"])]), "many");
         assert!(!may(&[program("-p a --doc", &["src/lib.rs - x (line 3)"])]), "a doc test");
-        for strict in ["-p locks --lib", "-p record --test archive", "-p knee --test durability"] {
+        for strict in ["-p locks --lib", "-p archive --test sqlite", "-p knee --test durability"] {
             assert!(!may(&[program(strict, &["x"])]), "{strict}");
         }
         let died = "running 7 tests\ntest b ... ok\n\

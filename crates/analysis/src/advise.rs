@@ -16,7 +16,7 @@ pub use wakeups::{IdleWakeups, Wakeups};
 use crate::pairs::thresholds::{LEAD_MIN, SAME_POSITION_RATIO, errors_asked};
 use crate::stats::NORMAL_95;
 use crate::{Analysis, ComparisonOutcome, Crossover, Estimate, PointSummary, Table};
-use record::Parameters;
+use model::Parameters;
 use serde::Serialize;
 
 /// A number of watched descriptors, and the number of active ones.
@@ -336,7 +336,7 @@ fn labelled(table: &Table, crossover: &Crossover) -> Crossover {
 mod tests {
     use super::*;
     use crate::{Row, Shares, SubjectComparison};
-    use record::MetricInfo;
+    use model::MetricInfo;
 
     fn figure(point: u64, value: f64) -> PointSummary {
         let median = Estimate { value, low: value * 0.98, high: value * 1.02 };

@@ -50,7 +50,7 @@ mod judge;
 mod left_out;
 mod levels;
 mod median;
-mod model;
+mod results;
 mod sensitivity;
 mod series;
 mod several;
@@ -61,7 +61,7 @@ pub mod thresholds;
 pub use fleet::{Fleet, MACHINES_MIN, Outlier, OutlierSeries, compare_fleet};
 pub use left_out::{LeftOut, NoRatioReason, Refusal, RefusalReason, Side, TableName, WholeFigure};
 pub use median::{MEDIAN_ID, is_median, median_run};
-pub use model::*;
+pub use results::*;
 pub use several::{Best, Several, compare_several};
 pub use slowdown::{Bound, Slowdown, slowdowns};
 
@@ -70,7 +70,7 @@ use crate::compare::thresholds::{RUN_ERROR, TAIL_HALF_WIDTHS};
 use crate::tables::tables_where;
 use effects::Arrangement;
 use judge::Family;
-use record::Run;
+use model::Run;
 use std::collections::BTreeSet;
 use table_pair::TablePair;
 

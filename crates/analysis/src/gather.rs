@@ -11,7 +11,7 @@ use crate::stats::whole_quantile::{Intervals, WholeQuantile};
 use crate::tables::distributions;
 use crate::{CutShort, Unfinished};
 use fastrand::Rng;
-use record::{Cell, CellKey, FailureReason, Metric, MetricInfo, Outcome, Parameters, Run, Usage};
+use model::{Cell, CellKey, FailureReason, Metric, MetricInfo, Outcome, Parameters, Run, Usage};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

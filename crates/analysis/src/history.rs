@@ -16,12 +16,12 @@ mod joint;
 mod left_out;
 pub mod levels;
 mod measured;
-mod model;
+mod results;
 pub mod thresholds;
 
 pub use left_out::{Incomparable, LeftOut, Machine};
 pub use measured::{FigurePath, Measured, Wanted, measured};
-pub use model::{Alarm, Change, History, JointChange, Line, Shift, Terms};
+pub use results::{Alarm, Change, History, JointChange, Line, Shift, Terms};
 
 use crate::history::thresholds::FALSE_ALARM;
 use gate::{Raised, is_same_change};

@@ -11,20 +11,20 @@ pub mod gather;
 pub mod growth;
 pub mod history;
 mod missing_figure;
-mod model;
 pub mod pairs;
 pub mod profile;
 pub mod rates;
+mod results;
 pub mod shape;
 pub mod stats;
 pub mod tables;
 pub mod trust;
 
 pub use missing_figure::MissingFigure;
-pub use model::*;
+pub use results::*;
 
 /// The figures of `run`. The crate `findings` states what they show.
-pub fn analyse(run: &record::Run) -> Analysis {
+pub fn analyse(run: &model::Run) -> Analysis {
     let tables = tables::tables(run);
     let maps = tables::maps::maps(&run.plan.workloads, &tables);
     let averages = tables::averages::averages(run);
@@ -34,6 +34,6 @@ pub fn analyse(run: &record::Run) -> Analysis {
 
 /// Whether a model computed the figures of `run`, and nothing was measured: the record then has the fact
 /// `simulated` in place of the machine's.
-pub fn is_predicted(run: &record::Run) -> bool {
+pub fn is_predicted(run: &model::Run) -> bool {
     run.host_before.facts.get("simulated").is_some_and(|simulated| simulated == "yes")
 }

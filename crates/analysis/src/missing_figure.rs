@@ -1,6 +1,6 @@
 //! Why a series has no figure at a point.
 
-use record::{FailureReason, LimitCause, Value};
+use model::{FailureReason, LimitCause, Value};
 use serde::Serialize;
 
 /// Why a series has no figure at a point.

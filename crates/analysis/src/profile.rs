@@ -22,7 +22,7 @@ use counted::{Count, Counted};
 use difference::Pair;
 use fastrand::Rng;
 use function_growth::{Samples, function_growth};
-use record::{Frame, FrameKind, MetricInfo, Outcome, Parameters, ProfiledCell, Run, WorkloadInfo};
+use model::{Frame, FrameKind, MetricInfo, Outcome, Parameters, ProfiledCell, Run, WorkloadInfo};
 use std::collections::BTreeSet;
 use thresholds::{LISTED_INCLUSIVE_SHARE_MIN, LISTED_MAX, LISTED_SHARE_MIN, POSITION_SAMPLES_MIN};
 

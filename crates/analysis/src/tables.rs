@@ -28,7 +28,7 @@ use crate::{
     Rate, Row, Scaling, Speedup, SubjectComparison, Table, rates,
 };
 use fastrand::Rng;
-use record::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
+use model::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// Every table of `run`, headline metrics first, else in the order of the plan.

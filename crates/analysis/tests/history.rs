@@ -9,7 +9,7 @@ use analysis::history::{
 };
 use analysis::stats::random::{generator, normal};
 use fixtures::{cell, run as run_of, workload};
-use record::{Parameters, Run, RunState, RunSummary, WorkloadInfo};
+use model::{Parameters, Run, RunState, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
 
 fn made() -> WorkloadInfo {
@@ -364,11 +364,11 @@ fn runs_of_another_machine_with_equal_hardware_are_left_out_by_its_name() {
     let mut runs = with_a_step(12, 7, 1.2);
     for (index, run) in runs.iter_mut().enumerate() {
         let (name, id) = if index < 4 { ("alpha", "1") } else { ("beta", "2") };
-        run.machine.insert(record::HOST_NAME.into(), name.into());
-        run.machine.insert(record::HOST_ID.into(), id.into());
+        run.machine.insert(model::HOST_NAME.into(), name.into());
+        run.machine.insert(model::HOST_ID.into(), id.into());
     }
     // A record of an older knee does not say which machine it was.
-    runs[0].machine.remove(record::HOST_ID);
+    runs[0].machine.remove(model::HOST_ID);
     let history = joined(runs);
     let numbers: Vec<i64> = history.runs.iter().map(|run| run.number).collect();
     assert_eq!(numbers, [1, 5, 6, 7, 8, 9, 10, 11, 12]);
@@ -513,6 +513,6 @@ fn a_run_says_whose_workers_measured_it_and_a_budget_what_its_intervals_hold() {
         }
     }
     let plain = width(&run);
-    run.plan.budget = Some(record::Budget { time_ms: 0, precision: 0.02 });
+    run.plan.budget = Some(model::Budget { time_ms: 0, precision: 0.02 });
     assert!(width(&run) > plain, "{plain}");
 }

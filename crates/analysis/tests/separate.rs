@@ -1,7 +1,7 @@
 //! Subjects that are no alternatives, some of them with a headline metric of their own.
 
 use fixtures::{cell, run, workload};
-use record::Run;
+use model::Run;
 
 fn machine() -> Run {
     let about = workload("baseline")

@@ -8,7 +8,7 @@ use fastrand::Rng;
 use fixtures::{cell, metric, run, workload};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use record::{Metric, MetricInfo, MetricRole, Run};
+use model::{Metric, MetricInfo, MetricRole, Run};
 
 const TERMS: Terms =
     Terms { margin: thresholds::MARGIN, fail_above: None, across: false, all: true };
@@ -39,10 +39,10 @@ fn load(pause_every: Option<usize>, random: &mut Rng) -> Run {
 fn load_of(intervals: usize, pause_every: Option<usize>, random: &mut Rng) -> Run {
     let info =
         |name: &str, role| MetricInfo { role, ..fixtures::metric_info(name, name, "ns", true) };
-    let mut info_of_load = record::WorkloadInfo::from(
+    let mut info_of_load = model::WorkloadInfo::from(
         workload("load").axis("connections", "connections").subjects(["shop"]),
     );
-    info_of_load.role = record::WorkloadRole::Load;
+    info_of_load.role = model::WorkloadRole::Load;
     info_of_load.metrics = vec![
         info("latency", MetricRole::Plain),
         info("whole p99", MetricRole::WholeP99),

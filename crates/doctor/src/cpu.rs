@@ -4,7 +4,7 @@ use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Setting, Unknown};
 use engine::cpu_quotas;
 use findings::caveats::cpu_taken::QUOTA_REMEDY;
 use findings::format::{count, counted};
-use record::{NO_LIMIT, Throttling};
+use model::{NO_LIMIT, Throttling};
 
 /// The family.
 pub static GROUP: Group = Group {

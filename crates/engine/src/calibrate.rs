@@ -1,6 +1,6 @@
 //! The clock of a run: chosen, calibrated, and measured itself before it measures anything.
 
-use record::Clock as ClockInfo;
+use model::Clock as ClockInfo;
 use std::time::Duration;
 use sys::clock::Clock;
 

@@ -1,7 +1,7 @@
 //! The instrument: it plans cells, runs each in a worker process of its own, and keeps what it
 //! measured.
 //!
-//! The way through it is one: an [`RunRequest`] becomes a [`record::Plan`] ([`plan`]), the plan becomes
+//! The way through it is one: an [`RunRequest`] becomes a [`model::Plan`] ([`plan`]), the plan becomes
 //! cells ([`run`]), and each cell goes to the record as it ends. A workload sees nothing of that:
 //! it is given a cell and a [`Probe`], the only thing that reads a clock.
 #![forbid(unsafe_code)]
@@ -43,8 +43,8 @@ pub use worker::starter::Starter;
 pub use worker::{WORKER_COMMAND, worker_main};
 pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.
-pub use record::{CommandOutput, Custom, PrintedFigure, Shell, Template};
-pub use record::{
+pub use model::{CommandOutput, Custom, PrintedFigure, Shell, Template};
+pub use model::{
     FailureReason, LimitCause, MemoryAccess, MetricRole, SkipCause, Warning, command_facts,
     server_facts,
 };

@@ -7,11 +7,11 @@ pub use request::{Overrides, ROUNDS_MAX, RequestError, RunRequest};
 
 use crate::workload::parameter::{Parameter, Values};
 use crate::workload::{About, Cell, Fit, Kind, Workload, info};
-use quantities::{families, nearest};
-use record::{
+use model::{
     AxisPosition, CellKey, Change, Limit, Parameters, Plan, PlanChange, Unavailable, Value,
     WorkloadInfo,
 };
+use quantities::{families, nearest};
 use std::collections::HashSet;
 use with_custom::{Chosen, with_custom};
 

@@ -20,7 +20,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use hdrhistogram::{Counter, Histogram};
-use record::{Metric, Usage};
+use model::{Metric, Usage};
 use regions::Regions;
 use std::collections::BTreeMap;
 use std::fmt::Display;

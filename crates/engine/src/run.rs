@@ -24,13 +24,14 @@ use crate::process::adopt_orphans;
 use crate::run::progress::Watch;
 use crate::run::settings::Settings;
 use crate::worker::starter::Starter;
+use archive::RunWriter;
 use budget::{Judge, Spender};
 use cell::{EndedCell, measured};
 use keeper::Keeper;
 use lifecycle::{Session, close};
+use model::Run;
 use pace::Pace;
 use profile::ProfilePass;
-use record::{Run, RunWriter};
 use std::collections::HashSet;
 
 /// Measures the cells of `run` that have not ended, in the plan's order, and closes it. Whatever a

@@ -12,7 +12,7 @@ use crate::probe::{Measured, Probe};
 use crate::process::die_with_parent;
 use crate::workload::{About, Cell, Failure, SampleKind, Workload};
 use frame::{Order, Reply};
-use record::{FailureReason, Short};
+use model::{FailureReason, Short};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
 }
 
 /// Turns nanoseconds an operation into operations a second where a metric says a rate.
-fn make_rates(about: &About, metrics: &mut [record::Metric]) {
+fn make_rates(about: &About, metrics: &mut [model::Metric]) {
     for metric in metrics {
         let declared = about.metrics.iter().find(|declared| declared.name == metric.name);
         if declared.is_some_and(|declared| matches!(declared.samples, SampleKind::Rate(_))) {
@@ -110,7 +110,7 @@ fn headline(workload: &dyn Workload, subject: &str) -> &'static str {
 }
 
 /// How far a trajectory came that ran out of something; none where nothing of it counts.
-fn cut_short(headline: &str, metrics: &[record::Metric], failure: &Failure) -> Option<Short> {
+fn cut_short(headline: &str, metrics: &[model::Metric], failure: &Failure) -> Option<Short> {
     if !failure.is_shortage() {
         return None;
     }
@@ -123,7 +123,7 @@ fn cut_short(headline: &str, metrics: &[record::Metric], failure: &Failure) -> O
 fn check_metrics(
     about: &About,
     headline: &str,
-    metrics: &[record::Metric],
+    metrics: &[model::Metric],
 ) -> Option<FailureReason> {
     let declared = about.metrics;
     if !metrics.iter().any(|metric| metric.name == headline && !metric.samples.is_empty()) {
@@ -133,7 +133,7 @@ fn check_metrics(
     if let Some(metric) = metrics.iter().find(|metric| !is_declared(&metric.name)) {
         return Some(FailureReason::MetricUndeclared { metric: metric.name.clone() });
     }
-    let is_finite = |metric: &&record::Metric| metric.samples.iter().all(|ns| ns.is_finite());
+    let is_finite = |metric: &&model::Metric| metric.samples.iter().all(|ns| ns.is_finite());
     let metric = metrics.iter().find(|metric| !is_finite(metric))?;
     Some(FailureReason::SampleNotFinite { metric: metric.name.clone() })
 }

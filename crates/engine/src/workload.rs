@@ -21,7 +21,7 @@ pub use original::{Original, Print};
 pub use subject::{Fit, Subject};
 
 use crate::probe::Probe;
-use record::Custom;
+use model::Custom;
 
 /// What is exercised. A workload describes itself, says what it compares, and measures one cell;
 /// help, `list`, docs and reports derive from that.

@@ -43,7 +43,7 @@ use crate::conclusions::Conclusions;
 use crate::format::{count, counted, list};
 use crate::sentence::{Sentence, text};
 use material::Material;
-use record::Run;
+use model::Run;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

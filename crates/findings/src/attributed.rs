@@ -2,7 +2,7 @@
 
 use crate::format::{count, function_name, list, percent};
 use analysis::{AddedFunction, DifferenceVerdict, ProfileDifference};
-use record::{Frame, FrameKind};
+use model::{Frame, FrameKind};
 use std::mem::discriminant;
 
 /// From this share of the added time on in functions that wait, a sentence says so. Source: judgement.

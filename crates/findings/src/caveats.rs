@@ -9,7 +9,7 @@ use analysis::gather::positions::verdicts_from;
 use analysis::{PointSummary, Row, Table};
 use cpu_taken::CpuTaken;
 use machine_changed::MachineChanged;
-use record::{Host, Parameters, Run};
+use model::{Host, Parameters, Run};
 use serde::Serialize;
 
 /// A kind of caveat: when it holds, and how it reads.

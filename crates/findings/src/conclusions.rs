@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::kinds;
 use crate::named_points::NamedPoints;
 use analysis::Analysis;
-use record::Run;
+use model::Run;
 
 /// The figures of a run, what they show, and how far to trust them.
 #[derive(Clone, Debug, Default, PartialEq)]

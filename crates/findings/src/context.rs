@@ -2,7 +2,7 @@
 
 use crate::named_points::NamedPoints;
 use analysis::{Analysis, Row, Table};
-use record::{Host, MetricInfo, Run, WorkloadInfo};
+use model::{Host, MetricInfo, Run, WorkloadInfo};
 use std::path::PathBuf;
 
 /// Who reads a run: what a command about it has to name, and the machine that would carry it out.

@@ -1,7 +1,7 @@
 //! Whether QEMU emulated the machine of some runs: what their figures are then good for. The record says it in one
-//! fact ([`record::ACCELERATOR`]), and everything that shows figures asks here.
+//! fact ([`model::ACCELERATOR`]), and everything that shows figures asks here.
 
-use record::{ACCELERATOR, EMULATOR, Run};
+use model::{ACCELERATOR, EMULATOR, Run};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

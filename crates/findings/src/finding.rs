@@ -5,7 +5,7 @@ use crate::names::Names;
 use crate::sentence::Sentence;
 use crate::verdict::Tag;
 use analysis::{Analysis, Row, Table};
-use record::{Parameters, Run};
+use model::{Parameters, Run};
 use serde::Serialize;
 
 /// Something that the figures of a run show.

@@ -2,7 +2,7 @@
 
 use crate::format::{count, list, percent, significant};
 use analysis::compare::{Fleet, MACHINES_MIN, Outlier, OutlierSeries};
-use record::WorkloadInfo;
+use model::WorkloadInfo;
 
 /// More names of series than so many are counted.
 const LABELS_MAX: usize = 4;
@@ -140,7 +140,7 @@ fn scope(fleet: &Fleet, outlier: &Outlier, series: &[&OutlierSeries]) -> String 
 }
 
 fn labels(series: &[&OutlierSeries], info: Option<&WorkloadInfo>) -> String {
-    let is_list = info.is_some_and(record::WorkloadInfo::has_separate_subjects);
+    let is_list = info.is_some_and(model::WorkloadInfo::has_separate_subjects);
     let mut names: Vec<String> = Vec::new();
     for series in series {
         let name = if is_list {

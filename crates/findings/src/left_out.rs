@@ -5,7 +5,7 @@ use analysis::compare::{
     self, NoRatioReason, Refusal, RefusalReason, Side, TableName, WholeFigure,
 };
 use analysis::history::{self, Incomparable, Machine};
-use record::Warning;
+use model::Warning;
 
 const MEASURE_BASE_AGAIN: &str = "measure base again with the knee of new";
 

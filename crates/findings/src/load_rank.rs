@@ -1,7 +1,7 @@
 //! What a rank did of a load of several processes, as a sentence.
 
 use crate::format::{count, percent};
-use record::{Rank, RankMeasured};
+use model::{Rank, RankMeasured};
 
 /// `on node1: 2,500 replies; began 0.104 ms after the start (clock ± 0.048 ms); busiest thread 3.1 %`.
 pub fn rank_sentence(rank: &Rank) -> String {

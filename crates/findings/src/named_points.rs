@@ -2,7 +2,7 @@
 
 use analysis::stats::student;
 use analysis::{Analysis, Estimate};
-use record::Parameters;
+use model::Parameters;
 use std::collections::HashMap;
 
 /// The words, and what is known of how much the means vary.

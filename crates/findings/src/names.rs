@@ -3,7 +3,7 @@
 use crate::format::{self, Unit};
 use crate::sentence::{Part, list, text};
 use analysis::{Shares, Table};
-use record::WorkloadInfo;
+use model::WorkloadInfo;
 use std::collections::BTreeSet;
 
 /// Of more labels than this in a list the others are counted.
@@ -232,7 +232,7 @@ pub fn qualifier(tables: &[Table], table: &Table) -> String {
         let has_effect = |sibling: &&&Table| {
             sibling.effective.contains_key(name) || !sibling.parameters.contains_key(name)
         };
-        let values: BTreeSet<Option<&record::Value>> =
+        let values: BTreeSet<Option<&model::Value>> =
             siblings.iter().filter(has_effect).map(|sibling| sibling.effective.get(name)).collect();
         if values.len() > 1 {
             parts.push(format!("{name} = {value}"));

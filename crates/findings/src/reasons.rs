@@ -5,7 +5,7 @@ use analysis::{
     Class, ComparisonReason, Estimate, GrowthReason, MissingFigure, Remedy, ScalingReason,
     TrendReason,
 };
-use record::CodeFault;
+use model::CodeFault;
 
 /// `two points are too few`.
 pub fn growth(reason: &GrowthReason) -> String {

@@ -1,6 +1,6 @@
 //! What findings read in workloads and metrics, by the roles that these declare.
 
-use record::{MetricInfo, MetricRole, WorkloadInfo};
+use model::{MetricInfo, MetricRole, WorkloadInfo};
 
 /// Whether the workload does nothing: its figures are the harness's own cost.
 pub fn is_control(workload: &WorkloadInfo) -> bool {

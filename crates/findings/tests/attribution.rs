@@ -6,7 +6,7 @@ use findings::kinds::attribution::Between;
 use findings::run_changes::sentence;
 use findings::{Answer, Caveat, Conclusions, Data, conclude};
 use fixtures::{CellBuilder, cell, key, profile, run, workload};
-use record::{ProfileLimit, Run};
+use model::{ProfileLimit, Run};
 
 /// Folded stacks with their samples.
 type Stacks<'a> = &'a [(&'a str, u64)];

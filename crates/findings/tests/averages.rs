@@ -9,7 +9,7 @@ use findings::Kind;
 use fixtures::{cell, late, workload};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use record::{Cell, Metric, Run, WorkloadInfo};
+use model::{Cell, Metric, Run, WorkloadInfo};
 
 fn metric(name: &str, sample: f64) -> Metric {
     fixtures::metric(name, vec![sample])

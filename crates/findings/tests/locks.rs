@@ -11,7 +11,7 @@ use common::{Analysis, Finding, analyse};
 use fastrand::Rng;
 use findings::Kind;
 use fixtures::{CellBuilder, cell, fail, late, metric};
-use record::{Cell, CellKey, Outcome, Run, WorkloadInfo};
+use model::{Cell, CellKey, Outcome, Run, WorkloadInfo};
 use std::cell::Cell as Count;
 
 const POINTS: [u64; 6] = [1, 2, 4, 8, 16, 32];

@@ -11,7 +11,7 @@ use common::{Analysis, analyse};
 use findings::Kind;
 use findings::format::position;
 use fixtures::{CellBuilder, cell, run};
-use record::WorkloadInfo;
+use model::WorkloadInfo;
 
 /// Machine, generations and pipes of a column, and its figures from 10 % to 100 % of the pipes in
 /// steps of 10 %: tokens a second by poll and by epoll.

@@ -8,7 +8,7 @@ use common::{Analysis, analyse};
 use fastrand::Rng;
 use findings::Kind;
 use fixtures::{cell, metric_info, run};
-use record::{Cell, Run, WorkloadInfo, WorkloadRole};
+use model::{Cell, Run, WorkloadInfo, WorkloadRole};
 
 const POINTS: [u64; 7] = [1, 10, 50, 100, 300, 600, 1000];
 

@@ -8,7 +8,7 @@ use common::{Finding, analyse};
 use fastrand::Rng;
 use findings::{Kind, Reader, reasons};
 use fixtures::{CellBuilder, cell, parameters, short};
-use record::{
+use model::{
     Cell, CellKey, Change, FailureReason, Limit, LimitCause, Metric, PlanChange, Run, RunState,
     SkipCause, Usage, Value, Warning, WorkloadInfo,
 };
@@ -222,7 +222,7 @@ fn a_point_that_was_not_planned_or_not_reached_says_so() {
 #[test]
 fn a_run_that_was_cut_off_in_its_profile_has_whole_figures() {
     let mut run = run();
-    run.plan.profile = Some(record::ProfilePlan { frequency_hz: 997, measure_ms: 500 });
+    run.plan.profile = Some(model::ProfilePlan { frequency_hz: 997, measure_ms: 500 });
     let trust = |run: &Run| {
         let conclusions = findings::conclude_for(run, &Reader::default());
         findings::Answer::new(run, &conclusions).trust.sentence()
@@ -261,7 +261,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     };
     let mut reader = Reader { record: Some("my lab.db".into()), host: None };
     assert_eq!(remedy(&run, &reader), "knee run --resume=3 --record 'my lab.db'");
-    for (key, value) in [(record::HOST_ID, "a"), (record::HOST_NAME, "bench-7")] {
+    for (key, value) in [(model::HOST_ID, "a"), (model::HOST_NAME, "bench-7")] {
         run.host_before.facts.insert(key.into(), value.into());
     }
     let mut here = run.host_before.clone();
@@ -271,7 +271,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     run.host_before.facts.insert("kernel.release".into(), "98".into());
     reader.host = Some(here.clone());
     assert_eq!(remedy(&run, &reader), "it can't go on here: measure again");
-    here.facts.insert(record::HOST_ID.into(), "b".into());
+    here.facts.insert(model::HOST_ID.into(), "b".into());
     reader.host = Some(here);
     assert_eq!(remedy(&run, &reader), "resume it on bench-7, where it began");
     run.host_before.facts.clear();
@@ -285,7 +285,7 @@ fn an_interrupted_run_says_how_far_it_came() {
 fn an_emulated_run_says_that_only_ratios_count() {
     let mut run = run();
     let accelerated = |run: &mut Run, by: &str| {
-        run.host_before.facts.insert(record::ACCELERATOR.into(), by.into());
+        run.host_before.facts.insert(model::ACCELERATOR.into(), by.into());
         let answer = findings::Answer::new(run, &findings::conclude(run));
         (caveats(run), answer.measurement.sentence())
     };
@@ -308,7 +308,7 @@ fn a_run_with_a_false_complete_has_a_caveat() {
     run.cells.truncate(4);
     let caveat = analyse(&run).caveats[0].clone();
     assert_eq!(caveat.what, "The run calls itself complete with 4 of 65 cells");
-    run.plan.budget = Some(record::Budget { time_ms: 1000, precision: 0.0 });
+    run.plan.budget = Some(model::Budget { time_ms: 1000, precision: 0.0 });
     assert!(!caveats(&run).iter().any(|what| what.contains("calls itself")));
 }
 

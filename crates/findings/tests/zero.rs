@@ -9,7 +9,7 @@ use common::{Analysis, Finding, analyse};
 use fastrand::Rng;
 use findings::Kind;
 use fixtures::cell;
-use record::{Run, WorkloadInfo};
+use model::{Run, WorkloadInfo};
 
 const DEAD: [u64; 10] = [0, 50, 100, 200, 400, 800, 1000, 5000, 10_000, 15_000];
 const QUICK: [u64; 4] = [0, 1000, 5000, 15_000];

@@ -11,11 +11,11 @@ use super::unit::spaced;
 use super::{Foreign, NO_ROW, Request, listed};
 use crate::Error;
 use jiff::{Timestamp, Unit as TimeUnit};
-use quantities::Better;
-use record::{
+use model::{
     Cell, CellKey, Clock, FailureReason, Host, Metric, MetricInfo, MetricRole, Outcome, Parameters,
     Plan, Ratio, Run, RunState, RunSummary, SubjectInfo, Unavailable, Usage, Warning, WorkloadInfo,
 };
+use quantities::Better;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The run, and the names of its points where x is words.
@@ -55,7 +55,7 @@ pub fn foreign(
         host_after: Some(host),
         warnings,
         cells,
-        profile: record::Profile::default(),
+        profile: model::Profile::default(),
     };
     Ok(Foreign { run, named_points })
 }

@@ -4,8 +4,8 @@ use super::formats::{Format, HYPERFINE_PARAMETER};
 use super::source::Source;
 use super::{Request, listed, nearest, one_line};
 use crate::Error;
+use model::{Parameters, Value};
 use quantities::{DecimalSign, Figure};
-use record::{Parameters, Value};
 
 /// The columns of a table, by what they are for.
 pub struct Columns {

@@ -1,7 +1,7 @@
 //! Tables of known programs, recognised by their columns: what each column is need not be typed.
 
 use crate::{Request, listed};
-use record::Warning;
+use model::Warning;
 
 /// How the columns of hyperfine's parameters begin.
 pub const HYPERFINE_PARAMETER: &str = "parameter_";

@@ -27,7 +27,7 @@ use columns::Columns;
 pub use error::Error;
 use findings::NamedPoints;
 use formats::Format;
-use record::Run;
+use model::Run;
 pub use request::Request;
 use rows::Taken;
 pub use source::Input;

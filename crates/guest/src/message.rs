@@ -2,7 +2,7 @@
 //! host decides which of several guests measures next.
 
 use crate::console::Mishap;
-use record::{Cell, Ending, Frame, FunctionCode, ProfiledCell, Run, StackNode};
+use model::{Cell, Ending, Frame, FunctionCode, ProfiledCell, Run, StackNode};
 use serde::{Deserialize, Serialize};
 
 /// From the guest.

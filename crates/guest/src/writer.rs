@@ -3,7 +3,8 @@
 use crate::console::mishaps_here;
 use crate::message::{FromGuest, Profiled, ToGuest};
 use crate::wire::{WireFault, receive, send};
-use record::{Cell, Ending, Error, Profile, Run, RunWriter};
+use archive::{Error, RunWriter};
+use model::{Cell, Ending, Profile, Run};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -3,8 +3,9 @@
 //!
 //! Whatever the bytes, nothing panics, what is refused is refused in one line, and what is taken can be kept.
 
+use archive::{Archive, SqliteArchive, merge};
 use foreign_tables::{Input, Request, read};
-use record::{Archive, Run, SqliteArchive, merge};
+use model::Run;
 use std::collections::HashSet;
 use std::io::Cursor;
 use tempfile::TempDir;

@@ -27,7 +27,7 @@ use crate::usage;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use engine::{Parameter, Values};
-use record::Value;
+use model::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;

@@ -2,7 +2,6 @@
 
 pub mod ab;
 pub mod advise;
-mod archives;
 mod claim;
 pub mod compare;
 pub mod exchange;
@@ -22,8 +21,9 @@ pub mod vm;
 use crate::commands::claim::Claim;
 use crate::commands::record_file::RecordFile;
 use crate::exit::Trouble;
-use ::record::{Error, Location, Run, RunRef, RunState, default_path};
+use archive::{Error, Location, RunRef, default_path};
 use findings::{Conclusions, Reader};
+use model::{Run, RunState};
 use std::path::{Path, PathBuf};
 
 /// The record in use: the one that was named, or the user's own.
@@ -42,7 +42,7 @@ fn read(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
     let named = meant.record.is_some() || in_use.named().is_some();
     let location = meant.record.map_or_else(|| record_location(in_use), Ok)?;
     let load = || {
-        let archive = archives::open_read_only(&location)?;
+        let archive = archive::open_read_only(&location)?;
         archive.load(archive.resolve(&meant.run)?)
     };
     load().map_err(|error| nothing_yet(error, named))

@@ -202,7 +202,7 @@ fn grafana_finds_its_dashboard_and_its_archive() {
     let password = source["secureJsonData"]["password"].as_str().unwrap();
     let variable = password.strip_prefix('$').expect("a variable");
     assert!(grafana["environment"].get(variable).is_some(), "{variable} is not set");
-    // What the panels ask is tested in crate archive-postgres, by a real server.
+    // What the panels ask is tested in crate archive, by a real server.
     let dashboard: Value = serde_json::from_str(&text("grafana/dashboards/knee.json")).unwrap();
     for panel in dashboard["panels"].as_array().unwrap() {
         let title = panel["title"].as_str().unwrap();

@@ -1,8 +1,8 @@
 //! Exit codes, and the error of a command.
 
 use crate::output;
+use archive::{Error, ServerFault};
 use printable::clean;
-use record::{Error, ServerFault};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 

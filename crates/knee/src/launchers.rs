@@ -15,8 +15,8 @@ pub use pmi::Space;
 pub use pmi::tests::spaces;
 
 use crate::exit::Trouble;
-use ::record::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, HOST_NAME, HOST_NAMED_BY};
 use clap::Args;
+use model::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, HOST_NAME, HOST_NAMED_BY};
 use std::collections::BTreeMap;
 use std::io;
 

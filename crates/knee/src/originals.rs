@@ -7,10 +7,10 @@ mod rows;
 pub mod summary;
 
 use self::rows::measured;
-use ::record::{Run, Value};
 use analysis::{Analysis, Table};
 use engine::{About, Original, Print, RunRequest};
 use findings::Conclusions;
+use model::{Run, Value};
 use std::fmt::Write;
 
 /// Every original, with the workload that measures the same.

@@ -5,7 +5,7 @@ use crate::exit::note;
 use crate::output;
 use engine::{RunProgress, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use record::{Cell, CellKey, Outcome, Plan, ProfiledCell};
+use model::{Cell, CellKey, Outcome, Plan, ProfiledCell};
 use std::time::Duration;
 
 /// Draws the progress of a run.

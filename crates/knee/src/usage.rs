@@ -5,7 +5,7 @@ use crate::output;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
-use record::Value;
+use model::Value;
 use std::ffi::{OsStr, OsString};
 
 /// The error of the parser. Help and versions are printed; everything else becomes one line.

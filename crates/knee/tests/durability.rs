@@ -3,8 +3,9 @@
 
 mod common;
 
+use archive::{Archive, SqliteArchive};
 use common::{Came, Knee, came, wait_until};
-use record::{Archive, Cell, Outcome, Run, RunState, SqliteArchive};
+use model::{Cell, Outcome, Run, RunState};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -160,10 +161,12 @@ impl<'a> Killer<'a> {
     fn run(&self) -> Option<Run> {
         let archive = match SqliteArchive::open_read_only(self.knee.record()) {
             Ok(archive) => archive,
-            Err(record::Error::NoRecord { .. } | record::Error::EmptyRecord { .. }) => return None,
+            Err(archive::Error::NoRecord { .. } | archive::Error::EmptyRecord { .. }) => {
+                return None;
+            }
             Err(error) => panic!("the record does not open: {error}"),
         };
-        let own = |run: &&record::RunSummary| {
+        let own = |run: &&model::RunSummary| {
             run.command.windows(2).any(|two| two == ["--seed", &self.seed.to_string()])
         };
         let runs = archive.runs().unwrap();

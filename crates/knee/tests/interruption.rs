@@ -2,8 +2,9 @@
 
 mod common;
 
+use archive::{Archive, SqliteArchive};
 use common::{Came, Knee, wait_until};
-use record::{Archive, Run, RunState, SqliteArchive};
+use model::{Run, RunState};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::HashSet;
 use std::process::{Child, Stdio};
@@ -164,7 +165,7 @@ fn ended(child: &mut Child) -> bool {
 fn load_or_none(knee: &Knee, other_runs: usize) -> Option<Run> {
     let archive = match SqliteArchive::open_read_only(knee.record()) {
         Ok(archive) => archive,
-        Err(record::Error::NoRecord { .. } | record::Error::EmptyRecord { .. }) => return None,
+        Err(archive::Error::NoRecord { .. } | archive::Error::EmptyRecord { .. }) => return None,
         Err(error) => panic!("the record does not open: {error}"),
     };
     let runs = archive.runs().unwrap();

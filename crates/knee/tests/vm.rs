@@ -2,9 +2,10 @@
 
 mod common;
 
+use archive::{Archive, SqliteArchive};
 use common::guests::{KERNEL, cache, can_boot, vm};
 use common::{Came, Knee, came, wait_until};
-use record::{Archive, Run, RunState, SqliteArchive};
+use model::{Run, RunState};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -44,7 +45,7 @@ fn guests_measure_in_turns_and_are_compared() {
     let came = vm(&knee, &[&sides[..], &LITTLE, &push].concat());
     assert_eq!(came.code, Some(0), "{came:?}");
     let pushed = SqliteArchive::open_read_only(&shared).unwrap().runs().unwrap();
-    let ids = |all: &[record::RunSummary]| all.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+    let ids = |all: &[model::RunSummary]| all.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
     let own = SqliteArchive::open_read_only(knee.record()).unwrap().runs().unwrap();
     assert_eq!(ids(&pushed), ids(&own), "{came:?}");
     let runs = runs(&knee);
@@ -324,14 +325,14 @@ fn a_suite_is_measured_in_the_guests_that_it_describes() {
     let came = came(&mut command);
     assert_eq!(came.code, Some(0), "{came:?}");
     let runs = runs(&knee);
-    let locks = runs.iter().map(|run| run.host_before.fact(record::SPINLOCKS));
+    let locks = runs.iter().map(|run| run.host_before.fact(model::SPINLOCKS));
     assert_eq!(locks.collect::<Vec<_>>(), [Some("test-and-set"), Some("queued")], "{came:?}");
     for run in &runs {
         assert_eq!(run.host_before.fact("vm.cpus"), Some("2"));
         assert_eq!(run.host_before.fact("vm.host.cpus"), Some("1"));
         assert_eq!(run.host_after.as_ref().unwrap().guest_cpu_seconds().len(), 2);
         let build = run.cells.iter().find(|cell| cell.key.workload == "build").unwrap();
-        assert_eq!(build.outcome, record::Outcome::Measured, "{build:?}");
+        assert_eq!(build.outcome, model::Outcome::Measured, "{build:?}");
     }
     assert!(came.out.contains("Time that the guests' CPUs ran"), "{}", came.out);
 }

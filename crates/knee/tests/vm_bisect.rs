@@ -2,10 +2,10 @@
 
 mod common;
 
+use archive::{Archive, SqliteArchive};
 use common::guests::{KERNEL, cache, can_boot};
 use common::{Came, Knee, alone, bisection, came};
 use fixtures::{cell, host, run, workload};
-use record::{Archive, SqliteArchive};
 
 /// Each system call changes the page tables twice: under emulation that costs several times as much as all else.
 const SLOW: &str = "pti=on";

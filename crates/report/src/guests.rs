@@ -11,8 +11,8 @@ use analysis::Analysis;
 use findings::Conclusions;
 use findings::format::{factor, significant};
 use maud::{Markup, html};
+use model::{Run, SPINLOCKS};
 use published::PUBLISHED;
-use record::{Run, SPINLOCKS};
 
 /// The label of the kernel and the machine that a run of `knee vm` has.
 const KERNEL: &str = "kernel";

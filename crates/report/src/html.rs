@@ -34,7 +34,7 @@ use ::findings::format::{count, list};
 use ::findings::{Answer, Conclusions};
 use analysis::compare::is_median;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use record::{Run, WorkloadInfo};
+use model::{Run, WorkloadInfo};
 use view::Analysed;
 
 const STYLE: &str = concat!(
@@ -229,8 +229,8 @@ fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup
     }
 }
 
-fn is_failed(cell: &record::Cell) -> bool {
-    cell.outcome != record::Outcome::Measured
+fn is_failed(cell: &model::Cell) -> bool {
+    cell.outcome != model::Outcome::Measured
 }
 
 /// `2026-11-21T14:02:11+00:00` → `2026-11-21 14:02`, its zone as it was recorded.

@@ -34,7 +34,7 @@ mod schema;
 mod tables;
 
 use findings::{Answer, Caveat, Conclusions, Finding};
-use record::{Cell, Metric, Run, Warning};
+use model::{Cell, Metric, Run, Warning};
 use serde_json::{Value, json};
 
 pub use read::{BYTES_MAX, Unreadable, VALUES_MAX, read};

@@ -1,7 +1,7 @@
 //! Findings in, text out: tables in a terminal, JSON for programs, one self-contained HTML page, and
 //! exports for other programs.
 //!
-//! Nothing here measures or concludes; it takes a [`record::Run`] and its [`findings::Conclusions`]
+//! Nothing here measures or concludes; it takes a [`model::Run`] and its [`findings::Conclusions`]
 //! and says them, whole: what has no figure is named with its reason.
 #![forbid(unsafe_code)]
 

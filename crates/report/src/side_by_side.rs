@@ -25,7 +25,7 @@ use findings::answer::is_single;
 use findings::emulation::Emulation;
 use findings::format::{Unit, count, counted};
 use findings::{Conclusions, left_out};
-use record::{HOST_NAME, Run, WorkloadInfo};
+use model::{HOST_NAME, Run, WorkloadInfo};
 
 /// Several runs with what was concluded from each, and how they compare; the first is the base.
 #[derive(Clone, Copy, Debug)]

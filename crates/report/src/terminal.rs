@@ -22,7 +22,7 @@ use analysis::{Analysis, Row, Table};
 use anstyle::Style as Paint;
 use findings::format::{Unit, count, list, multiple};
 use findings::{Caveat, Conclusions, Finding, Tone, Verdict};
-use record::Run;
+use model::Run;
 use std::ops::Range;
 
 pub use crate::text::instructions::Chosen;

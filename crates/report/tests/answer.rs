@@ -5,7 +5,7 @@ mod fixture;
 use findings::Conclusions;
 use fixture::trajectory::{Size, before};
 use fixture::{baseline, build, dead, load, locks, memory, pipetest, realistic, suite, syscalls};
-use record::Run;
+use model::Run;
 use report::layout::{Detail, Style};
 use report::terminal::{LINES_MAX, Pointers, answer};
 
@@ -148,7 +148,7 @@ fn what_grew_is_named_where_its_order_is_open() {
 #[test]
 fn a_command_that_is_recommended_is_never_cut() {
     let (mut run, mut conclusions) = suite::undecided();
-    run.summary.state = record::RunState::Interrupted;
+    run.summary.state = model::RunState::Interrupted;
     let record = "/home/somebody/measurements/of-the-new-machine/in-november/knee.db";
     let reader = findings::Reader { record: Some(record.into()), host: None };
     conclusions.caveats = findings::conclude_for(&run, &reader).caveats;

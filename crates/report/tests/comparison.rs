@@ -5,7 +5,7 @@ mod fixture;
 use analysis::compare::{Comparison, Direction, Sensitivity, Verdict};
 use findings::Conclusions;
 use fixture::compared::{alike, compared};
-use record::Run;
+use model::Run;
 use report::comparison::{Pair, SCHEMA, json, markdown, page, terminal};
 use report::layout::{Detail, Style};
 
@@ -257,7 +257,7 @@ fn a_page_of_several_machines_names_them_in_its_legend() {
     let hosts = ["alpha", "beta", "gamma"];
     for ((run, _), host) in runs.iter_mut().zip(hosts) {
         run.summary.number = 1;
-        run.host_before.facts.insert(record::HOST_NAME.to_owned(), host.to_owned());
+        run.host_before.facts.insert(model::HOST_NAME.to_owned(), host.to_owned());
     }
     let page = report::html::page(&runs);
     for ((run, _), host) in runs.iter().zip(hosts) {
@@ -272,7 +272,7 @@ fn a_comparison_of_two_hosts_names_them() {
     let (mut runs, comparison) = compared(false);
     assert!(!terminal(&pair(&runs, &comparison), &PLAIN).contains(", on "), "one host");
     for ((run, _), host) in runs.iter_mut().zip(["alpha", "beta"]) {
-        run.host_before.facts.insert(record::HOST_NAME.to_owned(), host.to_owned());
+        run.host_before.facts.insert(model::HOST_NAME.to_owned(), host.to_owned());
     }
     let text = terminal(&pair(&runs, &comparison), &PLAIN);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");

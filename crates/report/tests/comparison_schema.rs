@@ -10,7 +10,7 @@ use analysis::{CutShort, RateTrend};
 use findings::Conclusions;
 use fixture::{baseline, compared, locks, profile, trajectory};
 use jsonschema::{Registry, Validator};
-use record::{FailureReason, Run, RunState};
+use model::{FailureReason, Run, RunState};
 use report::comparison::{Pair, SCHEMA, json};
 use report::side_by_side::{FleetHead, SideBySide};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ mod fixture;
 use fixture::trajectory::{self, Size};
 use fixture::{baseline, build, dead, load, locks, memory, pipetest, realistic, syscalls};
 use jsonschema::Validator;
-use record::{
+use model::{
     AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, CpuUse, Custom, FailureReason,
     Limit, LimitCause, MachineCode, Outcome, PlanChange, PrintedFigure, ProfileLimit, ProfilePlan,
     Run, RunState, SampledEvent, Shell, SkipCause, Template, Throttling, server_facts,
@@ -82,7 +82,7 @@ fn servers() -> Run {
 /// A run of a guest that QEMU emulated.
 fn emulated() -> Run {
     let (mut run, _) = realistic(1);
-    run.host_before.facts.insert(record::ACCELERATOR.to_owned(), record::EMULATOR.to_owned());
+    run.host_before.facts.insert(model::ACCELERATOR.to_owned(), model::EMULATOR.to_owned());
     run
 }
 
@@ -162,9 +162,9 @@ fn attributed() -> Run {
 /// A run that had little of its CPUs, on a machine that changed meanwhile.
 fn throttled() -> Run {
     let (mut run, _) = realistic(1);
-    run.host_before.facts.insert(record::CPU_QUOTA.to_owned(), "0.2 CPUs".to_owned());
+    run.host_before.facts.insert(model::CPU_QUOTA.to_owned(), "0.2 CPUs".to_owned());
     let after = run.host_after.as_mut().unwrap();
-    after.facts.insert(record::CPU_QUOTA.to_owned(), "0.5 CPUs".to_owned());
+    after.facts.insert(model::CPU_QUOTA.to_owned(), "0.5 CPUs".to_owned());
     let throttling = Throttling { periods: 100, throttled_periods: 93, throttled_us: 7_400_000 };
     after.cpu_use = Some(CpuUse {
         total_ticks: 1_000,

@@ -5,7 +5,7 @@ mod fixture;
 
 use fixture::trajectory::{self, Size};
 use fixture::{build, dead, locks, pipetest, realistic};
-use record::Run;
+use model::Run;
 use report::export::{Format, Material, TABLE, What, find, narrowed};
 use report::json::Samples;
 use std::collections::{BTreeMap, BTreeSet};
@@ -489,8 +489,8 @@ fn one_table_is_a_workload_or_one_metric_of_it() {
 /// A load of one subject, whose maximum is one figure of all of it.
 fn load() -> Run {
     let load = fixtures::workload("load").axis("connections", "connections").subjects(["shop"]);
-    let mut load = record::WorkloadInfo::from(load.time("latency").time("max"));
-    load.metrics[1].role = record::MetricRole::Whole;
+    let mut load = model::WorkloadInfo::from(load.time("latency").time("max"));
+    load.metrics[1].role = model::MetricRole::Whole;
     let cells = (0..8).map(|round| {
         let level = f64::from(round).mul_add(1e3, 1e5);
         let cell = fixtures::cell("load", "shop", 10, round).samples("latency", vec![level]);

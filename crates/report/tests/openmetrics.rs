@@ -5,7 +5,7 @@ mod fixture;
 
 use fixture::trajectory::{self, Size};
 use fixture::{build, locks, pipetest, realistic};
-use record::Run;
+use model::Run;
 use report::export::{Material, find};
 use std::collections::{BTreeMap, BTreeSet};
 

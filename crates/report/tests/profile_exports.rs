@@ -4,7 +4,7 @@
 use base64::Engine;
 use fixtures::{cell, metric, run, workload};
 use inferno::collapse::{Collapse, perf};
-use record::{CellKey, Frame, FrameKind, Interner, ProfiledRegion, Run};
+use model::{CellKey, Frame, FrameKind, Interner, ProfiledRegion, Run};
 use report::export::{Format, Material, TABLE, find, narrowed, selected};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -238,7 +238,7 @@ fn speedscope_opens_it() {
 #[test]
 fn what_has_no_profile_is_refused_with_what_to_do() {
     let mut without = profiled();
-    without.profile = record::Profile::default();
+    without.profile = model::Profile::default();
     let mut empty = profiled();
     for region in empty.profile.cells.iter_mut().flat_map(|cell| &mut cell.regions) {
         region.samples.clear();

@@ -1,7 +1,7 @@
 //! Where in a function the samples are, as `knee show --profile` prints it.
 
 use fixtures::{cell, metric, run, workload};
-use record::{CodeFault, MachineCode, Run};
+use model::{CodeFault, MachineCode, Run};
 use report::layout::{Detail, Style};
 use report::terminal::{self, Chosen};
 

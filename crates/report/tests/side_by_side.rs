@@ -5,7 +5,7 @@ mod fixture;
 use analysis::compare::{Several, Terms, compare_several};
 use findings::Conclusions;
 use fixture::baseline;
-use record::Run;
+use model::Run;
 use report::layout::{Detail, Style};
 use report::side_by_side::{SideBySide, compared, json, machines, markdown};
 
@@ -102,7 +102,7 @@ fn guests_have_the_names_of_the_label_that_distinguishes_them() {
     let mut runs = baseline::machines();
     for ((run, _), kernel) in runs.iter_mut().zip(["6.1.0", "6.12.9", "7.2.0"]) {
         run.host_before.facts.insert("host.name".to_owned(), "guest".to_owned());
-        run.host_before.facts.insert(record::ACCELERATOR.to_owned(), "tcg".to_owned());
+        run.host_before.facts.insert(model::ACCELERATOR.to_owned(), "tcg".to_owned());
         run.summary.labels.insert("team".to_owned(), "red".to_owned());
         run.summary.labels.insert("kernel".to_owned(), kernel.to_owned());
     }

@@ -111,8 +111,8 @@ fn facts_of_the_workload_stand_with_every_table() {
 }
 
 /// A load of two ranks, of which one did not come to its end.
-fn load() -> (record::Run, findings::Conclusions) {
-    let measured = record::RankMeasured {
+fn load() -> (model::Run, findings::Conclusions) {
+    let measured = model::RankMeasured {
         host: "node1".to_owned(),
         requests: 2_500,
         replies: 2_500,
@@ -122,8 +122,8 @@ fn load() -> (record::Run, findings::Conclusions) {
         busy_share: 0.25,
     };
     let ranks = [Some(measured), None];
-    let ranks = ranks.into_iter().zip(0..).map(|(measured, rank)| record::Rank { rank, measured });
-    let facts = record::Rank::facts(&ranks.collect::<Vec<_>>());
+    let ranks = ranks.into_iter().zip(0..).map(|(measured, rank)| model::Rank { rank, measured });
+    let facts = model::Rank::facts(&ranks.collect::<Vec<_>>());
     let load = fixtures::workload("load").axis("connections", "connections").subjects(["shop"]);
     let cells = (0..8).map(|round| {
         let cell = fixtures::cell("load", "shop", 10, round).samples("latency", vec![1e5]);
@@ -131,8 +131,8 @@ fn load() -> (record::Run, findings::Conclusions) {
         let facts = facts.iter().filter(|_| round == 7);
         facts.fold(cell, |cell, (name, value)| cell.fact(name, value))
     });
-    let mut load = record::WorkloadInfo::from(load.time("latency").time("max"));
-    load.metrics[1].role = record::MetricRole::Whole;
+    let mut load = model::WorkloadInfo::from(load.time("latency").time("max"));
+    load.metrics[1].role = model::MetricRole::Whole;
     let run = fixtures::run(load).cells(cells).complete();
     let conclusions = findings::conclude(&run);
     (run, conclusions)
@@ -161,7 +161,7 @@ fn a_figure_of_a_whole_load_is_no_median_of_rounds() {
 }
 
 /// A run whose axis and one of whose subjects have names that a narrow terminal has to fold.
-fn with_long_names() -> (record::Run, findings::Conclusions) {
+fn with_long_names() -> (model::Run, findings::Conclusions) {
     let (run, mut conclusions) = pipetest::pipetest(4);
     for table in &mut conclusions.analysis.tables {
         table.axis.push_str(" that are on their way");
@@ -397,7 +397,7 @@ fn a_run_without_figures_says_so() {
 fn an_interrupted_run_says_how_to_go_on() {
     let (mut run, _) = realistic(1);
     run.cells.truncate(12);
-    run.summary.state = record::RunState::Interrupted;
+    run.summary.state = model::RunState::Interrupted;
     let text = tables(&run, &findings::conclude(&run), &EVERYTHING);
     let words = "The run was interrupted: 12 of 910 cells ended → knee run --resume=7";
     assert!(text.contains(words), "{text}");

@@ -18,23 +18,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("simulate", &[]),
     ("quantities", &[]),
     ("disassembly", &[]),
-    ("record", &["printable", "quantities"]),
-    ("archive-postgres", &["printable", "record", "sys"]),
+    ("model", &["printable", "quantities"]),
+    ("archive", &["model", "printable", "sys"]),
     // Builders for tests: only ever a development dependency.
-    ("fixtures", &["record"]),
+    ("fixtures", &["model"]),
     ("stacks", &["printable", "sys"]),
-    ("engine", &["printable", "quantities", "record", "stacks", "sys"]),
-    ("guest", &["engine", "printable", "record", "sys"]),
+    ("engine", &["archive", "model", "printable", "quantities", "stacks", "sys"]),
+    ("guest", &["archive", "engine", "model", "printable", "sys"]),
     ("workloads", &["readiness", "locks", "http", "load", "quantities", "sys", "engine"]),
     ("suites", &["engine", "quantities"]),
-    ("analysis", &["record"]),
-    ("findings", &["analysis", "printable", "record"]),
-    ("report", &["analysis", "disassembly", "findings", "printable", "record"]),
-    (
-        "doctor",
-        &["findings", "engine", "observe", "readiness", "record", "report", "stacks", "sys"],
-    ),
-    ("foreign-tables", &["findings", "printable", "quantities", "record"]),
+    ("analysis", &["model"]),
+    ("findings", &["analysis", "model", "printable"]),
+    ("report", &["analysis", "disassembly", "findings", "model", "printable"]),
+    ("doctor", &["findings", "engine", "observe", "model", "readiness", "report", "stacks", "sys"]),
+    ("foreign-tables", &["findings", "model", "printable", "quantities"]),
     (
         "knee",
         &[
@@ -48,7 +45,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "stacks",
             "simulate",
             "quantities",
-            "record",
+            "archive",
+            "model",
             "engine",
             "guest",
             "workloads",
@@ -58,7 +56,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "report",
             "doctor",
             "foreign-tables",
-            "archive-postgres",
         ],
     ),
     ("xtask", &["quantities"]),
@@ -66,14 +63,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// Crates that may never reach another, whatever the way.
 const NEVER: &[(&str, &[&str])] = &[
-    ("analysis", &["engine", "sys", "readiness", "workloads"]),
-    ("findings", &["engine", "sys", "readiness", "workloads"]),
-    ("report", &["engine", "sys", "readiness", "workloads"]),
-    ("readiness", &["record", "engine"]),
-    ("locks", &["record", "engine"]),
-    ("simulate", &["record", "engine", "locks"]),
-    ("http", &["record", "engine"]),
-    ("stacks", &["record", "engine"]),
+    ("analysis", &["archive", "engine", "sys", "readiness", "workloads"]),
+    ("findings", &["archive", "engine", "sys", "readiness", "workloads"]),
+    ("report", &["archive", "engine", "sys", "readiness", "workloads"]),
+    ("readiness", &["model", "engine"]),
+    ("locks", &["model", "engine"]),
+    ("simulate", &["model", "engine", "locks"]),
+    ("http", &["model", "engine"]),
+    ("stacks", &["model", "engine"]),
     ("engine", &["readiness", "workloads", "analysis", "report"]),
 ];
 
@@ -165,8 +162,8 @@ mod tests {
 
     #[test]
     fn an_arrow_that_the_design_lacks_is_found() {
-        let broken = check(&workspace(&[("record", &["sys"]), ("sys", &[])]));
-        assert_eq!(broken, ["crate record must not use sys"]);
+        let broken = check(&workspace(&[("model", &["sys"]), ("sys", &[])]));
+        assert_eq!(broken, ["crate model must not use sys"]);
         assert_eq!(check(&workspace(&[("misc", &[])])).len(), 1);
     }
 
@@ -174,8 +171,8 @@ mod tests {
     fn a_way_round_is_found() {
         let broken = check(&workspace(&[
             ("report", &["analysis"]),
-            ("analysis", &["record"]),
-            ("record", &["engine"]),
+            ("analysis", &["model"]),
+            ("model", &["engine"]),
             ("engine", &[]),
         ]));
         assert!(broken.contains(&"crate report reaches engine by way of others".to_owned()));
@@ -185,22 +182,22 @@ mod tests {
     #[test]
     fn development_dependencies_and_strangers_are_free() {
         let metadata = json!({"packages": [{
-            "name": "record",
-            "manifest_path": "/w/crates/record/Cargo.toml",
+            "name": "model",
+            "manifest_path": "/w/crates/model/Cargo.toml",
             "dependencies": [
                 {"name": "serde", "kind": null},
                 {"name": "engine", "kind": "dev", "path": "/w/crates/engine"},
                 {"name": "sys", "kind": "build", "path": "/w/crates/sys"},
             ],
             "targets": [
-                {"kind": ["lib"], "src_path": "/w/crates/record/src/lib.rs"},
-                {"kind": ["test"], "src_path": "/w/crates/record/tests/kill.rs"},
+                {"kind": ["lib"], "src_path": "/w/crates/model/src/lib.rs"},
+                {"kind": ["test"], "src_path": "/w/crates/model/tests/kill.rs"},
             ],
         }]});
         let crates = crates(&metadata, Path::new("/w")).unwrap();
         assert_eq!(crates[0].uses, ["sys"]);
-        assert_eq!(crates[0].directory, Path::new("crates/record"));
-        assert_eq!(crates[0].roots, [Path::new("crates/record/src/lib.rs")]);
-        assert_eq!(crates[0].other_roots, [Path::new("crates/record/tests/kill.rs")]);
+        assert_eq!(crates[0].directory, Path::new("crates/model"));
+        assert_eq!(crates[0].roots, [Path::new("crates/model/src/lib.rs")]);
+        assert_eq!(crates[0].other_roots, [Path::new("crates/model/tests/kill.rs")]);
     }
 }

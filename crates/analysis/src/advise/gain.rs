@@ -83,7 +83,7 @@ mod tests {
         Advice {
             spot: Spot { total: 1_000.0, active: 10.0 },
             workload: "pipetest".into(),
-            parameters: record::Parameters::new(),
+            parameters: model::Parameters::new(),
             ranking,
             absent: Vec::new(),
             clear: true,

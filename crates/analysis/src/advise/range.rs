@@ -3,7 +3,7 @@
 use super::Spot;
 use crate::pairs::thresholds::SAME_POSITION_RATIO;
 use crate::tables::shares::Portion;
-use record::{CellKey, Plan, Run, Value, WorkloadInfo};
+use model::{CellKey, Plan, Run, Value, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// The subjects of which a run with this plan may have a cost at `spot`: the share of the active ones lies
@@ -40,7 +40,7 @@ pub fn only_grounds(mut run: Run) -> Run {
             workload(&cell.key.workload).and_then(|info| info.headline(&cell.key.subject));
         cell.metrics.retain(|metric| headline.is_some_and(|first| first.name == metric.name));
     }
-    run.profile = record::Profile::default();
+    run.profile = model::Profile::default();
     run
 }
 

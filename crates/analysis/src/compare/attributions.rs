@@ -1,8 +1,8 @@
 //! Where the CPU time is that a series takes more or less in one of two profiled runs.
 
-use super::model::{Change, ChangeDetail, ComparedTable, RunAttribution};
+use super::results::{Change, ChangeDetail, ComparedTable, RunAttribution};
 use crate::{Estimate, Table, profile};
-use record::{Parameters, Run};
+use model::{Parameters, Run};
 
 /// Adds to each change of a series where it is, by the profiles of both runs.
 pub(super) fn attribute(

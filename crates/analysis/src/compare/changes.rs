@@ -7,8 +7,8 @@
 //! which one series is faster or slower somewhere.
 
 use super::judge::{Family, bends, part};
-use super::model::{Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Direction};
-use super::model::{Ratio, Verdict};
+use super::results::{Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Direction};
+use super::results::{Ratio, Verdict};
 use super::series;
 use super::table_pair::{RowPair, TablePair};
 use crate::Table;

@@ -1,9 +1,9 @@
 //! Whether two runs can be compared, and which workloads and tables of them.
 
 use super::left_out::{LeftOut, Refusal, RefusalReason, Side, TableName};
-use super::model::Terms;
+use super::results::Terms;
 use crate::{Table, is_predicted};
-use record::{HOST_NAME, HostDifference, MachineMatch, Run, RunState, WorkloadInfo};
+use model::{HOST_NAME, HostDifference, MachineMatch, Run, RunState, WorkloadInfo};
 use std::collections::BTreeSet;
 
 /// The names of the workloads that can be compared, and what is left out of `base` and `new`; or why nothing

@@ -10,7 +10,7 @@
 
 use super::effects::Arrangement;
 use super::levels::{Level, Levels};
-use super::model::{
+use super::results::{
     Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Contention, Difference,
     Direction, Ratio, Verdict,
 };
@@ -18,7 +18,7 @@ use crate::Estimate;
 use crate::compare::thresholds::FALSE_ALARM;
 use crate::gather::Gathered;
 use crate::stats::sign_test::median_between;
-use record::{HostFact, HostRole, Parallel, Run, WorkloadInfo};
+use model::{HostFact, HostRole, Parallel, Run, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// The changes of this kind, the largest first. `differences` are the facts in which the runs differ, and `margin` the

@@ -1,8 +1,8 @@
 //! What was not the same when two runs were measured, the weightiest first.
 
-use super::model::Difference;
+use super::results::Difference;
 use crate::compare::thresholds::BUSY_LOAD;
-use record::{HOST_FACTS, HostFact, HostRole, Run, RunState, Value, WorkloadInfo};
+use model::{HOST_FACTS, HostFact, HostRole, Run, RunState, Value, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All that differs.

@@ -9,7 +9,7 @@ use crate::stats::bootstrap::{drawn_from, few_rounds_factor};
 use crate::stats::moments::sample_deviation;
 use crate::stats::quantiles::{median_of, quantile, sort};
 use fastrand::Rng;
-use record::Run;
+use model::Run;
 
 /// How two runs were measured, which decides the errors that they may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

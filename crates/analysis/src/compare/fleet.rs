@@ -1,10 +1,10 @@
 //! The machines of a fleet: each compared with the median machine, and which of them differ from it.
 
 use super::median::median_run;
-use super::model::{ComparedTable, Comparison, Ratio, Terms, Verdict};
+use super::results::{ComparedTable, Comparison, Ratio, Terms, Verdict};
 use super::several::Several;
 use super::{TableCache, compare_with};
-use record::{Parameters, Run};
+use model::{Parameters, Run};
 
 /// With fewer machines nothing says which of them is unlike the others.
 pub const MACHINES_MIN: usize = 3;

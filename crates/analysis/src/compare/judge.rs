@@ -2,7 +2,7 @@
 
 use super::effects::{Arrangement, Effect, Effects, Part};
 use super::levels::Levels;
-use super::model::{Ratio, Verdict};
+use super::results::{Ratio, Verdict};
 use crate::Estimate;
 use crate::compare::thresholds::{
     DRIFT_CONTINUES, EDGE_ERRORS, FALSE_ALARM, INTERVAL_LOG_MAX, SERIES_SHARE, SHARED_SERIES_MIN,
@@ -23,7 +23,7 @@ pub(super) struct Family {
     /// Whether the undisturbed part of the rounds has to bear witness: where one run alone can have had a
     /// neighbour.
     pub(super) witness: bool,
-    /// See [`super::model::Terms::margin`].
+    /// See [`super::results::Terms::margin`].
     pub(super) margin: f64,
 }
 

@@ -1,6 +1,6 @@
 //! What a comparison leaves out, and why two runs are not compared at all: data.
 
-use record::{Parameters, RunState};
+use model::{Parameters, RunState};
 use serde::Serialize;
 
 /// Which of the two runs.

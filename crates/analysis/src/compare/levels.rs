@@ -6,7 +6,7 @@ use crate::stats::quantiles::{quantile, sorted};
 use crate::stats::random::generator;
 use crate::stats::whole_quantile::WholeQuantile;
 use fastrand::Rng;
-use record::{MetricInfo, Parameters};
+use model::{MetricInfo, Parameters};
 use std::collections::BTreeMap;
 
 /// One cell, as logarithms.

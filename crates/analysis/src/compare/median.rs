@@ -4,7 +4,7 @@
 //! and the undisturbed part of a cell are those of the median machine, and its rounds scatter as a machine's do.
 
 use crate::stats::quantiles::{median_of, quantile, sorted};
-use record::{
+use model::{
     Cell, CellKey, HOST_FACTS, Host, HostRole, Metric, Outcome, Plan, Profile, Run, RunState,
     Unavailable, Usage,
 };

@@ -1,6 +1,6 @@
 //! Where two runs, each by itself, conclude differently of a series.
 
-use super::model::{ChangeDetail, Direction};
+use super::results::{ChangeDetail, Direction};
 use crate::compare::thresholds::{MODE_P_VALUE, MODE_ROUNDS_MIN, MODE_SHARE_ABOVE};
 use crate::growth::thresholds::POINTS_MIN;
 use crate::pairs::notable::notable;
@@ -9,7 +9,7 @@ use crate::{
     Class, ComparisonOutcome, Division, Growth, MissingFigure, Mode, Modes, PointSummary, Row,
     SubjectComparison, Table,
 };
-use record::FailureReason;
+use model::FailureReason;
 
 /// Another growth class, where no class is left in both runs.
 pub(super) fn growth(base: &Row, new: &Row) -> Option<(Direction, ChangeDetail)> {

@@ -1,10 +1,10 @@
 //! Several runs: each compared with the first, and which of them is the best where that is significant.
 
 use super::left_out::Refusal;
-use super::model::{ComparedTable, Comparison, Ratio, Terms, Verdict};
+use super::results::{ComparedTable, Comparison, Ratio, Terms, Verdict};
 use super::{TableCache, compare_with};
 use crate::Table;
-use record::{Parameters, Run};
+use model::{Parameters, Run};
 use std::collections::BTreeMap;
 
 /// Several runs, compared.

@@ -1,6 +1,6 @@
 //! What of a comparison is slower than a gate lets through, by the whole interval of its ratio.
 
-use super::model::{Comparison, Ratio, Verdict};
+use super::results::{Comparison, Ratio, Verdict};
 use crate::Estimate;
 
 /// How a slowdown lies to a limit.

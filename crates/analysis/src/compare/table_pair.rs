@@ -4,13 +4,13 @@ use super::effects::{Arrangement, Effects, effects};
 use super::judge::{Family, Usual, ratios};
 use super::left_out::{LeftOut, NoRatioReason, Side, WholeFigure};
 use super::levels::Levels;
-use super::model::{ComparedPoint, ComparedRow, ComparedTable, Ratio};
+use super::results::{ComparedPoint, ComparedRow, ComparedTable, Ratio};
 use super::series;
 use crate::gather::Gathered;
 use crate::gather::positions::{around, verdicts_from};
 use crate::stats::random::generator;
 use crate::{MissingFigure, Row, Table};
-use record::Run;
+use model::Run;
 use std::collections::BTreeMap;
 
 /// The same table of two runs.

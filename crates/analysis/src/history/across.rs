@@ -8,7 +8,7 @@ use super::left_out::LeftOut;
 use super::measured::{Measured, Wanted};
 use crate::Estimate;
 use crate::compare::{Comparison, Ratio, Terms, compare_among};
-use record::{HOST_FACTS, MetricInfo, Parameters, Run, RunState, RunSummary, WorkloadInfo};
+use model::{HOST_FACTS, MetricInfo, Parameters, Run, RunState, RunSummary, WorkloadInfo};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! What changed: one change for all points of a series that changed with the same run.
 
-use super::model::{Change, History, Line, Shift};
+use super::results::{Change, History, Line, Shift};
 use crate::Estimate;
 use crate::compare::Direction;
 use std::cmp::Reverse;

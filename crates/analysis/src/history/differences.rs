@@ -2,7 +2,7 @@
 
 use super::measured::{Measured, OWN, WORKERS};
 use crate::compare::Difference;
-use record::{HOST_FACTS, HostRole, RunSummary};
+use model::{HOST_FACTS, HostRole, RunSummary};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The differences: labels, kernel, knee and what else bears on figures; only

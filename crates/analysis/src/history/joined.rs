@@ -2,8 +2,8 @@
 
 use super::left_out::{Incomparable, LeftOut, Machine};
 use super::measured::{FigurePath, Measured};
-use super::model::Line;
-use record::{CPU_QUOTAS, HOST_NAME, MachineMatch, MetricInfo, RunState, WorkloadInfo};
+use super::results::Line;
+use model::{CPU_QUOTAS, HOST_NAME, MachineMatch, MetricInfo, RunState, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The newest run, which decides what is comparable. Of two interleaved runs only the one by workers of this

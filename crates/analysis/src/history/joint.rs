@@ -2,7 +2,7 @@
 
 use super::differences::differences;
 use super::measured::Measured;
-use super::model::{History, JointChange, Line, Shift, Terms};
+use super::results::{History, JointChange, Line, Shift, Terms};
 use crate::compare::Direction;
 use crate::history::thresholds::{JOINT_SPREAD_DIVISOR, JOINT_SUBJECTS_MIN};
 use std::cmp::Reverse;

@@ -6,7 +6,7 @@ use crate::stats::bootstrap::{self, median_over_rounds};
 use crate::stats::random::generator;
 use crate::trust::budget_interval::budget_interval;
 use crate::{Estimate, is_predicted};
-use record::{MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
+use model::{MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// The label that says how the workers of a run were started, and what it says of the knee at hand's own.

@@ -4,7 +4,7 @@ use crate::Estimate;
 use crate::profile::thresholds::PROCESS_SHARE_MIN;
 use crate::stats::poisson;
 use crate::{FunctionTime, ProfilePoint};
-use record::{Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion};
+use model::{Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion};
 use std::collections::HashMap;
 
 /// Samples in one function.

@@ -14,7 +14,7 @@ use crate::profile::thresholds::{
 };
 use crate::stats::NORMAL_95;
 use crate::{AddedFunction, AddedTime, DifferenceVerdict, Estimate, ProfileDifference};
-use record::{Frame, FrameKind};
+use model::{Frame, FrameKind};
 use std::collections::BTreeSet;
 
 /// Two profiles of the same operation.

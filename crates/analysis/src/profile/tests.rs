@@ -6,7 +6,7 @@ use crate::{
 };
 use fastrand::Rng;
 use fixtures::{cell, key, profile, run, workload};
-use record::{Profile, Run};
+use model::{Profile, Run};
 
 /// Time in each function of an operation at `n` descriptors, in nanoseconds.
 type Truth<'a> = &'a [(&'a str, fn(f64) -> f64)];
@@ -287,12 +287,12 @@ fn trajectory(far: u64, profiled: &[(u64, u64)]) -> ProfileChange {
     let cells = (0..5).map(|round| {
         let each = 100.0 + f64::from(round);
         let samples = positions.iter().map(|&at| at as f64 * each).collect();
-        let metric = record::Metric {
+        let metric = model::Metric {
             name: "call".into(),
             samples,
             positions: positions.clone(),
             operations: far,
-            ..record::Metric::default()
+            ..model::Metric::default()
         };
         cell("mmap", "mmap", far, round).metric(metric)
     });

@@ -3,7 +3,7 @@
 use crate::gather::Gathered;
 use crate::stats::moments;
 use crate::{Average, AverageColumn, AverageRow, Averages};
-use record::{Cell, Parameters, Run, SubjectInfo, WorkloadInfo};
+use model::{Cell, Parameters, Run, SubjectInfo, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// The arithmetic mean of `samples` and their sample standard deviation (n − 1), which one sample has not;
@@ -45,7 +45,7 @@ impl<'a> Context<'a> {
         let subjects = self.workload.subjects.iter().filter(|subject| !subject.control);
         let columns: Vec<AverageColumn> =
             subjects.map(|subject| self.column(subject)).filter(Self::has_cells).collect();
-        let row = |metric: &record::MetricInfo| AverageRow {
+        let row = |metric: &model::MetricInfo| AverageRow {
             metric: metric.clone(),
             figures: columns
                 .iter()

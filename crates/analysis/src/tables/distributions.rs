@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use record::SubjectInfo;
+use model::SubjectInfo;
 
 /// Steps of a curve in each half of what is left: 0, 10, …, 50 %, 55, …, 75 %, 77.5, ….
 const STEPS: u32 = 5;

@@ -1,7 +1,7 @@
 //! Maps: which subject is best where, over a whole and a share of it at once.
 
 use crate::{Lead, Map, Shares, Table};
-use record::{Parameters, WorkloadInfo};
+use model::{Parameters, WorkloadInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ratios that differ by less are the same, rounded to whole parts: 33 of 1,000 and 333 of 10,000.

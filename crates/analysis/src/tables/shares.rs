@@ -1,7 +1,7 @@
 //! The ratio that a workload's figures are read by: one parameter as a share of another.
 
 use crate::{Estimate, Shares, Table};
-use record::{Parameters, Ratio, Value, WorkloadInfo};
+use model::{Parameters, Ratio, Value, WorkloadInfo};
 
 /// How a value on the axis of one table becomes a ratio.
 pub(crate) struct Portion<'a> {

@@ -7,7 +7,7 @@
 use crate::Estimate;
 use crate::tables::headlines;
 use crate::trust::budget_interval::budget_interval;
-use record::{CellKey, Parameters, Run};
+use model::{CellKey, Parameters, Run};
 use std::collections::{BTreeMap, HashMap};
 
 /// The width of every series at each point with several rounds, by the key of its cell in round 0. It

@@ -8,7 +8,7 @@ use analysis::compare::{LeftOut, NoRatioReason, RefusalReason};
 use analysis::stats::random::{generator, normal};
 use analysis::{Class, ComparisonOutcome, Division};
 use fixtures::{fail, late, short};
-use record::Run;
+use model::Run;
 
 const POINTS: [u64; 7] = [10, 30, 100, 300, 1000, 3000, 10_000];
 
@@ -30,7 +30,7 @@ fn run(name: &str, curves: &[Curve<'_>]) -> Run {
     of_cells(cells, curves.len())
 }
 
-fn of_cells(cells: Vec<record::Cell>, subjects: usize) -> Run {
+fn of_cells(cells: Vec<model::Cell>, subjects: usize) -> Run {
     fixtures::run(workload(subjects, true)).rounds(7).cells(cells).complete()
 }
 
@@ -170,7 +170,7 @@ fn modes_that_appeared_or_vanished_are_a_change() {
 fn cells_that_failed_now_are_a_change() {
     let base = run("base", &[&|_| 2000.0, &|_| 1000.0]);
     let mut new = base.clone();
-    let of_late = |cell: &&mut record::Cell| cell.key.subject == "s1" && cell.key.point > 2000;
+    let of_late = |cell: &&mut model::Cell| cell.key.subject == "s1" && cell.key.point > 2000;
     for cell in new.cells.iter_mut().filter(of_late) {
         fail(cell, late(10_000, ""));
     }

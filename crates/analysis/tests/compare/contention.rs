@@ -6,7 +6,7 @@ use analysis::compare::{
 };
 use analysis::stats::random::{generator, normal};
 use fixtures::{cell, workload};
-use record::{Run, SPINLOCKS};
+use model::{Run, SPINLOCKS};
 
 const OPERATIONS: [&str; 3] = ["dup-close", "getppid", "futex"];
 const ROUNDS: u32 = 9;

@@ -4,7 +4,7 @@ use analysis::compare::{ChangeKind, Comparison, Terms, Verdict, compare};
 use analysis::stats::random::{generator, normal};
 use fastrand::Rng;
 use fixtures::metric_info;
-use record::{Cell, Run, WorkloadInfo};
+use model::{Cell, Run, WorkloadInfo};
 
 /// Comparisons of what is the same, which are called different in one of a hundred cases at most.
 pub const REPETITIONS: u64 = 200;

@@ -4,14 +4,14 @@ use crate::drawn::{Design, Factor, HEAVY, QUIET, ROUNDS, SHARED, USUAL, pair, te
 use analysis::compare::{Fleet, Verdict, compare_fleet, is_median, median_run};
 use analysis::stats::random::generator;
 use fastrand::Rng;
-use record::Run;
+use model::Run;
 
 /// So many machines of this design, the first subject of each off by its factor.
 fn machines(design: &Design, factors: &[Factor<'_>], random: &mut Rng) -> Vec<Run> {
     let drawn = factors.iter().enumerate().map(|(index, factor)| {
         let [_, mut run] = pair(design, factor, random);
         run.summary.id = format!("{index:016x}");
-        run.host_before.facts.insert(record::HOST_NAME.to_owned(), format!("node{index}"));
+        run.host_before.facts.insert(model::HOST_NAME.to_owned(), format!("node{index}"));
         run
     });
     drawn.collect()
@@ -79,7 +79,7 @@ fn the_median_machine_has_what_most_have() {
     let median = median_run(&runs.iter().collect::<Vec<_>>()).unwrap();
     assert!(is_median(&median) && !is_median(&runs[0]));
     assert_eq!(median.host_before.fact("kernel.release"), Some("6.12"));
-    assert_eq!(median.host_before.fact(record::HOST_NAME), None);
+    assert_eq!(median.host_before.fact(model::HOST_NAME), None);
     let has = |subject: &str| median.cells.iter().any(|cell| cell.key.subject == subject);
     assert_eq!(["s0", "s1", "s2"].map(has), [true, true, false], "s2 is one machine's alone");
     let mean = |run: &Run| {

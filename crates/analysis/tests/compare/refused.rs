@@ -7,7 +7,7 @@ use analysis::compare::{
 };
 use fastrand::Rng;
 use fixtures::{fail, late};
-use record::{CellKey, Run, RunState};
+use model::{CellKey, Run, RunState};
 
 fn two() -> [Run; 2] {
     pair(&Design { noise: QUIET, ..USUAL }, &|_| 1.0, &mut Rng::with_seed(5))
@@ -372,8 +372,8 @@ fn a_run_that_was_cut_short_is_compared_as_far_as_it_came() {
 fn two_machines_of_equal_hardware_are_compared_with_a_warning() {
     let [mut base, mut new] = two();
     let name = |run: &mut Run, name: &str, id: &str| {
-        run.host_before.facts.insert(record::HOST_NAME.into(), name.into());
-        run.host_before.facts.insert(record::HOST_ID.into(), id.into());
+        run.host_before.facts.insert(model::HOST_NAME.into(), name.into());
+        run.host_before.facts.insert(model::HOST_ID.into(), id.into());
     };
     name(&mut base, "alpha", "1");
     name(&mut new, "alpha", "1");
@@ -383,6 +383,6 @@ fn two_machines_of_equal_hardware_are_compared_with_a_warning() {
     let [first, second] = ["alpha", "beta"].map(|name| Some(name.to_owned()));
     assert_eq!(comparison.left_out, [LeftOut::TwoMachines { base: first, new: second }]);
     // A record of an older knee does not say which machine it was.
-    base.host_before.facts.remove(record::HOST_ID);
+    base.host_before.facts.remove(model::HOST_ID);
     assert_eq!(compared(&base, &new).unwrap().left_out, []);
 }

@@ -4,7 +4,7 @@ use crate::drawn::{Design, Factor, QUIET, ROUNDS, USUAL, pair, terms};
 use analysis::compare::{Verdict, compare, compare_several};
 use analysis::stats::random::generator;
 use fastrand::Rng;
-use record::Run;
+use model::Run;
 
 /// So many runs of this design, the first subject of each off by its factor.
 fn runs(design: &Design, factors: &[Factor<'_>], random: &mut Rng) -> Vec<Run> {

@@ -3,7 +3,7 @@
 
 use crate::run::budget::rounds_most;
 use crate::workload::{About, Workload};
-use record::{Budget, Custom, ProfilePlan, Value};
+use model::{Budget, Custom, ProfilePlan, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::request::{RequestError, RunRequest};
 use crate::workload::Workload;
-use record::Custom;
+use model::Custom;
 use std::collections::HashSet;
 
 /// A workload, and what the user added to it.
@@ -102,7 +102,7 @@ mod tests {
         }
 
         fn subjects(&self) -> Vec<Subject> {
-            let subject = |command: &record::Template| Subject {
+            let subject = |command: &model::Template| Subject {
                 unused: unused_words(&self.custom, [command.text.as_str()]),
                 ..Subject::plain(leaked(&command.name), "")
             };

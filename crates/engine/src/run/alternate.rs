@@ -12,7 +12,8 @@ use crate::run::profile::ProfilePass;
 use crate::run::progress::{RunProgress, Watch};
 use crate::run::settings::Settings;
 use crate::worker::starter::Starter;
-use record::{CellKey, Outcome, Plan, Run, RunWriter, WorkloadInfo};
+use archive::RunWriter;
+use model::{CellKey, Outcome, Plan, Run, WorkloadInfo};
 use std::time::Duration;
 
 /// Whether workers can be started so: one cell of a `workload` that does nothing is measured and thrown

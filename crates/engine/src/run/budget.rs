@@ -17,7 +17,7 @@
 //! to what they say (`crates/knee/tests/coverage.rs`).
 
 use crate::run::progress::RunProgress;
-use record::{Budget, Cell, CellKey, Outcome, Run};
+use model::{Budget, Cell, CellKey, Outcome, Run};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 

@@ -5,7 +5,7 @@ use crate::run::settings::Settings;
 use crate::worker::frame::{Order, Reply};
 use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, Verdict, supervise};
-use record::{Cell, CellKey, Outcome, Plan};
+use model::{Cell, CellKey, Outcome, Plan};
 use std::path::PathBuf;
 use std::time::Duration;
 use sys::clock::Clock;
@@ -91,14 +91,14 @@ fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<
 mod tests {
     use super::*;
     use crate::run::stop::Stop;
-    use record::{ProfilePlan, Usage};
+    use model::{ProfilePlan, Usage};
     use std::collections::HashSet;
 
     fn key(point: u64, round: u32) -> CellKey {
         CellKey {
             workload: "poll".into(),
             subject: "select".into(),
-            parameters: record::Parameters::new(),
+            parameters: model::Parameters::new(),
             point,
             round,
         }

@@ -3,7 +3,7 @@
 //! A limit of any group above holds as well, so that the tightest counts. In a container, the groups above its own can't be
 //! seen.
 
-use record::Throttling;
+use model::Throttling;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 use sys::cgroup::{Version, groups};

@@ -3,7 +3,7 @@
 use super::cgroup::{CpuQuota, cpu_quotas};
 use super::host::{CpuTicks, cpu_ticks};
 use crate::process::descendants;
-use record::{CpuUse, Throttling};
+use model::{CpuUse, Throttling};
 use std::path::Path;
 
 /// What the kernel has counted until one moment.
@@ -61,8 +61,8 @@ fn own_ns() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::TICK_NS;
     use proptest::prelude::*;
-    use record::TICK_NS;
 
     /// A machine of so many CPUs, by what its counters show: all of it in nanoseconds.
     #[derive(Clone, Copy, Debug, Default)]

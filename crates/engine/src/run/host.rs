@@ -4,7 +4,7 @@
 
 use super::cgroup::{CpuQuota, cpu_quotas, memory_limit};
 use hmac::{Hmac, KeyInit, Mac};
-use record::{
+use model::{
     CACHE, CONTAINER, CPU_QUOTA, CPU_QUOTA_PERIOD, HOST_BOOT, HOST_ID, HOST_NAME, Host,
     MEMORY_LIMIT, NICE, NO_LIMIT,
 };

@@ -1,7 +1,8 @@
 //! Commits cells as they end. A cell that the record refuses is tried again with the next one, and returned at
 //! the end.
 
-use record::{Cell, Ending, Error, Profile, RunWriter};
+use archive::{Error, RunWriter};
+use model::{Cell, Ending, Profile};
 use std::collections::VecDeque;
 
 /// What could not be written, and why.

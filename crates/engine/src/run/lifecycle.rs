@@ -4,7 +4,7 @@ use crate::calibrate::Calibrated;
 use crate::run::cpu_look::CpuLook;
 use crate::run::host::{host, now};
 use crate::run::quiet;
-use record::{Ending, HOST_NAME, HOST_NAMED_BY, Host, Plan, Profile, Run, RunState, RunSummary};
+use model::{Ending, HOST_NAME, HOST_NAMED_BY, Host, Plan, Profile, Run, RunState, RunSummary};
 
 /// An id that no other run has.
 pub fn new_run_id() -> String {
@@ -104,7 +104,7 @@ pub(super) fn close(run: &mut Run, stopped: bool) -> Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::CpuUse;
+    use model::CpuUse;
 
     #[test]
     fn what_a_profile_takes_is_not_looked_at_when_it_goes_on() {

@@ -1,7 +1,7 @@
 //! The time left of a run.
 
 use crate::run::progress::RunProgress;
-use record::{Cell, Run};
+use model::{Cell, Run};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 

@@ -11,9 +11,7 @@ use crate::run::settings::Settings;
 use crate::worker::sampler::WorkerSampler;
 use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, Verdict, supervise_sampled};
-use record::{
-    CellKey, FailureReason, Interner, Metric, MetricInfo, ProfilePlan, ProfiledCell, Run,
-};
+use model::{CellKey, FailureReason, Interner, Metric, MetricInfo, ProfilePlan, ProfiledCell, Run};
 use stacks::Profiler;
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -1,6 +1,6 @@
 //! The progress of a run, and who observes it.
 
-use record::{Cell, CellKey, ProfiledCell};
+use model::{Cell, CellKey, ProfiledCell};
 use std::time::Duration;
 
 /// Observes a run.

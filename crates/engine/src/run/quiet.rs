@@ -1,6 +1,6 @@
 //! Whether the machine was quiet before the first cell: disturbances as warnings, each with its remedy.
 
-use record::{Host, Warning};
+use model::{Host, Warning};
 
 /// What can be seen before the first cell.
 pub(crate) fn before(host: &Host) -> Vec<Warning> {

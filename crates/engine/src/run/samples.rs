@@ -2,7 +2,7 @@
 
 use crate::probe::Region;
 use crate::run::samples::convert::{code, event, frame, limit};
-use record::{
+use model::{
     CellKey, FailureReason, Frame, FunctionCode, InstructionSamples, Interner, Outcome, Profile,
     ProfileLimit, ProfiledCell, ProfiledRegion, SampledEvent,
 };
@@ -179,7 +179,7 @@ mod tests {
         CellKey {
             workload: "poll".into(),
             subject: "poll".into(),
-            parameters: record::Parameters::new(),
+            parameters: model::Parameters::new(),
             point: 100,
             round: 0,
         }

@@ -2,7 +2,7 @@
 
 use crate::calibrate::Calibrated;
 use crate::run::stop::Stop;
-use record::{Cell, CellKey, Custom, Value};
+use model::{Cell, CellKey, Custom, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -163,7 +163,7 @@ impl Secrets {
         };
         let texts = (&cell.outcome, &cell.short, &cell.facts);
         // What is JSON can be read from it again.
-        if let Ok(Some((outcome, short, facts))) = record::keeping::changed(&texts, &rule) {
+        if let Ok(Some((outcome, short, facts))) = archive::keeping::changed(&texts, &rule) {
             (cell.outcome, cell.short, cell.facts) = (outcome, short, facts);
         }
         cell

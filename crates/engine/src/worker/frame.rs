@@ -5,7 +5,8 @@
 
 use crate::calibrate::Calibrated;
 use crate::probe::Region;
-use record::{CellKey, Custom, FailureReason, Metric, ReplyFault, Short, keeping};
+use archive::keeping;
+use model::{CellKey, Custom, FailureReason, Metric, ReplyFault, Short};
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

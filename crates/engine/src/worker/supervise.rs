@@ -13,7 +13,7 @@ use crate::worker::marked::{kill_rest, marked_children};
 use crate::worker::pipe::Pipe;
 use crate::worker::sampler::{TAKE_INTERVAL, WorkerSampler};
 use crate::worker::starter::Starter;
-use record::{FailureReason, Usage};
+use model::{FailureReason, Usage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use stacks::{ProcessName, StackSample};

@@ -2,7 +2,7 @@
 
 use super::original::Original;
 use super::parameter::Parameter;
-use record::MetricRole;
+use model::MetricRole;
 
 /// What a workload is, for people.
 #[derive(Clone, Debug)]

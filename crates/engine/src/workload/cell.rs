@@ -2,7 +2,7 @@
 
 use super::about::About;
 use super::failure::Failure;
-use record::{CellKey, Parameters, Value};
+use model::{CellKey, Parameters, Value};
 use std::borrow::Cow;
 use std::path::PathBuf;
 

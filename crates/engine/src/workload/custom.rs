@@ -2,7 +2,7 @@
 
 use super::parameter::{Defaults, Parameter, Sweep, Values};
 use super::template::{self, is_word};
-use record::{CommandOutput, Custom, Shell, Template, Value};
+use model::{CommandOutput, Custom, Shell, Template, Value};
 
 /// A text that lives as long as the process. A process has a handful: descriptions of a workload are static,
 /// and those of the user's own are made once.

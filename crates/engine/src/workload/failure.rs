@@ -1,6 +1,6 @@
 //! Why a workload's cell failed.
 
-use record::FailureReason;
+use model::FailureReason;
 use std::fmt::{self, Display};
 use std::io;
 

@@ -1,7 +1,7 @@
 //! Reads what a figure that a command prints is called, its unit, and which of two is better.
 
+use model::PrintedFigure;
 use quantities::{Better, Unit};
-use record::PrintedFigure;
 use regex_lite::Regex;
 
 /// Reads `NAME=PATTERN` or `NAME[UNIT]=PATTERN`. Where no unit is named, it is the word at the group of the

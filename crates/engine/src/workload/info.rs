@@ -4,7 +4,7 @@ use super::Workload;
 use super::about::{Kind, MetricAbout, OnlyWith, SampleKind};
 use super::parameter::Parameter;
 use super::subject::Subject;
-use record::{Dependence, MetricInfo, Parallel, Ratio, SubjectInfo, WorkloadInfo, WorkloadRole};
+use model::{Dependence, MetricInfo, Parallel, Ratio, SubjectInfo, WorkloadInfo, WorkloadRole};
 
 /// A workload's own description, in the record's shape, with `axis` as its axis.
 pub fn info(workload: &dyn Workload, axis: &Parameter) -> WorkloadInfo {

@@ -1,6 +1,6 @@
 //! Parameters: what can be varied. Each becomes a flag of `knee run`, and one of them is the axis.
 
-use record::{Parameters, Value};
+use model::{Parameters, Value};
 
 /// One parameter of a workload.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! What a workload compares, and whether a cell of it can be measured here.
 
-use record::{LimitCause, MemoryAccess, SkipCause};
+use model::{LimitCause, MemoryAccess, SkipCause};
 
 /// What is compared within a workload.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use super::material::Material;
 use crate::format::{Unit, percent};
 use crate::sentence::Sentence;
 use analysis::{Estimate, Row, Table};
-use record::{Parameters, WorkloadInfo};
+use model::{Parameters, WorkloadInfo};
 use serde::Serialize;
 
 /// The figures of one workload under one set of parameters.

@@ -8,7 +8,7 @@ use crate::format::{count, counted, factor};
 use crate::names::Names;
 use crate::sentence::{Part, Sentence, list, text};
 use analysis::Table;
-use record::Parameters;
+use model::Parameters;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@ use crate::format::{Unit, count, counted};
 use crate::sentence::{Part, Sentence, text};
 use crate::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
 use analysis::{Distribution, Estimate, Table};
-use record::{
+use model::{
     Cell, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, Metric, MetricInfo, MetricRole, Run,
 };
 

@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::names::Names;
 use crate::roles;
 use analysis::Table;
-use record::{Run, WorkloadInfo};
+use model::{Run, WorkloadInfo};
 
 /// A run and what was concluded from it.
 pub(super) struct Material<'a> {

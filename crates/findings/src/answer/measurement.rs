@@ -3,7 +3,7 @@
 use crate::caveats::cpu_taken::quota;
 use crate::emulation::EMULATED;
 use crate::format::duration;
-use record::{Host, Run};
+use model::{Host, Run};
 use serde::Serialize;
 
 /// Where it was measured, and for how long.

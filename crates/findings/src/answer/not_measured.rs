@@ -1,7 +1,7 @@
 //! What is left out for want of figures, so that nothing is silent.
 
 use crate::format::{count, list};
-use record::{Outcome, Run, RunState};
+use model::{Outcome, Run, RunState};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub struct UnavailableSubjects {
 
 impl NotMeasured {
     pub(super) fn new(run: &Run) -> Self {
-        let label = |unavailable: &record::Unavailable| {
+        let label = |unavailable: &model::Unavailable| {
             let mut workloads = run.plan.workloads.iter();
             let workload = workloads.find(|workload| workload.name == unavailable.workload);
             let mut subjects = workload.into_iter().flat_map(|workload| &workload.subjects);

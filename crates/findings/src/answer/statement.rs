@@ -5,7 +5,7 @@ use super::consequence::Consequence;
 use super::range::Range;
 use crate::sentence::Sentence;
 use analysis::Table;
-use record::Parameters;
+use model::Parameters;
 use serde::{Serialize, Serializer};
 
 /// What a statement is about.

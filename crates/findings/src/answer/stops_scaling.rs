@@ -222,8 +222,7 @@ fn unfinished(material: &Material<'_>) -> Vec<Statement> {
     for (table, finding) in material.table_findings() {
         let Data::Unfinished(unfinished) = &finding.data else { continue };
         let reason = unfinished.points.first().map(|point| &point.reason);
-        let event =
-            reason.map_or_else(|| "did not finish".to_owned(), record::FailureReason::event);
+        let event = reason.map_or_else(|| "did not finish".to_owned(), model::FailureReason::event);
         let points: Vec<u64> = unfinished.points.iter().map(|point| point.point).collect();
         let same = |group: &&mut (&Table, String, Vec<u64>, Vec<String>)| {
             std::ptr::eq(group.0, table)

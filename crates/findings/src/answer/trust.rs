@@ -8,7 +8,7 @@ use crate::format::{count, counted, list, percent};
 use crate::kinds::Data;
 use crate::thresholds::ROUNDS_MIN;
 use analysis::stats::quantiles::median_of;
-use record::{Outcome, RunState};
+use model::{Outcome, RunState};
 use serde::Serialize;
 
 /// How far to trust a run.

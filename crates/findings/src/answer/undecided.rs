@@ -9,7 +9,7 @@ use crate::kinds::Data;
 use crate::sentence::{Sentence, text};
 use crate::thresholds::GROWN_FACTOR_MIN;
 use analysis::{ComparisonOutcome, trust::widths};
-use record::Run;
+use model::Run;
 use serde::Serialize;
 
 /// Flags of `knee run` with a value that say where results go, or that a decision changes.

@@ -16,7 +16,7 @@ pub struct AssumedDirection {
 impl CaveatKind for AssumedDirection {
     fn find(context: &Context<'_>) -> Vec<Self> {
         let guessed = headline_tables(context).filter(|table| table.metric.direction_assumed);
-        let caveat = |metric: &record::MetricInfo| Self {
+        let caveat = |metric: &model::MetricInfo| Self {
             metric: metric.name.clone(),
             unit: metric.unit.clone(),
         };

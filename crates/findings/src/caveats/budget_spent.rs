@@ -7,7 +7,7 @@ use crate::format::{count, counted, duration, percent};
 use crate::names::point_of;
 use analysis::trust::widths;
 use analysis::{Estimate, Table};
-use record::{Budget, RunState};
+use model::{Budget, RunState};
 use serde::Serialize;
 
 /// The rounds and the precision that a budget led to.

@@ -5,7 +5,7 @@ use super::CaveatKind;
 use crate::context::Context;
 use crate::format::{percent, time};
 use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES, THROTTLED_SHARES};
-use record::{CpuUse, Host};
+use model::{CpuUse, Host};
 use serde::Serialize;
 
 /// What to do about a CPU quota.
@@ -128,7 +128,7 @@ pub(crate) fn quota(cpus: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Throttling;
+    use model::Throttling;
 
     #[expect(clippy::unnecessary_wraps, reason = "as a run has it")]
     fn used(own_ns: Option<u64>, throttling: Option<Throttling>) -> Option<CpuUse> {
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_quota_is_named_with_what_it_stopped() {
-        let host = fixtures::host("", [(record::CPU_QUOTA, "0.2 CPUs")]);
+        let host = fixtures::host("", [(model::CPU_QUOTA, "0.2 CPUs")]);
         let stopped = |throttled_periods| {
             let throttling =
                 Throttling { periods: 100, throttled_periods, throttled_us: 7_400_000 };
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(stopped(0), [""; 0], "it stopped nothing");
         let unknown = "A CPU quota of 0.2 CPUs held, and how often it was used up is not known";
         assert_eq!(lines(&host, None), [unknown]);
-        let free = fixtures::host("", [(record::CPU_QUOTA, record::NO_LIMIT)]);
+        let free = fixtures::host("", [(model::CPU_QUOTA, model::NO_LIMIT)]);
         assert_eq!(lines(&free, None), [""; 0]);
     }
 }

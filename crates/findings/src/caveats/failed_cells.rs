@@ -3,7 +3,7 @@
 use super::{CaveatKind, with_parameters};
 use crate::context::Context;
 use crate::format::{count, counted, points};
-use record::{CellKey, FailureReason, Outcome, Parameters, Run, WorkloadInfo};
+use model::{CellKey, FailureReason, Outcome, Parameters, Run, WorkloadInfo};
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -3,7 +3,7 @@
 use super::{CaveatKind, with_parameters};
 use crate::context::Context;
 use crate::format::{list, points};
-use record::{Parameters, command_facts};
+use model::{Parameters, command_facts};
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -3,8 +3,8 @@
 use super::{CaveatKind, with_parameters};
 use crate::context::Context;
 use crate::format::count;
+use model::{Cell, Parameters, command_facts};
 use printable::quantity;
-use record::{Cell, Parameters, command_facts};
 use serde::Serialize;
 
 /// Processes that the runs of one subject left, the most of a run.

@@ -4,7 +4,7 @@ use super::CaveatKind;
 use crate::context::Context;
 use crate::format::{count, percent};
 use crate::thresholds::{LOST_SHARE_MIN, UNNAMED_SHARE_MIN};
-use record::{Frame, FrameKind, Outcome, Profile, ProfileLimit, ProfiledCell};
+use model::{Frame, FrameKind, Outcome, Profile, ProfileLimit, ProfiledCell};
 use serde::Serialize;
 
 /// Something that a profile could not see.

@@ -2,7 +2,7 @@
 
 use super::CaveatKind;
 use crate::context::Context;
-use record::{Host, HostDifference, HostFact, HostRole};
+use model::{Host, HostDifference, HostFact, HostRole};
 use serde::Serialize;
 
 /// A fact of the machine that should not change during a run, and did.

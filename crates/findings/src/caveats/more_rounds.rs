@@ -2,7 +2,7 @@
 
 use super::is_foreign;
 use analysis::trust::widths;
-use record::Run;
+use model::Run;
 use serde::Serialize;
 
 /// What gives the figures more rounds.
@@ -78,7 +78,7 @@ mod tests {
         let mut run = fixtures::run(fixtures::workload("load")).complete();
         run.host_before.facts = [("cpu.count".to_owned(), "2".to_owned())].into();
         assert!(matches!(MoreRounds::new(&run, 20), MoreRounds::Rounds(_)));
-        run.plan.workloads[0].role = record::WorkloadRole::Load;
+        run.plan.workloads[0].role = model::WorkloadRole::Load;
         assert_eq!(MoreRounds::new(&run, 20), MoreRounds::LongerLoad);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::CaveatKind;
 use crate::context::Context;
-use record::Warning;
+use model::Warning;
 use serde::Serialize;
 
 /// A warning of the run or of its plan.

@@ -3,7 +3,7 @@
 use super::CaveatKind;
 use crate::context::Context;
 use crate::format::{count, counted, resume_command};
-use record::{HOST_NAME, HostRole, RunState};
+use model::{HOST_NAME, HostRole, RunState};
 use serde::Serialize;
 use std::path::Path;
 

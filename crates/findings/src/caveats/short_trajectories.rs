@@ -3,7 +3,7 @@
 use super::{CaveatKind, with_parameters};
 use crate::context::Context;
 use crate::format::count;
-use record::{FailureReason, Outcome, Parameters};
+use model::{FailureReason, Outcome, Parameters};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

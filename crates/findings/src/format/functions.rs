@@ -1,6 +1,6 @@
 //! Names of functions where there is little space: a table's column, a box of a flame graph.
 
-use record::Frame;
+use model::Frame;
 
 /// The parts of a path that are kept: a type and its method.
 const PARTS_KEPT: usize = 2;

@@ -8,7 +8,7 @@ use crate::sentence::{Sentence, text};
 use crate::server_behaviour::{GrowthPerConnection, ServerBehaviour};
 use crate::verdict::{Tag, Tone};
 use analysis::{Row, Table};
-use record::{Cell, server_facts};
+use model::{Cell, server_facts};
 use serde::Serialize;
 
 /// What a server is seen to do.

@@ -8,7 +8,7 @@ use crate::format::{count, counted};
 use crate::names::Names;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
-use record::{CellKey, Outcome, Run};
+use model::{CellKey, Outcome, Run};
 use serde::Serialize;
 
 /// How the cells of a control ended.

@@ -10,7 +10,7 @@ use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
 use analysis::stats::student;
 use analysis::{Row, Table};
-use record::{Cell, FailureReason, Outcome, Run};
+use model::{Cell, FailureReason, Outcome, Run};
 use serde::Serialize;
 
 /// A ratio from here on is written as a factor, below as a percentage.

@@ -15,7 +15,7 @@ use crate::sentence::{Sentence, text};
 use crate::thresholds::{CACHE_EXCESS_MAX, CACHE_LEFT_SHARE_MIN};
 use crate::verdict::{Tag, Tone};
 use analysis::{Estimate, Level, Row, Table};
-use record::{CpuCache, MemoryAccess};
+use model::{CpuCache, MemoryAccess};
 use serde::Serialize;
 use std::fmt;
 
@@ -250,7 +250,7 @@ impl LevelName {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::MemoryAccess;
+    use model::MemoryAccess;
 
     fn cache(level: u8, kib: u64, shared: bool) -> CpuCache {
         CpuCache { level, kib, shared }

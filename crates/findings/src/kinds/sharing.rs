@@ -9,7 +9,7 @@ use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
 use analysis::rates::speedup::falls_behind;
 use analysis::{Row, Speedup, SpeedupVerdict, Table};
-use record::Parallel;
+use model::Parallel;
 use serde::Serialize;
 
 /// One series by those that share, and the same by those that don't.

@@ -8,7 +8,7 @@ use crate::names::Names;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Tone};
 use analysis::{Rate, RateTrend, Row, Table};
-use record::FailureReason;
+use model::FailureReason;
 use serde::Serialize;
 
 /// The points at which cells did not finish.

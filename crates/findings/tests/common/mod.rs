@@ -5,7 +5,7 @@
 
 use analysis::{Averages, Map, Table};
 use findings::{Data, Kind, conclude};
-use record::{Parameters, Run, Warning};
+use model::{Parameters, Run, Warning};
 
 /// What was concluded from a run.
 #[derive(Debug, PartialEq)]

@@ -12,9 +12,10 @@ use crate::commands::exchange::push;
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing, note};
 use crate::output::print_note;
 use crate::progress::Progress;
-use ::record::{NICE, Run, RunState, RunWriter, SqliteArchive};
+use archive::{RunWriter, SqliteArchive};
 use engine::{Settings, Side, Stop};
 use flags::Ab;
+use model::{NICE, Run, RunState};
 use side::Workers;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -196,7 +197,7 @@ fn archive(archive: &mut Option<SqliteArchive>) -> Option<&mut dyn RunWriter> {
 /// Begins both in the record. A file that is no record is refused before anything is measured; where
 /// only the disk is in the way, they are measured and printed all the same.
 fn archives(
-    opened: Result<[SqliteArchive; 2], ::record::Error>,
+    opened: Result<[SqliteArchive; 2], ::archive::Error>,
     [base, new]: [&mut Run; 2],
 ) -> Result<Option<[SqliteArchive; 2]>, Trouble> {
     let begun = opened.and_then(|mut archives| {

@@ -12,7 +12,7 @@ use crate::commands::advise::measuring::MEASURED_BY;
 use crate::commands::advise::spot::advice;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
-use ::record::Value;
+use ::model::Value;
 use analysis::advise::Spot;
 use quantities::expanded;
 

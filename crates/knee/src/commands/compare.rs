@@ -12,12 +12,13 @@ use crate::commands::{read, record_location, record_path, report};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
 use crate::output::{print, print_exactly, print_note, style};
-use ::record::{Location, Run, RunRef};
 use ::report::comparison::{self, Pair};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Comparison, Terms};
+use archive::{Location, RunRef};
 use findings::left_out;
 use flags::{Compare, Judgement, Output};
+use model::Run;
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,16 +1,16 @@
 //! The runs of a fleet, from the record: one of each rank, and what is missing of them.
 
 use crate::commands::record_file::RecordFile;
-use crate::commands::{archives, nothing_yet, record_location};
+use crate::commands::{nothing_yet, record_location};
 use crate::exit::{Trouble, complain};
 use crate::launchers::is_recurring_id;
-use ::record::{HOST_NAME, Outcome, Run, RunState, RunSummary};
 use ::report::side_by_side::{FleetHead, SideBySide};
 use analysis::compare::{Fleet, Terms, compare_fleet};
 use clap::Args;
 use findings::Conclusions;
 use findings::format::{count, list};
 use jiff::{SignedDuration, Timestamp};
+use model::{HOST_NAME, Outcome, Run, RunState, RunSummary};
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct FleetFlag {
@@ -48,7 +48,7 @@ pub fn machines(
 ) -> Result<Machines, Trouble> {
     let location = record_location(record_file)?;
     let named = record_file.named().is_some();
-    let archive = archives::open_read_only(&location).map_err(|error| nothing_yet(error, named))?;
+    let archive = archive::open_read_only(&location).map_err(|error| nothing_yet(error, named))?;
     let summaries = archive.runs()?;
     let id = fleet_id(&summaries, name)?;
     let (members, mut missing) = members(&summaries, &id);
@@ -283,7 +283,7 @@ fn failed(run: &Run, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::record::FleetMember;
+    use ::model::FleetMember;
 
     fn run(number: i64, id: &str, rank: Option<u32>, size: Option<u32>) -> RunSummary {
         let mut summary =

@@ -3,19 +3,20 @@
 mod gate;
 
 use crate::commands::record_file::RecordFile;
-use crate::commands::{archives, nothing_yet, record_location};
+use crate::commands::{nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::files::{self, Kind};
 use crate::output::{print, print_json, style};
 use crate::usage;
-use ::record::{Archive, Location, Run, RunSummary};
 use analysis::compare;
 use analysis::history::across::{RunOfValue, across, choose};
 use analysis::history::{Measured, Terms, Wanted, history as join, measured};
+use archive::{Archive, Location};
 use clap::{Args, ValueEnum};
 use gate::Gate;
 use jiff::Timestamp;
 use jiff::civil::Date;
+use model::{Run, RunSummary};
 use report::export::Head;
 use std::path::{Path, PathBuf};
 
@@ -155,7 +156,7 @@ fn across_values(ask: &History, location: &Location, key: &str) -> Result<Exit, 
             ask.workload
         )));
     }
-    let archive = archives::open_read_only(location)?;
+    let archive = archive::open_read_only(location)?;
     let load = |value: &RunOfValue| archive.load(value.run.summary.number);
     let with_samples: Vec<Run> = chosen.values.iter().map(load).collect::<Result<_, _>>()?;
     let terms = compare::Terms { margin: ask.margin, fail_above: None, across: true, all: ask.all };
@@ -182,7 +183,7 @@ fn across_values(ask: &History, location: &Location, key: &str) -> Result<Exit, 
 /// no such figure. One run at a time is in memory with its samples.
 fn runs(ask: &History, location: &Location) -> Result<(Vec<Measured>, Vec<i64>), Trouble> {
     let named = ask.record_file.named().is_some();
-    let archive = archives::open_read_only(location).map_err(|error| nothing_yet(error, named))?;
+    let archive = archive::open_read_only(location).map_err(|error| nothing_yet(error, named))?;
     let mut summaries: Vec<RunSummary> =
         archive.runs()?.into_iter().filter(|run| is_wanted(ask, run)).collect();
     // Merged records are in no order of time; offsets differ from one place to another.

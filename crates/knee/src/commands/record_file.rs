@@ -1,6 +1,6 @@
 //! The record that a command reads or writes, as a flag.
 
-use ::record::Location;
+use ::archive::Location;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use crate::commands::{concluded, read, record_path};
 use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
 use crate::output::print_note;
-use ::record::Run;
+use ::model::Run;
 use analysis::compare::Terms;
 use analysis::compare::thresholds::MARGIN;
 use clap::Args;

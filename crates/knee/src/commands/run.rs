@@ -18,17 +18,17 @@ use crate::launchers;
 use crate::originals;
 use crate::output::{is_quiet, print, print_json, style};
 use crate::progress::Progress;
-use ::record::{
-    Archive, HOST_NAME, HOST_NAMED_BY, HostDifference, HostRole, Outcome, Plan, Run, RunState,
-    RunSummary, RunWriter, SqliteArchive,
-};
 use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, compare};
+use archive::{Archive, RunWriter, SqliteArchive};
 use engine::{Calibrated, Settings, Stop, Unsaved};
 use findings::caveats::run_incomplete::Completion;
 use findings::{Caveat, Conclusions, Reader};
+use model::{
+    HOST_NAME, HOST_NAMED_BY, HostDifference, HostRole, Outcome, Plan, Run, RunState, RunSummary,
+};
 use std::path::{Path, PathBuf};
 
 /// A run that is measured by this process and no other.
@@ -421,7 +421,7 @@ fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::record::Error;
+    use ::archive::Error;
 
     #[test]
     fn a_file_that_is_no_record_is_refused_but_a_full_disk_is_not() {

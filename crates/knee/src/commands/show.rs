@@ -12,7 +12,7 @@ use crate::output::{is_quiet, print, print_json, style};
 use clap::Args;
 use findings::format::shell_word;
 use findings::{Caveat, Conclusions};
-use record::Run;
+use model::Run;
 use report::json::Samples;
 use report::layout::{Detail, Style};
 use report::terminal::{self, Chosen, Pointers};
@@ -108,7 +108,7 @@ fn show_run(ask: &Show, name: &str, run: &Run) -> Result<(), Trouble> {
 /// The command that sets a run, which was read by this `name`, next to those of other machines; where its figures
 /// are no series.
 pub fn side_by_side(run: &Run, name: &str, file: &RecordFile) -> Vec<String> {
-    let is_list = |info: &&record::WorkloadInfo| {
+    let is_list = |info: &&model::WorkloadInfo| {
         let mut cells = run.cells.iter().filter(|cell| cell.key.workload == info.name);
         let first = cells.next().map(|cell| cell.key.point);
         // A trajectory has one point, and all positions on its way.
@@ -121,7 +121,7 @@ pub fn side_by_side(run: &Run, name: &str, file: &RecordFile) -> Vec<String> {
     let record =
         file.flag().map(|file| format!(" --record {}", shell_word(&file.to_string_lossy())));
     let record = record.unwrap_or_default();
-    let line = |info: &record::WorkloadInfo| {
+    let line = |info: &model::WorkloadInfo| {
         format!("Next to another machine's: knee show {} {name} OTHER.db{record}", info.name)
     };
     workloads.map(line).collect()

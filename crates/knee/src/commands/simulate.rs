@@ -1,18 +1,19 @@
 //! `knee simulate`: a model of a workload on a machine that is not at hand.
 
 mod flags;
-mod model;
+mod lock_model;
 mod simulated_run;
 
 use crate::commands::{report, show};
 use crate::exit::{Exit, Trouble};
 use crate::output::{is_quiet, print, print_json, style};
-use ::record::{Ending, Run, RunState, RunWriter, SqliteArchive};
 use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
+use archive::{RunWriter, SqliteArchive};
 use clap::{Args, Subcommand};
 pub use flags::Lock;
-use model::Model;
+use lock_model::Model;
+use model::{Ending, Run, RunState};
 use std::path::Path;
 
 /// Simulate a workload on a machine that one does not have

@@ -1,7 +1,7 @@
 //! Means with their deviations as kernbench logged them: a block for each load, six significant digits.
 
 use analysis::{Analysis, AverageColumn, Averages};
-use record::Run;
+use model::Run;
 use std::fmt::Write;
 
 /// When it began and on which kernel, then a block for each subject.

@@ -1,7 +1,7 @@
 //! Single calls as gatling's programs printed them: a line a call, a column a figure, a block a round.
 //! All else stands behind `#`, so that gnuplot reads the whole as it is.
 
-use record::{Cell, CellKey, Outcome, Parameters, Run, Unavailable};
+use model::{Cell, CellKey, Outcome, Parameters, Run, Unavailable};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

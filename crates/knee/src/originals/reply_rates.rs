@@ -3,7 +3,7 @@
 
 use super::rows::measured;
 use analysis::{Row, Table};
-use record::Run;
+use model::Run;
 use std::fmt::Write;
 
 /// A line for each subject and point of a table.

@@ -3,8 +3,8 @@
 //! A figure that there is not is blank, as there; so are the columns of RPC, which knee does not measure. The clock rate is
 //! one over the time of an addition, as in lmbench's `mhz`; of a run without it, what the kernel reports.
 
-use ::record::{HOST_NAME, Run};
 use analysis::Analysis;
+use model::{HOST_NAME, Run};
 use std::fmt::Write;
 
 /// The workload that measures the figures.
@@ -406,7 +406,7 @@ mod tests {
             ("cpu.mhz", "2800"),
         ];
         let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let host = record::Host { facts, ..record::Host::default() };
+        let host = model::Host { facts, ..model::Host::default() };
         let run = fixtures::run(workload).host_before(host).cells(cells).complete();
         let analysis = analysis::analyse(&run);
         let text = summary(&[(&run, &analysis)]).unwrap();

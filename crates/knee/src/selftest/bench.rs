@@ -3,11 +3,10 @@
 use crate::commands::run::lost;
 use crate::exit::Trouble;
 use crate::output;
+use archive::{Archive, RunWriter, SqliteArchive};
 use engine::{Calibrated, RunProgress, RunRequest, Scratch, Settings, Side, Starter, Stop, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use record::{
-    Archive, Cell, CellKey, ProfiledCell, Run, RunState, RunWriter, SqliteArchive, Value,
-};
+use model::{Cell, CellKey, ProfiledCell, Run, RunState, Value};
 use std::path::Path;
 use std::time::Duration;
 

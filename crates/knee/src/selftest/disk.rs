@@ -6,7 +6,7 @@
 
 use super::{Bench, Control, Proof, State};
 use crate::exit::{Exit, Trouble};
-use record::{Archive, SqliteArchive};
+use archive::{Archive, SqliteArchive};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 use serde::{Deserialize, Serialize};

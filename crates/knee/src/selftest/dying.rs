@@ -4,7 +4,7 @@ use super::bench::request;
 use super::{Bench, Control, Proof, State, twice};
 use crate::exit::Trouble;
 use engine::RunRequest;
-use record::{FailureReason, Outcome, Run};
+use model::{FailureReason, Outcome, Run};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;

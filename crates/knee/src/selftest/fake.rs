@@ -1,7 +1,7 @@
 //! Runs that nobody measured, for tests: what a control makes of material that is wrong.
 
 use engine::RunRequest;
-use record::{Cell, CellKey, FailureReason, Metric, Outcome, Run, RunState, Usage};
+use model::{Cell, CellKey, FailureReason, Metric, Outcome, Run, RunState, Usage};
 
 /// A whole run of what was asked for, of which each cell came to what `outcome` says.
 pub fn run(request: &RunRequest, outcome: impl Fn(&CellKey) -> Result<f64, FailureReason>) -> Run {

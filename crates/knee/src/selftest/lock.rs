@@ -2,7 +2,7 @@
 
 use super::bench::request;
 use super::{Control, Proof, State, twice};
-use record::{Cell, FailureReason, Outcome, Run};
+use model::{Cell, FailureReason, Outcome, Run};
 use serde_json::json;
 
 pub const CONTROL: Control = Control {

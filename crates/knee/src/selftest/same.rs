@@ -6,7 +6,7 @@ use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Comparison, Terms, Verdict, compare};
 use engine::{RunRequest, Starter};
 use findings::left_out;
-use record::Run;
+use model::Run;
 use serde_json::json;
 
 pub const IN_TURNS: Control = Control {

@@ -6,7 +6,7 @@ use crate::exit::Trouble;
 use analysis::compare::{ComparedRow, Comparison, Terms, Verdict, compare};
 use engine::Starter;
 use findings::left_out;
-use record::Run;
+use model::Run;
 use serde_json::json;
 
 pub const BY_3_PERCENT: Control = Control {

@@ -9,7 +9,8 @@ pub mod http;
 pub mod postgres;
 pub mod slurm;
 
-use record::{Archive, Cell, Ending, Profile, Run, RunState, RunWriter, SqliteArchive};
+use archive::{Archive, RunWriter, SqliteArchive};
+use model::{Cell, Ending, Profile, Run, RunState};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,7 +3,8 @@
 
 use crate::common::{Knee, alone, came};
 use crate::made::{knee, knee_with};
-use record::{Archive, Run, RunState, SqliteArchive};
+use archive::{Archive, SqliteArchive};
+use model::{Run, RunState};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

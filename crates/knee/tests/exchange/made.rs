@@ -4,7 +4,7 @@
 
 use super::common::Knee;
 use fixtures::{CellBuilder, cell, host, metric, run, workload};
-use record::{Cell, Metric, Profile, Run};
+use model::{Cell, Metric, Profile, Run};
 
 pub const POINTS: [u64; 6] = [10, 100, 1_000, 3_000, 10_000, 100_000];
 

@@ -1,7 +1,8 @@
 //! `knee record merge`: many files into one, without loss and without doubles.
 
 use crate::common::{Knee, alone};
-use record::{Archive, Run, SqliteArchive, Warning};
+use archive::{Archive, SqliteArchive};
+use model::{Run, Warning};
 
 /// Measures into a file of its own, and says which.
 fn measured(knee: &Knee, name: &str, runs: usize) -> String {
@@ -64,7 +65,7 @@ fn changed(knee: &Knee, file: &str, name: &str, id: &str, change: impl Fn(&mut R
     id.clone_into(&mut run.summary.id);
     change(&mut run);
     let second = knee.directory.path().join(name).display().to_string();
-    record::merge(&mut SqliteArchive::open(&second).unwrap(), &run).unwrap();
+    archive::merge(&mut SqliteArchive::open(&second).unwrap(), &run).unwrap();
     second
 }
 
@@ -135,7 +136,7 @@ fn two_ways_to_be_complete_are_named_and_the_other_runs_are_merged() {
     let knee = Knee::new();
     let first = measured(&knee, "one.db", 1);
     let budget = |run: &mut Run| {
-        run.plan.budget = Some(record::Budget { time_ms: 1000, precision: 0.0 });
+        run.plan.budget = Some(model::Budget { time_ms: 1000, precision: 0.0 });
     };
     let id = "00000000a3f1b2c4";
     let whole = changed(&knee, &first, "whole.db", id, budget);

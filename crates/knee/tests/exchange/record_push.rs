@@ -1,8 +1,9 @@
 //! `knee record push` and `knee run --push`: runs into an archive that machines share. What a server does is tested in
-//! crate `archive-postgres`.
+//! crate `archive`.
 
 use crate::common::{Came, Knee, alone, wait_until};
-use record::{Archive, Run, RunState, RunWriter, SqliteArchive};
+use archive::{Archive, RunWriter, SqliteArchive};
+use model::{Run, RunState};
 use std::path::Path;
 use std::process::{Command, Stdio};
 #[cfg(feature = "postgres")]
@@ -291,7 +292,7 @@ fn old_runs_are_pruned_and_baselines_stay() {
         let mut run = old.clone();
         run.summary.id = format!("{n:016x}");
         started.clone_into(&mut run.summary.started);
-        record::merge(&mut SqliteArchive::open(&file).unwrap(), &run).unwrap();
+        archive::merge(&mut SqliteArchive::open(&file).unwrap(), &run).unwrap();
     }
     SqliteArchive::open(&file).unwrap().set_baseline("main", 3).unwrap();
     assert_eq!(knee.run(&["record", "prune", "--keep", "90"]).code, Some(2), "days have a unit");

@@ -29,7 +29,7 @@ fn what_can_not_be_shown_is_one_line() {
     assert!(came.err.contains("function `wallk`") && came.err.contains("it has some of walk"));
     let without = Knee::new();
     let (mut run, cells) = crate::made::made(3);
-    run.profile = record::Profile::default();
+    run.profile = model::Profile::default();
     without.keep(&run, &cells, "2026-11-21T14:02:12+00:00");
     let came = without.run(&["show", "--profile"]);
     let expected = "knee: --profile: the run has no profile; `knee run --profile` measures one\n";

@@ -1,8 +1,9 @@
 //! `knee compare`: two runs side by side, baselines, gates, and both measured in turns.
 
 use crate::common::{Came, Knee, came};
+use archive::{Archive, SqliteArchive};
 use fixtures::{cell, run as made_run, workload};
-use record::{Archive, Cell, Run, SqliteArchive};
+use model::{Cell, Run};
 use serde_json::Value;
 
 const TINY: [&str; 6] = ["--points", "1,2", "--rounds", "5", "--time", "1ms"];
@@ -27,7 +28,7 @@ fn made(knee: &Knee, id: &str, sample: impl Fn(u32, usize) -> f64) {
             metric.samples = (0..20).map(|index| sample(round, index)).collect();
         }
     }
-    record::merge(&mut archive, &run).unwrap();
+    archive::merge(&mut archive, &run).unwrap();
 }
 
 /// Run 2 at 100 ns, with a hundredth of noise; run 3 at twice that; run 4 with noise that hides all.
@@ -137,11 +138,11 @@ fn changed(knee: &Knee, id: &str, change: impl Fn(&mut Run)) {
     let mut run = archive.load(2).unwrap();
     id.clone_into(&mut run.summary.id);
     change(&mut run);
-    record::merge(&mut archive, &run).unwrap();
+    archive::merge(&mut archive, &run).unwrap();
 }
 
 /// Two runs of a workload in its two parameters' values: `new` lacks what `lacks` says.
-fn with_and_without(lacks: impl Fn(&record::CellKey) -> bool) -> Knee {
+fn with_and_without(lacks: impl Fn(&model::CellKey) -> bool) -> Knee {
     let knee = Knee::new();
     for (id, is_new) in [("00000000000000c1", false), ("00000000000000c2", true)] {
         let about = workload("made").axis("things", "things").time("call").subjects(["a", "b"]);
@@ -221,8 +222,8 @@ fn a_gate_says_what_it_could_not_see() {
     // All that was measured has failed: nothing to divide, and yet a change.
     changed(&knee, "00000000000000b8", |run| {
         for cell in &mut run.cells {
-            let reason = record::FailureReason::LockStalled { waited_ms: 3_000 };
-            cell.outcome = record::Outcome::Failed { reason, detail: String::new() };
+            let reason = model::FailureReason::LockStalled { waited_ms: 3_000 };
+            cell.outcome = model::Outcome::Failed { reason, detail: String::new() };
             cell.metrics.clear();
         }
     });
@@ -392,7 +393,7 @@ fn another_machine_is_another_matter_unless_it_is_asked_for() {
     let mut run = archive.load(2).unwrap();
     "00000000000000a9".clone_into(&mut run.summary.id);
     run.host_before.facts.insert("cpu.model".to_owned(), "Another CPU".to_owned());
-    record::merge(&mut archive, &run).unwrap();
+    archive::merge(&mut archive, &run).unwrap();
     let came = compared(&knee, &["2"]);
     assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{came:?}");
     assert!(came.err.contains("Another CPU") && came.err.contains("--across"), "{came:?}");
@@ -484,7 +485,7 @@ fn the_gate_of_the_document_lets_through_what_is_not_slower() {
         for metric in run.cells.iter_mut().flat_map(|cell| &mut cell.metrics) {
             metric.samples = vec![level; 20];
         }
-        record::merge(&mut archive, &run).unwrap();
+        archive::merge(&mut archive, &run).unwrap();
         let number = archive.resolve("last").unwrap();
         archive.set_baseline("main", number).unwrap();
         drop(archive);

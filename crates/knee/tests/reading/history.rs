@@ -2,7 +2,7 @@
 
 use crate::common::Knee;
 use fixtures::{CellBuilder, cell, host, run, workload};
-use record::{Cell, Run};
+use model::{Cell, Run};
 use serde_json::Value;
 
 const ROUNDS: [f64; 3] = [0.99, 1.0, 1.02];

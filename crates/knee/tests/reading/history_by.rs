@@ -112,7 +112,7 @@ fn json_and_page_have_the_same_steps() {
 fn figures_of_emulated_kernels_are_ratios_only() {
     let knee = Knee::new();
     for (number, kernel) in (1..).zip(["5.10.0-3", "6.1.0-5"]) {
-        keep_on(&knee, number, kernel, 1.0, &[(record::ACCELERATOR, record::EMULATOR)]);
+        keep_on(&knee, number, kernel, 1.0, &[(model::ACCELERATOR, model::EMULATOR)]);
     }
     let page = knee.directory.path().join("kernels.html");
     let path = page.display().to_string();

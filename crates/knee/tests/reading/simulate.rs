@@ -1,7 +1,8 @@
 //! `knee simulate`: what it prints, what it keeps, and that it is never taken for a measured run.
 
 use crate::common::{Came, Knee};
-use record::{Archive, Run, SqliteArchive};
+use archive::{Archive, SqliteArchive};
+use model::Run;
 use serde_json::Value;
 
 /// Little of everything: this is about words and marks.

@@ -1,7 +1,7 @@
 //! The workload `baseline`: every row measures something here, and leaves nothing behind.
 
 use crate::common::Knee;
-use record::{Cell, Outcome, Run};
+use model::{Cell, Outcome, Run};
 
 /// A short run of these rows.
 fn measured(knee: &Knee, words: &[&str]) -> Run {

@@ -1,7 +1,8 @@
 //! Runs that a budget ends.
 
 use crate::common::{Knee, wait_until};
-use record::{Archive, CellKey, Run, RunState, SqliteArchive};
+use archive::{Archive, SqliteArchive};
+use model::{CellKey, Run, RunState};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::HashMap;
 

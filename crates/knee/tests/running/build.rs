@@ -2,7 +2,7 @@
 //! checked, and it writes into no tree but its own.
 
 use crate::common::{Came, Knee, came, wait_until};
-use record::{Cell, Outcome};
+use model::{Cell, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 //! and nothing that a command starts is left.
 
 use crate::common::{Came, Knee};
-use record::{Cell, Outcome};
+use model::{Cell, Outcome};
 use serde_json::Value;
 use std::fs;
 
@@ -194,7 +194,7 @@ fn a_command_that_fails_fails_its_cell() {
     let reason = commander.reason(&fails);
     assert!(reason.ends_with("exited with 3: last"), "{reason}");
     let (_, cell) = commander.cell(&[&fails[..], &["--ignore-failure"]].concat());
-    assert_eq!(cell.facts[record::command_facts::IGNORED_ENDS], "exited with 3");
+    assert_eq!(cell.facts[model::command_facts::IGNORED_ENDS], "exited with 3");
     let came = commander.run(&[&fails[..], &["--ignore-failure", "--rounds", "1"]].concat());
     assert!(came.out.contains("at 1 exited with 3, which was to be ignored"), "{came:?}");
     let setup = ["--command", "true {n}", "--setup", "false", "--points", "1"];

@@ -2,8 +2,9 @@
 
 use crate::common::slurm::{may_unshare, on_controller};
 use crate::common::{Came, Knee, came};
+use archive::{Archive, SqliteArchive};
 use fixtures::needed_program;
-use record::{Archive, FleetMember, Run, SqliteArchive};
+use model::{FleetMember, Run};
 
 /// What each rank measures, quickly.
 const MEASURE: &str =

@@ -1,7 +1,7 @@
 //! The originals' parameters and their way to print.
 
 use crate::common::{Knee, in_a_network};
-use record::{CellKey, Run};
+use model::{CellKey, Run};
 use std::process::Command;
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::common::Knee;
 use locks::TABLE;
-use record::{Cell, Outcome};
+use model::{Cell, Outcome};
 
 fn run(words: &[&str]) -> (Knee, crate::common::Came) {
     let knee = Knee::new();

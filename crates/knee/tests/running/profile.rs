@@ -2,7 +2,8 @@
 
 use crate::common::{Came, Knee, wait_until};
 use crate::own_servers::running_httpd;
-use record::{Archive, Outcome, ProfilePlan, ProfiledCell, Run, RunState, SqliteArchive};
+use archive::{Archive, SqliteArchive};
+use model::{Outcome, ProfilePlan, ProfiledCell, Run, RunState};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -84,7 +85,7 @@ fn assert_headlines_have_samples(first: usize) {
         for cell in &run.profile.cells {
             assert_eq!(cell.outcome, Outcome::Measured, "{}", workload.name);
             let regions = cell.regions.iter().filter(|region| region.metric == headline);
-            let samples: u64 = regions.clone().map(record::ProfiledRegion::sample_count).sum();
+            let samples: u64 = regions.clone().map(model::ProfiledRegion::sample_count).sum();
             let operations: u64 = regions.map(|region| region.operations).sum();
             assert!(samples > 0 && operations > 0, "{} {:?}: {cell:?}", workload.name, cell.key);
             for region in &cell.regions {

@@ -1,7 +1,8 @@
 //! Which interrupted run goes on where none is named, and which never does.
 
 use crate::common::{Knee, came, wait_until};
-use record::{Archive, Ending, Host, Run, RunState, RunWriter, SqliteArchive};
+use archive::{Archive, RunWriter, SqliteArchive};
+use model::{Ending, Host, Run, RunState};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Measures a little and interrupts it; the number of cells that ended.

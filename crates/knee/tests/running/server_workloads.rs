@@ -2,7 +2,7 @@
 //! or a dead connection is missing there are no figures.
 
 use crate::common::{Came, Knee, came, in_a_network, wait_until};
-use record::{Cell, Change, LimitCause, Outcome, Run, SkipCause};
+use model::{Cell, Change, LimitCause, Outcome, Run, SkipCause};
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::Stdio;
 

@@ -1,7 +1,7 @@
 //! The workload `syscalls`: each operation by threads and by processes, and what becomes of a process that ends.
 
 use crate::common::Knee;
-use record::{Cell, Outcome};
+use model::{Cell, Outcome};
 
 /// The only sample of a metric.
 fn figure(cell: &Cell, metric: &str) -> f64 {

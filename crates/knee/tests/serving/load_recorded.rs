@@ -2,7 +2,8 @@
 
 use crate::common::{Knee, wait_until};
 use crate::load::Server;
-use record::{Archive, Outcome, Run, RunState, SqliteArchive, WorkloadRole};
+use archive::{Archive, SqliteArchive};
+use model::{Outcome, Run, RunState, WorkloadRole};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, listen, socket_with};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

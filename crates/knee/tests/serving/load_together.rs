@@ -5,7 +5,8 @@ use crate::common::postgres::Postgres;
 use crate::common::slurm::on_controller;
 use crate::common::{Came, Knee, came};
 use crate::load::Server;
-use record::{Archive, Rank, Run, SqliteArchive};
+use archive::{Archive, SqliteArchive};
+use model::{Rank, Run};
 use std::process::Stdio;
 
 fn has_hydra() -> bool {

@@ -1,7 +1,7 @@
 //! A workload that misbehaves fails its own cell and nothing else, and leaves nothing behind.
 
 use crate::common::Knee;
-use record::{Cell, Outcome, Run, RunState};
+use model::{Cell, Outcome, Run, RunState};
 
 fn reason(run: &Run, subject: &str) -> String {
     let cells: Vec<&Cell> = run.cells.iter().filter(|cell| cell.key.subject == subject).collect();

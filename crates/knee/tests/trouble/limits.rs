@@ -2,7 +2,7 @@
 //! is reported.
 
 use crate::common::{Came, Knee, came};
-use record::Outcome;
+use model::Outcome;
 use std::path::Path;
 use std::process::Command;
 

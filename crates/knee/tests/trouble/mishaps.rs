@@ -241,5 +241,5 @@ fn a_host_name_of_the_users_own_is_kept_for_the_whole_run() {
     assert_eq!(came.code, Some(0), "{came:?}");
     let run = knee.last_run();
     let hosts = [Some(&run.host_before), run.host_after.as_ref()];
-    assert_eq!(hosts.map(|host| host.unwrap().fact(record::HOST_NAME)), [Some("rack-7"); 2]);
+    assert_eq!(hosts.map(|host| host.unwrap().fact(model::HOST_NAME)), [Some("rack-7"); 2]);
 }

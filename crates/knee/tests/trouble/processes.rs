@@ -2,7 +2,7 @@
 //! what was measured, and whatever is killed, nothing is left.
 
 use crate::common::{Came, Knee, alone, came, wait_until};
-use record::{Cell, Outcome};
+use model::{Cell, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

@@ -2,7 +2,7 @@
 //! to be missing, with the limit that was met and what raises it.
 
 use crate::common::{Came, Knee, came, in_a_network};
-use record::{Outcome, Run, Short};
+use model::{Outcome, Run, Short};
 use std::process::Command;
 
 /// The samples of a cell's headline metric, and where it ended.

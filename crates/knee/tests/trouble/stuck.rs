@@ -2,7 +2,8 @@
 //! the detail.
 
 use crate::common::Knee;
-use record::{Archive, Outcome, SqliteArchive};
+use archive::{Archive, SqliteArchive};
+use model::Outcome;
 
 /// The reason and the detail of the one cell of `subject`, and what was printed.
 fn stuck(subject: &str) -> (String, String, String) {

@@ -1,7 +1,7 @@
 //! What is compared, and how many verdicts there are of each kind.
 
 use analysis::compare::{ComparedTable, Comparison, Verdict};
-use record::Run;
+use model::Run;
 use serde::Serialize;
 
 /// Two runs and their comparison.

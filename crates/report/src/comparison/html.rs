@@ -22,7 +22,7 @@ use findings::format::{Unit, count, list, significant};
 use findings::left_out;
 use findings::run_changes::sentence;
 use maud::{Markup, html};
-use record::Run;
+use model::Run;
 
 const STYLE: &str = include_str!("../../assets/comparison.css");
 /// The size of an interval's drawing, in SVG units.
@@ -356,7 +356,7 @@ fn confidence_section(pair: &Pair) -> Markup {
     }
 }
 
-fn with_remedy(warning: &record::Warning) -> Markup {
+fn with_remedy(warning: &model::Warning) -> Markup {
     html! {
         (warning.what) @if !warning.remedy.is_empty() { " → " code { (warning.remedy) } }
     }

@@ -5,7 +5,7 @@ use analysis::compare::{Comparison, Sensitivity};
 use analysis::is_predicted;
 use findings::emulation::Emulation;
 use findings::format::percent;
-use record::{CPU_QUOTAS, NICE, Plan, Run};
+use model::{CPU_QUOTAS, NICE, Plan, Run};
 use std::collections::BTreeSet;
 
 /// What these runs can see: `These runs see changes of 24 % and more; to see 5 %: knee ab CMD -- poll --rounds
@@ -171,12 +171,12 @@ mod tests {
 
     #[test]
     fn a_workload_of_the_users_own_has_the_flags_that_it_needs() {
-        let template = record::Template { name: "x".into(), text: "sort {n}".into() };
-        let custom = record::Custom { commands: vec![template], ..record::Custom::default() };
-        let command = record::WorkloadInfo {
+        let template = model::Template { name: "x".into(), text: "sort {n}".into() };
+        let custom = model::Custom { commands: vec![template], ..model::Custom::default() };
+        let command = model::WorkloadInfo {
             name: "command".into(),
             custom: Some(Box::new(custom)),
-            ..record::WorkloadInfo::default()
+            ..model::WorkloadInfo::default()
         };
         let plan = Plan { workloads: vec![command], ..Plan::default() };
         assert_eq!(own_flags("command", &plan), " --command …");

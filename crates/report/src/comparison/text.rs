@@ -12,7 +12,7 @@ use analysis::is_predicted;
 use findings::contention::short_sentence;
 use findings::format::{Unit, count, counted, factor, percent, significant};
 use findings::run_changes::sentence;
-use record::{HOST_NAME, Run, Warning};
+use model::{HOST_NAME, Run, Warning};
 
 /// The sign of a verdict, readable without colour.
 pub(crate) const fn sign(verdict: Verdict) -> char {

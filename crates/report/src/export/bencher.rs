@@ -5,7 +5,7 @@
 
 use super::material::{Format, Head, Material, has_figures, measured, series};
 use analysis::Estimate;
-use record::MetricInfo;
+use model::MetricInfo;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -6,8 +6,8 @@ use super::material::{Format, Head, Material, What, in_order, missing, unit};
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
 use findings::reasons;
+use model::{Parameters, Run, Value};
 use printable::{for_spreadsheet, one_line};
-use record::{Parameters, Run, Value};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 

@@ -5,7 +5,7 @@
 
 use super::material::{Format, Head, Material};
 use super::sampled::{self, Part};
-use record::{Frame, FrameKind};
+use model::{Frame, FrameKind};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {

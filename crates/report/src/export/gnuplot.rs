@@ -11,8 +11,8 @@ use super::material::{
 use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
 use findings::format::{Unit, count, quantity};
+use model::Run;
 use printable::one_line;
-use record::Run;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 

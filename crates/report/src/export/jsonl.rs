@@ -5,7 +5,7 @@
 //! function. A cell without figures has a line of its own.
 
 use super::material::{Format, Head, Material, in_order, missing, unit};
-use record::{Cell, Metric, Parameters, Usage};
+use model::{Cell, Metric, Parameters, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -11,8 +11,8 @@ use crate::text::leads::Mark;
 use ::findings::format::{self, Unit, count};
 use ::findings::{Finding, Verdict};
 use analysis::{Analysis, Averages, Estimate, Row, Table};
+use model::Run;
 use printable::{for_spreadsheet, one_line};
-use record::Run;
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {

@@ -5,7 +5,7 @@ use crate::text;
 use analysis::{Analysis, Row, Table};
 use findings::format::count;
 use findings::{Caveat, Conclusions};
-use record::{Cell, Outcome, Parameters, Run, WorkloadInfo};
+use model::{Cell, Outcome, Parameters, Run, WorkloadInfo};
 use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::io::{self, Write};

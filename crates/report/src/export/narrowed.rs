@@ -1,7 +1,7 @@
 //! One table of a run: the run without its other workloads and metrics.
 
+use model::Run;
 use printable::one_line;
-use record::Run;
 use std::collections::BTreeSet;
 
 /// The run with only the workload that `table` names, or with one metric of it: `poll`, `poll/loop`.

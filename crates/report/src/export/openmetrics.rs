@@ -8,8 +8,8 @@
 use super::material::{Format, Head, Material, measured};
 use crate::html::machine;
 use analysis::{Averages, Distribution, PointSummary, Row, Table};
+use model::{MetricInfo, Outcome, Parameters, Run};
 use printable::one_line;
-use record::{MetricInfo, Outcome, Parameters, Run};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 

@@ -7,7 +7,7 @@
 
 use super::material::{Format, Head, Material};
 use super::sampled::{self, Part};
-use record::SampledEvent;
+use model::SampledEvent;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 

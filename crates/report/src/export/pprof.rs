@@ -6,8 +6,8 @@
 use super::material::{Format, Head, Material, identity};
 use super::sampled::{self, Part};
 use flate2::{Compression, GzBuilder};
+use model::{Frame, Run};
 use prost::Message;
-use record::{Frame, Run};
 use std::collections::HashMap;
 use std::io::{self, Write};
 

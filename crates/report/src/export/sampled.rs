@@ -1,7 +1,7 @@
 //! The profile of a run as formats of call stacks need it.
 
 use super::material::Material;
-use record::{Frame, FrameKind, Profile, ProfiledCell, ProfiledRegion, Run};
+use model::{Frame, FrameKind, Profile, ProfiledCell, ProfiledRegion, Run};
 use std::fmt::Write;
 
 /// Where a function's code is, and there is no name for it.

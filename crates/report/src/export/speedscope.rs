@@ -2,7 +2,7 @@
 
 use super::material::{Format, Head, Material, identity};
 use super::sampled::{self, Part};
-use record::{Frame, FrameKind};
+use model::{Frame, FrameKind};
 use serde::Serialize;
 use std::io::{self, Write};
 

@@ -12,7 +12,7 @@ use analysis::compare::{Ratio, Verdict};
 use analysis::history::across::{AcrossValues, SeriesAcross};
 use findings::emulation::Emulation;
 use findings::format::{Unit, count, counted, factor, percent};
-use record::{MetricInfo, Parameters};
+use model::{MetricInfo, Parameters};
 
 /// A step of a series that is significant.
 struct Step<'a> {

@@ -5,7 +5,7 @@ use crate::html::{document_head, head, moment};
 use analysis::history::LeftOut;
 use findings::left_out;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use record::RunSummary;
+use model::RunSummary;
 
 const OWN_STYLE: &str = include_str!("../../assets/history.css");
 /// The page's own parts of the script come last; they share one scope.

@@ -5,12 +5,12 @@ use analysis::history::thresholds::FIGURES_MIN;
 use analysis::history::{Change, History, Line};
 use findings::emulation::Emulation;
 use findings::format::{Unit, count, counted, factor, percent};
-use record::Parameters;
+use model::Parameters;
 
 /// Lines under one heading: one metric under one set of parameters.
 pub(super) struct Group<'a> {
     pub(super) parameters: &'a Parameters,
-    pub(super) metric: &'a record::MetricInfo,
+    pub(super) metric: &'a model::MetricInfo,
     pub(super) lines: Vec<&'a Line>,
     pub(super) changes: Vec<&'a Change>,
 }
@@ -57,7 +57,7 @@ impl Group<'_> {
 
 /// `14 runs, from run 1 of 2026-11-01 to run 14 of 2026-11-22`.
 pub(super) fn span(history: &History) -> String {
-    let name = |run: &record::RunSummary| {
+    let name = |run: &model::RunSummary| {
         format!("run {} of {}", run.number, run.started.get(..10).unwrap_or(&run.started))
     };
     match history.runs.as_slice() {

@@ -15,7 +15,7 @@ use analysis::compare::Direction;
 use analysis::history::{History, Line, Shift};
 use findings::format::{Unit, count, factor, quantity, significant};
 use maud::{Markup, html};
-use record::RunSummary;
+use model::RunSummary;
 
 /// Height of a panel's drawing, and what is left free above and below, in pixels.
 pub(super) const HEIGHT: f64 = 120.0;

@@ -210,13 +210,13 @@ mod tests {
         Line {
             subject: "a".into(),
             label: "a".into(),
-            parameters: record::Parameters::new(),
-            metric: record::MetricInfo {
+            parameters: model::Parameters::new(),
+            metric: model::MetricInfo {
                 name: "call".into(),
                 about: String::new(),
                 unit: "ns".into(),
                 lower_is_better: true,
-                ..record::MetricInfo::default()
+                ..model::MetricInfo::default()
             },
             headline: true,
             axis: "things".into(),

@@ -13,7 +13,7 @@ use findings::answer::{Answer, FigureList, Holding, Statement};
 use findings::format::{count, counted};
 use findings::{Finding, Sentence, Tone};
 use maud::{Markup, html};
-use record::{Run, WorkloadInfo};
+use model::{Run, WorkloadInfo};
 
 /// From this number of runs on, the head of the page has one statement of each.
 const SEVERAL: usize = 3;

@@ -8,7 +8,7 @@ use crate::text::averages;
 use analysis::{Average, AverageColumn, AverageRow, Averages};
 use findings::format::Unit;
 use maud::{Markup, html};
-use record::{Run, WorkloadInfo};
+use model::{Run, WorkloadInfo};
 
 /// A panel spans at least this share of the largest run, so that nearly equal runs look nearly equal.
 const SPAN_MIN: f64 = 0.06;
@@ -239,12 +239,12 @@ mod tests {
             Some(Average { mean, deviation: Some(0.01), samples: samples.to_vec() })
         };
         let row = |figures| AverageRow {
-            metric: record::MetricInfo {
+            metric: model::MetricInfo {
                 name: "elapsed".to_owned(),
                 about: String::new(),
                 unit: "ns".to_owned(),
                 lower_is_better: true,
-                ..record::MetricInfo::default()
+                ..model::MetricInfo::default()
             },
             figures,
         };

@@ -13,7 +13,7 @@ use crate::text;
 use analysis::{PointSummary, Row, Table};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use record::{Cell, HOST_NAME, Metric, Parameters, Run, WorkloadInfo};
+use model::{Cell, HOST_NAME, Metric, Parameters, Run, WorkloadInfo};
 use serde_json::{Map, Value, json};
 
 /// Steps to a doubling.

@@ -7,7 +7,7 @@ use crate::text;
 use analysis::Analysis;
 use findings::{Finding, Part, Sentence, Tag, Tone};
 use maud::{Markup, html};
-use record::{Run, WorkloadInfo};
+use model::{Run, WorkloadInfo};
 
 /// All findings about a workload, those of every run under its name.
 pub(super) fn of_workload(runs: &[Analysed], info: &WorkloadInfo) -> Markup {

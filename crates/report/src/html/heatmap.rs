@@ -11,7 +11,7 @@ use crate::text::NO_FIGURE;
 use analysis::{Lead, Map};
 use findings::format::{count, factor, list, proportion, quantity};
 use maud::{Markup, html};
-use record::{Parameters, Ratio, Run, WorkloadInfo};
+use model::{Parameters, Ratio, Run, WorkloadInfo};
 
 /// Margins from which the colour is a step stronger.
 const STEPS: [f64; 3] = [1.1, 1.25, 2.0];

@@ -1,6 +1,6 @@
 //! What was recorded of a machine, by the keys that it may stand under.
 
-use record::Host;
+use model::Host;
 
 /// The first of `keys` that was recorded.
 pub(super) fn fact<'a>(host: &'a Host, keys: &[&str]) -> Option<&'a str> {

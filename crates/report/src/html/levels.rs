@@ -8,7 +8,7 @@ use findings::format::{Unit, size};
 use findings::kinds::memory_levels::{MemoryLevel, MemoryLevels};
 use findings::{Data, Finding};
 use maud::{Markup, html};
-use record::{MetricInfo, Run, WorkloadInfo};
+use model::{MetricInfo, Run, WorkloadInfo};
 
 /// One table for each run, metric and set of parameters in which levels were found.
 pub(super) fn section(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Markup {

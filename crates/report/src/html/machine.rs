@@ -5,7 +5,7 @@ use super::view::Analysed;
 use crate::text;
 use findings::format::significant;
 use maud::{Markup, html};
-use record::Run;
+use model::Run;
 use std::collections::BTreeSet;
 
 /// CPU, their number, kernel: as far as they are known.

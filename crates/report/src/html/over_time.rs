@@ -4,7 +4,7 @@ use super::data::NO_SAMPLES;
 use super::table::short;
 use super::view::{Analysed, View};
 use analysis::Table;
-use record::{Run, WorkloadInfo};
+use model::{Run, WorkloadInfo};
 use serde_json::{Value, json};
 
 pub(super) const AXIS: &str = "seconds";
@@ -63,11 +63,11 @@ pub(super) fn series(runs: &[Analysed], views: &[&View], view: &View) -> Vec<Val
 }
 
 fn of_metric(run: &Run, index: usize, table: &Table, has_server: bool) -> Option<Value> {
-    let is_of_table = |cell: &&record::Cell| {
+    let is_of_table = |cell: &&model::Cell| {
         let key = &cell.key;
         key.workload == table.workload && key.parameters == table.parameters
     };
-    let mut cells: Vec<&record::Cell> = run.cells.iter().filter(is_of_table).collect();
+    let mut cells: Vec<&model::Cell> = run.cells.iter().filter(is_of_table).collect();
     cells.sort_by_key(|cell| cell.key.round);
     let (mut end_ns, mut is_after_gap) = (0, false);
     let mut points = Vec::new();
@@ -94,7 +94,7 @@ fn point(end_ns: u64, figure: f64, is_after_gap: bool) -> Value {
 mod tests {
     use super::super::view;
     use super::*;
-    use record::MetricRole;
+    use model::MetricRole;
 
     /// A load of a server at these numbers of connections: three intervals of half a second at each.
     fn analysed(server: &str, connections: &[u64]) -> Analysed {

@@ -14,7 +14,7 @@ use super::view::{Analysed, View};
 use crate::text;
 use ::findings::format::{count, list};
 use maud::{Markup, PreEscaped, html};
-use record::{ProfiledCell, ProfiledRegion, Run, SampledEvent, WorkloadInfo};
+use model::{ProfiledCell, ProfiledRegion, Run, SampledEvent, WorkloadInfo};
 
 /// What a page with profiles needs besides the style of all pages.
 pub(super) const STYLE: &str = include_str!("../../assets/profile.css");

@@ -6,7 +6,7 @@ use super::view::Analysed;
 use crate::text;
 use analysis::compare::is_median;
 use maud::{Markup, html};
-use record::Run;
+use model::Run;
 use serde_json::{Value, json};
 
 /// The name of a prediction next to a measurement.
@@ -119,7 +119,7 @@ pub(super) fn verb(runs: &[Analysed]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{ACCELERATOR, EMULATOR};
+    use model::{ACCELERATOR, EMULATOR};
 
     #[test]
     fn guests_are_called_by_their_kernels() {

@@ -15,7 +15,7 @@ use ::findings::reasons;
 use analysis::{Basis, Estimate, Growth, Halved, PointSummary, Rate, RateTrend, Row, Table};
 use findings::format::{Unit, count, list, multiple, position, proportion, ratio, significant};
 use maud::{Markup, html};
-use record::{Run, WorkloadInfo};
+use model::{Run, WorkloadInfo};
 
 /// Stands behind the best figure at a point.
 fn sign(mark: Mark) -> char {

@@ -2,7 +2,7 @@
 
 use ::findings::Conclusions;
 use analysis::Table;
-use record::{Run, WorkloadInfo};
+use model::{Run, WorkloadInfo};
 
 /// A run with its conclusions.
 pub(super) type Analysed = (Run, Conclusions);

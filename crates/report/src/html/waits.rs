@@ -9,7 +9,7 @@ use crate::text::distributions::QUANTILES;
 use analysis::{Distribution, Table};
 use findings::format::list;
 use maud::{Markup, PreEscaped, html};
-use record::{Parameters, WorkloadInfo};
+use model::{Parameters, WorkloadInfo};
 use serde_json::{Value, json};
 
 /// The distributions of one metric under one set of parameters at one point: one table a run.

@@ -7,9 +7,7 @@
 use super::plain;
 use super::schema::SCHEMA;
 use jiff::Timestamp;
-use record::{
-    Cell, CellKey, Clock, Host, Plan, Profile, Run, RunState, RunSummary, Usage, Warning,
-};
+use model::{Cell, CellKey, Clock, Host, Plan, Profile, Run, RunState, RunSummary, Usage, Warning};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::HashSet;

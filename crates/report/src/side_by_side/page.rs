@@ -18,7 +18,7 @@ use findings::answer::is_single;
 use findings::format::{Unit, count, counted};
 use findings::left_out;
 use maud::{Markup, html};
-use record::Run;
+use model::Run;
 
 pub(crate) const STYLE: &str =
     concat!(include_str!("../../assets/comparison.css"), include_str!("../../assets/side.css"));

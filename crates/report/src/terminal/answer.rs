@@ -10,7 +10,7 @@ use anstyle::Style as Paint;
 use findings::answer::{Answer, FigureGroup, FigureList, Holding, SingleFigure, Statement};
 use findings::format::percent;
 use findings::{Caveat, Conclusions};
-use record::Run;
+use model::Run;
 use std::collections::BTreeSet;
 
 /// Lines of an answer, so that it fits a screen with the prompt below it.

@@ -4,7 +4,7 @@ use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, display_width, right};
 use crate::text::NO_FIGURE;
 use crate::text::averages;
 use analysis::{AverageColumn, Averages};
-use record::Run;
+use model::Run;
 use std::ops::Range;
 
 /// One subject as text: its head and its cells.

@@ -5,7 +5,7 @@ use crate::text::instructions::{self, Chosen, SampledFunction, SampledInstructio
 use analysis::{ProfileRow, ProfileTable};
 use findings::Conclusions;
 use findings::format::{count, function_name, list, percent};
-use record::Run;
+use model::Run;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -8,7 +8,7 @@ use crate::text::NO_FIGURE;
 use analysis::{Analysis, Estimate, Row, Table};
 use findings::answer::{self, is_single};
 use findings::format::{Unit, count, counted, percent};
-use record::{Run, WorkloadInfo};
+use model::{Run, WorkloadInfo};
 
 /// The workload of `table`, if its figures are listed.
 pub(super) fn workload<'r>(run: &'r Run, table: &Table) -> Option<&'r WorkloadInfo> {

@@ -7,7 +7,7 @@ use analysis::{FunctionTime, ProfileRow, ProfileTable, ProfiledFunction};
 use findings::Conclusions;
 use findings::Verdict;
 use findings::format::{Unit, count, function_name, percent};
-use record::Run;
+use model::Run;
 use std::ops::Range;
 
 /// Functions of a table below an answer.

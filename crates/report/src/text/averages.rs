@@ -3,7 +3,7 @@
 
 use analysis::{Average, AverageColumn, AverageRow, Averages};
 use findings::format::{Unit, count, counted, significant};
-use record::{FailureReason, MetricInfo, MetricRole, Run};
+use model::{FailureReason, MetricInfo, MetricRole, Run};
 
 /// `build · 2 CPUs · files 48`: what was measured, and under which parameters.
 pub(crate) fn title(run: &Run, averages: &Averages) -> String {
@@ -118,7 +118,7 @@ pub(crate) fn outcome(column: &AverageColumn) -> Option<String> {
 
 /// `aborted after 30 min`.
 fn aborted(deadline_ms: u64) -> String {
-    format!("aborted after {}", record::deadline_text(deadline_ms))
+    format!("aborted after {}", model::deadline_text(deadline_ms))
 }
 
 /// What stands beneath: what runs that did not finish were doing, why others failed, who can't be

@@ -4,7 +4,7 @@ use crate::text::metrics::quantity;
 use crate::text::parameters::multiple_suffix;
 use analysis::{Distribution, Table};
 use findings::format::{count, counted, factor, list};
-use record::MetricInfo;
+use model::MetricInfo;
 
 /// The heads of a table of distributions; [`quantiles`] are its figures.
 pub(crate) const QUANTILES: [&str; 6] = ["p50", "p90", "p99", "p99.9", "max", "operations"];

@@ -4,7 +4,7 @@ use analysis::{ProfileRow, ProfileTable};
 use disassembly::{Instruction, at, disassemble};
 use findings::format::short_function;
 use findings::reasons;
-use record::{CodeFault, Frame, InstructionSamples, MachineCode, ProfiledRegion, Run};
+use model::{CodeFault, Frame, InstructionSamples, MachineCode, ProfiledRegion, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function of one subject at one point, with the instructions that were sampled.
@@ -200,7 +200,7 @@ fn unhexed(digits: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::CodeFault;
+    use model::CodeFault;
 
     fn machine(bytes: &str, architecture: &str) -> MachineCode {
         let lines = vec![(0, "net/socket.c:1380".to_owned()), (4, "net/socket.c:1382".to_owned())];

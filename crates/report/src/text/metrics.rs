@@ -3,7 +3,7 @@
 use crate::text::runs::is_foreign;
 use analysis::Table;
 use findings::format::Unit;
-use record::{MetricInfo, Run};
+use model::{MetricInfo, Run};
 
 /// What a figure is that is no median of rounds.
 const OF_WHOLE_LOAD: &str = "of the whole load";

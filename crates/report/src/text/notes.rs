@@ -4,7 +4,7 @@ use crate::text::tables::{grouped, rows};
 use analysis::{Analysis, Basis, Fact, Row, Table};
 use findings::format::{count, list};
 use findings::{rank_sentence, reasons};
-use record::Rank;
+use model::Rank;
 use std::collections::BTreeMap;
 
 /// The subjects that can't be measured here, grouped by reason.

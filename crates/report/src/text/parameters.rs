@@ -2,7 +2,7 @@
 
 use analysis::Table;
 use findings::format::{count, counted, multiple};
-use record::{Parameters, Ratio, Run, Value, WorkloadInfo};
+use model::{Parameters, Ratio, Run, Value, WorkloadInfo};
 
 /// A workload and its fixed parameters, of those that have an effect: `poll · active 1 · object socketpair`.
 pub(crate) fn scope(run: &Run, workload: &str, fixed: &Parameters) -> String {

@@ -2,7 +2,7 @@
 
 use crate::text::tables::grouped;
 use findings::format::{count, list, shell_word};
-use record::{CellKey, Outcome, Run, RunState};
+use model::{CellKey, Outcome, Run, RunState};
 
 /// The state of a run as text.
 pub(crate) fn state(state: RunState) -> &'static str {

@@ -3,7 +3,7 @@
 use crate::input::Held;
 use crate::page::{ALIKE, CALLS, DEAD, LOCKS, ONE, Page, Place, TWO, figures, table, with};
 use analysis::Table;
-use record::Run;
+use model::Run;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 

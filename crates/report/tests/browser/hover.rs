@@ -4,7 +4,7 @@ use crate::fixture::realistic;
 use crate::input::Spot;
 use crate::page::{ONE, Page, Place, figures, table, with};
 use analysis::{PointSummary, Table};
-use record::Run;
+use model::Run;
 
 /// Four significant digits are shown: half a unit of the last is 0.05 % at most.
 const ROUNDED: f64 = 0.000_51;

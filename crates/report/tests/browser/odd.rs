@@ -2,7 +2,7 @@
 
 use crate::fixture::realistic;
 use crate::page::{Page, Runs, with};
-use record::Run;
+use model::Run;
 
 /// The hand-made run after `change`, analysed anew.
 fn changed(change: impl Fn(&mut Run)) -> Runs {

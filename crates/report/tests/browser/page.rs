@@ -6,7 +6,7 @@ use crate::input::{Held, Spot};
 use crate::program;
 use analysis::{PointSummary, Table};
 use findings::Conclusions;
-use record::Run;
+use model::Run;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::fs;

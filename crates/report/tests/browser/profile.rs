@@ -4,9 +4,7 @@ use crate::fixture;
 use crate::input::Held;
 use crate::page::{ONE, PROFILED, PROFILED_TWO, Page, Runs, with};
 use analysis::compare::{Terms, compare};
-use record::{
-    CodeFault, Frame, FunctionCode, InstructionSamples, MachineCode, ProfiledRegion, Run,
-};
+use model::{CodeFault, Frame, FunctionCode, InstructionSamples, MachineCode, ProfiledRegion, Run};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -44,7 +42,7 @@ fn choose(page: &mut Page, label: &str, start: &str) -> String {
 
 fn region<'a>(run: &'a Run, subject: &str, point: u64) -> (&'a ProfiledRegion, f64) {
     let is_wanted =
-        |cell: &&record::ProfiledCell| (&*cell.key.subject, cell.key.point) == (subject, point);
+        |cell: &&model::ProfiledCell| (&*cell.key.subject, cell.key.point) == (subject, point);
     let cell = run.profile.cells.iter().find(is_wanted).expect("a profiled cell");
     (&cell.regions[0], cell.sample_ns / cell.regions[0].operations as f64)
 }
@@ -360,7 +358,7 @@ fn what_the_pointer_is_on_is_read_out_in_full() {
 fn fourteen_subjects_at_four_points_add_little_to_a_page() {
     let runs: Runs = vec![fixture::profile::profiled(14)];
     let mut plain = runs.clone();
-    plain[0].0.profile = record::Profile::default();
+    plain[0].0.profile = model::Profile::default();
     plain[0].1.analysis.profiles.clear();
     let added = report::html::page(&runs).len() - report::html::page(&plain).len();
     assert!(added < 120_000, "{added} bytes");
@@ -371,8 +369,8 @@ fn a_cell_without_a_profile_says_why() {
     let mut runs: Runs = PROFILED.clone();
     let cells = &mut runs[0].0.profile.cells;
     let failed = cells.iter_mut().find(|cell| cell.key.point == 1_000).expect("a cell");
-    failed.outcome = record::Outcome::Failed {
-        reason: record::FailureReason::KilledBySignal { signal: "SIGKILL".to_owned() },
+    failed.outcome = model::Outcome::Failed {
+        reason: model::FailureReason::KilledBySignal { signal: "SIGKILL".to_owned() },
         detail: String::new(),
     };
     runs[0].1 = findings::conclude(&runs[0].0);
@@ -385,8 +383,8 @@ fn a_cell_without_a_profile_says_why() {
     });
     // Where all have failed there is nothing but that.
     for cell in &mut runs[0].0.profile.cells {
-        cell.outcome = record::Outcome::Failed {
-            reason: record::FailureReason::KilledBySignal { signal: "SIGKILL".to_owned() },
+        cell.outcome = model::Outcome::Failed {
+            reason: model::FailureReason::KilledBySignal { signal: "SIGKILL".to_owned() },
             detail: String::new(),
         };
     }

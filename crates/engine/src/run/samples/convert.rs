@@ -1,6 +1,6 @@
 //! Samples in the record's shape: the sampler does not know the record.
 
-use record::{CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledEvent};
+use model::{CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledEvent};
 
 /// What was sampled by.
 pub(super) fn event(event: stacks::SampledEvent) -> SampledEvent {

@@ -2,8 +2,8 @@
 
 use super::{query, refused};
 use crate::exit::Trouble;
-use ::record::{CellKey, Parameters, Plan};
 use engine::{Settings, Starter};
+use model::{CellKey, Parameters, Plan};
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

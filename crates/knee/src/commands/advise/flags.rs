@@ -3,7 +3,7 @@
 use crate::commands::record_file::RecordFile;
 use crate::usage;
 use clap::Args;
-use record::Value;
+use model::Value;
 use std::time::Duration;
 
 /// Advise which mechanism to use, from what was measured on this machine

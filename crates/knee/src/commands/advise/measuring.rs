@@ -4,10 +4,10 @@
 use crate::commands::advise::flags::Advise;
 use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::Trouble;
-use ::record::{Parameters, Value};
 use analysis::advise::Spot;
 use engine::{About, Cell, Fit, Workload};
 use findings::format::{count, shell_word};
+use model::{Parameters, Value};
 use report::advice::Substitution;
 
 /// The workload that a spot is measured with.

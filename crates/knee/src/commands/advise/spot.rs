@@ -2,11 +2,12 @@
 
 use crate::commands::advise::flags::Advise;
 use crate::commands::advise::measuring::{MEASURED_BY, Measuring, measuring, words};
-use crate::commands::{archives, record_location, run};
+use crate::commands::{record_location, run};
 use crate::exit::{Trouble, complain};
-use ::record::{HostRole, Location, Run, RunState, Value};
 use analysis::advise::{Advice, Ground, Spot, grounds, only_grounds, subjects_in_range};
+use archive::Location;
 use findings::format::{count, resume_command};
+use model::{HostRole, Run, RunState, Value};
 use report::advice::{Source, SourcedAdvice, Substitution, mean_count};
 
 /// The advice for `spot`: from the record, or measured with --measure where that does not have every mechanism
@@ -36,7 +37,7 @@ fn recorded(
     if location.file().is_some_and(|file| !file.exists()) {
         return Ok(None);
     }
-    let archive = archives::open_read_only(location)?;
+    let archive = archive::open_read_only(location)?;
     let here = engine::host();
     let mut best_run: Option<SourcedAdvice> = None;
     let wanted = wanted(ask);

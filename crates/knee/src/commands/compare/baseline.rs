@@ -1,9 +1,9 @@
 //! Names for runs to compare with: saved, found again, and the nearest where one is mistyped.
 
 use super::flags::Output;
-use crate::commands::{archives, nothing_yet, record_location};
+use crate::commands::{nothing_yet, record_location};
 use crate::exit::Trouble;
-use ::record::{Location, RunRef};
+use archive::{Location, RunRef};
 
 /// Whether this may be a name: something that a line can show.
 pub fn check(name: &str) -> Result<(), Trouble> {
@@ -20,7 +20,7 @@ pub fn save(output: &Output, name: &str, run: &str) -> Result<String, Trouble> {
     let named = meant.record.is_some() || output.record_file.named().is_some();
     let location = meant.record.map_or_else(|| record_location(&output.record_file), Ok)?;
     // Opening it to write would make one where there is none.
-    let number = archives::open_read_only(&location)
+    let number = archive::open_read_only(&location)
         .and_then(|archive| archive.resolve(&meant.run))
         .map_err(|error| nothing_yet(error, named))?;
     set(&location, name, number)
@@ -37,7 +37,7 @@ pub fn save_number(holder: &Location, name: &str, run: i64) -> Result<String, Tr
 }
 
 fn set(location: &Location, name: &str, number: i64) -> Result<String, Trouble> {
-    let mut archive = archives::open(location)?;
+    let mut archive = archive::open(location)?;
     let before = archive.baselines()?.into_iter().find(|(existing, _)| existing == name);
     archive.set_baseline(name, number)?;
     let was = match before {
@@ -51,7 +51,7 @@ fn set(location: &Location, name: &str, number: i64) -> Result<String, Trouble> 
 pub fn run(output: &Output, name: &str) -> Result<String, Trouble> {
     let location = record_location(&output.record_file)?;
     let named = output.record_file.named().is_some();
-    let baselines = archives::open_read_only(&location)
+    let baselines = archive::open_read_only(&location)
         .and_then(|archive| archive.baselines())
         .map_err(|error| nothing_yet(error, named))?;
     match baselines.iter().find(|(existing, _)| existing == name) {

@@ -7,10 +7,11 @@ use crate::commands::{read, record_location, record_path, report};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
 use crate::output::{print, print_exactly, style};
-use ::record::{Location, Run, RunRef};
 use ::report::side_by_side::{self, SideBySide};
 use analysis::compare::{Several, Terms, compare_several};
+use archive::{Location, RunRef};
 use findings::{Conclusions, left_out};
+use model::Run;
 use std::path::Path;
 
 /// Compares the runs of these `names`, the first of which is the base.

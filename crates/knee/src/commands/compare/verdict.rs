@@ -2,7 +2,7 @@
 
 use super::flags::{FailOn, Gate, Refused};
 use crate::exit::Exit;
-use ::record::Parameters;
+use ::model::Parameters;
 use ::report::comparison::Counts;
 use analysis::compare::{
     Bound, Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Comparison, Direction,
@@ -359,7 +359,7 @@ mod tests {
     use analysis::Estimate;
     use analysis::compare::{ComparedPoint, ComparedRow, ComparedTable, Ratio, Verdict};
     use analysis::compare::{LeftOut, Side};
-    use record::{FailureReason, MetricInfo, RunState, RunSummary};
+    use model::{FailureReason, MetricInfo, RunState, RunSummary};
 
     fn summary() -> RunSummary {
         RunSummary {
@@ -398,7 +398,7 @@ mod tests {
         };
         let table = ComparedTable {
             workload: "poll".to_owned(),
-            parameters: record::Parameters::new(),
+            parameters: model::Parameters::new(),
             metric: MetricInfo {
                 name: "loop".to_owned(),
                 about: String::new(),
@@ -539,7 +539,7 @@ mod tests {
             kind: ChangeKind::Outcome,
             direction: Some(Direction::Worse),
             workload: "poll".to_owned(),
-            parameters: record::Parameters::new(),
+            parameters: model::Parameters::new(),
             metric: "loop".to_owned(),
             subjects: vec!["poll".to_owned()],
             detail: ChangeDetail::Failed {

@@ -5,7 +5,7 @@ use crate::commands::{read, record_path};
 use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
 use crate::output::stream;
-use ::record::RunRef;
+use ::archive::RunRef;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use report::export::{self, Format, Material};

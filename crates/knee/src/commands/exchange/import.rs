@@ -3,14 +3,15 @@
 use crate::commands::exchange::table_flags::TableFlags;
 use crate::commands::record_file::RecordFile;
 use crate::commands::run::labels::labels;
-use crate::commands::{Claim, archives, record_location};
+use crate::commands::{Claim, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::print_note;
 use crate::usage;
-use ::record::{Archive, Error, Merged, Run};
+use archive::{Archive, Error, Merged};
 use clap::Args;
 use foreign_tables::{Input, Request};
 use jiff::{Timestamp, civil, tz::TimeZone};
+use model::Run;
 use report::json::BYTES_MAX;
 use std::path::{Path, PathBuf};
 
@@ -99,7 +100,7 @@ pub fn import(ask: &Import, words: &[String]) -> Result<Exit, Trouble> {
             "{flag} is for tables, and {name} is a run, which brings all of it along; leave it away"
         )));
     }
-    let mut into = archives::open(&record_location(&ask.record_file)?)?;
+    let mut into = archive::open(&record_location(&ask.record_file)?)?;
     let mut refused = false;
     for read in &all {
         refused |= !add(&mut *into, read)?;
@@ -200,7 +201,7 @@ fn add(into: &mut dyn Archive, read: &Read) -> Result<bool, Trouble> {
         return Ok(true);
     }
     let _claim = Claim::new(id, into.location().file())?;
-    match ::record::merge(into, run) {
+    match archive::merge(into, run) {
         Ok(Merged::Copied(number)) => {
             print_note(&format!("Imported {name}: run {number} ({id})\n"))?;
         }

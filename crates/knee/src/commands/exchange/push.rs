@@ -4,13 +4,14 @@ mod killed;
 mod retries;
 
 use crate::commands::record_file::RecordFile;
-use crate::commands::{archives, nothing_yet, record_location};
+use crate::commands::{nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{is_quiet, print_note};
-use ::record::{Archive, Error, Location, Merged, Run, RunState, RunSummary, ServerFault, pick};
+use archive::{Archive, Error, Location, Merged, ServerFault, pick};
 use engine::Stop;
 use findings::format::shell_word;
 use killed::push_killed;
+use model::{Run, RunState, RunSummary};
 use printable::{quantity, replace_unprintable};
 use retries::Pusher;
 use std::cell::LazyCell;
@@ -42,8 +43,8 @@ enum Pushed {
 pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result<Exit, Trouble> {
     let from = record_location(record_file)?;
     // Before the record is read, so that a machine without runs can make the archive.
-    let mut archive = archives::open(to)?;
-    let source = match archives::open_read_only(&from) {
+    let mut archive = archive::open(to)?;
+    let source = match archive::open_read_only(&from) {
         Err(Error::NoRecord { .. } | Error::EmptyRecord { .. })
             if names.is_empty() && record_file.named().is_none() =>
         {
@@ -137,7 +138,7 @@ fn is_alike(there: &RunSummary, run: &RunSummary) -> bool {
 }
 
 fn push_run(run: &Run, archive: &mut dyn Archive) -> Result<Pushed, Error> {
-    Ok(match ::record::merge(archive, run)? {
+    Ok(match archive::merge(archive, run)? {
         Merged::Copied(number) => Pushed::Now(number),
         Merged::Completed(cells) => Pushed::Completed(cells),
         Merged::Alike => Pushed::Before,
@@ -195,7 +196,7 @@ impl Measured {
         let count = self.runs.len();
         let (sender, receiver) = mpsc::channel();
         let body = move || {
-            let mut pusher = Pusher::new(|| archives::open(&self.to));
+            let mut pusher = Pusher::new(|| archive::open(&self.to));
             for (run, _) in &self.runs {
                 if sender.send(pusher.push(run)).is_err() {
                     return;
@@ -284,7 +285,7 @@ fn again(to: &Location, runs: &str, record_file: &RecordFile) -> String {
 
 /// Refuses, before anything is measured, an archive that this knee can never push to.
 pub fn check(to: Option<&Location>) -> Result<(), Trouble> {
-    to.map_or(Ok(()), |to| Ok(archives::check(to)?))
+    to.map_or(Ok(()), |to| Ok(archive::check(to)?))
 }
 
 #[cfg(test)]

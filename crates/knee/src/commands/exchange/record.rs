@@ -2,12 +2,13 @@
 
 use crate::commands::exchange::push;
 use crate::commands::record_file::{RecordFile, archive};
-use crate::commands::{Claim, archives, nothing_yet, record_location};
+use crate::commands::{Claim, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_exactly, print_json, print_note};
-use ::record::{Archive, Error, Location, Merged, RunState, RunSummary, pick};
+use archive::{Archive, Error, Location, Merged, pick};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
+use model::{RunState, RunSummary};
 use printable::{quantity, replace_unprintable};
 use std::fmt::{Display, Write};
 use std::path::PathBuf;
@@ -91,7 +92,7 @@ pub fn record(ask: &Record) -> Result<Exit, Trouble> {
 
 fn list(named: &RecordFile, json: bool) -> Result<(), Trouble> {
     let location = record_location(named)?;
-    let (runs, damaged) = match archives::open_read_only(&location) {
+    let (runs, damaged) = match archive::open_read_only(&location) {
         Ok(archive) => (archive.runs()?, archive.damaged()?),
         // The user's own record that nothing was measured into yet has no runs, and nothing wrong.
         Err(Error::NoRecord { .. } | Error::EmptyRecord { .. }) if named.named().is_none() => {
@@ -165,8 +166,8 @@ fn merge(named: &RecordFile, files: &[PathBuf]) -> Result<Exit, Trouble> {
     // A record that can't be read is found out before anything is changed.
     let locations: Vec<Location> = files.iter().map(|file| file.as_os_str().into()).collect();
     let sources: Result<Vec<Box<dyn Archive>>, Error> =
-        locations.iter().map(archives::open_read_only).collect();
-    let (sources, mut into) = (sources?, archives::open(&record_location(named)?)?);
+        locations.iter().map(archive::open_read_only).collect();
+    let (sources, mut into) = (sources?, archive::open(&record_location(named)?)?);
     let (mut alike, mut refused) = (0, 0);
     for source in &sources {
         for run in source.runs()? {
@@ -209,7 +210,7 @@ fn merge_run(
         Err(error) => return Err(error.into()),
     };
     let id = replace_unprintable(&run.id);
-    let merged = match ::record::merge(into, &whole) {
+    let merged = match archive::merge(into, &whole) {
         Ok(merged) => merged,
         Err(error @ Error::RunDiffers { .. }) => return refused(&error),
         Err(error) => return Err(error.into()),
@@ -236,9 +237,9 @@ fn days(typed: &str) -> Result<u32, String> {
 /// measured.
 fn prune(named: &RecordFile, days: u32) -> Result<(), Trouble> {
     let location = record_location(named)?;
-    let there = archives::open_read_only(&location);
+    let there = archive::open_read_only(&location);
     drop(there.map_err(|error| nothing_yet(error, named.named().is_some()))?);
-    let mut archive = archives::open(&location)?;
+    let mut archive = archive::open(&location)?;
     let baselines: Vec<i64> = archive.baselines()?.into_iter().map(|(_, run)| run).collect();
     let kept_since = Timestamp::now().as_second() - i64::from(days) * SECONDS_OF_A_DAY;
     let is_old = |run: &RunSummary| {
@@ -260,9 +261,9 @@ fn prune(named: &RecordFile, days: u32) -> Result<(), Trouble> {
 fn delete(named: &RecordFile, names: &[String]) -> Result<(), Trouble> {
     let location = record_location(named)?;
     // Opening it to write would make one where there is none.
-    let there = archives::open_read_only(&location);
+    let there = archive::open_read_only(&location);
     drop(there.map_err(|error| nothing_yet(error, named.named().is_some()))?);
-    let mut archive = archives::open(&location)?;
+    let mut archive = archive::open(&location)?;
     let (runs, baselines) = (archive.runs()?, archive.baselines()?);
     let picked = |name: &String| pick(&runs, name, location.shown());
     for number in names.iter().map(picked).collect::<Result<Vec<i64>, Error>>()? {

@@ -7,7 +7,7 @@ use engine::{
     Custom, PrintedFigure, RunRequest, Template, name_templates, read_figure, read_output,
     read_shell, read_template, read_word,
 };
-use record::Value;
+use model::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 

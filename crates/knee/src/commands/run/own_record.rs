@@ -6,7 +6,7 @@ use crate::commands::record_path;
 use crate::commands::run::flags::Run as Asked;
 use crate::exit::{Trouble, note};
 use crate::launchers;
-use ::record::{FLEET_ID, FLEET_RANK, FLEET_SIZE, HOST_NAME};
+use model::{FLEET_ID, FLEET_RANK, FLEET_SIZE, HOST_NAME};
 use rustix::fs::statfs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

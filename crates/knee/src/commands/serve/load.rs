@@ -17,9 +17,9 @@ use ::load::{
 use clap::Args;
 use engine::{Stop, Warning};
 use findings::format::{count, quantity};
+use model::{FailureReason, Host, Rank};
 use point::Point;
 use quantities::{COUNT_MAX, count_within};
-use record::{FailureReason, Host, Rank};
 use recorded::{Kept, LoadRun, Present, RecordFlags, Recording};
 use server::FirstLook;
 use std::io::ErrorKind;

@@ -3,7 +3,7 @@
 use crate::exit::Trouble;
 use crate::originals;
 use crate::output::print;
-use ::record::Run;
+use ::model::Run;
 use analysis::Analysis;
 use findings::format::list;
 

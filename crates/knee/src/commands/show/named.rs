@@ -2,8 +2,9 @@
 
 use crate::commands::record_file::RecordFile;
 use crate::exit::Trouble;
-use ::record::{Run, RunRef};
+use archive::RunRef;
 use findings::format::list;
+use model::Run;
 
 /// The workloads and runs that were named.
 #[derive(Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub(super) fn narrow(runs: &mut [Run], workloads: &[String]) -> Result<(), Troub
         run.plan.workloads.retain(|info| is_named(&info.name));
         run.plan.unavailable.retain(|subject| is_named(&subject.workload));
         run.plan.cells.retain(|key| is_named(&key.workload));
-        let concerns = |key: &record::CellKey| is_named(&key.workload);
+        let concerns = |key: &model::CellKey| is_named(&key.workload);
         run.plan
             .changes
             .retain(|change| change.cells.is_empty() || change.cells.iter().any(concerns));

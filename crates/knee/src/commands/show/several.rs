@@ -5,7 +5,7 @@ use super::named::Named;
 use crate::commands::fleet;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
-use ::record::Run;
+use ::model::Run;
 use ::report::side_by_side::{self, SideBySide};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, compare_several};

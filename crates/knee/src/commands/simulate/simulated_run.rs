@@ -1,12 +1,12 @@
 //! Simulated cells as a run, so that it is analysed and reported like a measured one; and the marks that it
 //! was not measured.
 
-use super::model::{Model, Simulated};
-use ::record::{
+use super::lock_model::{Model, Simulated};
+use jiff::{Unit, Zoned};
+use model::{
     Cell, Clock, FailureReason, Host, Metric, Outcome, Plan, Run, RunState, RunSummary,
     Unavailable, Usage, Warning, WorkloadInfo,
 };
-use jiff::{Unit, Zoned};
 use simulate::{Figures, LEFT_OUT, Spread};
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ pub fn run(model: &Model, simulated: Vec<Simulated>, command: Vec<String>) -> Ru
         host_after: Some(host),
         warnings: warnings(model),
         cells,
-        profile: record::Profile::default(),
+        profile: model::Profile::default(),
     }
 }
 

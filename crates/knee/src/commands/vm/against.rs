@@ -12,9 +12,10 @@ use crate::commands::compare::flags::{FailOn, Judgement, Output};
 use crate::commands::compare::{FailedPart, Failure, Verdict};
 use crate::commands::{compare, read};
 use crate::exit::{Exit, Trouble, complain, note};
-use ::record::{Location, Run, RunRef};
 use analysis::compare::Comparison;
+use archive::{Location, RunRef};
 use guest::{Hardware, Kernel};
+use model::Run;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -415,7 +416,7 @@ mod tests {
     fn failure(subject: &str, point: u64) -> Failure {
         Failure {
             workload: "poll".to_owned(),
-            parameters: record::Parameters::new(),
+            parameters: model::Parameters::new(),
             subject: subject.to_owned(),
             part: FailedPart::Point(point),
         }

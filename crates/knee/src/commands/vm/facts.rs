@@ -1,8 +1,8 @@
 //! What each run keeps about the machine that it was measured on: QEMU, what it was told, and the host that it ran on.
 
 use super::flags::Vm;
-use ::record::{CPU_QUOTA, GUEST_HOST_BOOT, GUEST_HOST_CPU_QUOTA, HOST_BOOT, HOST_ID};
 use guest::{Accelerator, Hardware};
+use model::{CPU_QUOTA, GUEST_HOST_BOOT, GUEST_HOST_CPU_QUOTA, HOST_BOOT, HOST_ID};
 use std::collections::BTreeMap;
 
 /// An empty command line in a record.

@@ -5,7 +5,7 @@
 //! there), and a queued, fair lock on bare metal, or where `nopvspin` asks for it. What is read are these variables, in
 //! the kernel's memory: no rule is guessed from the CPU's flags.
 
-use ::record::SPINLOCKS;
+use ::model::SPINLOCKS;
 use std::collections::BTreeMap;
 
 /// A static key: where its count is not zero, locks are test-and-set.

@@ -7,7 +7,7 @@ use super::super::view::{Analysed, View};
 use crate::text;
 use ::findings::format::function_name;
 use analysis::{ProfileTable, Row};
-use record::{
+use model::{
     Frame, FrameKind, Interner, Outcome, Parameters, Profile, ProfiledCell, ProfiledRegion, Run,
     WorkloadInfo,
 };

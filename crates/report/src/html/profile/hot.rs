@@ -4,7 +4,7 @@ use crate::text::instructions::{self, Chosen, SampledFunction, SampledInstructio
 use ::findings::format::{count, function_name, list, percent, quantity};
 use analysis::{ProfileRow, ProfileTable};
 use maud::{Markup, html};
-use record::Run;
+use model::Run;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

@@ -2,7 +2,8 @@
 
 use super::{Pushed, is_alike, push_run};
 use crate::commands::Claim;
-use ::record::{Archive, Error, Host, RunState, RunSummary};
+use archive::{Archive, Error};
+use model::{Host, RunState, RunSummary};
 
 /// Pushes an open run of `source` as interrupted, if it is certain that no process measures it. `here` is this machine.
 pub fn push_killed(

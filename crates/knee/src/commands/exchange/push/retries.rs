@@ -2,7 +2,8 @@
 
 use super::{PUSH_MAX, Pushed, push_run};
 use crate::exit::note;
-use ::record::{Archive, Error, Run, RunState, ServerFault};
+use archive::{Archive, Error, ServerFault};
+use model::{Run, RunState};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -108,7 +109,7 @@ fn is_passing(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::record::SqliteArchive;
+    use ::archive::SqliteArchive;
 
     fn server(fault: ServerFault) -> Error {
         Error::Server { path: "postgres://host/perf".into(), fault }

@@ -15,14 +15,12 @@ use crate::launchers::{self, FleetFlags};
 use crate::output::is_quiet;
 use crate::usage;
 use ::load::{IntervalOutcome, Plan, Url};
-use ::record::{
-    Archive, Ending, Error, FailureReason, HOST_NAME, HOST_NAMED_BY, Location, Rank, Run, RunState,
-    RunWriter, SqliteArchive, Warning,
-};
+use archive::{Archive, Error, Location, RunWriter, SqliteArchive};
 use cells::Cells;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use engine::Unsaved;
+use model::{Ending, FailureReason, HOST_NAME, HOST_NAMED_BY, Rank, Run, RunState, Warning};
 use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -144,7 +142,7 @@ impl Recording {
         }
         let labels = labels(&flags.labels)?;
         let archive = SqliteArchive::open(&file)?;
-        let plan = ::record::Plan::default();
+        let plan = ::model::Plan::default();
         let clock = engine::calibrate();
         let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), &clock);
         run.host_before.facts.extend(facts);
@@ -173,14 +171,14 @@ impl Recording {
         let cells = Cells::new(subject, plan, numbers, present);
         let run = &mut self.run;
         let rounds = planned_rounds(plan).max(1);
-        run.plan = ::record::Plan {
+        run.plan = ::model::Plan {
             seed: super::seed(plan),
             rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
             measure_ms: plan.interval.as_millis() as u64,
             workloads: vec![cells.info()],
             pinned_cpus: plan.pin.clone(),
             cells: cells.planned(&[], |_| rounds),
-            ..::record::Plan::default()
+            ..::model::Plan::default()
         };
         run.summary.cells_planned = run.plan.cells.len() as u64;
         let claim = Claim::new(&run.summary.id, Some(&self.file))?;
@@ -368,7 +366,7 @@ impl LoadRun {
     }
 }
 
-fn rounds_of(plan: &::record::Plan) -> u32 {
+fn rounds_of(plan: &::model::Plan) -> u32 {
     plan.cells.iter().map(|key| key.round + 1).max().unwrap_or(0)
 }
 

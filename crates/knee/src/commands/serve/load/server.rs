@@ -3,7 +3,7 @@
 use ::load::{LocalServer, NotFound, Outcome, ServerUse, established_at};
 use engine::{CpuLook, Stop, Warning};
 use findings::GrowthPerConnection;
-use record::Host;
+use model::Host;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

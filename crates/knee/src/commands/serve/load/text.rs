@@ -8,7 +8,7 @@ use super::server::Use;
 use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick, Url};
 use findings::format::{bytes, count, percent, quantity, significant, time};
 use findings::{ServerBehaviour, rank_sentence};
-use record::Rank;
+use model::Rank;
 use std::mem::discriminant;
 use std::time::Duration;
 

@@ -14,9 +14,9 @@ use crate::launchers::{self, FleetFlags};
 use ::load::{
     Arrivals, Error, IntervalOutcome, Outcome, Part, Plan, Shape, Share, Tick, Url, Watch,
 };
-use ::record::{FLEET_ID, FLEET_RANK, FLEET_SIZE, Rank, RankMeasured, Warning};
 use engine::Stop;
 use findings::format::list;
+use model::{FLEET_ID, FLEET_RANK, FLEET_SIZE, Rank, RankMeasured, Warning};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -254,7 +254,7 @@ impl Joined<'_> {
             }
         };
         let host = engine::host();
-        let host = host.fact(::record::HOST_NAME).unwrap_or_default().to_owned();
+        let host = host.fact(::model::HOST_NAME).unwrap_or_default().to_owned();
         let clock_bound_ns = self.assembly.clock_bound().as_nanos() as f64;
         Ok(Measured { host, clock_bound_ns, part })
     }

@@ -2,9 +2,10 @@
 
 use super::{GuestSide, Shown};
 use crate::exit::complain;
-use ::record::{Cell, CellKey, FailureReason, Outcome, ReplyFault, Run, RunWriter, Usage};
+use archive::RunWriter;
 use engine::budget::ROUNDS_FEWEST;
 use guest::GuestFault;
+use model::{Cell, CellKey, FailureReason, Outcome, ReplyFault, Run, Usage};
 use std::collections::BTreeMap;
 
 /// Notes that the guest died of `fault` in the cell that it was at. At the second time the cell is kept as failed; and

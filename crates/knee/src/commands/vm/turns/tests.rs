@@ -1,10 +1,10 @@
 //! What is kept of guests, and whose turn it is: without guests.
 
 use super::*;
-use ::record::{Archive, SqliteArchive};
-use ::record::{CellKey, Metric, Profile, ProfilePlan};
-use ::record::{FailureReason, Outcome};
+use archive::{Archive, SqliteArchive};
 use guest::{Accelerator, Console, Kernel, Machine};
+use model::{CellKey, Metric, Profile, ProfilePlan};
+use model::{FailureReason, Outcome};
 
 /// Takes what it is given, unless it is full.
 #[derive(Default)]
@@ -168,7 +168,7 @@ fn a_guest_that_goes_on_has_the_figures_that_decide() {
     run.cells = vec![cell(0, 0)];
     run.profile = fixtures::profile().build();
     assert!(to_go_on(&run).cells[0].metrics.is_empty());
-    let budget = Some(::record::Budget { time_ms: 0, precision: 0.1 });
+    let budget = Some(::model::Budget { time_ms: 0, precision: 0.1 });
     let profile = Some(ProfilePlan { frequency_hz: 997, measure_ms: 100 });
     for (budget, profile) in [(budget, None), (None, profile)] {
         (run.plan.budget, run.plan.profile) = (budget, profile);

@@ -3,11 +3,11 @@
 use super::super::point::Point;
 use super::Present;
 use ::load::{Arrivals, IntervalOutcome, Plan, Quantiles, Shape};
-use ::record::{
+use findings::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
+use model::{
     Cell, CellKey, FailureReason, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, Metric, MetricInfo,
     MetricRole, Outcome, Parameters, Rank, SubjectInfo, Usage, Value, WorkloadInfo, WorkloadRole,
 };
-use findings::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -4,11 +4,11 @@ use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
     PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, part, read, refusal,
 };
-use crate::commands::archives;
 use crate::exit::Trouble;
 use crate::launchers::FleetFlags;
 use ::load::Plan;
-use ::record::{Location, Meeting, Posting};
+use archive;
+use archive::{Location, Meeting, Posting};
 use engine::Stop;
 use findings::format::list;
 use serde::de::DeserializeOwned;
@@ -99,7 +99,17 @@ impl<'a> Process<'a> {
         let member = Member::new(flags)?;
         check_threads(plan, member.size)?;
         let sender = fastrand::i64(1..i64::MAX);
-        let meeting = archives::meeting(archive, &member.fleet, member.rank, sender, stop)?;
+        let url = match archive {
+            Location::Postgres(url) => url,
+            Location::File(file) => {
+                return Err(Trouble::usage(format!(
+                    "--together meets at an archive that all ranks reach, postgres://HOST/DATABASE, and {} is a file",
+                    file.display()
+                )));
+            }
+        };
+        let stop_flag = stop.shared_flag();
+        let meeting = archive::meeting(url, &member.fleet, member.rank, sender, stop_flag)?;
         Ok(Process { member, meeting, check_in, stop, clock: None, senders: Vec::new() })
     }
 }

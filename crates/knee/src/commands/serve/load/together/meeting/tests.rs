@@ -3,8 +3,8 @@
 use super::super::tests::*;
 use super::super::{Came, Joined, Together, check_in};
 use super::*;
+use ::archive::Error as RecordError;
 use ::load::{Arrivals, Shape, Share};
-use ::record::Error as RecordError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 

@@ -1,0 +1,436 @@
+//! What can go wrong with a record, and how a user fixes it.
+
+use crate::{Location, ServerFault, sqlite};
+use model::RunState;
+use rusqlite::ErrorCode;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a record can't be read or written. Each message is one line: what, where, and how to fix it.
+///
+/// A file that is refused is left exactly as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No run of that number or id.
+    #[error("{path}: no run {run}; `knee record list` shows what there is")]
+    NoSuchRun {
+        /// The record.
+        path: PathBuf,
+        /// What was asked for.
+        run: String,
+    },
+    /// Several runs' ids begin that way.
+    #[error("{path}: {prefix} could be {}; name it with more digits", .matches.join(" or "))]
+    AmbiguousRun {
+        /// The record.
+        path: PathBuf,
+        /// What was asked for.
+        prefix: String,
+        /// The runs it could be, as `run 7 (id, start)`.
+        matches: Vec<String>,
+    },
+    /// The record holds no run.
+    #[error("{path} holds no runs yet; `knee run` measures one")]
+    EmptyRecord {
+        /// The record.
+        path: PathBuf,
+    },
+    /// It does not name a run.
+    #[error(
+        "'{text}' does not name a run; use last, last@HOST, a number, the beginning of an id, FILE.db \
+         or FILE.db:RUN"
+    )]
+    BadRunRef {
+        /// What was given.
+        text: String,
+    },
+    /// There is no such file.
+    #[error("there is no record at {path}; `knee run` makes one")]
+    NoRecord {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// It is a directory, a device or the like.
+    #[error("{path} is {what}, not a file that can hold a record; name a file with --record")]
+    NotAFile {
+        /// What was named.
+        path: PathBuf,
+        /// What it is: `a directory`.
+        what: &'static str,
+    },
+    /// It is a URL.
+    #[error(
+        "a record is a file or a PostgreSQL database (postgres://…), and {scheme}:// is neither"
+    )]
+    UnknownScheme {
+        /// Its scheme; the rest may have a password in it.
+        scheme: String,
+    },
+    /// It is a list of keywords, as PostgreSQL's own programs take it. It may have a password in it.
+    #[error(
+        "a database is named by a URL, postgres://USER@HOST:PORT/DATABASE, not by `host=…`; a file of such a name is ./NAME"
+    )]
+    Keywords,
+    /// It is a URL, where only a file will do.
+    #[error(
+        "{path} is a database, and this needs a file: runs are measured into a file and then pushed \
+         (`knee run --push URL`, `knee record push URL`); name a file with --record"
+    )]
+    NotAFileButAUrl {
+        /// The URL, without secrets.
+        path: PathBuf,
+    },
+    /// This knee was built without what reads and writes it.
+    #[error(
+        "{path}: this knee was built without PostgreSQL; build one with `cargo install --path crates/knee \
+         --features postgres`, or name a file"
+    )]
+    NoPostgres {
+        /// The URL, without secrets.
+        path: PathBuf,
+    },
+    /// No file can be made there.
+    #[error("{path} can't be made ({cause}); name another file with --record")]
+    CannotCreate {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's answer.
+        cause: io::Error,
+    },
+    /// It is a file of another format.
+    #[error(
+        "{path} is not a record (not a SQLite database) and was left alone; name another file \
+         with --record"
+    )]
+    NotSqlite {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is a SQLite database of another program.
+    #[error(
+        "{path} is another program's SQLite database, not a record, and was left alone; name \
+         another file with --record"
+    )]
+    NotKnee {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer knee wrote it.
+    #[error(
+        "{path} was written by a newer knee (schema {schema}, this one reads up to {supported}) and \
+         was left alone; update knee"
+    )]
+    NewerSchema {
+        /// The record.
+        path: PathBuf,
+        /// Its schema version.
+        schema: i64,
+        /// The newest one that is known here.
+        supported: i64,
+    },
+    /// A knee that was never released wrote it.
+    #[error(
+        "{path} was written by a knee before 0.1.0, which no released one reads, and was left alone; name another file \
+         with --record"
+    )]
+    Unreleased {
+        /// The record.
+        path: PathBuf,
+    },
+    /// The end of the file is missing.
+    #[error("{path} is cut short and was left alone; restore it from a copy, or name another file")]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What is in it contradicts itself.
+    #[error("{path} is damaged ({detail}); restore it from a copy, or {}", last_resort(.path))]
+    Damaged {
+        /// The record.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// The user may not look at it.
+    #[error("no permission to read {path}; see `ls -ld` on it and on its directories")]
+    NoPermission {
+        /// The file or directory.
+        path: PathBuf,
+    },
+    /// The file can't be written.
+    #[error(
+        "{path} is read-only; make it writable (chmod u+w), or name another file with --record"
+    )]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The directory can't be written, and a record keeps its journal there.
+    #[error(
+        "the directory {path} is read-only; make it writable, or name another file with --record"
+    )]
+    ReadOnlyDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The file system can't be written.
+    #[error(
+        "{path} is on a file system that is mounted read-only; as root: mount -o remount,rw on it, or name another \
+         file with --record"
+    )]
+    ReadOnlyFileSystem {
+        /// The file or directory.
+        path: PathBuf,
+    },
+    /// The directory could not be made.
+    #[error("the directory {path} can't be made ({cause}); name another file with --record")]
+    NoDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// No room is left where the record is.
+    #[error("no room left on the disk for {path}; free some, then `knee run --resume`")]
+    DiskFull {
+        /// The record.
+        path: PathBuf,
+    },
+    /// Another process held it for too long.
+    #[error("{path} is held by another process; wait for it to end (`fuser FILE` names it)")]
+    Busy {
+        /// The record.
+        path: PathBuf,
+    },
+    /// Its latest cells are in a journal that can't be read where it is.
+    #[error(
+        "the latest cells of {path} are in {path}-wal, which can't be read in a read-only directory; \
+         copy both files to a directory that can be written"
+    )]
+    UnreadableJournal {
+        /// The record.
+        path: PathBuf,
+    },
+    /// A run of that id is there already.
+    #[error("{path}: run {id} is there already")]
+    RunTwice {
+        /// The record.
+        path: PathBuf,
+        /// The run's id.
+        id: String,
+    },
+    /// Two records have different runs of one id.
+    #[error(
+        "run {id} is in both records and differs in {what}; one of them was changed since, and \
+         neither is taken over the other"
+    )]
+    RunDiffers {
+        /// The run's id.
+        id: String,
+        /// In what: `cell 7`.
+        what: String,
+    },
+    /// The run has that cell already: most likely two processes resumed it.
+    #[error("{path}: run {run} has cell {sequence} already; is another knee resuming it?")]
+    CellTwice {
+        /// The record.
+        path: PathBuf,
+        /// The run's number.
+        run: i64,
+        /// The cell's place in the plan.
+        sequence: u64,
+    },
+    /// The run has ended.
+    #[error("{path}: run {run} is {}, not open; `knee run --resume` opens it again", .state.name())]
+    RunNotOpen {
+        /// The record.
+        path: PathBuf,
+        /// The run's number.
+        run: i64,
+        /// How it ended.
+        state: RunState,
+    },
+    /// Nothing of the run is left to measure.
+    #[error("{path}: run {run} is complete, there is nothing to resume")]
+    RunComplete {
+        /// The record.
+        path: PathBuf,
+        /// The run's number.
+        run: i64,
+    },
+    /// It can't be kept: a sample that is not finite (JSON has no NaN and no infinity, and neither
+    /// is a measurement), a count above 2⁶³ − 1, positions that don't match the samples, a run that
+    /// begins with cells, an ending that is not one.
+    #[error("{path}: can't keep {what}; this is a fault of the caller, please report it")]
+    Invalid {
+        /// The record.
+        path: PathBuf,
+        /// What it is about: `sample 3 from_sqlite loop in cell 17, which is NaN`.
+        what: String,
+    },
+    /// The user has no data directory.
+    #[error(
+        "there is no home directory to keep the record in; set HOME, or name a file with --record"
+    )]
+    NoDataDirectory,
+    /// The operating system refused.
+    #[error("{path}: {cause}; check that the disk is there and healthy")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Its answer.
+        cause: io::Error,
+    },
+    /// A database server did not do what was asked.
+    #[error("{path}: {fault}")]
+    Server {
+        /// The URL, without secrets.
+        path: PathBuf,
+        /// What went wrong.
+        fault: ServerFault,
+    },
+    /// SQLite refused for a reason that has no name here.
+    #[error("{path}: {cause}; please report it")]
+    Sqlite {
+        /// The record.
+        path: PathBuf,
+        /// Its answer.
+        cause: rusqlite::Error,
+    },
+}
+
+/// Bytes below which a failed write is put down to a full disk.
+const FREE_BYTES_MIN: u64 = 64 * 1024;
+
+/// What is left to do about damage where there is no copy.
+fn last_resort(path: &Path) -> &'static str {
+    match Location::from(path.as_os_str()) {
+        Location::File(_) => "salvage it with `sqlite3 FILE .recover`",
+        Location::Postgres(_) => "delete the run that `knee record list` marks, and push it again",
+    }
+}
+
+impl Error {
+    /// What SQLite's answer about the record at `path` means to a person.
+    pub(crate) fn from_sqlite(path: &Path, cause: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        if is_contradiction(&cause) {
+            return Self::Damaged { path, detail: on_one_line(&cause) };
+        }
+        match cause.sqlite_error_code() {
+            // The file ends before a page that its journal counts: the two are copies of different moments.
+            Some(ErrorCode::SystemIoFailure) if is_past_the_end(&cause) => Self::Truncated { path },
+            Some(ErrorCode::DiskFull) => Self::DiskFull { path },
+            Some(ErrorCode::NotADatabase) => Self::NotSqlite { path },
+            // Our own SQL is right, and asks for nothing that a record of this schema refuses: if it fails,
+            // the record has another schema than it says, or contradicts itself.
+            Some(
+                ErrorCode::DatabaseCorrupt
+                | ErrorCode::ConstraintViolation
+                | ErrorCode::TypeMismatch
+                | ErrorCode::TooBig
+                | ErrorCode::Unknown,
+            ) => Self::Damaged { path, detail: on_one_line(&cause) },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            Some(ErrorCode::ReadOnly) if sqlite::is_file_system_read_only(&path) => {
+                Self::ReadOnlyFileSystem { path }
+            }
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
+            Some(ErrorCode::PermissionDenied) => Self::NoPermission { path },
+            // SQLite calls a failure to grow its shared-memory file an I/O error, full disk or not.
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !has_free_space(&path) => {
+                Self::DiskFull { path }
+            }
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
+                Self::Io { path, cause: io::Error::other(cause) }
+            }
+            _ => Self::Sqlite { path, cause },
+        }
+    }
+}
+
+/// Whether a page was asked for that lies beyond the end of the file.
+fn is_past_the_end(cause: &rusqlite::Error) -> bool {
+    let code = cause.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHORT_READ)
+}
+
+/// SQLite quotes what it found, whatever that is.
+fn on_one_line(cause: &rusqlite::Error) -> String {
+    let text = match cause {
+        // Without the whole of our question.
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        _ => cause.to_string(),
+    };
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    plain.take(200).collect()
+}
+
+/// Whether a column holds what the schema says it can't, or isn't there at all.
+fn is_contradiction(cause: &rusqlite::Error) -> bool {
+    use rusqlite::Error as E;
+    matches!(
+        cause,
+        E::FromSqlConversionFailure(..)
+            | E::IntegralValueOutOfRange(..)
+            | E::InvalidColumnName(..)
+            | E::InvalidColumnType(..)
+            | E::SqlInputError { .. }
+            | E::Utf8Error(..)
+    )
+}
+
+fn has_free_space(path: &Path) -> bool {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    match rustix::fs::statvfs(directory.unwrap_or(Path::new("."))) {
+        // A file system without blocks, such as proc, has no room and needs none.
+        Ok(disk) if disk.f_blocks == 0 => true,
+        Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize) >= FREE_BYTES_MIN,
+        Err(_) => true,
+    }
+}
+
+/// Says of which record SQLite speaks.
+pub(crate) trait At<T> {
+    /// Turns SQLite's answer into ours.
+    fn at(self, path: &Path) -> Result<T, Error>;
+}
+
+impl<T> At<T> for rusqlite::Result<T> {
+    fn at(self, path: &Path) -> Result<T, Error> {
+        self.map_err(|cause| Error::from_sqlite(path, cause))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    #[test]
+    fn what_is_left_to_do_about_damage_is_of_the_kind_of_archive() {
+        let message =
+            |path: &str| Error::Damaged { path: path.into(), detail: "a hole".into() }.to_string();
+        assert!(message("knee.db").contains("sqlite3"));
+        let message = message("postgres://db.lab/perf");
+        assert!(message.contains("delete the run") && !message.contains("sqlite3"), "{message}");
+    }
+
+    /// What a record and a journal of different moments do, now and then: tests/sqlite/copies.rs makes such.
+    #[test]
+    fn a_page_beyond_the_end_says_that_the_file_is_cut_short() {
+        let path = Path::new("knee.db");
+        let message = |code| {
+            let error = Error::from_sqlite(
+                path,
+                rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
+            );
+            error.to_string()
+        };
+        assert!(message(ffi::SQLITE_IOERR_SHORT_READ).starts_with("knee.db is cut short"));
+        assert!(
+            message(ffi::SQLITE_IOERR_READ).contains("check that the disk is there and healthy")
+        );
+    }
+}

@@ -1,0 +1,238 @@
+//! What a run sets out to measure: its cells in order, and what of the request they are not.
+
+use crate::{
+    CellKey, Change, Host, Limit, Parameters, PlanChange, ProfilePlan, Warning, WorkloadInfo,
+};
+use serde::{Deserialize, Serialize};
+
+/// What a run sets out to measure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Shuffles the order of cells, and seeds whatever a workload draws at random.
+    pub seed: u64,
+    /// Passes over all cells.
+    pub rounds: u32,
+    /// Time that one metric of one cell may spend measuring, in milliseconds.
+    pub measure_ms: u64,
+    /// A worker that has not ended by then is killed and its cell failed, in milliseconds: the longest
+    /// deadline of any workload. See [`Plan::cell_deadline_ms`].
+    pub deadline_ms: u64,
+    /// The CPUs that workers are pinned to; empty when they run where the kernel puts them.
+    pub pinned_cpus: Vec<usize>,
+    /// The workloads of the plan, as they described themselves.
+    pub workloads: Vec<WorkloadInfo>,
+    /// Subjects that can't be measured here, with the reason.
+    pub unavailable: Vec<Unavailable>,
+    /// Cells that planning changed or left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<PlanChange>,
+    /// What ends the rounds before all of them are done; absent where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// How its cells are profiled after the last round; absent where they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfilePlan>,
+    /// The id of the run whose cells took turns with those of this one; empty where it had the machine
+    /// to itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub paired_with: String,
+    /// Every cell, in order of execution. With a budget, those of all rounds that there may be: a cell
+    /// that did not end was not needed.
+    pub cells: Vec<CellKey>,
+}
+
+impl Plan {
+    /// The deadline of a workload's cells, in milliseconds.
+    pub fn cell_deadline_ms(&self, workload: &str) -> u64 {
+        let info = self.workloads.iter().find(|info| info.name == workload);
+        info.and_then(|info| info.deadline_ms).unwrap_or(self.deadline_ms)
+    }
+
+    /// Those of a workload's `parameters` that have an effect with the values of the others.
+    pub fn effective(&self, workload: &str, parameters: &Parameters) -> Parameters {
+        let info = self.workloads.iter().find(|info| info.name == workload);
+        info.map_or_else(|| parameters.clone(), |info| info.effective(parameters))
+    }
+
+    /// The shortest and the longest deadline of any workload, in milliseconds.
+    pub fn deadlines_ms(&self) -> (u64, u64) {
+        let of_each = self.workloads.iter().map(|info| self.cell_deadline_ms(&info.name));
+        (of_each.min().unwrap_or(self.deadline_ms), self.deadline_ms)
+    }
+
+    /// The subjects that are wrong on purpose, each with its workload.
+    pub fn controls(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.workloads.iter().flat_map(|workload| {
+            let controls = workload.subjects.iter().filter(|subject| subject.control);
+            controls.map(|subject| (workload.name.as_str(), subject.name.as_str()))
+        })
+    }
+
+    /// What was warned of while planning.
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
+        self.changes.iter().map(PlanChange::warning)
+    }
+
+    /// Why the cell with this key, whatever its round, was requested but not planned; none where the plan
+    /// does not say.
+    pub fn left_out_because(&self, key: &CellKey) -> Option<String> {
+        let is_same = |planned: &CellKey| CellKey { round: key.round, ..planned.clone() } == *key;
+        let change = self.changes.iter().find(|change| change.cells.iter().any(is_same));
+        change.map(ToString::to_string)
+    }
+
+    /// The limit by which other subjects are measured at the point of `key`, and not further along the axis; none where
+    /// none is clamped to it.
+    pub fn clamped_to(&self, key: &CellKey) -> Option<&Limit> {
+        self.changes.iter().find_map(|change| {
+            let Change::Clamped(limit) = &change.change else { return None };
+            let is_alike = |cell: &CellKey| {
+                (&cell.workload, &cell.parameters) == (&key.workload, &key.parameters)
+                    && cell.subject != key.subject
+            };
+            (limit.max == key.point && change.cells.iter().any(is_alike)).then_some(limit)
+        })
+    }
+
+    /// A value or a text of it that had a user name or password, which no record has and its workers need.
+    pub fn without_password(&self) -> Option<String> {
+        let values = self.cells.iter().flat_map(|key| key.parameters.values());
+        let customs = || self.workloads.iter().filter_map(|workload| workload.custom.as_ref());
+        let words = customs().flat_map(|custom| custom.words.values().flatten());
+        let texts = customs().flat_map(|custom| custom.texts()).map(str::to_owned);
+        let figures = customs().flat_map(|custom| &custom.figures);
+        let patterns = figures.map(|figure| figure.pattern.clone());
+        let mut all = values.chain(words).map(ToString::to_string).chain(texts).chain(patterns);
+        all.find(|text| printable::is_without_user_info(text))
+    }
+
+    /// Whether its workers run commands that stand in it.
+    fn has_commands(&self) -> bool {
+        self.workloads.iter().any(|workload| workload.custom.is_some())
+            || self.cells.iter().any(|key| key.parameters.contains_key(COMMAND))
+    }
+
+    /// Whether it has commands of which nobody can say on which machine they were written: the run began on `began`,
+    /// and may go on `here`. Without that, the first one has to have a name.
+    pub fn has_commands_of_nowhere(&self, began: &Host, here: Option<&Host>) -> bool {
+        let is_known = match here {
+            Some(here) => began.is_same_machine(here) == Some(true),
+            None => began.has_machine_id(),
+        };
+        self.has_commands() && !is_known
+    }
+}
+
+/// The parameter whose values are commands: that of `build`.
+const COMMAND: &str = "command";
+
+/// When a run has measured enough: rounds go where intervals are still wide.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    /// The time that measuring may take, in milliseconds; 0 where it may take any.
+    pub time_ms: u64,
+    /// How wide an interval may be, as a share of its median to either side: 0.02 is 2 %. 0 where no
+    /// width is enough.
+    pub precision: f64,
+}
+
+/// A subject that can't be measured here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unavailable {
+    /// Its workload.
+    pub workload: String,
+    /// Its name.
+    pub subject: String,
+    /// Why: `Solaris and illumos only`.
+    pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Custom, HOST_ID, HOST_NAME, PrintedFigure, SkipCause, Template};
+
+    fn polled(subject: &str, point: u64, round: u32) -> CellKey {
+        let (workload, subject) = ("poll".into(), subject.into());
+        CellKey { workload, subject, parameters: Parameters::new(), point, round }
+    }
+
+    #[test]
+    fn the_cause_of_a_gap_is_found_by_its_cell() {
+        let left_out = PlanChange {
+            cells: vec![polled("poll", 20_000, 0)],
+            change: Change::LeftOut { cause: SkipCause::TooFewDescriptors { max: 9 } },
+            remedy: String::new(),
+        };
+        let plan = Plan { changes: vec![left_out.clone()], ..Plan::default() };
+        assert_eq!(plan.left_out_because(&polled("poll", 20_000, 3)), Some(left_out.to_string()));
+        assert_eq!(plan.left_out_because(&polled("poll", 10, 0)), None);
+        assert_eq!(plan.left_out_because(&polled("select", 20_000, 0)), None);
+    }
+
+    #[test]
+    fn a_plan_without_changes_reads_and_writes_none() {
+        let json = serde_json::to_value(Plan::default()).unwrap();
+        assert_eq!(json.get("changes"), None);
+        assert_eq!(serde_json::from_value::<Plan>(json).unwrap(), Plan::default());
+    }
+
+    fn with(custom: Custom) -> Plan {
+        let workload = WorkloadInfo { custom: Some(Box::new(custom)), ..WorkloadInfo::default() };
+        Plan { workloads: vec![workload], ..Plan::default() }
+    }
+
+    fn with_command(text: &str) -> Plan {
+        let template = Template { name: "a".into(), text: text.into() };
+        with(Custom { commands: vec![template], ..Custom::default() })
+    }
+
+    fn key(parameter: &str, value: &str) -> CellKey {
+        let mut key = CellKey {
+            workload: "build".into(),
+            subject: "make".into(),
+            parameters: crate::Parameters::new(),
+            point: 1,
+            round: 0,
+        };
+        key.parameters.insert(parameter.into(), value.into());
+        key
+    }
+
+    #[test]
+    fn a_password_is_missed_wherever_it_stood() {
+        assert_eq!(with_command("curl http://host/{n}").without_password(), None);
+        let lacking = "curl http://***@host/{n}";
+        assert_eq!(with_command(lacking).without_password().as_deref(), Some(lacking));
+        let words = [("to".to_owned(), vec!["http://***@host/".into()])].into();
+        assert!(with(Custom { words, ..Custom::default() }).without_password().is_some());
+        let pattern = "http://***@host/ ([0-9]+)".to_owned();
+        let figures = vec![PrintedFigure { pattern, ..PrintedFigure::default() }];
+        assert!(with(Custom { figures, ..Custom::default() }).without_password().is_some());
+        let cells = vec![key("url", "http://***@host/")];
+        assert!(Plan { cells, ..Plan::default() }.without_password().is_some());
+    }
+
+    #[test]
+    fn commands_of_no_machine_are_recognised() {
+        let host = |id: &str| Host {
+            facts: [(HOST_ID.to_owned(), id.to_owned())].into(),
+            ..Host::default()
+        };
+        let named = |name: &str| Host {
+            facts: [(HOST_NAME.to_owned(), name.to_owned())].into(),
+            ..Host::default()
+        };
+        let (nowhere, somewhere) = (Host::default(), host("7"));
+        let of_build = Plan { cells: vec![key("command", "make")], ..Plan::default() };
+        for plan in [with_command("true {n}"), of_build] {
+            assert!(plan.has_commands_of_nowhere(&nowhere, None));
+            assert!(plan.has_commands_of_nowhere(&nowhere, Some(&somewhere)));
+            assert!(plan.has_commands_of_nowhere(&somewhere, Some(&nowhere)));
+            assert!(!plan.has_commands_of_nowhere(&somewhere, None));
+            assert!(!plan.has_commands_of_nowhere(&somewhere, Some(&somewhere)));
+            assert!(plan.has_commands_of_nowhere(&named("a"), Some(&named("b"))));
+        }
+        assert!(!Plan::default().has_commands_of_nowhere(&nowhere, None));
+    }
+}

@@ -4,6 +4,7 @@ mod arrows;
 mod code;
 mod links;
 mod modules;
+mod optimised;
 mod retired;
 mod source;
 mod words;
@@ -70,7 +71,10 @@ const RULES: &[Rule] = &[
     Rule { name: "a skipped test says so where it is counted", check: source::uncounted_skips },
     Rule { name: "unsafe only where it is allowed, and argued", check: source::unsafe_code },
     Rule { name: "every crate says how it holds unsafe code", check: source::crate_attributes },
-    Rule { name: "reference loops are optimised", check: source::reference_loops },
+    Rule {
+        name: "what measures is optimised, and what it is compared with",
+        check: optimised::check,
+    },
     Rule { name: "no identifier holds a retired word", check: words::check },
     Rule { name: "every file is a module or a root", check: modules::reachable },
     Rule { name: "links between documents resolve", check: links::resolve },

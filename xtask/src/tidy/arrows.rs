@@ -130,7 +130,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
 }
 
 /// Every crate that `name` reaches along dependencies, itself left out.
-fn reach<'a>(crates: &'a [Crate], name: &'a str) -> BTreeSet<&'a str> {
+pub fn reach<'a>(crates: &'a [Crate], name: &'a str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut open = vec![name];
     while let Some(name) = open.pop() {

@@ -2,7 +2,6 @@
 
 use super::code::{code_only, words};
 use super::{File, Tree};
-use std::path::Path;
 
 /// No source file is longer than this.
 const LINES_MAX: usize = 900;
@@ -126,45 +125,6 @@ fn is_argued(code: &[&str], text: &[&str], number: usize) -> bool {
     false
 }
 
-/// Reference loops, which `black_box` marks, in crates that a release compiles without full optimisation: they would cost
-/// more there than what knee measures against them.
-pub fn reference_loops(tree: &Tree) -> Vec<String> {
-    let slow = slow_crates(tree);
-    let mut broken = Vec::new();
-    for file in tree.rust() {
-        let owner = tree.crate_of(&file.path).map_or("", |member| member.name.as_str());
-        let is_loop = words(&code_only(&file.text)).any(|word| word == "black_box");
-        if is_loop && slow.contains(&owner) {
-            let fast = tree.crates.iter().map(|member| member.name.as_str());
-            let fast: Vec<&str> = fast.filter(|name| !slow.contains(name)).collect();
-            let path = file.path.display();
-            broken.push(format!(
-                "{path}: crate {owner} is not optimised, so no loop of it is a reference; one of these may hold it: {}",
-                fast.join(", ")
-            ));
-        }
-    }
-    broken
-}
-
-/// Packages for which the workspace's manifest lowers the level of optimisation of a release.
-fn slow_crates(tree: &Tree) -> Vec<&str> {
-    let manifest = tree.files.iter().find(|file| file.path == Path::new("Cargo.toml"));
-    let mut package = None;
-    let mut slow = Vec::new();
-    for line in manifest.into_iter().flat_map(|file| file.text.lines()) {
-        if line.starts_with('[') {
-            let name = line.strip_prefix("[profile.release.package.");
-            package = name.and_then(|name| name.strip_suffix(']'));
-        } else if let (Some(name), Some(level)) = (package, line.strip_prefix("opt-level = "))
-            && level != "3"
-        {
-            slow.push(name);
-        }
-    }
-    slow
-}
-
 /// Crates whose root does not forbid unsafe code, or hold it tight where they may have it.
 pub fn crate_attributes(tree: &Tree) -> Vec<String> {
     let mut broken = Vec::new();
@@ -263,31 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_loop_without_optimisation_is_found() {
-        let looped = "//! A.\nfn f() { std::hint::black_box(1); }\n";
-        let with = |manifest: &str, text: &str| {
-            let mut tree = in_crate("knee", text);
-            let manifest = File { path: "Cargo.toml".into(), text: manifest.into() };
-            tree.files.push(manifest);
-            reference_loops(&tree).len()
-        };
-        let slow = "[profile.release.package.knee]\nopt-level = 0\n";
-        assert_eq!(with(slow, looped), 1);
-        assert_eq!(with(slow, "//! A.\n// black_box\n"), 0);
-        assert_eq!(with("[profile.release.package.knee]\nopt-level = 3\n", looped), 0);
-        assert_eq!(with("[profile.dev.package.knee]\nopt-level = 0\n", looped), 0);
-        assert_eq!(with("[profile.release.package.other]\nopt-level = 0\n", looped), 0);
-    }
-
-    #[test]
     fn a_crate_says_how_it_holds_unsafe_code() {
         let forbids = "//! A.\n#![forbid(unsafe_code)]\n";
         let denies = "//! A.\n#![deny(unsafe_op_in_unsafe_fn)]\n";
-        assert!(crate_attributes(&in_crate("record", forbids)).is_empty());
+        assert!(crate_attributes(&in_crate("model", forbids)).is_empty());
         assert!(crate_attributes(&in_crate("sys", denies)).is_empty());
-        assert_eq!(crate_attributes(&in_crate("record", denies)).len(), 1);
+        assert_eq!(crate_attributes(&in_crate("model", denies)).len(), 1);
         assert_eq!(crate_attributes(&in_crate("sys", "//! A.\n")).len(), 1);
         let in_comment = "//! A.\n// #![forbid(unsafe_code)]\n";
-        assert_eq!(crate_attributes(&in_crate("record", in_comment)).len(), 1);
+        assert_eq!(crate_attributes(&in_crate("model", in_comment)).len(), 1);
     }
 }

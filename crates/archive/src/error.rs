@@ -1,6 +1,6 @@
 //! What can go wrong with a record, and how a user fixes it.
 
-use crate::{Location, ServerFault, sqlite};
+use crate::{ServerFault, sqlite};
 use model::RunState;
 use rusqlite::ErrorCode;
 use std::io;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// No run of that number or id.
-    #[error("{path}: no run {run}; `knee record list` shows what there is")]
+    #[error("{path}: no run {run}")]
     NoSuchRun {
         /// The record.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum Error {
         matches: Vec<String>,
     },
     /// The record holds no run.
-    #[error("{path} holds no runs yet; `knee run` measures one")]
+    #[error("{path} holds no runs yet")]
     EmptyRecord {
         /// The record.
         path: PathBuf,
@@ -46,13 +46,13 @@ pub enum Error {
         text: String,
     },
     /// There is no such file.
-    #[error("there is no record at {path}; `knee run` makes one")]
+    #[error("there is no record at {path}")]
     NoRecord {
         /// Where it was looked for.
         path: PathBuf,
     },
     /// It is a directory, a device or the like.
-    #[error("{path} is {what}, not a file that can hold a record; name a file with --record")]
+    #[error("{path} is {what}, not a file that can hold a record")]
     NotAFile {
         /// What was named.
         path: PathBuf,
@@ -73,10 +73,7 @@ pub enum Error {
     )]
     Keywords,
     /// It is a URL, where only a file will do.
-    #[error(
-        "{path} is a database, and this needs a file: runs are measured into a file and then pushed \
-         (`knee run --push URL`, `knee record push URL`); name a file with --record"
-    )]
+    #[error("{path} is a database, and this needs a file")]
     NotAFileButAUrl {
         /// The URL, without secrets.
         path: PathBuf,
@@ -91,7 +88,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// No file can be made there.
-    #[error("{path} can't be made ({cause}); name another file with --record")]
+    #[error("{path} can't be made ({cause})")]
     CannotCreate {
         /// The file.
         path: PathBuf,
@@ -99,19 +96,13 @@ pub enum Error {
         cause: io::Error,
     },
     /// It is a file of another format.
-    #[error(
-        "{path} is not a record (not a SQLite database) and was left alone; name another file \
-         with --record"
-    )]
+    #[error("{path} is not a record (not a SQLite database) and was left alone")]
     NotSqlite {
         /// The file.
         path: PathBuf,
     },
     /// It is a SQLite database of another program.
-    #[error(
-        "{path} is another program's SQLite database, not a record, and was left alone; name \
-         another file with --record"
-    )]
+    #[error("{path} is another program's SQLite database, not a record, and was left alone")]
     NotKnee {
         /// The file.
         path: PathBuf,
@@ -131,8 +122,7 @@ pub enum Error {
     },
     /// A knee that was never released wrote it.
     #[error(
-        "{path} was written by a knee before 0.1.0, which no released one reads, and was left alone; name another file \
-         with --record"
+        "{path} was written by a knee before 0.1.0, which no released one reads, and was left alone"
     )]
     Unreleased {
         /// The record.
@@ -145,7 +135,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// What is in it contradicts itself.
-    #[error("{path} is damaged ({detail}); restore it from a copy, or {}", last_resort(.path))]
+    #[error("{path} is damaged ({detail})")]
     Damaged {
         /// The record.
         path: PathBuf,
@@ -159,32 +149,25 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file can't be written.
-    #[error(
-        "{path} is read-only; make it writable (chmod u+w), or name another file with --record"
-    )]
+    #[error("{path} is read-only")]
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
     /// The directory can't be written, and a record keeps its journal there.
-    #[error(
-        "the directory {path} is read-only; make it writable, or name another file with --record"
-    )]
+    #[error("the directory {path} is read-only")]
     ReadOnlyDirectory {
         /// The directory.
         path: PathBuf,
     },
     /// The file system can't be written.
-    #[error(
-        "{path} is on a file system that is mounted read-only; as root: mount -o remount,rw on it, or name another \
-         file with --record"
-    )]
+    #[error("{path} is on a file system that is mounted read-only")]
     ReadOnlyFileSystem {
         /// The file or directory.
         path: PathBuf,
     },
     /// The directory could not be made.
-    #[error("the directory {path} can't be made ({cause}); name another file with --record")]
+    #[error("the directory {path} can't be made ({cause})")]
     NoDirectory {
         /// The directory.
         path: PathBuf,
@@ -192,7 +175,7 @@ pub enum Error {
         cause: io::Error,
     },
     /// No room is left where the record is.
-    #[error("no room left on the disk for {path}; free some, then `knee run --resume`")]
+    #[error("no room left on the disk for {path}")]
     DiskFull {
         /// The record.
         path: PathBuf,
@@ -242,7 +225,7 @@ pub enum Error {
         sequence: u64,
     },
     /// The run has ended.
-    #[error("{path}: run {run} is {}, not open; `knee run --resume` opens it again", .state.name())]
+    #[error("{path}: run {run} is {}, not open", .state.name())]
     RunNotOpen {
         /// The record.
         path: PathBuf,
@@ -270,9 +253,7 @@ pub enum Error {
         what: String,
     },
     /// The user has no data directory.
-    #[error(
-        "there is no home directory to keep the record in; set HOME, or name a file with --record"
-    )]
+    #[error("there is no home directory to keep the record in")]
     NoDataDirectory,
     /// The operating system refused.
     #[error("{path}: {cause}; check that the disk is there and healthy")]
@@ -302,14 +283,6 @@ pub enum Error {
 
 /// Bytes below which a failed write is put down to a full disk.
 const FREE_BYTES_MIN: u64 = 64 * 1024;
-
-/// What is left to do about damage where there is no copy.
-fn last_resort(path: &Path) -> &'static str {
-    match Location::from(path.as_os_str()) {
-        Location::File(_) => "salvage it with `sqlite3 FILE .recover`",
-        Location::Postgres(_) => "delete the run that `knee record list` marks, and push it again",
-    }
-}
 
 impl Error {
     /// What SQLite's answer about the record at `path` means to a person.
@@ -407,15 +380,6 @@ impl<T> At<T> for rusqlite::Result<T> {
 mod tests {
     use super::*;
     use rusqlite::ffi;
-
-    #[test]
-    fn what_is_left_to_do_about_damage_is_of_the_kind_of_archive() {
-        let message =
-            |path: &str| Error::Damaged { path: path.into(), detail: "a hole".into() }.to_string();
-        assert!(message("knee.db").contains("sqlite3"));
-        let message = message("postgres://db.lab/perf");
-        assert!(message.contains("delete the run") && !message.contains("sqlite3"), "{message}");
-    }
 
     /// What a record and a journal of different moments do, now and then: tests/sqlite/copies.rs makes such.
     #[test]

@@ -75,9 +75,7 @@ pub enum ServerFault {
         cause: String,
     },
     /// Its disk has no room left.
-    #[error(
-        "the server has no room left on its disk; free some (`knee record prune`), then do it again"
-    )]
+    #[error("the server has no room left on its disk")]
     DiskFull,
     /// The server has other work, or is just starting or ending.
     #[error("the server can't do it now ({cause}); do it again later")]
@@ -86,7 +84,7 @@ pub enum ServerFault {
         cause: String,
     },
     /// The database has no archive in it.
-    #[error("the database has no archive in it yet; `knee record push` makes one")]
+    #[error("the database has no archive in it yet")]
     NoArchive,
     /// A knee that was never released made the archive.
     #[error(

@@ -1,6 +1,7 @@
 //! Exit codes, and the error of a command.
 
 use crate::output;
+use crate::remedies::explained;
 use archive::{Error, ServerFault};
 use printable::clean;
 use std::io::{self, ErrorKind, Write};
@@ -186,7 +187,7 @@ impl From<Error> for Trouble {
             error if names_the_wrong_thing(error) => Exit::Usage,
             _ => Exit::Failed,
         };
-        Trouble { exit, line: error.to_string() }
+        Trouble { exit, line: explained(&error) }
     }
 }
 

@@ -17,6 +17,7 @@ mod launchers;
 mod originals;
 mod output;
 mod progress;
+mod remedies;
 mod selftest;
 mod usage;
 

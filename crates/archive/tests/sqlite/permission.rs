@@ -74,19 +74,13 @@ fn try_permissions(record: &Path) {
     set_mode(record, 0o444);
     assert_eq!(
         SqliteArchive::open(record).unwrap_err().to_string(),
-        format!(
-            "{} is read-only; make it writable (chmod u+w), or name another file with --record",
-            record.display()
-        )
+        format!("{} is read-only", record.display())
     );
     assert_readable(record);
 
     set_mode(record, 0o644);
     set_mode(directory, 0o555);
-    let line = format!(
-        "the directory {} is read-only; make it writable, or name another file with --record",
-        directory.display()
-    );
+    let line = format!("the directory {} is read-only", directory.display());
     assert_eq!(SqliteArchive::open(record).unwrap_err().to_string(), line);
     let new = directory.join("new.db");
     assert_eq!(SqliteArchive::open(new).unwrap_err().to_string(), line);

@@ -12,6 +12,7 @@ use crate::commands::exchange::push;
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing, note};
 use crate::output::print_note;
 use crate::progress::Progress;
+use crate::remedies::explained;
 use archive::{RunWriter, SqliteArchive};
 use engine::{Settings, Side, Stop};
 use flags::Ab;
@@ -209,9 +210,12 @@ fn archives(
             [base.summary.number, new.summary.number] = numbers;
             Ok(Some(archives))
         }
-        Err(error) if names_the_wrong_thing(&error) => Err(Trouble::usage(error.to_string())),
+        Err(error) if names_the_wrong_thing(&error) => Err(Trouble::usage(explained(&error))),
         Err(error) => {
-            complain(&format!("knee: these runs will be printed but not recorded: {error}"));
+            complain(&format!(
+                "knee: these runs will be printed but not recorded: {}",
+                explained(&error)
+            ));
             Ok(None)
         }
     }

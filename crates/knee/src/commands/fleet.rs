@@ -4,6 +4,7 @@ use crate::commands::record_file::RecordFile;
 use crate::commands::{nothing_yet, record_location};
 use crate::exit::{Trouble, complain};
 use crate::launchers::is_recurring_id;
+use crate::remedies::explained;
 use ::report::side_by_side::{FleetHead, SideBySide};
 use analysis::compare::{Fleet, Terms, compare_fleet};
 use clap::Args;
@@ -56,7 +57,11 @@ pub fn machines(
     for summary in &members {
         match archive.load(summary.number) {
             Ok(run) => runs.push(run),
-            Err(error) => complain(&format!("knee: run {} is left out: {error}", summary.number)),
+            Err(error) => complain(&format!(
+                "knee: run {} is left out: {}",
+                summary.number,
+                explained(&error)
+            )),
         }
     }
     narrow(&mut runs)?;

@@ -7,6 +7,7 @@ use crate::commands::{nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::files::{self, Kind};
 use crate::output::{print, print_json, style};
+use crate::remedies::explained;
 use crate::usage;
 use analysis::compare;
 use analysis::history::across::{RunOfValue, across, choose};
@@ -230,7 +231,10 @@ fn measured_nothing_of(run: &Run, workload: &str) -> bool {
 /// A run; one that can't be read is named and left out.
 fn loaded(archive: &dyn Archive, number: i64) -> Option<Run> {
     let run = archive.load(number);
-    run.inspect_err(|error| complain(&format!("knee: run {number} is left out: {error}"))).ok()
+    run.inspect_err(|error| {
+        complain(&format!("knee: run {number} is left out: {}", explained(error)));
+    })
+    .ok()
 }
 
 fn is_wanted(ask: &History, run: &RunSummary) -> bool {

@@ -18,6 +18,7 @@ use crate::launchers;
 use crate::originals;
 use crate::output::{is_quiet, print, print_json, style};
 use crate::progress::Progress;
+use crate::remedies::explained;
 use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
 use analysis::compare::thresholds::MARGIN;
@@ -99,7 +100,7 @@ fn begun(
     if let Err(error) = &opened
         && names_the_wrong_thing(error)
     {
-        return Err(Trouble::usage(error.to_string()));
+        return Err(Trouble::usage(explained(error)));
     }
     let mut run = new_run(asked, plan, command, &settings.clock);
     run.summary.labels = labels;
@@ -117,7 +118,10 @@ fn begun(
     let archive = match begun {
         Ok(archive) => Some(archive),
         Err(error) => {
-            complain(&format!("knee: this run will be printed but not recorded: {error}"));
+            complain(&format!(
+                "knee: this run will be printed but not recorded: {}",
+                explained(&error)
+            ));
             None
         }
     };
@@ -188,7 +192,7 @@ fn goes_on(archive: &SqliteArchive, run: &RunSummary) -> bool {
     match archive.load(run.number) {
         Ok(run) => run.plan.paired_with.is_empty() && !run.host_before.is_guest() && !run.is_load(),
         Err(error) => {
-            complain(&format!("knee: run {} is passed over: {error}", run.number));
+            complain(&format!("knee: run {} is passed over: {}", run.number, explained(&error)));
             false
         }
     }
@@ -399,7 +403,7 @@ pub fn lost(unsaved: &Unsaved) -> Trouble {
         1 => "1 cell was".to_owned(),
         cells => format!("{cells} cells were"),
     };
-    Trouble::failed(format!("{what} measured but not recorded: {}", unsaved.error))
+    Trouble::failed(format!("{what} measured but not recorded: {}", explained(&unsaved.error)))
 }
 
 /// The default file of the report: in the record's directory, or in that of temporary files if the record

@@ -6,6 +6,7 @@ use crate::commands::run::labels::labels;
 use crate::commands::{Claim, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::print_note;
+use crate::remedies::explained;
 use crate::usage;
 use archive::{Archive, Error, Merged};
 use clap::Args;
@@ -213,7 +214,7 @@ fn add(into: &mut dyn Archive, read: &Read) -> Result<bool, Trouble> {
             print_note(&format!("{name} was there already: run {number} ({id})\n"))?;
         }
         Err(error @ Error::RunDiffers { .. }) => {
-            complain(&format!("knee: {name}: {error}"));
+            complain(&format!("knee: {name}: {}", explained(&error)));
             return Ok(false);
         }
         Err(error) => return Err(error.into()),

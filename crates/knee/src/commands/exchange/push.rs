@@ -7,6 +7,7 @@ use crate::commands::record_file::RecordFile;
 use crate::commands::{nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{is_quiet, print_note};
+use crate::remedies::explained;
 use archive::{Archive, Error, Location, Merged, ServerFault, pick};
 use engine::Stop;
 use findings::format::shell_word;
@@ -88,7 +89,7 @@ pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result
             Ok(Pushed::Before) => before += 1,
             // What is wrong with one run says nothing of the next.
             Err(error) if is_of_run(&error) => {
-                complain(&format!("knee: run {} is left out: {error}", run.number));
+                complain(&format!("knee: run {} is left out: {}", run.number, explained(&error)));
                 refused += 1;
             }
             Err(error) => return Err(error.into()),

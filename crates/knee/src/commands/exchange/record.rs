@@ -5,6 +5,7 @@ use crate::commands::record_file::{RecordFile, archive};
 use crate::commands::{Claim, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::{print, print_exactly, print_json, print_note};
+use crate::remedies::explained;
 use archive::{Archive, Error, Location, Merged, pick};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
@@ -205,7 +206,7 @@ fn merge_run(
     let whole = match source.load(number) {
         Ok(whole) => whole,
         Err(error @ Error::Damaged { .. }) => {
-            return refused(&format!("run {number} is left out: {error}"));
+            return refused(&format!("run {number} is left out: {}", explained(&error)));
         }
         Err(error) => return Err(error.into()),
     };

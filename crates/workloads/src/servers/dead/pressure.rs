@@ -209,7 +209,8 @@ impl Pressure {
             let cpu: Vec<u64> = cpu.into_iter().collect::<io::Result<_>>().map_err(cpu_time)?;
             let samples = Samples::new(&outcome.series, &cpu);
             // Where all looks at the server's CPU time came late, another try may do better.
-            if samples.replies > 0 && (!samples.cpu_ns.is_empty() || !is_known || left == 0) {
+            let has_all = !samples.cpu_ns.is_empty() || !is_known || left == 0;
+            if !samples.p50_ns.is_empty() && has_all {
                 samples.keep(probe);
                 if let [first_end, .., last_end] = interval_ends[..] {
                     // When the first interval began is not known.
@@ -309,8 +310,11 @@ impl Samples {
         for tick in series.iter().filter(|tick| tick.replies > 0) {
             samples.replies += tick.replies;
             samples.per_reply_ns.push((tick.at_s - began_s) * 1e9 / tick.replies as f64);
-            samples.p50_ns.push(tick.p50_ns);
-            samples.p99_ns.push(tick.p99_ns);
+            // Replies to requests of the warm-up alone have no latencies that count.
+            if tick.max_ns > 0.0 {
+                samples.p50_ns.push(tick.p50_ns);
+                samples.p99_ns.push(tick.p99_ns);
+            }
             began_s = tick.at_s;
         }
         // Of the first interval only the end is known. Two ticks that were read at one moment are one.
@@ -359,7 +363,7 @@ mod tests {
     use super::*;
 
     fn tick(at_s: f64, replies: u64) -> Tick {
-        Tick { at_s, replies, p50_ns: 5.0, p99_ns: 9.0, ..Tick::default() }
+        Tick { at_s, replies, p50_ns: 5.0, p99_ns: 9.0, max_ns: 9.0, ..Tick::default() }
     }
 
     #[test]
@@ -382,6 +386,13 @@ mod tests {
     fn time_without_a_reply_is_not_lost() {
         let samples = Samples::new(&[tick(0.5, 100), tick(1.0, 0), tick(1.5, 100)], &[]);
         assert_eq!(samples.per_reply_ns, [5e6, 1e7]);
+    }
+
+    #[test]
+    fn replies_without_a_latency_that_counts_give_no_latency_of_nothing() {
+        let of_warm_up = Tick { at_s: 0.5, replies: 10, ..Tick::default() };
+        let samples = Samples::new(&[of_warm_up, tick(1.0, 10)], &[]);
+        assert_eq!((samples.replies, samples.p50_ns, samples.p99_ns), (20, vec![5.0], vec![9.0]));
     }
 
     #[test]

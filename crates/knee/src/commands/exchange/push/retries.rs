@@ -2,6 +2,7 @@
 
 use super::{PUSH_MAX, Pushed, push_run};
 use crate::exit::note;
+use crate::remedies::explained;
 use archive::{Archive, Error, ServerFault};
 use model::{Run, RunState};
 use std::thread;
@@ -54,7 +55,7 @@ impl<O: FnMut() -> Result<Box<dyn Archive>, Error>> Pusher<O> {
             // Many machines that are refused at once are not to come back at once.
             let jittered = pause.mul_f64(0.5 + fastrand::f64());
             if !is_passing(&error) || begun.elapsed() + jittered > limit {
-                let reason = error.to_string();
+                let reason = explained(&error);
                 if self.archive.is_none() {
                     self.given_up = Some(reason.clone());
                 }
@@ -65,7 +66,7 @@ impl<O: FnMut() -> Result<Box<dyn Archive>, Error>> Pusher<O> {
                 noted = Some(limit);
                 let minutes = limit.as_secs() / 60;
                 let minutes = printable::quantity(minutes, "minute");
-                note(&format!("{error}: trying again for {minutes}, Ctrl-C ends it"));
+                note(&format!("{}: trying again for {minutes}, Ctrl-C ends it", explained(&error)));
             }
             thread::sleep(jittered);
             pause = (2 * pause).min(PAUSE_MAX);

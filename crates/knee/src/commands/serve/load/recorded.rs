@@ -13,6 +13,7 @@ use crate::commands::{Claim, record_path};
 use crate::exit::{Exit, Trouble, complain};
 use crate::launchers::{self, FleetFlags};
 use crate::output::is_quiet;
+use crate::remedies::explained;
 use crate::usage;
 use ::load::{IntervalOutcome, Plan, Url};
 use archive::{Archive, Error, Location, RunWriter, SqliteArchive};
@@ -313,7 +314,7 @@ impl LoadRun {
     pub fn discard(mut self) {
         let number = self.recording.run.summary.number;
         if let Err(error) = self.recording.archive.delete(number) {
-            complain(&format!("knee: run {number} has nothing in it: {error}"));
+            complain(&format!("knee: run {number} has nothing in it: {}", explained(&error)));
         }
     }
 

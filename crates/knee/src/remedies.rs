@@ -1,0 +1,67 @@
+//! What a user can do where a record can't be read or written, by the flags and commands of which an archive knows nothing.
+
+use archive::{Error, Location, ServerFault};
+
+/// The error on one line: what, where, and how to fix it.
+pub fn explained(error: &Error) -> String {
+    match remedy(error) {
+        "" => error.to_string(),
+        remedy => format!("{error}; {remedy}"),
+    }
+}
+
+fn remedy(error: &Error) -> &'static str {
+    use Error as E;
+    match error {
+        E::NoSuchRun { .. } => "`knee record list` shows what there is",
+        E::EmptyRecord { .. } => "`knee run` measures one",
+        E::NoRecord { .. } => "`knee run` makes one",
+        E::NotAFile { .. } => "name a file with --record",
+        E::NotAFileButAUrl { .. } => {
+            "runs are measured into a file and then pushed (`knee run --push URL`, `knee record push URL`): name a file \
+             with --record"
+        }
+        E::NoDataDirectory => "set HOME, or name a file with --record",
+        E::CannotCreate { .. }
+        | E::NotSqlite { .. }
+        | E::NotKnee { .. }
+        | E::NoDirectory { .. }
+        | E::Unreleased { .. } => "name another file with --record",
+        E::ReadOnly { .. } => "make it writable (chmod u+w), or name another file with --record",
+        E::ReadOnlyDirectory { .. } => "make it writable, or name another file with --record",
+        E::ReadOnlyFileSystem { .. } => {
+            "as root: mount -o remount,rw on it, or name another file with --record"
+        }
+        E::DiskFull { .. } => "free some, then `knee run --resume`",
+        E::RunNotOpen { .. } => "`knee run --resume` opens it again",
+        E::Damaged { path, .. } => match Location::from(path.as_os_str()) {
+            Location::File(_) => {
+                "restore it from a copy, or salvage it with `sqlite3 FILE .recover`"
+            }
+            Location::Postgres(_) => {
+                "restore it from a copy, or delete the run that `knee record list` marks, and push it again"
+            }
+        },
+        E::Server { fault: ServerFault::DiskFull, .. } => {
+            "free some (`knee record prune`), then do it again"
+        }
+        E::Server { fault: ServerFault::NoArchive, .. } => "`knee record push` makes one",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_to_do_about_damage_is_of_the_kind_of_archive() {
+        let message =
+            |path: &str| explained(&Error::Damaged { path: path.into(), detail: "a hole".into() });
+        assert!(message("knee.db").ends_with(
+            "(a hole); restore it from a copy, or salvage it with `sqlite3 FILE .recover`"
+        ));
+        let message = message("postgres://db.lab/perf");
+        assert!(message.contains("delete the run") && !message.contains("sqlite3"), "{message}");
+    }
+}

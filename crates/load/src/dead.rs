@@ -4,10 +4,6 @@
 //! whatever ends it.
 
 mod hold;
-mod kernel;
-
-pub(crate) use kernel::socket;
-pub use kernel::{accepted_at, established_at, is_own};
 
 use crate::error::Error;
 use crate::outcome::{Closings, Errors, IdleTimes};

@@ -5,9 +5,6 @@
 //! intended time. The service time, from the moment it was sent, is reported as well. Requests that are
 //! never sent, given up or cut off are counted with the time that they had waited.
 //!
-//! A server on this machine is looked at as well: its processes, found by the socket it listens at, with
-//! their CPU time, memory and threads ([`LocalServer`]), and whether it waits for delayed acknowledgements.
-//!
 //! Each thread is a worker with its own connections, its share of the schedule and its own counts, which
 //! are added up at the end.
 #![forbid(unsafe_code)]
@@ -24,16 +21,12 @@ mod reach;
 mod receive;
 mod reply;
 mod schedule;
-mod server;
 mod stopwatch;
 mod tally;
 mod url;
 mod worker;
 
-pub use dead::{
-    DEAD_COMMAND, Dead, Holding, Housing, accepted_at, dead_main, established_at, is_own,
-    loopback_sources,
-};
+pub use dead::{DEAD_COMMAND, Dead, Holding, Housing, dead_main, loopback_sources};
 pub use delayed::{DelayedReply, delayed_reply};
 pub use error::Error;
 pub use merge::Part;
@@ -43,11 +36,6 @@ pub use outcome::{
 pub use plan::{Arrivals, Plan, Shape, Share, Target};
 pub use receive::{Received, Receiver};
 pub use reply::ReplyHead;
-
-pub use server::{
-    LocalServer, NotFound, ServerUse, cpu_ns_of, cpu_ns_with_ended, descriptors_of,
-    listening_ports, processes_below, resident_bytes_of,
-};
 pub use url::{NoneAccepts, Url, accepting};
 
 use crate::merge::Series;

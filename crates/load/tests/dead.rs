@@ -3,10 +3,11 @@
 mod common;
 
 use common::{Answer, OK, Server, closed_port};
-use load::{Dead, Holding, Housing, established_at};
+use load::{Dead, Holding, Housing};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use sys::sockets::established_at;
 
 fn threads(server: &Server, count: usize) -> Holding {
     Holding { housing: Housing::Threads, ..Holding::new(&server.target(), count) }

@@ -11,9 +11,7 @@ mod together;
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::output::{print, print_json};
 use crate::usage;
-use ::load::{
-    Arrivals, LocalServer, NoneAccepts, Plan, Shape, Target, Url, accepting, loopback_sources,
-};
+use ::load::{Arrivals, NoneAccepts, Plan, Shape, Target, Url, accepting, loopback_sources};
 use clap::Args;
 use engine::{Stop, Warning};
 use findings::format::{count, quantity};
@@ -26,6 +24,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 use together::{Came, Joined, Together};
+use workloads::local::LocalServer;
 
 /// Put load on a server, and report how it copes
 ///

@@ -1,12 +1,13 @@
 //! The load on a server, and the connections that do nothing.
 
 use crate::servers::drivers::Running;
+use crate::servers::local::cpu_ns_of;
 use crate::servers::served::CpuSplit;
 use crate::shared::cpus::stay_on;
 use engine::{Failure, Probe, server_facts};
 use load::{
     Arrivals, Closings, Dead, Errors, Holding, IdleTimes, Outcome, Plan, Shape, Target, Tick,
-    cpu_ns_of, delayed_reply,
+    delayed_reply,
 };
 use std::io;
 use std::sync::atomic::AtomicBool;

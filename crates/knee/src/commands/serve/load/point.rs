@@ -3,12 +3,14 @@
 use super::live::Live;
 use super::server::{Growing, Unsettled, Use, Watcher};
 use ::load::{
-    Dead, DeadOutcome, DelayedReply, Error, Holding, IntervalOutcome, NotFound, Outcome, Plan,
-    Tick, Watch, delayed_reply, established_at,
+    Dead, DeadOutcome, DelayedReply, Error, Holding, IntervalOutcome, Outcome, Plan, Tick, Watch,
+    delayed_reply,
 };
 use engine::Stop;
 use findings::ServerBehaviour;
 use std::net::SocketAddr;
+use sys::sockets::{established_at, is_own};
+use workloads::local::NotFound;
 
 /// One load, and all that was seen meanwhile.
 #[derive(Debug)]
@@ -60,7 +62,7 @@ impl Point {
         let (server, growing) = watcher.load_ended(&outcome);
         outcome.dead = dead.as_mut().map(|dead| dead.outcome(address));
         // The figures are there: what can't be asked again is left open.
-        let may_ask = !stop.is_requested() && ::load::is_own(address.ip());
+        let may_ask = !stop.is_requested() && is_own(address.ip());
         let median_ns = outcome.service.p50;
         let delayed =
             if may_ask { delayed_reply(&plan.target, median_ns).ok().flatten() } else { None };

@@ -1,12 +1,14 @@
 //! The server's processes while the load is on it, where they are on this machine; and who else is busy there.
 
-use ::load::{LocalServer, NotFound, Outcome, ServerUse, established_at};
+use ::load::Outcome;
 use engine::{CpuLook, Stop, Warning};
 use findings::GrowthPerConnection;
 use record::Host;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+use sys::sockets::established_at;
+use workloads::local::{LocalServer, NotFound, ServerUse};
 
 /// A server that takes less than this share of a CPU over a look is idle.
 const IDLE_SHARE_MAX: f64 = 0.05;

@@ -161,7 +161,6 @@ impl Plan {
         whole / threads + u64::from(self.thread_number(thread) < whole % threads)
     }
 
-    /// Checks that it can be carried out.
     /// Whether it can be carried out by this process.
     ///
     /// # Errors

@@ -6,15 +6,17 @@
 
 mod connecting;
 mod connection;
+pub(crate) mod tally;
 mod traffic;
 
-use crate::outcome::Kind;
+use crate::gate::reach::Reach;
+use crate::http::reply::Heads;
 use crate::plan::{Plan, Shape};
-use crate::reach::Reach;
-use crate::reply::Heads;
+use crate::results::counts::Kind;
+use crate::results::interval::Interval;
+use crate::results::part::Part;
 use crate::schedule::Schedule;
 use crate::stopwatch::Stopwatch;
-use crate::tally::{Interval, Tally};
 use connection::{Connection, Stage};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::io::Errno;
@@ -23,6 +25,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
+use tally::Tally;
 
 /// Bytes that one `recv` takes at most.
 const RECEIVED_MAX: usize = 256 * 1024;
@@ -36,19 +39,6 @@ const NO_PROGRESS_NS: i64 = 2_000_000_000;
 /// A request sent later than this is late.
 const LATE_NS: i64 = 1_000_000;
 
-/// What a thread measured, and when.
-#[derive(Debug)]
-pub(crate) struct Measured {
-    pub tally: Tally,
-    /// From the start of what counts to the end of this thread's sending.
-    pub elapsed_ns: i64,
-    /// How long after its intended start it began.
-    pub start_late_ns: u64,
-    pub user_ns: u64,
-    pub system_ns: u64,
-    pub stopped: bool,
-}
-
 /// What a thread needs to begin.
 #[derive(Clone, Debug)]
 pub(crate) struct Start<'a> {
@@ -57,7 +47,7 @@ pub(crate) struct Start<'a> {
     pub clock: Stopwatch,
     pub number: usize,
     pub reach: &'a Reach,
-    pub intervals: Sender<Interval>,
+    pub intervals: Sender<(usize, Interval)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -310,7 +300,7 @@ impl<'a> Worker<'a> {
     fn give_up_unsent(&mut self) {
         let has_begun = self.end_ns >= self.zero_ns;
         if self.budget != u64::MAX && has_begun {
-            self.tally.unsent += self.budget;
+            self.tally.part.counts.unsent += self.budget;
         }
         let Some(schedule) = &mut self.schedule else { return };
         while let Some(due_ns) = schedule.peek() {
@@ -323,17 +313,23 @@ impl<'a> Worker<'a> {
         }
     }
 
-    pub(crate) fn measured(self, start_late_ns: u64) -> Measured {
+    /// What this thread measured, which began so long after its intended start.
+    pub(crate) fn measured(self, start_late_ns: u64) -> Part {
         let after = sys::process::thread_resources();
         let before = self.before.unwrap_or(after);
-        Measured {
-            start_late_ns,
-            elapsed_ns: (self.end_ns - self.zero_ns).max(0),
-            user_ns: after.user_ns - before.user_ns,
-            system_ns: after.system_ns - before.system_ns,
-            stopped: self.stopped(),
-            tally: self.tally,
+        let stopped = self.stopped();
+        let mut part = self.tally.part;
+        part.start_late_ns = start_late_ns;
+        part.elapsed_ns = (self.end_ns - self.zero_ns).max(0);
+        let counts = &mut part.counts;
+        counts.stopped = stopped;
+        counts.user_ns = after.user_ns - before.user_ns;
+        counts.system_ns = after.system_ns - before.system_ns;
+        if part.elapsed_ns > 0 {
+            let busy_ns = counts.user_ns + counts.system_ns;
+            counts.busy_share = busy_ns as f64 / part.elapsed_ns as f64;
         }
+        part
     }
 
     /// When there is something to do next, if no event comes before.

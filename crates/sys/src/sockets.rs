@@ -82,7 +82,9 @@ fn each(mut take: impl FnMut(&str)) -> io::Result<()> {
     for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
         match File::open(path) {
             Ok(file) => {
-                BufReader::new(file).lines().try_for_each(|line| line.map(|line| take(&line)))?
+                for line in BufReader::new(file).lines() {
+                    take(&line?);
+                }
             }
             // A kernel without IPv6 has no such list.
             Err(error) if error.kind() == io::ErrorKind::NotFound && path.ends_with('6') => {}
@@ -170,7 +172,9 @@ mod tests {
         let count = |which| {
             let mut peers = HashSet::new();
             let address = "127.0.0.1:8080".parse().unwrap();
-            lines.iter().for_each(|line| add_peer(&mut peers, line, address, which));
+            for line in lines {
+                add_peer(&mut peers, line, address, which);
+            }
             peers.len()
         };
         assert_eq!(count(|_| true), 2);

@@ -1,8 +1,9 @@
 //! The holder's side: opens its share of the connections, and keeps them.
 
+use super::outcome::DeadOutcome;
 use crate::connect;
-use crate::outcome::{Closing, Closings, Errors, Kind};
-use crate::reply::{Heads, Reply, Step};
+use crate::http::reply::{Heads, Reply, Step};
+use crate::results::counts::Kind;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -29,15 +30,12 @@ pub(super) enum Order {
 /// What a holder answers, in the same way.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    Opened {
-        opened: usize,
-        errors: Errors,
-        closings: Closings,
-        /// How many were not begun, since it was hopeless.
-        untried: usize,
-    },
+    Opened(DeadOutcome),
     /// How many are open, and for how long each of the others was idle, in milliseconds, when it ended.
-    Alive { alive: usize, ended_ms: Vec<u64> },
+    Alive {
+        alive: u64,
+        ended_ms: Vec<u64>,
+    },
 }
 
 /// The connections of one holder.
@@ -66,8 +64,7 @@ pub(super) fn serve(line: &UnixStream) -> io::Result<()> {
                 let mut opening = Opening::new(&share)?;
                 opening.run()?;
                 holding.add(opening.opened)?;
-                let Opening { errors, closings, untried, .. } = opening;
-                Answer::Opened { opened: holding.connections.len(), errors, closings, untried }
+                Answer::Opened(opening.outcome)
             }
             Order::Count => holding.count()?,
             Order::Close => {
@@ -159,7 +156,7 @@ impl HeldConnections {
             self.connections.iter().filter(|connection| is_open(&connection.socket)).count();
         let ended = self.connections.iter().filter_map(|connection| connection.ended_after);
         let ended_ms = ended.map(|after| after.as_millis() as u64).collect();
-        Ok(Answer::Alive { alive, ended_ms })
+        Ok(Answer::Alive { alive: alive as u64, ended_ms })
     }
 
     /// Closes them without leave-taking, so that none waits for the time that connections wait for.
@@ -198,15 +195,11 @@ struct Opening<'a> {
     heads: Heads,
     candidates: HashMap<u64, Candidate>,
     begun: usize,
-    /// Those that were not begun, since it was hopeless.
-    untried: usize,
     /// Those that timed out, of which no later one has replied.
     silent: Vec<u64>,
     /// Those with their reply, since when each has had it.
     opened: Vec<(OwnedFd, Instant)>,
-    errors: Errors,
-    /// Those that ended with their reply.
-    closings: Closings,
+    outcome: DeadOutcome,
 }
 
 impl<'a> Opening<'a> {
@@ -218,11 +211,9 @@ impl<'a> Opening<'a> {
             heads: Heads::default(),
             candidates: HashMap::new(),
             begun: 0,
-            untried: 0,
             silent: Vec::new(),
             opened: Vec::with_capacity(share.count),
-            errors: Errors::default(),
-            closings: Closings::default(),
+            outcome: DeadOutcome { asked: share.count as u64, ..DeadOutcome::default() },
         })
     }
 
@@ -232,7 +223,7 @@ impl<'a> Opening<'a> {
         let nap = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
         loop {
             if self.is_hopeless() {
-                self.untried += self.share.count - self.begun;
+                self.outcome.untried += (self.share.count - self.begun) as u64;
                 self.begun = self.share.count;
             }
             while self.begun < self.share.count && self.candidates.len() < OPENING_MAX {
@@ -256,28 +247,23 @@ impl<'a> Opening<'a> {
     /// stopped to answer: a few that time out among many say nothing of the next.
     fn is_hopeless(&self) -> bool {
         let several = OPENING_MAX as u64;
-        let none_lasts = self.opened.is_empty() && self.closings.total() >= several;
+        let none_lasts = self.opened.is_empty() && self.outcome.closings.total() >= several;
         none_lasts || self.silent.len() as u64 >= several
     }
 
     fn begin(&mut self) {
-        let sources = &self.share.sources;
-        let from = (!sources.is_empty()).then(|| sources[self.begun % sources.len()]);
-        let number = self.begun as u64;
+        let number = self.begun;
         self.begun += 1;
-        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        let begun = connect::begin(self.share.address, from).and_then(|socket| {
-            epoll::add(&self.epoll, &socket, EventData::new_u64(number), flags)?;
-            Ok(socket)
-        });
+        let Share { address, sources, .. } = self.share;
+        let begun = connect::begin(*address, sources, number, &self.epoll, number as u64);
         match begun {
             Ok(socket) => {
                 let began = Instant::now();
                 let reply = Reply::new();
                 let candidate = Candidate { socket, began, is_connected: false, reply };
-                self.candidates.insert(number, candidate);
+                self.candidates.insert(number as u64, candidate);
             }
-            Err(error) => self.errors.count(connect::kind(error)),
+            Err(error) => self.outcome.errors.count(connect::kind(error)),
         }
     }
 
@@ -289,19 +275,22 @@ impl<'a> Opening<'a> {
                 self.silent.retain(|silent| *silent > number);
                 let Some(candidate) = self.candidates.remove(&number) else { return };
                 match epoll::delete(&self.epoll, &candidate.socket) {
-                    Ok(()) => self.opened.push((candidate.socket, Instant::now())),
-                    Err(error) => self.errors.count(connect::kind(error)),
+                    Ok(()) => {
+                        self.outcome.opened += 1;
+                        self.opened.push((candidate.socket, Instant::now()));
+                    }
+                    Err(error) => self.outcome.errors.count(connect::kind(error)),
                 }
             }
             Ok(Progress::Ended { is_http_10 }) => {
                 self.silent.retain(|silent| *silent > number);
                 self.candidates.remove(&number);
-                self.errors.count(Kind::Short);
-                self.closings.count(1, Closing::Announced { is_http_10 });
+                self.outcome.errors.count(Kind::Short);
+                self.outcome.closings.count_announced(1, is_http_10);
             }
             Err(kind) => {
                 self.candidates.remove(&number);
-                self.errors.count(kind);
+                self.outcome.errors.count(kind);
             }
         }
     }
@@ -309,7 +298,7 @@ impl<'a> Opening<'a> {
     fn give_up_late(&mut self) {
         let is_late = |candidate: &mut Candidate| candidate.began.elapsed() >= self.timeout;
         for (number, _) in self.candidates.extract_if(|_, candidate| is_late(candidate)) {
-            self.errors.timeout += 1;
+            self.outcome.errors.timeout += 1;
             self.silent.push(number);
         }
     }
@@ -335,11 +324,7 @@ fn step(
 ) -> Result<Progress, Kind> {
     let Candidate { socket, is_connected, reply, .. } = candidate;
     if !*is_connected {
-        if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
-            let error = sockopt::socket_error(&*socket).unwrap_or_else(Err).err();
-            return Err(connect::kind(error.unwrap_or(Errno::CONNRESET)));
-        }
-        if !flags.contains(EventFlags::OUT) {
+        if !connect::is_connected(socket, flags).map_err(connect::kind)? {
             return Ok(Progress::Waiting);
         }
         *is_connected = true;

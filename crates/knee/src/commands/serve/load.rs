@@ -374,7 +374,7 @@ fn measured(
     if stop.is_requested()
         && let Some(last) = points.last_mut()
     {
-        last.outcome.stopped = true;
+        last.outcome.counts.stopped = true;
     }
     let host_after = watcher.last_look();
     let disturbances = watcher.disturbances(&host_after);
@@ -476,11 +476,11 @@ fn reached(
 /// Interrupted, done, or failed where no reply came at all, or the share of a rank is missing.
 fn exit(measured: &Measured) -> Exit {
     let points = &measured.points;
-    if points.iter().any(|point| point.outcome.stopped) {
+    if points.iter().any(|point| point.outcome.counts.stopped) {
         Exit::Interrupted
     } else if points.len() < measured.points_planned
         || measured.ranks.iter().any(|rank| rank.measured.is_none())
-        || points.iter().all(|point| point.outcome.replies == 0)
+        || points.iter().all(|point| point.outcome.counts.replies == 0)
     {
         Exit::Failed
     } else {

@@ -95,9 +95,9 @@ impl Point {
 
     /// What the server was seen to do.
     pub fn behaviours(&self) -> Vec<ServerBehaviour> {
-        let closings = &self.outcome.closings;
+        let closings = &self.outcome.counts.closings;
         let closes = ServerBehaviour::of_closings(
-            (closings.total(), self.outcome.connections),
+            (closings.total(), self.outcome.counts.connections),
             closings.http_10 > 0,
             (closings.replies_min, closings.replies_max),
         );
@@ -169,13 +169,13 @@ impl CountedDead {
             holding.sources.clone_from(&plan.sources);
         }
         let unrelated = seen(address);
-        let open = || Dead::open_until(&plan.target, count, &holding, stop.flag());
+        let open = || Dead::open(&plan.target, count, &holding, stop.flag());
         let dead = (count > 0).then(open).transpose()?;
         Ok(CountedDead { asked, dead, unrelated, before: seen(address) })
     }
 
     fn opened(&self) -> u64 {
-        self.dead.as_ref().map_or(0, |dead| dead.opened() as u64)
+        self.dead.as_ref().map_or(0, |dead| dead.outcome().opened)
     }
 
     fn outcome(&mut self, address: SocketAddr) -> DeadOutcome {
@@ -185,17 +185,12 @@ impl CountedDead {
             return DeadOutcome { asked: self.asked, ..DeadOutcome::default() };
         };
         // Connections end with their holder; the figures of the load are kept all the same.
-        let alive = dead.alive().unwrap_or(0);
+        let alive_at_end = dead.alive().unwrap_or(0);
         DeadOutcome {
-            asked: self.asked,
-            opened: dead.opened() as u64,
-            errors: *dead.errors(),
-            closings: *dead.closings(),
-            untried: dead.untried() as u64,
-            alive_at_end: alive as u64,
-            closed_idle: dead.closed_idle(),
+            alive_at_end,
             seen_by_server_before: before,
             seen_by_server_at_end: at_end,
+            ..dead.outcome()
         }
     }
 }

@@ -112,7 +112,7 @@ impl Watcher {
         let grew = self.with_dead.resident_bytes.saturating_sub(self.before.resident_bytes);
         let bytes_per_dead =
             (self.dead >= MEMORY_DEAD_MIN).then_some(grew as f64 / self.dead.max(1) as f64);
-        let all_replies: u64 = outcome.replies;
+        let all_replies: u64 = outcome.counts.replies;
         let used = Use {
             processes: after.processes,
             threads: after.threads,

@@ -325,7 +325,7 @@ impl Together {
     fn new(own: u32, measured: &Measured, parts: &[Option<Measured>]) -> Together {
         let mut sum = measured.part.clone();
         for part in parts.iter().flatten() {
-            sum.add(&part.part);
+            sum += &part.part;
         }
         let ranks = (0..).zip(parts).map(|(rank, part)| {
             let measured = part.as_ref().or((rank == own).then_some(measured));
@@ -433,14 +433,6 @@ fn difference(first: &Value, second: &Value) -> Option<String> {
 fn read<T: DeserializeOwned>(rank: u32, text: &[u8]) -> Result<T, Trouble> {
     serde_json::from_slice(text)
         .map_err(|error| Trouble::failed(format!("what rank {rank} posted can't be read: {error}")))
-}
-
-/// What another rank measured.
-fn part(rank: u32, text: &[u8]) -> Result<Option<Measured>, Trouble> {
-    let measured: Option<Measured> = read(rank, text)?;
-    let check = measured.as_ref().map_or(Ok(()), |measured| measured.part.check());
-    check.map_err(|what| Trouble::failed(format!("rank {rank}: {what}")))?;
-    Ok(measured)
 }
 
 /// What all ranks have to have in common, and the seed, which they need not.

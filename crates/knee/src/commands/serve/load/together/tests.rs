@@ -67,10 +67,10 @@ pub fn assert_one_load(plan: &Plan, came: &[Came], stop: &Stop) {
     let [Came::Result(together), Came::Elsewhere(0), Came::Elsewhere(0)] = came else {
         panic!("rank 0 alone adds up");
     };
-    let due = |outcome: &Outcome| outcome.requests + outcome.unsent;
+    let due = |outcome: &Outcome| outcome.counts.requests + outcome.counts.unsent;
     assert_eq!(due(&together.outcome), due(&alone), "the plan of rank 0's seed");
     assert_eq!(together.ranks.len(), 3);
     let replies = together.ranks.iter().map(|rank| rank.measured.as_ref().unwrap().replies);
-    assert_eq!(replies.sum::<u64>(), together.outcome.replies);
+    assert_eq!(replies.sum::<u64>(), together.outcome.counts.replies);
     assert!(!together.outcome.intervals.is_empty());
 }

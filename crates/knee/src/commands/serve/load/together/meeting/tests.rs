@@ -185,7 +185,7 @@ fn what_is_left_of_ranks_that_died_is_kept_and_they_are_named() {
         assert_eq!(missing.map(|rank| rank.rank).collect::<Vec<u32>>(), [1]);
         let mut warnings = together.warnings.iter().map(|warning| &warning.what);
         assert!(warnings.any(|what| what.contains("Rank 1 of 3 did not come to its end")));
-        assert!(together.outcome.replies > 0);
+        assert!(together.outcome.counts.replies > 0);
     }
 }
 
@@ -257,7 +257,7 @@ fn without_the_archive_each_rank_keeps_what_it_measured() {
         let measured = together.ranks.iter().map(|rank| rank.measured.is_some());
         assert_eq!(measured.collect::<Vec<bool>>(), [own == 0, own == 1]);
         let replies = together.ranks[own].measured.as_ref().unwrap().replies;
-        assert_eq!((together.outcome.replies, together.warnings.len()), (replies, 1));
+        assert_eq!((together.outcome.counts.replies, together.warnings.len()), (replies, 1));
         let what = &together.warnings[0].what;
         assert!(what.contains(&format!("Of 2 ranks only rank {own} is in the figures")), "{what}");
     }

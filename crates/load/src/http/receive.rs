@@ -1,6 +1,6 @@
 //! Replies over a connection that waits for each.
 
-use crate::reply::{Heads, Reply, Step};
+use super::reply::{Heads, Reply, Step};
 use std::io::{self, ErrorKind, Read};
 
 /// A reply that has come.

@@ -26,7 +26,7 @@ pub use dead::{
 pub use error::Error;
 pub use http::delayed::{DelayedReply, delayed_reply};
 pub use http::receive::{Received, Receiver};
-pub use http::reply::ReplyHead;
+pub use http::reply::{Framing, ReplyHead};
 pub use http::url::{NoneAccepts, Url, accepting};
 pub use plan::{Arrivals, Plan, Shape, Share, Target};
 pub use results::counts::{Closings, Counts, Errors};

@@ -340,7 +340,7 @@ fn step(
         let received = match recv(&*socket, &mut buffer[..], RecvFlags::empty()) {
             Ok((_, 0)) => {
                 let whole = reply.end().ok_or(Kind::Short)?;
-                return Ok(Progress::Ended { is_http_10: whole.is_http_10 });
+                return Ok(Progress::Ended { is_http_10: whole.head.is_http_10 });
             }
             Ok((received, _)) => received,
             Err(Errno::AGAIN) => return Ok(Progress::Waiting),
@@ -350,10 +350,10 @@ fn step(
         match reply.feed(&buffer[..received], heads) {
             Step::More => {}
             Step::Malformed => return Err(Kind::Malformed),
-            Step::Whole(whole) if whole.status >= 400 => return Err(Kind::Status),
+            Step::Whole(whole) if whole.head.status >= 400 => return Err(Kind::Status),
             Step::Whole(whole) if whole.used < received => return Err(Kind::Malformed),
-            Step::Whole(whole) if !whole.keep => {
-                return Ok(Progress::Ended { is_http_10: whole.is_http_10 });
+            Step::Whole(whole) if !whole.head.keep => {
+                return Ok(Progress::Ended { is_http_10: whole.head.is_http_10 });
             }
             Step::Whole(_) => return Ok(Progress::Replied),
         }

@@ -4,7 +4,7 @@ use super::distribution::{Distribution, Quantiles};
 use super::interval::{Interval, IntervalOutcome, Series};
 use super::outcome::{Outcome, Rates};
 use super::part::Part;
-use crate::http::reply::Whole;
+use crate::http::reply::{ReplyHead, Whole};
 use crate::plan::{Arrivals, Plan, Shape, Target};
 use crate::results::counts::Kind;
 use crate::worker::tally::{InFlight, Tally};
@@ -43,15 +43,8 @@ fn measured(base_ns: u64, series: &mut Series) -> Part {
     let (sender, receiver) = std::sync::mpsc::channel();
     let mut tally = Tally::new(&plan(), sender);
     tally.begin(0);
-    let whole = Whole {
-        used: 10,
-        status: 200,
-        keep: true,
-        is_http_10: false,
-        bytes: 10,
-        head_bytes: 10,
-        is_chunked: false,
-    };
+    let head = ReplyHead::parse(b"HTTP/1.1 204 X\r\n\r\n").unwrap();
+    let whole = Whole { used: 10, bytes: 10, head };
     for n in 0..13 {
         let now_ns = n * 100_000_000;
         tally.roll(now_ns, 1);
@@ -94,7 +87,9 @@ fn plan() -> Plan {
 fn part_of(bases: &[u64]) -> Part {
     let mut series = Series::new(0.5, bases.len(), true);
     let mut sum = Part::new(&plan());
-    bases.iter().for_each(|&base| sum += &measured(base, &mut series));
+    for &base in bases {
+        sum += &measured(base, &mut series);
+    }
     sum.intervals = series.finish(sum.elapsed_s());
     sum
 }

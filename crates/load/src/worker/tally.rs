@@ -82,8 +82,8 @@ impl Tally {
             let counts = &mut self.part.counts;
             counts.replies += 1;
             counts.bytes += whole.bytes;
-            counts.statuses[usize::from(whole.status / 100).clamp(1, 5) - 1] += 1;
-            if whole.status >= 400 {
+            counts.statuses[usize::from(whole.head.status / 100).clamp(1, 5) - 1] += 1;
+            if whole.head.status >= 400 {
                 counts.errors.count(Kind::Status);
                 self.interval.tick.errors += 1;
             }

@@ -173,7 +173,7 @@ impl Worker<'_> {
                 Step::Whole(whole) => {
                     rest = &rest[whole.used..];
                     self.replied(index, &whole);
-                    if !whole.keep {
+                    if !whole.head.keep {
                         return Ok(false);
                     }
                     let connection = &self.connections[index as usize];
@@ -195,9 +195,9 @@ impl Worker<'_> {
         self.requests_in_flight -= 1;
         self.progress_ns = self.now_ns;
         (connection.replies, connection.failures) = (connection.replies + 1, 0);
-        if !whole.keep && self.plan.keep_alive {
+        if !whole.head.keep && self.plan.keep_alive {
             let closings = &mut self.tally.part.counts.closings;
-            closings.count_announced(connection.replies, whole.is_http_10);
+            closings.count_announced(connection.replies, whole.head.is_http_10);
         }
         self.tally.roll(self.now_ns, self.requests_in_flight);
         self.tally.reply(&request, whole, self.now_ns);

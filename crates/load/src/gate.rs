@@ -5,11 +5,14 @@ pub(crate) mod reach;
 use crate::plan::Plan;
 use crate::stopwatch::Stopwatch;
 use reach::Reach;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A barrier: threads wait for each other until their connections are open, and then for the start.
-pub(crate) struct Gate {
+pub(crate) struct Gate<'a> {
+    pub stop: &'a AtomicBool,
+    pub clock: Stopwatch,
     state: Mutex<Waiting>,
     changed: Condvar,
     /// Whether the start is when the last thread is ready.
@@ -25,11 +28,13 @@ struct Waiting {
     begin_ns: Option<i64>,
 }
 
-impl Gate {
-    pub(crate) fn new(plan: &Plan, opens_itself: bool) -> Gate {
+impl Gate<'_> {
+    pub(crate) fn new<'a>(plan: &Plan, stop: &'a AtomicBool, opens_itself: bool) -> Gate<'a> {
         let missing = plan.threads;
         let state = Waiting { missing, called_off: false, begin_ns: None };
         Gate {
+            stop,
+            clock: Stopwatch::start(),
             state: Mutex::new(state),
             changed: Condvar::new(),
             opens_itself,
@@ -38,7 +43,7 @@ impl Gate {
     }
 
     /// Counts a thread that has tried to open its connections, or can't begin.
-    pub(crate) fn arrive(&self, can_begin: bool, clock: Stopwatch) {
+    pub(crate) fn arrive(&self, can_begin: bool) {
         let mut state = self.state();
         state.missing -= 1;
         state.called_off |= !can_begin;
@@ -46,15 +51,15 @@ impl Gate {
             self.reach.settle();
             state.called_off |= self.reach.is_absent();
             if self.opens_itself || state.called_off {
-                state.begin_ns = Some(clock.now_ns());
+                state.begin_ns = Some(self.clock.now_ns());
             }
             self.changed.notify_all();
         }
     }
 
     /// Waits for the start, and returns it; none if one thread can't begin.
-    pub(crate) fn wait(&self, can_begin: bool, clock: Stopwatch) -> Option<i64> {
-        self.arrive(can_begin, clock);
+    pub(crate) fn wait(&self, can_begin: bool) -> Option<i64> {
+        self.arrive(can_begin);
         let state = self.wait_while(|state| state.begin_ns.is_none());
         state.begin_ns.filter(|_| !state.called_off)
     }
@@ -65,7 +70,7 @@ impl Gate {
     }
 
     /// Lets the threads begin at a moment, or not at all; returns whether they do.
-    pub(crate) fn open_at(&self, begin: Option<Instant>, clock: Stopwatch) -> bool {
+    pub(crate) fn open_at(&self, begin: Option<Instant>) -> bool {
         let ns = |length: Duration| i64::try_from(length.as_nanos()).unwrap_or(i64::MAX / 4);
         let now = Instant::now();
         let from_now_ns = begin.map(|begin| {
@@ -73,9 +78,21 @@ impl Gate {
         });
         let mut state = self.state();
         state.called_off |= from_now_ns.is_none();
-        state.begin_ns = Some(clock.now_ns() + from_now_ns.unwrap_or(0));
+        state.begin_ns = Some(self.clock.now_ns() + from_now_ns.unwrap_or(0));
         self.changed.notify_all();
         !state.called_off
+    }
+
+    /// Sleeps until a start that lies ahead, and returns how late it is then; not longer than until `stop` is set.
+    pub(crate) fn sleep_until(&self, begin_ns: i64) -> u64 {
+        const STOP_NOTICED_NS: i64 = 50_000_000;
+        loop {
+            let ahead_ns = begin_ns - self.clock.now_ns();
+            if ahead_ns <= 0 || self.stop.load(Ordering::Relaxed) {
+                return u64::try_from(-ahead_ns).unwrap_or(0);
+            }
+            std::thread::sleep(Duration::from_nanos(ahead_ns.min(STOP_NOTICED_NS) as u64));
+        }
     }
 
     fn wait_while(&self, is_early: impl Fn(&Waiting) -> bool) -> MutexGuard<'_, Waiting> {
@@ -99,11 +116,12 @@ mod tests {
         let target =
             Target { address: ([127, 0, 0, 1], 1).into(), host: "x".into(), path: "/".into() };
         let plan = Plan { threads: 2, ends_if_refused: true, ..Plan::new(target) };
-        let (gate, clock) = (Gate::new(&plan, true), Stopwatch::start());
+        let stop = AtomicBool::new(false);
+        let gate = Gate::new(&plan, &stop, true);
         (0..refused).for_each(|_| gate.reach.refused_before_start());
         (0..accepted).for_each(|_| gate.reach.accepted());
-        gate.arrive(true, clock);
-        (gate.wait(can_begin, clock), gate.reach.is_absent())
+        gate.arrive(true);
+        (gate.wait(can_begin), gate.reach.is_absent())
     }
 
     #[test]

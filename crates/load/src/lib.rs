@@ -37,19 +37,19 @@ pub use results::part::Part;
 
 use crate::gate::Gate;
 use crate::results::interval::Series;
-use crate::stopwatch::Stopwatch;
-use crate::worker::{Start, Worker};
+use crate::worker::Worker;
+use crate::worker::tally::Tally;
 use rustix::io::Errno;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::thread::{Builder, ScopedJoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Watches a load while it goes on, on the thread that called [`run`]; the threads that send never wait for it.
 pub trait Watch {
     /// An interval has ended.
-    fn tick(&mut self, tick: &Tick);
+    fn tick(&mut self, _tick: &Tick) {}
 
     /// The figures of an interval are final, if the plan [keeps them](Plan::keeps_intervals). They come in order, as they are
     /// in [`Outcome::intervals`], and two intervals late: the last ones come with the outcome alone.
@@ -104,17 +104,15 @@ fn measure(
     let plan = &Plan { threads: plan.threads.min(threads_max), ..plan.clone() };
     plan.check()?;
     let (sender, receiver) = mpsc::channel();
-    let clock = Stopwatch::start();
-    let gate = Gate::new(plan, agree.is_none());
+    let gate = &Gate::new(plan, stop, agree.is_none());
     let mut series = Series::new(plan.interval.as_secs_f64(), plan.threads, plan.keeps_intervals);
     let parts = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..plan.threads)
             .map(|number| {
-                let (gate, intervals) = (&gate, sender.clone());
-                let reach = &gate.reach;
-                let start = Start { plan, stop, clock, number, reach, intervals };
-                Builder::new().spawn_scoped(scope, move || thread(start, gate)).map_err(|error| {
-                    gate.arrive(false, clock);
+                let tally = Tally::new(plan, sender.clone());
+                let life = move || thread(plan, gate, number, tally);
+                Builder::new().spawn_scoped(scope, life).map_err(|error| {
+                    gate.arrive(false);
                     Error::Failed(format!("starting a thread: {}", sys::limits::explained(error)))
                 })
             })
@@ -123,7 +121,7 @@ fn measure(
         let is_called_off = agree.is_some_and(|agree| {
             let is_ready = gate.is_ready();
             let begin = agree(is_ready);
-            is_ready && !gate.open_at(begin, clock)
+            is_ready && !gate.open_at(begin)
         });
         for (number, interval) in receiver {
             let ended = series.add(number, interval);
@@ -152,41 +150,35 @@ fn join(thread: ScopedJoinHandle<'_, Result<Option<Part>, Error>>) -> Result<Opt
 }
 
 /// What this thread measured; none if another one could not begin.
-fn thread(start: Start<'_>, gate: &Gate) -> Result<Option<Part>, Error> {
-    let (plan, stop, clock, number) = (start.plan, start.stop, start.clock, start.number);
+fn thread(
+    plan: &Plan,
+    gate: &Gate<'_>,
+    number: usize,
+    tally: Tally,
+) -> Result<Option<Part>, Error> {
     let failed = |what: &str, error: Errno| match error {
         Errno::CONNREFUSED => Error::Refused(plan.target.address),
         _ => Error::Failed(format!("{what}: {error}")),
     };
     let opened = prepare_thread(plan, number)
-        .and_then(|()| Worker::new(start).map_err(|error| failed("epoll", error)))
+        .and_then(|()| {
+            Worker::new(plan, gate, number, tally).map_err(|error| failed("epoll", error))
+        })
         .and_then(|mut worker| match worker.open() {
             Ok(()) => Ok(worker),
             Err(error) => Err(failed("waiting for connections", error)),
         });
     // Even if this one failed: the others wait for it.
-    let begin_ns = gate.wait(opened.is_ok(), clock);
+    let begin_ns = gate.wait(opened.is_ok());
     let mut worker = opened?;
     let Some(begin_ns) = begin_ns else {
         let is_absent = gate.reach.is_absent();
         return if is_absent { Err(Error::Refused(plan.target.address)) } else { Ok(None) };
     };
-    let start_late_ns = sleep_until(begin_ns, clock, stop);
+    let start_late_ns = gate.sleep_until(begin_ns);
     let warm_up_ns = i64::try_from(plan.warm_up.as_nanos()).unwrap_or(i64::MAX / 4);
     worker.run(begin_ns + warm_up_ns).map_err(|error| failed("waiting for replies", error))?;
     Ok(Some(worker.measured(start_late_ns)))
-}
-
-/// Sleeps until a start that lies ahead, and returns how late it is then; not longer than until `stop` is set.
-fn sleep_until(begin_ns: i64, clock: Stopwatch, stop: &AtomicBool) -> u64 {
-    const STOP_NOTICED_NS: i64 = 50_000_000;
-    loop {
-        let ahead_ns = begin_ns - clock.now_ns();
-        if ahead_ns <= 0 || stop.load(Ordering::Relaxed) {
-            return u64::try_from(-ahead_ns).unwrap_or(0);
-        }
-        std::thread::sleep(Duration::from_nanos(ahead_ns.min(STOP_NOTICED_NS) as u64));
-    }
 }
 
 /// Pins this thread if the plan says so, and has the kernel wake it without slack.

@@ -36,8 +36,8 @@ impl Schedule {
         let warm_up_s = plan.warm_up.as_secs_f64();
         let (law, warm_up_per_s) = match arrivals {
             Arrivals::Constant { per_s } => (Law::Constant { per_s }, per_s),
-            Arrivals::Poisson { per_s, seed } => {
-                let random = fastrand::Rng::with_seed(seed);
+            Arrivals::Poisson { per_s } => {
+                let random = fastrand::Rng::with_seed(plan.seed);
                 (Law::Poisson { per_s, random, drawn: 0, at_s: 0.0 }, 0.0)
             }
             Arrivals::Ramp { from_per_s, to_per_s } => {

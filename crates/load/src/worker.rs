@@ -9,22 +9,19 @@ mod connection;
 pub(crate) mod tally;
 mod traffic;
 
-use crate::gate::reach::Reach;
+use crate::gate::Gate;
 use crate::http::reply::Heads;
 use crate::plan::{Plan, Shape};
 use crate::results::counts::Kind;
-use crate::results::interval::Interval;
 use crate::results::part::Part;
 use crate::schedule::Schedule;
-use crate::stopwatch::Stopwatch;
 use connection::{Connection, Stage};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::io::Errno;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::atomic::Ordering;
 use tally::Tally;
 
 /// Bytes that one `recv` takes at most.
@@ -38,17 +35,6 @@ const WAIT_NS_MAX: i64 = 50_000_000;
 const NO_PROGRESS_NS: i64 = 2_000_000_000;
 /// A request sent later than this is late.
 const LATE_NS: i64 = 1_000_000;
-
-/// What a thread needs to begin.
-#[derive(Clone, Debug)]
-pub(crate) struct Start<'a> {
-    pub plan: &'a Plan,
-    pub stop: &'a AtomicBool,
-    pub clock: Stopwatch,
-    pub number: usize,
-    pub reach: &'a Reach,
-    pub intervals: Sender<(usize, Interval)>,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -71,10 +57,8 @@ type Timer = (i64, u32, u32);
 
 pub(crate) struct Worker<'a> {
     plan: &'a Plan,
-    stop: &'a AtomicBool,
-    clock: Stopwatch,
+    gate: &'a Gate<'a>,
     number: usize,
-    reach: &'a Reach,
     mode: Mode,
     phase: Phase,
     epoll: OwnedFd,
@@ -115,8 +99,12 @@ pub(crate) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    pub(crate) fn new(start: Start<'a>) -> Result<Worker<'a>, Errno> {
-        let Start { plan, stop, clock, number, reach, intervals } = start;
+    pub(crate) fn new(
+        plan: &'a Plan,
+        gate: &'a Gate<'a>,
+        number: usize,
+        tally: Tally,
+    ) -> Result<Worker<'a>, Errno> {
         let mode = match plan.shape {
             Shape::Closed => Mode::Closed,
             Shape::Open(_) => Mode::Open,
@@ -128,10 +116,8 @@ impl<'a> Worker<'a> {
         let budget = if mode == Mode::Closed { budget } else { u64::MAX };
         Ok(Worker {
             plan,
-            stop,
-            clock,
+            gate,
             number,
-            reach,
             mode,
             phase: Phase::Opening,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
@@ -143,17 +129,17 @@ impl<'a> Worker<'a> {
             request_bytes: request.len(),
             buffer: vec![0; RECEIVED_MAX],
             heads: Heads::default(),
-            tally: Tally::new(plan, intervals),
+            tally,
             budget,
             calls_max: plan.calls_max(),
             timeout_ns: plan.timeout.as_nanos() as i64,
             think_ns: plan.think.as_nanos() as i64,
             zero_ns: i64::MAX,
             end_ns: i64::MAX,
-            now_ns: clock.now_ns(),
+            now_ns: gate.clock.now_ns(),
             sent_until_ns: i64::MIN,
             starved_ns: i64::MIN,
-            progress_ns: clock.now_ns(),
+            progress_ns: gate.clock.now_ns(),
             next_check_ns: 0,
             requests_in_flight: 0,
             connecting: 0,
@@ -171,7 +157,7 @@ impl<'a> Worker<'a> {
             next = self.connections.len();
         }
         while (next < self.connections.len() || self.connecting > 0) && !self.stopped() {
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
             // One at a time, with the events of the others between them, so that the time that one takes
             // does not include making the rest.
             let begins = next < self.connections.len() && self.connecting < CONNECTING_MAX;
@@ -190,7 +176,7 @@ impl<'a> Worker<'a> {
     pub(crate) fn run(&mut self, zero_ns: i64) -> Result<(), Errno> {
         self.begin(zero_ns);
         loop {
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
             if self.ended() {
                 break;
             }
@@ -203,7 +189,7 @@ impl<'a> Worker<'a> {
             self.run_timers();
             self.check_timeouts();
             self.wait(self.next_ns())?;
-            if self.reach.is_absent() {
+            if self.gate.reach.is_absent() {
                 return Err(Errno::CONNREFUSED);
             }
         }
@@ -212,21 +198,21 @@ impl<'a> Worker<'a> {
 
     fn begin(&mut self, zero_ns: i64) {
         self.zero_ns = zero_ns;
-        self.now_ns = self.clock.now_ns();
+        self.now_ns = self.gate.clock.now_ns();
         self.progress_ns = self.now_ns;
         self.tally.begin(zero_ns);
         self.phase = Phase::Going;
         if let Some(duration) = self.plan.duration {
             self.end_ns = zero_ns.saturating_add(duration.as_nanos() as i64);
         }
-        if let Shape::Open(arrivals) | Shape::Sessions(arrivals) = self.plan.shape {
+        if let Some(arrivals) = self.plan.arrivals() {
             let each = if self.mode == Mode::Sessions { self.calls_max } else { 1 };
             self.schedule = Some(Schedule::new(arrivals, self.plan, self.number, each));
         }
         for index in 0..self.connections.len() as u32 {
             if self.connections[index as usize].stage == Stage::Open {
                 // Sending over those before it has taken time.
-                self.now_ns = self.clock.now_ns();
+                self.now_ns = self.gate.clock.now_ns();
                 self.settle(index);
             }
         }
@@ -235,7 +221,7 @@ impl<'a> Worker<'a> {
     }
 
     fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.gate.stop.load(Ordering::Relaxed)
     }
 
     /// Whether the load is over: by time, by number, by a signal, or for lack of progress.
@@ -275,7 +261,7 @@ impl<'a> Worker<'a> {
         while self.is_awaiting() && self.now_ns <= last_ns && !self.stopped() {
             self.check_timeouts();
             self.wait(self.next_check_ns.min(last_ns))?;
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
         }
         for connection in &self.connections {
             connection
@@ -370,7 +356,7 @@ impl<'a> Worker<'a> {
             Err(error) => return Err(error),
         };
         if count > 0 {
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
         }
         for event in &events[..count] {
             let (flags, data) = (event.flags, event.data.u64());

@@ -149,7 +149,6 @@ fn intervals_are_final_while_the_load_goes_on() {
     #[derive(Default)]
     struct Kept(Vec<IntervalOutcome>);
     impl Watch for Kept {
-        fn tick(&mut self, _: &Tick) {}
         fn interval(&mut self, interval: IntervalOutcome) {
             self.0.push(interval);
         }
@@ -179,7 +178,8 @@ fn intervals_are_final_while_the_load_goes_on() {
 fn sessions_open_as_planned_and_call_in_turn() {
     let server = ok();
     let plan = Plan {
-        shape: Shape::Sessions(Arrivals::Poisson { per_s: 200.0, seed: 3 }),
+        shape: Shape::Sessions(Arrivals::Poisson { per_s: 200.0 }),
+        seed: 3,
         connections: 50,
         calls: Some(4),
         think: Duration::from_millis(2),

@@ -19,7 +19,7 @@ impl Worker<'_> {
     pub(super) fn connect(&mut self, index: u32) {
         let turn = self.connects * self.plan.threads + self.number;
         self.connects += 1;
-        self.now_ns = self.clock.now_ns();
+        self.now_ns = self.gate.clock.now_ns();
         let connection = &mut self.connections[index as usize];
         connection.generation = connection.generation.wrapping_add(1);
         connection.began_ns = self.now_ns;
@@ -52,7 +52,7 @@ impl Worker<'_> {
         self.connecting -= 1;
         self.progress_ns = self.now_ns;
         self.tally.part.counts.connections += 1;
-        self.reach.accepted();
+        self.gate.reach.accepted();
         self.tally.part.connect.record(took_ns);
         match self.phase {
             Phase::Opening => {}
@@ -78,8 +78,8 @@ impl Worker<'_> {
             self.tally.failed(kind, self.now_ns);
         }
         match (kind, self.phase) {
-            (Kind::Refused, Phase::Opening) => self.reach.refused_before_start(),
-            (Kind::Refused, _) => self.reach.refused(),
+            (Kind::Refused, Phase::Opening) => self.gate.reach.refused_before_start(),
+            (Kind::Refused, _) => self.gate.reach.refused(),
             _ => {}
         }
         if self.mode == Mode::Sessions && connection.stage != Stage::Open {
@@ -137,7 +137,7 @@ impl Worker<'_> {
             }
             self.timers.pop();
             // Of several that are due at once, each goes a little later than the one before.
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
             let connection = &mut self.connections[index as usize];
             if connection.generation != generation {
                 continue;

@@ -36,7 +36,7 @@ impl Worker<'_> {
             if let Some(schedule) = &mut self.schedule {
                 schedule.advance();
             }
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
         }
     }
 
@@ -141,7 +141,7 @@ impl Worker<'_> {
                 Err(Errno::INTR) => continue,
                 Err(error) => return self.fail_because(index, error),
             };
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
             // Taken out, since replies change all else of this worker.
             let buffer = std::mem::take(&mut self.buffer);
             let taken = self.take(index, &buffer[..received]);
@@ -214,7 +214,7 @@ impl Worker<'_> {
 
     /// The peer has closed the connection, which may be the end of a reply.
     fn peer_closed(&mut self, index: u32) {
-        self.now_ns = self.clock.now_ns();
+        self.now_ns = self.gate.clock.now_ns();
         let connection = &mut self.connections[index as usize];
         if !connection.in_flight.is_empty()
             && let Some(whole) = connection.reply.end()

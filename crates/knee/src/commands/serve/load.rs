@@ -490,9 +490,9 @@ fn exit(measured: &Measured) -> Exit {
 
 /// What was asked for, as a plan.
 fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
-    let seed = ask.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+    let drawn = || ask.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
     let at = |per_s| {
-        if ask.poisson { Arrivals::Poisson { per_s, seed } } else { Arrivals::Constant { per_s } }
+        if ask.poisson { Arrivals::Poisson { per_s } } else { Arrivals::Constant { per_s } }
     };
     let shape = match (ask.rate, ask.ramp, ask.connection_rate) {
         (Some(per_s), ..) => Shape::Open(at(per_s)),
@@ -512,6 +512,7 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
     let is_recording = ask.record.is_recording();
     Ok(Plan {
         shape,
+        seed: if ask.poisson { drawn() } else { 0 },
         connections: ask.connections as usize,
         calls: ask.calls.or(sessions.then_some(1)),
         keep_alive: !ask.no_keep_alive,
@@ -529,15 +530,6 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
         keeps_intervals: is_recording,
         ..Plan::new(target)
     })
-}
-
-/// What random times are drawn by; 0 where none are.
-fn seed(plan: &Plan) -> u64 {
-    match plan.shape {
-        Shape::Open(Arrivals::Poisson { seed, .. })
-        | Shape::Sessions(Arrivals::Poisson { seed, .. }) => seed,
-        _ => 0,
-    }
 }
 
 /// What no machine has is refused, rather than tried until the machine gives in.

@@ -174,7 +174,7 @@ impl Recording {
         let run = &mut self.run;
         let rounds = planned_rounds(plan).max(1);
         run.plan = ::record::Plan {
-            seed: super::seed(plan),
+            seed: plan.seed,
             rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
             measure_ms: plan.interval.as_millis() as u64,
             workloads: vec![cells.info()],

@@ -202,8 +202,8 @@ fn shape(plan: &Plan) -> String {
     };
     match arrivals {
         Arrivals::Constant { per_s } => format!("{} {what}", significant(per_s)),
-        Arrivals::Poisson { per_s, seed } => {
-            format!("{} {what} at random (seed {seed})", significant(per_s))
+        Arrivals::Poisson { per_s } => {
+            format!("{} {what} at random (seed {})", significant(per_s), plan.seed)
         }
         Arrivals::Ramp { from_per_s, to_per_s } => {
             format!("{} to {} {what}", significant(from_per_s), significant(to_per_s))

@@ -317,7 +317,7 @@ fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
     match arrivals {
         None => {}
         Some(Arrivals::Constant { per_s }) => set("rate", per_s.to_string()),
-        Some(Arrivals::Poisson { per_s, .. }) => {
+        Some(Arrivals::Poisson { per_s }) => {
             set("rate", per_s.to_string());
             set("arrivals", "poisson".to_owned());
         }

@@ -10,7 +10,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub fn plan(address: SocketAddr) -> Plan {
     let target = Target { address, host: "h".into(), path: "/".into() };
     Plan {
-        shape: Shape::Open(Arrivals::Poisson { per_s: 400.0, seed: 7 }),
+        shape: Shape::Open(Arrivals::Poisson { per_s: 400.0 }),
+        seed: 7,
         connections: 12,
         duration: Some(Duration::from_millis(500)),
         interval: Duration::from_millis(50),
@@ -47,7 +48,7 @@ pub fn server() -> SocketAddr {
 pub fn loaded<'a>(assembly: impl Assembly + 'a, plan: &Plan, stop: &'a Stop) -> Came {
     let mut joined = Joined { assembly: Box::new(assembly), stop };
     let seed = 7 + u64::from(joined.assembly.member().rank);
-    let plan = Plan { shape: with_seed(plan.shape, seed), ..plan.clone() };
+    let plan = Plan { seed, ..plan.clone() };
     let plan = joined.agree(&url(), &plan).unwrap();
     let mut intervals = 0;
     let measured = joined.load(&plan, &mut |_| intervals += 1).unwrap();

@@ -138,7 +138,7 @@ fn a_rank_with_another_plan_is_refused_by_all() {
     let plan = plan(([127, 0, 0, 1], 9).into());
     let more = Plan { threads: 4, ..plan.clone() };
     let faster =
-        Plan { shape: Shape::Open(Arrivals::Poisson { per_s: 500.0, seed: 7 }), ..plan.clone() };
+        Plan { shape: Shape::Open(Arrivals::Poisson { per_s: 500.0 }), seed: 7, ..plan.clone() };
     let plans = [&plan, &faster].map(|plan| check_in(&url(), plan, 2));
     assert!(refusal(&plans).unwrap().contains("per_s is 500.0, not 400.0"), "where they differ");
     let troubles: Vec<String> = std::thread::scope(|scope| {

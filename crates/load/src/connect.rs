@@ -1,29 +1,49 @@
 //! Opening connections without waiting, and the kinds of failure.
 
 use crate::error::Error;
-use crate::outcome::Kind;
+use crate::results::counts::Kind;
+use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// A socket that is about to be connected to `to`, from the address `from` where one is given.
-pub(crate) fn begin(to: SocketAddr, from: Option<IpAddr>) -> Result<OwnedFd, Errno> {
+/// Begins to connect a socket to `to`: the `turn`th, which takes one of the `sources` in turn where there are any. `epoll`
+/// reports its events, edge-triggered for both directions, with `data`.
+pub(crate) fn begin(
+    to: SocketAddr,
+    sources: &[IpAddr],
+    turn: usize,
+    epoll: &OwnedFd,
+    data: u64,
+) -> Result<OwnedFd, Errno> {
     let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(family, SocketType::STREAM, flags, None)?;
     // A request is one piece, and must not wait for the acknowledgement of another.
     sockopt::set_tcp_nodelay(&socket, true)?;
-    if let Some(from) = from {
+    if !sources.is_empty() {
         // Without this the port would be taken for every peer, before the peer is known.
         sys::tcp::bind_no_port(socket.as_fd())
             .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-        bind(&socket, &SocketAddr::new(from, 0))?;
+        bind(&socket, &SocketAddr::new(sources[turn % sources.len()], 0))?;
     }
     match connect(&socket, &to) {
-        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
-        Err(error) => Err(error),
+        Ok(()) | Err(Errno::INPROGRESS) => {}
+        Err(error) => return Err(error),
     }
+    let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+    epoll::add(epoll, &socket, EventData::new_u64(data), flags)?;
+    Ok(socket)
+}
+
+/// Whether a socket with these events is connected, or why it can't be.
+pub(crate) fn is_connected(socket: &OwnedFd, flags: EventFlags) -> Result<bool, Errno> {
+    if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
+        let error = sockopt::socket_error(socket).unwrap_or_else(Err).err();
+        return Err(error.unwrap_or(Errno::CONNRESET));
+    }
+    Ok(flags.contains(EventFlags::OUT))
 }
 
 /// Whether this machine has an address from which `to` can be reached, and the address `from` where one is given.

@@ -4,22 +4,19 @@
 //! whatever ends it.
 
 mod hold;
-mod kernel;
+mod outcome;
 
-pub(crate) use kernel::socket;
-pub use kernel::{accepted_at, established_at, is_own};
+pub use outcome::{DeadOutcome, IdleTimes};
 
 use crate::error::Error;
-use crate::outcome::{Closings, Errors, IdleTimes};
 use crate::plan::Target;
 use hold::{Answer, Order, Share};
 use rustix::process::{Resource, Signal, getppid, getrlimit, set_parent_process_death_signal};
-use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -44,8 +41,6 @@ pub enum Housing {
     /// the thread that opened them, so that this is to be the main thread.
     #[default]
     ThisProgram,
-    /// In processes of another program: its words; the id of this process is added to them.
-    Program(Vec<OsString>),
     /// In threads of this process, which has the descriptors then.
     Threads,
 }
@@ -85,62 +80,32 @@ pub fn loopback_sources(count: usize) -> Vec<IpAddr> {
 #[derive(Debug)]
 pub struct Dead {
     holders: Vec<Holder>,
-    asked: usize,
-    opened: usize,
-    errors: Errors,
-    closings: Closings,
-    untried: usize,
-    closed_idle: Option<IdleTimes>,
+    outcome: DeadOutcome,
 }
 
 impl Dead {
-    /// Opens `count` of them: when this returns, each has had the reply to its one request, or is
-    /// counted among the [`Dead::errors`].
-    ///
-    /// # Errors
-    /// Where they can't be held at all.
-    pub fn open(target: &Target, count: usize) -> Result<Dead, Error> {
-        Dead::open_as(target, count, &Holding::new(target, count))
-    }
-
-    /// As [`Dead::open`], held as `holding` says.
-    ///
-    /// # Errors
-    /// Where they can't be held at all.
-    pub fn open_as(target: &Target, count: usize, holding: &Holding) -> Result<Dead, Error> {
-        Dead::open_until(target, count, holding, &AtomicBool::new(false))
-    }
-
-    /// As [`Dead::open_as`], and given up when `stop` is set: a server that does not answer may be
-    /// waited for long.
+    /// Opens `count` of them, held as `holding` says: when this returns, each has had the reply to its one request, or is
+    /// counted among the errors of the [`Dead::outcome`]. It is given up when `stop` is set: a server that does not answer may
+    /// be waited for long.
     ///
     /// # Errors
     /// Where they can't be held at all, and where it was given up.
-    pub fn open_until(
+    pub fn open(
         target: &Target,
         count: usize,
         holding: &Holding,
         stop: &AtomicBool,
     ) -> Result<Dead, Error> {
         let failed = |error: io::Error| Error::Failed(format!("holding dead connections: {error}"));
-        let mut dead = Dead {
-            holders: Vec::new(),
-            asked: count,
-            opened: 0,
-            errors: Errors::default(),
-            closings: Closings::default(),
-            untried: 0,
-            closed_idle: None,
-        };
+        let mut dead = Dead { holders: Vec::new(), outcome: DeadOutcome::default() };
         let capacity = descriptors_max().saturating_sub(HOLDER_OWN).max(1);
         let holders = count.div_ceil(capacity);
         for number in 0..holders {
-            let share = count / holders + usize::from(number < count % holders);
             let mut holder = Holder::start(&holding.housing).map_err(failed)?;
             let order = Share {
                 address: target.address,
                 request: target.request(true),
-                count: share,
+                count: count / holders + usize::from(number < count % holders),
                 // Each begins with another address, so that the turns don't meet.
                 sources: rotated(&holding.sources, number),
                 timeout_ms: holding.timeout.as_millis() as u64,
@@ -149,56 +114,22 @@ impl Dead {
             dead.holders.push(holder);
         }
         for number in 0..holders {
-            let Some(answer) = dead.holders[number].answer_until(stop).map_err(failed)? else {
-                dead.holders.drain(..).for_each(Holder::kill);
-                return Err(Error::Failed(
-                    "dead connections were given up while they were opened".into(),
-                ));
-            };
-            match answer {
-                Answer::Opened { opened, errors, closings, untried } => {
-                    dead.opened += opened;
-                    dead.errors.add(&errors);
-                    dead.closings.add(&closings);
-                    dead.untried += untried;
-                }
-                Answer::Alive { .. } => {
-                    return Err(Error::Failed("a holder answered something else".into()));
+            match dead.holders[number].answer_until(stop).map_err(failed)? {
+                Some(Answer::Opened(opened)) => dead.outcome += &opened,
+                Some(Answer::Alive { .. }) => return Err(unexpected_answer()),
+                None => {
+                    dead.holders.drain(..).for_each(Holder::kill);
+                    let why = "dead connections were given up while they were opened";
+                    return Err(Error::Failed(why.into()));
                 }
             }
         }
         Ok(dead)
     }
 
-    /// How many were to be opened.
-    pub fn asked(&self) -> usize {
-        self.asked
-    }
-
-    /// How many were opened.
-    pub fn opened(&self) -> usize {
-        self.opened
-    }
-
-    /// Why the others were not.
-    pub fn errors(&self) -> &Errors {
-        &self.errors
-    }
-
-    /// How many were not even tried, since too many before them had come to nothing.
-    pub fn untried(&self) -> usize {
-        self.untried
-    }
-
-    /// Those that the server ended with their first reply.
-    pub fn closings(&self) -> &Closings {
-        &self.closings
-    }
-
-    /// How long those had been idle that the server had ended by the last time that they were
-    /// [counted](Dead::alive); none if it had ended none.
-    pub fn closed_idle(&self) -> Option<IdleTimes> {
-        self.closed_idle
+    /// What became of them until they were opened, and until they were last [counted](Dead::alive).
+    pub fn outcome(&self) -> DeadOutcome {
+        self.outcome
     }
 
     /// How many processes or threads hold them.
@@ -210,7 +141,7 @@ impl Dead {
     ///
     /// # Errors
     /// Where a holder is gone.
-    pub fn alive(&mut self) -> Result<usize, Error> {
+    pub fn alive(&mut self) -> Result<u64, Error> {
         self.request(&Order::Count)
     }
 
@@ -219,7 +150,7 @@ impl Dead {
     ///
     /// # Errors
     /// Where a holder is gone.
-    pub fn close(mut self) -> Result<usize, Error> {
+    pub fn close(mut self) -> Result<u64, Error> {
         let alive = self.request(&Order::Close)?;
         for holder in self.holders.drain(..) {
             holder.end().map_err(|error| Error::Failed(format!("ending a holder: {error}")))?;
@@ -227,7 +158,7 @@ impl Dead {
         Ok(alive)
     }
 
-    fn request(&mut self, order: &Order) -> Result<usize, Error> {
+    fn request(&mut self, order: &Order) -> Result<u64, Error> {
         let failed = |error: io::Error| {
             Error::Failed(format!("a holder of dead connections is gone: {error}"))
         };
@@ -241,12 +172,11 @@ impl Dead {
                     alive += count;
                     all_ended_ms.extend(ended_ms);
                 }
-                Answer::Opened { .. } => {
-                    return Err(Error::Failed("a holder answered something else".into()));
-                }
+                Answer::Opened(_) => return Err(unexpected_answer()),
             }
         }
-        self.closed_idle = IdleTimes::new(all_ended_ms);
+        self.outcome.alive_at_end = alive;
+        self.outcome.closed_idle = IdleTimes::new(all_ended_ms);
         Ok(alive)
     }
 }
@@ -258,6 +188,10 @@ impl Drop for Dead {
             let _ = holder.end();
         }
     }
+}
+
+fn unexpected_answer() -> Error {
+    Error::Failed("a holder answered something else".into())
 }
 
 fn rotated(sources: &[IpAddr], by: usize) -> Vec<IpAddr> {
@@ -297,16 +231,9 @@ impl Holder {
             }
             Housing::ThisProgram => {
                 let mut command = this_program();
-                command.arg(DEAD_COMMAND);
-                Handle::Process(start(command, theirs)?)
-            }
-            Housing::Program(words) => {
-                let [program, words @ ..] = &words[..] else {
-                    return Err(io::Error::other("no program is named"));
-                };
-                let mut command = Command::new(program);
-                command.args(words);
-                Handle::Process(start(command, theirs)?)
+                command.args([DEAD_COMMAND, &std::process::id().to_string()]);
+                command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
+                Handle::Process(command.spawn().map_err(sys::limits::explained)?)
             }
         };
         Ok(Holder { line: BufReader::new(ours), handle })
@@ -356,15 +283,6 @@ impl Holder {
             }
         }
     }
-}
-
-fn start(mut command: Command, line: UnixStream) -> io::Result<Child> {
-    command
-        .arg(std::process::id().to_string())
-        .stdin(Stdio::from(OwnedFd::from(line)))
-        .stdout(Stdio::null())
-        .spawn()
-        .map_err(sys::limits::explained)
 }
 
 /// Holds dead connections until the end of its input, for the process `parent_pid`.

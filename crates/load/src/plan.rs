@@ -40,8 +40,6 @@ pub enum Arrivals {
     Poisson {
         /// Requests a second, in the mean.
         per_s: f64,
-        /// The seed of the random numbers.
-        seed: u64,
     },
     /// Evenly, at a rate that grows or falls linearly over the whole time.
     Ramp {
@@ -59,6 +57,8 @@ pub struct Plan {
     pub target: Target,
     /// When requests are sent.
     pub shape: Shape,
+    /// What random times are drawn by.
+    pub seed: u64,
     /// Connections at a time.
     pub connections: usize,
     /// Requests over one connection before it is closed and another opened; none is without end.
@@ -121,6 +121,7 @@ impl Plan {
         Plan {
             target,
             shape: Shape::Closed,
+            seed: 0,
             connections: 1,
             calls: None,
             keep_alive: true,
@@ -140,9 +141,17 @@ impl Plan {
         }
     }
 
-    /// Whether requests or connections have intended times, independent of replies.
+    /// The intended times of requests or connections, independent of replies, where they have any.
+    pub fn arrivals(&self) -> Option<Arrivals> {
+        match self.shape {
+            Shape::Closed => None,
+            Shape::Open(arrivals) | Shape::Sessions(arrivals) => Some(arrivals),
+        }
+    }
+
+    /// Whether requests or connections have intended times.
     pub fn shape_is_planned(&self) -> bool {
-        !matches!(self.shape, Shape::Closed)
+        self.arrivals().is_some()
     }
 
     /// The threads of all processes.
@@ -161,7 +170,6 @@ impl Plan {
         whole / threads + u64::from(self.thread_number(thread) < whole % threads)
     }
 
-    /// Checks that it can be carried out.
     /// Whether it can be carried out by this process.
     ///
     /// # Errors
@@ -183,7 +191,7 @@ impl Plan {
         if self.calls == Some(0) {
             return wrong("a connection has at least one call");
         }
-        if let Shape::Open(arrivals) | Shape::Sessions(arrivals) = self.shape {
+        if let Some(arrivals) = self.arrivals() {
             arrivals.check(self)?;
         }
         self.check_descriptors()?;
@@ -216,7 +224,7 @@ impl Plan {
 impl Arrivals {
     fn check(self, plan: &Plan) -> Result<(), Error> {
         let rates = match self {
-            Arrivals::Constant { per_s } | Arrivals::Poisson { per_s, .. } => [per_s; 2],
+            Arrivals::Constant { per_s } | Arrivals::Poisson { per_s } => [per_s; 2],
             Arrivals::Ramp { from_per_s, to_per_s } => [from_per_s, to_per_s],
         };
         if !rates.iter().all(|rate| (0.0..=1e9).contains(rate)) || rates.iter().sum::<f64>() <= 0.0

@@ -6,23 +6,23 @@
 
 mod connecting;
 mod connection;
+pub(crate) mod tally;
 mod traffic;
 
-use crate::outcome::Kind;
+use crate::gate::Gate;
+use crate::http::reply::Heads;
 use crate::plan::{Plan, Shape};
-use crate::reach::Reach;
-use crate::reply::Heads;
+use crate::results::counts::Kind;
+use crate::results::part::Part;
 use crate::schedule::Schedule;
-use crate::stopwatch::Stopwatch;
-use crate::tally::{Interval, Tally};
 use connection::{Connection, Stage};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::io::Errno;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::atomic::Ordering;
+use tally::Tally;
 
 /// Bytes that one `recv` takes at most.
 const RECEIVED_MAX: usize = 256 * 1024;
@@ -35,30 +35,6 @@ const WAIT_NS_MAX: i64 = 50_000_000;
 const NO_PROGRESS_NS: i64 = 2_000_000_000;
 /// A request sent later than this is late.
 const LATE_NS: i64 = 1_000_000;
-
-/// What a thread measured, and when.
-#[derive(Debug)]
-pub(crate) struct Measured {
-    pub tally: Tally,
-    /// From the start of what counts to the end of this thread's sending.
-    pub elapsed_ns: i64,
-    /// How long after its intended start it began.
-    pub start_late_ns: u64,
-    pub user_ns: u64,
-    pub system_ns: u64,
-    pub stopped: bool,
-}
-
-/// What a thread needs to begin.
-#[derive(Clone, Debug)]
-pub(crate) struct Start<'a> {
-    pub plan: &'a Plan,
-    pub stop: &'a AtomicBool,
-    pub clock: Stopwatch,
-    pub number: usize,
-    pub reach: &'a Reach,
-    pub intervals: Sender<Interval>,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -81,10 +57,8 @@ type Timer = (i64, u32, u32);
 
 pub(crate) struct Worker<'a> {
     plan: &'a Plan,
-    stop: &'a AtomicBool,
-    clock: Stopwatch,
+    gate: &'a Gate<'a>,
     number: usize,
-    reach: &'a Reach,
     mode: Mode,
     phase: Phase,
     epoll: OwnedFd,
@@ -125,8 +99,12 @@ pub(crate) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    pub(crate) fn new(start: Start<'a>) -> Result<Worker<'a>, Errno> {
-        let Start { plan, stop, clock, number, reach, intervals } = start;
+    pub(crate) fn new(
+        plan: &'a Plan,
+        gate: &'a Gate<'a>,
+        number: usize,
+        tally: Tally,
+    ) -> Result<Worker<'a>, Errno> {
         let mode = match plan.shape {
             Shape::Closed => Mode::Closed,
             Shape::Open(_) => Mode::Open,
@@ -138,10 +116,8 @@ impl<'a> Worker<'a> {
         let budget = if mode == Mode::Closed { budget } else { u64::MAX };
         Ok(Worker {
             plan,
-            stop,
-            clock,
+            gate,
             number,
-            reach,
             mode,
             phase: Phase::Opening,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
@@ -153,17 +129,17 @@ impl<'a> Worker<'a> {
             request_bytes: request.len(),
             buffer: vec![0; RECEIVED_MAX],
             heads: Heads::default(),
-            tally: Tally::new(plan, intervals),
+            tally,
             budget,
             calls_max: plan.calls_max(),
             timeout_ns: plan.timeout.as_nanos() as i64,
             think_ns: plan.think.as_nanos() as i64,
             zero_ns: i64::MAX,
             end_ns: i64::MAX,
-            now_ns: clock.now_ns(),
+            now_ns: gate.clock.now_ns(),
             sent_until_ns: i64::MIN,
             starved_ns: i64::MIN,
-            progress_ns: clock.now_ns(),
+            progress_ns: gate.clock.now_ns(),
             next_check_ns: 0,
             requests_in_flight: 0,
             connecting: 0,
@@ -181,7 +157,7 @@ impl<'a> Worker<'a> {
             next = self.connections.len();
         }
         while (next < self.connections.len() || self.connecting > 0) && !self.stopped() {
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
             // One at a time, with the events of the others between them, so that the time that one takes
             // does not include making the rest.
             let begins = next < self.connections.len() && self.connecting < CONNECTING_MAX;
@@ -200,7 +176,7 @@ impl<'a> Worker<'a> {
     pub(crate) fn run(&mut self, zero_ns: i64) -> Result<(), Errno> {
         self.begin(zero_ns);
         loop {
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
             if self.ended() {
                 break;
             }
@@ -213,7 +189,7 @@ impl<'a> Worker<'a> {
             self.run_timers();
             self.check_timeouts();
             self.wait(self.next_ns())?;
-            if self.reach.is_absent() {
+            if self.gate.reach.is_absent() {
                 return Err(Errno::CONNREFUSED);
             }
         }
@@ -222,21 +198,21 @@ impl<'a> Worker<'a> {
 
     fn begin(&mut self, zero_ns: i64) {
         self.zero_ns = zero_ns;
-        self.now_ns = self.clock.now_ns();
+        self.now_ns = self.gate.clock.now_ns();
         self.progress_ns = self.now_ns;
         self.tally.begin(zero_ns);
         self.phase = Phase::Going;
         if let Some(duration) = self.plan.duration {
             self.end_ns = zero_ns.saturating_add(duration.as_nanos() as i64);
         }
-        if let Shape::Open(arrivals) | Shape::Sessions(arrivals) = self.plan.shape {
+        if let Some(arrivals) = self.plan.arrivals() {
             let each = if self.mode == Mode::Sessions { self.calls_max } else { 1 };
             self.schedule = Some(Schedule::new(arrivals, self.plan, self.number, each));
         }
         for index in 0..self.connections.len() as u32 {
             if self.connections[index as usize].stage == Stage::Open {
                 // Sending over those before it has taken time.
-                self.now_ns = self.clock.now_ns();
+                self.now_ns = self.gate.clock.now_ns();
                 self.settle(index);
             }
         }
@@ -245,7 +221,7 @@ impl<'a> Worker<'a> {
     }
 
     fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.gate.stop.load(Ordering::Relaxed)
     }
 
     /// Whether the load is over: by time, by number, by a signal, or for lack of progress.
@@ -285,7 +261,7 @@ impl<'a> Worker<'a> {
         while self.is_awaiting() && self.now_ns <= last_ns && !self.stopped() {
             self.check_timeouts();
             self.wait(self.next_check_ns.min(last_ns))?;
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
         }
         for connection in &self.connections {
             connection
@@ -310,7 +286,7 @@ impl<'a> Worker<'a> {
     fn give_up_unsent(&mut self) {
         let has_begun = self.end_ns >= self.zero_ns;
         if self.budget != u64::MAX && has_begun {
-            self.tally.unsent += self.budget;
+            self.tally.part.counts.unsent += self.budget;
         }
         let Some(schedule) = &mut self.schedule else { return };
         while let Some(due_ns) = schedule.peek() {
@@ -323,17 +299,23 @@ impl<'a> Worker<'a> {
         }
     }
 
-    pub(crate) fn measured(self, start_late_ns: u64) -> Measured {
+    /// What this thread measured, which began so long after its intended start.
+    pub(crate) fn measured(self, start_late_ns: u64) -> Part {
         let after = sys::process::thread_resources();
         let before = self.before.unwrap_or(after);
-        Measured {
-            start_late_ns,
-            elapsed_ns: (self.end_ns - self.zero_ns).max(0),
-            user_ns: after.user_ns - before.user_ns,
-            system_ns: after.system_ns - before.system_ns,
-            stopped: self.stopped(),
-            tally: self.tally,
+        let stopped = self.stopped();
+        let mut part = self.tally.part;
+        part.start_late_ns = start_late_ns;
+        part.elapsed_ns = (self.end_ns - self.zero_ns).max(0);
+        let counts = &mut part.counts;
+        counts.stopped = stopped;
+        counts.user_ns = after.user_ns - before.user_ns;
+        counts.system_ns = after.system_ns - before.system_ns;
+        if part.elapsed_ns > 0 {
+            let busy_ns = counts.user_ns + counts.system_ns;
+            counts.busy_share = busy_ns as f64 / part.elapsed_ns as f64;
         }
+        part
     }
 
     /// When there is something to do next, if no event comes before.
@@ -374,7 +356,7 @@ impl<'a> Worker<'a> {
             Err(error) => return Err(error),
         };
         if count > 0 {
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
         }
         for event in &events[..count] {
             let (flags, data) = (event.flags, event.data.u64());

@@ -11,8 +11,8 @@ fn closings(script: impl Fn(u64) -> Answer + Send + Sync + 'static, keep_alive: 
     let server = Server::start(script);
     let plan = Plan { requests: Some(60), connections: 1, keep_alive, ..server.plan() };
     let outcome = load::run(&plan, &AtomicBool::new(false), None).unwrap();
-    assert_eq!((outcome.replies, outcome.errors.total()), (60, 0));
-    outcome.closings
+    assert_eq!((outcome.counts.replies, outcome.counts.errors.total()), (60, 0));
+    outcome.counts.closings
 }
 
 const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";

@@ -3,17 +3,20 @@
 mod common;
 
 use common::{Answer, OK, Server, closed_port};
-use load::{Dead, Holding, Housing, established_at};
+use load::{Dead, Holding, Housing};
 use std::collections::HashSet;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use sys::sockets::established_at;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn threads(server: &Server, count: usize) -> Holding {
     Holding { housing: Housing::Threads, ..Holding::new(&server.target(), count) }
 }
 
 /// Waits until so many are left: the end of the last may be on its way still.
-fn wait_for(wanted: usize, mut left: impl FnMut() -> usize) {
+fn wait_for(wanted: u64, mut left: impl FnMut() -> u64) {
     let start = Instant::now();
     loop {
         let remaining = left();
@@ -28,13 +31,16 @@ fn wait_for(wanted: usize, mut left: impl FnMut() -> usize) {
 #[test]
 fn they_are_open_on_both_sides_and_leave_nothing() {
     let server = Server::start(|_| Answer::Send(OK.to_vec()));
-    let mut dead = Dead::open_as(&server.target(), 300, &threads(&server, 300)).unwrap();
-    assert_eq!((dead.asked(), dead.opened(), dead.errors().total()), (300, 300, 0));
+    let mut dead = Dead::open(&server.target(), 300, &threads(&server, 300), &NEVER).unwrap();
+    assert_eq!(
+        (dead.outcome().asked, dead.outcome().opened, dead.outcome().errors.total()),
+        (300, 300, 0)
+    );
     assert_eq!(server.requests.load(Ordering::SeqCst), 300);
     assert_eq!(dead.alive().unwrap(), 300);
     assert_eq!(established_at(server.address).unwrap(), Some(300));
     assert_eq!(dead.close().unwrap(), 300);
-    wait_for(0, || established_at(server.address).unwrap().unwrap() as usize);
+    wait_for(0, || established_at(server.address).unwrap().unwrap());
     // Reset, none is kept waiting by the kernel on the side that closed it.
     let port = format!(":{:04X}", server.address.port());
     let lines = std::fs::read_to_string("/proc/net/tcp").unwrap();
@@ -49,8 +55,8 @@ fn those_that_the_server_drops_are_missed() {
         3 => Answer::Last(OK.to_vec()),
         _ => Answer::Send(OK.to_vec()),
     });
-    let mut dead = Dead::open_as(&server.target(), 100, &threads(&server, 100)).unwrap();
-    assert!(dead.opened() + dead.errors().total() as usize == 100);
+    let mut dead = Dead::open(&server.target(), 100, &threads(&server, 100), &NEVER).unwrap();
+    assert!(dead.outcome().opened + dead.outcome().errors.total() == 100);
     wait_for(75, || dead.alive().unwrap());
 }
 
@@ -58,10 +64,10 @@ fn those_that_the_server_drops_are_missed() {
 fn how_long_the_server_lets_them_be_idle_is_measured() {
     let (pause, count) = (Duration::from_millis(300), 20);
     let server = Server::start(move |_| Answer::LastAfter(OK.to_vec(), pause));
-    let mut dead = Dead::open_as(&server.target(), count, &threads(&server, count)).unwrap();
-    assert_eq!((dead.opened(), dead.closed_idle()), (count, None));
+    let mut dead = Dead::open(&server.target(), count, &threads(&server, count), &NEVER).unwrap();
+    assert_eq!((dead.outcome().opened, dead.outcome().closed_idle), (count as u64, None));
     wait_for(0, || dead.alive().unwrap());
-    let idle = dead.closed_idle().unwrap();
+    let idle = dead.outcome().closed_idle.unwrap();
     assert_eq!(idle.count, count as u64);
     // The server begins to wait a little before its reply has come.
     assert!(idle.min_ms >= 200, "{idle:?}");
@@ -73,9 +79,9 @@ fn how_long_the_server_lets_them_be_idle_is_measured() {
 fn a_server_that_ends_each_connection_is_not_asked_for_all_of_them() {
     let reply = b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     let server = Server::start(|_| Answer::Last(reply.to_vec()));
-    let dead = Dead::open_as(&server.target(), 5_000, &threads(&server, 5_000)).unwrap();
-    let closings = dead.closings();
-    assert_eq!((dead.opened(), closings.replies_min, closings.replies_max), (0, 1, 1));
+    let dead = Dead::open(&server.target(), 5_000, &threads(&server, 5_000), &NEVER).unwrap();
+    let closings = dead.outcome().closings;
+    assert_eq!((dead.outcome().opened, closings.replies_min, closings.replies_max), (0, 1, 1));
     assert!((200..1_000).contains(&closings.announced), "{closings:?}");
     assert_eq!(closings.http_10, closings.announced);
     assert!(server.requests.load(Ordering::SeqCst) < 1_000);
@@ -85,16 +91,16 @@ fn a_server_that_ends_each_connection_is_not_asked_for_all_of_them() {
 fn what_can_not_be_opened_is_counted_by_its_kind() {
     let refusing =
         Server::start(|_| Answer::Send(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n".to_vec()));
-    let dead = Dead::open_as(&refusing.target(), 20, &threads(&refusing, 20)).unwrap();
-    assert_eq!((dead.opened(), dead.errors().status), (0, 20));
+    let dead = Dead::open(&refusing.target(), 20, &threads(&refusing, 20), &NEVER).unwrap();
+    assert_eq!((dead.outcome().opened, dead.outcome().errors.status), (0, 20));
     let silent = Server::start(|_| Answer::Silence);
     let holding = Holding { timeout: Duration::from_millis(100), ..threads(&silent, 5) };
-    let dead = Dead::open_as(&silent.target(), 5, &holding).unwrap();
-    assert_eq!((dead.opened(), dead.errors().timeout), (0, 5));
+    let dead = Dead::open(&silent.target(), 5, &holding, &NEVER).unwrap();
+    assert_eq!((dead.outcome().opened, dead.outcome().errors.timeout), (0, 5));
     let (_kept, address) = closed_port();
     let target = load::Target { address, ..silent.target() };
-    let dead = Dead::open_as(&target, 7, &holding).unwrap();
-    assert_eq!((dead.opened(), dead.errors().refused), (0, 7));
+    let dead = Dead::open(&target, 7, &holding, &NEVER).unwrap();
+    assert_eq!((dead.outcome().opened, dead.outcome().errors.refused), (0, 7));
 }
 
 #[test]
@@ -107,16 +113,16 @@ fn only_time_outs_in_a_row_end_the_opening() {
     let count = 1_200;
     // A busy machine may take half a second to reply.
     let holding = Holding { timeout: Duration::from_secs(1), ..threads(&server, count) };
-    let dead = Dead::open_as(&server.target(), count, &holding).unwrap();
-    assert_eq!(dead.untried(), 0, "{:?}", dead.errors());
-    assert_eq!(dead.opened() as u64 + dead.errors().total(), count as u64);
-    assert!(dead.errors().timeout >= 200, "{:?}", dead.errors());
+    let dead = Dead::open(&server.target(), count, &holding, &NEVER).unwrap();
+    assert_eq!(dead.outcome().untried, 0, "{:?}", dead.outcome().errors);
+    assert_eq!(dead.outcome().opened + dead.outcome().errors.total(), count as u64);
+    assert!(dead.outcome().errors.timeout >= 200, "{:?}", dead.outcome().errors);
     // Those that are given up are counted too.
     let silent = Server::start(|_| Answer::Silence);
     let holding = Holding { timeout: Duration::from_millis(100), ..threads(&silent, 1_000) };
-    let dead = Dead::open_as(&silent.target(), 1_000, &holding).unwrap();
-    assert_eq!(dead.errors().timeout + dead.untried() as u64, 1_000);
-    assert!(dead.untried() >= 600, "{}", dead.untried());
+    let dead = Dead::open(&silent.target(), 1_000, &holding, &NEVER).unwrap();
+    assert_eq!(dead.outcome().errors.timeout + dead.outcome().untried, 1_000);
+    assert!(dead.outcome().untried >= 600, "{}", dead.outcome().untried);
 }
 
 #[test]
@@ -124,8 +130,8 @@ fn they_may_come_from_several_addresses() {
     let server = Server::start(|_| Answer::Send(OK.to_vec()));
     let sources = load::loopback_sources(3);
     let holding = Holding { sources, ..threads(&server, 30) };
-    let mut dead = Dead::open_as(&server.target(), 30, &holding).unwrap();
-    assert_eq!((dead.opened(), dead.alive().unwrap()), (30, 30));
+    let mut dead = Dead::open(&server.target(), 30, &holding, &NEVER).unwrap();
+    assert_eq!((dead.outcome().opened, dead.alive().unwrap()), (30, 30));
     // The client's ends, by their addresses as the kernel writes them: 127.0.0.2 to 127.0.0.4.
     let lines = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let peer = format!("0100007F:{:04X} 01", server.address.port());

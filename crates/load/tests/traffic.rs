@@ -30,12 +30,12 @@ fn a_closed_loop_sends_what_it_was_asked_for_over_its_threads() {
         let plan = Plan { threads, connections, pipeline, ..server.plan() };
         let before = server.requests.load(Ordering::SeqCst);
         let outcome = run(&requests(1_001, plan));
-        assert_eq!(outcome.requests, 1_001);
-        assert_eq!(outcome.replies, 1_001);
-        assert_eq!(outcome.bytes, 1_001 * OK.len() as u64);
-        assert_eq!(outcome.statuses, [0, 1_001, 0, 0, 0]);
-        assert_eq!(outcome.errors, Errors::default());
-        assert_eq!(outcome.connections, connections as u64);
+        assert_eq!(outcome.counts.requests, 1_001);
+        assert_eq!(outcome.counts.replies, 1_001);
+        assert_eq!(outcome.counts.bytes, 1_001 * OK.len() as u64);
+        assert_eq!(outcome.counts.statuses, [0, 1_001, 0, 0, 0]);
+        assert_eq!(outcome.counts.errors, Errors::default());
+        assert_eq!(outcome.counts.connections, connections as u64);
         assert_eq!(server.requests.load(Ordering::SeqCst) - before, 1_001);
         assert_eq!(outcome.latency.count, 1_001);
         let in_series: u64 = outcome.series.iter().map(|tick| tick.requests).sum();
@@ -49,7 +49,7 @@ fn a_number_of_requests_ends_a_load_before_its_time() {
     let hour = Some(Duration::from_secs(3_600));
     for shape in [Shape::Closed, Shape::Open(Arrivals::Constant { per_s: 1_000.0 })] {
         let plan = Plan { shape, duration: hour, requests: Some(20), ..server.plan() };
-        assert_eq!(run(&plan).replies, 20);
+        assert_eq!(run(&plan).counts.replies, 20);
     }
 }
 
@@ -57,7 +57,7 @@ fn a_number_of_requests_ends_a_load_before_its_time() {
 fn calls_are_counted_for_each_connection() {
     let server = ok();
     let outcome = run(&requests(30, Plan { calls: Some(3), ..server.plan() }));
-    assert_eq!((outcome.connections, outcome.replies), (10, 30));
+    assert_eq!((outcome.counts.connections, outcome.counts.replies), (10, 30));
     assert_eq!(server.closing.load(Ordering::SeqCst), 0);
 }
 
@@ -105,8 +105,8 @@ fn a_server_that_answered_one_thread_is_there_for_all() {
     };
     let outcome = run(&requests(20, plan));
     assert!(serving.join().unwrap() > 0);
-    assert_eq!(outcome.replies, 1, "{:?}", outcome.errors);
-    assert!(outcome.errors.refused > 0, "{:?}", outcome.errors);
+    assert_eq!(outcome.counts.replies, 1, "{:?}", outcome.counts.errors);
+    assert!(outcome.counts.errors.refused > 0, "{:?}", outcome.counts.errors);
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn without_keep_alive_each_request_has_a_connection_and_says_so() {
     let server = Server::start(|_| Answer::Last(OK.to_vec()));
     let plan = Plan { keep_alive: false, connections: 3, ..server.plan() };
     let outcome = run(&requests(50, plan));
-    assert_eq!((outcome.replies, outcome.errors), (50, Errors::default()));
-    assert!(outcome.connections >= 50, "{}", outcome.connections);
+    assert_eq!((outcome.counts.replies, outcome.counts.errors), (50, Errors::default()));
+    assert!(outcome.counts.connections >= 50, "{}", outcome.counts.connections);
     assert_eq!(server.closing.load(Ordering::SeqCst), 50);
 }
 
@@ -134,10 +134,10 @@ fn an_open_loop_sends_what_is_due_and_warms_up_before() {
     let mut ticks = 0;
     let outcome =
         load::run(&plan, &AtomicBool::new(false), Some(&mut |_: &Tick| ticks += 1)).unwrap();
-    assert_eq!(outcome.requests + outcome.unsent, 200);
-    assert_eq!(outcome.replies, outcome.requests);
+    assert_eq!(outcome.counts.requests + outcome.counts.unsent, 200);
+    assert_eq!(outcome.counts.replies, outcome.counts.requests);
     let served = server.requests.load(Ordering::SeqCst);
-    assert!(served >= outcome.requests + 90, "warming up is served too: {served}");
+    assert!(served >= outcome.counts.requests + 90, "warming up is served too: {served}");
     assert_eq!(outcome.series.len(), 4);
     assert!(ticks >= 3, "{ticks}");
     assert_eq!(outcome.reply_rate.samples, 4);
@@ -149,7 +149,6 @@ fn intervals_are_final_while_the_load_goes_on() {
     #[derive(Default)]
     struct Kept(Vec<IntervalOutcome>);
     impl Watch for Kept {
-        fn tick(&mut self, _: &Tick) {}
         fn interval(&mut self, interval: IntervalOutcome) {
             self.0.push(interval);
         }
@@ -169,7 +168,7 @@ fn intervals_are_final_while_the_load_goes_on() {
     // Eight are whole, and the ninth is cut short.
     assert_eq!((outcome.intervals.len(), kept.0.len()), (8, 7));
     for (early, late) in kept.0.iter().zip(&outcome.intervals) {
-        assert_eq!((early.requests, early.length_s), (late.requests, late.length_s));
+        assert_eq!((early.tick.requests, early.length_s), (late.tick.requests, late.length_s));
         assert_eq!(early.latency.histogram, late.latency.histogram);
         assert_eq!(early.service.histogram, late.service.histogram);
     }
@@ -179,14 +178,18 @@ fn intervals_are_final_while_the_load_goes_on() {
 fn sessions_open_as_planned_and_call_in_turn() {
     let server = ok();
     let plan = Plan {
-        shape: Shape::Sessions(Arrivals::Poisson { per_s: 200.0, seed: 3 }),
+        shape: Shape::Sessions(Arrivals::Poisson { per_s: 200.0 }),
+        seed: 3,
         connections: 50,
         calls: Some(4),
         think: Duration::from_millis(2),
         ..server.plan()
     };
     let outcome = run(&requests(40, plan));
-    assert_eq!((outcome.connections, outcome.requests, outcome.replies), (10, 40, 40));
+    assert_eq!(
+        (outcome.counts.connections, outcome.counts.requests, outcome.counts.replies),
+        (10, 40, 40)
+    );
     assert_eq!(server.accepted.load(Ordering::SeqCst), 10);
 }
 
@@ -195,7 +198,7 @@ fn thinking_takes_its_time() {
     let server = ok();
     let think = Duration::from_millis(20);
     let outcome = run(&requests(5, Plan { think, ..server.plan() }));
-    assert_eq!(outcome.replies, 5);
+    assert_eq!(outcome.counts.replies, 5);
     // Four pauses between five requests, at least.
     assert!(outcome.elapsed_s >= 0.08, "{}", outcome.elapsed_s);
 }
@@ -204,8 +207,8 @@ fn thinking_takes_its_time() {
 fn a_reply_may_end_with_its_connection() {
     let server = Server::start(|_| Answer::Last(b"HTTP/1.1 200 OK\r\n\r\nuntil the end".to_vec()));
     let outcome = run(&requests(5, server.plan()));
-    assert_eq!((outcome.replies, outcome.connections), (5, 5));
-    assert_eq!(outcome.errors, Errors::default());
+    assert_eq!((outcome.counts.replies, outcome.counts.connections), (5, 5));
+    assert_eq!(outcome.counts.errors, Errors::default());
 }
 
 /// What comes of ten requests that are all answered in one way, where replies are waited for so long: the
@@ -213,10 +216,10 @@ fn a_reply_may_end_with_its_connection() {
 fn errors_of(answer: impl Fn() -> Answer + Send + Sync + 'static, timeout: Duration) -> Errors {
     let server = Server::start(move |_| answer());
     let outcome = run(&requests(10, Plan { timeout, ..server.plan() }));
-    assert_eq!(outcome.requests, 10);
+    assert_eq!(outcome.counts.requests, 10);
     let given_up = outcome.latency_at_least.map_or(0, |all| all.count - outcome.latency.count);
-    assert_eq!(outcome.replies + given_up, 10);
-    outcome.errors
+    assert_eq!(outcome.counts.replies + given_up, 10);
+    outcome.counts.errors
 }
 
 /// What a server makes of some bytes, the bytes, and the errors of ten such answers.
@@ -250,7 +253,7 @@ fn what_goes_wrong_is_counted_by_its_kind() {
 fn unasked_bytes_are_malformed() {
     let server = Server::start(|_| Answer::Send([OK, OK].concat()));
     let outcome = run(&requests(3, server.plan()));
-    assert!(outcome.errors.malformed > 0, "{:?}", outcome.errors);
+    assert!(outcome.counts.errors.malformed > 0, "{:?}", outcome.counts.errors);
 }
 
 #[test]
@@ -260,18 +263,18 @@ fn a_closed_port_refuses_and_does_not_spin() {
     for shape in [Shape::Closed, Shape::Open(Arrivals::Constant { per_s: 100.0 })] {
         let duration = Some(Duration::from_millis(300));
         let outcome = run(&Plan { shape, duration, ..Plan::new(target.clone()) });
-        assert_eq!((outcome.replies, outcome.requests), (0, 0));
+        assert_eq!((outcome.counts.replies, outcome.counts.requests), (0, 0));
         // The pauses double: ten attempts take a second.
-        assert!((1..=10).contains(&outcome.errors.refused), "{:?}", outcome.errors);
+        assert!((1..=10).contains(&outcome.counts.errors.refused), "{:?}", outcome.counts.errors);
         if let Shape::Open(_) = shape {
-            assert_eq!(outcome.unsent, 30);
+            assert_eq!(outcome.counts.unsent, 30);
             assert_eq!(outcome.latency_at_least.unwrap().count, 30);
         }
     }
     // By number alone it ends, too.
     let plan = Plan { timeout: Duration::from_millis(50), ..Plan::new(target) };
     let outcome = run(&requests(5, plan));
-    assert_eq!((outcome.requests, outcome.unsent), (0, 5));
+    assert_eq!((outcome.counts.requests, outcome.counts.unsent), (0, 5));
 }
 
 #[test]
@@ -281,8 +284,11 @@ fn a_connection_that_fails_is_made_again() {
         _ => Answer::Send(OK.to_vec()),
     });
     let outcome = run(&requests(50, Plan { connections: 2, ..server.plan() }));
-    assert_eq!((outcome.requests, outcome.replies, outcome.errors.reset), (50, 40, 10));
-    assert_eq!(outcome.requests, outcome.replies + outcome.errors.total());
+    assert_eq!(
+        (outcome.counts.requests, outcome.counts.replies, outcome.counts.errors.reset),
+        (50, 40, 10)
+    );
+    assert_eq!(outcome.counts.requests, outcome.counts.replies + outcome.counts.errors.total());
 }
 
 #[test]
@@ -296,8 +302,8 @@ fn late_and_unsent_requests_are_reported() {
         ..server.plan()
     };
     let outcome = run(&plan);
-    assert_eq!((outcome.requests, outcome.unsent), (1, 19));
-    assert_eq!((outcome.errors.timeout, outcome.replies), (1, 0));
+    assert_eq!((outcome.counts.requests, outcome.counts.unsent), (1, 19));
+    assert_eq!((outcome.counts.errors.timeout, outcome.counts.replies), (1, 0));
     let at_least = outcome.latency_at_least.unwrap();
     assert_eq!(at_least.count, 20);
     // The first waited for the whole time-out, the second for nineteen twentieths of the time.
@@ -310,7 +316,10 @@ fn what_warms_up_is_not_of_the_number_that_was_asked_for() {
     let server = ok();
     let warm_up = Duration::from_millis(100);
     let outcome = run(&requests(20, Plan { warm_up, connections: 2, ..server.plan() }));
-    assert_eq!((outcome.requests, outcome.replies, outcome.unsent), (20, 20, 0));
+    assert_eq!(
+        (outcome.counts.requests, outcome.counts.replies, outcome.counts.unsent),
+        (20, 20, 0)
+    );
     assert!(server.requests.load(Ordering::SeqCst) > 20);
 }
 
@@ -322,7 +331,7 @@ fn a_load_by_number_goes_on_however_rare_its_requests_are() {
         timeout: Duration::from_millis(500),
         ..server.plan()
     };
-    assert_eq!(run(&requests(2, plan)).replies, 2);
+    assert_eq!(run(&requests(2, plan)).counts.replies, 2);
 }
 
 #[test]
@@ -343,7 +352,12 @@ fn what_waits_for_a_connection_is_not_called_late() {
         ..server.plan()
     };
     let outcome = run(&requests(200, plan));
-    assert!(outcome.waited >= 28, "{} waited, {} were late", outcome.waited, outcome.late);
+    assert!(
+        outcome.counts.waited >= 28,
+        "{} waited, {} were late",
+        outcome.counts.waited,
+        outcome.counts.late
+    );
 }
 
 #[test]
@@ -358,7 +372,7 @@ fn a_session_that_can_not_begin_has_waited() {
         ..Plan::new(target)
     };
     let outcome = run(&plan);
-    assert_eq!((outcome.errors.refused, outcome.unsent), (10, 0));
+    assert_eq!((outcome.counts.errors.refused, outcome.counts.unsent), (10, 0));
     assert_eq!(outcome.latency_at_least.unwrap().count, 10);
 }
 
@@ -375,8 +389,11 @@ fn stopped_early_it_says_what_came_until_then() {
     });
     let plan = Plan { duration: Some(Duration::from_secs(3_600)), ..server.plan() };
     let outcome = load::run(&plan, &stop, None).unwrap();
-    assert!(outcome.stopped);
-    assert_eq!((outcome.requests, outcome.replies, outcome.unfinished), (101, 100, 1));
+    assert!(outcome.counts.stopped);
+    assert_eq!(
+        (outcome.counts.requests, outcome.counts.replies, outcome.counts.unfinished),
+        (101, 100, 1)
+    );
 }
 
 #[test]

@@ -68,9 +68,9 @@ fn a_stall_of_a_second_is_in_the_latencies_of_an_open_loop() {
     let begun = Instant::now();
     loop {
         let (outcome, expected) = open_loop();
-        assert_eq!(outcome.requests + outcome.unsent, 4_000);
-        assert_eq!(outcome.replies, outcome.requests);
-        assert_eq!(expected.len() as u64, outcome.replies);
+        assert_eq!(outcome.counts.requests + outcome.counts.unsent, 4_000);
+        assert_eq!(outcome.counts.replies, outcome.counts.requests);
+        assert_eq!(expected.len() as u64, outcome.counts.replies);
         let rank = |share: f64| expected[((expected.len() as f64 * share).ceil() as usize) - 1];
         let figures = [
             ("p90", outcome.latency.p90, rank(0.9)),
@@ -84,7 +84,7 @@ fn a_stall_of_a_second_is_in_the_latencies_of_an_open_loop() {
         if figures.iter().all(|(_, ours, theirs)| (ours / theirs - 1.0).abs() <= 0.02) {
             // Most of these requests waited for a connection: their service was quick.
             assert!(outcome.service.p90 < outcome.latency.p90 / 2.0, "{:?}", outcome.service.p90);
-            assert!(outcome.waited > 500, "{}", outcome.waited);
+            assert!(outcome.counts.waited > 500, "{}", outcome.counts.waited);
             return;
         }
         let late = begun.elapsed() > PATIENCE;
@@ -122,7 +122,7 @@ fn a_closed_loop_hides_the_same_stall() {
     let (server, _) = stalling();
     let plan = Plan { connections: 10, duration: None, requests: Some(20_000), ..server.plan() };
     let outcome = load::run(&plan, &false.into(), None).unwrap();
-    assert_eq!((outcome.requests, outcome.replies), (20_000, 20_000));
+    assert_eq!((outcome.counts.requests, outcome.counts.replies), (20_000, 20_000));
     // At most ten requests were under way when it stood still, of twenty that p99.9 leaves out.
     let stall_ns = STALL.as_nanos() as f64;
     assert!(outcome.latency.p99_9 < stall_ns / 2.0, "{}", outcome.latency.p99_9);

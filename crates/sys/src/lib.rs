@@ -65,6 +65,8 @@ pub mod shared;
 #[cfg(target_os = "linux")]
 pub mod signal;
 #[cfg(target_os = "linux")]
+pub mod sockets;
+#[cfg(target_os = "linux")]
 pub mod stdout;
 #[cfg(target_os = "linux")]
 pub mod tcp;

@@ -16,7 +16,7 @@ mod shared {
 
 pub use controls::null::bare_ns;
 pub use controls::synthetic::SLOWER;
-pub use servers::drivers;
+pub use servers::{drivers, local};
 
 /// Declares the directories with their modules, and puts each workload's `WORKLOAD` into the table, in this
 /// order. What the workloads of a directory share stands in brackets.
@@ -75,7 +75,7 @@ table! {
         syscalls,
     }
     /// Whole web servers under load, with dead connections and large files.
-    servers [client, pub drivers, served] {
+    servers [client, pub drivers, pub local, served] {
         connect,
         request,
         dead,

@@ -12,7 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("readiness", &["sys"]),
     ("locks", &["sys"]),
     ("http", &["printable", "readiness", "sys"]),
-    ("load", &["readiness", "sys"]),
+    ("load", &["sys"]),
     ("observe", &["printable", "sys"]),
     ("printable", &[]),
     ("simulate", &[]),

@@ -1,8 +1,9 @@
 //! The holder's side: opens its share of the connections, and keeps them.
 
+use super::outcome::DeadOutcome;
 use crate::connect;
-use crate::outcome::{Closing, Closings, Errors, Kind};
-use crate::reply::{Heads, Reply, Step};
+use crate::http::reply::{Heads, Reply, ReplyHead, Step};
+use crate::results::counts::Kind;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -29,15 +30,12 @@ pub(super) enum Order {
 /// What a holder answers, in the same way.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    Opened {
-        opened: usize,
-        errors: Errors,
-        closings: Closings,
-        /// How many were not begun, since it was hopeless.
-        untried: usize,
-    },
+    Opened(DeadOutcome),
     /// How many are open, and for how long each of the others was idle, in milliseconds, when it ended.
-    Alive { alive: usize, ended_ms: Vec<u64> },
+    Alive {
+        alive: u64,
+        ended_ms: Vec<u64>,
+    },
 }
 
 /// The connections of one holder.
@@ -51,38 +49,39 @@ pub(super) struct Share {
 }
 
 /// Obeys the orders that come over the line, to its end.
-pub(super) fn serve(line: &UnixStream) -> io::Result<()> {
-    let mut holding = HeldConnections::new()?;
+pub(super) fn serve(mut line: &UnixStream) -> io::Result<()> {
+    let mut all = HeldConnections::new()?;
     let mut orders = BufReader::new(line);
     let mut order = String::new();
     loop {
-        holding.watch_until_readable(line)?;
+        all.watch_until_readable(line)?;
         order.clear();
         if orders.read_line(&mut order)? == 0 {
             break;
         }
         let answer = match serde_json::from_str(&order)? {
-            Order::Open(share) => {
-                let mut opening = Opening::new(&share)?;
-                opening.run()?;
-                holding.add(opening.opened)?;
-                let Opening { errors, closings, untried, .. } = opening;
-                Answer::Opened { opened: holding.connections.len(), errors, closings, untried }
-            }
-            Order::Count => holding.count()?,
+            Order::Open(share) => Answer::Opened(all.open(&share)?),
+            Order::Count => all.count()?,
             Order::Close => {
-                let answer = holding.count()?;
-                holding.reset();
+                let answer = all.count()?;
+                all.reset();
                 answer
             }
         };
         let mut words = serde_json::to_vec(&answer)?;
         words.push(b'\n');
-        let mut line = line;
         line.write_all(&words)?;
     }
-    holding.reset();
+    all.reset();
     Ok(())
+}
+
+/// A connection that waits for its reply.
+struct Candidate {
+    socket: OwnedFd,
+    began: Instant,
+    is_connected: bool,
+    reply: Reply,
 }
 
 /// A connection that is held.
@@ -94,25 +93,125 @@ struct DeadConnection {
     ended_after: Option<Duration>,
 }
 
-/// The connections of a holder, watched for their ends only: while none ends, that costs nothing.
+/// The connections of a holder, by their numbers. Those that are held are watched for their ends only: while none ends, that
+/// costs nothing.
 struct HeldConnections {
     epoll: OwnedFd,
-    connections: Vec<DeadConnection>,
+    heads: Heads,
+    candidates: HashMap<u64, Candidate>,
+    held: HashMap<u64, DeadConnection>,
+    /// Those that timed out, of which no later one has replied.
+    silent: Vec<u64>,
+    outcome: DeadOutcome,
 }
 
 impl HeldConnections {
     fn new() -> io::Result<HeldConnections> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        Ok(HeldConnections { epoll, connections: Vec::new() })
+        Ok(HeldConnections {
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            heads: Heads::default(),
+            candidates: HashMap::new(),
+            held: HashMap::new(),
+            silent: Vec::new(),
+            outcome: DeadOutcome::default(),
+        })
     }
 
-    fn add(&mut self, opened: Vec<(OwnedFd, Instant)>) -> io::Result<()> {
-        for (socket, idle_since) in opened {
-            let data = EventData::new_u64(self.connections.len() as u64);
-            epoll::add(&self.epoll, &socket, data, EventFlags::RDHUP | EventFlags::ET)?;
-            self.connections.push(DeadConnection { socket, idle_since, ended_after: None });
+    fn open(&mut self, share: &Share) -> io::Result<DeadOutcome> {
+        const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+        self.outcome.asked = share.count as u64;
+        let (mut begun, timeout) = (0, Duration::from_millis(share.timeout_ms));
+        loop {
+            if self.is_hopeless() {
+                self.outcome.untried += (share.count - begun) as u64;
+                begun = share.count;
+            }
+            while begun < share.count && self.candidates.len() < OPENING_MAX {
+                self.begin(share, begun);
+                begun += 1;
+            }
+            if self.candidates.is_empty() {
+                return Ok(self.outcome);
+            }
+            self.take_events(&LOOK, &share.request)?;
+            let is_late = |candidate: &mut Candidate| candidate.began.elapsed() >= timeout;
+            for (number, _) in self.candidates.extract_if(|_, candidate| is_late(candidate)) {
+                self.outcome.errors.timeout += 1;
+                self.silent.push(number);
+            }
         }
-        Ok(())
+    }
+
+    /// Whether the others are not worth their time: the server ends every connection with its reply, or has
+    /// stopped to answer: a few that time out among many say nothing of the next.
+    fn is_hopeless(&self) -> bool {
+        let several = OPENING_MAX as u64;
+        let none_lasts = self.outcome.opened == 0 && self.outcome.closings.total() >= several;
+        none_lasts || self.silent.len() as u64 >= several
+    }
+
+    fn begin(&mut self, share: &Share, number: usize) {
+        let data = number as u64;
+        match connect::begin(share.address, &share.sources, number, &self.epoll, data) {
+            Ok(socket) => {
+                let (began, reply) = (Instant::now(), Reply::new());
+                let candidate = Candidate { socket, began, is_connected: false, reply };
+                self.candidates.insert(data, candidate);
+            }
+            Err(error) => self.outcome.errors.count(connect::kind(error)),
+        }
+    }
+
+    /// Waits for events, not longer than `time`, and takes them; returns how many.
+    fn take_events(&mut self, time: &Timespec, request: &[u8]) -> io::Result<usize> {
+        let nothing = epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
+        let mut events = [nothing; OPENING_MAX];
+        let count = match epoll::wait(&self.epoll, &mut events, Some(time)) {
+            Err(Errno::INTR) => 0,
+            count => count?,
+        };
+        for event in &events[..count] {
+            let (number, flags) = (event.data.u64(), event.flags);
+            if let Some(held) = self.held.get_mut(&number) {
+                held.ended_after.get_or_insert(held.idle_since.elapsed());
+            } else if let Some(candidate) = self.candidates.get_mut(&number) {
+                let came = candidate.step(request, &mut self.heads, flags);
+                self.advance(number, came);
+            }
+        }
+        Ok(count)
+    }
+
+    /// Holds a connection whose reply has come, or drops it.
+    fn advance(&mut self, number: u64, came: Result<Option<ReplyHead>, Kind>) {
+        if matches!(came, Ok(None)) {
+            return;
+        }
+        let Some(Candidate { socket, .. }) = self.candidates.remove(&number) else { return };
+        let outcome = &mut self.outcome;
+        match came {
+            Ok(Some(head)) => {
+                self.silent.retain(|silent| *silent > number);
+                if !head.keep {
+                    outcome.errors.count(Kind::Short);
+                    outcome.closings.count_announced(1, head.is_http_10);
+                    return;
+                }
+                // An end that came with the reply is reported again.
+                let (data, ends) = (EventData::new_u64(number), EventFlags::RDHUP | EventFlags::ET);
+                match epoll::modify(&self.epoll, &socket, data, ends) {
+                    Ok(()) => {
+                        outcome.opened += 1;
+                        let idle_since = Instant::now();
+                        let held = DeadConnection { socket, idle_since, ended_after: None };
+                        self.held.insert(number, held);
+                    }
+                    Err(error) => outcome.errors.count(connect::kind(error)),
+                }
+            }
+            Err(kind) => outcome.errors.count(kind),
+            Ok(None) => {}
+        }
     }
 
     /// Notes which connections end until there is something to read from `line`.
@@ -133,40 +232,24 @@ impl HeldConnections {
     }
 
     fn note_ends(&mut self) -> io::Result<()> {
-        let nothing = epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
-        let mut events = [nothing; OPENING_MAX];
-        loop {
-            let count = match epoll::wait(&self.epoll, &mut events, Some(&Timespec::default())) {
-                Err(Errno::INTR) => continue,
-                count => count?,
-            };
-            for event in &events[..count] {
-                let Some(connection) = self.connections.get_mut(event.data.u64() as usize) else {
-                    continue;
-                };
-                connection.ended_after.get_or_insert_with(|| connection.idle_since.elapsed());
-            }
-            if count < events.len() {
-                return Ok(());
-            }
-        }
+        while self.take_events(&Timespec::default(), &[])? > 0 {}
+        Ok(())
     }
 
     /// How many are open: each is asked whether its end has come.
     fn count(&mut self) -> io::Result<Answer> {
         self.note_ends()?;
-        let alive =
-            self.connections.iter().filter(|connection| is_open(&connection.socket)).count();
-        let ended = self.connections.iter().filter_map(|connection| connection.ended_after);
+        let alive = self.held.values().filter(|held| is_open(&held.socket)).count() as u64;
+        let ended = self.held.values().filter_map(|held| held.ended_after);
         let ended_ms = ended.map(|after| after.as_millis() as u64).collect();
         Ok(Answer::Alive { alive, ended_ms })
     }
 
     /// Closes them without leave-taking, so that none waits for the time that connections wait for.
     fn reset(&mut self) {
-        for connection in self.connections.drain(..) {
+        for (_, held) in self.held.drain() {
             // One that is gone already has nothing to linger for.
-            let _ = sockopt::set_socket_linger(&connection.socket, Some(Duration::ZERO));
+            let _ = sockopt::set_socket_linger(&held.socket, Some(Duration::ZERO));
         }
     }
 }
@@ -184,193 +267,43 @@ fn is_open(socket: &OwnedFd) -> bool {
     }
 }
 
-struct Candidate {
-    socket: OwnedFd,
-    began: Instant,
-    is_connected: bool,
-    reply: Reply,
-}
-
-struct Opening<'a> {
-    share: &'a Share,
-    timeout: Duration,
-    epoll: OwnedFd,
-    heads: Heads,
-    candidates: HashMap<u64, Candidate>,
-    begun: usize,
-    /// Those that were not begun, since it was hopeless.
-    untried: usize,
-    /// Those that timed out, of which no later one has replied.
-    silent: Vec<u64>,
-    /// Those with their reply, since when each has had it.
-    opened: Vec<(OwnedFd, Instant)>,
-    errors: Errors,
-    /// Those that ended with their reply.
-    closings: Closings,
-}
-
-impl<'a> Opening<'a> {
-    fn new(share: &'a Share) -> io::Result<Opening<'a>> {
-        Ok(Opening {
-            share,
-            timeout: Duration::from_millis(share.timeout_ms),
-            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
-            heads: Heads::default(),
-            candidates: HashMap::new(),
-            begun: 0,
-            untried: 0,
-            silent: Vec::new(),
-            opened: Vec::with_capacity(share.count),
-            errors: Errors::default(),
-            closings: Closings::default(),
-        })
-    }
-
-    fn run(&mut self) -> io::Result<()> {
-        let nothing = epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
-        let mut events = [nothing; OPENING_MAX];
-        let nap = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+impl Candidate {
+    /// Goes on with it: the head of its reply when that is whole.
+    fn step(
+        &mut self,
+        request: &[u8],
+        heads: &mut Heads,
+        flags: EventFlags,
+    ) -> Result<Option<ReplyHead>, Kind> {
+        let Candidate { socket, is_connected, reply, .. } = self;
+        if !*is_connected {
+            if !connect::is_connected(socket, flags).map_err(connect::kind)? {
+                return Ok(None);
+            }
+            *is_connected = true;
+            // A new connection takes a request as a whole.
+            match send(&*socket, request, SendFlags::NOSIGNAL) {
+                Ok(sent) if sent == request.len() => {}
+                Ok(_) => return Err(Kind::Other),
+                Err(error) => return Err(connect::kind(error)),
+            }
+        }
+        let mut buffer = [0; 16 * 1024];
         loop {
-            if self.is_hopeless() {
-                self.untried += self.share.count - self.begun;
-                self.begun = self.share.count;
-            }
-            while self.begun < self.share.count && self.candidates.len() < OPENING_MAX {
-                self.begin();
-            }
-            if self.candidates.is_empty() {
-                return Ok(());
-            }
-            let count = match epoll::wait(&self.epoll, &mut events, Some(&nap)) {
-                Err(Errno::INTR) => 0,
-                count => count?,
+            let received = match recv(&*socket, &mut buffer[..], RecvFlags::empty()) {
+                Ok((_, 0)) => return Ok(Some(reply.end().ok_or(Kind::Short)?.head)),
+                Ok((received, _)) => received,
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(connect::kind(error)),
             };
-            for event in &events[..count] {
-                self.ready(event.data.u64(), event.flags);
+            match reply.feed(&buffer[..received], heads) {
+                Step::More => {}
+                Step::Malformed => return Err(Kind::Malformed),
+                Step::Whole(whole) if whole.head.status >= 400 => return Err(Kind::Status),
+                Step::Whole(whole) if whole.used < received => return Err(Kind::Malformed),
+                Step::Whole(whole) => return Ok(Some(whole.head)),
             }
-            self.give_up_late();
-        }
-    }
-
-    /// Whether the others are not worth their time: the server ends every connection with its reply, or has
-    /// stopped to answer: a few that time out among many say nothing of the next.
-    fn is_hopeless(&self) -> bool {
-        let several = OPENING_MAX as u64;
-        let none_lasts = self.opened.is_empty() && self.closings.total() >= several;
-        none_lasts || self.silent.len() as u64 >= several
-    }
-
-    fn begin(&mut self) {
-        let sources = &self.share.sources;
-        let from = (!sources.is_empty()).then(|| sources[self.begun % sources.len()]);
-        let number = self.begun as u64;
-        self.begun += 1;
-        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        let begun = connect::begin(self.share.address, from).and_then(|socket| {
-            epoll::add(&self.epoll, &socket, EventData::new_u64(number), flags)?;
-            Ok(socket)
-        });
-        match begun {
-            Ok(socket) => {
-                let began = Instant::now();
-                let reply = Reply::new();
-                let candidate = Candidate { socket, began, is_connected: false, reply };
-                self.candidates.insert(number, candidate);
-            }
-            Err(error) => self.errors.count(connect::kind(error)),
-        }
-    }
-
-    fn ready(&mut self, number: u64, flags: EventFlags) {
-        let Some(candidate) = self.candidates.get_mut(&number) else { return };
-        match step(candidate, &self.share.request, &mut self.heads, flags) {
-            Ok(Progress::Waiting) => {}
-            Ok(Progress::Replied) => {
-                self.silent.retain(|silent| *silent > number);
-                let Some(candidate) = self.candidates.remove(&number) else { return };
-                match epoll::delete(&self.epoll, &candidate.socket) {
-                    Ok(()) => self.opened.push((candidate.socket, Instant::now())),
-                    Err(error) => self.errors.count(connect::kind(error)),
-                }
-            }
-            Ok(Progress::Ended { is_http_10 }) => {
-                self.silent.retain(|silent| *silent > number);
-                self.candidates.remove(&number);
-                self.errors.count(Kind::Short);
-                self.closings.count(1, Closing::Announced { is_http_10 });
-            }
-            Err(kind) => {
-                self.candidates.remove(&number);
-                self.errors.count(kind);
-            }
-        }
-    }
-
-    fn give_up_late(&mut self) {
-        let is_late = |candidate: &mut Candidate| candidate.began.elapsed() >= self.timeout;
-        for (number, _) in self.candidates.extract_if(|_, candidate| is_late(candidate)) {
-            self.errors.timeout += 1;
-            self.silent.push(number);
-        }
-    }
-}
-
-/// How far a connection has come.
-enum Progress {
-    Waiting,
-    /// Its reply is whole, and it can be used on.
-    Replied,
-    /// Its reply is whole, and it ends with it.
-    Ended {
-        is_http_10: bool,
-    },
-}
-
-/// Goes on with one connection.
-fn step(
-    candidate: &mut Candidate,
-    request: &[u8],
-    heads: &mut Heads,
-    flags: EventFlags,
-) -> Result<Progress, Kind> {
-    let Candidate { socket, is_connected, reply, .. } = candidate;
-    if !*is_connected {
-        if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
-            let error = sockopt::socket_error(&*socket).unwrap_or_else(Err).err();
-            return Err(connect::kind(error.unwrap_or(Errno::CONNRESET)));
-        }
-        if !flags.contains(EventFlags::OUT) {
-            return Ok(Progress::Waiting);
-        }
-        *is_connected = true;
-        // A new connection takes a request as a whole.
-        match send(&*socket, request, SendFlags::NOSIGNAL) {
-            Ok(sent) if sent == request.len() => {}
-            Ok(_) => return Err(Kind::Other),
-            Err(error) => return Err(connect::kind(error)),
-        }
-    }
-    let mut buffer = [0; 16 * 1024];
-    loop {
-        let received = match recv(&*socket, &mut buffer[..], RecvFlags::empty()) {
-            Ok((_, 0)) => {
-                let whole = reply.end().ok_or(Kind::Short)?;
-                return Ok(Progress::Ended { is_http_10: whole.is_http_10 });
-            }
-            Ok((received, _)) => received,
-            Err(Errno::AGAIN) => return Ok(Progress::Waiting),
-            Err(Errno::INTR) => continue,
-            Err(error) => return Err(connect::kind(error)),
-        };
-        match reply.feed(&buffer[..received], heads) {
-            Step::More => {}
-            Step::Malformed => return Err(Kind::Malformed),
-            Step::Whole(whole) if whole.status >= 400 => return Err(Kind::Status),
-            Step::Whole(whole) if whole.used < received => return Err(Kind::Malformed),
-            Step::Whole(whole) if !whole.keep => {
-                return Ok(Progress::Ended { is_http_10: whole.is_http_10 });
-            }
-            Step::Whole(_) => return Ok(Progress::Replied),
         }
     }
 }

@@ -58,7 +58,7 @@ fn a_number_of_requests_ends_it_and_warming_up_does_not_count() {
 #[test]
 fn poisson_arrivals_have_the_mean_and_the_variance_of_their_law() {
     let (per_s, seconds) = (10_000.0, 20.0);
-    let arrivals = Arrivals::Poisson { per_s, seed: 7 };
+    let arrivals = Arrivals::Poisson { per_s };
     let all = times(arrivals, &plan(arrivals, seconds), 0);
     let expected: f64 = per_s * seconds;
     // Five standard deviations of the count, and of the moments of so many gaps.
@@ -81,8 +81,8 @@ fn poisson_arrivals_have_the_mean_and_the_variance_of_their_law() {
 #[test]
 fn a_seed_repeats_itself_and_another_does_not() {
     let drawn = |seed| {
-        let arrivals = Arrivals::Poisson { per_s: 500.0, seed };
-        times(arrivals, &plan(arrivals, 1.0), 0)
+        let arrivals = Arrivals::Poisson { per_s: 500.0 };
+        times(arrivals, &Plan { seed, ..plan(arrivals, 1.0) }, 0)
     };
     assert_eq!(drawn(1), drawn(1));
     assert_ne!(drawn(1), drawn(2));
@@ -120,11 +120,11 @@ proptest! {
     ) {
         let arrivals = match which {
             0 => Arrivals::Constant { per_s: 777.0 },
-            1 => Arrivals::Poisson { per_s: 777.0, seed },
+            1 => Arrivals::Poisson { per_s: 777.0 },
             _ => Arrivals::Ramp { from_per_s: 0.0, to_per_s: 999.0 },
         };
         let warm_up = Duration::from_millis(100);
-        let alone = Plan { requests, warm_up, ..plan(arrivals, 0.5) };
+        let alone = Plan { seed, requests, warm_up, ..plan(arrivals, 0.5) };
         let (mut together, mut shared_requests, mut shared_connections) = (Vec::new(), 0, 0);
         for rank in 0..ranks {
             let shared = Plan { threads, share: Share { rank, ranks }, ..alone.clone() };

@@ -3,10 +3,10 @@
 use super::connection::Stage;
 use super::{Mode, Phase, Worker};
 use crate::connect;
-use crate::outcome::Kind;
-use rustix::event::epoll::{self, EventData, EventFlags};
+use crate::plan::Plan;
+use crate::results::counts::Kind;
+use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
-use rustix::net::sockopt;
 use std::cmp::Reverse;
 
 /// The pause after the first failure of a connection; it doubles with each.
@@ -17,20 +17,15 @@ const DOUBLED_MAX: u32 = 9;
 impl Worker<'_> {
     /// Begins to connect.
     pub(super) fn connect(&mut self, index: u32) {
-        let sources = &self.plan.sources;
         let turn = self.connects * self.plan.threads + self.number;
-        let from = (!sources.is_empty()).then(|| sources[turn % sources.len()]);
         self.connects += 1;
-        self.now_ns = self.clock.now_ns();
+        self.now_ns = self.gate.clock.now_ns();
         let connection = &mut self.connections[index as usize];
         connection.generation = connection.generation.wrapping_add(1);
         connection.began_ns = self.now_ns;
         let data = u64::from(connection.generation) << 32 | u64::from(index);
-        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        let connecting = connect::begin(self.plan.target.address, from).and_then(|socket| {
-            epoll::add(&self.epoll, &socket, EventData::new_u64(data), flags)?;
-            Ok(socket)
-        });
+        let Plan { target, sources, .. } = self.plan;
+        let connecting = connect::begin(target.address, sources, turn, &self.epoll, data);
         match connecting {
             Ok(socket) => {
                 connection.socket = Some(socket);
@@ -44,25 +39,21 @@ impl Worker<'_> {
     /// The socket is connected, or can't be.
     pub(super) fn connected(&mut self, index: u32, flags: EventFlags) {
         let connection = &mut self.connections[index as usize];
-        if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
-            let error = match connection.socket.as_ref().map(sockopt::socket_error) {
-                Some(Ok(Err(error)) | Err(error)) => error,
-                _ => Errno::CONNRESET,
-            };
-            return self.fail_because(index, error);
+        let Some(socket) = &connection.socket else { return };
+        match connect::is_connected(socket, flags) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => return self.fail_because(index, error),
         }
-        if !flags.contains(EventFlags::OUT) {
-            return;
-        }
-        let took_ns = (self.now_ns - connection.began_ns).max(1) as u64;
+        let took_ns = self.now_ns - connection.began_ns;
         connection.stage = Stage::Open;
         connection.calls_left = self.calls_max;
         (connection.replies, connection.thinking) = (0, false);
         self.connecting -= 1;
         self.progress_ns = self.now_ns;
-        self.tally.connections += 1;
-        self.reach.accepted();
-        self.tally.connect.saturating_record(took_ns);
+        self.tally.part.counts.connections += 1;
+        self.gate.reach.accepted();
+        self.tally.part.connect.record(took_ns);
         match self.phase {
             Phase::Opening => {}
             // A session that was due before the end has its first request sent.
@@ -75,7 +66,7 @@ impl Worker<'_> {
     pub(super) fn fail_because(&mut self, index: u32, error: Errno) {
         let kind = connect::kind(error);
         if kind == Kind::Other {
-            self.tally.other_error = Some(error.to_string());
+            self.tally.part.counts.other_error = Some(error.to_string());
         }
         self.fail(index, kind);
     }
@@ -87,8 +78,8 @@ impl Worker<'_> {
             self.tally.failed(kind, self.now_ns);
         }
         match (kind, self.phase) {
-            (Kind::Refused, Phase::Opening) => self.reach.refused_before_start(),
-            (Kind::Refused, _) => self.reach.refused(),
+            (Kind::Refused, Phase::Opening) => self.gate.reach.refused_before_start(),
+            (Kind::Refused, _) => self.gate.reach.refused(),
             _ => {}
         }
         if self.mode == Mode::Sessions && connection.stage != Stage::Open {
@@ -146,7 +137,7 @@ impl Worker<'_> {
             }
             self.timers.pop();
             // Of several that are due at once, each goes a little later than the one before.
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
             let connection = &mut self.connections[index as usize];
             if connection.generation != generation {
                 continue;

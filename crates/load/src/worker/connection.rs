@@ -1,7 +1,7 @@
 //! One connection of the generator.
 
-use crate::reply::Reply;
-use crate::tally::InFlight;
+use super::tally::InFlight;
+use crate::http::reply::Reply;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 

@@ -1,11 +1,11 @@
 //! Requests out, replies in.
 
 use super::connection::Stage;
+use super::tally::InFlight;
 use super::{LATE_NS, Mode, Phase, Worker};
-use crate::outcome::{Closing, Kind};
-use crate::reply::Step;
+use crate::http::reply::{Step, Whole};
+use crate::results::counts::Kind;
 use crate::schedule::Schedule;
-use crate::tally::InFlight;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -36,7 +36,7 @@ impl Worker<'_> {
             if let Some(schedule) = &mut self.schedule {
                 schedule.advance();
             }
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.gate.clock.now_ns();
         }
     }
 
@@ -44,7 +44,7 @@ impl Worker<'_> {
     fn classify_delay(&mut self, due_ns: i64) {
         let late_ns = self.now_ns - due_ns;
         if due_ns <= self.starved_ns {
-            self.tally.waited += 1;
+            self.tally.part.counts.waited += 1;
         } else if late_ns > LATE_NS {
             self.tally.late(late_ns);
         }
@@ -141,8 +141,12 @@ impl Worker<'_> {
                 Err(Errno::INTR) => continue,
                 Err(error) => return self.fail_because(index, error),
             };
-            self.now_ns = self.clock.now_ns();
-            match self.take(index, received) {
+            self.now_ns = self.gate.clock.now_ns();
+            // Taken out, since replies change all else of this worker.
+            let buffer = std::mem::take(&mut self.buffer);
+            let taken = self.take(index, &buffer[..received]);
+            self.buffer = buffer;
+            match taken {
                 Ok(true) => {}
                 Ok(false) => return self.finish(index),
                 Err(()) => return self.fail(index, Kind::Malformed),
@@ -156,12 +160,11 @@ impl Worker<'_> {
 
     /// Parses the replies in what was received; returns whether the connection goes on after them.
     #[inline]
-    fn take(&mut self, index: u32, received: usize) -> Result<bool, ()> {
-        let connection = &mut self.connections[index as usize];
-        let mut rest = &self.buffer[..received];
+    fn take(&mut self, index: u32, received: &[u8]) -> Result<bool, ()> {
+        let mut rest = received;
         while !rest.is_empty() {
+            let connection = &mut self.connections[index as usize];
             if connection.in_flight.is_empty() {
-                // No request is in flight.
                 return Err(());
             }
             match connection.reply.feed(rest, &mut self.heads) {
@@ -169,19 +172,11 @@ impl Worker<'_> {
                 Step::Malformed => return Err(()),
                 Step::Whole(whole) => {
                     rest = &rest[whole.used..];
-                    let Some(request) = connection.in_flight.pop_front() else { return Err(()) };
-                    self.requests_in_flight -= 1;
-                    self.progress_ns = self.now_ns;
-                    (connection.replies, connection.failures) = (connection.replies + 1, 0);
-                    if !whole.keep && self.plan.keep_alive {
-                        let how = Closing::Announced { is_http_10: whole.is_http_10 };
-                        self.tally.closings.count(connection.replies, how);
-                    }
-                    self.tally.roll(self.now_ns, self.requests_in_flight);
-                    self.tally.reply(&request, &whole, self.now_ns);
-                    if !whole.keep {
+                    self.replied(index, &whole);
+                    if !whole.head.keep {
                         return Ok(false);
                     }
+                    let connection = &self.connections[index as usize];
                     if connection.unsent_bytes > connection.in_flight.len() * self.request_bytes {
                         // A reply to what has not been sent.
                         return Err(());
@@ -190,6 +185,22 @@ impl Worker<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// The oldest request in flight has its whole reply.
+    #[inline]
+    fn replied(&mut self, index: u32, whole: &Whole) {
+        let connection = &mut self.connections[index as usize];
+        let Some(request) = connection.in_flight.pop_front() else { return };
+        self.requests_in_flight -= 1;
+        self.progress_ns = self.now_ns;
+        (connection.replies, connection.failures) = (connection.replies + 1, 0);
+        if !whole.head.keep && self.plan.keep_alive {
+            let closings = &mut self.tally.part.counts.closings;
+            closings.count_announced(connection.replies, whole.head.is_http_10);
+        }
+        self.tally.roll(self.now_ns, self.requests_in_flight);
+        self.tally.reply(&request, whole, self.now_ns);
     }
 
     /// The last reply of this connection has come; requests after it are lost.
@@ -203,26 +214,18 @@ impl Worker<'_> {
 
     /// The peer has closed the connection, which may be the end of a reply.
     fn peer_closed(&mut self, index: u32) {
-        self.now_ns = self.clock.now_ns();
+        self.now_ns = self.gate.clock.now_ns();
         let connection = &mut self.connections[index as usize];
-        if let Some(whole) = connection.reply.end()
-            && let Some(request) = connection.in_flight.pop_front()
+        if !connection.in_flight.is_empty()
+            && let Some(whole) = connection.reply.end()
         {
-            self.requests_in_flight -= 1;
-            self.progress_ns = self.now_ns;
-            (connection.replies, connection.failures) = (connection.replies + 1, 0);
-            if self.plan.keep_alive {
-                let how = Closing::Announced { is_http_10: whole.is_http_10 };
-                self.tally.closings.count(connection.replies, how);
-            }
-            self.tally.roll(self.now_ns, self.requests_in_flight);
-            self.tally.reply(&request, &whole, self.now_ns);
+            self.replied(index, &whole);
             return self.finish(index);
         }
         // It may close an idle connection. One that never served is not reopened at once.
         if connection.in_flight.is_empty() && connection.has_replied() {
             if self.plan.keep_alive && self.phase == Phase::Going {
-                self.tally.closings.count(connection.replies, Closing::Unannounced);
+                self.tally.part.counts.closings.count_unannounced(connection.replies);
             }
             return self.finish(index);
         }

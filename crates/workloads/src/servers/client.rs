@@ -3,7 +3,7 @@
 
 use crate::shared::shortage;
 use engine::Failure;
-use load::{Received, Receiver, ReplyHead, Target};
+use load::{Framing, Received, Receiver, ReplyHead, Target};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
@@ -72,7 +72,8 @@ impl Client {
         let mut stream = Client::connect(address).map_err(failed)?;
         stream.write_all(&request).map_err(failed)?;
         let (head, body) = head(&mut stream).map_err(failed)?;
-        if !is_good(&head) || length(&head) != Some(bytes) {
+        let framing = ReplyHead::parse(&head).map(|head| head.framing);
+        if !is_good(&head) || framing != Some(Framing::Length(bytes)) {
             let head = String::from_utf8_lossy(&head).into_owned();
             return Err(Failure::new(format!("{path} is no file of {bytes} bytes: {head:?}")));
         }
@@ -204,16 +205,8 @@ pub(crate) fn is_good(reply: &[u8]) -> bool {
 /// left to the end of the connection.
 pub(crate) fn sends_file(head: &[u8], bytes: u64) -> bool {
     ReplyHead::parse(head).is_some_and(|head| {
-        head.status == 200 && !head.is_chunked && head.body_bytes.is_none_or(|body| body == bytes)
+        head.status == 200 && [Framing::UntilClose, Framing::Length(bytes)].contains(&head.framing)
     })
-}
-
-/// The Content-Length of a head.
-pub(crate) fn length(head: &[u8]) -> Option<u64> {
-    let head = String::from_utf8_lossy(head);
-    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
-    let (_, value) = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-length"))?;
-    value.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -226,9 +219,8 @@ mod tests {
         let whole = b"HTTP/1.1 200 OK\r\ncontent-LENGTH: 5\r\n\r\nhello";
         let (head, body) = head(&mut &whole[..]).unwrap();
         assert!(is_good(&head) && head.ends_with(b"\r\n\r\n"));
-        assert_eq!((length(&head), body.as_slice()), (Some(5), &b"hello"[..]));
+        assert!(sends_file(&head, 5) && body.as_slice() == b"hello");
         assert!(super::head(&mut &whole[..20]).is_err());
-        assert_eq!(length(b"HTTP/1.1 200 OK\r\n\r\n"), None);
     }
 
     #[test]

@@ -9,11 +9,12 @@ mod ours;
 pub(crate) mod own;
 
 use crate::servers::client::Client;
-use engine::{Failure, Guarded, Probe, caller_descriptors_max, descriptors_max};
-use load::{
-    LocalServer, NotFound, Target, cpu_ns_of, cpu_ns_with_ended, descriptors_of, listening_ports,
-    resident_bytes_of,
+use crate::servers::local::{
+    LocalServer, NotFound, ServerUse, cpu_ns_of, cpu_ns_with_ended, descriptors_of,
+    listening_ports, resident_bytes_of,
 };
+use engine::{Failure, Guarded, Probe, caller_descriptors_max, descriptors_max};
+use load::Target;
 use own::OwnServer;
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
@@ -245,8 +246,8 @@ impl Running {
     }
 
     /// What its processes have and have used.
-    pub fn look(&self) -> load::ServerUse {
-        load::ServerUse::from_pids(&self.pids())
+    pub fn look(&self) -> ServerUse {
+        ServerUse::from_pids(&self.pids())
     }
 
     /// The CPU time of all its processes so far, user and system, in nanoseconds.
@@ -275,7 +276,7 @@ impl Running {
 
     /// How many connections it holds that it has accepted: its ends of them, as the kernel lists them.
     pub fn connections(&self) -> io::Result<u64> {
-        let accepted = load::accepted_at(self.address)?;
+        let accepted = sys::sockets::accepted_at(self.address)?;
         accepted.ok_or_else(|| io::Error::other(format!("{} is not of this machine", self.address)))
     }
 

@@ -11,9 +11,7 @@ mod together;
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::output::{print, print_json};
 use crate::usage;
-use ::load::{
-    Arrivals, LocalServer, NoneAccepts, Plan, Shape, Target, Url, accepting, loopback_sources,
-};
+use ::load::{Arrivals, NoneAccepts, Plan, Shape, Target, Url, accepting, loopback_sources};
 use clap::Args;
 use engine::{Stop, Warning};
 use findings::format::{count, quantity};
@@ -26,6 +24,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 use together::{Came, Joined, Together};
+use workloads::local::LocalServer;
 
 /// Put load on a server, and report how it copes
 ///
@@ -375,7 +374,7 @@ fn measured(
     if stop.is_requested()
         && let Some(last) = points.last_mut()
     {
-        last.outcome.stopped = true;
+        last.outcome.counts.stopped = true;
     }
     let host_after = watcher.last_look();
     let disturbances = watcher.disturbances(&host_after);
@@ -477,11 +476,11 @@ fn reached(
 /// Interrupted, done, or failed where no reply came at all, or the share of a rank is missing.
 fn exit(measured: &Measured) -> Exit {
     let points = &measured.points;
-    if points.iter().any(|point| point.outcome.stopped) {
+    if points.iter().any(|point| point.outcome.counts.stopped) {
         Exit::Interrupted
     } else if points.len() < measured.points_planned
         || measured.ranks.iter().any(|rank| rank.measured.is_none())
-        || points.iter().all(|point| point.outcome.replies == 0)
+        || points.iter().all(|point| point.outcome.counts.replies == 0)
     {
         Exit::Failed
     } else {
@@ -491,9 +490,9 @@ fn exit(measured: &Measured) -> Exit {
 
 /// What was asked for, as a plan.
 fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
-    let seed = ask.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+    let drawn = || ask.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
     let at = |per_s| {
-        if ask.poisson { Arrivals::Poisson { per_s, seed } } else { Arrivals::Constant { per_s } }
+        if ask.poisson { Arrivals::Poisson { per_s } } else { Arrivals::Constant { per_s } }
     };
     let shape = match (ask.rate, ask.ramp, ask.connection_rate) {
         (Some(per_s), ..) => Shape::Open(at(per_s)),
@@ -513,6 +512,7 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
     let is_recording = ask.record.is_recording();
     Ok(Plan {
         shape,
+        seed: if ask.poisson { drawn() } else { 0 },
         connections: ask.connections as usize,
         calls: ask.calls.or(sessions.then_some(1)),
         keep_alive: !ask.no_keep_alive,
@@ -530,15 +530,6 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
         keeps_intervals: is_recording,
         ..Plan::new(target)
     })
-}
-
-/// What random times are drawn by; 0 where none are.
-fn seed(plan: &Plan) -> u64 {
-    match plan.shape {
-        Shape::Open(Arrivals::Poisson { seed, .. })
-        | Shape::Sessions(Arrivals::Poisson { seed, .. }) => seed,
-        _ => 0,
-    }
 }
 
 /// What no machine has is refused, rather than tried until the machine gives in.

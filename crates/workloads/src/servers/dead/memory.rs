@@ -1,6 +1,7 @@
 //! What connections take in memory: of the server, and of the kernel.
 
 use crate::servers::drivers::Running;
+use crate::servers::local::ServerUse;
 use crate::shared::shortage::available_kib;
 use engine::{Failure, Fit, LimitCause, Probe, server_facts};
 use std::fs::read_to_string;
@@ -32,7 +33,7 @@ impl Look {
             return Ok(Look { server: None, kernel, own: None });
         }
         let own = server.is_own().then(|| {
-            let load::ServerUse { processes, threads, .. } = server.look();
+            let ServerUse { processes, threads, .. } = server.look();
             (processes, threads)
         });
         Ok(Look { server: Some(server.resident_bytes().map_err(failed)?), kernel, own })

@@ -1,12 +1,13 @@
 //! The load on a server, and the connections that do nothing.
 
 use crate::servers::drivers::Running;
+use crate::servers::local::cpu_ns_of;
 use crate::servers::served::CpuSplit;
 use crate::shared::cpus::stay_on;
 use engine::{Failure, Probe, server_facts};
 use load::{
-    Arrivals, Closings, Dead, Errors, Holding, IdleTimes, Outcome, Plan, Shape, Target, Tick,
-    cpu_ns_of, delayed_reply,
+    Arrivals, Closings, Counts, Dead, DeadOutcome, Errors, Holding, IdleTimes, Outcome, Plan,
+    Shape, Target, Tick, delayed_reply,
 };
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -66,9 +67,11 @@ impl DeadConnections {
         if server.is_own() {
             holding.timeout = OWN_TIMEOUT;
         }
-        let dead = (count > 0).then(|| Dead::open_as(target, count as usize, &holding)).transpose();
+        let never = AtomicBool::new(false);
+        let open = || Dead::open(target, count as usize, &holding, &never);
+        let dead = (count > 0).then(open).transpose();
         let connections = dead.map_err(|error| Failure::call("opening dead connections", error))?;
-        if let Some(dead) = connections.as_ref().filter(|dead| dead.opened() < count as usize) {
+        if let Some(dead) = connections.as_ref().filter(|dead| dead.outcome().opened < count) {
             return Err(not_held(dead));
         }
         let mut opened = DeadConnections { connections, count, descriptors_without };
@@ -89,7 +92,7 @@ impl DeadConnections {
             alive = self.alive()?.unwrap_or(alive);
         }
         let count = self.count;
-        let idle = self.connections.as_ref().and_then(Dead::closed_idle);
+        let idle = self.connections.as_ref().and_then(|dead| dead.outcome().closed_idle);
         if let Some(IdleTimes { median_ms, .. }) = idle {
             let after = match median_ms {
                 0..1_000 => format!("{median_ms} ms"),
@@ -108,8 +111,7 @@ impl DeadConnections {
     /// How many are open, as their holders see it; none where there are none.
     fn alive(&mut self) -> Result<Option<u64>, Failure> {
         let alive = self.connections.as_mut().map(Dead::alive).transpose();
-        let alive = alive.map_err(|error| Failure::call("dead connections", error))?;
-        Ok(alive.map(|alive| alive as u64))
+        alive.map_err(|error| Failure::call("dead connections", error))
     }
 
     /// How many of its ends the server has; unknown where it is on another machine.
@@ -139,16 +141,16 @@ impl DeadConnections {
 
 /// Why a server holds fewer than were to be opened.
 fn not_held(dead: &Dead) -> Failure {
-    let (closings, opened) = (dead.closings(), dead.opened());
+    let DeadOutcome { asked, opened, errors, closings, .. } = dead.outcome();
     if opened == 0 && closings.announced > 0 {
         let how = if closings.http_10 > 0 { "HTTP/1.0" } else { "Connection: close" };
         return Failure::new(format!(
             "the server closes each connection after its reply ({how}): dead connections can't be held"
         ));
     }
-    let errors = dead.errors().each().into_iter().filter(|(_, count)| *count > 0);
-    let errors: Vec<String> = errors.map(|(name, count)| format!("{name} {count}")).collect();
-    let (asked, errors) = (dead.asked(), errors.join(", "));
+    let errors: Vec<String> =
+        errors.each().map(|(name, count)| format!("{name} {count}")).collect();
+    let errors = errors.join(", ");
     Failure::new(format!(
         "the server holds {opened} of the {asked} dead connections asked for ({errors})"
     ))
@@ -205,7 +207,7 @@ impl Pressure {
             };
             let outcome = load::run(&plan, &AtomicBool::new(false), Some(&mut watch));
             let outcome = outcome.map_err(|error| Failure::call("the load", error))?;
-            flawless(&outcome)?;
+            flawless(&outcome.counts)?;
             let cpu: Vec<u64> = cpu.into_iter().collect::<io::Result<_>>().map_err(cpu_time)?;
             let samples = Samples::new(&outcome.series, &cpu);
             // Where all looks at the server's CPU time came late, another try may do better.
@@ -220,7 +222,7 @@ impl Pressure {
                 state(&outcome, &samples, probe);
                 self.state_manners(&outcome, probe);
                 let connections = plan.connections as u64;
-                return Ok(Pressed { replies: outcome.replies, connections });
+                return Ok(Pressed { replies: outcome.counts.replies, connections });
             }
             if left > 0 {
                 plan.duration = plan.duration.map(|duration| duration * 2);
@@ -233,9 +235,9 @@ impl Pressure {
 
     /// States what the server does to connections and replies.
     fn state_manners(&self, outcome: &Outcome, probe: &mut Probe) {
-        let Closings { replies_min, replies_max, http_10, .. } = outcome.closings;
-        let closed = outcome.closings.total();
-        if closed > 0 && replies_min == replies_max && 2 * closed >= outcome.connections {
+        let Closings { replies_min, replies_max, http_10, .. } = outcome.counts.closings;
+        let closed = outcome.counts.closings.total();
+        if closed > 0 && replies_min == replies_max && 2 * closed >= outcome.counts.connections {
             probe.fact(server_facts::REPLIES_PER_CONNECTION, replies_max);
             probe.fact(server_facts::HTTP_10, u64::from(http_10 > 0));
         }
@@ -275,19 +277,19 @@ const TRIES: u32 = 5;
 const THREADS_MAX: usize = 8;
 
 /// Whether every reply that came is one: figures with errors in them are none of replies.
-fn flawless(outcome: &Outcome) -> Result<(), Failure> {
-    let [_, good, not_good @ ..] = outcome.statuses;
+fn flawless(counts: &Counts) -> Result<(), Failure> {
+    let [_, good, not_good @ ..] = counts.statuses;
     let odd: u64 = not_good.iter().sum();
-    if outcome.errors == Errors::default() && odd == 0 {
+    if counts.errors == Errors::default() && odd == 0 {
         return Ok(());
     }
-    let kinds = outcome.errors.each().into_iter().filter(|(_, count)| *count > 0);
+    let kinds = counts.errors.each();
     let mut errors: Vec<String> = kinds.map(|(name, count)| format!("{name} {count}")).collect();
     if odd > 0 {
         errors.push(format!("replies that grant nothing {odd}"));
     }
-    errors.extend(outcome.other_error.clone());
-    let (requests, errors) = (outcome.requests, errors.join(", "));
+    errors.extend(counts.other_error.clone());
+    let (requests, errors) = (counts.requests, errors.join(", "));
     Err(Failure::new(format!("of {requests} requests {good} were replied to; {errors}")))
 }
 
@@ -348,13 +350,13 @@ impl Samples {
 fn state(outcome: &Outcome, samples: &Samples, probe: &mut Probe) {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let mean = |figures: &[f64]| figures.iter().sum::<f64>() / figures.len().max(1) as f64;
-    probe.fact("load's busiest thread on a CPU", percent(outcome.busy_share));
+    probe.fact("load's busiest thread on a CPU", percent(outcome.counts.busy_share));
     if !samples.cpu_ns.is_empty() {
         let busy = mean(&samples.cpu_ns) / mean(&samples.per_reply_ns).max(1.0);
         probe.fact("server on a CPU", percent(busy));
     }
-    if outcome.unsent > 0 {
-        probe.fact("requests due and never sent", outcome.unsent);
+    if outcome.counts.unsent > 0 {
+        probe.fact("requests due and never sent", outcome.counts.unsent);
     }
 }
 
@@ -398,11 +400,11 @@ mod tests {
     #[test]
     fn an_error_fails_the_cell() {
         let good =
-            Outcome { requests: 9, replies: 9, statuses: [0, 9, 0, 0, 0], ..Outcome::default() };
+            Counts { requests: 9, replies: 9, statuses: [0, 9, 0, 0, 0], ..Counts::default() };
         assert!(flawless(&good).is_ok());
         let errors = Errors { reset: 2, ..Errors::default() };
-        let message = flawless(&Outcome { errors, ..good.clone() }).unwrap_err().to_string();
+        let message = flawless(&Counts { errors, ..good.clone() }).unwrap_err().to_string();
         assert!(message.contains("reset 2"), "{message}");
-        assert!(flawless(&Outcome { statuses: [0, 8, 1, 0, 0], ..good }).is_err());
+        assert!(flawless(&Counts { statuses: [0, 8, 1, 0, 0], ..good }).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use super::file::{self, MB};
 use crate::servers::client::{self, Client};
 use engine::Failure;
-use load::{ReplyHead, Target};
+use load::{Framing, ReplyHead, Target};
 use std::io::{self, Write};
 use std::net::TcpStream;
 
@@ -42,7 +42,8 @@ impl Source {
         }
         let path = &self.target.path;
         match ReplyHead::parse(head) {
-            Some(ReplyHead { status: 200, is_chunked: false, body_bytes }) => Ok(body_bytes),
+            Some(ReplyHead { status: 200, framing: Framing::Length(bytes), .. }) => Ok(Some(bytes)),
+            Some(ReplyHead { status: 200, framing: Framing::UntilClose, .. }) => Ok(None),
             Some(ReplyHead { status: 200, .. }) => Err(format!(
                 "the server sends {path} in chunks, and how much of it is the file is not known"
             )),

@@ -6,8 +6,9 @@
 
 use super::{LOG, Running, START_MAX, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
+use crate::servers::local::LocalServer;
 use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max, leaked, template};
-use load::{LocalServer, Target, Url};
+use load::{Target, Url};
 use std::ffi::OsString;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

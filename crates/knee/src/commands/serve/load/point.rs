@@ -3,12 +3,14 @@
 use super::live::Live;
 use super::server::{Growing, Unsettled, Use, Watcher};
 use ::load::{
-    Dead, DeadOutcome, DelayedReply, Error, Holding, IntervalOutcome, NotFound, Outcome, Plan,
-    Tick, Watch, delayed_reply, established_at,
+    Dead, DeadOutcome, DelayedReply, Error, Holding, IntervalOutcome, Outcome, Plan, Tick, Watch,
+    delayed_reply,
 };
 use engine::Stop;
 use findings::ServerBehaviour;
 use std::net::SocketAddr;
+use sys::sockets::{established_at, is_own};
+use workloads::local::NotFound;
 
 /// One load, and all that was seen meanwhile.
 #[derive(Debug)]
@@ -60,7 +62,7 @@ impl Point {
         let (server, growing) = watcher.load_ended(&outcome);
         outcome.dead = dead.as_mut().map(|dead| dead.outcome(address));
         // The figures are there: what can't be asked again is left open.
-        let may_ask = !stop.is_requested() && ::load::is_own(address.ip());
+        let may_ask = !stop.is_requested() && is_own(address.ip());
         let median_ns = outcome.service.p50;
         let delayed =
             if may_ask { delayed_reply(&plan.target, median_ns).ok().flatten() } else { None };
@@ -93,9 +95,9 @@ impl Point {
 
     /// What the server was seen to do.
     pub fn behaviours(&self) -> Vec<ServerBehaviour> {
-        let closings = &self.outcome.closings;
+        let closings = &self.outcome.counts.closings;
         let closes = ServerBehaviour::of_closings(
-            (closings.total(), self.outcome.connections),
+            (closings.total(), self.outcome.counts.connections),
             closings.http_10 > 0,
             (closings.replies_min, closings.replies_max),
         );
@@ -167,13 +169,13 @@ impl CountedDead {
             holding.sources.clone_from(&plan.sources);
         }
         let unrelated = seen(address);
-        let open = || Dead::open_until(&plan.target, count, &holding, stop.flag());
+        let open = || Dead::open(&plan.target, count, &holding, stop.flag());
         let dead = (count > 0).then(open).transpose()?;
         Ok(CountedDead { asked, dead, unrelated, before: seen(address) })
     }
 
     fn opened(&self) -> u64 {
-        self.dead.as_ref().map_or(0, |dead| dead.opened() as u64)
+        self.dead.as_ref().map_or(0, |dead| dead.outcome().opened)
     }
 
     fn outcome(&mut self, address: SocketAddr) -> DeadOutcome {
@@ -183,17 +185,12 @@ impl CountedDead {
             return DeadOutcome { asked: self.asked, ..DeadOutcome::default() };
         };
         // Connections end with their holder; the figures of the load are kept all the same.
-        let alive = dead.alive().unwrap_or(0);
+        let alive_at_end = dead.alive().unwrap_or(0);
         DeadOutcome {
-            asked: self.asked,
-            opened: dead.opened() as u64,
-            errors: *dead.errors(),
-            closings: *dead.closings(),
-            untried: dead.untried() as u64,
-            alive_at_end: alive as u64,
-            closed_idle: dead.closed_idle(),
+            alive_at_end,
             seen_by_server_before: before,
             seen_by_server_at_end: at_end,
+            ..dead.outcome()
         }
     }
 }

@@ -172,8 +172,8 @@ impl Recording {
         let cells = Cells::new(subject, plan, numbers, present);
         let run = &mut self.run;
         let rounds = planned_rounds(plan).max(1);
-        run.plan = ::model::Plan {
-            seed: super::seed(plan),
+        run.plan = model::Plan {
+            seed: plan.seed,
             rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
             measure_ms: plan.interval.as_millis() as u64,
             workloads: vec![cells.info()],
@@ -323,12 +323,12 @@ impl LoadRun {
         self.commit();
         let Recording { flags, file, mut archive, mut run } = self.recording;
         let rounds = planned_rounds(plan);
-        let is_stopped = measured.points.iter().any(|point| point.outcome.stopped);
+        let is_stopped = measured.points.iter().any(|point| point.outcome.counts.stopped);
         let planned = std::mem::take(&mut run.plan.cells);
         run.plan.cells = self.cells.planned(&run.cells, |index| {
             let ended = self.ended.get(index).copied().unwrap_or(0);
             match measured.points.get(index) {
-                Some(point) if !point.outcome.stopped => 0,
+                Some(point) if !point.outcome.counts.stopped => 0,
                 // Of requests that were not all sent there is one more interval at least.
                 point if rounds == 0 => usize::from(point.is_some() || ended == 0),
                 _ => rounds.saturating_sub(ended),
@@ -429,7 +429,7 @@ fn lower_bounds(point: &Point) -> Option<Warning> {
 }
 
 fn interrupted(plan: &Plan, measured: &Measured) -> Option<Warning> {
-    let last = measured.points.last().filter(|point| point.outcome.stopped)?;
+    let last = measured.points.last().filter(|point| point.outcome.counts.stopped)?;
     let elapsed_s = last.outcome.elapsed_s;
     let planned = plan.duration.map(|duration| format!(" of {}", duration.as_secs_f64()));
     let (points, numbers) = (measured.points.len(), measured.points_planned);

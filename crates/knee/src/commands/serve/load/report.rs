@@ -70,8 +70,8 @@ fn shape(plan: &Plan) -> Value {
         Arrivals::Constant { per_s } => {
             json!({"kind": kind, "arrivals": "constant", "per_s": per_s})
         }
-        Arrivals::Poisson { per_s, seed } => {
-            json!({"kind": kind, "arrivals": "poisson", "per_s": per_s, "seed": seed})
+        Arrivals::Poisson { per_s } => {
+            json!({"kind": kind, "arrivals": "poisson", "per_s": per_s, "seed": plan.seed})
         }
         Arrivals::Ramp { from_per_s, to_per_s } => {
             json!({"kind": kind, "arrivals": "ramp", "from_per_s": from_per_s, "to_per_s": to_per_s})

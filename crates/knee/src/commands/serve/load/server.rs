@@ -1,12 +1,14 @@
 //! The server's processes while the load is on it, where they are on this machine; and who else is busy there.
 
-use ::load::{LocalServer, NotFound, Outcome, ServerUse, established_at};
+use ::load::Outcome;
 use engine::{CpuLook, Stop, Warning};
 use findings::GrowthPerConnection;
 use model::Host;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+use sys::sockets::established_at;
+use workloads::local::{LocalServer, NotFound, ServerUse};
 
 /// A server that takes less than this share of a CPU over a look is idle.
 const IDLE_SHARE_MAX: f64 = 0.05;
@@ -110,7 +112,7 @@ impl Watcher {
         let grew = self.with_dead.resident_bytes.saturating_sub(self.before.resident_bytes);
         let bytes_per_dead =
             (self.dead >= MEMORY_DEAD_MIN).then_some(grew as f64 / self.dead.max(1) as f64);
-        let all_replies: u64 = outcome.replies;
+        let all_replies: u64 = outcome.counts.replies;
         let used = Use {
             processes: after.processes,
             threads: after.threads,

@@ -5,7 +5,7 @@ pub mod warnings;
 use super::Measured;
 use super::point::Point;
 use super::server::Use;
-use ::load::{Arrivals, DeadOutcome, Outcome, Plan, Quantiles, Shape, Tick, Url};
+use ::load::{Arrivals, DeadOutcome, Errors, Outcome, Plan, Quantiles, Shape, Tick, Url};
 use findings::format::{bytes, count, percent, quantity, significant, time};
 use findings::{ServerBehaviour, rank_sentence};
 use model::Rank;
@@ -97,7 +97,7 @@ fn several(url: &Url, plan: &Plan, points: &[Point], all: bool) -> String {
             time(outcome.latency.p50),
             time(outcome.latency.p99),
             time(outcome.latency.max),
-            count(outcome.errors.total()),
+            count(outcome.counts.errors.total()),
             server.and_then(|server| server.cpu_ns_per_reply).map_or_else(dash, time),
             server.map_or_else(dash, |server| count(server.threads)),
             server.and_then(|server| server.bytes_per_dead).map_or_else(dash, significant),
@@ -189,7 +189,7 @@ fn head(url: &Url, plan: &Plan, outcome: &Outcome) -> String {
     if !plan.warm_up.is_zero() {
         parts.push(format!("after {} of warming up", length(plan.warm_up)));
     }
-    let early = if outcome.stopped { ", interrupted" } else { "" };
+    let early = if outcome.counts.stopped { ", interrupted" } else { "" };
     parts.push(format!("{} s{early}", significant(outcome.elapsed_s)));
     format!("{}\n", parts.join(" · "))
 }
@@ -202,8 +202,8 @@ fn shape(plan: &Plan) -> String {
     };
     match arrivals {
         Arrivals::Constant { per_s } => format!("{} {what}", significant(per_s)),
-        Arrivals::Poisson { per_s, seed } => {
-            format!("{} {what} at random (seed {seed})", significant(per_s))
+        Arrivals::Poisson { per_s } => {
+            format!("{} {what} at random (seed {})", significant(per_s), plan.seed)
         }
         Arrivals::Ramp { from_per_s, to_per_s } => {
             format!("{} to {} {what}", significant(from_per_s), significant(to_per_s))
@@ -216,23 +216,23 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
     let both = |number: u64, what: &str| format!("{} {what} ({}/s)", count(number), per_s(number));
     let mut requests = Vec::new();
     if matches!(plan.shape, Shape::Open(_)) {
-        requests.push(both(outcome.requests + outcome.unsent, "due"));
+        requests.push(both(outcome.counts.requests + outcome.counts.unsent, "due"));
     }
-    requests.push(both(outcome.requests, "sent"));
+    requests.push(both(outcome.counts.requests, "sent"));
     // What was waited for after the end is answered, and in no rate.
     let in_time = |field: fn(&Tick) -> u64| outcome.series.iter().map(field).sum::<u64>();
     let answered_per_s = per_s(in_time(|tick| tick.replies));
-    requests.push(format!("{} answered ({answered_per_s}/s)", count(outcome.replies)));
+    requests.push(format!("{} answered ({answered_per_s}/s)", count(outcome.counts.replies)));
     for (number, what) in [
-        (outcome.unfinished, "still under way"),
-        (outcome.unsent, "never sent"),
-        (outcome.waited, "waited for a free connection"),
+        (outcome.counts.unfinished, "still under way"),
+        (outcome.counts.unsent, "never sent"),
+        (outcome.counts.waited, "waited for a free connection"),
     ] {
         if number > 0 {
             requests.push(format!("{} {what}", count(number)));
         }
     }
-    let named = ["1xx", "2xx", "3xx", "4xx", "5xx"].iter().zip(outcome.statuses);
+    let named = ["1xx", "2xx", "3xx", "4xx", "5xx"].iter().zip(outcome.counts.statuses);
     let statuses: Vec<String> = named
         .filter(|(_, number)| *number > 0)
         .map(|(name, number)| format!("{name} {}", count(number)))
@@ -240,14 +240,14 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
     let statuses = if statuses.is_empty() { "none".into() } else { statuses.join(" · ") };
     let moved = format!(
         "{} in replies, {}/s",
-        bytes(outcome.bytes),
+        bytes(outcome.counts.bytes),
         bytes((in_time(|tick| tick.bytes) as f64 / outcome.elapsed_s.max(1e-9)) as u64)
     );
     line("requests", &requests.join(", "))
         + &line("replies/s", &rates(plan, outcome))
         + &line("statuses", &statuses)
         + &line("transfer", &moved)
-        + &line("connections", &format!("{} opened", count(outcome.connections)))
+        + &line("connections", &format!("{} opened", count(outcome.counts.connections)))
 }
 
 /// httperf's samples of the reply rate.
@@ -298,15 +298,15 @@ fn row(label: &str, quantiles: &Quantiles, what: &str) -> String {
 }
 
 fn trouble(outcome: &Outcome) -> String {
-    let each = outcome.errors.each();
-    let named: Vec<String> = each
-        .iter()
-        .filter(|(_, number)| *number > 0)
-        .map(|(name, number)| format!("{name} {}", count(*number)))
-        .collect();
+    let named = errors(&outcome.counts.errors);
     let words = if named.is_empty() { "none".into() } else { named.join(" · ") };
-    let message = outcome.other_error.as_deref().map(|message| format!(" ({message})"));
+    let message = outcome.counts.other_error.as_deref().map(|message| format!(" ({message})"));
     line("errors", &(words + &message.unwrap_or_default()))
+}
+
+/// Each kind with its number.
+fn errors(errors: &Errors) -> Vec<String> {
+    errors.each().map(|(name, number)| format!("{name} {}", count(number))).collect()
 }
 
 fn dead_words(dead: &DeadOutcome) -> String {
@@ -332,16 +332,16 @@ fn dead_words(dead: &DeadOutcome) -> String {
 }
 
 fn generator(outcome: &Outcome) -> String {
-    let cpu_ns = (outcome.user_ns + outcome.system_ns) as f64;
+    let cpu_ns = (outcome.counts.user_ns + outcome.counts.system_ns) as f64;
     let mut words = format!(
         "{} of CPU (user {}, system {}), its busiest thread {} of the time",
         time(cpu_ns),
-        time(outcome.user_ns as f64),
-        time(outcome.system_ns as f64),
-        percent(outcome.busy_share)
+        time(outcome.counts.user_ns as f64),
+        time(outcome.counts.system_ns as f64),
+        percent(outcome.counts.busy_share)
     );
-    if cpu_ns > 0.0 && outcome.replies > 0 {
-        let per_s = outcome.replies as f64 / cpu_ns * 1e9;
+    if cpu_ns > 0.0 && outcome.counts.replies > 0 {
+        let per_s = outcome.counts.replies as f64 / cpu_ns * 1e9;
         words += &["; ", &significant(per_s), " requests a CPU-second"].concat();
     }
     words

@@ -11,9 +11,7 @@ use super::recorded::RecordFlags;
 use super::report;
 use crate::exit::Trouble;
 use crate::launchers::{self, FleetFlags};
-use ::load::{
-    Arrivals, Error, IntervalOutcome, Outcome, Part, Plan, Shape, Share, Tick, Url, Watch,
-};
+use ::load::{Error, IntervalOutcome, Outcome, Part, Plan, Share, Url, Watch};
 use engine::Stop;
 use findings::format::list;
 use model::{FLEET_ID, FLEET_RANK, FLEET_SIZE, Rank, RankMeasured, Warning};
@@ -218,7 +216,7 @@ impl Joined<'_> {
     pub fn agree(&mut self, url: &Url, plan: &Plan) -> Result<Plan, Trouble> {
         let size = self.assembly.member().size;
         let seed = self.assembly.agree(check_in(url, plan, size))?;
-        Ok(Plan { shape: with_seed(plan.shape, seed), ..plan.clone() })
+        Ok(Plan { seed, ..plan.clone() })
     }
 
     /// Does this rank's share of the plan of all, and gives `keep` each interval that is final.
@@ -313,8 +311,6 @@ fn only(own: u32, size: u32, why: &Trouble) -> Warning {
 struct Keeping<'a>(&'a mut dyn FnMut(IntervalOutcome));
 
 impl Watch for Keeping<'_> {
-    fn tick(&mut self, _: &Tick) {}
-
     fn interval(&mut self, interval: IntervalOutcome) {
         (self.0)(interval);
     }
@@ -325,7 +321,7 @@ impl Together {
     fn new(own: u32, measured: &Measured, parts: &[Option<Measured>]) -> Together {
         let mut sum = measured.part.clone();
         for part in parts.iter().flatten() {
-            sum.add(&part.part);
+            sum += &part.part;
         }
         let ranks = (0..).zip(parts).map(|(rank, part)| {
             let measured = part.as_ref().or((rank == own).then_some(measured));
@@ -435,35 +431,15 @@ fn read<T: DeserializeOwned>(rank: u32, text: &[u8]) -> Result<T, Trouble> {
         .map_err(|error| Trouble::failed(format!("what rank {rank} posted can't be read: {error}")))
 }
 
-/// What another rank measured.
-fn part(rank: u32, text: &[u8]) -> Result<Option<Measured>, Trouble> {
-    let measured: Option<Measured> = read(rank, text)?;
-    let check = measured.as_ref().map_or(Ok(()), |measured| measured.part.check());
-    check.map_err(|what| Trouble::failed(format!("rank {rank}: {what}")))?;
-    Ok(measured)
-}
-
 /// What all ranks have to have in common, and the seed, which they need not.
 fn check_in(url: &Url, plan: &Plan, size: u32) -> CheckIn {
-    let seed = super::seed(plan);
-    let common = Plan { shape: with_seed(plan.shape, 0), pin: Vec::new(), ..plan.clone() };
+    let seed = plan.seed;
+    let common = Plan { seed: 0, pin: Vec::new(), ..plan.clone() };
     let mut plan = report::plan(&common);
     plan["url"] = json!(format!("http://{}{}", url.host_header(), url.path));
     plan["version"] = json!(env!("CARGO_PKG_VERSION"));
     plan["ranks"] = json!(size);
     CheckIn { plan, seed }
-}
-
-fn with_seed(shape: Shape, seed: u64) -> Shape {
-    let seeded = |arrivals| match arrivals {
-        Arrivals::Poisson { per_s, .. } => Arrivals::Poisson { per_s, seed },
-        planned => planned,
-    };
-    match shape {
-        Shape::Closed => Shape::Closed,
-        Shape::Open(arrivals) => Shape::Open(seeded(arrivals)),
-        Shape::Sessions(arrivals) => Shape::Sessions(seeded(arrivals)),
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::super::point::Point;
 use super::Present;
-use ::load::{Arrivals, IntervalOutcome, Plan, Quantiles, Shape};
+use ::load::{Arrivals, Counts, IntervalOutcome, Plan, Quantiles, Shape};
 use findings::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
 use model::{
     Cell, CellKey, FailureReason, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, Metric, MetricInfo,
@@ -265,7 +265,7 @@ fn metrics(plan: &Plan, interval: &IntervalOutcome) -> Vec<Metric> {
         histogram: quantiles.histogram.clone(),
         ..metric(name, quantiles.p50, quantiles.count)
     };
-    let mut all = vec![rate("replies", interval.replies)];
+    let mut all = vec![rate("replies", interval.tick.replies)];
     let latency = &interval.latency;
     // Of an interval without a reply there is no latency.
     if latency.count > 0 {
@@ -277,8 +277,8 @@ fn metrics(plan: &Plan, interval: &IntervalOutcome) -> Vec<Metric> {
     if plan.shape_is_planned() && interval.service.count > 0 {
         all.push(median("service", &interval.service));
     }
-    all.push(rate("requests", interval.requests));
-    all.push(rate("errors", interval.errors));
+    all.push(rate("requests", interval.tick.requests));
+    all.push(rate("errors", interval.tick.errors));
     all.push(rate("late", interval.late));
     all
 }
@@ -293,7 +293,7 @@ fn whole_metrics(point: &Point) -> Vec<Metric> {
         operations: latency.count,
         ..Metric::default()
     };
-    let mut all = vec![metric("generator busy", outcome.busy_share * 1e2)];
+    let mut all = vec![metric("generator busy", outcome.counts.busy_share * 1e2)];
     all.extend(
         TAILS.iter().filter_map(|tail| Some(metric(tail.of_load?.0, tail.figure_of(latency)?))),
     );
@@ -317,7 +317,7 @@ fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
     match arrivals {
         None => {}
         Some(Arrivals::Constant { per_s }) => set("rate", per_s.to_string()),
-        Some(Arrivals::Poisson { per_s, .. }) => {
+        Some(Arrivals::Poisson { per_s }) => {
             set("rate", per_s.to_string());
             set("arrivals", "poisson".to_owned());
         }
@@ -350,17 +350,10 @@ fn ms(time: Duration) -> String {
 
 /// What is known of a load as a whole, kept with its last interval.
 fn facts(point: &Point, ranks: &[Rank]) -> BTreeMap<String, String> {
-    let outcome = &point.outcome;
-    let errors = outcome.errors.each();
-    let counts = LoadCounts {
-        requests: outcome.requests,
-        replies: outcome.replies,
-        unsent: outcome.unsent,
-        unfinished: outcome.unfinished,
-        waited: outcome.waited,
-        connections: outcome.connections,
-        errors: errors.map(|(kind, number)| (kind.to_owned(), number)).into(),
-    };
+    let &Counts { requests, replies, unsent, unfinished, waited, connections, errors, .. } =
+        &point.outcome.counts;
+    let errors = errors.each().map(|(kind, number)| (kind.to_owned(), number)).collect();
+    let counts = LoadCounts { requests, replies, unsent, unfinished, waited, connections, errors };
     let mut facts = counts.facts();
     facts.extend(Rank::facts(ranks));
     facts

@@ -61,36 +61,36 @@ fn were(number: u64) -> String {
 }
 
 fn busy(_plan: &Plan, outcome: &Outcome) -> Option<String> {
-    (outcome.busy_share > BUSY_SHARE).then(|| {
+    (outcome.counts.busy_share > BUSY_SHARE).then(|| {
         format!(
             "A thread of the generator was busy for {} of the time: these may be its limits, not the \
              server's. → --threads, with a CPU for each",
-            percent(outcome.busy_share.min(1.0))
+            percent(outcome.counts.busy_share.min(1.0))
         )
     })
 }
 
 fn late(_plan: &Plan, outcome: &Outcome) -> Option<String> {
-    (outcome.late > 0).then(|| {
+    (outcome.counts.late > 0).then(|| {
         format!(
             "{} sent more than a millisecond late by the generator itself, {} at most; the latencies \
              hold that delay. → end what else runs, --pin, or --threads",
-            were(outcome.late),
-            time(outcome.late_max_ns)
+            were(outcome.counts.late),
+            time(outcome.counts.late_max_ns)
         )
     })
 }
 
 fn missed(plan: &Plan, outcome: &Outcome) -> Option<String> {
-    let unsent = count(outcome.unsent);
-    (outcome.unsent > 0).then(|| match plan.shape {
+    let unsent = count(outcome.counts.unsent);
+    (outcome.counts.unsent > 0).then(|| match plan.shape {
         Shape::Closed => {
             format!("{unsent} of the requests were never sent: nothing came of the connections.")
         }
         Shape::Open(_) => format!(
             "The plan was missed: {unsent} of {} that were due were never sent, since no connection \
              was free. → --connections, or a lower rate: this one may be more than the server can do",
-            quantity(outcome.requests + outcome.unsent, "request"),
+            quantity(outcome.counts.requests + outcome.counts.unsent, "request"),
         ),
         Shape::Sessions(_) => format!(
             "The plan was missed: {unsent} of the connections that were due never sent a request, since \
@@ -101,9 +101,9 @@ fn missed(plan: &Plan, outcome: &Outcome) -> Option<String> {
 
 /// An open loop says what the server can do only from the rate on at which it can't.
 fn unlimited(plan: &Plan, outcome: &Outcome) -> Option<String> {
-    let left = outcome.unsent + outcome.unfinished + outcome.errors.total();
-    let kept_up = left == 0 && outcome.replies > 0;
-    (plan.shape_is_planned() && kept_up && !outcome.stopped).then(|| {
+    let left = outcome.counts.unsent + outcome.counts.unfinished + outcome.counts.errors.total();
+    let kept_up = left == 0 && outcome.counts.replies > 0;
+    (plan.shape_is_planned() && kept_up && !outcome.counts.stopped).then(|| {
         let more = match plan.shape {
             Shape::Sessions(_) => "a higher --connection-rate, or more --calls",
             _ => "a higher --rate, or a closed loop",
@@ -113,17 +113,17 @@ fn unlimited(plan: &Plan, outcome: &Outcome) -> Option<String> {
 }
 
 fn unfinished(_plan: &Plan, outcome: &Outcome) -> Option<String> {
-    (outcome.unfinished > 0).then(|| {
+    (outcome.counts.unfinished > 0).then(|| {
         format!(
             "{} still under way at the end: in the latencies that say *at least*, and in no others.",
-            were(outcome.unfinished)
+            were(outcome.counts.unfinished)
         )
     })
 }
 
 fn descriptors(_plan: &Plan, outcome: &Outcome) -> Option<String> {
     let dead = outcome.dead.map_or(0, |dead| dead.errors.descriptors);
-    (outcome.errors.descriptors + dead > 0).then(|| {
+    (outcome.counts.errors.descriptors + dead > 0).then(|| {
         "Connections could not be made, since no descriptor was left here. → ulimit -n, or fewer \
          --connections"
             .into()
@@ -132,7 +132,7 @@ fn descriptors(_plan: &Plan, outcome: &Outcome) -> Option<String> {
 
 fn ports(_plan: &Plan, outcome: &Outcome) -> Option<String> {
     let dead = outcome.dead.map_or(0, |dead| dead.errors.ports);
-    (outcome.errors.ports + dead > 0).then(|| {
+    (outcome.counts.errors.ports + dead > 0).then(|| {
         "Connections could not be made, since no local port was left. → --sources (loopback), sysctl \
          net.ipv4.ip_local_port_range, or connections that are kept"
             .into()
@@ -145,13 +145,7 @@ fn missing_dead(point: &Point) -> Option<String> {
     let missing = |count: u64| dead.asked.saturating_sub(count);
     let seen = dead.seen_by_server_at_end.unwrap_or(dead.asked);
     let max_missing = missing(dead.opened).max(missing(dead.alive_at_end)).max(missing(seen));
-    let errors: Vec<String> = dead
-        .errors
-        .each()
-        .iter()
-        .filter(|(_, number)| *number > 0)
-        .map(|(name, number)| format!("{name} {}", count(*number)))
-        .collect();
+    let errors = super::errors(&dead.errors);
     let why = if errors.is_empty() { String::new() } else { format!(" ({})", errors.join(", ")) };
     (max_missing > 0).then(|| {
         format!(
@@ -163,12 +157,12 @@ fn missing_dead(point: &Point) -> Option<String> {
 }
 
 fn unanswered(_plan: &Plan, outcome: &Outcome) -> Option<String> {
-    (outcome.replies == 0 && !outcome.stopped)
+    (outcome.counts.replies == 0 && !outcome.counts.stopped)
         .then(|| "No reply came at all. → whether a server listens there, and speaks HTTP".into())
 }
 
 fn closed(plan: &Plan, outcome: &Outcome) -> Option<String> {
-    (matches!(plan.shape, Shape::Closed) && outcome.replies > 0).then(|| {
+    (matches!(plan.shape, Shape::Closed) && outcome.counts.replies > 0).then(|| {
         "A closed loop asks less of a server that is slow, so its latencies hide what waits. → --rate, for \
          latencies"
             .into()

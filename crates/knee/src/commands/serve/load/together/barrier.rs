@@ -3,7 +3,7 @@
 
 use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
-    PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, part, read, refusal,
+    PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, read, refusal,
 };
 use crate::exit::Trouble;
 use crate::launchers::{self, FleetFlags, Space};
@@ -236,7 +236,7 @@ impl Assembly for Process<'_> {
         let mut parts = Vec::new();
         for rank in 0..self.member.size {
             let is_other = rank != own && present.contains(&rank);
-            let part = if is_other { part(rank, &self.message(PART, rank)?)? } else { None };
+            let part = if is_other { read(rank, &self.message(PART, rank)?)? } else { None };
             if part.is_some() && rank < own {
                 return Ok(Concluded::Elsewhere(rank));
             }

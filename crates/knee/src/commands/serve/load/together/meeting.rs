@@ -2,7 +2,7 @@
 
 use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
-    PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, part, read, refusal,
+    PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, read, refusal,
 };
 use crate::exit::Trouble;
 use crate::launchers::FleetFlags;
@@ -366,7 +366,7 @@ impl Process<'_> {
         let own = self.member.rank;
         let all = self.posted(PART, true)?.into_iter().zip(0..);
         let parts = all.map(|(posting, rank)| match posting {
-            Some(posting) if rank != own => part(rank, posting.body.as_bytes()),
+            Some(posting) if rank != own => read(rank, posting.body.as_bytes()),
             _ => Ok(None),
         });
         Ok(Concluded::Parts(parts.collect::<Result<_, _>>()?))

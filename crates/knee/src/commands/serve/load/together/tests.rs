@@ -1,7 +1,7 @@
 //! What the tests of both ways to meet have in common.
 
 use super::*;
-use ::load::Target;
+use ::load::{Arrivals, Shape, Target};
 use std::net::{SocketAddr, TcpListener};
 
 /// Nothing of a test takes that long.
@@ -10,7 +10,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub fn plan(address: SocketAddr) -> Plan {
     let target = Target { address, host: "h".into(), path: "/".into() };
     Plan {
-        shape: Shape::Open(Arrivals::Poisson { per_s: 400.0, seed: 7 }),
+        shape: Shape::Open(Arrivals::Poisson { per_s: 400.0 }),
+        seed: 7,
         connections: 12,
         duration: Some(Duration::from_millis(500)),
         interval: Duration::from_millis(50),
@@ -47,7 +48,7 @@ pub fn server() -> SocketAddr {
 pub fn loaded<'a>(assembly: impl Assembly + 'a, plan: &Plan, stop: &'a Stop) -> Came {
     let mut joined = Joined { assembly: Box::new(assembly), stop };
     let seed = 7 + u64::from(joined.assembly.member().rank);
-    let plan = Plan { shape: with_seed(plan.shape, seed), ..plan.clone() };
+    let plan = Plan { seed, ..plan.clone() };
     let plan = joined.agree(&url(), &plan).unwrap();
     let mut intervals = 0;
     let measured = joined.load(&plan, &mut |_| intervals += 1).unwrap();
@@ -67,10 +68,10 @@ pub fn assert_one_load(plan: &Plan, came: &[Came], stop: &Stop) {
     let [Came::Result(together), Came::Elsewhere(0), Came::Elsewhere(0)] = came else {
         panic!("rank 0 alone adds up");
     };
-    let due = |outcome: &Outcome| outcome.requests + outcome.unsent;
+    let due = |outcome: &Outcome| outcome.counts.requests + outcome.counts.unsent;
     assert_eq!(due(&together.outcome), due(&alone), "the plan of rank 0's seed");
     assert_eq!(together.ranks.len(), 3);
     let replies = together.ranks.iter().map(|rank| rank.measured.as_ref().unwrap().replies);
-    assert_eq!(replies.sum::<u64>(), together.outcome.replies);
+    assert_eq!(replies.sum::<u64>(), together.outcome.counts.replies);
     assert!(!together.outcome.intervals.is_empty());
 }

@@ -138,7 +138,7 @@ fn a_rank_with_another_plan_is_refused_by_all() {
     let plan = plan(([127, 0, 0, 1], 9).into());
     let more = Plan { threads: 4, ..plan.clone() };
     let faster =
-        Plan { shape: Shape::Open(Arrivals::Poisson { per_s: 500.0, seed: 7 }), ..plan.clone() };
+        Plan { shape: Shape::Open(Arrivals::Poisson { per_s: 500.0 }), seed: 7, ..plan.clone() };
     let plans = [&plan, &faster].map(|plan| check_in(&url(), plan, 2));
     assert!(refusal(&plans).unwrap().contains("per_s is 500.0, not 400.0"), "where they differ");
     let troubles: Vec<String> = std::thread::scope(|scope| {
@@ -185,7 +185,7 @@ fn what_is_left_of_ranks_that_died_is_kept_and_they_are_named() {
         assert_eq!(missing.map(|rank| rank.rank).collect::<Vec<u32>>(), [1]);
         let mut warnings = together.warnings.iter().map(|warning| &warning.what);
         assert!(warnings.any(|what| what.contains("Rank 1 of 3 did not come to its end")));
-        assert!(together.outcome.replies > 0);
+        assert!(together.outcome.counts.replies > 0);
     }
 }
 
@@ -257,7 +257,7 @@ fn without_the_archive_each_rank_keeps_what_it_measured() {
         let measured = together.ranks.iter().map(|rank| rank.measured.is_some());
         assert_eq!(measured.collect::<Vec<bool>>(), [own == 0, own == 1]);
         let replies = together.ranks[own].measured.as_ref().unwrap().replies;
-        assert_eq!((together.outcome.replies, together.warnings.len()), (replies, 1));
+        assert_eq!((together.outcome.counts.replies, together.warnings.len()), (replies, 1));
         let what = &together.warnings[0].what;
         assert!(what.contains(&format!("Of 2 ranks only rank {own} is in the figures")), "{what}");
     }

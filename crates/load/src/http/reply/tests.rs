@@ -15,7 +15,7 @@ fn replies(input: &[u8], cuts: &[usize]) -> Option<Vec<(u16, bool, u64)>> {
         while !piece.is_empty() {
             match reply.feed(piece, &mut heads) {
                 Step::Whole(whole) => {
-                    ended.push((whole.status, whole.keep, whole.bytes));
+                    ended.push((whole.head.status, whole.head.keep, whole.bytes));
                     piece = &piece[whole.used..];
                 }
                 Step::More => break,
@@ -24,7 +24,7 @@ fn replies(input: &[u8], cuts: &[usize]) -> Option<Vec<(u16, bool, u64)>> {
         }
     }
     if let Some(whole) = reply.end() {
-        ended.push((whole.status, whole.keep, whole.bytes));
+        ended.push((whole.head.status, whole.head.keep, whole.bytes));
     }
     Some(ended)
 }

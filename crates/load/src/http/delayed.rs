@@ -5,8 +5,8 @@
 //! 40 ms (RFC 1122, 4.2.3.2). The same requests with immediate acknowledgements (`TCP_QUICKACK`) then take a
 //! fraction of the time; a server that is slow for another reason takes as long as before.
 
+use super::receive::Receiver;
 use crate::plan::Target;
-use crate::receive::Receiver;
 use rustix::net::sockopt;
 use serde::Serialize;
 use std::io::{self, Write};

@@ -1,6 +1,5 @@
 //! The processes of a server on this machine, found by the socket it listens at, and what they use.
 
-use crate::dead::is_own;
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -9,9 +8,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use sys::sockets::{is_own, listeners};
 
-/// How the kernel's lists write that a socket listens.
-const LISTENS: &str = "0A";
 /// The first process of a system may listen for others, and everything is below it.
 const INIT: i32 = 1;
 /// How long a process that ends may take to be gone, and the pause between two looks.
@@ -77,9 +75,10 @@ impl LocalServer {
         if !is_own(address.ip()) {
             return Err(NotFound::Elsewhere(address));
         }
-        let inodes: BTreeSet<u64> = listeners()
-            .filter(|listener| listener.receives(address))
-            .map(|listener| listener.inode)
+        let all = listeners().unwrap_or_default().into_iter();
+        let inodes: BTreeSet<u64> = all
+            .filter(|&(listener, _)| receives(listener, address))
+            .map(|(_, inode)| inode)
             .collect();
         if inodes.is_empty() {
             return Err(NotFound::NoListener(address));
@@ -164,12 +163,12 @@ pub fn processes_below(roots: &[i32]) -> Vec<i32> {
 
 /// The ports at which one of `pids` listens, ascending.
 pub fn listening_ports(pids: &[i32]) -> Vec<u16> {
-    let mut ports: Vec<u16> = listeners()
-        .filter(|listener| {
-            let inode = BTreeSet::from([listener.inode]);
-            !with_sockets(pids.iter().copied(), &inode).is_empty()
+    let all = listeners().unwrap_or_default().into_iter();
+    let mut ports: Vec<u16> = all
+        .filter(|&(_, inode)| {
+            !with_sockets(pids.iter().copied(), &BTreeSet::from([inode])).is_empty()
         })
-        .map(|listener| listener.port)
+        .map(|(listener, _)| listener.port())
         .collect();
     ports.sort_unstable();
     ports.dedup();
@@ -284,30 +283,11 @@ impl Stat {
     }
 }
 
-/// A socket that listens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Listener {
-    ip: IpAddr,
-    port: u16,
-    inode: u64,
-}
-
-impl Listener {
-    /// What a line of the kernel's lists says, if it is of one.
-    fn parse(line: &str) -> Option<Listener> {
-        let mut words = line.split_ascii_whitespace().skip(1);
-        let (local, _, state) = (words.next()?, words.next()?, words.next()?);
-        let inode = words.nth(5)?.parse().ok()?;
-        let (ip, port) = crate::dead::socket(local)?;
-        (state == LISTENS).then_some(Listener { ip, port, inode })
-    }
-
-    /// Whether a connection to `address` comes to it.
-    fn receives(&self, address: SocketAddr) -> bool {
-        let (own, to) = (self.ip.to_canonical(), address.ip().to_canonical());
-        // One of IPv6 at no address in particular takes connections of IPv4 as well.
-        self.port == address.port() && (own == to || own.is_unspecified())
-    }
+/// Whether a connection to `address` comes to a socket that listens there.
+fn receives(listener: SocketAddr, address: SocketAddr) -> bool {
+    let (own, to) = (listener.ip().to_canonical(), address.ip().to_canonical());
+    // One of IPv6 at no address in particular takes connections of IPv4 as well.
+    listener.port() == address.port() && (own == to || own.is_unspecified())
 }
 
 /// Where a connection to `address` goes: to no address in particular is to this machine.
@@ -318,16 +298,6 @@ fn reached(address: SocketAddr) -> SocketAddr {
         IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
     };
     SocketAddr::new(ip, address.port())
-}
-
-/// Every socket of this network namespace that listens.
-fn listeners() -> impl Iterator<Item = Listener> {
-    let lists =
-        ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| read_to_string(path).unwrap_or_default());
-    let mut inodes = HashSet::new();
-    let all: Vec<Listener> =
-        lists.iter().flat_map(|list| list.lines().filter_map(Listener::parse)).collect();
-    all.into_iter().filter(move |listener| inodes.insert(listener.inode))
 }
 
 #[cfg(test)]
@@ -404,7 +374,7 @@ mod tests {
 
     #[test]
     fn this_process_has_descriptors_and_memory() {
-        assert_eq!(descriptor_limit(own_pid()), Some(crate::dead::descriptors_max() as u64));
+        assert_eq!(descriptor_limit(own_pid()), Some(engine::descriptors_max() as u64));
         let own = || descriptors_of(own_pid()).unwrap();
         let before = own();
         let files: Vec<_> = (0..500).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();

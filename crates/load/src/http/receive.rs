@@ -1,6 +1,6 @@
 //! Replies over a connection that waits for each.
 
-use crate::reply::{Heads, Reply, Step};
+use super::reply::{Framing, Heads, Reply, ReplyHead, Step};
 use std::io::{self, ErrorKind, Read};
 
 /// A reply that has come.
@@ -64,13 +64,9 @@ impl Receiver {
                     Step::Malformed => return Err(io::Error::other("the reply is not HTTP")),
                 }
             };
-            let body_bytes = whole.bytes - whole.head_bytes;
-            return Ok(Received {
-                status: whole.status,
-                keeps: whole.keep,
-                is_http_10: whole.is_http_10,
-                body_bytes: (!whole.is_chunked).then_some(body_bytes),
-            });
+            let ReplyHead { bytes, status, keep, is_http_10, framing } = whole.head;
+            let body_bytes = (framing != Framing::Chunked).then_some(whole.bytes - bytes as u64);
+            return Ok(Received { status, keeps: keep, is_http_10, body_bytes });
         }
     }
 }

@@ -1,12 +1,13 @@
-//! Connections as the kernel lists them: a second witness besides their holders.
+//! TCP sockets of this network namespace, as the kernel lists them.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// How the kernel's lists write that a connection is established.
+/// How the kernel's lists write that a connection is established, and that a socket listens.
 const ESTABLISHED: &str = "01";
+const LISTENS: &str = "0A";
 
 /// How many connections are established on the side of the server at `address`; none where that is
 /// on another machine, whose kernel can't be asked.
@@ -22,24 +23,42 @@ pub fn established_at(address: SocketAddr) -> io::Result<Option<u64>> {
 /// # Errors
 /// Where the kernel's lists can't be read.
 pub fn accepted_at(address: SocketAddr) -> io::Result<Option<u64>> {
-    count(address, |line| line.is_accepted)
+    // One that waits to be accepted has no inode yet.
+    count(address, |socket| socket.inode != 0)
 }
 
-fn count(address: SocketAddr, which: fn(&Line) -> bool) -> io::Result<Option<u64>> {
+fn count(address: SocketAddr, counts: fn(&Socket) -> bool) -> io::Result<Option<u64>> {
     if !is_own(address.ip()) {
         return Ok(None);
     }
     // While other connections come and go, the kernel's lists have some lines twice.
     let mut peers = HashSet::new();
-    for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
-        match File::open(path) {
-            Ok(file) => list(BufReader::new(file), address, which, &mut peers)?,
-            // A kernel without IPv6 has no such list.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && path.ends_with('6') => {}
-            Err(error) => return Err(error),
-        }
-    }
+    each(|line| add_peer(&mut peers, line, address, counts))?;
     Ok(Some(peers.len() as u64))
+}
+
+fn add_peer(
+    peers: &mut HashSet<SocketAddr>,
+    line: &str,
+    address: SocketAddr,
+    counts: fn(&Socket) -> bool,
+) {
+    peers.extend(connection(line, address).filter(counts).map(|socket| socket.peer));
+}
+
+/// The sockets that listen: where, and their inodes.
+///
+/// # Errors
+/// Where the kernel's lists can't be read.
+pub fn listeners() -> io::Result<Vec<(SocketAddr, u64)>> {
+    let mut all = Vec::new();
+    each(|line| {
+        let socket = Socket::parse(line, LISTENS);
+        all.extend(socket.map(|socket| (socket.local, socket.inode)));
+    })?;
+    let mut inodes = HashSet::new();
+    all.retain(|&(_, inode)| inodes.insert(inode));
+    Ok(all)
 }
 
 /// Whether it is an address of this machine: to reach one of its own, it would send from that very
@@ -58,42 +77,52 @@ pub fn is_own(address: IpAddr) -> bool {
     address.to_canonical().is_loopback() || from().is_ok_and(|from| from.ip() == address)
 }
 
-/// Adds the peers of the connections that are established at `address`, of those that are asked for.
-fn list(
-    text: impl BufRead,
-    address: SocketAddr,
-    which: fn(&Line) -> bool,
-    peers: &mut HashSet<(IpAddr, u16)>,
-) -> io::Result<()> {
-    for text in text.lines() {
-        peers.extend(line(&text?, address).filter(which).map(|line| line.peer));
+/// Takes each line of the kernel's lists.
+fn each(mut take: impl FnMut(&str)) -> io::Result<()> {
+    for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        match File::open(path) {
+            Ok(file) => {
+                for line in BufReader::new(file).lines() {
+                    take(&line?);
+                }
+            }
+            // A kernel without IPv6 has no such list.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && path.ends_with('6') => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(())
 }
 
-/// What a line tells of a connection.
-struct Line {
-    peer: (IpAddr, u16),
-    /// Somebody has it: one that waits to be accepted has no inode yet.
-    is_accepted: bool,
+/// A line of the kernel's lists.
+struct Socket {
+    local: SocketAddr,
+    peer: SocketAddr,
+    /// 0 while it belongs to no process.
+    inode: u64,
 }
 
-/// What the line tells, if it is of a connection that is established at `address`.
-fn line(text: &str, address: SocketAddr) -> Option<Line> {
-    let mut words = text.split_ascii_whitespace().skip(1);
-    let (local, remote, state) = (words.next()?, words.next()?, words.next()?);
-    // Queues, timer, what was sent again, the user and the timeouts come between.
-    let inode = words.nth(5)?;
-    let (ip, port) = socket(local)?;
-    let is_it = port == address.port() && ip.to_canonical() == address.ip().to_canonical();
-    if !is_it || state != ESTABLISHED {
-        return None;
+impl Socket {
+    /// The one of a line, if it is in this state.
+    fn parse(line: &str, in_state: &str) -> Option<Socket> {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let (local, peer, state) = (words.next()?, words.next()?, words.next()?);
+        // Queues, timer, what was sent again, the user and the timeouts come between.
+        let inode = words.nth(5)?.parse().ok()?;
+        let socket = || Some(Socket { local: address(local)?, peer: address(peer)?, inode });
+        (state == in_state).then(socket).flatten()
     }
-    Some(Line { peer: socket(remote)?, is_accepted: inode != "0" })
+}
+
+/// The socket of a line, if its connection is established at `address`.
+fn connection(line: &str, address: SocketAddr) -> Option<Socket> {
+    let socket = Socket::parse(line, ESTABLISHED)?;
+    let is_there = socket.local.ip().to_canonical() == address.ip().to_canonical();
+    (is_there && socket.local.port() == address.port()).then_some(socket)
 }
 
 /// An address and a port as the lists have them: in words of 32 bits as they lie in memory.
-pub(crate) fn socket(text: &str) -> Option<(IpAddr, u16)> {
+fn address(text: &str) -> Option<SocketAddr> {
     let (address, port) = text.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;
     let word = |at: usize| u32::from_str_radix(address.get(at..at + 8)?, 16).ok();
@@ -108,7 +137,7 @@ pub(crate) fn socket(text: &str) -> Option<(IpAddr, u16)> {
         }
         _ => return None,
     };
-    Some((ip, port))
+    Some(SocketAddr::new(ip, port))
 }
 
 #[cfg(test)]
@@ -135,25 +164,27 @@ mod tests {
     #[test]
     fn a_line_that_comes_twice_counts_once_and_only_with_an_inode_it_is_accepted() {
         let line = |peer, state, inode| {
-            format!("0: 0100007F:1F90 0100007F:{peer} {state} 0:0 00:0 0 0 0 {inode} 1 0\n")
+            format!("0: 0100007F:1F90 0100007F:{peer} {state} 0:0 00:0 0 0 0 {inode} 1 0")
         };
         let (first, second) = (line("C350", "01", 77), line("C351", "01", 0));
-        let text =
-            ["sl local_address rem_address st\n", &first, &second, &first, &line("C352", "06", 5)];
+        let lines =
+            ["sl local_address rem_address st", &first, &second, &first, &line("C352", "06", 5)];
         let count = |which| {
             let mut peers = HashSet::new();
             let address = "127.0.0.1:8080".parse().unwrap();
-            list(text.concat().as_bytes(), address, which, &mut peers).unwrap();
+            for line in lines {
+                add_peer(&mut peers, line, address, which);
+            }
             peers.len()
         };
         assert_eq!(count(|_| true), 2);
-        assert_eq!(count(|line| line.is_accepted), 1);
+        assert_eq!(count(|socket| socket.inode != 0), 1);
     }
 
     #[test]
     fn one_address_is_not_another_and_elsewhere_is_not_here() {
         let line = "4: 0100007F:1F90 0100007F:C350 01 0:0 00:0 00000000 0 0 77 1 0000000000000000";
-        let at = |address: &str| super::line(line, address.parse().unwrap()).is_some();
+        let at = |address: &str| connection(line, address.parse().unwrap()).is_some();
         assert!(at("127.0.0.1:8080"));
         assert!(at("[::ffff:127.0.0.1]:8080"));
         assert!(!at("127.0.0.2:8080"));

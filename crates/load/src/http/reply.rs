@@ -23,35 +23,35 @@ pub(crate) enum Step {
 pub(crate) struct Whole {
     /// Bytes of those that were fed that belong to it.
     pub used: usize,
-    /// Its status.
+    /// All of its bytes.
+    pub bytes: u64,
+    pub head: ReplyHead,
+}
+
+/// How the end of a body is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// It has so many bytes.
+    Length(u64),
+    /// It comes in chunks.
+    Chunked,
+    /// It is that of the connection.
+    UntilClose,
+}
+
+/// What the head of a reply says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplyHead {
+    /// Its own length, in bytes.
+    pub bytes: usize,
+    /// The status.
     pub status: u16,
     /// Whether the connection can be used on.
     pub keep: bool,
     /// Whether it is of HTTP/1.0, which ends connections unless it says otherwise.
     pub is_http_10: bool,
-    /// All of its bytes.
-    pub bytes: u64,
-    /// Those of its head.
-    pub head_bytes: u64,
-    /// Whether its body comes in chunks, whose sizes are among its bytes.
-    pub is_chunked: bool,
-}
-
-/// How the end of a body is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Framing {
-    Length(u64),
-    Chunked,
-    UntilClose,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Head {
-    bytes: usize,
-    status: u16,
-    keep: bool,
-    is_http_10: bool,
-    framing: Framing,
+    /// How the body ends.
+    pub framing: Framing,
 }
 
 /// The last head and its meaning. Servers repeat their heads, so most are parsed once a second, when the
@@ -59,7 +59,7 @@ struct Head {
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
     bytes: Vec<u8>,
-    head: Option<Head>,
+    head: Option<ReplyHead>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,34 +75,23 @@ enum Body {
 #[derive(Debug)]
 pub(crate) struct Reply {
     body: Body,
-    /// The beginning of a head that arrives in pieces.
-    head_start: Vec<u8>,
-    status: u16,
-    keep: bool,
-    is_http_10: bool,
+    /// The beginning of a head, or of a line between chunks, that arrives in pieces.
+    pending: Vec<u8>,
+    head: ReplyHead,
     /// Bytes of this reply so far.
     bytes: u64,
-    head_bytes: u64,
-    is_chunked: bool,
 }
 
 impl Reply {
     pub(crate) fn new() -> Reply {
-        Reply {
-            body: Body::None,
-            head_start: Vec::new(),
-            status: 0,
-            keep: true,
-            is_http_10: false,
-            bytes: 0,
-            head_bytes: 0,
-            is_chunked: false,
-        }
+        let framing = Framing::UntilClose;
+        let head = ReplyHead { bytes: 0, status: 0, keep: true, is_http_10: false, framing };
+        Reply { body: Body::None, pending: Vec::new(), head, bytes: 0 }
     }
 
     /// Forgets a reply that has begun.
     pub(crate) fn clear(&mut self) {
-        self.head_start.clear();
+        self.pending.clear();
         self.body = Body::None;
         self.bytes = 0;
     }
@@ -140,8 +129,7 @@ impl Reply {
     }
 
     fn whole(&mut self, used: usize) -> Whole {
-        let Reply { status, keep, is_http_10, bytes, head_bytes, is_chunked, .. } = *self;
-        let whole = Whole { used, status, keep, is_http_10, bytes, head_bytes, is_chunked };
+        let whole = Whole { used, bytes: self.bytes, head: self.head };
         self.body = Body::None;
         self.bytes = 0;
         whole
@@ -150,7 +138,7 @@ impl Reply {
     /// Takes the head, if it is all there: how many bytes of the input it was.
     #[inline]
     fn head(&mut self, input: &[u8], heads: &mut Heads) -> Result<Option<usize>, ()> {
-        if self.head_start.is_empty() {
+        if self.pending.is_empty() {
             let cached = heads.head.filter(|_| input.starts_with(&heads.bytes));
             let head = match cached {
                 Some(head) => head,
@@ -162,13 +150,13 @@ impl Reply {
             self.begin(head);
             return Ok(Some(head.bytes));
         }
-        let before = self.head_start.len();
-        self.head_start.extend_from_slice(input);
-        let Some(head) = parse(&self.head_start)? else {
-            self.head_start.truncate(before);
+        let before = self.pending.len();
+        self.pending.extend_from_slice(input);
+        let Some(head) = parse(&self.pending)? else {
+            self.pending.truncate(before);
             return self.keep_head_start(input);
         };
-        self.head_start.clear();
+        self.pending.clear();
         self.bytes -= before as u64;
         self.begin(head);
         Ok(Some(head.bytes - before))
@@ -176,22 +164,18 @@ impl Reply {
 
     /// Keeps the beginning of a head.
     fn keep_head_start(&mut self, input: &[u8]) -> Result<Option<usize>, ()> {
-        self.head_start.extend_from_slice(input);
+        self.pending.extend_from_slice(input);
         self.bytes += input.len() as u64;
-        if self.head_start.len() > HEAD_BYTES_MAX { Err(()) } else { Ok(None) }
+        if self.pending.len() > HEAD_BYTES_MAX { Err(()) } else { Ok(None) }
     }
 
-    fn begin(&mut self, head: Head) {
+    fn begin(&mut self, head: ReplyHead) {
         self.bytes += head.bytes as u64;
-        self.head_bytes = head.bytes as u64;
-        self.is_chunked = head.framing == Framing::Chunked;
-        self.status = head.status;
-        self.keep = head.keep;
-        self.is_http_10 = head.is_http_10;
+        self.head = head;
         self.body = match head.framing {
             _ if head.status < 200 => Body::None,
             Framing::Length(bytes) => Body::Length(bytes),
-            Framing::Chunked => Body::Chunked(Chunked::Size { size: 0, digits: 0 }),
+            Framing::Chunked => Body::Chunked(Chunked::Size),
             Framing::UntilClose => Body::UntilClose,
         };
     }
@@ -206,7 +190,7 @@ impl Reply {
                 *left -= taken as u64;
                 (taken, *left == 0)
             }
-            Body::Chunked(chunked) => chunked.take(input)?,
+            Body::Chunked(chunked) => chunked.take(input, &mut self.pending)?,
         };
         self.bytes += taken as u64;
         Ok(ended.then_some(taken))
@@ -214,7 +198,7 @@ impl Reply {
 }
 
 impl Heads {
-    fn keep(&mut self, bytes: &[u8], head: Head) -> Head {
+    fn keep(&mut self, bytes: &[u8], head: ReplyHead) -> ReplyHead {
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         self.head = Some(head);
@@ -222,31 +206,15 @@ impl Heads {
     }
 }
 
-/// What a head says of a reply whose body is read elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReplyHead {
-    /// The status.
-    pub status: u16,
-    /// The bytes of the body; absent where its end is that of the connection.
-    pub body_bytes: Option<u64>,
-    /// Whether the body comes in chunks.
-    pub is_chunked: bool,
-}
-
 impl ReplyHead {
     /// Of a whole head, of HTTP/1.0 or 1.1; none where it is not one.
     pub fn parse(head: &[u8]) -> Option<ReplyHead> {
-        let Head { status, framing, .. } = parse(head).ok()??;
-        let body_bytes = match framing {
-            Framing::Length(bytes) => Some(bytes),
-            Framing::Chunked | Framing::UntilClose => None,
-        };
-        Some(ReplyHead { status, body_bytes, is_chunked: framing == Framing::Chunked })
+        parse(head).ok()?
     }
 }
 
 /// What a head says; none if it is not all there.
-fn parse(input: &[u8]) -> Result<Option<Head>, ()> {
+fn parse(input: &[u8]) -> Result<Option<ReplyHead>, ()> {
     let mut headers = [EMPTY_HEADER; HEADERS_MAX];
     let mut response = Response::new(&mut headers);
     let Status::Complete(bytes) = response.parse(input).map_err(|_| ())? else { return Ok(None) };
@@ -289,7 +257,7 @@ fn parse(input: &[u8]) -> Result<Option<Head>, ()> {
         None => Framing::UntilClose,
     };
     keep &= framing != Framing::UntilClose;
-    Ok(Some(Head { bytes, status, keep, is_http_10, framing }))
+    Ok(Some(ReplyHead { bytes, status, keep, is_http_10, framing }))
 }
 
 /// A number of digits only: no sign, no space, nothing that wraps.
@@ -300,89 +268,75 @@ fn whole_number(value: &[u8]) -> Result<u64, ()> {
     std::str::from_utf8(value).ok().and_then(|value| value.parse().ok()).ok_or(())
 }
 
-/// Where in a chunked body we are.
+/// What comes next in a chunked body.
 #[derive(Clone, Copy, Debug)]
 enum Chunked {
-    /// In the digits of a chunk's size.
-    Size { size: u64, digits: u8 },
-    /// Behind them, up to the line's end.
-    Extension { size: u64 },
-    /// Behind the carriage return of that line.
-    SizeEnd { size: u64 },
-    /// In the data.
-    Data { left: u64 },
-    /// Behind the data.
+    /// The line with the size of a chunk.
+    Size,
+    Data {
+        left: u64,
+    },
+    /// The end of the line of data.
     DataEnd,
-    /// Behind the carriage return that ends the data.
-    DataEndFeed,
-    /// At the beginning of a trailer line, or of the empty line that ends everything.
+    /// The line of a trailer, or the empty line that ends everything.
     Trailer,
-    /// Within a trailer line.
-    TrailerLine,
-    /// Behind the carriage return of the empty line.
-    Last,
 }
 
 impl Chunked {
-    /// Takes bytes: how many, and whether the body ends with them.
-    fn take(&mut self, input: &[u8]) -> Result<(usize, bool), ()> {
-        let mut at = 0;
-        while at < input.len() {
+    /// Takes bytes: how many, and whether the body ends with them. The beginning of a line is kept as `pending`.
+    fn take(&mut self, input: &[u8], pending: &mut Vec<u8>) -> Result<(usize, bool), ()> {
+        let mut used = 0;
+        while used < input.len() {
+            let rest = &input[used..];
             if let Chunked::Data { left } = self {
-                let taken = (input.len() - at).min(usize::try_from(*left).unwrap_or(usize::MAX));
+                let taken = rest.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
                 *left -= taken as u64;
-                at += taken;
+                used += taken;
                 if *left == 0 {
                     *self = Chunked::DataEnd;
                 }
                 continue;
             }
-            let byte = input[at];
-            at += 1;
-            match self.after(byte)? {
-                Some(next) => *self = next,
-                None => return Ok((at, true)),
+            let end = rest.iter().position(|&byte| byte == b'\n');
+            let taken = end.map_or(rest.len(), |end| end + 1);
+            pending.extend_from_slice(&rest[..taken]);
+            used += taken;
+            if pending.len() > HEAD_BYTES_MAX {
+                return Err(());
+            }
+            let line = pending.strip_suffix(b"\n").unwrap_or(pending);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            // The beginning of a line shows already what it can't be.
+            let next = match self {
+                Chunked::Size => match chunk_bytes(line)? {
+                    0 => Chunked::Trailer,
+                    left => Chunked::Data { left },
+                },
+                Chunked::DataEnd if line.is_empty() => Chunked::Size,
+                Chunked::Trailer if !line.is_empty() || end.is_none() => Chunked::Trailer,
+                Chunked::Trailer => {
+                    pending.clear();
+                    return Ok((used, true));
+                }
+                Chunked::DataEnd | Chunked::Data { .. } => return Err(()),
+            };
+            if end.is_some() {
+                *self = next;
+                pending.clear();
             }
         }
-        Ok((at, false))
+        Ok((used, false))
     }
+}
 
-    /// Where a byte that is no data leads to; none is the end.
-    fn after(self, byte: u8) -> Result<Option<Chunked>, ()> {
-        let size_ends =
-            |size| if size == 0 { Chunked::Trailer } else { Chunked::Data { left: size } };
-        Ok(Some(match (self, byte) {
-            (Chunked::Size { size, digits }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
-                let digit = char::from(byte).to_digit(16).map_or(0, u64::from);
-                // Sixteen digits are all that a number of 64 bits has.
-                if digits == 16 {
-                    return Err(());
-                }
-                Chunked::Size { size: size << 4 | digit, digits: digits + 1 }
-            }
-            (Chunked::Size { digits: 0, .. }, _) => return Err(()),
-            (Chunked::Size { size, .. } | Chunked::Extension { size }, b'\r') => {
-                Chunked::SizeEnd { size }
-            }
-            (
-                Chunked::Size { size, .. }
-                | Chunked::SizeEnd { size }
-                | Chunked::Extension { size },
-                b'\n',
-            ) => size_ends(size),
-            (Chunked::Size { size, .. }, b';' | b' ' | b'\t')
-            | (Chunked::Extension { size }, _) => Chunked::Extension { size },
-            (Chunked::DataEnd, b'\r') => Chunked::DataEndFeed,
-            (Chunked::DataEnd | Chunked::DataEndFeed, b'\n') => {
-                Chunked::Size { size: 0, digits: 0 }
-            }
-            (Chunked::Trailer, b'\r') => Chunked::Last,
-            (Chunked::Trailer | Chunked::Last, b'\n') => return Ok(None),
-            (Chunked::TrailerLine, b'\n') => Chunked::Trailer,
-            (Chunked::Trailer | Chunked::TrailerLine, _) => Chunked::TrailerLine,
-            _ => return Err(()),
-        }))
+/// The size in the line before a chunk, which extensions may follow.
+fn chunk_bytes(line: &[u8]) -> Result<u64, ()> {
+    let digits = line.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(line.len());
+    if !matches!(line.get(digits), None | Some(b';' | b' ' | b'\t')) {
+        return Err(());
     }
+    let size = std::str::from_utf8(&line[..digits]).map_err(|_| ())?;
+    u64::from_str_radix(size, 16).map_err(|_| ())
 }
 
 #[cfg(test)]

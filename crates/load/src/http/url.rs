@@ -1,9 +1,9 @@
 //! URLs: taken apart, looked up, and whether what they name may be loaded.
 
-use crate::dead::is_own;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 use std::{fmt, io};
+use sys::sockets::is_own;
 
 /// A URL, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What the tests of both ways to meet have in common.
 
 use super::*;
-use ::load::Target;
+use ::load::{Arrivals, Shape, Target};
 use std::net::{SocketAddr, TcpListener};
 
 /// Nothing of a test takes that long.

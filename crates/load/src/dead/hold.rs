@@ -99,7 +99,7 @@ struct HeldConnections {
     epoll: OwnedFd,
     heads: Heads,
     candidates: HashMap<u64, Candidate>,
-    held: HashMap<u64, DeadConnection>,
+    dead: HashMap<u64, DeadConnection>,
     /// Those that timed out, of which no later one has replied.
     silent: Vec<u64>,
     outcome: DeadOutcome,
@@ -111,7 +111,7 @@ impl HeldConnections {
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             heads: Heads::default(),
             candidates: HashMap::new(),
-            held: HashMap::new(),
+            dead: HashMap::new(),
             silent: Vec::new(),
             outcome: DeadOutcome::default(),
         })
@@ -172,8 +172,8 @@ impl HeldConnections {
         };
         for event in &events[..count] {
             let (number, flags) = (event.data.u64(), event.flags);
-            if let Some(held) = self.held.get_mut(&number) {
-                held.ended_after.get_or_insert(held.idle_since.elapsed());
+            if let Some(dead) = self.dead.get_mut(&number) {
+                dead.ended_after.get_or_insert(dead.idle_since.elapsed());
             } else if let Some(candidate) = self.candidates.get_mut(&number) {
                 let came = candidate.step(request, &mut self.heads, flags);
                 self.advance(number, came);
@@ -203,8 +203,8 @@ impl HeldConnections {
                     Ok(()) => {
                         outcome.opened += 1;
                         let idle_since = Instant::now();
-                        let held = DeadConnection { socket, idle_since, ended_after: None };
-                        self.held.insert(number, held);
+                        let dead = DeadConnection { socket, idle_since, ended_after: None };
+                        self.dead.insert(number, dead);
                     }
                     Err(error) => outcome.errors.count(connect::kind(error)),
                 }
@@ -239,17 +239,17 @@ impl HeldConnections {
     /// How many are open: each is asked whether its end has come.
     fn count(&mut self) -> io::Result<Answer> {
         self.note_ends()?;
-        let alive = self.held.values().filter(|held| is_open(&held.socket)).count() as u64;
-        let ended = self.held.values().filter_map(|held| held.ended_after);
+        let alive = self.dead.values().filter(|dead| is_open(&dead.socket)).count() as u64;
+        let ended = self.dead.values().filter_map(|dead| dead.ended_after);
         let ended_ms = ended.map(|after| after.as_millis() as u64).collect();
         Ok(Answer::Alive { alive, ended_ms })
     }
 
     /// Closes them without leave-taking, so that none waits for the time that connections wait for.
     fn reset(&mut self) {
-        for (_, held) in self.held.drain() {
+        for (_, dead) in self.dead.drain() {
             // One that is gone already has nothing to linger for.
-            let _ = sockopt::set_socket_linger(&held.socket, Some(Duration::ZERO));
+            let _ = sockopt::set_socket_linger(&dead.socket, Some(Duration::ZERO));
         }
     }
 }

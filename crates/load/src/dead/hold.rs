@@ -100,8 +100,9 @@ struct HeldConnections {
     heads: Heads,
     candidates: HashMap<u64, Candidate>,
     dead: HashMap<u64, DeadConnection>,
-    /// Those that timed out, of which no later one has replied.
+    /// Those that timed out, of which no later one has replied; and the last one that has.
     silent: Vec<u64>,
+    last_replied: Option<u64>,
     outcome: DeadOutcome,
 }
 
@@ -113,6 +114,7 @@ impl HeldConnections {
             candidates: HashMap::new(),
             dead: HashMap::new(),
             silent: Vec::new(),
+            last_replied: None,
             outcome: DeadOutcome::default(),
         })
     }
@@ -137,7 +139,9 @@ impl HeldConnections {
             let is_late = |candidate: &mut Candidate| candidate.began.elapsed() >= timeout;
             for (number, _) in self.candidates.extract_if(|_, candidate| is_late(candidate)) {
                 self.outcome.errors.timeout += 1;
-                self.silent.push(number);
+                if Some(number) > self.last_replied {
+                    self.silent.push(number);
+                }
             }
         }
     }
@@ -192,6 +196,7 @@ impl HeldConnections {
         match came {
             Ok(Some(head)) => {
                 self.silent.retain(|silent| *silent > number);
+                self.last_replied = self.last_replied.max(Some(number));
                 if !head.keep {
                     outcome.errors.count(Kind::Short);
                     outcome.closings.count_announced(1, head.is_http_10);
@@ -239,7 +244,15 @@ impl HeldConnections {
     /// How many are open: each is asked whether its end has come.
     fn count(&mut self) -> io::Result<Answer> {
         self.note_ends()?;
-        let alive = self.dead.values().filter(|dead| is_open(&dead.socket)).count() as u64;
+        let mut alive = 0;
+        for dead in self.dead.values_mut() {
+            if is_open(&dead.socket) {
+                alive += 1;
+            } else {
+                // It may have ended since its events were taken.
+                dead.ended_after.get_or_insert(dead.idle_since.elapsed());
+            }
+        }
         let ended = self.dead.values().filter_map(|dead| dead.ended_after);
         let ended_ms = ended.map(|after| after.as_millis() as u64).collect();
         Ok(Answer::Alive { alive, ended_ms })

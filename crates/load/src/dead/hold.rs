@@ -99,9 +99,10 @@ struct HeldConnections {
     epoll: OwnedFd,
     heads: Heads,
     candidates: HashMap<u64, Candidate>,
-    held: HashMap<u64, DeadConnection>,
-    /// Those that timed out, of which no later one has replied.
+    dead: HashMap<u64, DeadConnection>,
+    /// Those that timed out, of which no later one has replied; and the last one that has.
     silent: Vec<u64>,
+    last_replied: Option<u64>,
     outcome: DeadOutcome,
 }
 
@@ -111,8 +112,9 @@ impl HeldConnections {
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             heads: Heads::default(),
             candidates: HashMap::new(),
-            held: HashMap::new(),
+            dead: HashMap::new(),
             silent: Vec::new(),
+            last_replied: None,
             outcome: DeadOutcome::default(),
         })
     }
@@ -137,7 +139,9 @@ impl HeldConnections {
             let is_late = |candidate: &mut Candidate| candidate.began.elapsed() >= timeout;
             for (number, _) in self.candidates.extract_if(|_, candidate| is_late(candidate)) {
                 self.outcome.errors.timeout += 1;
-                self.silent.push(number);
+                if Some(number) > self.last_replied {
+                    self.silent.push(number);
+                }
             }
         }
     }
@@ -172,8 +176,8 @@ impl HeldConnections {
         };
         for event in &events[..count] {
             let (number, flags) = (event.data.u64(), event.flags);
-            if let Some(held) = self.held.get_mut(&number) {
-                held.ended_after.get_or_insert(held.idle_since.elapsed());
+            if let Some(dead) = self.dead.get_mut(&number) {
+                dead.ended_after.get_or_insert(dead.idle_since.elapsed());
             } else if let Some(candidate) = self.candidates.get_mut(&number) {
                 let came = candidate.step(request, &mut self.heads, flags);
                 self.advance(number, came);
@@ -192,6 +196,7 @@ impl HeldConnections {
         match came {
             Ok(Some(head)) => {
                 self.silent.retain(|silent| *silent > number);
+                self.last_replied = self.last_replied.max(Some(number));
                 if !head.keep {
                     outcome.errors.count(Kind::Short);
                     outcome.closings.count_announced(1, head.is_http_10);
@@ -203,8 +208,8 @@ impl HeldConnections {
                     Ok(()) => {
                         outcome.opened += 1;
                         let idle_since = Instant::now();
-                        let held = DeadConnection { socket, idle_since, ended_after: None };
-                        self.held.insert(number, held);
+                        let dead = DeadConnection { socket, idle_since, ended_after: None };
+                        self.dead.insert(number, dead);
                     }
                     Err(error) => outcome.errors.count(connect::kind(error)),
                 }
@@ -239,17 +244,25 @@ impl HeldConnections {
     /// How many are open: each is asked whether its end has come.
     fn count(&mut self) -> io::Result<Answer> {
         self.note_ends()?;
-        let alive = self.held.values().filter(|held| is_open(&held.socket)).count() as u64;
-        let ended = self.held.values().filter_map(|held| held.ended_after);
+        let mut alive = 0;
+        for dead in self.dead.values_mut() {
+            if is_open(&dead.socket) {
+                alive += 1;
+            } else {
+                // It may have ended since its events were taken.
+                dead.ended_after.get_or_insert(dead.idle_since.elapsed());
+            }
+        }
+        let ended = self.dead.values().filter_map(|dead| dead.ended_after);
         let ended_ms = ended.map(|after| after.as_millis() as u64).collect();
         Ok(Answer::Alive { alive, ended_ms })
     }
 
     /// Closes them without leave-taking, so that none waits for the time that connections wait for.
     fn reset(&mut self) {
-        for (_, held) in self.held.drain() {
+        for (_, dead) in self.dead.drain() {
             // One that is gone already has nothing to linger for.
-            let _ = sockopt::set_socket_linger(&held.socket, Some(Duration::ZERO));
+            let _ = sockopt::set_socket_linger(&dead.socket, Some(Duration::ZERO));
         }
     }
 }

@@ -28,7 +28,6 @@ pub use helper::timed::{Ended, Timed};
 pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
 pub use process::ORPHANED;
-pub use run::alternate::{Side, alternate, try_out};
 pub use run::cgroup::{CpuQuota, cpu_quotas};
 pub use run::cpu_look::CpuLook;
 pub use run::host::{CpuTicks, cpu_ticks, host, now, process_ticks};
@@ -36,8 +35,8 @@ pub use run::progress::{RunProgress, Watch};
 pub use run::settings::{HideError, Secrets, Settings};
 pub use run::stop::Stop;
 pub use run::{
-    PROFILE_HZ, PROFILE_HZ_MAX, Unsaved, budget, check_profile, named_as, new_run, new_run_id, run,
-    run_by,
+    PROFILE_HZ, PROFILE_HZ_MAX, Side, Unsaved, budget, check_profile, named_as, new_run,
+    new_run_id, run, try_out,
 };
 pub use worker::starter::Starter;
 pub use worker::{WORKER_COMMAND, worker_main};

@@ -8,6 +8,7 @@
 
 mod calibrate;
 mod descriptors;
+mod frame;
 mod helper;
 mod plan;
 mod probe;
@@ -18,6 +19,7 @@ mod workload;
 
 pub use calibrate::{Calibrated, calibrate};
 pub use descriptors::{caller_descriptors_max, descriptors_max, raise_descriptors_max};
+pub use frame::{FrameFault, frame, read_frame};
 pub use helper::guard::GUARD_COMMAND;
 pub use helper::guard_main;
 pub use helper::guarded::Guarded;

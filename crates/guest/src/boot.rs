@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn a_guest_that_trickles_is_late_as_one_that_says_nothing() {
         let trickle = |mut guest: UnixStream| {
-            let head = [&b"knee"[..], &1_000_000_u32.to_le_bytes(), &[0; 4]].concat();
+            let head = [&b"knee-1\r\n"[..], &1_000_000_u32.to_le_bytes(), &[0; 4]].concat();
             let mut all = head.into_iter().chain(std::iter::repeat(0));
             while guest.write_all(&[all.next().unwrap()]).is_ok() {
                 thread::sleep(Duration::from_millis(5));

@@ -1,6 +1,6 @@
 //! A pipe of a worker, read without waiting, and the bytes that came out of it.
 
-use super::frame::REPLY_BYTES_MAX;
+use crate::frame::FRAME_BYTES_MAX;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -33,7 +33,7 @@ impl Pipe {
     pub fn drain(&mut self) {
         let Some(source) = &mut self.source else { return };
         let mut buffer = [0; 16 << 10];
-        while self.bytes.len() <= REPLY_BYTES_MAX {
+        while self.bytes.len() <= FRAME_BYTES_MAX {
             match source.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => self.bytes.extend_from_slice(&buffer[..count]),
@@ -49,7 +49,7 @@ impl Pipe {
 
     /// Whether more came than any reply holds.
     pub fn is_over_full(&self) -> bool {
-        self.bytes.len() > REPLY_BYTES_MAX
+        self.bytes.len() > FRAME_BYTES_MAX
     }
 
     /// Drops all but the last bytes.

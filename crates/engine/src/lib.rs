@@ -14,6 +14,7 @@ mod plan;
 mod probe;
 mod process;
 mod run;
+mod tail;
 mod worker;
 mod workload;
 
@@ -25,8 +26,7 @@ pub use helper::guard_main;
 pub use helper::guarded::Guarded;
 pub use helper::park::{PARK_COMMAND, Parking, park_main};
 pub use helper::runner::{Ran, RunEnd, Runner, RunnerCommand, RunnerOutput};
-pub use helper::scratch::{JANITOR_COMMAND, Scratch, janitor_main};
-pub use helper::timed::{Ended, Timed};
+pub use helper::scratch::Scratch;
 pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
 pub use process::ORPHANED;

@@ -2,8 +2,6 @@
 
 pub(crate) mod frame;
 pub(crate) mod marked;
-mod pipe;
-pub(crate) mod sampler;
 pub(crate) mod starter;
 pub(crate) mod supervise;
 

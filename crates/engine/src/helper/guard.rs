@@ -3,6 +3,7 @@
 //! then kills all that came of the program: the kernel hands it the orphans.
 
 use crate::descriptors::{CALLER_LIMIT, with_caller_limit};
+use rustix::process::Pid;
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
@@ -35,8 +36,8 @@ impl Guard {
         Ok(Guard { process, stdin, output: BufReader::new(output) })
     }
 
-    pub fn pid(&self) -> u32 {
-        self.process.id()
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.process)
     }
 
     /// The next line of its standard output; empty at the end.

@@ -2,19 +2,15 @@
 
 use super::guard::{GUARD_COMMAND, Guard, outlive_session, without_own_variables};
 use super::log::Log;
-use super::runner::{PROCESSES_MAX, has_more_processes_than};
+use super::watch::{Before, PROCESSES_MAX, watch};
 use crate::descriptors::restore_caller_limit;
-use crate::process::{
-    children_of, die_with_parent, kill_children, wait_for_child_or_stdin,
-    wait_for_child_or_stdin_until,
-};
+use crate::process::{descendants, die_with_parent, kill_children};
 use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Command, Stdio};
 use sys::process::this_program;
 
 /// Precedes the words of the program in the process that becomes it.
@@ -82,13 +78,7 @@ impl Guarded {
 
     /// The processes of the program: itself first, then all that it started.
     pub fn pids(&self) -> Vec<i32> {
-        let mut pids: Vec<Pid> = children_of(&self.guard.pid().to_string());
-        let mut next = 0;
-        while next < pids.len() {
-            pids.extend(children_of(&pids[next].as_raw_pid().to_string()));
-            next += 1;
-        }
-        pids.into_iter().map(Pid::as_raw_pid).collect()
+        descendants(self.guard.pid()).into_iter().map(Pid::as_raw_pid).collect()
     }
 
     /// Whether the program has ended by itself.
@@ -138,6 +128,7 @@ fn guard(cpus: &str, words: &[String], log: Option<Log>) -> io::Result<()> {
     let cpus: Result<Vec<usize>, _> =
         cpus.split(',').filter(|cpu| !cpu.is_empty()).map(str::parse).collect();
     sys::cpus::pin(&cpus.map_err(io::Error::other)?)?;
+    let before = Before::now();
     let mut program = this_program();
     program.args([GUARD_COMMAND, BECOME, &getpid().as_raw_pid().to_string()]).args(words);
     if let Some(log) = &log {
@@ -152,34 +143,23 @@ fn guard(cpus: &str, words: &[String], log: Option<Log>) -> io::Result<()> {
         };
     })?;
     let waited = match log {
-        Some(log) => watch(&child, log),
-        None => wait_for_child_or_stdin(&child).map(drop),
+        Some(mut log) => watch(&child, None, &mut [], Some(&mut || log.look(before))),
+        None => watch(&child, None, &mut [], None),
     };
     kill_children();
-    waited
+    waited.map(drop)
 }
 
-/// Waits for the end of `child` or of standard input, keeps the log short meanwhile, and gives the child up where
-/// it has too many processes.
-fn watch(child: &Child, mut log: Log) -> io::Result<()> {
-    const PERIOD: Duration = Duration::from_millis(100);
-    let before = processes_of_machine();
-    while wait_for_child_or_stdin_until(child, Some(PERIOD))?.is_none() {
-        log.shorten()?;
-        // Following all that a server with many threads started costs time, which is the server's.
-        let grown = processes_of_machine().saturating_sub(before);
-        if grown >= PROCESSES_MAX && has_more_processes_than(PROCESSES_MAX) {
-            return log.add(&format!("it was ended at more than {PROCESSES_MAX} processes\n"));
+impl Log {
+    /// Keeps it short, and says whether the program has too many processes.
+    fn look(&mut self, before: Before) -> io::Result<bool> {
+        self.shorten()?;
+        let are_too_many = before.has_too_many_processes();
+        if are_too_many {
+            self.add(&format!("it was ended at more than {PROCESSES_MAX} processes\n"))?;
         }
+        Ok(are_too_many)
     }
-    Ok(())
-}
-
-/// How many processes there are, those of others included.
-fn processes_of_machine() -> usize {
-    let is_pid = |name: OsString| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
-    let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    names.filter(|entry| is_pid(entry.file_name())).count()
 }
 
 /// Becomes the program of `words`, which dies with the guard: the request for that survives the exec.

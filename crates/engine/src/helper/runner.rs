@@ -7,9 +7,8 @@
 //! this program's is larger than that of many a command.
 
 mod child;
-mod tail;
 
-pub(crate) use child::{PROCESSES_MAX, has_more_processes_than, main};
+pub(crate) use child::main;
 
 use super::guard::{GUARD_COMMAND, Guard};
 use crate::process::MARK;
@@ -51,7 +50,7 @@ pub struct RunnerCommand {
     pub time_limit: Duration,
 }
 
-/// Where the standard output of a command goes. The end of its standard error is always kept.
+/// Where the standard output of a command goes. The end of its standard error is kept, unless it goes into a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunnerOutput {
     /// To `/dev/null`.
@@ -60,12 +59,14 @@ pub enum RunnerOutput {
     File(PathBuf),
     /// To the end of this file, which may be a terminal.
     Append(PathBuf),
+    /// Into this file, which is made or emptied first, with its standard error.
+    Log(PathBuf),
     /// Its end is kept.
     Kept,
 }
 
 /// How a command ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
     /// The clock before it started.
     pub before: u64,
@@ -74,6 +75,7 @@ pub struct Ran {
     /// How its first process ended.
     pub end: RunEnd,
     /// What the kernel counted for that process and for all descendants that ended before it.
+    #[serde(with = "PassedResources")]
     pub used: Resources,
     /// The end of its standard output, if that is kept.
     pub output: String,
@@ -122,7 +124,7 @@ impl Runner {
         writeln!(stdin, "{line}")?;
         let reply = self.guard.line()?;
         match serde_json::from_str(&reply) {
-            Ok(Reply::Ran(ran)) => Ok(ran.into()),
+            Ok(Reply::Ran(ran)) => Ok(ran),
             Ok(Reply::NotStarted { code: Some(code), .. }) => {
                 Err(io::Error::from_raw_os_error(code))
             }
@@ -154,71 +156,19 @@ fn in_memory(program: &[u8]) -> io::Result<File> {
 /// What the guard replies.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
-    Ran(RanReply),
+    Ran(Ran),
     NotStarted { code: Option<i32>, error: String },
 }
 
-/// [`Ran`] as it passes from the guard.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct RanReply {
-    before: u64,
-    after: u64,
-    end: RunEnd,
-    used: [u64; 7],
-    output: String,
-    errors: String,
-    left: u64,
-    left_cpu_ns: u64,
-}
-
-impl From<RanReply> for Ran {
-    fn from(reply: RanReply) -> Ran {
-        let RanReply { before, after, end, used, output, errors, left, left_cpu_ns } = reply;
-        Ran { before, after, end, used: resources(used), output, errors, left, left_cpu_ns }
-    }
-}
-
-/// Resources as a list of numbers.
-fn numbers(used: &Resources) -> [u64; 7] {
-    [
-        used.user_ns,
-        used.system_ns,
-        used.switches_voluntary,
-        used.switches_involuntary,
-        used.faults_minor,
-        used.faults_major,
-        used.rss_max_bytes,
-    ]
-}
-
-fn resources(numbers: [u64; 7]) -> Resources {
-    let [
-        user_ns,
-        system_ns,
-        switches_voluntary,
-        switches_involuntary,
-        faults_minor,
-        faults_major,
-        rss_max_bytes,
-    ] = numbers;
-    Resources {
-        user_ns,
-        system_ns,
-        switches_voluntary,
-        switches_involuntary,
-        faults_minor,
-        faults_major,
-        rss_max_bytes,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn resources_pass_as_they_are() {
-        let all = [1, 2, 3, 4, 5, 6, 7];
-        assert_eq!(numbers(&resources(all)), all);
-    }
+/// [`Resources`] as they pass from the guard.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Resources")]
+struct PassedResources {
+    user_ns: u64,
+    system_ns: u64,
+    switches_voluntary: u64,
+    switches_involuntary: u64,
+    faults_minor: u64,
+    faults_major: u64,
+    rss_max_bytes: u64,
 }

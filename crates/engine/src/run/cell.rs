@@ -23,7 +23,7 @@ pub(super) fn measured(
     let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
     let order = order(plan, key, settings, scratch);
     let deadline = Duration::from_millis(plan.cell_deadline_ms(&key.workload));
-    let supervised = supervise(&order, deadline, settings, starter);
+    let supervised = supervise(&order, deadline, settings, starter, None);
     let announced_ns = supervised.announced_ns;
     let cell = settings.secrets.conceal(ended_cell(sequence, key, supervised)?);
     Some((cell, announced_ns))
@@ -173,6 +173,7 @@ mod tests {
             elapsed: Duration::ZERO,
             announced_ns: 0,
             usage: Usage::default(),
+            profiler: None,
         };
         assert!(ended_cell(0, &key(10, 0), supervised).is_none());
     }

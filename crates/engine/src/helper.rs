@@ -2,7 +2,7 @@
 //! descriptors, the janitor of a cell's files.
 
 pub(crate) mod guard;
-pub(crate) mod guarded;
+mod guarded;
 mod log;
 pub(crate) mod park;
 pub(crate) mod runner;
@@ -15,10 +15,10 @@ use std::io;
 pub fn guard_main(words: &[String]) -> io::Result<()> {
     let [role, words @ ..] = words else { return Err(io::Error::other("nothing to guard")) };
     match role.as_str() {
+        guarded::PROGRAM => guarded::main(words),
         guarded::BECOME => guarded::become_program(words),
-        guarded::LOGGED => guarded::main_with_log(words),
         runner::RUNNER => runner::main(words),
         scratch::JANITOR => scratch::main(words),
-        cpus => guarded::main(cpus, words),
+        _ => Err(io::Error::other(format!("no guard: {role}"))),
     }
 }

@@ -64,7 +64,7 @@ pub fn run<const N: usize>(
     is_whole = is_whole && profile(&mut sides, &mut passes, settings, watch);
     sides.map(|side| {
         let ending = close(side.run, !is_whole);
-        side.keeper.finish(&side.run.profile, &ending)
+        side.keeper.finish(side.run, &ending)
     })
 }
 
@@ -148,7 +148,7 @@ struct RunningSide<'a> {
 impl<'a> RunningSide<'a> {
     fn new(side: Side<'a>) -> RunningSide<'a> {
         let Side { run, archive, starter, judge } = side;
-        let keeper = Keeper::new(archive, run.summary.number);
+        let keeper = Keeper::new(archive, run);
         let (pace, spender) = (Pace::new(run), Spender::new(run, judge));
         let ended = run.cells.iter().map(|cell| cell.sequence).collect();
         RunningSide { run, starter, keeper, pace, spender, ended }
@@ -169,10 +169,10 @@ impl<'a> RunningSide<'a> {
         let ended = measured(&self.run.plan, sequence, settings, &self.starter);
         let Some((cell, announced_ns)) = ended else { return false };
         session.add(announced_ns);
-        self.keeper.keep(&cell);
         self.pace.add(&cell);
         self.spender.add(&cell);
         self.run.cells.push(cell);
+        self.keeper.keep(self.run);
         true
     }
 }

@@ -138,7 +138,7 @@ impl Guest {
         let words = hardware.words(initramfs);
         let log = directory.path().join(LOG);
         let mut qemu =
-            Guarded::start_with_log(knee, &words, directory.path(), cpus, &log).map_err(failed)?;
+            Guarded::start(knee, &words, directory.path(), cpus, Some(&log)).map_err(failed)?;
         let mut has_ended = || qemu.has_ended().unwrap_or(true);
         let mut connected = |name: &str| {
             let socket = connect(directory.path(), name, START_MAX, &mut has_ended);

@@ -10,14 +10,12 @@ mod child;
 
 pub(crate) use child::main;
 
-use super::guard::{GUARD_COMMAND, Guard};
+use super::guard::{GUARD_COMMAND, Guarded};
 use crate::process::MARK;
 use crate::worker::marked::GUARD_MARK;
-use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,7 +28,7 @@ pub(crate) const RUNNER: &str = "runner";
 /// The guard of a cell's commands. It is killed, with all that they started, when this is dropped.
 #[derive(Debug)]
 pub struct Runner {
-    guard: Guard,
+    guard: Guarded,
     /// The program that starts each command, in memory.
     _starter: File,
 }
@@ -102,16 +100,16 @@ pub enum RunEnd {
 }
 
 impl Runner {
-    /// Starts a guard that times commands by `clock`, each by a process of the program `starter`.
-    pub fn start(clock: Clock, starter: &[u8]) -> io::Result<Runner> {
-        let starter = in_memory(starter)?;
+    /// Starts a guard that times commands by `clock`, each by a process of the program `starter`, which programs that are
+    /// started get under the same number.
+    pub fn start(clock: Clock, starter: File) -> io::Result<Runner> {
         let mut command = this_program();
         // Without the mark of workers it is not killed before it has killed what it guards.
         command.args([GUARD_COMMAND, RUNNER, clock.name(), &starter.as_raw_fd().to_string()]);
         if let Some(mark) = std::env::var_os(MARK) {
             command.env(GUARD_MARK, mark).env_remove(MARK);
         }
-        Ok(Runner { guard: Guard::start(&mut command)?, _starter: starter })
+        Ok(Runner { guard: Guarded::begin(&mut command)?, _starter: starter })
     }
 
     /// Runs a command to its end, and kills what it leaves.
@@ -120,8 +118,7 @@ impl Runner {
     /// Where it can't be started, with the reason of the kernel.
     pub fn run(&mut self, command: &RunnerCommand) -> io::Result<Ran> {
         let line = serde_json::to_string(command).map_err(io::Error::other)?;
-        let stdin = self.guard.stdin().ok_or_else(|| io::Error::other("the guard is gone"))?;
-        writeln!(stdin, "{line}")?;
+        self.guard.write_line(&line)?;
         let reply = self.guard.line()?;
         match serde_json::from_str(&reply) {
             Ok(Reply::Ran(ran)) => Ok(ran),
@@ -135,22 +132,9 @@ impl Runner {
     }
 
     /// Ends the guard.
-    pub fn end(mut self) -> io::Result<()> {
-        self.guard.release();
-        self.guard.wait()
+    pub fn end(self) -> io::Result<()> {
+        self.guard.end()
     }
-}
-
-/// A program in memory that the guard can run, under the same number: it is open there, too.
-fn in_memory(program: &[u8]) -> io::Result<File> {
-    let made = match memfd_create("starter", MemfdFlags::EXEC) {
-        // Kernels before 6.3 don't know the flag, and let all of them be run.
-        Err(Errno::INVAL) => memfd_create("starter", MemfdFlags::empty()),
-        result => result,
-    };
-    let mut file = File::from(made?);
-    file.write_all(program)?;
-    Ok(file)
 }
 
 /// What the guard replies.

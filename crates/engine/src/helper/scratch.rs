@@ -4,7 +4,7 @@
 //! the janitor, a process of its own, removes it when both are gone at once: it waits for the end of a pipe
 //! that the worker holds.
 
-use super::guard::{GUARD_COMMAND, Guard, outlive_session};
+use super::guard::{GUARD_COMMAND, Guarded, outlive_session};
 use crate::process::MARK;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -24,7 +24,7 @@ const REMOVAL_MAX: Duration = Duration::from_secs(20);
 pub struct Scratch {
     path: PathBuf,
     /// Ends when this is dropped.
-    _janitor: Guard,
+    _janitor: Guarded,
 }
 
 impl Scratch {
@@ -34,7 +34,7 @@ impl Scratch {
         command.args([GUARD_COMMAND, JANITOR]).arg(path);
         // Not in the worker's group and without the run's mark: what has either is killed with the worker.
         let mut janitor =
-            Guard::start(command.process_group(0).env_remove(MARK).stderr(Stdio::null()))?;
+            Guarded::begin(command.process_group(0).env_remove(MARK).stderr(Stdio::null()))?;
         if janitor.line()?.is_empty() {
             return Err(io::Error::other("the janitor of its files has ended"));
         }

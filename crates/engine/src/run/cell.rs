@@ -5,7 +5,7 @@ use crate::process::adopt_orphans;
 use crate::run::settings::Settings;
 use crate::worker::frame::{Order, Reply};
 use crate::worker::starter::Starter;
-use crate::worker::supervise::{Supervised, Verdict, supervise};
+use crate::worker::supervise::{Supervised, supervise};
 use record::{Cell, CellKey, Outcome, Plan, WorkloadInfo};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,10 +23,9 @@ pub(super) fn measured(
     let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
     let order = order(plan, key, settings, scratch);
     let deadline = Duration::from_millis(plan.cell_deadline_ms(&key.workload));
-    let supervised = supervise(&order, deadline, settings, starter, None);
+    let supervised = supervise(&order, deadline, settings, starter, None)?;
     let announced_ns = supervised.announced_ns;
-    let cell = settings.secrets.conceal(ended_cell(sequence, key, supervised)?);
-    Some((cell, announced_ns))
+    Some((settings.secrets.conceal(ended_cell(sequence, key, supervised)), announced_ns))
 }
 
 /// Whether workers can be started so: one cell of a `workload` that does nothing is measured and thrown
@@ -103,16 +102,13 @@ fn cell_seed(seed: u64, key: &CellKey) -> u64 {
     fastrand::Rng::with_seed(seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
 }
 
-/// The cell in the record's shape; none when it was cut off and so has not ended.
-fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<Cell> {
-    let (outcome, reply) = match supervised.verdict {
-        Verdict::Stopped => return None,
-        Verdict::Replied(reply) => (Outcome::Measured, reply),
-        Verdict::Failed { reason, detail } => {
-            (Outcome::Failed { reason, detail }, Reply::default())
-        }
+/// The cell in the record's shape.
+fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Cell {
+    let (outcome, reply) = match supervised.reply {
+        Ok(reply) => (Outcome::Measured, reply),
+        Err(reason) => (Outcome::Failed { reason, detail: supervised.detail }, Reply::default()),
     };
-    Some(Cell {
+    Cell {
         key: key.clone(),
         sequence: sequence as u64,
         outcome,
@@ -121,14 +117,14 @@ fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<
         usage: supervised.usage,
         metrics: reply.metrics,
         facts: reply.facts,
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::run::stop::Stop;
-    use record::{ProfilePlan, Usage};
+    use record::ProfilePlan;
     use std::collections::HashSet;
 
     fn key(point: u64, round: u32) -> CellKey {
@@ -164,17 +160,5 @@ mod tests {
         });
         assert_eq!(without, with);
         assert!(!with.contains("profile"), "{with}");
-    }
-
-    #[test]
-    fn a_stopped_cell_has_not_ended() {
-        let supervised = Supervised {
-            verdict: Verdict::Stopped,
-            elapsed: Duration::ZERO,
-            announced_ns: 0,
-            usage: Usage::default(),
-            profiler: None,
-        };
-        assert!(ended_cell(0, &key(10, 0), supervised).is_none());
     }
 }

@@ -9,7 +9,7 @@ use crate::run::progress::RunProgress;
 use crate::run::samples::Pool;
 use crate::run::settings::Settings;
 use crate::worker::starter::Starter;
-use crate::worker::supervise::{Supervised, Verdict, supervise};
+use crate::worker::supervise::{Supervised, supervise};
 use record::{
     CellKey, FailureReason, Interner, Metric, MetricInfo, ProfilePlan, ProfiledCell, Run,
 };
@@ -104,7 +104,7 @@ impl ProfilePass {
         self.done += 1;
         self.took += Duration::from_nanos(cell.elapsed_ns);
         run.profile.cells.push(cell);
-        keeper.keep_profiled(&run.profile, run.profile.cells.len() - 1);
+        keeper.keep(run);
         true
     }
 
@@ -127,13 +127,12 @@ impl ProfilePass {
                 ..order(&run.plan, key, settings, std::env::temp_dir().join(scratch))
             };
             let deadline = deadline(run, key, plan);
-            let Supervised { verdict, elapsed, profiler, .. } =
-                supervise(&order, deadline, settings, starter, Some(rate.hz));
+            let Supervised { reply, detail, elapsed, profiler, .. } =
+                supervise(&order, deadline, settings, starter, Some(rate.hz))?;
             pool.add_time(elapsed);
-            let regions = match verdict {
-                Verdict::Stopped => return None,
-                Verdict::Failed { reason, detail } => return Some(pool.failed(reason, detail)),
-                Verdict::Replied(reply) => reply.regions,
+            let regions = match reply {
+                Ok(reply) => reply.regions,
+                Err(reason) => return Some(pool.failed(reason, detail)),
             };
             if let Some(reason) = without_regions(run, key, &regions) {
                 return Some(pool.failed(reason, String::new()));

@@ -33,7 +33,10 @@ const STDERR_BYTES_MAX: usize = 4 << 10;
 
 /// The outcome of one worker.
 pub(crate) struct Supervised {
-    pub verdict: Verdict,
+    /// What it replied; why its figures don't count, where they don't.
+    pub reply: Result<Reply, FailureReason>,
+    /// What its threads did at its deadline, and the end of its standard error.
+    pub detail: String,
     pub elapsed: Duration,
     pub usage: Usage,
     /// The CPU time of processes that it measured and did not start.
@@ -42,48 +45,35 @@ pub(crate) struct Supervised {
     pub profiler: Option<Profiler>,
 }
 
-pub(crate) enum Verdict {
-    /// It replied, and ended as it should.
-    Replied(Reply),
-    /// Its figures don't count.
-    Failed { reason: FailureReason, detail: String },
-    /// Somebody asked the run to stop meanwhile.
-    Stopped,
-}
-
 /// Measures one cell in a worker process of its own. It is sampled, with all that it starts, this often a second: each
-/// running thread, or nothing where that is absent.
+/// running thread, or nothing where that is absent. None where somebody asked the run to stop meanwhile.
 pub(crate) fn supervise(
     order: &Order,
     deadline: Duration,
     settings: &Settings,
     starter: &Starter,
     sample_hz: Option<u64>,
-) -> Supervised {
+) -> Option<Supervised> {
     let start = Instant::now();
-    let mut outcome = match Worker::start(order, settings, starter, sample_hz) {
-        Ok(worker) => worker.see_through(start + deadline, deadline, settings),
-        Err(error) => Supervised {
-            verdict: failed(FailureReason::NotStarted { error: error.to_string() }, String::new()),
-            elapsed: Duration::ZERO,
+    let seen = match Worker::start(order, settings, starter, sample_hz) {
+        Ok(worker) => worker.see_through(start, deadline, settings),
+        Err(error) => Some(Supervised {
+            reply: Err(FailureReason::NotStarted { error: error.to_string() }),
+            detail: String::new(),
+            elapsed: start.elapsed(),
             usage: Usage::default(),
             announced_ns: 0,
             profiler: None,
-        },
+        }),
     };
-    outcome.elapsed = start.elapsed();
-    if let Err(error) = scratch::remove(&order.scratch)
-        && !matches!(outcome.verdict, Verdict::Stopped)
-    {
+    let removed = scratch::remove(&order.scratch);
+    let mut seen = seen?;
+    if let Err(error) = removed {
         let directory = order.scratch.display().to_string();
-        let reason = FailureReason::FilesLeft { directory, error: error.to_string() };
-        outcome.verdict = failed(reason, String::new());
+        seen.reply = Err(FailureReason::FilesLeft { directory, error: error.to_string() });
+        seen.detail.clear();
     }
-    outcome
-}
-
-fn failed(reason: FailureReason, detail: String) -> Verdict {
-    Verdict::Failed { reason, detail }
+    Some(seen)
 }
 
 struct Worker {
@@ -156,8 +146,13 @@ impl Worker {
     }
 
     /// Listens until the worker ends or its time is up, kills it, and judges what it replied.
-    fn see_through(mut self, end: Instant, deadline: Duration, settings: &Settings) -> Supervised {
-        let listened = self.listen(end, &settings.stop);
+    fn see_through(
+        mut self,
+        start: Instant,
+        deadline: Duration,
+        settings: &Settings,
+    ) -> Option<Supervised> {
+        let listened = self.listen(start + deadline, &settings.stop);
         // Its rings would run over meanwhile.
         if let Some(profiler) = &mut self.profiler {
             profiler.stop();
@@ -173,22 +168,20 @@ impl Worker {
         self.stderr.read();
         let strays = kill_rest(self.pid, &self.mark);
         let detail = self.detail(sample.as_ref());
-        let verdict = match listened {
-            Err(error) => {
-                failed(FailureReason::ListeningFailed { error: error.to_string() }, detail)
-            }
-            Ok(ListenEnd::StopRequested) => Verdict::Stopped,
-            Ok(ListenEnd::OutputTooLong) => failed(FailureReason::OutputTooLong, detail),
+        let reply = match listened {
+            Err(error) => Err(FailureReason::ListeningFailed { error: error.to_string() }),
+            Ok(ListenEnd::StopRequested) => return None,
+            Ok(ListenEnd::OutputTooLong) => Err(FailureReason::OutputTooLong),
             Ok(ListenEnd::Deadline) => {
                 let activity = sample.unwrap_or_default().summary().to_string();
                 let deadline_ms = deadline.as_millis() as u64;
-                failed(FailureReason::DeadlineExceeded { deadline_ms, activity }, detail)
+                Err(FailureReason::DeadlineExceeded { deadline_ms, activity })
             }
-            Ok(ListenEnd::WorkerEnded) => judge(ending, &self.stdout.bytes, strays, detail),
+            Ok(ListenEnd::WorkerEnded) => judge(ending, &self.stdout.bytes, strays),
         };
-        let announced_ns = self.announced_ns();
-        let (usage, profiler) = (usage(&resources), self.profiler);
-        Supervised { verdict, elapsed: Duration::ZERO, usage, announced_ns, profiler }
+        let (announced_ns, usage) = (self.announced_ns(), usage(&resources));
+        let (elapsed, profiler) = (start.elapsed(), self.profiler);
+        Some(Supervised { reply, detail, elapsed, usage, announced_ns, profiler })
     }
 
     /// The stack sample, if there is one, and the end of standard error.
@@ -224,24 +217,20 @@ impl Worker {
             if now >= end {
                 return Ok(ListenEnd::Deadline);
             }
-            let ready = self.wait(end - now, stop)?;
+            let has_ended = self.wait(end - now, stop)?;
             if let Some(profiler) = &mut self.profiler {
                 profiler.take();
             }
             if stop.is_requested() {
                 return Ok(ListenEnd::StopRequested);
             }
-            if ready[0] {
-                self.stdout.read();
-                self.attach_announced();
-            }
-            if ready[1] {
-                self.stderr.read();
-            }
+            self.stdout.read();
+            self.attach_announced();
+            self.stderr.read();
             if self.stdout.is_over_full() {
                 return Ok(ListenEnd::OutputTooLong);
             }
-            if ready[2] {
+            if has_ended {
                 return Ok(ListenEnd::WorkerEnded);
             }
         }
@@ -264,8 +253,8 @@ impl Worker {
         self.announced.iter().filter_map(used_ns).sum()
     }
 
-    /// Which of standard output, standard error and the worker's end are ready.
-    fn wait(&self, rest: Duration, stop: &Stop) -> io::Result<[bool; 3]> {
+    /// Waits until it writes something or has ended. Returns whether it has ended.
+    fn wait(&self, rest: Duration, stop: &Stop) -> io::Result<bool> {
         let mut fds = vec![
             PollFd::from_borrowed_fd(stop.wakeup(), PollFlags::IN),
             PollFd::new(&self.ended, PollFlags::IN),
@@ -275,9 +264,7 @@ impl Worker {
         }
         let rest = if self.profiler.is_some() { rest.min(TAKE_INTERVAL) } else { rest };
         wait_for_any(&mut fds, Some(rest))?;
-        // Reading an empty pipe is cheap, so both count as ready when either is.
-        let piped = fds[2..].iter().any(|fd| !fd.revents().is_empty());
-        Ok([piped, piped, !fds[1].revents().is_empty()])
+        Ok(!fds[1].revents().is_empty())
     }
 }
 
@@ -285,30 +272,27 @@ fn cpu_ns_of(pid: Pid) -> Option<u64> {
     sys::cputime::cpu_ns_with_ended(pid.as_raw_pid()).ok()
 }
 
-/// The verdict on a worker that ended by itself, and left `strays` processes.
-fn judge(ending: Option<End>, output: &[u8], strays: usize, detail: String) -> Verdict {
-    let reply = Reply::decode(output);
-    let reply = match (ending, reply) {
-        (Some(End::Killed(signal)), _) => {
-            let signal = signal_name(signal);
-            return failed(FailureReason::KilledBySignal { signal }, detail);
-        }
-        (Some(End::Exited(0)), Ok(reply)) => reply,
-        (Some(End::Exited(0)), Err(fault)) => {
-            return failed(FailureReason::BadReply { fault }, detail);
+/// What a worker replied that ended by itself, and left `strays` processes.
+fn judge(ending: Option<End>, output: &[u8], strays: usize) -> Result<Reply, FailureReason> {
+    let reply = match (ending, Reply::decode(output)) {
+        (Some(End::Exited(0)), reply) => {
+            reply.map_err(|fault| FailureReason::BadReply { fault })?
         }
         (Some(End::Exited(code)), reply) => {
-            return failed(FailureReason::ExitedWith { code, reply: reply.err() }, detail);
+            return Err(FailureReason::ExitedWith { code, reply: reply.err() });
         }
-        (None, reply) => return failed(FailureReason::EndUnknown { reply: reply.err() }, detail),
+        (Some(End::Killed(signal)), _) => {
+            return Err(FailureReason::KilledBySignal { signal: signal_name(signal) });
+        }
+        (None, reply) => return Err(FailureReason::EndUnknown { reply: reply.err() }),
     };
     if let Some(reason) = reply.failure {
-        return failed(reason, detail);
+        return Err(reason);
     }
     if strays > 0 {
-        return failed(FailureReason::ProcessesLeft { count: strays as u64 }, detail);
+        return Err(FailureReason::ProcessesLeft { count: strays as u64 });
     }
-    Verdict::Replied(reply)
+    Ok(reply)
 }
 
 fn signal_name(signal: i32) -> String {

@@ -1,5 +1,6 @@
 //! What runs the commands of a cell.
 
+use super::embedded::in_memory_of_all;
 use engine::{Failure, Probe, RunEnd, Runner};
 
 /// The program that starts a command; empty where it could not be linked so.
@@ -9,7 +10,8 @@ const DYNAMIC_STARTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter
 /// Starts the guard of a cell's commands, which are timed by the clock of the probe.
 pub(crate) fn start(probe: &Probe) -> Result<Runner, Failure> {
     let starter = [STATIC_STARTER, DYNAMIC_STARTER].into_iter().find(|bytes| !bytes.is_empty());
-    Runner::start(probe.clock(), starter.unwrap_or_default())
+    in_memory_of_all("starter", starter.unwrap_or_default())
+        .and_then(|starter| Runner::start(probe.clock(), starter))
         .map_err(|error| Failure::call("starting a guard", error))
 }
 

@@ -142,8 +142,8 @@ fn start_command(
     // A plain command takes the shell's place: one process less among the server's.
     let exec = if needs_shell(&command) { "" } else { "exec " };
     let words: [OsString; 3] = ["sh".into(), "-c".into(), format!("{exec}{command}").into()];
-    let guarded = Guarded::start_with_log(&setup.knee, &words, directory, &setup.cpus, &log)
-        .map_err(failed)?;
+    let guarded =
+        Guarded::start(&setup.knee, &words, directory, &setup.cpus, Some(&log)).map_err(failed)?;
     let mut running = Running {
         origin: ServerOrigin::Started(guarded),
         name: server.label,

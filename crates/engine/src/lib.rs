@@ -48,12 +48,7 @@ pub use record::{
     FailureReason, LimitCause, MemoryAccess, MetricRole, SkipCause, Warning, command_facts,
     server_facts,
 };
-pub use workload::custom::{
-    leaked, leaked_slice, name_templates, read_output, read_shell, read_template, read_word,
-    unused_words, word_axis, word_parameters,
-};
-pub use workload::figure::read_figure;
-pub use workload::template;
+pub use workload::custom::{leaked, leaked_slice, unused_words, word_axis, word_parameters};
 pub use workload::{
     About, Cell, Failure, Fit, Kind, MetricAbout, OnlyWith, Original, ParallelAbout, Print,
     Programs, RatioAbout, SampleKind, Subject, Usual, Workload, info,

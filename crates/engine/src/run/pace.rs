@@ -45,8 +45,8 @@ impl Pace {
             all.took += group.took;
         }
         let rest = self.groups.values().map(|group| {
-            let known = if group.ended > 0 { group } else { &all };
-            (known.took / known.ended.max(1)) * group.total.saturating_sub(group.ended)
+            let measured = if group.ended > 0 { group } else { &all };
+            (measured.took / measured.ended.max(1)) * group.total.saturating_sub(group.ended)
         });
         // An estimate from the first cells would be wrong most of the time.
         let is_predictable = all.ended >= 5 || self.began.elapsed() > Duration::from_secs(3);

@@ -8,8 +8,9 @@ use crate::shared::cpus::{self, ALL};
 use crate::shared::runner;
 use engine::{
     Cell, CommandOutput, Custom, Failure, Probe, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput,
-    command_facts, template,
+    command_facts,
 };
+use quantities::template;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -6,8 +6,9 @@
 
 use super::{LOG, Running, START_MAX, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
-use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max, leaked, template};
+use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max, leaked};
 use load::{LocalServer, Target, Url};
+use quantities::template;
 use std::ffi::OsString;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -197,7 +198,7 @@ mod tests {
 
     fn custom(servers: &[&str], urls: &[&str]) -> Custom {
         let templates =
-            |texts: &[&str]| texts.iter().map(|text| engine::read_template(text)).collect();
+            |texts: &[&str]| texts.iter().map(|text| suites::read_template(text)).collect();
         Custom { servers: templates(servers), urls: templates(urls), ..Custom::default() }
     }
 

@@ -1,14 +1,14 @@
 //! Reads what a figure that a command prints is called, its unit, and which of two is better.
 
+use engine::PrintedFigure;
 use quantities::{Better, Unit};
-use record::PrintedFigure;
 use regex_lite::Regex;
 
 /// Reads `NAME=PATTERN` or `NAME[UNIT]=PATTERN`. Where no unit is named, it is the word at the group of the
 /// pattern: `ops/s` of `ops/s: ([0-9.]+)`. Unit and name say which of two is better, or it is a guess.
 ///
 /// ```
-/// let ops = engine::read_figure("ops=ops/s: ([0-9.]+)").unwrap();
+/// let ops = suites::read_figure("ops=ops/s: ([0-9.]+)").unwrap();
 /// assert_eq!((ops.unit.as_str(), ops.lower_is_better), ("ops/s", false));
 /// ```
 ///

@@ -44,8 +44,9 @@ pub struct RunnerCommand {
     pub input: Option<PathBuf>,
     /// Where its standard output goes.
     pub output: RunnerOutput,
-    /// It is killed when it takes longer.
-    pub time_limit: Duration,
+    /// It is killed when it takes longer, or has more than 4,096 processes at once. Where it is absent, the cell's deadline
+    /// is the only limit.
+    pub time_limit: Option<Duration>,
 }
 
 /// Where the standard output of a command goes. The end of its standard error is kept, unless it goes into a log.
@@ -72,9 +73,12 @@ pub struct Ran {
     pub after: u64,
     /// How its first process ended.
     pub end: RunEnd,
-    /// What the kernel counted for that process and for all descendants that ended before it.
+    /// What the kernel counted for that process, and for those of its descendants that were waited for.
     #[serde(with = "PassedResources")]
     pub used: Resources,
+    /// The same for all other descendants that ended by themselves.
+    #[serde(with = "PassedResources")]
+    pub orphans: Resources,
     /// The end of its standard output, if that is kept.
     pub output: String,
     /// The end of its standard error.

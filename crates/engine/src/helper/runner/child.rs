@@ -79,9 +79,9 @@ fn run(order: &RunnerCommand, starter: &Starter<'_>) -> io::Result<Ran> {
     let mut child = command.spawn().map_err(sys::limits::explained)?;
     // The writing ends of the pipes are open in here.
     drop((command, report_writer));
-    let end = Instant::now() + order.time_limit;
+    let end = order.time_limit.map(|limit| Instant::now() + limit);
     let mut look = || Ok(starter.before.has_too_many_processes());
-    let waited = watch(&child, Some(end), &mut tails, Some(&mut look));
+    let waited = watch(&child, end, &mut tails, end.is_some().then_some(&mut look));
     if !matches!(waited, Ok(WaitEnd::Ended)) {
         child.kill()?;
     }
@@ -95,11 +95,7 @@ fn run(order: &RunnerCommand, starter: &Starter<'_>) -> io::Result<Ran> {
         WaitEnd::StarterGone => return Err(io::ErrorKind::BrokenPipe.into()),
         WaitEnd::TimeLimit => killed(RunEnd::TimeLimit),
         WaitEnd::Processes => killed(RunEnd::Processes(PROCESSES_MAX)),
-        WaitEnd::Ended => {
-            let mut ran = read_report(report)?;
-            ran.used.add(&orphans);
-            Ran { output, ..ran }
-        }
+        WaitEnd::Ended => Ran { orphans, output, ..read_report(report)? },
     };
     Ok(Ran { errors, left, left_cpu_ns, ..ran })
 }

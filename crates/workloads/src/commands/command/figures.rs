@@ -133,16 +133,8 @@ mod tests {
     }
 
     fn figure(figure: &PrintedFigure, output: &str, errors: &str) -> Result<f64, Failure> {
-        let ran = Ran {
-            before: 0,
-            after: 0,
-            end: RunEnd::Exited(0),
-            used: sys::process::Resources::default(),
-            output: output.into(),
-            errors: errors.into(),
-            left: 0,
-            left_cpu_ns: 0,
-        };
+        let (output, errors) = (output.into(), errors.into());
+        let ran = Ran { end: RunEnd::Exited(0), output, errors, ..Ran::default() };
         Figure::new(figure).unwrap().find(&ran)
     }
 

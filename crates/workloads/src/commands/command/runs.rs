@@ -106,7 +106,7 @@ impl Site<'_> {
             directory: self.custom.directory.clone(),
             input: input.map(|file| PathBuf::from(self.text(file))),
             output,
-            time_limit: Duration::from_millis(time_limit_ms(self.custom)),
+            time_limit: Some(Duration::from_millis(time_limit_ms(self.custom))),
         })
     }
 
@@ -255,7 +255,8 @@ impl Samples {
         shell: &ShellCost,
         figures: &[Figure],
     ) -> Result<(), Failure> {
-        let used = &ran.used;
+        let mut used = ran.used;
+        used.add(&ran.orphans);
         let mut row = vec![
             (elapsed_ns - shell.elapsed_ns).max(0.0),
             (used.user_ns as f64 - shell.user_ns).max(0.0),

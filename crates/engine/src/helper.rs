@@ -2,23 +2,23 @@
 //! descriptors, the janitor of a cell's files.
 
 pub(crate) mod guard;
-pub(crate) mod guarded;
+mod guarded;
 mod log;
 pub(crate) mod park;
 pub(crate) mod runner;
 pub(crate) mod scratch;
-pub(crate) mod timed;
+mod watch;
 
 use std::io;
 
-/// What a guard does with its arguments: starts a program, becomes it, or runs a command to its end.
+/// What a guard does with its arguments: starts a program, becomes it, runs commands to their end, or removes files.
 pub fn guard_main(words: &[String]) -> io::Result<()> {
     let [role, words @ ..] = words else { return Err(io::Error::other("nothing to guard")) };
     match role.as_str() {
+        guarded::PROGRAM => guarded::main(words),
         guarded::BECOME => guarded::become_program(words),
-        guarded::LOGGED => guarded::main_with_log(words),
-        timed::TIMED => timed::main(words),
         runner::RUNNER => runner::main(words),
-        cpus => guarded::main(cpus, words),
+        scratch::JANITOR => scratch::main(words),
+        _ => Err(io::Error::other(format!("no guard: {role}"))),
     }
 }

@@ -8,27 +8,27 @@
 
 mod calibrate;
 mod descriptors;
+mod frame;
 mod helper;
 mod plan;
 mod probe;
 mod process;
 mod run;
+mod tail;
 mod worker;
 mod workload;
 
 pub use calibrate::{Calibrated, calibrate};
 pub use descriptors::{caller_descriptors_max, descriptors_max, raise_descriptors_max};
-pub use helper::guard::GUARD_COMMAND;
+pub use frame::{FrameFault, frame, read_frame};
+pub use helper::guard::{GUARD_COMMAND, Guarded};
 pub use helper::guard_main;
-pub use helper::guarded::Guarded;
 pub use helper::park::{PARK_COMMAND, Parking, park_main};
 pub use helper::runner::{Ran, RunEnd, Runner, RunnerCommand, RunnerOutput};
-pub use helper::scratch::{JANITOR_COMMAND, Scratch, janitor_main};
-pub use helper::timed::{Ended, Timed};
+pub use helper::scratch::Scratch;
 pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
 pub use process::ORPHANED;
-pub use run::alternate::{Side, alternate, try_out};
 pub use run::cgroup::{CpuQuota, cpu_quotas};
 pub use run::cpu_look::CpuLook;
 pub use run::host::{CpuTicks, cpu_ticks, host, now, process_ticks};
@@ -36,8 +36,8 @@ pub use run::progress::{RunProgress, Watch};
 pub use run::settings::{HideError, Secrets, Settings};
 pub use run::stop::Stop;
 pub use run::{
-    PROFILE_HZ, PROFILE_HZ_MAX, Unsaved, budget, check_profile, named_as, new_run, new_run_id, run,
-    run_by,
+    PROFILE_HZ, PROFILE_HZ_MAX, Side, Unsaved, budget, check_profile, named_as, new_run,
+    new_run_id, run, try_out,
 };
 pub use worker::starter::Starter;
 pub use worker::{WORKER_COMMAND, worker_main};
@@ -48,12 +48,7 @@ pub use model::{
     FailureReason, LimitCause, MemoryAccess, MetricRole, SkipCause, Warning, command_facts,
     server_facts,
 };
-pub use workload::custom::{
-    leaked, leaked_slice, name_templates, read_output, read_shell, read_template, read_word,
-    unused_words, word_axis, word_parameters,
-};
-pub use workload::figure::read_figure;
-pub use workload::template;
+pub use workload::custom::{leaked, leaked_slice, unused_words, word_axis, word_parameters};
 pub use workload::{
     About, Cell, Failure, Fit, Kind, MetricAbout, OnlyWith, Original, ParallelAbout, Print,
     Programs, RatioAbout, SampleKind, Subject, Usual, Workload, info,

@@ -1,12 +1,11 @@
 //! Processes of this run: their mark, their parent and their end.
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, Timespec, poll};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, getppid, kill_process, pidfd_open,
-    set_child_subreaper, set_parent_process_death_signal, waitpid,
+    Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
+    set_parent_process_death_signal, waitpid,
 };
-use std::io::{self, Read};
-use std::process::Child;
+use std::io;
 use std::time::Duration;
 
 /// The variable in the environment by which the processes of a run's workers are known.
@@ -58,38 +57,15 @@ pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
     all
 }
 
-/// Waits for the end of `child` or of standard input. Returns whether it was the child that ended.
-pub(crate) fn wait_for_child_or_stdin(child: &Child) -> io::Result<bool> {
-    Ok(wait_for_child_or_stdin_until(child, None)?.unwrap_or(false))
-}
-
-/// The same for `period` at most: none where neither has ended.
-pub(crate) fn wait_for_child_or_stdin_until(
-    child: &Child,
-    period: Option<Duration>,
-) -> io::Result<Option<bool>> {
-    let period = period.map(|period| Timespec {
-        tv_sec: period.as_secs().cast_signed(),
-        tv_nsec: i64::from(period.subsec_nanos()),
+/// Waits until one of `fds` is ready, for `max` at most; a signal ends it sooner.
+pub(crate) fn wait_for_any(fds: &mut [PollFd<'_>], max: Option<Duration>) -> io::Result<()> {
+    let max = max.map(|max| Timespec {
+        tv_sec: max.as_secs().cast_signed(),
+        tv_nsec: i64::from(max.subsec_nanos()),
     });
-    let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
-    let mut byte = [0];
-    loop {
-        let stdin = io::stdin();
-        let mut fds = [PollFd::new(&ended, PollFlags::IN), PollFd::new(&stdin, PollFlags::IN)];
-        match poll(&mut fds, period.as_ref()) {
-            Err(rustix::io::Errno::INTR) => continue,
-            Ok(0) => return Ok(None),
-            result => result?,
-        };
-        if !fds[0].revents().is_empty() {
-            return Ok(Some(true));
-        }
-        match io::stdin().read(&mut byte) {
-            Ok(0) => return Ok(Some(false)),
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-            _ => {}
-        }
+    match poll(fds, max.as_ref()) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

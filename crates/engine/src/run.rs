@@ -1,6 +1,5 @@
-//! Executes a plan: each cell in a worker of its own, kept as it ends.
+//! Executes plans: each cell in a worker of its own, kept as it ends.
 
-pub(crate) mod alternate;
 pub mod budget;
 mod cell;
 pub(crate) mod cgroup;
@@ -16,87 +15,183 @@ mod samples;
 pub(crate) mod settings;
 pub(crate) mod stop;
 
+pub use cell::try_out;
 pub use keeper::Unsaved;
 pub use lifecycle::{named_as, new_run, new_run_id};
 pub use profile::{PROFILE_HZ, PROFILE_HZ_MAX, check_profile};
 
 use crate::process::adopt_orphans;
-use crate::run::progress::Watch;
+use crate::run::progress::{RunProgress, Watch};
 use crate::run::settings::Settings;
 use crate::worker::starter::Starter;
 use archive::RunWriter;
 use budget::{Judge, Spender};
-use cell::{EndedCell, measured};
+use cell::measured;
 use keeper::Keeper;
 use lifecycle::{Session, close};
-use model::Run;
+use model::{CellKey, Run};
 use pace::Pace;
 use profile::ProfilePass;
+use std::array::from_fn;
 use std::collections::HashSet;
 
-/// Measures the cells of `run` that have not ended, in the plan's order, and closes it. Whatever a
-/// worker does, the run goes on; what the archive could not take comes back.
-pub fn run(
-    run: &mut Run,
-    archive: Option<&mut dyn RunWriter>,
-    settings: &Settings,
-    watch: &mut dyn Watch,
-) -> Option<Unsaved> {
-    run_by(run, archive, settings, watch, None)
+/// One of the runs whose cells take turns: where it is kept, and how its workers are started.
+pub struct Side<'a> {
+    /// The run. Cells that it has already are not measured again.
+    pub run: &'a mut Run,
+    /// Where it is kept, if anywhere.
+    pub archive: Option<&'a mut dyn RunWriter>,
+    /// What starts its workers.
+    pub starter: Starter,
+    /// Says which cells the plan's budget has still to be spent on. Without it, and with a budget, each cell has
+    /// the fewest rounds that a budget has.
+    pub judge: Option<&'a Judge<'a>>,
 }
 
-/// The same, where `judge` says which cells the plan's budget has still to be spent on. Without a judge,
-/// and with a budget, each cell has the fewest rounds that a budget has.
-pub fn run_by(
-    run: &mut Run,
-    archive: Option<&mut dyn RunWriter>,
+/// Measures the runs of one plan in its order, cell by cell in turns, profiles them and closes them. What disturbs the
+/// machine disturbs all of them; which one comes first is drawn by the plan's seed, anew for each cell. Whatever a
+/// worker does, the runs go on; what an archive could not take comes back.
+pub fn run<const N: usize>(
+    sides: [Side<'_>; N],
     settings: &Settings,
     watch: &mut dyn Watch,
-    judge: Option<&Judge<'_>>,
-) -> Option<Unsaved> {
+) -> [Option<Unsaved>; N] {
     adopt_orphans();
     let mut session = Session::begin();
-    let starter = Starter::own();
-    let mut keeper = Keeper::new(archive, run.summary.number);
-    let mut pace = Pace::new(run);
-    let mut spender = Spender::new(run, judge);
-    let ended: HashSet<u64> = run.cells.iter().map(|cell| cell.sequence).collect();
-    let mut stopped = false;
-    for (sequence, key) in run.plan.cells.iter().enumerate() {
-        if ended.contains(&(sequence as u64)) {
-            continue;
+    let mut sides = sides.map(RunningSide::new);
+    let mut is_whole = measure_rounds(&mut sides, settings, watch, &mut session);
+    session.end(sides.each_mut().map(|side| (&mut *side.run, side.ended.len())));
+    let mut passes = sides.each_ref().map(|side| ProfilePass::new(side.run));
+    is_whole = is_whole && profile(&mut sides, &mut passes, settings, watch);
+    sides.map(|side| {
+        let ending = close(side.run, !is_whole);
+        side.keeper.finish(side.run, &ending)
+    })
+}
+
+/// Measures the cells in turns; false when that was cut off.
+fn measure_rounds<const N: usize>(
+    sides: &mut [RunningSide<'_>; N],
+    settings: &Settings,
+    watch: &mut dyn Watch,
+    session: &mut Session,
+) -> bool {
+    let plan = &sides[0].run.plan;
+    for (sequence, turns) in (0..plan.cells.len()).zip(orders::<N>(plan.seed)) {
+        for turn in turns {
+            if sides[turn].ended.contains(&(sequence as u64)) {
+                continue;
+            }
+            if settings.stop.is_requested() {
+                return false;
+            }
+            let Some(key) = sides[turn].wanted(sequence) else { continue };
+            watch.begins(&key, &sides.iter().map(RunningSide::progress).sum());
+            if !sides[turn].measure(sequence, settings, session) {
+                return false;
+            }
+            let progress = sides.iter().map(RunningSide::progress).sum();
+            sides[turn].run.cells.last().into_iter().for_each(|cell| watch.ended(cell, &progress));
         }
-        if settings.stop.is_requested() {
-            stopped = true;
-            break;
+    }
+    true
+}
+
+/// Profiles the cells in turns; false when that was cut off.
+fn profile<const N: usize>(
+    sides: &mut [RunningSide<'_>; N],
+    passes: &mut [ProfilePass; N],
+    settings: &Settings,
+    watch: &mut dyn Watch,
+) -> bool {
+    while passes.iter().any(|pass| pass.next_key().is_some()) {
+        for turn in 0..N {
+            let progress = passes.iter().map(ProfilePass::progress).sum();
+            let Some(key) = passes[turn].next_key() else { continue };
+            watch.profile_begins(key, &progress);
+            let RunningSide { run, keeper, starter, .. } = &mut sides[turn];
+            let is_stopped = settings.stop.is_requested();
+            if is_stopped || !passes[turn].measure(run, keeper, settings, starter) {
+                return false;
+            }
+            if let Some(cell) = run.profile.cells.last() {
+                watch.profile_ended(cell, &passes.iter().map(ProfilePass::progress).sum());
+            }
         }
-        if !spender.wants(run, key) {
-            continue;
-        }
-        watch.begins(key, &spender.progress(pace.progress()));
-        let Some(EndedCell { cell, announced_ns }) =
-            measured(&run.plan, sequence, settings, &starter)
-        else {
-            stopped = true;
-            break;
-        };
+    }
+    true
+}
+
+/// The sides in the order of their turns, cell by cell.
+fn orders<const N: usize>(seed: u64) -> impl Iterator<Item = [usize; N]> {
+    let mut random = fastrand::Rng::with_seed(seed ^ ORDER_SEED);
+    let mut order = from_fn(|side| side);
+    std::iter::repeat_with(move || {
+        random.shuffle(&mut order);
+        order
+    })
+}
+
+/// Separates the order of sides from other draws by a plan's seed.
+const ORDER_SEED: u64 = 0x7475_726e_7320_6f66;
+
+/// One side while it is measured.
+struct RunningSide<'a> {
+    run: &'a mut Run,
+    starter: Starter,
+    keeper: Keeper<'a>,
+    pace: Pace,
+    spender: Spender<'a>,
+    /// The cells that had ended before.
+    ended: HashSet<u64>,
+}
+
+impl<'a> RunningSide<'a> {
+    fn new(side: Side<'a>) -> RunningSide<'a> {
+        let Side { run, archive, starter, judge } = side;
+        let keeper = Keeper::new(archive, run);
+        let (pace, spender) = (Pace::new(run), Spender::new(run, judge));
+        let ended = run.cells.iter().map(|cell| cell.sequence).collect();
+        RunningSide { run, starter, keeper, pace, spender, ended }
+    }
+
+    /// The key of a cell that is to be measured.
+    fn wanted(&mut self, sequence: usize) -> Option<CellKey> {
+        let key = self.run.plan.cells.get(sequence)?;
+        self.spender.wants(self.run, key).then(|| key.clone())
+    }
+
+    fn progress(&self) -> RunProgress {
+        self.spender.progress(self.pace.progress())
+    }
+
+    /// Measures and keeps one cell; false when it was cut off.
+    fn measure(&mut self, sequence: usize, settings: &Settings, session: &mut Session) -> bool {
+        let ended = measured(&self.run.plan, sequence, settings, &self.starter);
+        let Some((cell, announced_ns)) = ended else { return false };
         session.add(announced_ns);
-        keeper.keep(&cell);
-        pace.add(&cell);
-        spender.add(&cell);
-        watch.ended(&cell, &spender.progress(pace.progress()));
-        run.cells.push(cell);
+        self.pace.add(&cell);
+        self.spender.add(&cell);
+        self.run.cells.push(cell);
+        self.keeper.keep(self.run);
+        true
     }
-    session.end([(&mut *run, ended.len())]);
-    let mut pass = ProfilePass::new(run);
-    while !stopped && let Some(key) = pass.next_key() {
-        watch.profile_begins(key, &pass.progress());
-        stopped =
-            settings.stop.is_requested() || !pass.measure(run, &mut keeper, settings, &starter);
-        if let Some(cell) = run.profile.cells.last().filter(|_| !stopped) {
-            watch.profile_ended(cell, &pass.progress());
-        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_comes_first_as_often_by_the_seed() {
+        let drawn =
+            |seed| orders::<2>(seed).take(1_000).map(|[first, _]| first).collect::<Vec<usize>>();
+        assert_eq!(drawn(7), drawn(7));
+        assert_ne!(drawn(7), drawn(8));
+        let second: usize = drawn(7).iter().sum();
+        assert!((400..600).contains(&second), "{second}");
+        let changes = drawn(7).windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(changes > 400, "drawn anew for each cell: {changes}");
+        assert!(orders::<1>(7).take(9).all(|order| order == [0]));
     }
-    let ending = close(run, stopped);
-    keeper.finish(&run.profile, &ending)
 }

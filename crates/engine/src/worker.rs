@@ -2,8 +2,6 @@
 
 pub(crate) mod frame;
 pub(crate) mod marked;
-mod pipe;
-pub(crate) mod sampler;
 pub(crate) mod starter;
 pub(crate) mod supervise;
 
@@ -31,8 +29,7 @@ pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
     // The write that meets a limit on file sizes reports it.
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     let reply = measured(&order, table);
-    let bytes = reply.encode().map_err(io::Error::other)?;
-    io::stdout().write_all(&bytes)
+    io::stdout().write_all(&reply.encode()?)
 }
 
 fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {

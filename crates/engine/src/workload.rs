@@ -4,12 +4,10 @@ mod about;
 mod cell;
 pub(crate) mod custom;
 mod failure;
-pub(crate) mod figure;
 mod info;
 mod original;
 pub(crate) mod parameter;
 mod subject;
-pub mod template;
 
 pub use about::{
     About, Kind, MetricAbout, OnlyWith, ParallelAbout, Programs, RatioAbout, SampleKind, Usual,

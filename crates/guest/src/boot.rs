@@ -138,7 +138,7 @@ impl Guest {
         let words = hardware.words(initramfs);
         let log = directory.path().join(LOG);
         let mut qemu =
-            Guarded::start_with_log(knee, &words, directory.path(), cpus, &log).map_err(failed)?;
+            Guarded::start(knee, &words, directory.path(), cpus, Some(&log)).map_err(failed)?;
         let mut has_ended = || qemu.has_ended().unwrap_or(true);
         let mut connected = |name: &str| {
             let socket = connect(directory.path(), name, START_MAX, &mut has_ended);
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn a_guest_that_trickles_is_late_as_one_that_says_nothing() {
         let trickle = |mut guest: UnixStream| {
-            let head = [&b"knee"[..], &1_000_000_u32.to_le_bytes(), &[0; 4]].concat();
+            let head = [&b"knee-1\r\n"[..], &1_000_000_u32.to_le_bytes(), &[0; 4]].concat();
             let mut all = head.into_iter().chain(std::iter::repeat(0));
             while guest.write_all(&[all.next().unwrap()]).is_ok() {
                 thread::sleep(Duration::from_millis(5));

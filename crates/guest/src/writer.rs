@@ -43,7 +43,7 @@ impl<P: Read + Write> WireWriter<P> {
                 return Ok(number);
             }
             Ok(ToGuest::Lost(why)) => why,
-            Ok(ToGuest::Job(_)) => WireFault::Damaged("a second job").to_string(),
+            Ok(ToGuest::Job(_)) => WireFault::Damaged("a second job".to_owned()).to_string(),
             Err(fault) => fault.to_string(),
         };
         Err(Error::Invalid { path: PathBuf::from("the host"), what })

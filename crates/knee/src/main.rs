@@ -99,9 +99,6 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
 fn internal(words: &[String]) -> Option<ExitCode> {
     let done = match words {
         [_, command] if command == engine::WORKER_COMMAND => engine::worker_main(workloads::TABLE),
-        [_, command, directory] if command == engine::JANITOR_COMMAND => {
-            engine::janitor_main(std::path::Path::new(directory))
-        }
         [_, command, parent] if command == engine::PARK_COMMAND => {
             engine::park_main(parent.parse().unwrap_or_default())
         }

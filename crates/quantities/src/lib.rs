@@ -16,6 +16,8 @@
 //! A suffix means one thing: `m` is minutes and belongs to a time, `M` is million (of bytes, 1024²), so a
 //! count of `2m` is refused. A quantity that has a unit names it; only 0 needs none.
 //!
+//! A [`template`] has words in braces, which have values: `sort {n}.txt`.
+//!
 //! A family of names stands for its members ([`expanded`]). [`nearest`] finds the names that a mistyped one may have meant.
 #![forbid(unsafe_code)]
 
@@ -26,6 +28,7 @@ mod decimal;
 mod figure;
 mod names;
 mod share;
+pub mod template;
 mod time;
 mod unit;
 mod value;

@@ -74,16 +74,21 @@ impl Profiler {
         let mut profiler = Profiler { clocks, processes, sample_ns, bytes, hidden };
         // What it starts from here on is recorded; what it has started already is looked for.
         profiler.clocks.enable()?;
-        profiler.attach(root)?;
+        profiler.try_attach(root)?;
         Ok(profiler)
     }
 
-    /// Also samples a process that runs already, with its threads, its descendants, and what they start.
-    ///
-    /// # Errors
-    /// It can't be sampled, or some of its threads can't.
-    pub fn attach(&mut self, pid: Pid) -> Result<(), ProfileError> {
-        let pid = pid.as_raw_pid().cast_unsigned();
+    /// Also samples a process that runs already, with its threads, its descendants, and what they start. What of it
+    /// can't be sampled is among the limits of the profile.
+    pub fn attach(&mut self, pid: Pid) {
+        if let Err(error) = self.try_attach(pid) {
+            let (program, error) = (comm(pid.as_raw_pid()), error.to_string());
+            self.hidden.push(ProfileLimit::ProcessHidden { program, error });
+        }
+    }
+
+    fn try_attach(&mut self, root: Pid) -> Result<(), ProfileError> {
+        let pid = root.as_raw_pid().cast_unsigned();
         let threads = threads_below(pid);
         if threads.is_empty() {
             return Err(ProfileError::NoProcess { pid });
@@ -94,9 +99,8 @@ impl Profiler {
         }
         let threads = self.attach_threads(pid)? as u64;
         if threads > 0 {
-            let comm = read(&format!("/proc/{pid}/comm")).unwrap_or_default();
-            let comm = printable::replace_unprintable(comm.trim_end());
-            let program = format!("{} of {comm}", printable::quantity(threads, "thread"));
+            let threads = printable::quantity(threads, "thread");
+            let program = format!("{threads} of {}", comm(root.as_raw_pid()));
             let max = self.clocks.threads_max;
             let error = format!("without CAP_PERFMON, {max} threads are sampled at most");
             self.hidden.push(ProfileLimit::ProcessHidden { program, error });
@@ -204,6 +208,12 @@ impl Profiler {
         }
         limits
     }
+}
+
+/// The kernel's name of a process, or its number where it has gone.
+fn comm(pid: i32) -> String {
+    let comm = read(&format!("/proc/{pid}/comm")).unwrap_or_else(|| pid.to_string());
+    printable::replace_unprintable(comm.trim_end())
 }
 
 /// The names of the addresses that samples are at.

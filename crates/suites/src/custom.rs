@@ -1,11 +1,10 @@
 //! What a suite adds to a workload: commands and servers of the user's own.
 
+use crate::figure::read_figure;
 use crate::model::{Placed, Wrong};
+use crate::typed::{name_templates, read_output, read_shell, read_template, read_word};
 use crate::walk::Node;
-use engine::{
-    Custom, Template, name_templates, read_figure, read_output, read_shell, read_template,
-    read_word,
-};
+use engine::{Custom, Template};
 use quantities::{count_within, time_from_ms};
 
 /// The keys of commands and servers, besides those of any workload.

@@ -1,4 +1,5 @@
-//! Reads `knee.toml`: suites, which are named lists of workloads with options.
+//! Reads `knee.toml`: suites, which are named lists of workloads with options. Flags and suites have commands, servers and
+//! figures of the user's own in one syntax, which is read here for both.
 //!
 //! Pure: text and the table of workloads in, suites or the first thing that is wrong out, with its line and
 //! its column. Everything is checked here: quantities, and what the table knows (workloads, subjects, parameters,
@@ -16,12 +17,16 @@
 
 mod checks;
 mod custom;
+mod figure;
 mod guests;
 mod model;
+mod typed;
 mod walk;
 
+pub use figure::read_figure;
 pub use guests::Guests;
 pub use model::{Placed, Position, Wrong};
+pub use typed::{name_templates, read_output, read_shell, read_template, read_word};
 
 use engine::{PROFILE_HZ, RunRequest, Workload};
 use quantities::{count_within, percentage, time_from_ms};

@@ -4,12 +4,13 @@
 use engine::Workload;
 
 mod shared {
-    //! What several directories use: CPUs, a directory for files, embedded programs, what the machine runs out of,
-    //! turns of a loop.
+    //! What several directories use: CPUs, a directory for files, embedded programs, what runs commands, what the machine
+    //! runs out of, turns of a loop.
     pub(crate) mod cpus;
     pub(crate) mod directory;
     pub(crate) mod embedded;
     pub(crate) mod fairness;
+    pub(crate) mod runner;
     pub(crate) mod shortage;
     pub(crate) mod turns;
 }

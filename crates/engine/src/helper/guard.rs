@@ -2,25 +2,49 @@
 //! program. It waits for the end of the program or of a pipe that its starter holds, whatever ends that, and
 //! then kills all that came of the program: the kernel hands it the orphans.
 
+use super::guarded::PROGRAM;
 use crate::descriptors::{CALLER_LIMIT, with_caller_limit};
-use std::io::{self, BufRead, BufReader, Read};
+use crate::process::descendants;
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 /// The hidden subcommand under which the program is to call [`guard_main`](super::guard_main).
 pub const GUARD_COMMAND: &str = "__guard";
 
-/// A guard, seen by its starter. It ends with what it guards when this value is dropped.
+/// A guard, seen by its starter: it and all that it guards end when this value is dropped.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub struct Guarded {
     process: Child,
+    /// None once the guard has to end.
     stdin: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
-impl Guard {
+impl Guarded {
+    /// Starts the program that `words` names, first the program and then its arguments, in `directory` and on
+    /// `cpus` only, or on any if there are none. `knee` is a program that knows [`GUARD_COMMAND`]: this one,
+    /// unless another asks. A program of which nothing is known has a `log`: the end of its output is kept in that
+    /// file, and it is ended where it has more processes than a machine can spare.
+    pub fn start(
+        knee: &Path,
+        words: &[OsString],
+        directory: &Path,
+        cpus: &[usize],
+        log: Option<&Path>,
+    ) -> io::Result<Guarded> {
+        let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+        let mut command = Command::new(knee);
+        command.arg0("knee").args([GUARD_COMMAND, PROGRAM]).arg(log.unwrap_or(Path::new("")));
+        Guarded::begin(command.arg(cpus.join(",")).args(words).current_dir(directory))
+    }
+
     /// Starts `command`, which has to become a guard.
-    pub fn start(command: &mut Command) -> io::Result<Guard> {
+    pub(crate) fn begin(command: &mut Command) -> io::Result<Guarded> {
         let mut process = with_caller_limit(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -32,52 +56,65 @@ impl Guard {
             process.wait()?;
             return Err(io::Error::other("the guard has no pipe"));
         };
-        Ok(Guard { process, stdin, output: BufReader::new(output) })
+        Ok(Guarded { process, stdin, output: BufReader::new(output) })
     }
 
-    pub fn pid(&self) -> u32 {
-        self.process.id()
-    }
-
-    /// The next line of its standard output; empty at the end.
+    /// The next line of its standard output, which is that of the program; empty at the end.
     pub fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
         self.output.read_line(&mut line)?;
         Ok(line)
     }
 
-    /// The rest of its standard output.
+    /// What is left of the output when the program [has ended](Guarded::has_ended), or why it was not started.
     pub fn rest(&mut self) -> io::Result<String> {
         let mut rest = String::new();
         self.output.read_to_string(&mut rest)?;
         Ok(rest)
     }
 
-    /// Its standard input; none once [`release`](Guard::release) closed it.
-    pub fn stdin(&mut self) -> Option<&mut ChildStdin> {
-        self.stdin.as_mut()
+    /// Writes a line to its standard input.
+    pub(crate) fn write_line(&mut self, line: &str) -> io::Result<()> {
+        let stdin = self.stdin.as_mut().ok_or_else(|| io::Error::other("the guard is gone"))?;
+        writeln!(stdin, "{line}")
     }
 
+    /// The processes of the program: itself first, then all that it started.
+    pub fn pids(&self) -> Vec<i32> {
+        descendants(Pid::from_child(&self.process)).into_iter().map(Pid::as_raw_pid).collect()
+    }
+
+    /// Whether the program has ended by itself.
     pub fn has_ended(&mut self) -> io::Result<bool> {
         Ok(self.process.try_wait()?.is_some())
     }
 
-    /// Closes its standard input: the guard kills what it guards, and ends.
-    pub fn release(&mut self) {
-        self.stdin = None;
+    /// Asks the program to end (SIGTERM), waits until it has, and returns the rest of its output.
+    pub fn terminate(mut self) -> io::Result<String> {
+        if let Some(pid) = self.pids().first().copied().and_then(Pid::from_raw) {
+            kill_process(pid, Signal::TERM)?;
+        }
+        let rest = self.rest()?;
+        self.end()?;
+        Ok(rest)
     }
 
-    /// Waits for its end.
-    pub fn wait(&mut self) -> io::Result<()> {
+    /// Kills the program, and waits until all that it started is gone.
+    pub fn end(mut self) -> io::Result<()> {
+        self.release()
+    }
+
+    /// Closes the guard's standard input, so that it kills what it guards, and waits for its end.
+    fn release(&mut self) -> io::Result<()> {
+        self.stdin = None;
         self.process.wait().map(drop)
     }
 }
 
-impl Drop for Guard {
+impl Drop for Guarded {
     fn drop(&mut self) {
-        self.release();
         // Where this fails, the guard ends what it guards all the same.
-        let _ = self.wait();
+        let _ = self.release();
     }
 }
 

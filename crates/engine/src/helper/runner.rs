@@ -7,18 +7,15 @@
 //! this program's is larger than that of many a command.
 
 mod child;
-mod tail;
 
-pub(crate) use child::{PROCESSES_MAX, has_more_processes_than, main};
+pub(crate) use child::main;
 
-use super::guard::{GUARD_COMMAND, Guard};
+use super::guard::{GUARD_COMMAND, Guarded};
 use crate::process::MARK;
 use crate::worker::marked::GUARD_MARK;
-use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,7 +28,7 @@ pub(crate) const RUNNER: &str = "runner";
 /// The guard of a cell's commands. It is killed, with all that they started, when this is dropped.
 #[derive(Debug)]
 pub struct Runner {
-    guard: Guard,
+    guard: Guarded,
     /// The program that starts each command, in memory.
     _starter: File,
 }
@@ -47,11 +44,12 @@ pub struct RunnerCommand {
     pub input: Option<PathBuf>,
     /// Where its standard output goes.
     pub output: RunnerOutput,
-    /// It is killed when it takes longer.
-    pub time_limit: Duration,
+    /// It is killed when it takes longer, or has more than 4,096 processes at once. Where it is absent, the cell's deadline
+    /// is the only limit.
+    pub time_limit: Option<Duration>,
 }
 
-/// Where the standard output of a command goes. The end of its standard error is always kept.
+/// Where the standard output of a command goes. The end of its standard error is kept, unless it goes into a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunnerOutput {
     /// To `/dev/null`.
@@ -60,12 +58,14 @@ pub enum RunnerOutput {
     File(PathBuf),
     /// To the end of this file, which may be a terminal.
     Append(PathBuf),
+    /// Into this file, which is made or emptied first, with its standard error.
+    Log(PathBuf),
     /// Its end is kept.
     Kept,
 }
 
 /// How a command ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
     /// The clock before it started.
     pub before: u64,
@@ -73,8 +73,12 @@ pub struct Ran {
     pub after: u64,
     /// How its first process ended.
     pub end: RunEnd,
-    /// What the kernel counted for that process and for all descendants that ended before it.
+    /// What the kernel counted for that process, and for those of its descendants that were waited for.
+    #[serde(with = "PassedResources")]
     pub used: Resources,
+    /// The same for all other descendants that ended by themselves.
+    #[serde(with = "PassedResources")]
+    pub orphans: Resources,
     /// The end of its standard output, if that is kept.
     pub output: String,
     /// The end of its standard error.
@@ -100,16 +104,16 @@ pub enum RunEnd {
 }
 
 impl Runner {
-    /// Starts a guard that times commands by `clock`, each by a process of the program `starter`.
-    pub fn start(clock: Clock, starter: &[u8]) -> io::Result<Runner> {
-        let starter = in_memory(starter)?;
+    /// Starts a guard that times commands by `clock`, each by a process of the program `starter`, which programs that are
+    /// started get under the same number.
+    pub fn start(clock: Clock, starter: File) -> io::Result<Runner> {
         let mut command = this_program();
         // Without the mark of workers it is not killed before it has killed what it guards.
         command.args([GUARD_COMMAND, RUNNER, clock.name(), &starter.as_raw_fd().to_string()]);
         if let Some(mark) = std::env::var_os(MARK) {
             command.env(GUARD_MARK, mark).env_remove(MARK);
         }
-        Ok(Runner { guard: Guard::start(&mut command)?, _starter: starter })
+        Ok(Runner { guard: Guarded::begin(&mut command)?, _starter: starter })
     }
 
     /// Runs a command to its end, and kills what it leaves.
@@ -118,11 +122,10 @@ impl Runner {
     /// Where it can't be started, with the reason of the kernel.
     pub fn run(&mut self, command: &RunnerCommand) -> io::Result<Ran> {
         let line = serde_json::to_string(command).map_err(io::Error::other)?;
-        let stdin = self.guard.stdin().ok_or_else(|| io::Error::other("the guard is gone"))?;
-        writeln!(stdin, "{line}")?;
+        self.guard.write_line(&line)?;
         let reply = self.guard.line()?;
         match serde_json::from_str(&reply) {
-            Ok(Reply::Ran(ran)) => Ok(ran.into()),
+            Ok(Reply::Ran(ran)) => Ok(ran),
             Ok(Reply::NotStarted { code: Some(code), .. }) => {
                 Err(io::Error::from_raw_os_error(code))
             }
@@ -133,92 +136,27 @@ impl Runner {
     }
 
     /// Ends the guard.
-    pub fn end(mut self) -> io::Result<()> {
-        self.guard.release();
-        self.guard.wait()
+    pub fn end(self) -> io::Result<()> {
+        self.guard.end()
     }
-}
-
-/// A program in memory that the guard can run, under the same number: it is open there, too.
-fn in_memory(program: &[u8]) -> io::Result<File> {
-    let made = match memfd_create("starter", MemfdFlags::EXEC) {
-        // Kernels before 6.3 don't know the flag, and let all of them be run.
-        Err(Errno::INVAL) => memfd_create("starter", MemfdFlags::empty()),
-        result => result,
-    };
-    let mut file = File::from(made?);
-    file.write_all(program)?;
-    Ok(file)
 }
 
 /// What the guard replies.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
-    Ran(RanReply),
+    Ran(Ran),
     NotStarted { code: Option<i32>, error: String },
 }
 
-/// [`Ran`] as it passes from the guard.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct RanReply {
-    before: u64,
-    after: u64,
-    end: RunEnd,
-    used: [u64; 7],
-    output: String,
-    errors: String,
-    left: u64,
-    left_cpu_ns: u64,
-}
-
-impl From<RanReply> for Ran {
-    fn from(reply: RanReply) -> Ran {
-        let RanReply { before, after, end, used, output, errors, left, left_cpu_ns } = reply;
-        Ran { before, after, end, used: resources(used), output, errors, left, left_cpu_ns }
-    }
-}
-
-/// Resources as a list of numbers.
-fn numbers(used: &Resources) -> [u64; 7] {
-    [
-        used.user_ns,
-        used.system_ns,
-        used.switches_voluntary,
-        used.switches_involuntary,
-        used.faults_minor,
-        used.faults_major,
-        used.rss_max_bytes,
-    ]
-}
-
-fn resources(numbers: [u64; 7]) -> Resources {
-    let [
-        user_ns,
-        system_ns,
-        switches_voluntary,
-        switches_involuntary,
-        faults_minor,
-        faults_major,
-        rss_max_bytes,
-    ] = numbers;
-    Resources {
-        user_ns,
-        system_ns,
-        switches_voluntary,
-        switches_involuntary,
-        faults_minor,
-        faults_major,
-        rss_max_bytes,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn resources_pass_as_they_are() {
-        let all = [1, 2, 3, 4, 5, 6, 7];
-        assert_eq!(numbers(&resources(all)), all);
-    }
+/// [`Resources`] as they pass from the guard.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Resources")]
+struct PassedResources {
+    user_ns: u64,
+    system_ns: u64,
+    switches_voluntary: u64,
+    switches_involuntary: u64,
+    faults_minor: u64,
+    faults_major: u64,
+    rss_max_bytes: u64,
 }

@@ -4,17 +4,17 @@
 //! the janitor, a process of its own, removes it when both are gone at once: it waits for the end of a pipe
 //! that the worker holds.
 
-use super::guard::outlive_session;
+use super::guard::{GUARD_COMMAND, Guarded, outlive_session};
 use crate::process::MARK;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 use sys::process::this_program;
 
-/// The hidden subcommand under which the program is to call [`janitor_main`].
-pub const JANITOR_COMMAND: &str = "__janitor";
+/// Precedes the directory in the arguments of a janitor.
+pub(super) const JANITOR: &str = "janitor";
 
 /// How long a worker that is being killed may still make files.
 const REMOVAL_MAX: Duration = Duration::from_secs(20);
@@ -23,31 +23,23 @@ const REMOVAL_MAX: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
-    janitor: Child,
-    stdin: Option<ChildStdin>,
+    /// Ends when this is dropped.
+    _janitor: Guarded,
 }
 
 impl Scratch {
     /// Makes the directory `path`, which must not exist yet. Its janitor starts first.
     pub fn new(path: &Path) -> io::Result<Scratch> {
-        let mut janitor = this_program()
-            .arg(JANITOR_COMMAND)
-            .arg(path)
-            // Not in the worker's group and without the run's mark: what has either is killed with the worker.
-            .process_group(0)
-            .env_remove(MARK)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(sys::limits::explained)?;
-        let stdin = janitor.stdin.take();
-        let mut ready = janitor.stdout.take();
-        let scratch = Scratch { path: path.into(), janitor, stdin };
-        let mut byte = [0];
-        ready.as_mut().map_or(Ok(()), |pipe| pipe.read_exact(&mut byte))?;
+        let mut command = this_program();
+        command.args([GUARD_COMMAND, JANITOR]).arg(path);
+        // Not in the worker's group and without the run's mark: what has either is killed with the worker.
+        let mut janitor =
+            Guarded::begin(command.process_group(0).env_remove(MARK).stderr(Stdio::null()))?;
+        if janitor.line()?.is_empty() {
+            return Err(io::Error::other("the janitor of its files has ended"));
+        }
         std::fs::create_dir(path)?;
-        Ok(scratch)
+        Ok(Scratch { path: path.into(), _janitor: janitor })
     }
 
     /// Its path.
@@ -60,22 +52,19 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // The janitor removes what is left.
         let _ = remove(&self.path);
-        self.stdin = None;
-        let _ = self.janitor.wait();
     }
 }
 
-/// Removes `path` when standard input ends.
-pub fn janitor_main(path: &Path) -> io::Result<()> {
+/// The janitor: removes the directory of `words` when standard input ends.
+pub(super) fn main(words: &[String]) -> io::Result<()> {
+    let [path] = words else { return Err(io::Error::other("nothing to remove")) };
     outlive_session()?;
     // From now on the directory may be made.
-    let mut ready = io::stdout();
-    ready.write_all(b"r")?;
-    ready.flush()?;
+    writeln!(io::stdout(), "ready")?;
     io::copy(&mut io::stdin(), &mut io::sink())?;
     let start = Instant::now();
     loop {
-        match remove(path) {
+        match remove(Path::new(path)) {
             // A process that is being killed still makes files there.
             Err(error) if start.elapsed() > REMOVAL_MAX => return Err(error),
             Err(_) => std::thread::yield_now(),

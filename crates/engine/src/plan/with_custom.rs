@@ -41,10 +41,10 @@ mod tests {
     use super::super::plan;
     use super::*;
     use crate::run::settings::Secrets;
-    use crate::workload::custom::{
-        leaked, leaked_slice, read_template, read_word, unused_words, word_axis, word_parameters,
-    };
-    use crate::{About, Cell, Failure, MetricAbout, Overrides, Probe, Subject, template};
+    use crate::workload::custom::{leaked, leaked_slice, unused_words, word_axis, word_parameters};
+    use crate::{About, Cell, Failure, MetricAbout, Overrides, Probe, Subject};
+    use model::{Template, Value};
+    use quantities::template;
 
     /// A workload whose subjects are those that the user adds.
     struct Toy;
@@ -114,8 +114,22 @@ mod tests {
         }
     }
 
+    fn split(typed: &str) -> (String, String) {
+        typed.split_once('=').map(|(name, text)| (name.to_owned(), text.to_owned())).unwrap()
+    }
+
+    fn read_template(typed: &str) -> Template {
+        let (name, text) = split(typed);
+        Template { name, text }
+    }
+
+    fn read_word(typed: &str) -> (String, Vec<Value>) {
+        let (word, values) = split(typed);
+        (word, values.split(',').map(Value::from).collect())
+    }
+
     fn custom(command: &str) -> Box<Custom> {
-        let words = [read_word("size=4k,64k").unwrap()].into();
+        let words = [read_word("size=4k,64k")].into();
         let commands = vec![read_template(command)];
         Box::new(Custom { commands, words, ..Custom::default() })
     }
@@ -181,7 +195,7 @@ mod tests {
     #[test]
     fn the_points_of_a_word_are_given_once() {
         let words = Some(custom("a=sort {n}")).map(|mut custom| {
-            custom.words.extend([read_word("n=1,8").unwrap()]);
+            custom.words.extend([read_word("n=1,8")]);
             custom
         });
         let refused = line(&request(words.clone()));
@@ -193,7 +207,7 @@ mod tests {
     fn a_word_multiplies_the_cells_of_those_that_have_it() {
         let mut two = custom("gzip=gzip -{size} {n}");
         two.commands.push(read_template("bzip2=bzip2 -{k} {n}"));
-        two.words.extend([read_word("k=1,2").unwrap()]);
+        two.words.extend([read_word("k=1,2")]);
         let request =
             RunRequest { points: vec![10.into(), 100.into(), 1_000.into()], ..request(Some(two)) };
         let plan = plan(&request, &[&Toy]).unwrap();
@@ -223,7 +237,7 @@ mod tests {
     #[test]
     fn a_word_is_the_axis_with_its_values_as_points() {
         let words = Some(custom("a=sort {threads} {size}")).map(|mut custom| {
-            custom.words.extend([read_word("threads=1,8").unwrap()]);
+            custom.words.extend([read_word("threads=1,8")]);
             custom
         });
         let axis = Some("threads".to_owned());
@@ -256,10 +270,8 @@ mod tests {
         assert_eq!(secrets.reveal_custom("toy", &hidden), *typed);
         let plain = custom("b=x {n}");
         assert_eq!(secrets.reveal_custom("toy", &plain), *plain);
-        let values = Custom {
-            words: [read_word("to=http://me:secret@host/").unwrap()].into(),
-            ..Custom::default()
-        };
+        let values =
+            Custom { words: [read_word("to=http://me:secret@host/")].into(), ..Custom::default() };
         let hidden = secrets.hide_custom(Some("toy"), &values).unwrap();
         assert_eq!(hidden.words["to"][0].text(), "http://***@host/");
         assert_eq!(secrets.reveal_custom("toy", &hidden), values);

@@ -1,38 +1,74 @@
 //! One cell of a plan: its order to a worker, and the record of how it ended.
 
 use crate::descriptors::caller_limit;
+use crate::process::adopt_orphans;
 use crate::run::settings::Settings;
 use crate::worker::frame::{Order, Reply};
 use crate::worker::starter::Starter;
-use crate::worker::supervise::{Supervised, Verdict, supervise};
-use model::{Cell, CellKey, Outcome, Plan};
+use crate::worker::supervise::{Supervised, supervise};
+use model::{Cell, CellKey, Outcome, Plan, WorkloadInfo};
 use std::path::PathBuf;
 use std::time::Duration;
 use sys::clock::Clock;
 
-/// A cell that ended.
-pub(super) struct EndedCell {
-    pub cell: Cell,
-    /// The CPU time of processes that it measured and that the run did not start.
-    pub announced_ns: u64,
-}
-
-/// Measures one cell of a plan in a worker that `starter` starts; none when it was cut off.
+/// Measures one cell of a plan in a worker that `starter` starts; none when it was cut off. With it comes the CPU time of
+/// processes that it measured and that the run did not start, in nanoseconds.
 pub(super) fn measured(
     plan: &Plan,
     sequence: usize,
     settings: &Settings,
     starter: &Starter,
-) -> Option<EndedCell> {
+) -> Option<(Cell, u64)> {
     let key = plan.cells.get(sequence)?;
     let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
     let order = order(plan, key, settings, scratch);
     let deadline = Duration::from_millis(plan.cell_deadline_ms(&key.workload));
-    let supervised = supervise(&order, deadline, settings, starter);
+    let supervised = supervise(&order, deadline, settings, starter, None)?;
     let announced_ns = supervised.announced_ns;
-    let cell = settings.secrets.conceal(ended_cell(sequence, key, supervised)?);
-    Some(EndedCell { cell, announced_ns })
+    Some((settings.secrets.conceal(ended_cell(sequence, key, supervised)), announced_ns))
 }
+
+/// Whether workers can be started so: one cell of a `workload` that does nothing is measured and thrown
+/// away.
+///
+/// # Errors
+/// With the reason, as the end of a sentence, where they can't, or where they are none that this knee
+/// understands.
+pub fn try_out(
+    starter: &Starter,
+    key: &CellKey,
+    axis: &str,
+    settings: &Settings,
+) -> Result<(), String> {
+    let info = WorkloadInfo {
+        name: key.workload.clone(),
+        axis_parameter: axis.to_owned(),
+        ..WorkloadInfo::default()
+    };
+    let plan = Plan {
+        measure_ms: 1,
+        deadline_ms: TRIAL_MS,
+        workloads: vec![info],
+        cells: vec![key.clone()],
+        ..Plan::default()
+    };
+    adopt_orphans();
+    match measured(&plan, 0, settings, starter).map(|(cell, _)| cell.outcome) {
+        Some(Outcome::Failed { reason, detail }) => {
+            let last = detail.lines().last().unwrap_or_default().trim();
+            Err(if last.is_empty() {
+                reason.to_string()
+            } else {
+                format!("{reason} (its last line: {last})")
+            })
+        }
+        // Without a cell the run was stopped, and needs no answer.
+        Some(Outcome::Measured) | None => Ok(()),
+    }
+}
+
+/// Deadline of the trial: a worker that does nothing takes milliseconds.
+const TRIAL_MS: u64 = 20_000;
 
 pub(super) fn order(plan: &Plan, key: &CellKey, settings: &Settings, scratch: PathBuf) -> Order {
     let (secrets, calibrated) = (&settings.secrets, &settings.clock);
@@ -66,16 +102,13 @@ fn cell_seed(seed: u64, key: &CellKey) -> u64 {
     fastrand::Rng::with_seed(seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
 }
 
-/// The cell in the record's shape; none when it was cut off and so has not ended.
-fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<Cell> {
-    let (outcome, reply) = match supervised.verdict {
-        Verdict::Stopped => return None,
-        Verdict::Replied(reply) => (Outcome::Measured, reply),
-        Verdict::Failed { reason, detail } => {
-            (Outcome::Failed { reason, detail }, Reply::default())
-        }
+/// The cell in the record's shape.
+fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Cell {
+    let (outcome, reply) = match supervised.reply {
+        Ok(reply) => (Outcome::Measured, reply),
+        Err(reason) => (Outcome::Failed { reason, detail: supervised.detail }, Reply::default()),
     };
-    Some(Cell {
+    Cell {
         key: key.clone(),
         sequence: sequence as u64,
         outcome,
@@ -84,14 +117,14 @@ fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Option<
         usage: supervised.usage,
         metrics: reply.metrics,
         facts: reply.facts,
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::run::stop::Stop;
-    use model::{ProfilePlan, Usage};
+    use model::ProfilePlan;
     use std::collections::HashSet;
 
     fn key(point: u64, round: u32) -> CellKey {
@@ -127,16 +160,5 @@ mod tests {
         });
         assert_eq!(without, with);
         assert!(!with.contains("profile"), "{with}");
-    }
-
-    #[test]
-    fn a_stopped_cell_has_not_ended() {
-        let supervised = Supervised {
-            verdict: Verdict::Stopped,
-            elapsed: Duration::ZERO,
-            announced_ns: 0,
-            usage: Usage::default(),
-        };
-        assert!(ended_cell(0, &key(10, 0), supervised).is_none());
     }
 }

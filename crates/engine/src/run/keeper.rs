@@ -2,8 +2,7 @@
 //! the end.
 
 use archive::{Error, RunWriter};
-use model::{Cell, Ending, Profile};
-use std::collections::VecDeque;
+use model::{Ending, Run};
 
 /// What could not be written, and why.
 #[derive(Debug)]
@@ -14,72 +13,49 @@ pub struct Unsaved {
     pub error: Error,
 }
 
-pub(crate) struct Keeper<'a> {
+pub(super) struct Keeper<'a> {
     archive: Option<&'a mut dyn RunWriter>,
-    run: i64,
-    unsaved: Vec<Cell>,
-    /// Cells of the profile, by their index in it.
-    unsaved_profiled: VecDeque<usize>,
+    /// Cells of the run that the archive has.
+    cells: usize,
+    /// The same of the profile.
+    profiled: usize,
     error: Option<Error>,
 }
 
 impl<'a> Keeper<'a> {
-    /// Without an archive it keeps nothing, and fails never.
-    pub fn new(archive: Option<&'a mut dyn RunWriter>, run: i64) -> Keeper<'a> {
-        Keeper { archive, run, unsaved: Vec::new(), unsaved_profiled: VecDeque::new(), error: None }
+    /// Keeps what comes to `run` from now on. Without an archive it keeps nothing, and fails never.
+    pub fn new(archive: Option<&'a mut dyn RunWriter>, run: &Run) -> Keeper<'a> {
+        let (cells, profiled) = (run.cells.len(), run.profile.cells.len());
+        Keeper { archive, cells, profiled, error: None }
     }
 
-    /// Commits a cell, after those that could not be before.
-    pub fn keep(&mut self, cell: &Cell) {
-        if self.archive.is_some() {
-            self.unsaved.push(cell.clone());
-            self.try_again();
-        }
+    /// Commits what was added to the run, after what could not be committed before.
+    pub fn keep(&mut self, run: &Run) {
+        self.error = self.try_to_keep(run).err();
     }
 
-    /// Commits the cell of this index of the profile, after what could not be before.
-    pub fn keep_profiled(&mut self, profile: &Profile, cell: usize) {
-        if self.archive.is_some() {
-            self.unsaved_profiled.push_back(cell);
-            self.try_profile_again(profile);
+    fn try_to_keep(&mut self, run: &Run) -> Result<(), Error> {
+        let Some(archive) = &mut self.archive else { return Ok(()) };
+        while let Some(cell) = run.cells.get(self.cells) {
+            archive.commit(run.summary.number, cell)?;
+            self.cells += 1;
         }
+        while self.profiled < run.profile.cells.len() {
+            archive.commit_profiled(run.summary.number, &run.profile, self.profiled)?;
+            self.profiled += 1;
+        }
+        Ok(())
     }
 
     /// Commits what is left and closes the run.
-    pub fn finish(mut self, profile: &Profile, ending: &Ending) -> Option<Unsaved> {
-        self.try_profile_again(profile);
-        let cells = self.unsaved.len() + self.unsaved_profiled.len();
-        if cells == 0
+    pub fn finish(mut self, run: &Run, ending: &Ending) -> Option<Unsaved> {
+        self.keep(run);
+        if self.error.is_none()
             && let Some(archive) = &mut self.archive
         {
-            self.error = archive.finish(self.run, ending).err();
+            self.error = archive.finish(run.summary.number, ending).err();
         }
+        let cells = run.cells.len() - self.cells + run.profile.cells.len() - self.profiled;
         self.error.map(|error| Unsaved { cells, error })
-    }
-
-    fn try_again(&mut self) {
-        let Some(archive) = &mut self.archive else { return };
-        while let Some(cell) = self.unsaved.first() {
-            match archive.commit(self.run, cell) {
-                Ok(()) => drop(self.unsaved.remove(0)),
-                Err(error) => {
-                    self.error = Some(error);
-                    return;
-                }
-            }
-        }
-        self.error = None;
-    }
-
-    fn try_profile_again(&mut self, profile: &Profile) {
-        self.try_again();
-        let Some(archive) = self.archive.as_mut().filter(|_| self.error.is_none()) else { return };
-        while let Some(&cell) = self.unsaved_profiled.front() {
-            if let Err(error) = archive.commit_profiled(self.run, profile, cell) {
-                self.error = Some(error);
-                return;
-            }
-            self.unsaved_profiled.pop_front();
-        }
     }
 }

@@ -1,55 +1,56 @@
 //! The time left of a run.
 
 use crate::run::progress::RunProgress;
-use model::{Cell, Run};
+use model::{Cell, CellKey, Run};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// Estimates the time left: a cell takes what the others of its workload and point took.
 pub(super) struct Pace {
-    total: u64,
-    done: u64,
     began: Instant,
-    left: HashMap<(String, u64), u64>,
-    took: HashMap<(String, u64), (u64, Duration)>,
+    groups: HashMap<(String, u64), Group>,
+}
+
+/// The cells of a workload and a point.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    total: u32,
+    ended: u32,
+    took: Duration,
 }
 
 impl Pace {
     pub fn new(run: &Run) -> Pace {
-        let mut left: HashMap<(String, u64), u64> = HashMap::new();
-        for key in &run.plan.cells {
-            *left.entry((key.workload.clone(), key.point)).or_default() += 1;
-        }
-        let total = run.plan.cells.len() as u64;
-        let mut pace = Pace { total, done: 0, began: Instant::now(), left, took: HashMap::new() };
-        for cell in &run.cells {
-            pace.add(cell);
-        }
+        let mut pace = Pace { began: Instant::now(), groups: HashMap::new() };
+        run.plan.cells.iter().for_each(|key| pace.group(key).total += 1);
+        run.cells.iter().for_each(|cell| pace.add(cell));
         pace
     }
 
+    fn group(&mut self, key: &CellKey) -> &mut Group {
+        self.groups.entry((key.workload.clone(), key.point)).or_default()
+    }
+
     pub fn add(&mut self, cell: &Cell) {
-        let group = (cell.key.workload.clone(), cell.key.point);
-        self.done += 1;
-        if let Some(left) = self.left.get_mut(&group) {
-            *left = left.saturating_sub(1);
-        }
-        let took = self.took.entry(group).or_default();
-        took.0 += 1;
-        took.1 += Duration::from_nanos(cell.elapsed_ns);
+        let group = self.group(&cell.key);
+        group.ended += 1;
+        group.took += Duration::from_nanos(cell.elapsed_ns);
     }
 
     pub fn progress(&self) -> RunProgress {
-        let cells: u64 = self.took.values().map(|took| took.0).sum();
-        let spent: Duration = self.took.values().map(|took| took.1).sum();
-        let mean = |(count, sum): (u64, Duration)| sum.div_f64(count as f64);
-        let rest = self.left.iter().map(|(group, &count)| {
-            let each = self.took.get(group).copied().map_or_else(|| mean((cells, spent)), mean);
-            each.mul_f64(count as f64)
+        let mut all = Group::default();
+        for group in self.groups.values() {
+            all.total += group.total;
+            all.ended += group.ended;
+            all.took += group.took;
+        }
+        let rest = self.groups.values().map(|group| {
+            let measured = if group.ended > 0 { group } else { &all };
+            (measured.took / measured.ended.max(1)) * group.total.saturating_sub(group.ended)
         });
         // An estimate from the first cells would be wrong most of the time.
-        let is_predictable = cells >= 5 || self.began.elapsed() > Duration::from_secs(3);
-        let left = (is_predictable && cells > 0).then(|| rest.sum());
-        RunProgress { done: self.done, total: self.total, left }
+        let is_predictable = all.ended >= 5 || self.began.elapsed() > Duration::from_secs(3);
+        let left = (is_predictable && all.ended > 0).then(|| rest.sum());
+        RunProgress { done: u64::from(all.ended), total: u64::from(all.total), left }
     }
 }

@@ -8,9 +8,8 @@ use crate::run::keeper::Keeper;
 use crate::run::progress::RunProgress;
 use crate::run::samples::Pool;
 use crate::run::settings::Settings;
-use crate::worker::sampler::WorkerSampler;
 use crate::worker::starter::Starter;
-use crate::worker::supervise::{Supervised, Verdict, supervise_sampled};
+use crate::worker::supervise::{Supervised, supervise};
 use model::{CellKey, FailureReason, Interner, Metric, MetricInfo, ProfilePlan, ProfiledCell, Run};
 use stacks::Profiler;
 use std::cell::Cell;
@@ -103,7 +102,7 @@ impl ProfilePass {
         self.done += 1;
         self.took += Duration::from_nanos(cell.elapsed_ns);
         run.profile.cells.push(cell);
-        keeper.keep_profiled(&run.profile, run.profile.cells.len() - 1);
+        keeper.keep(run);
         true
     }
 
@@ -125,20 +124,13 @@ impl ProfilePass {
                 measure_ms: plan.measure_ms,
                 ..order(&run.plan, key, settings, std::env::temp_dir().join(scratch))
             };
-            let mut sampler = WorkerSampler::new(rate.hz);
-            let supervised = supervise_sampled(
-                &order,
-                deadline(run, key, plan),
-                settings,
-                starter,
-                &mut sampler,
-            );
-            let Supervised { verdict, elapsed, .. } = supervised;
+            let deadline = deadline(run, key, plan);
+            let Supervised { reply, detail, elapsed, profiler, .. } =
+                supervise(&order, deadline, settings, starter, Some(rate.hz))?;
             pool.add_time(elapsed);
-            let regions = match verdict {
-                Verdict::Stopped => return None,
-                Verdict::Failed { reason, detail } => return Some(pool.failed(reason, detail)),
-                Verdict::Replied(reply) => reply.regions,
+            let regions = match reply {
+                Ok(reply) => reply.regions,
+                Err(reason) => return Some(pool.failed(reason, detail)),
             };
             if let Some(reason) = without_regions(run, key, &regions) {
                 return Some(pool.failed(reason, String::new()));
@@ -149,7 +141,8 @@ impl ProfilePass {
                 outside.set(outside.get() + u64::from(!is_inside));
                 is_inside
             };
-            if let Some(sampled) = sampler.finish(&wanted) {
+            if let Some(profiler) = profiler {
+                let sampled = profiler.finish(&wanted);
                 pool.add(&regions, &sampled, &mut run.profile, &mut self.interner);
             }
             pool.add_outside(outside.get());

@@ -1,22 +1,16 @@
 //! What passes between the instrument and a worker: an order in, one framed reply out.
-//!
-//! The frame (magic, length, checksum, JSON) is there so that whatever else a worker prints is distinguished
-//! from a reply, and half a reply from a whole one.
 
 use crate::calibrate::Calibrated;
+use crate::frame::{FrameFault, frame, read_frame};
 use crate::probe::Region;
 use archive::keeping;
 use model::{CellKey, Custom, FailureReason, Metric, ReplyFault, Short};
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 use sys::clock::Clock;
-
-const MAGIC: &[u8; 8] = b"knee-1\r\n";
-const HEAD: usize = MAGIC.len() + 8;
-/// More than any cell can hold: 200,000 samples of a dozen metrics.
-pub(crate) const REPLY_BYTES_MAX: usize = 64 << 20;
 
 /// What a worker is to measure.
 #[derive(Debug, Serialize, Deserialize)]
@@ -70,44 +64,30 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// The reply as bytes.
-    pub fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
-        let body = serde_json::to_vec(self)?;
-        let mut bytes = Vec::with_capacity(HEAD + body.len());
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
-        bytes.extend_from_slice(&body);
-        Ok(bytes)
+    pub fn encode(&self) -> io::Result<Vec<u8>> {
+        frame(&serde_json::to_vec(self)?).ok_or_else(|| io::Error::other("the reply is too long"))
     }
 
     /// The reply in `bytes`, if that is all that they hold; else what is wrong with them.
     pub fn decode(bytes: &[u8]) -> Result<Reply, ReplyFault> {
-        if bytes.is_empty() {
-            return Err(ReplyFault::Missing);
+        let unreadable = |error: String| ReplyFault::Unreadable { error };
+        let mut rest = bytes;
+        let body = read_frame(&mut rest).map_err(|fault| match fault {
+            FrameFault::Ended if bytes.is_empty() => ReplyFault::Missing,
+            FrameFault::Ended | FrameFault::NotAFrame | FrameFault::TooLong => {
+                ReplyFault::NotAReply { start: start_of(bytes) }
+            }
+            FrameFault::Truncated { bytes, bytes_expected } => {
+                ReplyFault::Truncated { bytes, bytes_expected }
+            }
+            FrameFault::WrongChecksum => ReplyFault::WrongChecksum,
+            FrameFault::Read(error) => unreadable(error.to_string()),
+        })?;
+        if !rest.is_empty() {
+            return Err(ReplyFault::TrailingBytes { start: start_of(rest) });
         }
-        if bytes.len() < HEAD || &bytes[..MAGIC.len()] != MAGIC {
-            return Err(ReplyFault::NotAReply { start: start_of(bytes) });
-        }
-        let number = |at: usize| -> u32 {
-            bytes[at..at + 4].iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
-        };
-        let (length, checksum) = (number(MAGIC.len()) as usize, number(MAGIC.len() + 4));
-        let body = &bytes[HEAD..];
-        if body.len() < length {
-            return Err(ReplyFault::Truncated {
-                bytes: body.len() as u64,
-                bytes_expected: length as u64,
-            });
-        }
-        if body.len() > length {
-            return Err(ReplyFault::TrailingBytes { start: start_of(&body[length..]) });
-        }
-        if crc32fast::hash(body) != checksum {
-            return Err(ReplyFault::WrongChecksum);
-        }
-        let unreadable =
-            |error: serde_json::Error| ReplyFault::Unreadable { error: error.to_string() };
-        let reply: Reply = serde_json::from_slice(body).map_err(unreadable)?;
+        let unreadable = |error: serde_json::Error| unreadable(error.to_string());
+        let reply: Reply = serde_json::from_slice(&body).map_err(unreadable)?;
         // Reasons and facts may quote a parameter with a password in it.
         let clean = keeping::changed(&reply, &keeping::clean).map_err(unreadable)?;
         Ok(clean.unwrap_or(reply))
@@ -155,8 +135,25 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_comes_back_as_it_was() {
-        assert_eq!(Reply::decode(&reply().encode().unwrap()), Ok(reply()));
+    fn a_reply_comes_back_as_it_was_and_no_cut_of_it_is_one() {
+        let whole = reply().encode().unwrap();
+        assert_eq!(Reply::decode(&whole), Ok(reply()));
+        for end in 0..whole.len() {
+            let fault = Reply::decode(&whole[..end]).unwrap_err();
+            let is_right = match end {
+                0 => fault == ReplyFault::Missing,
+                1..16 => matches!(fault, ReplyFault::NotAReply { .. }),
+                _ => {
+                    matches!(fault, ReplyFault::Truncated { bytes, .. } if bytes == end as u64 - 16)
+                }
+            };
+            assert!(is_right, "cut at {end}: {fault}");
+        }
+        for bit in 0..whole.len() * 8 {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(Reply::decode(&flipped).is_err(), "bit {bit}");
+        }
     }
 
     #[test]
@@ -173,19 +170,6 @@ mod tests {
         let mut odd = b"knee-process -3\nknee-process x\n".to_vec();
         assert_eq!(numbers(take_processes(&mut odd)), [0; 0]);
         assert!(odd.is_empty());
-    }
-
-    #[test]
-    fn every_cut_and_every_flipped_bit_is_noticed() {
-        let whole = reply().encode().unwrap();
-        for end in 0..whole.len() {
-            assert!(Reply::decode(&whole[..end]).is_err(), "cut at {end}");
-        }
-        for bit in 0..whole.len() * 8 {
-            let mut flipped = whole.clone();
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(Reply::decode(&flipped).is_err(), "bit {bit}");
-        }
     }
 
     #[test]

@@ -3,20 +3,20 @@
 //! Whatever a worker does (hang, crash, flood its pipes, leave processes behind), when [`supervise`] returns its
 //! whole process group is gone, and at worst one cell has failed.
 
+use crate::frame::FRAME_BYTES_MAX;
 use crate::helper::scratch;
 use crate::probe::usage;
-use crate::process::MARK;
+use crate::process::{MARK, wait_for_any};
 use crate::run::settings::Settings;
 use crate::run::stop::Stop;
+use crate::tail::Tail;
 use crate::worker::frame::{Order, Reply, take_processes};
 use crate::worker::marked::{kill_rest, marked_children};
-use crate::worker::pipe::Pipe;
-use crate::worker::sampler::{TAKE_INTERVAL, WorkerSampler};
 use crate::worker::starter::Starter;
 use model::{FailureReason, Usage};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
-use stacks::{ProcessName, StackSample};
+use stacks::{ProcessName, Profiler, StackSample};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -26,93 +26,66 @@ use sys::process::{End, Resources};
 
 /// How long the stacks of a worker are sampled at its deadline.
 const STACK_SAMPLE: Duration = Duration::from_millis(200);
+/// The kernel's buffers of a profile are emptied this often, before they overflow.
+const TAKE_INTERVAL: Duration = Duration::from_millis(20);
 /// The end of a worker's standard error that is kept.
 const STDERR_BYTES_MAX: usize = 4 << 10;
 
 /// The outcome of one worker.
-#[derive(Debug)]
 pub(crate) struct Supervised {
-    pub verdict: Verdict,
+    /// What it replied; why its figures don't count, where they don't.
+    pub reply: Result<Reply, FailureReason>,
+    /// What its threads did at its deadline, and the end of its standard error.
+    pub detail: String,
     pub elapsed: Duration,
     pub usage: Usage,
     /// The CPU time of processes that it measured and did not start.
     pub announced_ns: u64,
+    /// The samples of the worker and of all that it started; absent where none were taken.
+    pub profiler: Option<Profiler>,
 }
 
-#[derive(Debug)]
-pub(crate) enum Verdict {
-    /// It replied, and ended as it should.
-    Replied(Reply),
-    /// Its figures don't count.
-    Failed { reason: FailureReason, detail: String },
-    /// Somebody asked the run to stop meanwhile.
-    Stopped,
-}
-
-/// Measures one cell in a worker process of its own.
+/// Measures one cell in a worker process of its own. It is sampled, with all that it starts, this often a second: each
+/// running thread, or nothing where that is absent. None where somebody asked the run to stop meanwhile.
 pub(crate) fn supervise(
     order: &Order,
     deadline: Duration,
     settings: &Settings,
     starter: &Starter,
-) -> Supervised {
-    supervise_with(order, deadline, settings, starter, None)
-}
-
-/// The same, where the worker and all that it starts are sampled.
-pub(crate) fn supervise_sampled(
-    order: &Order,
-    deadline: Duration,
-    settings: &Settings,
-    starter: &Starter,
-    sampler: &mut WorkerSampler,
-) -> Supervised {
-    supervise_with(order, deadline, settings, starter, Some(sampler))
-}
-
-fn supervise_with(
-    order: &Order,
-    deadline: Duration,
-    settings: &Settings,
-    starter: &Starter,
-    sampler: Option<&mut WorkerSampler>,
-) -> Supervised {
+    sample_hz: Option<u64>,
+) -> Option<Supervised> {
     let start = Instant::now();
-    let mut outcome = match Worker::start(order, settings, starter, sampler) {
-        Ok(worker) => worker.see_through(start + deadline, deadline, settings),
-        Err(error) => Supervised {
-            verdict: failed(FailureReason::NotStarted { error: error.to_string() }, String::new()),
-            elapsed: Duration::ZERO,
+    let seen = match Worker::start(order, settings, starter, sample_hz) {
+        Ok(worker) => worker.see_through(start, deadline, settings),
+        Err(error) => Some(Supervised {
+            reply: Err(FailureReason::NotStarted { error: error.to_string() }),
+            detail: String::new(),
+            elapsed: start.elapsed(),
             usage: Usage::default(),
             announced_ns: 0,
-        },
+            profiler: None,
+        }),
     };
-    outcome.elapsed = start.elapsed();
-    if let Err(error) = scratch::remove(&order.scratch)
-        && !matches!(outcome.verdict, Verdict::Stopped)
-    {
+    let removed = scratch::remove(&order.scratch);
+    let mut seen = seen?;
+    if let Err(error) = removed {
         let directory = order.scratch.display().to_string();
-        let reason = FailureReason::FilesLeft { directory, error: error.to_string() };
-        outcome.verdict = failed(reason, String::new());
+        seen.reply = Err(FailureReason::FilesLeft { directory, error: error.to_string() });
+        seen.detail.clear();
     }
-    outcome
+    Some(seen)
 }
 
-fn failed(reason: FailureReason, detail: String) -> Verdict {
-    Verdict::Failed { reason, detail }
-}
-
-struct Worker<'a> {
+struct Worker {
     child: Child,
     pid: Pid,
     ended: OwnedFd,
-    stdout: Pipe,
-    stderr: Pipe,
+    stdout: Tail,
+    stderr: Tail,
     mark: String,
     /// The processes that it measures and did not start, with their CPU time until it said so.
     announced: Vec<(Pid, u64)>,
-    /// Takes its samples meanwhile.
-    sampler: Option<&'a mut WorkerSampler>,
+    profiler: Option<Profiler>,
 }
 
 /// Why listening ended.
@@ -123,13 +96,13 @@ enum ListenEnd {
     StopRequested,
 }
 
-impl<'a> Worker<'a> {
+impl Worker {
     fn start(
         order: &Order,
         settings: &Settings,
         starter: &Starter,
-        mut sampler: Option<&'a mut WorkerSampler>,
-    ) -> io::Result<Worker<'a>> {
+        sample_hz: Option<u64>,
+    ) -> io::Result<Worker> {
         let order = serde_json::to_vec(order).map_err(io::Error::other)?;
         // A group of its own: Ctrl-C at the terminal reaches the instrument only, and whatever the worker
         // starts is killed with it.
@@ -144,12 +117,15 @@ impl<'a> Worker<'a> {
             .map_err(sys::limits::explained)?;
         let pid = Pid::from_child(&child);
         // It waits for its order: whatever it starts later is sampled too.
-        let sampled = sampler.as_mut().map_or(Ok(()), |sampler| sampler.start(pid));
-        match sampled.and_then(|()| Worker::connect(&mut child, pid, &order)) {
-            Ok((ended, stdout, stderr)) => {
+        let sampled = sample_hz.map(|hz| Profiler::start(pid, hz)).transpose();
+        let connected = sampled
+            .map_err(io::Error::other)
+            .and_then(|profiler| Ok((profiler, Worker::connect(&mut child, pid, &order)?)));
+        match connected {
+            Ok((profiler, (ended, stdout, stderr))) => {
                 let mark = settings.mark().into();
                 let announced = Vec::new();
-                Ok(Worker { child, pid, ended, stdout, stderr, mark, announced, sampler })
+                Ok(Worker { child, pid, ended, stdout, stderr, mark, announced, profiler })
             }
             Err(error) => {
                 child.kill()?;
@@ -160,21 +136,26 @@ impl<'a> Worker<'a> {
     }
 
     /// Sends the worker its order, and returns a descriptor of its end and its pipes.
-    fn connect(child: &mut Child, pid: Pid, order: &[u8]) -> io::Result<(OwnedFd, Pipe, Pipe)> {
+    fn connect(child: &mut Child, pid: Pid, order: &[u8]) -> io::Result<(OwnedFd, Tail, Tail)> {
         let piped = || io::Error::other("a pipe of the worker is missing");
-        let stdout = Pipe::new(child.stdout.take().ok_or_else(piped)?)?;
-        let stderr = Pipe::new(child.stderr.take().ok_or_else(piped)?)?;
+        let stdout = Tail::new(child.stdout.take().ok_or_else(piped)?, FRAME_BYTES_MAX)?;
+        let stderr = Tail::new(child.stderr.take().ok_or_else(piped)?, STDERR_BYTES_MAX)?;
         // A worker that died already can't read its order; how it ended explains more than this error.
         let _ = child.stdin.take().ok_or_else(piped)?.write_all(order);
         Ok((pidfd_open(pid, PidfdFlags::empty())?, stdout, stderr))
     }
 
     /// Listens until the worker ends or its time is up, kills it, and judges what it replied.
-    fn see_through(mut self, end: Instant, deadline: Duration, settings: &Settings) -> Supervised {
-        let listened = self.listen(end, &settings.stop);
+    fn see_through(
+        mut self,
+        start: Instant,
+        deadline: Duration,
+        settings: &Settings,
+    ) -> Option<Supervised> {
+        let listened = self.listen(start + deadline, &settings.stop);
         // Its rings would run over meanwhile.
-        if let Some(sampler) = &mut self.sampler {
-            sampler.stop();
+        if let Some(profiler) = &mut self.profiler {
+            profiler.stop();
         }
         let at_deadline = matches!(listened, Ok(ListenEnd::Deadline));
         let sample = at_deadline.then(|| self.sample_stacks(settings.lookup_max));
@@ -182,32 +163,30 @@ impl<'a> Worker<'a> {
         let _ = kill_process_group(self.pid, Signal::KILL);
         let (ending, resources) = sys::process::wait(self.child.id())
             .map_or((None, Resources::default()), |(end, used)| (Some(end), used));
-        self.stdout.drain();
+        self.stdout.read();
         self.attach_announced();
-        self.stderr.drain();
+        self.stderr.read();
         let strays = kill_rest(self.pid, &self.mark);
         let detail = self.detail(sample.as_ref());
-        let verdict = match listened {
-            Err(error) => {
-                failed(FailureReason::ListeningFailed { error: error.to_string() }, detail)
-            }
-            Ok(ListenEnd::StopRequested) => Verdict::Stopped,
-            Ok(ListenEnd::OutputTooLong) => failed(FailureReason::OutputTooLong, detail),
+        let reply = match listened {
+            Err(error) => Err(FailureReason::ListeningFailed { error: error.to_string() }),
+            Ok(ListenEnd::StopRequested) => return None,
+            Ok(ListenEnd::OutputTooLong) => Err(FailureReason::OutputTooLong),
             Ok(ListenEnd::Deadline) => {
                 let activity = sample.unwrap_or_default().summary().to_string();
                 let deadline_ms = deadline.as_millis() as u64;
-                failed(FailureReason::DeadlineExceeded { deadline_ms, activity }, detail)
+                Err(FailureReason::DeadlineExceeded { deadline_ms, activity })
             }
-            Ok(ListenEnd::WorkerEnded) => judge(ending, &self.stdout.bytes, strays, detail),
+            Ok(ListenEnd::WorkerEnded) => judge(ending, &self.stdout.bytes, strays),
         };
-        let announced_ns = self.announced_ns();
-        Supervised { verdict, elapsed: Duration::ZERO, usage: usage(&resources), announced_ns }
+        let (announced_ns, usage) = (self.announced_ns(), usage(&resources));
+        let (elapsed, profiler) = (start.elapsed(), self.profiler);
+        Some(Supervised { reply, detail, elapsed, usage, announced_ns, profiler })
     }
 
     /// The stack sample, if there is one, and the end of standard error.
     fn detail(&self, sample: Option<&StackSample>) -> String {
-        let stderr = String::from_utf8_lossy(self.stderr.whole_words());
-        let stderr = printable::without_user_info(stderr.trim()).into_owned();
+        let stderr = printable::without_user_info(self.stderr.text().trim()).into_owned();
         match sample {
             None => stderr,
             Some(sample) if stderr.is_empty() => sample.to_string(),
@@ -238,25 +217,20 @@ impl<'a> Worker<'a> {
             if now >= end {
                 return Ok(ListenEnd::Deadline);
             }
-            let ready = self.wait(end - now, stop)?;
-            if let Some(sampler) = &mut self.sampler {
-                sampler.take();
+            let has_ended = self.wait(end - now, stop)?;
+            if let Some(profiler) = &mut self.profiler {
+                profiler.take();
             }
             if stop.is_requested() {
                 return Ok(ListenEnd::StopRequested);
             }
-            if ready[0] {
-                self.stdout.drain();
-                self.attach_announced();
-            }
-            if ready[1] {
-                self.stderr.drain();
-                self.stderr.keep_last(STDERR_BYTES_MAX);
-            }
+            self.stdout.read();
+            self.attach_announced();
+            self.stderr.read();
             if self.stdout.is_over_full() {
                 return Ok(ListenEnd::OutputTooLong);
             }
-            if ready[2] {
+            if has_ended {
                 return Ok(ListenEnd::WorkerEnded);
             }
         }
@@ -266,8 +240,8 @@ impl<'a> Worker<'a> {
     fn attach_announced(&mut self) {
         for pid in take_processes(&mut self.stdout.bytes) {
             self.announced.extend(cpu_ns_of(pid).map(|before_ns| (pid, before_ns)));
-            if let Some(sampler) = &mut self.sampler {
-                sampler.attach(pid);
+            if let Some(profiler) = &mut self.profiler {
+                profiler.attach(pid);
             }
         }
     }
@@ -279,8 +253,8 @@ impl<'a> Worker<'a> {
         self.announced.iter().filter_map(used_ns).sum()
     }
 
-    /// Which of standard output, standard error and the worker's end are ready.
-    fn wait(&self, rest: Duration, stop: &Stop) -> io::Result<[bool; 3]> {
+    /// Waits until it writes something or has ended. Returns whether it has ended.
+    fn wait(&self, rest: Duration, stop: &Stop) -> io::Result<bool> {
         let mut fds = vec![
             PollFd::from_borrowed_fd(stop.wakeup(), PollFlags::IN),
             PollFd::new(&self.ended, PollFlags::IN),
@@ -288,18 +262,9 @@ impl<'a> Worker<'a> {
         for pipe in [&self.stdout, &self.stderr] {
             fds.extend(pipe.descriptor().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         }
-        let rest = if self.sampler.is_some() { rest.min(TAKE_INTERVAL) } else { rest };
-        let timeout = Timespec {
-            tv_sec: rest.as_secs().cast_signed(),
-            tv_nsec: i64::from(rest.subsec_nanos()),
-        };
-        match poll(&mut fds, Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        // Reading an empty pipe is cheap, so both count as ready when either is.
-        let piped = fds[2..].iter().any(|fd| !fd.revents().is_empty());
-        Ok([piped, piped, !fds[1].revents().is_empty()])
+        let rest = if self.profiler.is_some() { rest.min(TAKE_INTERVAL) } else { rest };
+        wait_for_any(&mut fds, Some(rest))?;
+        Ok(!fds[1].revents().is_empty())
     }
 }
 
@@ -307,30 +272,27 @@ fn cpu_ns_of(pid: Pid) -> Option<u64> {
     sys::cputime::cpu_ns_with_ended(pid.as_raw_pid()).ok()
 }
 
-/// The verdict on a worker that ended by itself, and left `strays` processes.
-fn judge(ending: Option<End>, output: &[u8], strays: usize, detail: String) -> Verdict {
-    let reply = Reply::decode(output);
-    let reply = match (ending, reply) {
-        (Some(End::Killed(signal)), _) => {
-            let signal = signal_name(signal);
-            return failed(FailureReason::KilledBySignal { signal }, detail);
-        }
-        (Some(End::Exited(0)), Ok(reply)) => reply,
-        (Some(End::Exited(0)), Err(fault)) => {
-            return failed(FailureReason::BadReply { fault }, detail);
+/// What a worker replied that ended by itself, and left `strays` processes.
+fn judge(ending: Option<End>, output: &[u8], strays: usize) -> Result<Reply, FailureReason> {
+    let reply = match (ending, Reply::decode(output)) {
+        (Some(End::Exited(0)), reply) => {
+            reply.map_err(|fault| FailureReason::BadReply { fault })?
         }
         (Some(End::Exited(code)), reply) => {
-            return failed(FailureReason::ExitedWith { code, reply: reply.err() }, detail);
+            return Err(FailureReason::ExitedWith { code, reply: reply.err() });
         }
-        (None, reply) => return failed(FailureReason::EndUnknown { reply: reply.err() }, detail),
+        (Some(End::Killed(signal)), _) => {
+            return Err(FailureReason::KilledBySignal { signal: signal_name(signal) });
+        }
+        (None, reply) => return Err(FailureReason::EndUnknown { reply: reply.err() }),
     };
     if let Some(reason) = reply.failure {
-        return failed(reason, detail);
+        return Err(reason);
     }
     if strays > 0 {
-        return failed(FailureReason::ProcessesLeft { count: strays as u64 }, detail);
+        return Err(FailureReason::ProcessesLeft { count: strays as u64 });
     }
-    Verdict::Replied(reply)
+    Ok(reply)
 }
 
 fn signal_name(signal: i32) -> String {

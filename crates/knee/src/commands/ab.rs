@@ -178,10 +178,10 @@ fn measure(
     let [mut first, mut second] = archives.map_or([None, None], |archives| archives.map(Some));
     let [base_starter, new_starter] = workers.map(|workers| workers.starter());
     let sides = [
-        Side { run: &mut *base, archive: archive(&mut first), starter: base_starter },
-        Side { run: &mut *new, archive: archive(&mut second), starter: new_starter },
+        Side { run: &mut *base, archive: archive(&mut first), starter: base_starter, judge: None },
+        Side { run: &mut *new, archive: archive(&mut second), starter: new_starter, judge: None },
     ];
-    let unsaved = engine::alternate(sides, settings, &mut progress);
+    let unsaved = engine::run(sides, settings, &mut progress);
     progress.done();
     for (side, unsaved) in ["base", "new run"].iter().zip(&unsaved) {
         let Some(unsaved) = unsaved else { continue };

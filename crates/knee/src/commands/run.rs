@@ -24,7 +24,7 @@ use ::report::terminal::{self, Pointers};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, compare};
 use archive::{Archive, RunWriter, SqliteArchive};
-use engine::{Calibrated, Settings, Stop, Unsaved};
+use engine::{Calibrated, Settings, Side, Starter, Stop, Unsaved};
 use findings::caveats::run_incomplete::Completion;
 use findings::{Caveat, Conclusions, Reader};
 use model::{
@@ -79,7 +79,9 @@ pub fn measured(
     let mut progress = Progress::for_plan(&claimed.run.plan, 1);
     let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn RunWriter);
     let judge = |run: &Run| analysis::trust::widths::by_cell(run);
-    let unsaved = engine::run_by(&mut claimed.run, archive, &settings, &mut progress, Some(&judge));
+    let run = &mut claimed.run;
+    let side = Side { run, archive, starter: Starter::own(), judge: Some(&judge) };
+    let [unsaved] = engine::run([side], &settings, &mut progress);
     progress.done();
     Ok((claimed, unsaved))
 }

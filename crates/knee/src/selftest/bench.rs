@@ -6,7 +6,7 @@ use crate::output;
 use archive::{Archive, RunWriter, SqliteArchive};
 use engine::{Calibrated, RunProgress, RunRequest, Scratch, Settings, Side, Starter, Stop, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Cell, CellKey, ProfiledCell, Run, RunState, Value};
+use model::{CellKey, Run, RunState, Value};
 use std::path::Path;
 use std::time::Duration;
 
@@ -62,7 +62,9 @@ impl Bench {
         let mut run = self.begun(request)?;
         let [archive, _] = &mut self.archives;
         run.summary.number = archive.begin(&run)?;
-        let unsaved = engine::run(&mut run, Some(archive), &self.settings, &mut self.shown);
+        let (starter, archive) = (Starter::own(), Some::<&mut dyn RunWriter>(archive));
+        let side = Side { run: &mut run, archive, starter, judge: None };
+        let [unsaved] = engine::run([side], &self.settings, &mut self.shown);
         self.read_back(&run, unsaved.as_ref())
     }
 
@@ -77,10 +79,10 @@ impl Bench {
         let [base, changed] = &mut runs;
         let [base_archive, changed_archive] = &mut self.archives;
         let sides = [
-            Side { run: base, archive: Some(base_archive), starter: Starter::own() },
-            Side { run: changed, archive: Some(changed_archive), starter: new },
+            Side { run: base, archive: Some(base_archive), starter: Starter::own(), judge: None },
+            Side { run: changed, archive: Some(changed_archive), starter: new, judge: None },
         ];
-        let [first, second] = engine::alternate(sides, &self.settings, &mut self.shown);
+        let [first, second] = engine::run(sides, &self.settings, &mut self.shown);
         let base = self.read_back(&runs[0], first.as_ref())?;
         Ok([base, self.read_back(&runs[1], second.as_ref())?])
     }
@@ -176,11 +178,4 @@ impl Watch for Shown {
         let what = format!("{} {} at {}", key.workload, key.subject, key.point);
         self.say(&format!("cell {} of {total}, {what}", done + 1));
     }
-
-    fn ended(&mut self, _: &Cell, _: &RunProgress) {}
-
-    // No control is profiled.
-    fn profile_begins(&mut self, _: &CellKey, _: &RunProgress) {}
-
-    fn profile_ended(&mut self, _: &ProfiledCell, _: &RunProgress) {}
 }

@@ -164,7 +164,7 @@ fn a_thread_has_clocks_once_and_those_without_are_counted() {
     let root = shell.pid().as_raw_pid().cast_unsigned();
     let threads = threads_below(root);
     assert_eq!(threads.len(), 2, "{threads:?}");
-    profiler.attach(shell.pid()).unwrap();
+    profiler.attach(shell.pid());
     assert!(
         threads.iter().all(|(_, tid)| profiler.clocks.has(*tid) == (*tid == root)),
         "inherited"
@@ -172,7 +172,7 @@ fn a_thread_has_clocks_once_and_those_without_are_counted() {
     // Also when the record of its start was taken long ago.
     thread::sleep(Duration::from_millis(10));
     profiler.take();
-    profiler.attach(shell.pid()).unwrap();
+    profiler.attach(shell.pid());
     assert!(
         threads.iter().all(|(_, tid)| profiler.clocks.has(*tid) == (*tid == root)),
         "inherited"
@@ -183,7 +183,7 @@ fn a_thread_has_clocks_once_and_those_without_are_counted() {
     let of_child = threads_below(child.pid().as_raw_pid().cast_unsigned()).len();
     assert!(of_child > 1);
     profiler.clocks.threads_max = 2;
-    profiler.attach(child.pid()).unwrap();
+    profiler.attach(child.pid());
     let limits = profiler.finish(&|_| true).limits;
     let wanted = |limit: &ProfileLimit| {
         matches!(limit, ProfileLimit::ProcessHidden { program, .. }
@@ -209,7 +209,7 @@ fn nothing_comes_after_the_stop_however_much_is_allowed() {
         }
         profiler.stop();
         let stopped_ns = Clock::Monotonic.now();
-        profiler.attach(child.pid()).unwrap();
+        profiler.attach(child.pid());
         thread::sleep(Duration::from_millis(50));
         let samples = profiler.finish(&|_| true).samples;
         assert!(!samples.is_empty());
@@ -235,8 +235,8 @@ fn a_process_that_has_gone_is_refused_and_the_rest_is_still_sampled() {
         let own = Pid::from_child(&child.0);
         let (idle, _its_out): (Started, _) = start(Command::new("sleep").arg("1000"));
         let mut profiler = Profiler::start_with(idle.pid(), FREQUENCY_HZ, open).unwrap();
-        assert_eq!(profiler.attach(pid), Err(ProfileError::NoProcess { pid: raw }));
-        profiler.attach(own).unwrap();
+        assert_eq!(profiler.try_attach(pid), Err(ProfileError::NoProcess { pid: raw }));
+        profiler.attach(own);
         let profile = profile(profiler, 20);
         let is_attached =
             |sample: &TimedSample| functions(&profile, sample)[0].starts_with("stacks");

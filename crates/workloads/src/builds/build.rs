@@ -17,18 +17,18 @@ mod warm;
 
 use crate::shared::cpus::{self, ALL};
 use crate::shared::directory;
+use crate::shared::runner;
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Defaults, Ended, Failure, Fit, Kind, MetricAbout, MetricRole, OnlyWith, Original,
-    Parameter, Print, Probe, Programs, SampleKind, Scratch, SkipCause, Subject, Timed, Usual,
-    Values, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, OnlyWith, Original,
+    Parameter, Print, Probe, Programs, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput,
+    SampleKind, Scratch, SkipCause, Subject, Usual, Values, Workload,
 };
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use sys::process::End;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Build = Build;
@@ -227,7 +227,7 @@ impl Workload for Build {
             probe.fact("jobs", load.flag(cpus));
         }
         probe.fact("command", &command);
-        let site = Site::open(cell, probe)?;
+        let mut site = Site::open(cell, probe)?;
         let clean = cell.text(CLEAN.name)?;
         match &*cell.text(WARM_UP.name)? {
             "build" => {
@@ -239,17 +239,17 @@ impl Workload for Build {
         }
         site.done(&clean)?;
         site.settle()?;
-        let (ended, elapsed_ns) = site.timed(&command, probe)?;
-        site.well(&command, ended.end)?;
+        let ran = site.timed(&command, probe)?;
+        site.well(&command, ran.end)?;
         site.right()?;
-        give(probe, &ended, elapsed_ns);
+        give(probe, &ran);
         Ok(())
     }
 }
 
 /// What a build came to, a sample of each metric.
-fn give(probe: &mut Probe, ended: &Ended, elapsed_ns: f64) {
-    let used = &ended.used;
+fn give(probe: &mut Probe, ran: &Ran) {
+    let (used, elapsed_ns) = (&ran.used, probe.clock().ns(ran.before, ran.after));
     let (user_ns, system_ns) = (used.user_ns as f64, used.system_ns as f64);
     let figures = [
         elapsed_ns,
@@ -285,6 +285,7 @@ fn without_memory(files: u64, available_kib: u64) -> Option<Fit> {
 /// Where a cell builds, with its scratch directory.
 struct Site {
     scratch: Scratch,
+    runner: Runner,
     tree: PathBuf,
     /// What the program of a generated tree prints.
     answer: Option<String>,
@@ -292,6 +293,7 @@ struct Site {
 
 impl Site {
     fn open(cell: &Cell, probe: &mut Probe) -> Result<Site, Failure> {
+        let runner = runner::start(probe)?;
         let named = cell.text(TREE.name)?;
         if named != GENERATED {
             let tree = fs::canonicalize(&*named)
@@ -299,7 +301,7 @@ impl Site {
             let scratch =
                 Scratch::new(&cell.scratch).map_err(shortage::during("making a directory"))?;
             probe.fact("tree", tree.display());
-            return Ok(Site { scratch, tree, answer: None });
+            return Ok(Site { scratch, runner, tree, answer: None });
         }
         let scratch = directory::make(cell, probe)?;
         let tree = scratch.path().join("tree");
@@ -309,42 +311,40 @@ impl Site {
         probe.fact("lines of C", made.lines);
         probe.fact("compiler", tools::version("cc"));
         probe.fact("make", tools::version("make"));
-        Ok(Site { scratch, tree, answer: Some(made.answer) })
+        Ok(Site { scratch, runner, tree, answer: Some(made.answer) })
     }
 
     fn output(&self) -> PathBuf {
         self.scratch.path().join("output")
     }
 
-    fn begin(&self, command: &str) -> Result<Timed, Failure> {
-        let failed = |error| Failure::call(format!("starting `{command}`"), error);
-        Timed::prepare(command, &self.tree, &self.output()).map_err(failed)
+    /// Runs a command by the shell in the tree, with its output in a file.
+    fn run(&mut self, command: &str) -> Result<Ran, Failure> {
+        let order = RunnerCommand {
+            words: ["sh", "-c", command].map(str::to_owned).to_vec(),
+            directory: self.tree.clone(),
+            input: None,
+            output: RunnerOutput::Log(self.output()),
+            time_limit: None,
+        };
+        let failed = |error| Failure::call(format!("running `{command}`"), error);
+        self.runner.run(&order).map_err(failed)
     }
 
     /// Runs a command that has to end well, untimed.
-    fn done(&self, command: &str) -> Result<(), Failure> {
-        let failed = |error| Failure::call(format!("running `{command}`"), error);
-        let mut begun = self.begin(command)?;
-        let ended = begun.run().map_err(failed)?;
-        begun.end().map_err(failed)?;
-        self.well(command, ended.end)
+    fn done(&mut self, command: &str) -> Result<(), Failure> {
+        let ran = self.run(command)?;
+        self.well(command, ran.end)
     }
 
-    /// Runs the command, with the time that it took in nanoseconds.
-    fn timed(&self, command: &str, probe: &mut Probe) -> Result<(Ended, f64), Failure> {
-        let failed = |error| Failure::call(format!("running `{command}`"), error);
-        let mut begun = self.begin(command)?;
-        let clock = probe.clock();
-        let start = clock.now();
-        let ended = begun.run();
-        let end = clock.now();
-        let ended = ended.map_err(failed)?;
-        probe.region("elapsed", start, end, 1);
-        let left = begun.end().map_err(failed)?;
-        if left > 0 {
-            probe.fact("processes that the command left, now ended", left);
+    /// Runs the command, and says when.
+    fn timed(&mut self, command: &str, probe: &mut Probe) -> Result<Ran, Failure> {
+        let ran = self.run(command)?;
+        probe.region("elapsed", ran.before, ran.after, 1);
+        if ran.left > 0 {
+            probe.fact("processes that the command left, now ended", ran.left);
         }
-        Ok((ended, clock.ns(start, end)))
+        Ok(ran)
     }
 
     /// Writes out what cleaning left to be written, so that it is none of the build's.
@@ -355,12 +355,8 @@ impl Site {
     }
 
     /// Whether the command ended well; if not, with its last lines.
-    fn well(&self, command: &str, end: End) -> Result<(), Failure> {
-        let how = match end {
-            End::Exited(0) => return Ok(()),
-            End::Exited(code) => format!("exited with {code}"),
-            End::Killed(signal) => format!("was killed by signal {signal}"),
-        };
+    fn well(&self, command: &str, end: RunEnd) -> Result<(), Failure> {
+        let Some(how) = runner::ending(end) else { return Ok(()) };
         let last = last_lines(&self.end_of_output().unwrap_or_default());
         // The whole stands in the record with the reason.
         let _ = std::io::stderr().write_all(last.join("\n").as_bytes());

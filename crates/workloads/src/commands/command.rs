@@ -24,9 +24,10 @@ use checks::checked;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Programs,
     RatioAbout, SampleKind, Subject, Sweep, Usual, Values, Workload, leaked, leaked_slice,
-    template, unused_words, word_axis, word_parameters,
+    unused_words, word_axis, word_parameters,
 };
 use figures::Figure;
+use quantities::template;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Commands = Commands;

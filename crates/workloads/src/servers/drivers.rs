@@ -416,7 +416,7 @@ impl Foreign<'_> {
             let (_kept, port) = reserved_port().map_err(failed)?;
             let text = configuration(port);
             std::fs::write(setup.scratch.join(CONFIGURATION), text).map_err(failed)?;
-            let guarded = Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus);
+            let guarded = Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus, None);
             let mut running = Running {
                 origin: ServerOrigin::Started(guarded.map_err(failed)?),
                 name,

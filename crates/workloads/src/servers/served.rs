@@ -8,8 +8,9 @@ use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Probe, Scratch, SkipCause, Subject,
-    descriptors_max, leaked_slice, template, word_axis, word_parameters,
+    descriptors_max, leaked_slice, word_axis, word_parameters,
 };
+use quantities::template;
 use std::collections::BTreeMap;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};

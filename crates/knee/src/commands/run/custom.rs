@@ -3,13 +3,11 @@
 use super::flags::Run as RunFlags;
 use crate::exit::Trouble;
 use clap::{Args, ValueEnum};
-use engine::{
-    Custom, PrintedFigure, RunRequest, Template, name_templates, read_figure, read_output,
-    read_shell, read_template, read_word,
-};
+use engine::{Custom, PrintedFigure, RunRequest, Template};
 use model::Value;
 use std::path::PathBuf;
 use std::time::Duration;
+use suites::{name_templates, read_figure, read_output, read_shell, read_template, read_word};
 
 /// The heading of the flags in help.
 pub const HEADING: &str = "Of your own";

@@ -5,9 +5,9 @@ use crate::args::{self, Command};
 use crate::commands::run;
 use crate::exit::Trouble;
 use archive::RunWriter;
-use engine::{RunProgress, Settings, Stop, Watch};
+use engine::{Settings, Side, Starter, Stop, Watch};
 use guest::{FromGuest, Job, Machine, ToGuest, WireWriter, receive, send};
-use model::{Cell, CellKey, ProfiledCell, Run};
+use model::Run;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use rustix::time::{ClockId, Timespec, clock_settime};
@@ -70,19 +70,15 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
         run.summary.number = writer.begin(&run)?;
         run
     };
-    let mut silence = Silence;
     let judge = |run: &Run| analysis::trust::widths::by_cell(run);
+    let (run, archive) = (&mut run, Some::<&mut dyn RunWriter>(&mut writer));
+    let side = Side { run, archive, starter: Starter::own(), judge: Some(&judge) };
     // What the host could not keep, the host says.
-    let _ = engine::run_by(&mut run, Some(&mut writer), &settings, &mut silence, Some(&judge));
+    let _ = engine::run([side], &settings, &mut Silence);
     Ok(())
 }
 
 /// The host shows how far a run has come.
 struct Silence;
 
-impl Watch for Silence {
-    fn begins(&mut self, _: &CellKey, _: &RunProgress) {}
-    fn ended(&mut self, _: &Cell, _: &RunProgress) {}
-    fn profile_begins(&mut self, _: &CellKey, _: &RunProgress) {}
-    fn profile_ended(&mut self, _: &ProfiledCell, _: &RunProgress) {}
-}
+impl Watch for Silence {}

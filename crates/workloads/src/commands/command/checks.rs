@@ -1,7 +1,8 @@
 //! What can be known to be wrong with commands before one of them runs.
 
 use super::interpreter::{Interpreter, first_program, is_posix_shell, other_in_bash, syntax};
-use engine::{CommandOutput, Custom, template};
+use engine::{CommandOutput, Custom};
+use quantities::template;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -136,11 +137,12 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::{PrintedFigure, Shell, read_template, read_word};
+    use engine::{PrintedFigure, Shell};
+    use suites::{name_templates, read_template, read_word};
 
     fn custom(commands: &[&str], words: &[&str]) -> Custom {
         let mut commands: Vec<_> = commands.iter().map(|text| read_template(text)).collect();
-        engine::name_templates(&mut commands).unwrap();
+        name_templates(&mut commands).unwrap();
         let words = words.iter().map(|text| read_word(text).unwrap()).collect();
         Custom { commands, words, directory: "/".into(), ..Custom::default() }
     }

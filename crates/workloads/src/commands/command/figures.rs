@@ -133,16 +133,8 @@ mod tests {
     }
 
     fn figure(figure: &PrintedFigure, output: &str, errors: &str) -> Result<f64, Failure> {
-        let ran = Ran {
-            before: 0,
-            after: 0,
-            end: RunEnd::Exited(0),
-            used: sys::process::Resources::default(),
-            output: output.into(),
-            errors: errors.into(),
-            left: 0,
-            left_cpu_ns: 0,
-        };
+        let (output, errors) = (output.into(), errors.into());
+        let ran = Ran { end: RunEnd::Exited(0), output, errors, ..Ran::default() };
         Figure::new(figure).unwrap().find(&ran)
     }
 
@@ -169,7 +161,7 @@ mod tests {
     fn times_and_bytes_are_those_of_reports() {
         let time = Figure::new(&printed("t", "ms", "(.*) ms")).unwrap();
         assert_eq!(time.unit.symbol(), "ns");
-        let bare = engine::read_figure("t=([0-9]+) msec").unwrap();
+        let bare = suites::read_figure("t=([0-9]+) msec").unwrap();
         assert_eq!(figure(&bare, "3 msec", ""), Ok(3e6), "what a pattern says is converted, too");
         assert_eq!(figure(&printed("m", "KiB", "(.*) KiB"), "2 KiB", ""), Ok(2_048.0));
     }
@@ -177,7 +169,7 @@ mod tests {
     #[test]
     fn the_whole_token_is_the_figure() {
         let read = |output: &str, typed: &str| {
-            figure(&engine::read_figure(typed).unwrap(), output, "")
+            figure(&suites::read_figure(typed).unwrap(), output, "")
                 .map_err(|failure| failure.to_string())
         };
         let bare = "t=([0-9.]+)";

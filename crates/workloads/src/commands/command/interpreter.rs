@@ -3,7 +3,8 @@
 //! A shell's own start-up takes about as long as a short command, and varies. So a command has a shell only where
 //! it needs one, or where one was asked for.
 
-use engine::{Custom, Shell, template};
+use engine::{Custom, Shell};
+use quantities::template;
 use std::path::Path;
 
 /// What interprets a command.
@@ -175,7 +176,7 @@ fn unquoted(command: &str) -> impl Iterator<Item = (bool, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::read_word;
+    use suites::read_word;
 
     #[test]
     fn plain_words_need_no_shell() {

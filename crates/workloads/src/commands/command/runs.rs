@@ -5,18 +5,17 @@ use super::figures::Figure;
 use super::interpreter::Interpreter;
 use super::{ABOUT, time_limit_ms};
 use crate::shared::cpus::{self, ALL};
+use crate::shared::runner;
 use engine::{
     Cell, CommandOutput, Custom, Failure, Probe, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput,
-    command_facts, template,
+    command_facts,
 };
+use quantities::template;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The program that starts a command; empty where it could not be linked so.
-const STATIC_STARTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter-static"));
-const DYNAMIC_STARTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter-dynamic"));
 /// More samples than this make the record larger and no CI narrower.
 const SAMPLES_MAX: usize = 200;
 /// A first run that takes less than this part of the measuring time warms up, and does not count.
@@ -44,7 +43,7 @@ pub(super) fn measure(
         .ok_or_else(|| Failure::new(format!("there is no command called {}", cell.subject)))?;
     // Before the guard starts: it is counted with what it starts.
     let counters = Counters::start()?;
-    let mut site = Site { custom, figures, cell, runner: start(probe)?, counters };
+    let mut site = Site { custom, figures, cell, runner: runner::start(probe)?, counters };
     let command = site.command(&template.text, site.output(), custom.input.is_some())?;
     probe.fact("command", site.text(&template.text));
     if !site.counters.note.is_empty() {
@@ -56,12 +55,6 @@ pub(super) fn measure(
     let cleaned = site.hook("--cleanup", custom.cleanup.as_deref());
     measured.and(cleaned)?;
     site.runner.end().map_err(|error| Failure::call("ending the guard", error))
-}
-
-fn start(probe: &Probe) -> Result<Runner, Failure> {
-    let starter = [STATIC_STARTER, DYNAMIC_STARTER].into_iter().find(|bytes| !bytes.is_empty());
-    Runner::start(probe.clock(), starter.unwrap_or_default())
-        .map_err(|error| Failure::call("starting a guard", error))
 }
 
 /// Where a cell runs its commands.
@@ -113,7 +106,7 @@ impl Site<'_> {
             directory: self.custom.directory.clone(),
             input: input.map(|file| PathBuf::from(self.text(file))),
             output,
-            time_limit: Duration::from_millis(time_limit_ms(self.custom)),
+            time_limit: Some(Duration::from_millis(time_limit_ms(self.custom))),
         })
     }
 
@@ -262,7 +255,8 @@ impl Samples {
         shell: &ShellCost,
         figures: &[Figure],
     ) -> Result<(), Failure> {
-        let used = &ran.used;
+        let mut used = ran.used;
+        used.add(&ran.orphans);
         let mut row = vec![
             (elapsed_ns - shell.elapsed_ns).max(0.0),
             (used.user_ns as f64 - shell.user_ns).max(0.0),
@@ -298,18 +292,13 @@ fn timed_metrics(headline: Option<&str>) -> impl Iterator<Item = &str> {
 
 /// How a run ended, if not well.
 fn ending(ran: &Ran, custom: &Custom) -> Option<String> {
-    match ran.end {
-        RunEnd::Exited(0) => None,
-        RunEnd::Exited(code) => Some(format!("exited with {code}")),
-        RunEnd::Killed(signal) => Some(format!("was killed by signal {signal}")),
-        RunEnd::TimeLimit => {
-            let limit = Duration::from_millis(time_limit_ms(custom));
-            Some(format!("took longer than {limit:?} and was killed (--time-limit raises that)"))
-        }
-        RunEnd::Processes(max) => {
-            Some(format!("had more than {max} processes at once and was killed"))
-        }
+    if ran.end == RunEnd::TimeLimit {
+        let limit = Duration::from_millis(time_limit_ms(custom));
+        return Some(format!(
+            "took longer than {limit:?} and was killed (--time-limit raises that)"
+        ));
     }
+    runner::ending(ran.end)
 }
 
 /// Whether a command ended by itself.

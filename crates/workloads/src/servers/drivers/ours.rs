@@ -30,7 +30,7 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
     let words = words(server.name, setup);
     let words: Vec<OsString> = [knee.into()].into_iter().chain(words).collect();
     let mut guarded =
-        Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus).map_err(failed)?;
+        Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus, None).map_err(failed)?;
     let line = guarded.line().map_err(failed)?;
     let ready: Value = serde_json::from_str(&line).unwrap_or_default();
     let address = ready["address"].as_str().and_then(|address| address.parse().ok());

@@ -7,8 +7,9 @@
 use super::{LOG, Running, START_MAX, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
 use crate::servers::local::LocalServer;
-use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max, leaked, template};
+use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max, leaked};
 use load::{Target, Url};
+use quantities::template;
 use std::ffi::OsString;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -143,8 +144,8 @@ fn start_command(
     // A plain command takes the shell's place: one process less among the server's.
     let exec = if needs_shell(&command) { "" } else { "exec " };
     let words: [OsString; 3] = ["sh".into(), "-c".into(), format!("{exec}{command}").into()];
-    let guarded = Guarded::start_with_log(&setup.knee, &words, directory, &setup.cpus, &log)
-        .map_err(failed)?;
+    let guarded =
+        Guarded::start(&setup.knee, &words, directory, &setup.cpus, Some(&log)).map_err(failed)?;
     let mut running = Running {
         origin: ServerOrigin::Started(guarded),
         name: server.label,
@@ -198,7 +199,7 @@ mod tests {
 
     fn custom(servers: &[&str], urls: &[&str]) -> Custom {
         let templates =
-            |texts: &[&str]| texts.iter().map(|text| engine::read_template(text)).collect();
+            |texts: &[&str]| texts.iter().map(|text| suites::read_template(text)).collect();
         Custom { servers: templates(servers), urls: templates(urls), ..Custom::default() }
     }
 

@@ -1,6 +1,6 @@
 //! Reads what a figure that a command prints is called, its unit, and which of two is better.
 
-use model::PrintedFigure;
+use engine::PrintedFigure;
 use quantities::{Better, Unit};
 use regex_lite::Regex;
 
@@ -8,7 +8,7 @@ use regex_lite::Regex;
 /// pattern: `ops/s` of `ops/s: ([0-9.]+)`. Unit and name say which of two is better, or it is a guess.
 ///
 /// ```
-/// let ops = engine::read_figure("ops=ops/s: ([0-9.]+)").unwrap();
+/// let ops = suites::read_figure("ops=ops/s: ([0-9.]+)").unwrap();
 /// assert_eq!((ops.unit.as_str(), ops.lower_is_better), ("ops/s", false));
 /// ```
 ///

@@ -3,7 +3,7 @@
 //! A word begins with a letter, and has letters, digits, `-` and `_`. `{{word}}` is the text `{word}` itself, and
 //! `${word}` is the shell's. Whatever else stands in braces is left as it is.
 
-use quantities::nearest;
+use crate::nearest;
 use std::borrow::Cow;
 
 /// A piece of a template.

@@ -8,7 +8,6 @@ pub use error::ProfileError;
 
 use crate::addresses::{CodeAddress, ResolvedAddress};
 use crate::code::machine_codes;
-use crate::procfs::read;
 use crate::profile::{
     CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledStacks, TimedSample,
 };
@@ -94,8 +93,8 @@ impl Profiler {
         }
         let threads = self.attach_threads(pid)? as u64;
         if threads > 0 {
-            let comm = read(&format!("/proc/{pid}/comm")).unwrap_or_default();
-            let comm = printable::replace_unprintable(comm.trim_end());
+            let comm = sys::proc::comm(pid).unwrap_or_default();
+            let comm = printable::replace_unprintable(&comm);
             let program = format!("{} of {comm}", printable::quantity(threads, "thread"));
             let max = self.clocks.threads_max;
             let error = format!("without CAP_PERFMON, {max} threads are sampled at most");

@@ -1,4 +1,4 @@
-//! The system calls that rustix lacks or changes on the way, in a few safe functions.
+//! The system calls that rustix lacks or changes on the way, in a few safe functions, and what Linux shows in `/proc`.
 //!
 //! Every `unsafe` block of the project that talks to the kernel is here, one file a family of calls.
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -55,6 +55,8 @@ pub mod plain;
 pub mod poll;
 #[cfg(any(target_os = "solaris", target_os = "illumos"))]
 pub mod port;
+#[cfg(target_os = "linux")]
+pub mod proc;
 pub mod process;
 #[cfg(target_os = "linux")]
 pub mod pthread;

@@ -5,8 +5,7 @@ use super::log::Log;
 use super::runner::{PROCESSES_MAX, has_more_processes_than};
 use crate::descriptors::restore_caller_limit;
 use crate::process::{
-    children_of, die_with_parent, kill_children, wait_for_child_or_stdin,
-    wait_for_child_or_stdin_until,
+    die_with_parent, kill_children, wait_for_child_or_stdin, wait_for_child_or_stdin_until,
 };
 use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
 use std::ffi::OsString;
@@ -82,13 +81,8 @@ impl Guarded {
 
     /// The processes of the program: itself first, then all that it started.
     pub fn pids(&self) -> Vec<i32> {
-        let mut pids: Vec<Pid> = children_of(&self.guard.pid().to_string());
-        let mut next = 0;
-        while next < pids.len() {
-            pids.extend(children_of(&pids[next].as_raw_pid().to_string()));
-            next += 1;
-        }
-        pids.into_iter().map(Pid::as_raw_pid).collect()
+        let pids = sys::proc::descendants(self.guard.pid(), usize::MAX).into_iter();
+        pids.map(u32::cast_signed).collect()
     }
 
     /// Whether the program has ended by itself.
@@ -163,6 +157,7 @@ fn guard(cpus: &str, words: &[String], log: Option<Log>) -> io::Result<()> {
 /// it has too many processes.
 fn watch(child: &Child, mut log: Log) -> io::Result<()> {
     const PERIOD: Duration = Duration::from_millis(100);
+    let processes_of_machine = || sys::proc::pids().count();
     let before = processes_of_machine();
     while wait_for_child_or_stdin_until(child, Some(PERIOD))?.is_none() {
         log.shorten()?;
@@ -173,13 +168,6 @@ fn watch(child: &Child, mut log: Log) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// How many processes there are, those of others included.
-fn processes_of_machine() -> usize {
-    let is_pid = |name: OsString| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
-    let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    names.filter(|entry| is_pid(entry.file_name())).count()
 }
 
 /// Becomes the program of `words`, which dies with the guard: the request for that survives the exec.

@@ -5,7 +5,7 @@
 
 use super::guard::{GUARD_COMMAND, Guard, outlive_session, without_own_variables};
 use crate::descriptors::restore_caller_limit;
-use crate::process::{children_of, kill_children, wait_for_child_or_stdin};
+use crate::process::{kill_children, own_children, wait_for_child_or_stdin};
 use rustix::process::{WaitOptions, getpid, set_child_subreaper, waitpid};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -107,7 +107,7 @@ fn run(command: &mut Command) -> io::Result<()> {
 fn kill_what_is_left() -> io::Result<()> {
     // Orphans that have ended by themselves do not count.
     while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
-    let left = children_of("self").len();
+    let left = own_children().len();
     kill_children();
     send(&left.to_string())
 }

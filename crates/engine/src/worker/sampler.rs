@@ -34,8 +34,7 @@ impl WorkerSampler {
         if let Some(profiler) = &mut self.profiler
             && let Err(error) = profiler.attach(pid)
         {
-            let comm = std::fs::read_to_string(format!("/proc/{}/comm", pid.as_raw_pid()));
-            let program = comm.map_or_else(|_| pid.to_string(), |comm| comm.trim_end().to_owned());
+            let program = sys::proc::comm(pid.as_raw_pid()).unwrap_or_else(|_| pid.to_string());
             self.hidden.push(ProfileLimit::ProcessHidden { program, error: error.to_string() });
         }
     }

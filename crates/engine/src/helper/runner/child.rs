@@ -4,7 +4,7 @@ use super::tail::Tail;
 use super::{RanReply, Reply, RunEnd, RunnerCommand, RunnerOutput, numbers};
 use crate::descriptors::restore_caller_limit;
 use crate::helper::guard::{outlive_session, without_own_variables};
-use crate::process::{MARK, children_of};
+use crate::process::{MARK, own_children};
 use crate::worker::marked::GUARD_MARK;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -241,13 +241,7 @@ fn wait_for(ended: &OwnedFd, rest: Duration, tails: &[Option<Tail>; 2]) -> io::R
 
 /// Whether this process has more descendants than `max`.
 pub(crate) fn has_more_processes_than(max: usize) -> bool {
-    let mut pids = children_of("self");
-    let mut next = 0;
-    while next < pids.len() && pids.len() <= max {
-        pids.extend(children_of(&pids[next].as_raw_pid().to_string()));
-        next += 1;
-    }
-    pids.len() > max
+    sys::proc::descendants("self", max).len() > max
 }
 
 /// Kills every process that a command left, and every orphan that comes of it. Returns how many there were, and the
@@ -264,7 +258,7 @@ fn kill_what_is_left(used: &mut Resources) -> (u64, u64) {
                 used.add(&resources);
             }
         }
-        let left = children_of("self");
+        let left = own_children();
         if left.is_empty() || Instant::now() > end {
             return (killed, cpu_ns);
         }

@@ -202,8 +202,7 @@ fn mitigations(machine: &Machine) -> Result<Diagnosis, Unknown> {
 
 fn hypervisor(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let info = machine.read("/proc/cpuinfo")?;
-    let flags = info.lines().find(|line| line.starts_with("flags"));
-    match flags.map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor")) {
+    match sys::proc::has_cpu_flag(&info, "hypervisor") {
         Some(false) => Ok(Diagnosis::ok("no")),
         Some(true) => {
             let vendor = machine.read("/sys/class/dmi/id/sys_vendor");

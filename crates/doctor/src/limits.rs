@@ -155,8 +155,7 @@ type Pair = (Option<u64>, Option<u64>);
 
 fn pair(machine: &Machine, line: &str) -> Result<Pair, Unknown> {
     let limits = machine.read("/proc/self/limits")?;
-    let values = limits.lines().find_map(|text| text.strip_prefix(line));
-    let mut words = values.unwrap_or_default().split_whitespace();
+    let mut words = sys::proc::field(&limits, line).unwrap_or_default().split_whitespace();
     let mut next = || match words.next()? {
         "unlimited" => Some(None),
         number => number.parse().ok().map(Some),

@@ -1,13 +1,13 @@
 //! The machine that is looked at: files below a directory, which is `/` in the program.
 
 use super::Unknown;
-use engine::{CpuTicks, cpu_ticks, process_ticks};
 use stacks::{ProfileError, Profiler};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+use sys::proc::{CpuTicks, Stat};
 
 /// Over this long the machine is watched for who else uses it: longer than a run does it, since
 /// nothing else hurries here, and short enough not to annoy.
@@ -46,13 +46,13 @@ pub struct Watched {
 pub struct Ticks {
     /// Of all CPUs; absent where they can't be read.
     pub cpus: Option<CpuTicks>,
-    /// Of each process, with its name.
-    pub processes: BTreeMap<u32, (String, u64)>,
+    /// Of each process.
+    pub processes: BTreeMap<u32, Stat>,
 }
 
 impl Ticks {
     pub fn now(proc: &Path) -> Ticks {
-        Ticks { cpus: cpu_ticks(proc), processes: process_ticks(proc) }
+        Ticks { cpus: CpuTicks::read(proc), processes: Stat::all(proc) }
     }
 }
 
@@ -150,9 +150,7 @@ impl Machine {
 
     /// How many processes and threads there are.
     pub fn tasks(&self) -> Result<u64, Unknown> {
-        let load = self.read("/proc/loadavg")?;
-        let of_all = load.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
-        let tasks = of_all.and_then(|(_, all)| all.parse().ok());
+        let tasks = sys::proc::tasks(&self.read("/proc/loadavg")?);
         tasks.ok_or_else(|| Unknown("/proc/loadavg does not say how many processes run".into()))
     }
 

@@ -41,10 +41,7 @@ const MIB: u64 = 1024 * KIB;
 
 fn available(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let info = machine.read("/proc/meminfo")?;
-    let field = |name: &str| {
-        let line = info.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * KIB)
-    };
+    let field = |name: &str| sys::proc::number(&info, name).map(|kib| kib * KIB);
     let (Some(free), Some(total)) = (field("MemAvailable:"), field("MemTotal:")) else {
         return Err(Unknown("/proc/meminfo does not say what is available".into()));
     };

@@ -3,6 +3,7 @@
 use super::machine::Watched;
 use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Unknown};
 use findings::format::quantity;
+use sys::proc::{Stat, TICK_NS};
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -39,8 +40,6 @@ pub static GROUP: Group = Group {
 const NAMED_MAX: usize = 3;
 /// A smaller share of one CPU is not worth a name.
 const SHARE_MIN: f64 = 0.10;
-/// Ticks in a second, wherever Linux shows them to user space.
-const TICKS_PER_S: f64 = 100.0;
 
 fn steal(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let Watched { before, after, .. } = &machine.watched;
@@ -95,11 +94,11 @@ fn busiest(machine: &Machine) -> Result<Diagnosis, Unknown> {
         .processes
         .iter()
         .filter(|(pid, _)| **pid != own)
-        .map(|(&pid, (name, ticks))| {
+        .map(|(&pid, Stat { name, cpu_ticks, .. })| {
             // One that was not there before has used all its time since.
-            let then = before.processes.get(&pid).map_or(0, |(_, ticks)| *ticks);
-            let share = ticks.saturating_sub(then) as f64 / TICKS_PER_S / took.as_secs_f64();
-            Busy { pid, name, share }
+            let then = before.processes.get(&pid).map_or(0, |stat| stat.cpu_ticks);
+            let used_ns = cpu_ticks.saturating_sub(then) * TICK_NS;
+            Busy { pid, name, share: used_ns as f64 / took.as_nanos() as f64 }
         })
         .filter(|busy| busy.share >= SHARE_MIN)
         .collect();
@@ -183,7 +182,7 @@ mod tests {
     fn the_three_busiest_are_named_with_their_share() {
         let process = |pid: u32, name: &str, ticks: u64| {
             let file = format!("/proc/{pid}/stat");
-            (file, format!("{pid} ({name}) S 1 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0\n"))
+            (file, format!("{pid} ({name}) S 1 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1\n"))
         };
         let rows: [(u32, &str, u64); 5] =
             [(11, "cc1", 97), (12, "a (b) c", 30), (13, "x", 9), (14, "y", 20), (15, "z", 15)];

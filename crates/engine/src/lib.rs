@@ -31,7 +31,7 @@ pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
 pub use process::ORPHANED;
 pub use run::cgroup::{CpuQuota, cpu_quotas};
 pub use run::cpu_look::CpuLook;
-pub use run::host::{CpuTicks, cpu_ticks, host, now, process_ticks};
+pub use run::host::{host, now};
 pub use run::progress::{RunProgress, Watch};
 pub use run::settings::{HideError, Secrets, Settings};
 pub use run::stop::Stop;

@@ -30,31 +30,10 @@ pub(crate) fn adopt_orphans() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// The children of a process, by its number or `self`, orphans that were handed to it included.
-pub(crate) fn children_of(process: &str) -> Vec<Pid> {
-    let threads = std::fs::read_dir(format!("/proc/{process}/task"));
-    let Ok(threads) = threads else { return Vec::new() };
-    threads
-        .flatten()
-        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
-        .flat_map(|list| {
-            list.split_whitespace()
-                .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
-                .collect::<Vec<Pid>>()
-        })
-        .collect()
-}
-
-/// All that a process started and that still runs, what these started included.
-pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
-    let mut all = children_of(&root.as_raw_pid().to_string());
-    let mut next = 0;
-    while let Some(pid) = all.get(next) {
-        let below = children_of(&pid.as_raw_pid().to_string());
-        all.extend(below);
-        next += 1;
-    }
-    all
+/// The children of this process, orphans that were handed to it included.
+pub(crate) fn own_children() -> Vec<Pid> {
+    let children = sys::proc::children("self").into_iter();
+    children.filter_map(|pid| Pid::from_raw(pid.cast_signed())).collect()
 }
 
 /// Waits until one of `fds` is ready, for `max` at most; a signal ends it sooner.
@@ -72,7 +51,7 @@ pub(crate) fn wait_for_any(fds: &mut [PollFd<'_>], max: Option<Duration>) -> io:
 /// Kills every child of this process, and every orphan that becomes one thereby.
 pub(crate) fn kill_children() {
     loop {
-        let left = children_of("self");
+        let left = own_children();
         if left.is_empty() {
             return;
         }

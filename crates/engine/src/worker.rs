@@ -57,9 +57,9 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     if order.is_profiled {
         probe = probe.profiled(key.point, is_trajectory);
     }
-    let before = open_descriptors();
+    let before = sys::proc::open_descriptors();
     let outcome = catch_unwind(AssertUnwindSafe(|| workload.measure(&cell, &mut probe)));
-    let after = open_descriptors();
+    let after = sys::proc::open_descriptors();
     let Measured { mut metrics, facts, regions } = probe.finish();
     make_rates(workload.about(), &mut metrics);
     if !is_trajectory {
@@ -133,11 +133,6 @@ fn check_metrics(
     let is_finite = |metric: &&model::Metric| metric.samples.iter().all(|ns| ns.is_finite());
     let metric = metrics.iter().find(|metric| !is_finite(metric))?;
     Some(FailureReason::SampleNotFinite { metric: metric.name.clone() })
-}
-
-/// How many descriptors are open, the one that counts them included.
-fn open_descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {

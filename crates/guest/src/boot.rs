@@ -14,6 +14,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use sys::proc::{self, Stat};
 use thiserror::Error;
 
 /// A guest that was started. QEMU and all that belongs to it end when this value is dropped, or when this process
@@ -290,15 +291,14 @@ impl Guest {
     /// The time that each of the guest's CPUs had on the CPUs of the host so far, in clock ticks, by their number;
     /// and that of all other threads of QEMU.
     pub fn cpu_ticks(&self) -> (Vec<u64>, u64) {
-        let pids = self.qemu.pids();
-        let tasks = pids.iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok());
         let (mut cpus, mut rest) = (Vec::new(), 0);
-        for task in tasks.flatten().flatten() {
-            let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-            match thread_of(&stat) {
-                Some((Some(cpu), ticks)) => cpus.push((cpu, ticks)),
-                Some((None, ticks)) => rest += ticks,
-                None => {}
+        for pid in self.qemu.pids() {
+            let tasks = proc::threads(pid).map(|tid| format!("{pid}/task/{tid}"));
+            for stat in tasks.filter_map(Stat::read) {
+                match cpu_of_guest(&stat.name) {
+                    Some(cpu) => cpus.push((cpu, stat.cpu_ticks)),
+                    None => rest += stat.cpu_ticks,
+                }
             }
         }
         cpus.sort_unstable();
@@ -306,15 +306,9 @@ impl Guest {
     }
 }
 
-/// Of a line of `/proc/PID/task/TID/stat` of QEMU: the number of the guest's CPU that the thread is, if it is one, and
-/// its ticks.
-fn thread_of(stat: &str) -> Option<(Option<u32>, u64)> {
-    let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
-    let mut words = rest.split_whitespace().skip(11);
-    let mut ticks = || words.next()?.parse::<u64>().ok();
-    let ticks = ticks()? + ticks()?;
-    let number = name.strip_prefix("CPU ").and_then(|rest| rest.split('/').next());
-    Some((number.and_then(|number| number.parse().ok()), ticks))
+/// The number of the guest's CPU that a thread of QEMU is, by its name, if it is one.
+fn cpu_of_guest(name: &str) -> Option<u32> {
+    name.strip_prefix("CPU ")?.split('/').next()?.parse().ok()
 }
 
 /// Why QEMU ended, by the last line of its own log that is no warning.
@@ -502,9 +496,7 @@ mod tests {
 
     #[test]
     fn threads_of_qemu_are_distinguished() {
-        let stat = |name: &str| format!("12 ({name}) S 1 2 3 4 5 6 7 8 9 10 70 5 0 0 20");
-        assert_eq!(thread_of(&stat("CPU 3/TCG")), Some((Some(3), 75)));
-        assert_eq!(thread_of(&stat("qemu (system)")), Some((None, 75)));
-        assert_eq!(thread_of("12"), None);
+        assert_eq!(cpu_of_guest("CPU 3/TCG"), Some(3));
+        assert_eq!(cpu_of_guest("qemu (system)"), None);
     }
 }

@@ -1,5 +1,6 @@
 //! A server of files over HTTP/1.1 whose readiness mechanism can be swapped.
-#![forbid(unsafe_code)]
+#![deny(unsafe_op_in_unsafe_fn)]
+#![deny(unsafe_code)]
 
 mod access_log;
 mod config;

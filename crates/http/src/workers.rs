@@ -196,10 +196,15 @@ impl Worker {
 }
 
 /// Gives the thread its own table of descriptors, and no signals; returns a remark if the kernel refuses.
+#[expect(unsafe_code, reason = "no type can say which descriptors a thread has")]
 fn isolate_thread(wakeup: &Wakeup) -> Option<String> {
     // A handler of the process could otherwise write to a descriptor of this table.
     let blocked = sys::thread::block_signals();
-    let isolated = blocked.and_then(|()| sys::thread::own_descriptors(&[wakeup.fd()]));
+    let isolated = blocked.and_then(|()| {
+        // SAFETY: the thread has just begun. Of descriptors it was given the wakeup's alone: it reads from the one that it
+        // keeps, and `Workers` closes both when it has joined the thread. What the thread opens stays with it.
+        unsafe { sys::thread::own_descriptors(&[wakeup.fd()]) }
+    });
     isolated
         .err()
         .map(|error| format!("workers share one table of descriptors, and its limit: {error}"))

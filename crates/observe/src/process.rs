@@ -16,13 +16,13 @@ use rustix::process::{
     Pid, PidfdFlags, PidfdGetfdFlags, geteuid, pidfd_getfd, pidfd_open, test_kill_process,
 };
 
+use sys::proc::{self, Stat};
+
 use crate::calls::{Call, Entered};
 use crate::error::{Child, Error, as_root};
 use crate::observation::Triggers;
 use crate::ready::Interest;
 
-/// `PF_KTHREAD`: a thread of the kernel.
-const KERNEL_THREAD: u64 = 0x0020_0000;
 /// Names from elsewhere are cut to so many characters.
 const NAME_MAX: usize = 60;
 
@@ -47,13 +47,12 @@ impl Process {
         if pid == std::process::id() {
             return not("that is the program that would watch".into());
         }
-        let status = match fs::read(format!("/proc/{pid}/status")) {
-            // A name may be of any bytes, or cut within a character.
-            Ok(status) => String::from_utf8_lossy(&status).into_owned(),
+        let status = match proc::text(pid, "status") {
+            Ok(status) => status,
             Err(_) if test_kill_process(number) != Err(Errno::SRCH) => return Err(hidden(pid)),
             Err(_) => return Err(Error::Missing { pid }),
         };
-        let field_text = |key| field(&status, key).unwrap_or_default();
+        let field_text = |key| proc::field(&status, key).unwrap_or_default();
         let name = tame(field_text("Name:"));
         let group: u32 = field_text("Tgid:").parse().unwrap_or(pid);
         if group != pid {
@@ -63,7 +62,7 @@ impl Process {
             ));
         }
         check_alive_by(pid, &status)?;
-        if is_kernel_thread(pid) {
+        if Stat::read(pid).is_some_and(|stat| stat.is_kernel_thread) {
             return not(format!("{name} is a thread of the kernel"));
         }
         may_look_into(pid, &name, field_text("Uid:"))?;
@@ -99,26 +98,21 @@ impl Process {
 
     /// Its threads, in order of number.
     pub fn threads(&self) -> Vec<u32> {
-        numbers_in(&format!("/proc/{}/task", self.pid))
+        let mut threads: Vec<u32> = proc::threads(self.pid).collect();
+        threads.sort_unstable();
+        threads
     }
 
     /// Its children, of whatever thread.
     pub fn children(&self) -> Vec<Child> {
-        let mut children: Vec<u32> = self
-            .threads()
-            .iter()
-            .filter_map(|tid| {
-                fs::read_to_string(format!("/proc/{}/task/{tid}/children", self.pid)).ok()
-            })
-            .flat_map(|text| numbers(&text))
-            .collect();
+        let mut children = proc::children(self.pid);
         children.sort_unstable();
         children.into_iter().map(|pid| Child { pid, name: title(pid) }).collect()
     }
 
     /// The wait that a thread sleeps in just now, if it does. `Err` if we may not know.
     pub fn sleeps_in(&self, tid: u32) -> io::Result<Option<Entered>> {
-        match fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", self.pid)) {
+        match proc::text(format_args!("{}/task/{tid}", self.pid), "syscall") {
             Ok(text) => Ok(entered(&text)),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(error),
             // The thread has ended, or the kernel does not tell.
@@ -155,20 +149,13 @@ impl Process {
 
     /// What it has mapped, a line each.
     pub fn maps(&self) -> String {
-        let maps = fs::read(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        String::from_utf8_lossy(&maps).into_owned()
+        proc::text(self.pid, "maps").unwrap_or_default()
     }
 
     /// Whether what the descriptor stands for is among `maps`, as packet sockets and perf events are read.
     pub fn is_in(&self, maps: &str, descriptor: i32) -> bool {
         let link = self.link(descriptor);
         !link.is_empty() && maps.lines().any(|line| line.ends_with(&link))
-    }
-
-    /// The CPU time that a thread has used, where the kernel keeps account of it.
-    pub fn cpu_ns(&self, tid: u32) -> Option<u64> {
-        let text = fs::read_to_string(format!("/proc/{}/task/{tid}/schedstat", self.pid)).ok()?;
-        text.split_whitespace().next()?.parse().ok()
     }
 
     /// Whether it has an io_uring.
@@ -185,24 +172,6 @@ impl Process {
 const PROCESSES_MAX: usize = 4_000;
 /// So many of a process's descriptors are looked at for an io_uring.
 const LINKS_MAX: usize = 20_000;
-
-/// The numbers that name the entries of a directory, in order.
-fn numbers_in(directory: &str) -> Vec<u32> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut numbers: Vec<u32> =
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    numbers.sort_unstable();
-    numbers
-}
-
-fn numbers(text: &str) -> Vec<u32> {
-    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
-}
-
-/// The value of a line of a `status` file.
-fn field<'a>(status: &'a str, key: &str) -> Option<&'a str> {
-    status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
-}
 
 /// `EPOLLET` and `EPOLLONESHOT`, among the events of a descriptor.
 const EDGE: u32 = 1 << 31;
@@ -284,8 +253,8 @@ impl PipeEnds {
     /// Those of all processes, of `own` first.
     pub fn read(own: u32) -> PipeEnds {
         let mut ends: HashMap<PathBuf, Vec<(u32, i32)>> = HashMap::new();
-        for pid in std::iter::once(own).chain(numbers_in("/proc")).take(PROCESSES_MAX) {
-            for descriptor in numbers_in(&format!("/proc/{pid}/fd")) {
+        for pid in std::iter::once(own).chain(proc::pids()).take(PROCESSES_MAX) {
+            for descriptor in proc::numbers_in(format!("/proc/{pid}/fd")) {
                 let link = fs::read_link(format!("/proc/{pid}/fd/{descriptor}"));
                 let is_pipe = |link: &PathBuf| link.as_os_str().as_bytes().starts_with(b"pipe:");
                 if let Some(link) = link.ok().filter(is_pipe) {
@@ -306,32 +275,21 @@ impl PipeEnds {
 
 /// Whether a descriptor is open for writing.
 fn writes(pid: u32, descriptor: i32) -> Option<bool> {
-    let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).ok()?;
-    let flags = u32::from_str_radix(field(&info, "flags:")?, 8).ok()?;
+    let info = proc::text(pid, &format!("fdinfo/{descriptor}")).ok()?;
+    let flags = u32::from_str_radix(proc::field(&info, "flags:")?, 8).ok()?;
     Some(flags & 0o3 != 0)
 }
 
 fn name_of(pid: u32) -> String {
-    let name = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
-    if name.is_empty() { "?".into() } else { tame(&String::from_utf8_lossy(&name)) }
+    proc::comm(pid).map_or_else(|_| "?".into(), |name| tame(&name))
 }
 
 /// What a process calls itself: its command line, or its name if it has none.
 fn title(pid: u32) -> String {
-    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words = line.split(|&byte| byte == 0).filter(|word| !word.is_empty());
-    let words: Vec<_> = words.map(String::from_utf8_lossy).collect();
+    let line = proc::text(pid, "cmdline").unwrap_or_default();
+    let words: Vec<&str> = line.split('\0').filter(|word| !word.is_empty()).collect();
     let title = tame(&words.join(" "));
     if title.is_empty() { name_of(pid) } else { title }
-}
-
-fn is_kernel_thread(pid: u32) -> bool {
-    let stat = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let stat = String::from_utf8_lossy(&stat);
-    // The name before may hold blanks and parentheses. State, six numbers, then the flags.
-    let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
-    let flags = after.split_whitespace().nth(6).and_then(|flags| flags.parse::<u64>().ok());
-    flags.is_some_and(|flags| flags & KERNEL_THREAD != 0)
 }
 
 /// Whether its program is an ELF file of 32 bits, whose system calls have numbers of their own.
@@ -347,15 +305,13 @@ fn is_32_bit(pid: u32) -> bool {
 /// # Errors
 /// [`Error::Missing`], or [`Error::NotWatchable`] with the parent.
 pub fn check_alive(pid: u32) -> Result<(), Error> {
-    let status = fs::read(format!("/proc/{pid}/status")).map_err(|_| Error::Missing { pid })?;
-    check_alive_by(pid, &String::from_utf8_lossy(&status))
+    check_alive_by(pid, &proc::text(pid, "status").map_err(|_| Error::Missing { pid })?)
 }
 
 fn check_alive_by(pid: u32, status: &str) -> Result<(), Error> {
-    let field_text = |key| field(status, key).unwrap_or_default();
+    let field_text = |key| proc::field(status, key).unwrap_or_default();
     // The first thread may end before the others, and then looks the same.
-    let threads = numbers_in(&format!("/proc/{pid}/task")).len();
-    if !field_text("State:").starts_with(['Z', 'X']) || threads > 1 {
+    if !field_text("State:").starts_with(['Z', 'X']) || proc::threads(pid).count() > 1 {
         return Ok(());
     }
     let (name, parent) = (tame(field_text("Name:")), field_text("PPid:").parse().unwrap_or(0));
@@ -390,7 +346,8 @@ fn may_look_into(pid: u32, name: &str, users: &str) -> Result<(), Error> {
     match seen {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err(not_ours(pid, name, numbers(users).first().copied().unwrap_or(0)))
+            let owner = users.split_whitespace().next().and_then(|user| user.parse().ok());
+            Err(not_ours(pid, name, owner.unwrap_or(0)))
         }
         Err(_) if !Path::new(&directory).exists() => Err(Error::Ended { pid }),
         Err(error) => Err(Error::io(format!("can't read {directory}"), error)),

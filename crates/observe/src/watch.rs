@@ -275,7 +275,7 @@ impl<'a> Watch<'a> {
         }
         self.threads_watched = self.threads_watched.max(attached);
         for tid in new {
-            if let Some(cpu_ns) = self.process.cpu_ns(tid) {
+            if let Some(cpu_ns) = sys::proc::thread_cpu_ns(self.process.pid, tid) {
                 self.cpu_at_first.entry(tid).or_insert((cpu_ns, now_ns()));
             }
             self.find_asleep(tid);
@@ -496,7 +496,8 @@ impl<'a> Watch<'a> {
     pub fn cpus(&self, threads: &[u32]) -> Option<f64> {
         let share = |tid: &u32| {
             let (first_ns, time_ns) = self.cpu_at_first.get(tid)?;
-            let used_ns = self.process.cpu_ns(*tid)?.checked_sub(*first_ns)?;
+            let used_ns =
+                sys::proc::thread_cpu_ns(self.process.pid, *tid)?.checked_sub(*first_ns)?;
             Some(used_ns as f64 / (now_ns() - time_ns).max(1) as f64)
         };
         threads.iter().filter_map(share).reduce(|sum, share| sum + share)
@@ -528,8 +529,7 @@ fn is_limit(error: &io::Error) -> bool {
 
 /// What to say when a tracepoint can't be attached.
 fn refused(error: io::Error, is_root: bool) -> Error {
-    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
-    let level = level.trim();
+    let level = sys::proc::setting("kernel.perf_event_paranoid").unwrap_or(0);
     let number = error.raw_os_error().map(Errno::from_raw_os_error);
     match number {
         Some(Errno::ACCESS | Errno::PERM) if is_root => Error::NotPermitted {
@@ -537,14 +537,12 @@ fn refused(error: io::Error, is_root: bool) -> Error {
             remedy: "in a container: --cap-add PERFMON, and a seccomp profile that allows it"
                 .into(),
         },
-        Some(Errno::ACCESS | Errno::PERM) if level.parse().is_ok_and(|level: i32| level > 1) => {
-            Error::NotPermitted {
-                what: format!(
-                    "kernel.perf_event_paranoid is {level}, which keeps tracepoints from this user"
-                ),
-                remedy: "run as root (sudo), or `sudo sysctl kernel.perf_event_paranoid=1`".into(),
-            }
-        }
+        Some(Errno::ACCESS | Errno::PERM) if level > 1 => Error::NotPermitted {
+            what: format!(
+                "kernel.perf_event_paranoid is {level}, which keeps tracepoints from this user"
+            ),
+            remedy: "run as root (sudo), or `sudo sysctl kernel.perf_event_paranoid=1`".into(),
+        },
         Some(Errno::ACCESS | Errno::PERM) => Error::NotPermitted {
             what: format!("perf events are refused here ({error})"),
             remedy: "run as root (sudo), outside of any container, or with CAP_PERFMON".into(),

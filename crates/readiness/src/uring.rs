@@ -134,12 +134,11 @@ fn supports(ring: &IoUring, shots: Shots) -> Result<(), Why> {
 
 /// Why the kernel gives no ring.
 fn refusal(error: &io::Error) -> Why {
-    let switch = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
-    let switch = switch.as_deref().map_or("", str::trim);
+    let switch = sys::proc::setting("kernel.io_uring_disabled").unwrap_or(0);
     Why(match (error.raw_os_error(), switch) {
         (Some(libc::ENOSYS), _) => "this kernel has no io_uring".to_owned(),
-        (Some(libc::EPERM), "2") => "switched off: sysctl kernel.io_uring_disabled is 2".to_owned(),
-        (Some(libc::EPERM), "1") => "for root or the group kernel.io_uring_group alone: sysctl \
+        (Some(libc::EPERM), 2) => "switched off: sysctl kernel.io_uring_disabled is 2".to_owned(),
+        (Some(libc::EPERM), 1) => "for root or the group kernel.io_uring_group alone: sysctl \
                                      kernel.io_uring_disabled is 1"
             .to_owned(),
         (Some(libc::EPERM | libc::EACCES), _) => sys::limits::sandboxed("io_uring"),
@@ -153,7 +152,7 @@ fn refusal(error: &io::Error) -> Why {
 
 /// Whether this kernel counts a ring as locked memory.
 fn counts_as_locked() -> bool {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release: String = sys::proc::setting("kernel.osrelease").unwrap_or_default();
     !sys::kernel::is_at_least(&release, sys::kernel::URING_IS_NOT_LOCKED)
 }
 

@@ -2,7 +2,6 @@
 //! lives, and a name afterwards.
 
 use crate::maps::{Mapping, Maps};
-use crate::procfs::read;
 use crate::profile::FrameKind;
 use crate::symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
 use crate::tables::{file_symbols, kernel_symbols, vdso};
@@ -13,6 +12,7 @@ use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::Arc;
 use std::time::Instant;
+use sys::proc;
 
 /// Files that are kept open, so that they can be read when their process has gone and they are deleted.
 const FILES_OPEN_MAX: usize = 64;
@@ -43,7 +43,7 @@ pub(crate) struct ProcessMaps {
 impl ProcessMaps {
     /// Reads them again; keeps the old ones if the process has gone.
     pub fn refresh(&mut self, pid: u32) {
-        if let Some(text) = read(&format!("/proc/{pid}/maps")).filter(|text| !text.is_empty()) {
+        if let Some(text) = proc::text(pid, "maps").ok().filter(|text| !text.is_empty()) {
             self.maps = Maps::parse(&text);
         }
     }
@@ -205,9 +205,8 @@ fn listed(pid: u32, owner: Option<u32>) -> ListedSymbols {
 
 /// The number of a process in its own namespace, while it lives.
 fn inner_pid(pid: u32) -> Option<u32> {
-    let status = read(&format!("/proc/{pid}/status"))?;
-    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-    numbers.split_whitespace().last()?.parse().ok()
+    let status = proc::text(pid, "status").ok()?;
+    proc::field(&status, "NSpid:")?.split_whitespace().last()?.parse().ok()
 }
 
 fn listed_at(path: &str, owner: Option<u32>) -> Option<ListedSymbols> {
@@ -297,9 +296,8 @@ mod tests {
         let mut inner = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut inner).unwrap();
         let id = child.id();
-        let children = read(&format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-        let outer = children.split_whitespace().next().and_then(|pid| pid.parse().ok());
-        let seen = outer.map(|outer: u32| {
+        let outer = proc::children(id).first().copied();
+        let seen = outer.map(|outer| {
             let name = listed(outer, owner(outer)).at(0x1008).map(|symbol| symbol.name);
             (inner_pid(outer), name)
         });

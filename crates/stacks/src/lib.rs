@@ -49,7 +49,6 @@ mod kernel_variables;
 mod limitation;
 mod maps;
 mod model;
-mod procfs;
 mod profile;
 mod profiler;
 mod sampler;

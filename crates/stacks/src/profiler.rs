@@ -8,7 +8,6 @@ pub use error::ProfileError;
 
 use crate::addresses::{CodeAddress, ResolvedAddress};
 use crate::code::machine_codes;
-use crate::procfs::read;
 use crate::profile::{
     CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledStacks, TimedSample,
 };
@@ -212,8 +211,8 @@ impl Profiler {
 
 /// The kernel's name of a process, or its number where it has gone.
 fn comm(pid: i32) -> String {
-    let comm = read(&format!("/proc/{pid}/comm")).unwrap_or_else(|| pid.to_string());
-    printable::replace_unprintable(comm.trim_end())
+    let comm = sys::proc::comm(pid).unwrap_or_else(|_| pid.to_string());
+    printable::replace_unprintable(&comm)
 }
 
 /// The names of the addresses that samples are at.

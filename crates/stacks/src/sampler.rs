@@ -4,7 +4,7 @@ use crate::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
 use crate::limitation::Limitation;
 use crate::model::{Function, Program, StackSample, ThreadState};
 use crate::profiler::{ProfileError, perf_level};
-use crate::threads::{Process, ProcessName, Thread, Threads, cpu_ns};
+use crate::threads::{Process, ProcessName, Thread, Threads};
 use rustix::io::Errno;
 use rustix::process::Pid;
 use std::cmp::Reverse;
@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 use sys::perf::{Event, Modes, Record, Ring, SampleClock, Target, records};
+use sys::proc::thread_cpu_ns;
 
 /// CPU time between two samples of a thread; odd, so that it falls out of step with what it samples.
 pub(crate) const PERIOD_NS: u64 = 997_000;
@@ -220,7 +221,7 @@ impl<'a> Sampler<'a> {
     /// CPU time of a thread while it was sampled: by the kernel's account, or by its samples where it has gone.
     fn cpu_ns(&self, index: usize) -> u64 {
         let thread = &self.threads.list[index];
-        let now_ns = cpu_ns(self.threads.processes[thread.process].pid, thread.tid);
+        let now_ns = thread_cpu_ns(self.threads.processes[thread.process].pid, thread.tid);
         let by_account =
             now_ns.zip(thread.cpu_ns).map(|(now_ns, then_ns)| now_ns.saturating_sub(then_ns));
         by_account.unwrap_or_else(|| PERIOD_NS * self.sampled[index].samples.values().sum::<u64>())

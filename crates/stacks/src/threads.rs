@@ -1,11 +1,11 @@
 //! The threads below some processes, as `/proc` shows them: name, state, and where they wait.
 
 use crate::addresses::ProcessMaps;
-use crate::procfs::read;
 use rustix::process::Pid;
 use std::collections::BTreeSet;
 use std::fs;
 use std::time::Instant;
+use sys::proc::{self, Stat};
 
 /// Threads beyond these get no clocks of their own: there are workloads that start thousands.
 pub(crate) const THREADS_MAX: usize = 2048;
@@ -106,7 +106,7 @@ impl Threads {
         while let Some(&pid) = queue.get(next) {
             next += 1;
             // One more than the maximum, so that the excess is noticed.
-            for tid in thread_ids(pid, THREADS_MAX + 1) {
+            for tid in proc::threads(pid).take(THREADS_MAX + 1) {
                 // At least one thread is taken, however late it is.
                 let full = self.list.len() >= THREADS_MAX;
                 if full || (!self.list.is_empty() && Instant::now() >= until) {
@@ -114,8 +114,8 @@ impl Threads {
                     return;
                 }
                 self.add(pid, tid, name, is_later);
-                let children = children(pid, tid, THREADS_MAX);
-                queue.extend(children.into_iter().filter(|&child| queued.insert(child)));
+                let children = proc::children_of_thread(pid, tid).into_iter().take(THREADS_MAX);
+                queue.extend(children.filter(|&child| queued.insert(child)));
             }
         }
     }
@@ -130,25 +130,31 @@ impl Threads {
         if !self.seen.insert((pid, tid)) {
             return;
         }
-        let Some((comm, state)) = comm_and_state(pid, tid) else { return };
+        let stat = Stat::read(format_args!("{pid}/task/{tid}"));
+        let Some(Stat { name: comm, state, .. }) = stat else { return };
         let process = self.processes.iter().position(|process| process.pid == pid);
         let process = process.unwrap_or_else(|| {
             self.processes.push(Process::new(pid, &comm, name));
             self.processes.len() - 1
         });
         let blocked = (state != 'R').then(|| blocked(pid, tid)).flatten();
-        let cpu_ns = cpu_ns(pid, tid);
+        let cpu_ns = proc::thread_cpu_ns(pid, tid);
         self.list.push(Thread { process, tid, state, blocked, cpu_ns, is_later });
     }
 }
 
 impl Process {
     fn new(pid: u32, comm: &str, name: &dyn Fn(&str, &str) -> ProcessName) -> Process {
-        let command_line = read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let program = fs::read_link(format!("/proc/{pid}/exe"))
-            .map_or_else(|_| String::new(), |path| path.display().to_string());
-        Process { pid, name: name(comm, &command_line), program, maps: ProcessMaps::default() }
+        let command_line = proc::text(pid, "cmdline").unwrap_or_default();
+        let (name, program) = (name(comm, &command_line), program_of(pid));
+        Process { pid, name, program, maps: ProcessMaps::default() }
     }
+}
+
+/// The file that a process runs; empty where that can't be seen.
+pub(crate) fn program_of(pid: u32) -> String {
+    let link = fs::read_link(format!("/proc/{pid}/exe"));
+    link.map_or_else(|_| String::new(), |path| path.display().to_string())
 }
 
 /// The threads of a process and of all its descendants, each with its process.
@@ -160,43 +166,18 @@ pub(crate) fn threads_below(pid: u32) -> Vec<(u32, u32)> {
         && threads.len() < THREADS_LISTED_MAX
     {
         next += 1;
-        for tid in thread_ids(pid, THREADS_LISTED_MAX) {
+        for tid in proc::threads(pid).take(THREADS_LISTED_MAX) {
             threads.push((pid, tid));
-            let children = children(pid, tid, THREADS_LISTED_MAX);
-            queue.extend(children.into_iter().filter(|&child| queued.insert(child)));
+            let children = proc::children_of_thread(pid, tid).into_iter().take(THREADS_LISTED_MAX);
+            queue.extend(children.filter(|&child| queued.insert(child)));
         }
     }
     threads
 }
 
-fn thread_ids(pid: u32, max: usize) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-    entries.flatten().filter_map(number).take(max).collect()
-}
-
-fn children(pid: u32, tid: u32, max: usize) -> Vec<u32> {
-    let list = read(&format!("/proc/{pid}/task/{tid}/children")).unwrap_or_default();
-    list.split_whitespace().filter_map(|word| word.parse().ok()).take(max).collect()
-}
-
-fn comm_and_state(pid: u32, tid: u32) -> Option<(String, char)> {
-    let text = read(&format!("/proc/{pid}/task/{tid}/stat"))?;
-    // The name stands in brackets, and may hold brackets itself.
-    let (before, after) = text.rsplit_once(')')?;
-    let (_, name) = before.split_once('(')?;
-    Some((name.to_owned(), after.trim_start().chars().next()?))
-}
-
-/// The CPU time of a thread.
-pub(crate) fn cpu_ns(pid: u32, tid: u32) -> Option<u64> {
-    let text = read(&format!("/proc/{pid}/task/{tid}/schedstat"))?;
-    text.split_whitespace().next()?.parse().ok()
-}
-
 fn blocked(pid: u32, tid: u32) -> Option<Blocked> {
-    let call = read(&format!("/proc/{pid}/task/{tid}/syscall")).unwrap_or_default();
-    parse_blocked(&call, || read(&format!("/proc/{pid}/task/{tid}/wchan")))
+    let text = |file| proc::text(format_args!("{pid}/task/{tid}"), file).ok();
+    parse_blocked(&text("syscall").unwrap_or_default(), || text("wchan"))
 }
 
 /// From the text of `syscall`, and of `wchan` where that is needed.

@@ -61,8 +61,7 @@ fn tsc_is_the_kernels_clock() -> bool {
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     let source = std::fs::read_to_string(source).unwrap_or_default();
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let flags = cpu.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
-    let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);
+    let has = |flag: &str| crate::proc::has_cpu_flag(&cpu, flag) == Some(true);
     source.trim() == "tsc" && has("constant_tsc") && has("nonstop_tsc")
 }
 

@@ -7,7 +7,7 @@ use super::{File, Tree};
 const LINES_MAX: usize = 900;
 
 /// Crates that may hold unsafe code, each for what no safe call can do.
-const UNSAFE_ALLOWED: &[&str] = &["sys", "readiness", "locks"];
+const UNSAFE_ALLOWED: &[&str] = &["sys", "readiness", "locks", "http"];
 
 /// Extensions of source code.
 const SOURCE: &[&str] = &["rs", "c", "h", "js", "css", "sh", "toml"];

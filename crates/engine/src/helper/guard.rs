@@ -4,7 +4,6 @@
 
 use super::guarded::PROGRAM;
 use crate::descriptors::{CALLER_LIMIT, with_caller_limit};
-use crate::process::descendants;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -81,7 +80,8 @@ impl Guarded {
 
     /// The processes of the program: itself first, then all that it started.
     pub fn pids(&self) -> Vec<i32> {
-        descendants(Pid::from_child(&self.process)).into_iter().map(Pid::as_raw_pid).collect()
+        let pids = sys::proc::descendants(self.process.id(), usize::MAX).into_iter();
+        pids.map(u32::cast_signed).collect()
     }
 
     /// Whether the program has ended by itself.

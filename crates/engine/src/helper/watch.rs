@@ -1,6 +1,6 @@
 //! How a guard waits for the program that it started.
 
-use crate::process::{children_of, wait_for_any};
+use crate::process::wait_for_any;
 use crate::tail::Tail;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -76,7 +76,7 @@ pub(super) struct Before {
 
 impl Before {
     pub fn now() -> Before {
-        Before { threads: sysinfo().procs, processes: processes_of_machine() }
+        Before { threads: sysinfo().procs, processes: sys::proc::pids().count() }
     }
 
     /// Whether this process has too many descendants by now.
@@ -84,21 +84,9 @@ impl Before {
         // Following all that a program started costs time, which is the program's. Others may have ended meanwhile.
         let threads_more = sysinfo().procs.wrapping_sub(self.threads).cast_signed();
         let is_possible = usize::try_from(threads_more).is_ok_and(|more| more >= PROCESSES_MAX / 2);
-        if !is_possible || processes_of_machine() < self.processes + PROCESSES_MAX / 2 {
+        if !is_possible || sys::proc::pids().count() < self.processes + PROCESSES_MAX / 2 {
             return false;
         }
-        let mut pids = children_of("self");
-        let mut next = 0;
-        while next < pids.len() && pids.len() <= PROCESSES_MAX {
-            pids.extend(children_of(&pids[next].as_raw_pid().to_string()));
-            next += 1;
-        }
-        pids.len() > PROCESSES_MAX
+        sys::proc::descendants("self", PROCESSES_MAX).len() > PROCESSES_MAX
     }
-}
-
-fn processes_of_machine() -> usize {
-    let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let is_pid = |name: std::ffi::OsString| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
-    names.filter(|entry| is_pid(entry.file_name())).count()
 }

@@ -1,10 +1,9 @@
 //! A look at what the kernel counts of the CPUs: two of them, at both ends of a session, say what used them.
 
 use super::cgroup::{CpuQuota, cpu_quotas};
-use super::host::{CpuTicks, cpu_ticks};
-use crate::process::descendants;
 use model::{CpuUse, Throttling};
 use std::path::Path;
+use sys::proc::{CpuTicks, descendants};
 
 /// What the kernel has counted until one moment.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +18,7 @@ impl CpuLook {
     /// ran before. It is none where that can't be seen.
     pub fn now(more_ns: Option<u64>) -> CpuLook {
         CpuLook {
-            ticks: cpu_ticks(Path::new("/proc")),
+            ticks: CpuTicks::read(Path::new("/proc")),
             own_ns: more_ns.map(|more_ns| more_ns + own_ns()),
             quotas: cpu_quotas(Path::new("/")).unwrap_or_default(),
         }
@@ -53,9 +52,9 @@ impl CpuLook {
 
 /// The CPU time of this process and of all that it started, those that have ended included, in nanoseconds.
 fn own_ns() -> u64 {
-    let own = rustix::process::getpid();
-    let all = descendants(own).into_iter().chain([own]);
-    all.filter_map(|pid| sys::cputime::cpu_ns_with_ended(pid.as_raw_pid()).ok()).sum()
+    let own = std::process::id();
+    let all = descendants(own, usize::MAX).into_iter().chain([own]);
+    all.filter_map(|pid| sys::cputime::cpu_ns_with_ended(pid.cast_signed()).ok()).sum()
 }
 
 #[cfg(test)]

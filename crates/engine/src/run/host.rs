@@ -15,6 +15,10 @@ use std::fs::read_to_string;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
+use sys::proc::{self, Stat};
+
+/// Fewer than any process has: numbers that are used again could make a circle.
+const ANCESTORS_MAX: usize = 1_000;
 
 /// Files that hold one fact each, by the key of that fact.
 const FILES: &[(&str, &str)] = &[
@@ -187,15 +191,10 @@ fn keyed_hash(id: &str, purpose: &[u8]) -> Option<String> {
 
 fn cpu(facts: &mut BTreeMap<String, String>) {
     let info = read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let value = |name: &str| {
-        let line = info.lines().find(|line| line.split(':').next().map(str::trim) == Some(name))?;
-        Some(line.split_once(':')?.1.trim().to_owned())
-    };
+    let value = |name| Some(proc::field(&info, name)?.trim_start_matches([':', ' ']).to_owned());
     facts.extend(value("model name").map(|model| ("cpu.model".into(), model)));
     facts.extend(value("microcode").map(|code| ("cpu.microcode".into(), code)));
-    let flags = value("flags").unwrap_or_default();
-    if !flags.is_empty() {
-        let virtual_machine = flags.split_whitespace().any(|flag| flag == "hypervisor");
+    if let Some(virtual_machine) = proc::has_cpu_flag(&info, "hypervisor") {
         let answer = if virtual_machine { "yes" } else { "no" };
         facts.insert("hypervisor.present".into(), answer.into());
         if virtual_machine && let Some(name) = sys::cpus::hypervisor() {
@@ -210,9 +209,9 @@ fn cpu(facts: &mut BTreeMap<String, String>) {
     if let Some(online) = online.and_then(|list| cpus_in(&list)) {
         facts.insert("cpu.online".into(), online.to_string());
     }
-    let status = read_to_string("/proc/self/status").unwrap_or_default();
-    if let Some(list) = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")) {
-        facts.insert("cpu.allowed".into(), list.trim().to_owned());
+    let status = proc::text("self", "status").unwrap_or_default();
+    if let Some(list) = proc::field(&status, "Cpus_allowed_list:") {
+        facts.insert("cpu.allowed".into(), list.to_owned());
     }
     if let Ok(nice) = getpriority_process(None) {
         facts.insert(NICE.into(), nice.to_string());
@@ -263,8 +262,8 @@ fn vulnerabilities(facts: &mut BTreeMap<String, String>) {
 fn memory(facts: &mut BTreeMap<String, String>) {
     let info = read_to_string("/proc/meminfo").unwrap_or_default();
     for (name, key) in [("MemTotal:", "memory.total"), ("MemAvailable:", "memory.available")] {
-        let value = info.lines().find_map(|line| line.strip_prefix(name));
-        facts.extend(value.map(|value| (key.to_owned(), value.trim().to_owned())));
+        let value = proc::field(&info, name);
+        facts.extend(value.map(|value| (key.to_owned(), value.to_owned())));
     }
 }
 
@@ -304,43 +303,21 @@ fn load(facts: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Ticks of all CPUs since boot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuTicks {
-    /// Nothing ran, or what would have waited for a disk.
-    pub idle: u64,
-    /// The hypervisor took them away.
-    pub steal: u64,
-    /// All of them.
-    pub total: u64,
-}
-
-/// The ticks of all CPUs, from the file `stat` in `proc`.
-pub fn cpu_ticks(proc: &Path) -> Option<CpuTicks> {
-    // user nice system idle iowait irq softirq steal
-    let stat = read_to_string(proc.join("stat")).ok()?;
-    let words = stat.lines().next()?.split_whitespace().skip(1).take(8);
-    let ticks: Vec<u64> = words.filter_map(|tick| tick.parse().ok()).collect();
-    let &[_, _, _, idle, waiting, _, _, steal] = ticks.as_slice() else { return None };
-    Some(CpuTicks { idle: idle + waiting, steal, total: ticks.iter().sum() })
-}
-
 /// The process that used most CPU while this one looked, if it used more than a tenth of one.
 fn busy(facts: &mut BTreeMap<String, String>) {
-    let proc = Path::new("/proc");
-    let before = process_ticks(proc);
+    let root = Path::new("/proc");
+    let before = Stat::all(root);
     thread::sleep(LOOK);
-    let after = process_ticks(proc);
-    // A tick is 10 ms wherever Linux shows one to user space.
-    let look_ticks = LOOK.as_millis() as f64 / 10.0;
+    let after = Stat::all(root);
+    let look_ticks = LOOK.as_nanos() as f64 / proc::TICK_NS as f64;
     // What started this process, as a launcher, can't be ended.
-    let own = with_ancestors(proc, std::process::id());
+    let own: Vec<u32> = proc::ancestors(root, std::process::id()).take(ANCESTORS_MAX).collect();
     let busiest = after
         .iter()
         .filter(|(pid, _)| !own.contains(pid))
-        .filter_map(|(pid, (name, ticks))| {
-            let used = ticks - before.get(pid).map_or(*ticks, |(_, ticks)| *ticks).min(*ticks);
-            Some((used, name)).filter(|(used, _)| *used as f64 > look_ticks / 10.0)
+        .filter_map(|(pid, now)| {
+            let used = now.cpu_ticks.saturating_sub(before.get(pid)?.cpu_ticks);
+            Some((used, &now.name)).filter(|(used, _)| *used as f64 > look_ticks / 10.0)
         })
         .max();
     if let Some((used, name)) = busiest {
@@ -350,45 +327,9 @@ fn busy(facts: &mut BTreeMap<String, String>) {
     }
 }
 
-/// A process with its parent, the parent of that, and so on.
-fn with_ancestors(proc: &Path, pid: u32) -> Vec<u32> {
-    let parent = |pid: &u32| -> Option<u32> {
-        let stat = read_to_string(proc.join(pid.to_string()).join("stat")).ok()?;
-        let (_, tail) = stat.rsplit_once(')')?;
-        tail.split_whitespace().nth(1)?.parse().ok().filter(|parent| *parent > 0)
-    };
-    // Fewer than any system has: ids that are used again could make a circle.
-    std::iter::successors(Some(pid), parent).take(1_000).collect()
-}
-
-/// Name and CPU ticks of every process in the directory `proc`, by its id.
-pub fn process_ticks(proc: &Path) -> BTreeMap<u32, (String, u64)> {
-    let entries = proc.read_dir().into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| {
-            let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
-            let stat = read_to_string(entry.path().join("stat")).ok()?;
-            let (head, tail) = stat.rsplit_once(')')?;
-            let name = head.split_once('(')?.1.to_owned();
-            let fields: Vec<&str> = tail.split_whitespace().collect();
-            let ticks = |index: usize| fields.get(index)?.parse::<u64>().ok();
-            Some((pid, (name, ticks(11)? + ticks(12)?)))
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ancestors_are_those_that_the_system_lists() {
-        let own = std::process::id();
-        let parent = std::os::unix::process::parent_id();
-        let all = with_ancestors(Path::new("/proc"), own);
-        assert_eq!(all[..2], [own, parent]);
-        assert!(all.len() < 1_000);
-    }
 
     #[test]
     fn caches_of_data_are_facts_with_the_cpus_that_share_them() {

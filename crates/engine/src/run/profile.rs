@@ -47,8 +47,7 @@ pub fn check_profile(plan: ProfilePlan) -> Result<(), String> {
 
 /// Samples a second that the kernel takes at most.
 fn hz_max() -> u64 {
-    let rate = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate");
-    rate.ok().and_then(|rate| rate.trim().parse().ok()).unwrap_or(PROFILE_HZ_MAX)
+    sys::proc::setting("kernel.perf_event_max_sample_rate").unwrap_or(PROFILE_HZ_MAX)
 }
 
 /// The cells of a run that are to be profiled, in the plan's order.

@@ -6,12 +6,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use sys::proc;
 
 /// The signals that this process ignores, as a mask.
 fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    let status = proc::text("self", "status").unwrap_or_default();
+    let mask = proc::field(&status, "SigIgn:");
+    mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0)
 }
 
 /// Whether the run is to end early.

@@ -1,8 +1,9 @@
 //! Processes that bear the mark of a run's workers, and how they are killed.
 
-use crate::process::{MARK, children_of};
+use crate::process::{MARK, own_children};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpgid, waitpid};
 use std::time::{Duration, Instant};
+use sys::proc::{self, Stat};
 
 /// The pause between two looks at a process that is becoming another program.
 const EXEC_PAUSE: Duration = Duration::from_micros(250);
@@ -45,7 +46,7 @@ pub(super) fn kill_rest(group: Pid, mark: &str) -> usize {
 /// Waits for guards, whose starter is gone: each kills what it guards, and ends. One that does not is killed.
 fn wait_for_guards(mark: &str) {
     let end = Instant::now() + GUARD_MAX;
-    for pid in children_of("self").into_iter().filter(|&pid| has_mark(pid, GUARD_MARK, mark)) {
+    for pid in own_children().into_iter().filter(|&pid| has_mark(pid, GUARD_MARK, mark)) {
         while let Ok(None) = waitpid(Some(pid), WaitOptions::NOHANG) {
             if Instant::now() > end {
                 let _ = kill_process(pid, Signal::KILL);
@@ -59,37 +60,27 @@ fn wait_for_guards(mark: &str) {
 
 /// The children of this process that bear the mark, orphans that were handed to it included.
 pub(super) fn marked_children(mark: &str) -> Vec<Pid> {
-    children_of("self").into_iter().filter(|&pid| has_mark(pid, MARK, mark)).collect()
+    own_children().into_iter().filter(|&pid| has_mark(pid, MARK, mark)).collect()
 }
 
 /// Whether a process was started with this value of the variable `name` in its environment, by a worker or what
 /// it started.
 fn has_mark(pid: Pid, name: &str, mark: &str) -> bool {
     let pid = pid.as_raw_pid();
-    let read = |file| std::fs::read(format!("/proc/{pid}/{file}"));
+    let is_dead = || Stat::read(pid).is_none_or(|stat| stat.is_dead());
     let begun = Instant::now();
     // While a process becomes another program, it seems to have no environment, and at first no command line
     // either. One that has a command line and no environment in the end was started without one.
     let environment = loop {
-        let environment = read("environ");
-        let is_empty = environment.as_ref().is_ok_and(Vec::is_empty);
-        let has_no_command = read("cmdline").is_ok_and(|bytes| bytes.is_empty());
+        let environment = proc::text(pid, "environ");
+        let is_empty = environment.as_ref().is_ok_and(String::is_empty);
+        let has_no_command = proc::text(pid, "cmdline").is_ok_and(|line| line.is_empty());
         let wait_max = if has_no_command { EXEC_MAX } else { EXEC_ENDS_MAX };
-        if !is_empty || is_dead(pid) || begun.elapsed() > wait_max {
+        if !is_empty || is_dead() || begun.elapsed() > wait_max {
             break environment;
         }
         std::thread::sleep(EXEC_PAUSE);
     };
     let marked = format!("{name}={mark}");
-    environment
-        .iter()
-        .flat_map(|bytes| bytes.split(|&byte| byte == 0))
-        .any(|variable| variable == marked.as_bytes())
-}
-
-/// Whether a process has ended, and at most waits to be reaped.
-fn is_dead(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Its name, in brackets, may have anything in it.
-    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
+    environment.is_ok_and(|text| text.split('\0').any(|variable| variable == marked))
 }

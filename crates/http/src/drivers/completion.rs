@@ -53,17 +53,20 @@ pub(super) fn available() -> Result<(), String> {
     if let Some(row) = ::readiness::find("io_uring-multishot") {
         (row.available)().map_err(|why| why.0)?;
     }
-    match Ring::new(2, 2) {
-        Ok(_) => Ok(()),
+    match Ring::check() {
+        Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::InvalidInput => Err("needs Linux 6.1".to_owned()),
         Err(error) => Err(format!("io_uring_setup failed: {error}")),
     }
 }
 
+#[expect(unsafe_code, reason = "sockets come and go while the ring is there")]
 pub(super) fn open(setup: Setup) -> Result<Box<dyn Driver>, Error> {
     let core = Core::open(setup)?;
     let failed = |error: io::Error| Error::Failed(format!("{COMPLETION}: {error}"));
-    let mut ring = Ring::new(ENTRIES, BUFFERS).map_err(failed)?;
+    // SAFETY: a connection goes when the kernel has nothing of it any more (`InRing`), a listener after the wait that handed
+    // its accepting over, and all that is left when the worker goes, whose ring goes first.
+    let mut ring = unsafe { Ring::new(ENTRIES, BUFFERS) }.map_err(failed)?;
     ring.watch(core.wakeup.fd()).map_err(failed)?;
     let mut worker = Worker {
         ring,

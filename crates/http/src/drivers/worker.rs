@@ -136,8 +136,8 @@ impl<S> Core<S> {
     }
 
     fn close_all(&mut self) {
-        if let Some(listener) = self.listener.take() {
-            listener::close(&listener);
+        if let Some(listener) = &self.listener {
+            listener::close(listener);
         }
         // The driver's descriptor closes before the sockets do, so that nothing is watched any more.
         for key in self.links.keys() {

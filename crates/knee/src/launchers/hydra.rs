@@ -38,19 +38,14 @@ fn position(environment: &Environment<'_>) -> Result<Option<Position>, String> {
 }
 
 /// Where the proxy above the process `pid` reports to: `amber:36881`, the same for all proxies of a start.
-fn control_port(proc: &Path, mut pid: u32) -> Option<String> {
-    for _ in 0..GENERATIONS_MAX {
-        let directory = proc.join(pid.to_string());
-        let command = read_to_string(directory.join("cmdline")).ok()?;
+fn control_port(proc: &Path, pid: u32) -> Option<String> {
+    sys::proc::ancestors(proc, pid).take(GENERATIONS_MAX).find_map(|pid| {
+        let command = read_to_string(proc.join(format!("{pid}/cmdline"))).ok()?;
         let mut words = command.split('\0');
         let is_proxy = words.next().is_some_and(|program| program.contains("pmi_proxy"));
-        if is_proxy && words.any(|word| word == "--control-port") {
-            return words.next().filter(|port| !port.is_empty()).map(str::to_owned);
-        }
-        let stat = read_to_string(directory.join("stat")).ok()?;
-        pid = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
-    }
-    None
+        let has_port = is_proxy && words.any(|word| word == "--control-port");
+        words.next().filter(|port| has_port && !port.is_empty()).map(str::to_owned)
+    })
 }
 
 #[cfg(test)]
@@ -71,7 +66,8 @@ mod tests {
             let directory = proc.path().join(pid.to_string());
             std::fs::create_dir(&directory).unwrap();
             std::fs::write(directory.join("cmdline"), command).unwrap();
-            std::fs::write(directory.join("stat"), format!("{pid} (a) b) S {parent} 7 7")).unwrap();
+            let stat = format!("{pid} (a) b) S {parent} 7 7 0 -1 0 1 2 3 4 5 6 0 0 20 0 1");
+            std::fs::write(directory.join("stat"), stat).unwrap();
         }
         assert_eq!(control_port(proc.path(), 40).as_deref(), Some("amber:36881"));
         assert_eq!(control_port(proc.path(), 10), None);

@@ -52,14 +52,8 @@ struct Around {
 
 impl Around {
     fn now() -> Around {
-        let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-        let lists =
-            tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-        let children = lists.flat_map(|list| {
-            list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>()
-        });
-        let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-        Around { children: children.collect(), descriptors }
+        let children = sys::proc::children("self").into_iter().collect();
+        Around { children, descriptors: sys::proc::open_descriptors() }
     }
 }
 

@@ -136,15 +136,12 @@ mod here {
 
     /// What to say when the system-wide limit has no room for `wanted` requests.
     fn exhausted(wanted: usize) -> String {
-        let read = |name: &str| {
-            let text = std::fs::read_to_string(format!("/proc/sys/fs/{name}"));
-            text.map_or_else(|_| "?".to_owned(), |text| text.trim().to_owned())
-        };
+        let read = |name: &str| sys::proc::setting(name).unwrap_or_else(|| "?".to_owned());
         format!(
             "no room for {wanted} AIO requests: {} of fs.aio-max-nr = {} are taken; raise the \
              sysctl fs.aio-max-nr",
-            read("aio-nr"),
-            read("aio-max-nr"),
+            read("fs.aio-nr"),
+            read("fs.aio-max-nr"),
         )
     }
 

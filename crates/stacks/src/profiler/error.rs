@@ -3,6 +3,7 @@
 use rustix::io::Errno;
 use std::fmt::{self, Display, Formatter};
 use std::io;
+use sys::proc::setting;
 
 /// Above this level of `kernel.perf_event_paranoid`, some kernels refuse everything to all but root.
 const LEVEL_OF_USERS_MAX: i64 = 2;
@@ -75,9 +76,7 @@ impl ProfileError {
     pub(crate) fn from_ring(error: &io::Error) -> Self {
         match Errno::from_io_error(error) {
             Some(Errno::PERM | Errno::NOMEM) => {
-                let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_mlock_kb");
-                let kilobytes = text.ok().and_then(|text| text.trim().parse().ok());
-                ProfileError::MemoryLimit { kilobytes }
+                ProfileError::MemoryLimit { kilobytes: setting("kernel.perf_event_mlock_kb") }
             }
             _ => ProfileError::System { error: error.to_string() },
         }
@@ -145,7 +144,7 @@ impl std::error::Error for ProfileError {}
 
 /// `kernel.perf_event_paranoid`; none where the kernel has no perf events.
 pub(crate) fn perf_level() -> Option<i64> {
-    std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
+    setting("kernel.perf_event_paranoid")
 }
 
 #[cfg(test)]

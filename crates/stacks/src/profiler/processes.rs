@@ -3,11 +3,11 @@
 use super::clocks::Scope;
 use crate::addresses::{CodeAddress, MappedFiles};
 use crate::maps::{Mapping, Maps};
-use crate::procfs::read;
-use crate::threads::ProcessName;
+use crate::threads::{ProcessName, program_of};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use sys::perf::{Forked, Mapped, Named, Record, Sample};
+use sys::proc;
 
 /// A process that has ended is forgotten after this time: a sample of its last moment may come from another CPU.
 const FORGOTTEN_AFTER_NS: u64 = 1_000_000_000;
@@ -64,15 +64,11 @@ pub(super) struct Processes {
 impl Processes {
     /// Follows a process that is there already.
     pub fn follow(&mut self, pid: u32) {
-        let comm = read(&format!("/proc/{pid}/comm")).unwrap_or_default();
-        let maps = Maps::parse(&read(&format!("/proc/{pid}/maps")).unwrap_or_default());
-        let program = std::fs::read_link(format!("/proc/{pid}/exe"))
-            .map_or_else(|_| String::new(), |path| path.display().to_string());
         let process = Process {
-            name: comm.trim_end().to_owned(),
+            name: proc::comm(pid).unwrap_or_default(),
             is_renamed: true,
-            program,
-            maps: Arc::new(maps),
+            program: program_of(pid),
+            maps: Arc::new(Maps::parse(&proc::text(pid, "maps").unwrap_or_default())),
             began_ns: 0,
         };
         self.by_pid.insert(pid, process);
@@ -262,7 +258,7 @@ fn located_stack(
 
 /// What to call a process: a program that started itself as `/proc/self/exe` is `exe` for the kernel.
 fn process_name(pid: u32, process: &Process) -> String {
-    let mut command_line = read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let mut command_line = proc::text(pid, "cmdline").unwrap_or_default();
     if command_line.is_empty() {
         // It has ended.
         command_line.clone_from(&process.program);

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use sys::map::{Behind, Map, page_bytes};
+use sys::proc::setting;
 
 /// The axis of a workload over maps.
 pub(crate) const MAPS: Parameter = Parameter {
@@ -61,8 +62,7 @@ pub(crate) fn subjects(kinds: &[Mapped]) -> Vec<Subject> {
 
 /// Whether neighbouring maps of memory stay apart.
 fn not_merged() -> Result<(), String> {
-    let policy = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
-    if policy.trim() == "2" {
+    if setting("vm.overcommit_memory") == Some(2_u64) {
         return Err("vm.overcommit_memory is 2: maps of memory would become one".into());
     }
     Ok(())
@@ -96,7 +96,7 @@ impl Pages {
         let file = File::options().read(true).write(true).create_new(true).open(&path);
         let mut file = file.map_err(shortage::during("making a file"))?;
         // A process can't have more maps than this: pages for more would only fill the disk.
-        let mapped = maps.min(sys::limits::setting(sys::limits::MAPS_MAX).unwrap_or(u64::MAX));
+        let mapped = maps.min(setting(sys::limits::MAPS_MAX).unwrap_or(u64::MAX));
         pages.shortage = grow(&file, mapped * 2, page_bytes as u64).err();
         let bytes = file.metadata().map_err(shortage::during("looking at the file"))?.len();
         pages.count = maps.min(bytes / (2 * page_bytes as u64));

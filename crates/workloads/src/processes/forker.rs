@@ -16,6 +16,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use sys::proc;
 
 /// How the forker is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,15 +227,10 @@ impl Forker {
 
     /// States what the cost of a fork depends on: how large the parent is.
     fn state(&self, probe: &mut Probe) {
-        let read = |file: &str| {
-            std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).unwrap_or_default()
-        };
-        let (status, maps) = (read("status"), read("maps"));
-        let kib = |name: &str| -> u64 {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
-        };
-        let megabytes = format!("{:.0} MiB", (kib("VmRSS:") as f64 / 1024.0).ceil());
+        let text = |file: &str| proc::text(self.child.id(), file).unwrap_or_default();
+        let (status, maps) = (text("status"), text("maps"));
+        let resident_kib = proc::number(&status, "VmRSS:").unwrap_or(0);
+        let megabytes = format!("{:.0} MiB", (resident_kib as f64 / 1024.0).ceil());
         probe.fact("resident memory of the parent", megabytes);
         probe.fact("memory maps of the parent", maps.lines().count());
     }

@@ -4,10 +4,10 @@ use crate::shared::shortage;
 use engine::{Fit, LimitCause, SkipCause};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, WaitId, WaitIdOptions, getpid, pidfd_open, waitid};
-use std::fs::read_to_string;
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
-use sys::limits::{MAPS_MAX, setting, tasks_in_system};
+use sys::limits::{MAPS_MAX, tasks_in_system};
+use sys::proc::setting;
 
 /// Maps of a thread: its stack and the one for signals, each with a guard page.
 const MAPS_OF_A_THREAD: u64 = 4;
@@ -17,7 +17,7 @@ const MAPS_BESIDES: u64 = 1_000;
 /// Whether there are maps for so many threads. A thread that gets none for its signal stack ends the
 /// whole process, with all that was measured: so this can't be left to happen.
 pub(crate) fn maps_for_threads(threads: u64) -> Fit {
-    let Some(limit) = setting(MAPS_MAX) else { return Fit::Measure };
+    let Some(limit) = setting::<u64>(MAPS_MAX) else { return Fit::Measure };
     let max = limit.saturating_sub(MAPS_BESIDES) / MAPS_OF_A_THREAD;
     if threads <= max {
         return Fit::Measure;
@@ -76,9 +76,8 @@ fn ids_left() -> u64 {
     const FOR_OTHERS: u64 = 2_000;
     static LEFT: OnceLock<u64> = OnceLock::new();
     *LEFT.get_or_init(|| {
-        let number = |file| read_to_string(file).ok()?.trim().parse::<u64>().ok();
-        let limits = ["/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"];
-        let max = limits.iter().filter_map(number).min().unwrap_or(u64::MAX);
+        let limits = ["kernel.pid_max", "kernel.threads-max"];
+        let max = limits.into_iter().filter_map(setting).min().unwrap_or(u64::MAX);
         max.saturating_sub(tasks_in_system() + FOR_OTHERS).max(1)
     })
 }

@@ -3,11 +3,12 @@
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
-use std::fs::{read_dir, read_link, read_to_string};
+use std::fs::{read_dir, read_link};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use sys::proc::{self, Stat};
 use sys::sockets::{is_own, listeners};
 
 /// The first process of a system may listen for others, and everything is below it.
@@ -83,7 +84,7 @@ impl LocalServer {
         if inodes.is_empty() {
             return Err(NotFound::NoListener(address));
         }
-        let mut listening = with_sockets(all_pids(), &inodes);
+        let mut listening = with_sockets(proc::pids().map(u32::cast_signed), &inodes);
         if listening.len() > 1 {
             // Whoever started it with the socket open.
             listening.retain(|&pid| pid != INIT);
@@ -145,10 +146,8 @@ pub fn cpu_ns_with_ended(pids: &[i32]) -> u64 {
 /// `roots` and all processes that they started and that still run.
 pub fn processes_below(roots: &[i32]) -> Vec<i32> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
-    for pid in all_pids() {
-        if let Some(stat) = Stat::read(pid) {
-            children.entry(stat.parent).or_default().push(pid);
-        }
+    for (pid, stat) in Stat::all(Path::new("/proc")) {
+        children.entry(stat.parent.cast_signed()).or_default().push(pid.cast_signed());
     }
     let mut pids: Vec<i32> = roots.to_vec();
     let mut all: HashSet<i32> = roots.iter().copied().collect();
@@ -185,9 +184,8 @@ pub fn cpu_ns_of(pids: &[i32]) -> io::Result<u64> {
 
 /// How many descriptors a process may have.
 fn descriptor_limit(pid: i32) -> Option<u64> {
-    let limits = read_to_string(format!("/proc/{pid}/limits")).ok()?;
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
-    line.split_whitespace().next()?.parse().ok()
+    let limits = proc::text(pid, "limits").ok()?;
+    proc::number(&limits, "Max open files")
 }
 
 /// How many descriptors a process has, those of threads with tables of their own included; where threads
@@ -225,16 +223,8 @@ fn descriptors_in(table: &Path) -> io::Result<u64> {
 /// Where it is gone, or another user's.
 pub fn resident_bytes_of(pid: i32) -> io::Result<u64> {
     // The sum that `status` tells is counted in each thread, and behind by what they have not added yet.
-    let text = read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
-    let line = text.lines().find_map(|line| line.strip_prefix("Rss:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    let kib = proc::number(&proc::text(pid, "smaps_rollup")?, "Rss:");
     kib.map(|kib| kib << 10).ok_or_else(|| io::Error::other("smaps_rollup has no Rss"))
-}
-
-/// The processes that there are.
-fn all_pids() -> impl Iterator<Item = i32> {
-    let entries = read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Those of `pids` that have one of these sockets. The tables of threads are looked at where no process has
@@ -247,8 +237,8 @@ fn with_sockets(pids: impl Iterator<Item = i32>, inodes: &BTreeSet<u64>) -> Vec<
         return processes;
     }
     let thread_has_one = |pid: &i32| {
-        let threads = read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        threads.map(|thread| thread.path().join("fd")).any(|table| table_has(table, inodes))
+        let table = |tid| format!("/proc/{pid}/task/{tid}/fd");
+        proc::threads(pid).any(|tid| table_has(table(tid), inodes))
     };
     pids.into_iter().filter(thread_has_one).collect()
 }
@@ -260,27 +250,6 @@ fn table_has(table: impl AsRef<Path>, inodes: &BTreeSet<u64>) -> bool {
         let inode = link.to_str().and_then(|link| link.strip_prefix("socket:[")?.strip_suffix(']'));
         inode.and_then(|inode| inode.parse().ok()).is_some_and(|inode| inodes.contains(&inode))
     })
-}
-
-/// What `/proc/PID/stat` says of a process.
-#[derive(Debug, PartialEq, Eq)]
-struct Stat {
-    parent: i32,
-    threads: u64,
-}
-
-impl Stat {
-    fn read(pid: i32) -> Option<Stat> {
-        Stat::parse(&read_to_string(format!("/proc/{pid}/stat")).ok()?)
-    }
-
-    /// `4 (name) S 1 …`: the name may hold anything, so counting begins behind it.
-    fn parse(text: &str) -> Option<Stat> {
-        let words: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-        let number = |index: usize| words.get(index)?.parse::<u64>().ok();
-        let parent = words.get(1)?.parse().ok()?;
-        Some(Stat { parent, threads: number(17)? })
-    }
 }
 
 /// Whether a connection to `address` comes to a socket that listens there.
@@ -362,14 +331,6 @@ mod tests {
         }
         child.wait().unwrap();
         assert_eq!(ServerUse::from_pids(&[root]), ServerUse::default());
-    }
-
-    #[test]
-    fn figures_are_taken_from_behind_the_name() {
-        let text = "7 (a) b) S 3 7 7 0 -1 4194560 1 2 3 4 5 6 20 30 20 0 9 0 1 2 3";
-        let wanted = Stat { parent: 3, threads: 9 };
-        assert_eq!(Stat::parse(text), Some(wanted));
-        assert_eq!(Stat::parse(""), None);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most};
 use engine::{Cell, Failure, Fit, Parking, descriptors_max};
 use rustix::io::Errno;
-use std::fs::read_to_string;
 use std::io;
 use std::sync::OnceLock;
 use sys::limits::{Limit, memory, sysctl};
+use sys::proc::{memory_kib, setting};
 
 /// Whether a process may have as many descriptors as `axis` asks for: their other ends, if they have
 /// any, are parked.
@@ -22,11 +22,7 @@ pub(crate) fn descriptors(cell: &Cell, axis: &'static str) -> Fit {
 /// Read once: the plan has to treat all subjects alike.
 pub(crate) fn available_kib() -> u64 {
     static AVAILABLE_KIB: OnceLock<u64> = OnceLock::new();
-    *AVAILABLE_KIB.get_or_init(|| {
-        let info = read_to_string("/proc/meminfo").unwrap_or_default();
-        let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-        line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(u64::MAX)
-    })
+    *AVAILABLE_KIB.get_or_init(|| memory_kib("MemAvailable:").unwrap_or(u64::MAX))
 }
 
 /// Makes a [`failure`] of an error, for `map_err`.
@@ -79,7 +75,7 @@ fn limit(errno: Errno) -> Option<Limit> {
 
 /// The range that the kernel takes ports from.
 fn ports() -> Limit {
-    let range = read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let range: String = setting("net.ipv4.ip_local_port_range").unwrap_or_default();
     let numbers: Vec<u64> = range.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let text = match numbers[..] {
         [low, high] if high >= low => {

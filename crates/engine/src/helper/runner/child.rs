@@ -4,7 +4,7 @@ use super::{Ran, Reply, RunEnd, RunnerCommand, RunnerOutput};
 use crate::descriptors::restore_caller_limit;
 use crate::helper::guard::{outlive_session, without_own_variables};
 use crate::helper::watch::{Before, PROCESSES_MAX, WaitEnd, watch};
-use crate::process::{MARK, children_of};
+use crate::process::{MARK, own_children};
 use crate::tail::Tail;
 use crate::worker::marked::GUARD_MARK;
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -185,7 +185,7 @@ fn kill_what_is_left(used: &mut Resources) -> (u64, u64) {
                 used.add(&resources);
             }
         }
-        let left = children_of("self");
+        let left = own_children();
         if left.is_empty() || Instant::now() > end {
             return (killed, cpu_ns);
         }

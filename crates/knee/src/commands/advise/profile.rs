@@ -53,7 +53,7 @@ pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     observe::check_alive(pid).map_err(|error| super::live::trouble(&error))?;
     // Where the system allows no more, each thread has a clock on each CPU.
     engine::raise_descriptors_max();
-    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let name = sys::proc::comm(pid).unwrap_or_default();
     let start = Instant::now();
     let mut profiler = Profiler::start(process, FREQUENCY_HZ).map_err(|error| trouble(&error))?;
     let is_alive = || observe::check_alive(pid).is_ok();

@@ -79,10 +79,8 @@ pub fn check_memory(all: &[&Hardware]) -> Result<(), Trouble> {
         return Err(Trouble::usage(format!("{what}, and {} MiB are too few", side.memory_mib)));
     }
     let wanted: u64 = all.iter().map(|side| side.memory_mib).sum();
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let available = available.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    let Some(available_mib) = available.map(|kib| kib >> 10) else { return Ok(()) };
+    let available_kib = sys::proc::memory_kib("MemAvailable:");
+    let Some(available_mib) = available_kib.map(|kib| kib >> 10) else { return Ok(()) };
     if wanted + SPARED_MIB <= available_mib {
         return Ok(());
     }

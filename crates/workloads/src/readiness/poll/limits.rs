@@ -3,9 +3,8 @@
 use crate::readiness::objects::Object;
 use crate::shared::shortage::available_kib;
 use engine::{Fit, LimitCause};
-use std::fs::read_to_string;
 use std::sync::OnceLock;
-use sys::limits::setting;
+use sys::proc::setting;
 
 /// The files that all processes together may have open.
 const FILES_MAX: &str = "fs.file-max";
@@ -41,7 +40,7 @@ fn files(object: Object) -> Option<Bound> {
 fn free_files() -> Option<u64> {
     static FREE: OnceLock<Option<u64>> = OnceLock::new();
     *FREE.get_or_init(|| {
-        let text = read_to_string("/proc/sys/fs/file-nr").ok()?;
+        let text: String = setting("fs.file-nr")?;
         let numbers: Vec<u64> =
             text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         let &[open, _, max] = &numbers[..] else { return None };
@@ -50,7 +49,7 @@ fn free_files() -> Option<u64> {
 }
 
 fn watches() -> Option<Bound> {
-    let max = setting(WATCHES_MAX)?;
+    let max: u64 = setting(WATCHES_MAX)?;
     Some(of_setting(WATCHES_MAX, max - max / LEFT_TO_OTHERS))
 }
 

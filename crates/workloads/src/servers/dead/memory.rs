@@ -7,6 +7,7 @@ use engine::{Failure, Fit, LimitCause, Probe, server_facts};
 use std::fs::read_to_string;
 use std::io;
 use sys::map::page_bytes;
+use sys::proc;
 
 /// With fewer, what the server does besides is as large as what they take.
 const DEAD_MIN: u64 = 1_000;
@@ -70,21 +71,14 @@ impl Look {
 
 /// Slabs, where the kernel has its sockets, and the buffers of TCP.
 fn kernel_bytes() -> io::Result<u64> {
-    let (memory, sockets) =
-        (read_to_string("/proc/meminfo")?, read_to_string("/proc/net/sockstat")?);
-    let kib = after(&memory, "Slab:", 0).ok_or_else(|| io::Error::other("meminfo has no Slab"))?;
+    let sockets = read_to_string("/proc/net/sockstat")?;
+    let kib = proc::memory_kib("Slab:").ok_or_else(|| io::Error::other("meminfo has no Slab"))?;
     Ok((kib << 10) + buffer_pages(&sockets).unwrap_or(0) * page_bytes() as u64)
 }
 
 /// `TCP: inuse 12 orphan 0 tw 3 alloc 14 mem 5`: pages of buffers are the last.
 fn buffer_pages(sockets: &str) -> Option<u64> {
-    after(sockets, "TCP:", 9)
-}
-
-/// The number that is the `word`th after `name` at the beginning of a line.
-fn after(text: &str, name: &str, word: usize) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_whitespace().nth(word)?.parse().ok()
+    proc::field(sockets, "TCP:")?.split_whitespace().nth(9)?.parse().ok()
 }
 
 /// Whether there is memory for so many connections, both ends.
@@ -110,7 +104,6 @@ mod tests {
         let sockets =
             "sockets: used 300\nTCP: inuse 12 orphan 0 tw 3 alloc 14 mem 5\nUDP: inuse 1 mem 0\n";
         assert_eq!(buffer_pages(sockets), Some(5));
-        assert_eq!(after("MemTotal:  24 kB\nSlab:   1234 kB\n", "Slab:", 0), Some(1_234));
         assert!(kernel_bytes().unwrap() > 0);
     }
 

@@ -10,13 +10,15 @@ use crate::signal::{self, SignalSet};
 /// the thread has the whole limit on descriptors to itself, and no other thread can slow it down at
 /// them. The table goes when the thread ends.
 ///
-/// For a thread that has just begun: whatever descriptors it owned before, other than `keep`, are
-/// closed under it.
+/// # Safety
+/// The thread neither uses nor closes any descriptor from before but `keep` and those below 3, and none passes
+/// between it and other threads until it has ended: a number of theirs is another file here, or none. A thread
+/// that has just begun can say so.
 ///
 /// # Errors
 /// `ENOSYS` before Linux 5.9, `EPERM` or another where a sandbox forbids it: then nothing has
 /// changed.
-pub fn own_descriptors(keep: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub unsafe fn own_descriptors(keep: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut kept: Vec<u32> =
         keep.iter().map(|fd| fd.as_raw_fd().cast_unsigned()).filter(|&fd| fd > 2).collect();
     kept.sort_unstable();
@@ -33,8 +35,8 @@ pub fn own_descriptors(keep: &[BorrowedFd<'_>]) -> io::Result<()> {
 }
 
 fn close_range(first: u32, last: u32, flags: libc::c_uint) -> io::Result<()> {
-    // SAFETY: three numbers; nothing is pointed to. What is closed is the caller's choice, in a table
-    // that is no longer shared: descriptors that other threads own are not touched.
+    // SAFETY: three numbers; nothing is pointed to. What is closed is in a table that is no longer shared:
+    // other threads keep what they have, and the caller of `own_descriptors` vouches for this one.
     match unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -66,7 +68,8 @@ mod tests {
         let probe = File::open("/proc/self/status").unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                own_descriptors(&[keeps.as_fd()]).unwrap();
+                // SAFETY: of what was opened before, the thread writes to `keeps`, and else shows that it is closed.
+                unsafe { own_descriptors(&[keeps.as_fd()]) }.unwrap();
                 let open = std::fs::read_dir("/proc/thread-self/fd").unwrap().count();
                 // Those below 3, the one that was kept, and that of the directory itself.
                 assert!(open <= 5, "{open}");

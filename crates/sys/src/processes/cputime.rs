@@ -1,5 +1,6 @@
 //! The CPU time of another process, to the nanosecond: its CPU-time clock.
 
+use crate::proc::{Stat, TICK_NS};
 use std::io;
 
 /// The CPU time, user and system, of all threads that the process has and had, in nanoseconds. Other
@@ -28,17 +29,8 @@ pub fn cpu_ns(pid: i32) -> io::Result<u64> {
 /// # Errors
 /// Where there is no such process.
 pub fn cpu_ns_with_ended(pid: i32) -> io::Result<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    Ok(cpu_ns(pid)? + ended_children_ns(&stat).unwrap_or(0))
-}
-
-/// `4 (name) S 1 …`: the name may hold anything, so counting begins behind it.
-fn ended_children_ns(stat: &str) -> Option<u64> {
-    /// Wherever Linux shows a tick to user space.
-    const TICK_NS: u64 = 10_000_000;
-    let mut words = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
-    let mut ticks = || words.next()?.parse::<u64>().ok();
-    Some((ticks()? + ticks()?) * TICK_NS)
+    let stat = Stat::read(pid).ok_or(io::ErrorKind::NotFound)?;
+    Ok(cpu_ns(pid)? + stat.ended_cpu_ticks * TICK_NS)
 }
 
 #[cfg(test)]
@@ -55,13 +47,6 @@ mod tests {
         while cpu_ns(pid).unwrap() < first + 5_000_000 {}
         busy.kill().unwrap();
         busy.wait().unwrap();
-    }
-
-    #[test]
-    fn ended_children_are_taken_from_behind_the_name() {
-        let text = "7 (a) b) S 3 7 7 0 -1 4194560 1 2 3 4 5 6 20 30 20 0 9 0 1 2 3";
-        assert_eq!(ended_children_ns(text), Some(500_000_000));
-        assert_eq!(ended_children_ns(""), None);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //! limits; which limit it was can be seen while all that was started is still there.
 
 use crate::cgroup;
+use crate::proc::{self, setting};
 use rustix::process::{Resource, geteuid, getrlimit, getuid};
-use std::fs::{File, read_dir, read_to_string};
+use std::fs::{File, read_to_string};
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
@@ -90,19 +91,12 @@ fn user(wanted: u64) -> Option<Limit> {
 
 /// The tasks of a user, by what each process says of itself.
 fn tasks_of(user: u32) -> u64 {
-    let tasks = |status: String| -> Option<u64> {
-        let field = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-            line.split_whitespace().next()?.parse::<u64>().ok()
-        };
-        (field("Uid:")? == u64::from(user)).then(|| field("Threads:").unwrap_or(1))
+    let tasks = |pid: u32| -> Option<u64> {
+        let status = proc::text(pid, "status").ok()?;
+        let is_theirs = proc::number(&status, "Uid:")? == u64::from(user);
+        is_theirs.then(|| proc::number(&status, "Threads:").unwrap_or(1))
     };
-    let entries = read_dir("/proc").into_iter().flatten().flatten();
-    // `self` and `thread-self` are there too, and would count this process three times.
-    let processes =
-        entries.filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit());
-    let statuses = processes.filter_map(|entry| read_to_string(entry.path().join("status")).ok());
-    statuses.filter_map(tasks).sum()
+    proc::pids().filter_map(tasks).sum()
 }
 
 /// The limit of the control group, or of one that it is in.
@@ -126,17 +120,15 @@ fn system(name: &str, used: u64, more: &str) -> Option<Limit> {
     (used + NEAR >= max).then(|| sysctl(name, more))
 }
 
-/// The processes and threads of the system: the part of `0.12 0.30 0.43 2/1234 5678` after the stroke.
+/// The processes and threads of the system.
 pub fn tasks_in_system() -> u64 {
-    let line = read_to_string("/proc/loadavg").unwrap_or_default();
-    let tasks = line.split(' ').nth(3).and_then(|part| part.split_once('/'));
-    tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
+    proc::tasks(&read_to_string("/proc/loadavg").unwrap_or_default()).unwrap_or(0)
 }
 
 /// Memory, of which a process may also have too many maps, or too many addresses.
 pub fn memory() -> Limit {
     maps().or_else(addresses).unwrap_or_else(|| {
-        if setting("vm.overcommit_memory") == Some(2) {
+        if setting("vm.overcommit_memory") == Some(2_u64) {
             let remedy = "sysctl -w vm.overcommit_memory=0";
             return ("all memory is promised (vm.overcommit_memory is 2)".into(), remedy.into());
         }
@@ -163,20 +155,10 @@ fn addresses() -> Option<Limit> {
 /// How many maps a process may have.
 pub const MAPS_MAX: &str = "vm.max_map_count";
 
-/// A sysctl that is a number; none where the kernel does not have it.
-pub fn setting(name: &str) -> Option<u64> {
-    sysctl_value(name)?.parse().ok()
-}
-
 /// A sysctl as it is, and the command that sets it to `more`.
 pub fn sysctl(name: &str, more: &str) -> Limit {
-    let value = sysctl_value(name).unwrap_or_else(|| "unknown".into());
+    let value = setting(name).unwrap_or_else(|| "unknown".to_owned());
     (format!("{name} is {value}"), format!("sysctl -w {name}={more}"))
-}
-
-fn sysctl_value(name: &str) -> Option<String> {
-    let path = format!("/proc/sys/{}", name.replace('.', "/"));
-    Some(read_to_string(path).ok()?.trim().to_owned())
 }
 
 #[cfg(test)]

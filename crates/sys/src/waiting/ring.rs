@@ -98,9 +98,13 @@ impl Ring {
     /// A ring with room for `entries` operations that are not yet with the kernel, and `buffers` (a
     /// power of two) of 4 KiB each to receive into.
     ///
+    /// # Safety
+    /// Each descriptor that an operation is begun with stays open until a later [`Ring::wait`] has returned without an
+    /// error, or the ring was dropped: until then the kernel knows its number alone, which another may be given.
+    ///
     /// # Errors
     /// `EINVAL` before Linux 6.1; `ENOSYS`, `EPERM` or `ENOMEM` where there is none to be had.
-    pub fn new(entries: u32, buffers: u16) -> io::Result<Ring> {
+    pub unsafe fn new(entries: u32, buffers: u16) -> io::Result<Ring> {
         static NUMBERS: AtomicU32 = AtomicU32::new(0);
         let mut builder = IoUring::builder();
         builder.setup_clamp().setup_cqsize(entries.saturating_mul(4)).setup_submit_all();
@@ -109,6 +113,15 @@ impl Ring {
         let lending = Lending::new(&ring, buffers)?;
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         Ok(Ring { uring: ring, number, lending, pending: Vec::new(), free: Vec::new() })
+    }
+
+    /// Whether there are rings here.
+    ///
+    /// # Errors
+    /// As [`Ring::new`].
+    pub fn check() -> io::Result<()> {
+        // SAFETY: no operation is begun.
+        unsafe { Ring::new(2, 2) }.map(drop)
     }
 
     /// Begins to accept, until that ends.
@@ -139,7 +152,7 @@ impl Ring {
         self.push(entry.build(), Kind::Watch, 0)
     }
 
-    /// Begins to receive, until that ends. The descriptor has to stay open until the next wait.
+    /// Begins to receive, until that ends.
     #[inline]
     pub fn receive(&mut self, socket: BorrowedFd<'_>, data: u64) -> io::Result<()> {
         let entry = opcode::RecvMulti::new(Fd(socket.as_raw_fd()), GROUP);
@@ -152,7 +165,7 @@ impl Ring {
     }
 
     /// Sends the buffer from `from` on, or the beginning of that; `EAGAIN` where the socket takes nothing
-    /// now. The descriptor has to stay open until the next wait.
+    /// now.
     ///
     /// The kernel does not wait for the socket: once the other side sends no more it can't, and would set
     /// a thread of its own aside for each such send.
@@ -185,7 +198,7 @@ impl Ring {
         pushed
     }
 
-    /// Tells once when the socket takes more. The descriptor has to stay open until the next wait.
+    /// Tells once when the socket takes more.
     pub fn writable(&mut self, socket: BorrowedFd<'_>, data: u64) -> io::Result<()> {
         let bits = u32::from(libc::POLLOUT.cast_unsigned());
         let entry = opcode::PollAdd::new(Fd(socket.as_raw_fd()), bits);
@@ -202,7 +215,8 @@ impl Ring {
     /// `done`. A signal ends the wait early.
     ///
     /// # Errors
-    /// What `io_uring_enter(2)` says; what was done before is in `done`.
+    /// What `io_uring_enter(2)` says, `ENOMEM` where it did not take all that was begun; what was done before is in
+    /// `done`.
     pub fn wait(&mut self, done: &mut Vec<Done>, timeout: Option<Duration>) -> io::Result<()> {
         let want = u32::from(timeout != Some(Duration::ZERO));
         let entered = match self.enter(want, timeout) {
@@ -213,7 +227,12 @@ impl Ring {
             result => result,
         };
         self.take(done);
-        entered
+        match entered {
+            Ok(()) if !self.uring.submission().is_empty() => {
+                Err(io::Error::from_raw_os_error(libc::ENOMEM))
+            }
+            result => result,
+        }
     }
 
     /// What was received.
@@ -417,6 +436,11 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsFd;
 
+    fn new(entries: u32, buffers: u16) -> Ring {
+        // SAFETY: each test drops its descriptors after its ring, or after a wait.
+        unsafe { Ring::new(entries, buffers) }.unwrap()
+    }
+
     /// Waits until something is done that `wanted` takes.
     fn until<T>(ring: &mut Ring, mut wanted: impl FnMut(&mut Ring, Done) -> Option<T>) -> T {
         loop {
@@ -445,7 +469,7 @@ mod tests {
 
     #[test]
     fn a_connection_is_accepted_received_from_and_sent_to_many_times() {
-        let mut ring = Ring::new(8, 4).unwrap();
+        let mut ring = new(8, 4);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         ring.accept(listener.as_fd()).unwrap();
         let (mut client, socket) = accept(&mut ring, &listener);
@@ -484,7 +508,7 @@ mod tests {
 
     #[test]
     fn one_connection_is_accepted_and_no_more() {
-        let mut ring = Ring::new(8, 2).unwrap();
+        let mut ring = new(8, 2);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         ring.accept_one(listener.as_fd()).unwrap();
@@ -504,7 +528,7 @@ mod tests {
 
     #[test]
     fn receiving_ends_when_it_is_cancelled_and_when_buffers_run_out() {
-        let mut ring = Ring::new(8, 2).unwrap();
+        let mut ring = new(8, 2);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         ring.accept(listener.as_fd()).unwrap();
         let (mut client, socket) = accept(&mut ring, &listener);
@@ -542,7 +566,7 @@ mod tests {
 
     #[test]
     fn a_pipe_is_watched_and_a_socket_reports_when_it_takes_more() {
-        let mut ring = Ring::new(8, 2).unwrap();
+        let mut ring = new(8, 2);
         let (ours, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
         while (&ours).write(&[0; 4096]).is_ok() {}
@@ -590,7 +614,7 @@ mod tests {
 
     #[test]
     fn a_ring_that_goes_with_operations_under_way_sees_them_out() {
-        let mut ring = Ring::new(8, 2).unwrap();
+        let mut ring = new(8, 2);
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         ours.set_nonblocking(false).unwrap();
         ring.send(ours.as_fd(), 0, vec![1; 8 << 20], 0).unwrap();

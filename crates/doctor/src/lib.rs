@@ -268,7 +268,7 @@ mod tests {
     fn the_needs_are_those_of_the_workloads() {
         let points_max = |workload: &str| -> Option<u64> {
             let about = workloads::find(workload)?.about();
-            let sweep = about.parameter(&about.info.axis_parameter)?.sweep.as_ref()?;
+            let sweep = about.parameter(about.axis())?.sweep.as_ref()?;
             sweep.points.full.iter().map(|point| engine_number(point)).max()
         };
         for (workload, need) in [

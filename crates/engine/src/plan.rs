@@ -227,8 +227,8 @@ fn without_left_out(
 
 /// The points of a word are given once where they are typed: by `--points`, or by `--set`.
 fn points_once(request: &RunRequest, chosen: &[Chosen]) -> Result<(), RequestError> {
-    let set = |workload: &'static dyn Workload| {
-        let axis = workload.about().info.axis_parameter.as_str();
+    let set = |workload: &dyn Workload| {
+        let axis = workload.about().axis();
         let typed = request.custom.as_ref().filter(|_| !request.points.is_empty())?;
         typed.words.contains_key(axis).then_some(axis)
     };
@@ -299,11 +299,11 @@ impl<'a> Swept<'a> {
     ) -> Result<Swept<'a>, RequestError> {
         let about = workload.about();
         let wanted = |parameter: &&Parameter| Some(parameter.name) == asked.axis();
-        let own = |parameter: &&Parameter| parameter.name == about.info.axis_parameter;
+        let own = |parameter: &&Parameter| parameter.name == about.axis();
         let axis = about.axes().find(wanted).or_else(|| about.axes().find(own));
         let axis = axis.ok_or_else(|| {
-            let WorkloadInfo { name, axis_parameter, .. } = &about.info;
-            RequestError::Usage(format!("{name}: its axis {axis_parameter} has no sweep"))
+            let (name, axis) = (workload.name(), about.axis());
+            RequestError::Usage(format!("{name}: its axis {axis} has no sweep"))
         })?;
         Ok(Swept { asked, subjects, workload, axis, info: workload.info(axis) })
     }

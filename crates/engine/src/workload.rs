@@ -40,7 +40,7 @@ pub trait Workload: Sync {
         WorkloadInfo {
             axis: axis.label().into(),
             axis_parameter: axis.name.into(),
-            trajectory: own.trajectory && axis.name == own.axis_parameter,
+            trajectory: own.trajectory && axis.name == self.about().axis(),
             subjects: self.subjects().into_iter().map(|subject| subject.info).collect(),
             ..own.clone()
         }

@@ -317,7 +317,7 @@ fn default_of((about, parameter): Declared) -> String {
         return "none".to_owned();
     }
     let own = if quick == full { full } else { format!("{full}; {quick} with --quick") };
-    if about.info.axis_parameter == parameter.name {
+    if about.axis() == parameter.name {
         return format!("the points; {own} with another --axis");
     }
     own

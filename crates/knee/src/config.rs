@@ -160,7 +160,7 @@ fn unless_typed(
 /// The axis of a workload: the typed one, if the workload has it. The points of another axis are dropped.
 fn grown(name: &str, overrides: &mut Overrides, typed: &RunRequest) -> String {
     let about = workloads::find(name).map(|row| row.about());
-    let usual = about.map(|about| about.info.axis_parameter.clone()).unwrap_or_default();
+    let usual = about.map(|about| about.axis().to_owned()).unwrap_or_default();
     let before = overrides.axis.clone().unwrap_or(usual);
     let can = |axis: &&String| {
         about.is_some_and(|about| about.axes().any(|parameter| parameter.name == axis.as_str()))

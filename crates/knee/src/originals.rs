@@ -37,7 +37,7 @@ pub fn with_original(name: Option<&str>, flags: RunRequest) -> RunRequest {
         Some(parameter) => parameter.read(text),
         None => Value::typed(text),
     };
-    let axis = &about.info.axis_parameter;
+    let axis = about.axis();
     if request.points.is_empty() && !request.parameters.contains_key(axis) {
         request.points = original.points.iter().map(|point| read(axis, point)).collect();
     }
@@ -257,7 +257,7 @@ mod tests {
             for workload in measuring(about, original) {
                 let row = &workload.about().info;
                 assert!(row.trajectory, "{}: {}", original.name, row.name);
-                assert_eq!(row.axis_parameter, about.info.axis_parameter, "{}", original.name);
+                assert_eq!(workload.about().axis(), about.axis(), "{}", original.name);
                 assert_eq!(names(workload.about()), names(about), "{}", original.name);
                 let mut own = columns.iter().filter(|(name, _)| *name == row.name);
                 let has = |metric: &str| row.metrics.iter().any(|declared| declared.name == metric);

@@ -94,7 +94,7 @@ fn with_options(
             }
         }
     }
-    let axis = about.parameter(overrides.axis.as_deref().unwrap_or(&about.info.axis_parameter));
+    let axis = about.parameter(overrides.axis.as_deref().unwrap_or(about.axis()));
     if let Some(axis) = axis {
         let same = all.iter().find(|(key, _)| key.typed == axis.name);
         if let (Some((key, _)), false) = (same, points.is_empty()) {

@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn every_workload_names_what_it_has() {
         for about in TABLE.iter().map(|row| row.about()) {
-            let (workload, own) = (&about.info.name, &about.info.axis_parameter);
+            let (workload, own) = (&about.info.name, about.axis());
             let has = |name: &str| about.parameter(name).is_some();
             assert!(about.axes().any(|axis| axis.name == own), "{workload}: its axis");
             if let Some(ratio) = &about.info.ratio {

@@ -60,7 +60,6 @@ mod tests {
     static TOY: LazyLock<About> = LazyLock::new(|| About {
         info: WorkloadInfo {
             name: "toy".into(),
-            axis_parameter: "n".into(),
             metrics: vec![MetricInfo::time("elapsed", "nothing")],
             ..About::plain().info
         },
@@ -91,8 +90,7 @@ mod tests {
             for text in custom.texts() {
                 template::check(text, &names)?;
             }
-            let info = WorkloadInfo { axis_parameter: axis.into(), ..TOY.info.clone() };
-            let about = About { info, parameters, ..TOY.clone() };
+            let about = About { parameters, ..TOY.clone() };
             Ok(Box::new(CustomToy { about, custom: custom.clone() }))
         }
 

@@ -7,13 +7,12 @@ use model::WorkloadInfo;
 /// What a workload is.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// What the record keeps of it. Planning adds the subjects, and what depends on the axis: here,
-    /// [`axis_parameter`](WorkloadInfo::axis_parameter) is the one that grows by default, and
-    /// [`trajectory`](WorkloadInfo::trajectory) holds along that one only.
+    /// What the record keeps of it. Planning adds the subjects and the axis: it is a
+    /// [trajectory](WorkloadInfo::trajectory) along its own only.
     pub info: WorkloadInfo,
     /// Whether it runs without being named.
     pub kind: Kind,
-    /// What can be varied, the axis included.
+    /// What can be varied. The first is its own axis, which grows by default.
     pub parameters: Vec<Parameter>,
     /// How much is measured by default.
     pub usual: Usual,
@@ -88,6 +87,11 @@ impl About {
     pub fn trajectory() -> About {
         let info = WorkloadInfo { trajectory: true, ..About::plain().info };
         About { info, usual: Usual::TRAJECTORY, ..About::plain() }
+    }
+
+    /// The name of its own axis.
+    pub fn axis(&self) -> &'static str {
+        self.parameters.first().map_or("", |first| first.name)
     }
 
     /// The parameter of that name.

@@ -102,7 +102,8 @@ const SECTIONS: [Section; 5] = [
 // Writing to a String can't fail: the results below are dropped for that reason.
 
 fn describe(text: &mut String, workload: &dyn Workload) {
-    let About { info, kind, parameters, .. } = workload.about();
+    let about = workload.about();
+    let About { info, kind, parameters, .. } = about;
     let kind = match kind {
         Kind::Suite if info.is_control() => "  (control: proves the instrument)",
         Kind::Suite => "",
@@ -111,13 +112,13 @@ fn describe(text: &mut String, workload: &dyn Workload) {
     };
     let _ = writeln!(text, "  {:<12} {}{kind}", info.name, info.question);
     let _ = writeln!(text, "  {:<12} one operation: {}", "", info.operation);
-    let axes = workload.about().axes().map(|axis| axis.name);
-    let more_axes = axes.filter(|&name| name != info.axis_parameter);
+    let axes = about.axes().map(|axis| axis.name);
+    let more_axes = axes.filter(|&name| name != about.axis());
     let more_axes = match more_axes.collect::<Vec<&str>>().as_slice() {
         [] => String::new(),
         names => format!(" (or --axis {})", names.join(", ")),
     };
-    let _ = writeln!(text, "  {:<12} axis: {}{more_axes}", "", info.axis_parameter);
+    let _ = writeln!(text, "  {:<12} axis: {}{more_axes}", "", about.axis());
     for parameter in parameters {
         let (name, values, about) = (parameter.name, parameter.possible(), parameter.about);
         let default = parameter.default.full.join(",");
@@ -305,7 +306,7 @@ fn workload_json(workload: &dyn Workload) -> Value {
         "version": info.version,
         "question": info.question,
         "operation": info.operation,
-        "axis": info.axis_parameter,
+        "axis": about.axis(),
         "axes": about.axes().map(|axis| axis.name).collect::<Vec<_>>(),
         "parameters": names,
         "not_measured": info.not_measured,

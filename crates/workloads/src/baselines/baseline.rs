@@ -44,7 +44,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "disks and networks: files are in the cache, and connections go over loopback",
             "how long another CPU takes to wake up: all processes of a copy share one (--cpus all for that)",
         ]),
-        axis_parameter: COPIES.name.into(),
         metrics: vec![
             MetricInfo::time(LATENCY, "one operation"),
             MetricInfo::more(BANDWIDTH, "bytes that are moved", "B/s"),

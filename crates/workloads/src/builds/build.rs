@@ -98,7 +98,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "what the command leaves running or does not wait for",
             "the disk: sources and compiler are in the page cache, or come to be there with --warm-up none",
         ]),
-        axis_parameter: ALL.name.into(),
         dependences: vec![Dependence {
             parameter: FILES.name.into(),
             depends_on: TREE.name.into(),

@@ -77,7 +77,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "memory of another NUMA node",
             "what other programs, or other guests of the same host, keep in a shared cache",
         ]),
-        axis_parameter: SIZE.name.into(),
         metrics: vec![
             MetricInfo::time(latency::LATENCY, "dependent load"),
             MetricInfo::more(bandwidth::BANDWIDTH, "reads, writes or copies", "B/s"),

@@ -89,7 +89,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "--setup, --prepare, --conclude, --cleanup and runs that warm up",
             "processes that are still there when the command has ended: they are killed",
         ]),
-        axis_parameter: AXIS.into(),
         metrics: vec![
             MetricInfo::time("elapsed", "run"),
             MetricInfo::time("user", "run, on its CPUs in user mode"),
@@ -192,7 +191,6 @@ fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<About, Strin
     }
     let info = WorkloadInfo {
         question: format!("How does the time of these commands grow with {{{axis}}}?"),
-        axis_parameter: axis.into(),
         ratio: is_parallel.then(|| per_cpu(axis)),
         metrics,
         compared_pairs: match custom.commands.as_slice() {

@@ -26,7 +26,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         question: "Does the instrument survive a workload that misbehaves?".into(),
         operation: "an addition, and the fault that the subject is named after".into(),
         not_measured: strings(["anything"]),
-        axis_parameter: TIMES.name.into(),
         metrics: vec![MetricInfo::time("batch", "addition")],
         ..About::plain().info
     },

@@ -26,7 +26,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         not_measured: strings([
             "system calls, caches, or anything else that a machine can be slow at",
         ]),
-        axis_parameter: TIMES.name.into(),
         role: WorkloadRole::Control,
         metrics: vec![
             MetricInfo::time("batch", "empty operation in a batch"),

@@ -42,7 +42,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         question: "Does the analysis find what is known to be there?".into(),
         operation: "a loop of as many turns as the subject's curve says".into(),
         not_measured: strings(["anything that a machine can be slow at"]),
-        axis_parameter: SIZE.name.into(),
         metrics: vec![MetricInfo::time("turns", "loop of known length")],
         ..About::plain().info
     },

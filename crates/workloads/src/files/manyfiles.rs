@@ -31,7 +31,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "a disk: files and directories are in the caches",
             "finding out how long the file is",
         ]),
-        axis_parameter: FILES.name.into(),
         metrics: vec![
             MetricInfo::time("file", "open + mmap + first touch, or open + read"),
             MetricInfo::time("open", "call of open"),

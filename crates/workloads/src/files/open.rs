@@ -26,7 +26,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "a disk: files and directories are in the caches",
             "reading the file",
         ]),
-        axis_parameter: FILES.name.into(),
         metrics: vec![MetricInfo::time("open", "call of open")],
         ..About::trajectory().info
     },

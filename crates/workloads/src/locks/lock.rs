@@ -122,7 +122,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "fairness over longer than a cell: with many threads each has a few turns at a CPU only",
             "the wait for a clock: the waiting times are of a second pass, in which threads read it",
         ]),
-        axis_parameter: THREADS.name.into(),
         ratio: Some(cpus::per_cpu(THREADS.name)),
         compared_pairs: pairs([
             ("byte", "byte-block"),

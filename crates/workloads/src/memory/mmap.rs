@@ -27,7 +27,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "a disk: the file is in the page cache",
             "maps of more than a page, or threads that map at the same time",
         ]),
-        axis_parameter: MAPS.name.into(),
         metrics: vec![MetricInfo::time("mmap", "mmap of a page")],
         ..About::trajectory().info
     },

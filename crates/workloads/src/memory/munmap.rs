@@ -24,7 +24,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "pages that other CPUs have touched: one thread did it all",
             "the end of a process, which takes all of its maps away at once",
         ]),
-        axis_parameter: MAPS.name.into(),
         metrics: vec![MetricInfo::time("munmap", "munmap of a page")],
         ..About::trajectory().info
     },

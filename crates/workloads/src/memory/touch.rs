@@ -28,7 +28,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "faults of several threads at once, or huge pages",
             "the neighbours that the kernel maps along with a page: each map is one page",
         ]),
-        axis_parameter: MAPS.name.into(),
         metrics: vec![MetricInfo::time("touch", "first touch of a page")],
         ..About::trajectory().info
     },

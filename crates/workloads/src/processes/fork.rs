@@ -39,7 +39,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "what a child that is a copy pays later, for each page that it writes to",
             "threads, or descriptors to copy: the parent has one thread and a handful of descriptors",
         ]),
-        axis_parameter: PROCESSES.name.into(),
         compared_pairs: pairs([("fork-exec", "vfork")]),
         metrics: vec![MetricInfo::time("fork", "fork + first byte of the child")],
         ..About::trajectory().info

@@ -34,7 +34,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "a process that ends by itself",
             "files, connections and memory of its own that a larger process would give back",
         ]),
-        axis_parameter: PROCESSES.name.into(),
         metrics: vec![MetricInfo::time("reap", "kill + wait")],
         ..About::trajectory().info
     },

@@ -40,7 +40,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "what threads cost the scheduler while they run: all but one sleep",
             "the memory of a stack beyond the pages that a sleeping thread has touched",
         ]),
-        axis_parameter: "threads".into(),
         metrics: vec![
             MetricInfo::time("thread", "spawn + first byte of the thread"),
             MetricInfo::time("join", "wake + join"),

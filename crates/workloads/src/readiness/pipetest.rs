@@ -43,7 +43,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "threads: the tokens are what the original called threads, and one thread passes them all",
             "sleeping: something is always under way, so that no wait is ever long",
         ]),
-        axis_parameter: "tokens".into(),
         ratio: Some(Ratio {
             part: "tokens".into(),
             whole: "pipes".into(),

@@ -40,7 +40,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "where io_uring and AIO hold requests back until the next wait, adding is paid in that wait",
             "beyond a process's limit on descriptors, removing those whose descriptors are closed here",
         ]),
-        axis_parameter: "watched".into(),
         dependences: vec![Dependence {
             parameter: "position".into(),
             depends_on: "activity".into(),

@@ -44,7 +44,6 @@ pub(crate) const CONNECTIONS: Parameter = Parameter {
 pub(crate) fn base() -> About {
     About {
         info: WorkloadInfo {
-            axis_parameter: CONNECTIONS.name.into(),
             compared_pairs: pairs([
                 ("epoll-level", "epoll-edge"),
                 ("poll", "epoll-level"),

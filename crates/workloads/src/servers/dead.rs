@@ -109,7 +109,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "connections that come and go: --calls has some",
             "what a server does about connections that do nothing: its time-outs are set wide",
         ]),
-        axis_parameter: DEAD.name.into(),
         points_down: true,
         compared_pairs: pairs([
             ("epoll-level", "epoll-edge"),

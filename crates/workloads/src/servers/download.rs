@@ -81,7 +81,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "a disk by itself: fio does",
             "the first MB alone: what buffers held when its head came is among them",
         ]),
-        axis_parameter: MEGABYTES.name.into(),
         compared_pairs: pairs([
             ("sendfile", "mmap"),
             ("sendfile", "splice"),

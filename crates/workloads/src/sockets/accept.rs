@@ -28,7 +28,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "a queue of several that wait, or several processes that accept from one socket",
             "how a server comes to know that somebody waits: poll",
         ]),
-        axis_parameter: CONNECTIONS.name.into(),
         metrics: vec![
             MetricInfo::time("accept", "call of accept"),
             MetricInfo::time("connect", "call of connect over loopback"),

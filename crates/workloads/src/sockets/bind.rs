@@ -29,7 +29,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "binding to a port that the program names, or SO_REUSEADDR and SO_REUSEPORT",
             "the port that connect chooses",
         ]),
-        axis_parameter: SOCKETS.name.into(),
         metrics: vec![MetricInfo::time("bind", "bind to port 0")],
         ..About::trajectory().info
     },

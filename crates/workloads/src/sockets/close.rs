@@ -26,7 +26,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "what follows: the other end's close, TIME_WAIT",
             "a connection with data that is still to be sent or read",
         ]),
-        axis_parameter: CONNECTIONS.name.into(),
         metrics: vec![MetricInfo::time("close", "call of close")],
         ..About::trajectory().info
     },

@@ -28,7 +28,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "binding, connecting or closing it",
             "a process whose free descriptors lie scattered, or whose threads share them",
         ]),
-        axis_parameter: SOCKETS.name.into(),
         metrics: vec![MetricInfo::time("socket", "call of socket")],
         ..About::trajectory().info
     },

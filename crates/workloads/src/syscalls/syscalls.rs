@@ -36,7 +36,6 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "the disk: files are small, and stay in the page cache",
             "CPU time of the children that fork-exit starts",
         ]),
-        axis_parameter: THREADS.name.into(),
         ratio: Some(cpus::per_cpu(THREADS.name)),
         parallel: Some(parallel()),
         compared_pairs: pairs([

@@ -140,7 +140,7 @@ fn cell(about: &About, flags: &RunFlags, tokens: u64) -> Cell {
     });
     let named = flags.parameters.iter();
     let named = named.filter_map(|(name, values)| Some((name.clone(), values.first()?.clone())));
-    let tokens = (about.info.axis_parameter.clone(), Value::Number(tokens));
+    let tokens = (about.axis().to_owned(), Value::Number(tokens));
     let parameters: Parameters = usual.chain(named).chain([tokens]).collect();
     Cell { parameters, ..Cell::default() }
 }

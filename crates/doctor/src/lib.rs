@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_check_is_for_workloads_that_there_are() {
-        let real = |name: &str| workloads::TABLE.iter().any(|row| row.about().name == name);
+        let real = |name: &str| workloads::find(name).is_some();
         for check in checks().filter(|check| check.workloads != ALL) {
             let advises = check.why.contains("`knee advise");
             assert_eq!(check.workloads.is_empty(), advises, "{}", check.name);
@@ -267,9 +267,8 @@ mod tests {
     #[test]
     fn the_needs_are_those_of_the_workloads() {
         let points_max = |workload: &str| -> Option<u64> {
-            let about =
-                workloads::TABLE.iter().map(|row| row.about()).find(|a| a.name == workload)?;
-            let sweep = about.parameter(about.axis)?.sweep.as_ref()?;
+            let about = workloads::find(workload)?.about();
+            let sweep = about.parameter(about.axis())?.sweep.as_ref()?;
             sweep.points.full.iter().map(|point| engine_number(point)).max()
         };
         for (workload, need) in [

@@ -45,11 +45,11 @@ pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.
 pub use model::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use model::{
-    FailureReason, LimitCause, MemoryAccess, MetricRole, SkipCause, Warning, command_facts,
-    server_facts,
+    Dependence, FailureReason, LimitCause, MemoryAccess, MetricInfo, MetricRole, Parallel, Ratio,
+    SkipCause, SubjectInfo, Warning, WorkloadInfo, WorkloadRole, command_facts, server_facts,
 };
 pub use workload::custom::{leaked, leaked_slice, unused_words, word_axis, word_parameters};
 pub use workload::{
-    About, Cell, Failure, Fit, Kind, MetricAbout, OnlyWith, Original, ParallelAbout, Print,
-    Programs, RatioAbout, SampleKind, Subject, Usual, Workload, info,
+    About, Cell, Failure, Fit, Kind, Original, Print, Programs, Subject, Usual, Workload, pairs,
+    strings,
 };

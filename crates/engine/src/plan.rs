@@ -5,13 +5,14 @@ mod with_custom;
 
 pub use request::{Overrides, ROUNDS_MAX, RequestError, RunRequest};
 
-use crate::workload::parameter::{Parameter, Values};
-use crate::workload::{About, Cell, Fit, Kind, Workload, info};
+use crate::workload::parameter::{Defaults, Parameter, Values};
+use crate::workload::{About, Cell, Fit, Kind, Workload};
 use model::{
     AxisPosition, CellKey, Change, Limit, Parameters, Plan, PlanChange, Unavailable, Value,
     WorkloadInfo,
 };
-use quantities::{families, nearest};
+use quantities::{expanded, families, nearest};
+use request::Asked;
 use std::collections::HashSet;
 use with_custom::{Chosen, with_custom};
 
@@ -21,12 +22,15 @@ pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Pla
     let chosen = with_custom(request, chosen(request, table)?)?;
     let workloads: Vec<&'static dyn Workload> = chosen.iter().map(|(row, _)| *row).collect();
     pinnable(&request.pinned_cpus)?;
-    let request = &request.with_families(&workloads);
-    known_subjects(request, &workloads, table)?;
+    let names = subject_names(&workloads);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let [subjects, without] =
+        [&request.subjects, &request.without].map(|typed| expanded(typed, &names));
+    known_subjects(&subjects, &names, &workloads, table)?;
     known_parameters(request, &workloads)?;
-    own_subjects_are_named(request)?;
+    own_subjects_are_named(request, &subjects)?;
     points_once(request, &chosen)?;
-    let request = &request.without_left_out(&workloads)?;
+    let subjects = without_left_out(subjects, &without, &names, request)?;
     let mut plan = Plan {
         seed: request.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)),
         measure_ms: request.measure_ms(&workloads),
@@ -38,10 +42,11 @@ pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Pla
     known_axis(request, &workloads)?;
     let mut keys_by_workload = Vec::new();
     for (workload, custom) in &chosen {
-        let request = &request.with_overrides(workload.about().name);
-        let sweep = Swept::new(request, *workload)?;
-        plan.workloads.push(WorkloadInfo { custom: custom.clone(), ..info(*workload, sweep.axis) });
+        let asked = request.of_workload(workload.name());
+        let subjects = if asked.subjects().is_empty() { &subjects } else { asked.subjects() };
+        let sweep = Swept::new(asked, subjects, *workload)?;
         keys_by_workload.push((workload.about(), sweep.keys(&mut plan)?));
+        plan.workloads.push(WorkloadInfo { custom: custom.clone(), ..sweep.info });
     }
     let cells = keys_by_workload.iter().map(|(_, keys)| keys.len()).sum();
     if cells == 0 {
@@ -129,12 +134,12 @@ fn chosen(
     if request.workloads.is_empty() {
         return Ok(table.iter().copied().filter(|row| in_suite(*row)).collect());
     }
-    let names: Vec<&str> = table.iter().map(|row| row.about().name).collect();
+    let names: Vec<&str> = table.iter().map(|row| row.name()).collect();
     let mut chosen: Vec<&'static dyn Workload> = Vec::new();
     for name in &request.workloads {
-        let row = table.iter().find(|row| row.about().name == name);
+        let row = table.iter().find(|row| row.name() == name);
         let row = *row.ok_or_else(|| unknown("workload", name, &names, "knee list"))?;
-        if !chosen.iter().any(|row| row.about().name == name) {
+        if !chosen.iter().any(|row| row.name() == name) {
             chosen.push(row);
         }
     }
@@ -143,30 +148,30 @@ fn chosen(
 
 /// Whether it runs when nobody names it.
 fn in_suite(workload: &dyn Workload) -> bool {
-    matches!(workload.about().kind, Kind::Suite | Kind::Control)
+    workload.about().kind == Kind::Suite
 }
 
-fn subject_names(workloads: &[&'static dyn Workload]) -> Vec<&'static str> {
-    workloads.iter().flat_map(|row| row.subjects()).map(|subject| subject.name).collect()
+fn subject_names(workloads: &[&'static dyn Workload]) -> Vec<String> {
+    workloads.iter().flat_map(|row| row.subjects()).map(|subject| subject.info.name).collect()
 }
 
 /// Every subject that was named belongs to one of the workloads at least.
 fn known_subjects(
-    request: &RunRequest,
+    subjects: &[String],
+    names: &[&str],
     workloads: &[&'static dyn Workload],
     table: &[&'static dyn Workload],
 ) -> Result<(), RequestError> {
-    let names = subject_names(workloads);
-    for name in &request.subjects {
+    for name in subjects {
         if names.contains(&name.as_str()) {
             continue;
         }
-        let has = |row: &&&'static dyn Workload| subject_names(&[**row]).contains(&name.as_str());
-        let owners: Vec<&str> = table.iter().filter(has).map(|row| row.about().name).collect();
+        let has = |row: &&&'static dyn Workload| subject_names(&[**row]).contains(name);
+        let owners: Vec<&str> = table.iter().filter(has).map(|row| row.name()).collect();
         if owners.is_empty() {
-            return Err(unknown("subject", name, &names, "knee list"));
+            return Err(unknown("subject", name, names, "knee list"));
         }
-        let here: Vec<&str> = workloads.iter().map(|row| row.about().name).collect();
+        let here: Vec<&str> = workloads.iter().map(|row| row.name()).collect();
         return Err(RequestError::Usage(format!(
             "no subject of {} is called `{name}`; `knee run {}` has it",
             here.join(", "),
@@ -177,24 +182,53 @@ fn known_subjects(
 }
 
 /// No subject that flags add is left out by another flag: a suite's may be.
-fn own_subjects_are_named(request: &RunRequest) -> Result<(), RequestError> {
+fn own_subjects_are_named(request: &RunRequest, subjects: &[String]) -> Result<(), RequestError> {
     let typed = request.custom.iter().flat_map(|custom| custom.templates());
-    let is_left_out = |name: &str| {
-        !request.subjects.is_empty() && !request.subjects.iter().any(|subject| subject == name)
-    };
-    match typed.map(|template| &template.name).find(|name| is_left_out(name)) {
+    match typed.map(|template| &template.name).find(|name| !is_named(subjects, name)) {
         None => Ok(()),
         Some(name) => Err(RequestError::Usage(format!(
             "--subjects leaves out {name}, which another flag adds; name it too: --subjects {},{name}",
-            request.subjects.join(",")
+            subjects.join(",")
         ))),
     }
+}
+
+/// Whether `name` is among the named `subjects`, where any are.
+fn is_named(subjects: &[String], name: &str) -> bool {
+    subjects.is_empty() || subjects.iter().any(|subject| subject == name)
+}
+
+/// The `subjects` without those that are left out: off all where none is named.
+fn without_left_out(
+    subjects: Vec<String>,
+    without: &[String],
+    names: &[&str],
+    request: &RunRequest,
+) -> Result<Vec<String>, RequestError> {
+    if without.is_empty() {
+        return Ok(subjects);
+    }
+    if let Some(stray) = without.iter().find(|name| !names.contains(&name.as_str())) {
+        let workloads = request.workloads.join(" and ");
+        let hint = did_you_mean(stray, names).unwrap_or_else(|| "see `knee list`".to_owned());
+        let what = format!("{stray} is no subject of {workloads}; {hint}");
+        return Err(RequestError::Usage(what));
+    }
+    let is_kept = |name: &&&str| {
+        is_named(&subjects, name) && !without.iter().any(|excluded| excluded == **name)
+    };
+    let kept: Vec<String> = names.iter().filter(is_kept).map(|&name| name.into()).collect();
+    if kept.is_empty() {
+        let what = "nothing is left to compare; leave fewer out";
+        return Err(RequestError::Usage(what.to_owned()));
+    }
+    Ok(kept)
 }
 
 /// The points of a word are given once where they are typed: by `--points`, or by `--set`.
 fn points_once(request: &RunRequest, chosen: &[Chosen]) -> Result<(), RequestError> {
     let set = |workload: &dyn Workload| {
-        let axis = workload.about().axis;
+        let axis = workload.about().axis();
         let typed = request.custom.as_ref().filter(|_| !request.points.is_empty())?;
         typed.words.contains_key(axis).then_some(axis)
     };
@@ -213,7 +247,7 @@ fn known_parameters(
     for name in request.parameters.keys() {
         let has = |row: &&dyn Workload| row.about().parameters.iter().any(|c| c.name == name);
         if !workloads.iter().any(has) {
-            let names: Vec<&str> = workloads.iter().map(|row| row.about().name).collect();
+            let names: Vec<&str> = workloads.iter().map(|row| row.name()).collect();
             let names = names.join(", ");
             return Err(RequestError::Usage(format!("--{name} is no parameter of {names}")));
         }
@@ -241,7 +275,7 @@ fn known_axis(
     }
     let can = |row: &&dyn Workload| {
         let axes: Vec<&str> = row.about().axes().map(|parameter| parameter.name).collect();
-        format!("{} over {}", row.about().name, axes.join(" or "))
+        format!("{} over {}", row.name(), axes.join(" or "))
     };
     let can: Vec<String> = workloads.iter().map(can).collect();
     Err(RequestError::Usage(format!("--axis {axis}: {} can grow", can.join("; "))))
@@ -249,37 +283,43 @@ fn known_axis(
 
 /// One workload with the axis that was chosen for it.
 struct Swept<'a> {
-    request: &'a RunRequest,
+    asked: Asked<'a>,
+    /// Those that are compared; empty for all that are not measured by name only.
+    subjects: &'a [String],
     workload: &'a dyn Workload,
-    axis: &'static Parameter,
+    axis: &'a Parameter,
+    info: WorkloadInfo,
 }
 
 impl<'a> Swept<'a> {
-    fn new(request: &'a RunRequest, workload: &'a dyn Workload) -> Result<Swept<'a>, RequestError> {
+    fn new(
+        asked: Asked<'a>,
+        subjects: &'a [String],
+        workload: &'a dyn Workload,
+    ) -> Result<Swept<'a>, RequestError> {
         let about = workload.about();
-        let wanted = |parameter: &&Parameter| Some(parameter.name) == request.axis.as_deref();
-        let own = |parameter: &&Parameter| parameter.name == about.axis;
+        let wanted = |parameter: &&Parameter| Some(parameter.name) == asked.axis();
+        let own = |parameter: &&Parameter| parameter.name == about.axis();
         let axis = about.axes().find(wanted).or_else(|| about.axes().find(own));
         let axis = axis.ok_or_else(|| {
-            RequestError::Usage(format!("{}: its axis {} has no sweep", about.name, about.axis))
+            let (name, axis) = (workload.name(), about.axis());
+            RequestError::Usage(format!("{name}: its axis {axis} has no sweep"))
         })?;
-        Ok(Swept { request, workload, axis })
+        Ok(Swept { asked, subjects, workload, axis, info: workload.info(axis) })
     }
 
     /// The keys of one round, clamped and thinned to what can be measured here.
     fn keys(&self, plan: &mut Plan) -> Result<Vec<CellKey>, RequestError> {
-        let name = self.workload.about().name;
+        let name = self.workload.name();
         let (series, points) = (self.combinations()?, self.far_end(self.points()?, plan));
         let (mut keys, mut seen) = (Vec::new(), HashSet::new());
         for subject in self.workload.subjects() {
-            let named = self.request.subjects.iter().any(|name| name == subject.name);
-            let is_chosen =
-                if self.request.subjects.is_empty() { !subject.by_name_only } else { named };
-            if !is_chosen {
+            let is_named = self.subjects.contains(&subject.info.name);
+            if !is_named && (subject.by_name_only || !self.subjects.is_empty()) {
                 continue;
             }
             if let Err(reason) = subject.available {
-                let (workload, subject) = (name.into(), subject.name.into());
+                let (workload, subject) = (name.into(), subject.info.name.clone());
                 plan.unavailable.push(Unavailable { workload, subject, reason });
                 continue;
             }
@@ -291,17 +331,15 @@ impl<'a> Swept<'a> {
                 subject.unused.iter().all(|name| is_first(parameters, name))
             };
             for parameters in series.iter().filter(has_effect) {
-                let mut at: Vec<u64> = points
-                    .iter()
-                    .map(|point| self.axis.number(point, parameters).unwrap_or(1))
-                    .collect();
-                if subject.control {
+                let at = points.iter().map(|point| self.number(point, parameters));
+                let mut at = at.collect::<Result<Vec<u64>, RequestError>>()?;
+                if subject.info.control {
                     at = at.into_iter().max().into_iter().collect();
                 }
                 for point in at {
                     let key = CellKey {
                         workload: name.into(),
-                        subject: subject.name.into(),
+                        subject: subject.info.name.clone(),
                         parameters: parameters.clone(),
                         point,
                         round: 0,
@@ -313,32 +351,40 @@ impl<'a> Swept<'a> {
         Ok(keys)
     }
 
+    /// The number of a checked point.
+    fn number(&self, point: &Value, parameters: &Parameters) -> Result<u64, RequestError> {
+        let name = self.axis.name;
+        let none = || RequestError::Usage(format!("{name}: `{point}` stands for no number"));
+        self.axis.number(point, parameters).ok_or_else(none)
+    }
+
+    /// Values where nobody named any.
+    fn usual(&self, parameter: &Parameter, defaults: &Defaults) -> Vec<Value> {
+        let typed = defaults.values(self.asked.request.is_quick()).iter();
+        typed.map(|typed| parameter.read(typed)).collect()
+    }
+
     /// The points, checked: those that were asked for by `--points` or by the axis's own flag, else
     /// the workload's own.
     fn points(&self) -> Result<Vec<Value>, RequestError> {
-        let (axis, request) = (self.axis, self.request);
-        let own = request.parameters.get(axis.name).filter(|values| !values.is_empty());
+        let (axis, asked) = (self.axis, self.asked.points());
+        let own = self.asked.values(axis.name).filter(|values| !values.is_empty());
         let (values, flag) = match own {
-            Some(_) if !request.points.is_empty() => {
+            Some(_) if !asked.is_empty() => {
                 let name = axis.name;
                 let what = format!("--points and --{name} name the same: {name} is the axis");
                 return Err(RequestError::Usage(what));
             }
-            Some(own) => (own.clone(), axis.name),
-            None if request.points.is_empty() => {
+            Some(own) => (own.to_vec(), axis.name),
+            None if asked.is_empty() => {
                 let sweep = axis.sweep.as_ref().map_or(&axis.default, |sweep| &sweep.points);
-                (
-                    sweep.values(request.is_quick()).iter().map(|point| axis.read(point)).collect(),
-                    "points",
-                )
+                (self.usual(axis, sweep), "points")
             }
             // Only its axis says what `64k` is: 64,000 of something, or 64 KiB.
-            None => {
-                (request.points.iter().map(|point| axis.read(&point.text())).collect(), "points")
-            }
+            None => (asked.iter().map(|point| axis.read(&point.text())).collect(), "points"),
         };
         if values.is_empty() {
-            let (workload, name) = (self.workload.about().name, axis.name);
+            let (workload, name) = (self.workload.name(), axis.name);
             return Err(RequestError::Usage(format!(
                 "{workload}: --points names the values of {{{name}}}: --points 1k,10k,100k"
             )));
@@ -352,12 +398,12 @@ impl<'a> Swept<'a> {
             Some(last) if points.len() > 1 => last.clone(),
             _ => return points,
         };
-        if !self.workload.about().is_trajectory(self.axis.name) {
+        if !self.info.trajectory {
             return points;
         }
         let change = Change::FarEndOnly {
-            workload: self.workload.about().name.into(),
-            label: self.label(self.axis.name).into(),
+            workload: self.workload.name().into(),
+            label: self.info.axis.clone(),
             last: last.clone(),
         };
         plan.changes.push(PlanChange { cells: Vec::new(), change, remedy: String::new() });
@@ -367,15 +413,15 @@ impl<'a> Swept<'a> {
     /// Every combination of the values of all parameters but the axis.
     fn combinations(&self) -> Result<Vec<Parameters>, RequestError> {
         let mut all = vec![Parameters::new()];
-        let parameters = self.workload.about().parameters;
+        let parameters = &self.workload.about().parameters;
         for parameter in parameters.iter().filter(|parameter| parameter.name != self.axis.name) {
-            let asked = self.request.parameters.get(parameter.name).cloned();
-            let defaults = || {
-                let typed = parameter.default.values(self.request.is_quick()).iter();
-                typed.map(|typed| parameter.read(typed)).collect()
+            let values = match self.asked.values(parameter.name) {
+                Some(asked) => self.checked(parameter, asked, parameter.name)?,
+                None => {
+                    let usual = self.usual(parameter, &parameter.default);
+                    self.checked(parameter, &usual, parameter.name)?
+                }
             };
-            let values =
-                self.checked(parameter, &asked.unwrap_or_else(defaults), parameter.name)?;
             let with = |base: &Parameters, value: &Value| {
                 let mut more = base.clone();
                 more.insert(parameter.name.into(), value.clone());
@@ -384,9 +430,8 @@ impl<'a> Swept<'a> {
             all = all.iter().flat_map(|base| values.iter().map(|v| with(base, v))).collect();
         }
         // Of those that differ only in what has no effect, the first.
-        let described = info(self.workload, self.axis);
         let mut seen = HashSet::new();
-        all.retain(|parameters| seen.insert(described.effective(parameters)));
+        all.retain(|parameters| seen.insert(self.info.effective(parameters)));
         Ok(all)
     }
 
@@ -411,7 +456,7 @@ impl<'a> Swept<'a> {
                 if is_axis && self.workload.fit(&self.cell(&clamped)) == Fit::Measure {
                     (Some(clamped), Change::Clamped(limit), remedy)
                 } else {
-                    let label = self.label(self.axis.name).into();
+                    let label = self.info.axis.clone();
                     limit.position = (!is_axis).then_some(AxisPosition { label, point: key.point });
                     (None, Change::OverLimit(limit), remedy)
                 }
@@ -437,7 +482,7 @@ impl<'a> Swept<'a> {
         for value in values {
             let mut value = parameter.check(value, flag).map_err(RequestError::Usage)?;
             if matches!(parameter.values, Values::Cpus) {
-                value = self.request.cpus_within(&value, flag)?;
+                value = self.asked.request.cpus_within(&value, flag)?;
             }
             if !checked.contains(&value) {
                 checked.push(value);
@@ -448,9 +493,7 @@ impl<'a> Swept<'a> {
 
     /// What a parameter counts, for people.
     fn label(&self, parameter: &str) -> &'static str {
-        let about = self.workload.about();
-        let parameter = about.parameter(parameter).unwrap_or(self.axis);
-        parameter.sweep.as_ref().map_or(parameter.name, |sweep| sweep.label)
+        self.workload.about().parameter(parameter).unwrap_or(self.axis).label()
     }
 }
 

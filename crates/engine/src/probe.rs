@@ -20,9 +20,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use hdrhistogram::{Counter, Histogram};
-use model::{Metric, Usage};
+use model::{Metric, MetricInfo, Usage};
 use regions::Regions;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -44,6 +44,8 @@ pub struct Probe {
     clock: Calibrated,
     measure_ns: f64,
     metrics: Vec<Metric>,
+    /// Names of those whose figures were [given](Probe::given).
+    given: BTreeSet<String>,
     facts: BTreeMap<String, String>,
     /// What was timed when; absent where the cell is not profiled.
     regions: Option<Regions>,
@@ -62,7 +64,8 @@ impl Probe {
     /// A probe that spends about `measure_ms` on each metric.
     pub(crate) fn new(clock: Calibrated, measure_ms: u64) -> Probe {
         let measure_ns = measure_ms as f64 * 1e6;
-        Probe { clock, measure_ns, metrics: Vec::new(), facts: BTreeMap::new(), regions: None }
+        let (metrics, given, facts) = Default::default();
+        Probe { clock, measure_ns, metrics, given, facts, regions: None }
     }
 
     /// The same for a cell that is profiled, at this point: the far end of its positions where it is a
@@ -72,8 +75,15 @@ impl Probe {
         Probe { regions, ..self }
     }
 
-    /// All that was measured and stated.
-    pub(crate) fn finish(self) -> Measured {
+    /// All that was measured and stated. What was timed as nanoseconds an operation becomes operations a second where
+    /// the metric is `declared` in another unit.
+    pub(crate) fn finish(mut self, declared: &[MetricInfo]) -> Measured {
+        for metric in &mut self.metrics {
+            let info = declared.iter().find(|info| info.name == metric.name);
+            if info.is_some_and(|info| info.unit != "ns") && !self.given.contains(&metric.name) {
+                metric.samples.iter_mut().for_each(|sample| *sample = 1e9 / *sample);
+            }
+        }
         let regions = self.regions.map(Regions::finish).unwrap_or_default();
         Measured { metrics: self.metrics, facts: self.facts, regions }
     }
@@ -361,10 +371,10 @@ impl Probe {
         self.keep(metric, stamps.iter().map(ns).collect(), positions);
     }
 
-    /// Figures that were counted elsewhere, such as by a load generator over intervals of its own: each
-    /// is nanoseconds an operation, or so much of the metric's unit where it says an amount. `operations`
-    /// is how many there were in all of them together.
+    /// Figures that were counted elsewhere, such as by a load generator over intervals of its own, in the metric's
+    /// unit. `operations` is how many there were in all of them together.
     pub fn given(&mut self, metric: &str, figures: &[f64], operations: u64) {
+        self.given.insert(metric.into());
         let metric = self.metric(metric);
         metric.samples.extend_from_slice(figures);
         metric.operations += operations;
@@ -575,7 +585,7 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-        let metrics = probe.finish().metrics;
+        let metrics = probe.finish(&[]).metrics;
         assert_eq!(done, checked, "each operation was checked once");
         assert!(metrics[0].operations < done, "warm-up is not counted");
         assert!((SAMPLES_MIN..=SAMPLES_MAX).contains(&metrics[0].samples.len()));
@@ -748,7 +758,7 @@ mod tests {
 
     /// Metric, position, operations and ranges of all that a profiled cell timed.
     fn regions(probe: Probe) -> Vec<(String, u64, u64, usize)> {
-        let regions = probe.finish().regions.into_iter();
+        let regions = probe.finish(&[]).regions.into_iter();
         regions
             .map(|region| (region.metric, region.position, region.operations, region.ranges.len()))
             .collect()
@@ -806,6 +816,6 @@ mod tests {
         probe.steady("loop", &mut (), |()| Ok(()), |(), _| Ok(())).unwrap();
         probe.trajectory("open", 5, |_| Ok(())).unwrap();
         probe.region("given", 1, 2, 1);
-        assert_eq!(probe.finish().regions, []);
+        assert_eq!(probe.finish(&[]).regions, []);
     }
 }

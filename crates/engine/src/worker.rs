@@ -8,9 +8,9 @@ pub(crate) mod supervise;
 use crate::descriptors::take_caller_limit;
 use crate::probe::{Measured, Probe};
 use crate::process::die_with_parent;
-use crate::workload::{About, Cell, Failure, SampleKind, Workload};
+use crate::workload::{Cell, Failure, Workload};
 use frame::{Order, Reply};
-use model::{FailureReason, Short};
+use model::{FailureReason, MetricInfo, Short};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -35,40 +35,41 @@ pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
 fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
     let failed = |reason| Reply { failure: Some(reason), ..Reply::default() };
     let key = &order.key;
-    let Some(&row) = table.iter().find(|row| row.about().name == key.workload) else {
+    let Some(&row) = table.iter().find(|row| row.name() == key.workload) else {
         return failed(FailureReason::WorkloadUnknown { workload: key.workload.clone() });
     };
-    let axis = (!order.axis.is_empty()).then_some(order.axis.as_str());
-    let workload = match order.custom.as_ref().map(|custom| row.with_custom(custom, axis)) {
-        Some(Err(message)) => return failed(FailureReason::CheckFailed { message }),
-        Some(Ok(workload)) => workload,
-        None => row,
+    let custom = order.custom.as_ref().map(|custom| row.with_custom(custom, Some(&order.axis)));
+    let custom = match custom.transpose() {
+        Err(message) => return failed(FailureReason::CheckFailed { message }),
+        Ok(custom) => custom,
     };
+    let workload = custom.as_deref().unwrap_or(row);
+    let Some(axis) = workload.about().parameter(&order.axis) else {
+        let message = format!("{} has no axis `{}`", key.workload, order.axis);
+        return failed(FailureReason::CheckFailed { message });
+    };
+    let info = workload.info(axis);
     if let Err(error) = sys::cpus::pin(&order.pinned_cpus) {
         let (cpus, error) = (order.pinned_cpus.clone(), error.to_string());
         return failed(FailureReason::PinningFailed { cpus, error });
     }
-    // Records of knee before 0.1 named no axis: it was the workload's own.
-    let axis = axis.unwrap_or(workload.about().axis);
-    let mut cell = Cell::new(workload.about(), axis, key, order.seed);
+    let mut cell = Cell::new(workload.about(), axis.name, key, order.seed);
     cell.scratch.clone_from(&order.scratch);
-    let is_trajectory = workload.about().is_trajectory(axis);
     let mut probe = Probe::new(order.clock(), order.measure_ms);
     if order.is_profiled {
-        probe = probe.profiled(key.point, is_trajectory);
+        probe = probe.profiled(key.point, info.trajectory);
     }
     let before = sys::proc::open_descriptors();
     let outcome = catch_unwind(AssertUnwindSafe(|| workload.measure(&cell, &mut probe)));
     let after = sys::proc::open_descriptors();
-    let Measured { mut metrics, facts, regions } = probe.finish();
-    make_rates(workload.about(), &mut metrics);
-    if !is_trajectory {
+    let Measured { mut metrics, facts, regions } = probe.finish(&info.metrics);
+    if !info.trajectory {
         // Another parameter grows: positions on the workload's own axis have no meaning on this one.
         for metric in &mut metrics {
             metric.positions.clear();
         }
     }
-    let headline = headline(workload, &key.subject);
+    let headline = info.headline(&key.subject).map_or("", |metric| &metric.name);
     let mut short = None;
     let failure = match outcome {
         Err(panic) => Some(FailureReason::Panicked { message: panic_message(&*panic) }),
@@ -79,31 +80,13 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
         Ok(Ok(())) if after > before => {
             Some(FailureReason::DescriptorsLeaked { count: (after - before) as u64 })
         }
-        Ok(Ok(())) => check_metrics(workload.about(), headline, &metrics),
+        Ok(Ok(())) => check_metrics(&info.metrics, headline, &metrics),
     };
     if order.is_profiled {
         // Figures of a process that is sampled are none: samples take time.
         return Reply { regions, short, failure, ..Reply::default() };
     }
     Reply { metrics, facts, regions, short, failure }
-}
-
-/// Turns nanoseconds an operation into operations a second where a metric says a rate.
-fn make_rates(about: &About, metrics: &mut [model::Metric]) {
-    for metric in metrics {
-        let declared = about.metrics.iter().find(|declared| declared.name == metric.name);
-        if declared.is_some_and(|declared| matches!(declared.samples, SampleKind::Rate(_))) {
-            metric.samples.iter_mut().for_each(|sample| *sample = 1e9 / *sample);
-        }
-    }
-}
-
-/// The metric that a subject is measured for.
-fn headline(workload: &dyn Workload, subject: &str) -> &'static str {
-    let own = workload.subjects().into_iter().find(|row| row.name == subject);
-    let own = own.map_or("", |row| row.headline);
-    let first = workload.about().metrics.first().map_or("", |metric| metric.name);
-    if own.is_empty() { first } else { own }
 }
 
 /// How far a trajectory came that ran out of something; none where nothing of it counts.
@@ -118,11 +101,10 @@ fn cut_short(headline: &str, metrics: &[model::Metric], failure: &Failure) -> Op
 
 /// What is wrong with the metrics of a workload: no headline, one that it does not declare, NaN.
 fn check_metrics(
-    about: &About,
+    declared: &[MetricInfo],
     headline: &str,
     metrics: &[model::Metric],
 ) -> Option<FailureReason> {
-    let declared = about.metrics;
     if !metrics.iter().any(|metric| metric.name == headline && !metric.samples.is_empty()) {
         return Some(FailureReason::MetricMissing { metric: headline.into() });
     }

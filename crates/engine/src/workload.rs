@@ -4,31 +4,45 @@ mod about;
 mod cell;
 pub(crate) mod custom;
 mod failure;
-mod info;
 mod original;
 pub(crate) mod parameter;
 mod subject;
 
-pub use about::{
-    About, Kind, MetricAbout, OnlyWith, ParallelAbout, Programs, RatioAbout, SampleKind, Usual,
-};
+pub use about::{About, Kind, Programs, Usual, pairs, strings};
 pub use cell::Cell;
 pub use failure::Failure;
-pub use info::info;
 pub use original::{Original, Print};
 pub use subject::{Fit, Subject};
 
 use crate::probe::Probe;
-use model::Custom;
+use model::{Custom, WorkloadInfo};
+use parameter::Parameter;
 
 /// What is exercised. A workload describes itself, says what it compares, and measures one cell;
 /// help, `list`, docs and reports derive from that.
 pub trait Workload: Sync {
     /// What it is.
-    fn about(&self) -> &'static About;
+    fn about(&self) -> &About;
 
     /// What it compares, unavailable subjects included, in the order of its tables.
     fn subjects(&self) -> Vec<Subject>;
+
+    /// Its name: `poll`.
+    fn name(&self) -> &str {
+        &self.about().info.name
+    }
+
+    /// What the record keeps of it, with `axis` as its axis.
+    fn info(&self, axis: &Parameter) -> WorkloadInfo {
+        let own = &self.about().info;
+        WorkloadInfo {
+            axis: axis.label().into(),
+            axis_parameter: axis.name.into(),
+            trajectory: own.trajectory && axis.name == self.about().axis(),
+            subjects: self.subjects().into_iter().map(|subject| subject.info).collect(),
+            ..own.clone()
+        }
+    }
 
     /// Whether a cell can be measured here, before anything is started. Everything can, unless the
     /// workload knows better.
@@ -45,7 +59,7 @@ pub trait Workload: Sync {
         &self,
         _custom: &Custom,
         _axis: Option<&str>,
-    ) -> Result<&'static dyn Workload, String> {
+    ) -> Result<Box<dyn Workload>, String> {
         Err("it takes no commands or servers of your own".to_owned())
     }
 

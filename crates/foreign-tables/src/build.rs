@@ -188,17 +188,8 @@ fn workload(
             direction_assumed: request.better.or(unit.better).is_none(),
             role: MetricRole::Plain,
         }],
-        subjects: rows.subjects.iter().map(|name| subject(name)).collect(),
+        subjects: rows.subjects.iter().map(|name| SubjectInfo::named(name)).collect(),
         ..WorkloadInfo::default()
-    }
-}
-
-fn subject(name: &str) -> SubjectInfo {
-    SubjectInfo {
-        name: name.to_owned(),
-        label: name.to_owned(),
-        note: String::new(),
-        ..SubjectInfo::default()
     }
 }
 

@@ -54,8 +54,7 @@ pub fn suites(input: &[u8]) {
     match suites::read(&text, workloads::TABLE) {
         Ok(suites) => {
             let chosen = suites.values().flat_map(|suite| &suite.request.workloads);
-            let is_workload =
-                |name: &str| workloads::TABLE.iter().any(|row| row.about().name == name);
+            let is_workload = |name: &str| workloads::find(name).is_some();
             chosen.for_each(|name| assert!(is_workload(name), "{name}"));
         }
         Err(wrong) => {

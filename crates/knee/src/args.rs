@@ -26,7 +26,7 @@ use crate::output::{self, ScreenFlags};
 use crate::usage;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use engine::{Parameter, Values};
+use engine::{About, Parameter, Subject, Values};
 use model::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -113,7 +113,7 @@ pub enum Command {
 
 /// The whole command line, with what the tables add to it.
 pub fn command() -> clap::Command {
-    let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.about().name).collect();
+    let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.name()).collect();
     command_for(&names)
 }
 
@@ -122,16 +122,17 @@ fn command_for(shown: &[&str]) -> clap::Command {
     let flags: Vec<Arg> = parameters()
         .into_iter()
         .map(|(name, workloads)| {
-            let is_shown = |declared: &&Declared| shown.contains(&declared.0);
+            let is_shown = |(about, _): &&Declared| shown.contains(&about.info.name.as_str());
             let own: Vec<Declared> = workloads.iter().filter(is_shown).copied().collect();
             if own.is_empty() { flag(name, &workloads).hide(true) } else { flag(name, &own) }
         })
         .collect();
-    let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.about().name).collect();
+    let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.name()).collect();
+    let all: Vec<Subject> = workloads::TABLE.iter().flat_map(|row| row.subjects()).collect();
     let mut subjects: Vec<&str> = Vec::new();
-    for subject in workloads::TABLE.iter().flat_map(|row| row.subjects()) {
-        if !subjects.contains(&subject.name) {
-            subjects.push(subject.name);
+    for name in all.iter().map(|subject| subject.info.name.as_str()) {
+        if !subjects.contains(&name) {
+            subjects.push(name);
         }
     }
     subjects.extend(quantities::families(&subjects));
@@ -154,8 +155,8 @@ fn command_for(shown: &[&str]) -> clap::Command {
             if is_for_resumed { arg } else { arg.conflicts_with("resume") }
         };
         let shown_rows = || {
-            let rows = workloads::TABLE.iter().map(|row| row.about());
-            rows.filter(|about| shown.contains(&about.name))
+            let rows = workloads::TABLE.iter().filter(|row| shown.contains(&row.name()));
+            rows.map(|row| row.about())
         };
         let shown_custom = |arg: Arg| {
             let is_custom = arg.get_help_heading() == Some(custom::HEADING);
@@ -241,15 +242,15 @@ fn run_words(words: &[OsString]) -> Vec<OsString> {
     ["knee", "run"].into_iter().map(OsString::from).chain(words.iter().cloned()).collect()
 }
 
-/// A workload's name and one of its parameters.
-type Declared = (&'static str, &'static Parameter);
+/// A workload and one of its parameters.
+type Declared = (&'static About, &'static Parameter);
 
 /// The name of every parameter once, with the workloads that have it.
 fn parameters() -> Vec<(&'static str, Vec<Declared>)> {
     let mut all: Vec<(&'static str, Vec<Declared>)> = Vec::new();
     for about in workloads::TABLE.iter().map(|row| row.about()) {
-        for parameter in about.parameters {
-            let declared = (about.name, parameter);
+        for parameter in &about.parameters {
+            let declared = (about, parameter);
             match all.iter_mut().find(|(name, _)| *name == parameter.name) {
                 Some((_, workloads)) => workloads.push(declared),
                 None => all.push((parameter.name, vec![declared])),
@@ -260,7 +261,7 @@ fn parameters() -> Vec<(&'static str, Vec<Declared>)> {
 }
 
 fn flag(name: &'static str, workloads: &[Declared]) -> Arg {
-    let names: Vec<&str> = workloads.iter().map(|(workload, _)| *workload).collect();
+    let names: Vec<&str> = workloads.iter().map(|(about, _)| about.info.name.as_str()).collect();
     // A text may hold commas itself: several values are several flags.
     let text = workloads
         .iter()
@@ -288,7 +289,7 @@ fn flag_help(workloads: &[Declared]) -> String {
     let default = if let [only] = defaults.as_slice() {
         only.clone()
     } else {
-        let each = workloads.iter().map(|row| format!("{} {}", row.0, default_of(*row)));
+        let each = workloads.iter().map(|row| format!("{} {}", row.0.info.name, default_of(*row)));
         each.collect::<Vec<String>>().join("; ")
     };
     let mut abouts: Vec<&str> = workloads.iter().map(|(_, parameter)| parameter.about).collect();
@@ -297,7 +298,7 @@ fn flag_help(workloads: &[Declared]) -> String {
         capitalised(only)
     } else {
         // Workloads may mean different things by one flag.
-        let each = workloads.iter().map(|(workload, own)| format!("{workload}: {}", own.about));
+        let each = workloads.iter().map(|(row, own)| format!("{}: {}", row.info.name, own.about));
         each.collect::<Vec<String>>().join("; ")
     };
     format!("{about} [default: {default}]{possible}")
@@ -310,14 +311,13 @@ fn capitalised(text: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-fn default_of((workload, parameter): Declared) -> String {
-    let about = workloads::TABLE.iter().map(|row| row.about()).find(|about| about.name == workload);
+fn default_of((about, parameter): Declared) -> String {
     let (quick, full) = (parameter.default.quick.join(","), parameter.default.full.join(","));
     if full.is_empty() {
         return "none".to_owned();
     }
     let own = if quick == full { full } else { format!("{full}; {quick} with --quick") };
-    if about.is_some_and(|about| about.axis == parameter.name) {
+    if about.axis() == parameter.name {
         return format!("the points; {own} with another --axis");
     }
     own
@@ -410,20 +410,17 @@ mod tests {
 
     #[test]
     fn help_shows_the_parameters_of_the_workloads_that_were_named_in_their_words() {
-        let own = |name: &str| {
-            let about = workloads::TABLE.iter().map(|row| row.about()).find(|row| row.name == name);
-            about.unwrap().parameters
-        };
+        let own = |name: &str| &workloads::find(name).unwrap().about().parameters;
         let plain = help_of(&["run"]);
         assert!(plain.lines().count() < 40, "{plain}");
-        for about in workloads::TABLE.iter().map(|row| row.about()) {
-            let help = help_of(&["run", about.name]);
+        for workload in workloads::TABLE.iter().map(|row| row.name()) {
+            let help = help_of(&["run", workload]);
             let words = help.split_whitespace().collect::<Vec<&str>>().join(" ");
             for (name, _) in parameters() {
                 let flag = format!("--{name} <");
                 assert!(!plain.contains(&flag), "{name}");
-                let parameter = own(about.name).iter().find(|parameter| parameter.name == name);
-                assert_eq!(help.contains(&flag), parameter.is_some(), "{name} of {}", about.name);
+                let parameter = own(workload).iter().find(|parameter| parameter.name == name);
+                assert_eq!(help.contains(&flag), parameter.is_some(), "{name} of {workload}");
                 let about = parameter.map_or(String::new(), |own| capitalised(own.about));
                 assert!(words.contains(&about), "{name}: {help}");
             }

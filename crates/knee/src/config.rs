@@ -141,9 +141,9 @@ fn unless_typed(
     }
     let had = !overrides.subjects.is_empty();
     if typed.subjects.is_empty() {
-        let workload = workloads::TABLE.iter().filter(|row| row.about().name == name);
+        let subjects = workloads::find(name).map_or_else(Vec::new, |row| row.subjects());
         let subjects: Vec<&str> =
-            workload.flat_map(|row| row.subjects()).map(|subject| subject.name).collect();
+            subjects.iter().map(|subject| subject.info.name.as_str()).collect();
         let without = quantities::expanded(&typed.without, &subjects);
         overrides.subjects.retain(|subject| !without.contains(subject));
     } else {
@@ -159,8 +159,8 @@ fn unless_typed(
 
 /// The axis of a workload: the typed one, if the workload has it. The points of another axis are dropped.
 fn grown(name: &str, overrides: &mut Overrides, typed: &RunRequest) -> String {
-    let about = workloads::TABLE.iter().map(|row| row.about()).find(|about| about.name == name);
-    let usual = about.map(|about| about.axis.to_owned()).unwrap_or_default();
+    let about = workloads::find(name).map(|row| row.about());
+    let usual = about.map(|about| about.axis().to_owned()).unwrap_or_default();
     let before = overrides.axis.clone().unwrap_or(usual);
     let can = |axis: &&String| {
         about.is_some_and(|about| about.axes().any(|parameter| parameter.name == axis.as_str()))

@@ -28,7 +28,8 @@ pub fn named(name: &str) -> Option<(&'static About, &'static Original)> {
 pub fn with_original(name: Option<&str>, flags: RunRequest) -> RunRequest {
     let Some((about, original)) = name.and_then(named) else { return flags };
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    let mut request = RunRequest { workloads: owned(&original.workloads(about.name)), ..flags };
+    let mut request =
+        RunRequest { workloads: owned(&original.workloads(&about.info.name)), ..flags };
     if request.subjects.is_empty() {
         request.subjects = owned(original.subjects);
     }
@@ -36,8 +37,9 @@ pub fn with_original(name: Option<&str>, flags: RunRequest) -> RunRequest {
         Some(parameter) => parameter.read(text),
         None => Value::typed(text),
     };
-    if request.points.is_empty() && !request.parameters.contains_key(about.axis) {
-        request.points = original.points.iter().map(|point| read(about.axis, point)).collect();
+    let axis = about.axis();
+    if request.points.is_empty() && !request.parameters.contains_key(axis) {
+        request.points = original.points.iter().map(|point| read(axis, point)).collect();
     }
     for (name, text) in original.parameters {
         let values = request.parameters.entry((*name).to_owned());
@@ -52,7 +54,7 @@ pub fn with_original(name: Option<&str>, flags: RunRequest) -> RunRequest {
 /// The same command line without `--like`.
 pub fn command(about: &About, original: &Original) -> String {
     let (subjects, points) = (original.subjects.join(","), original.points.join(","));
-    let workloads = original.workloads(about.name).join(" ");
+    let workloads = original.workloads(&about.info.name).join(" ");
     let mut command = format!("knee run {workloads}");
     for (flag, values) in [("subjects", subjects), ("points", points)] {
         // Writing to a String can't fail.
@@ -215,10 +217,9 @@ mod tests {
     /// The workloads that measure an original.
     fn measuring(about: &About, original: &Original) -> Vec<&'static dyn Workload> {
         let row = |name: &str| {
-            let workload = workloads::TABLE.iter().find(|row| row.about().name == name);
-            *workload.unwrap_or_else(|| panic!("{}: no workload {name}", original.name))
+            workloads::find(name).unwrap_or_else(|| panic!("{}: no workload {name}", original.name))
         };
-        original.workloads(about.name).into_iter().map(row).collect()
+        original.workloads(&about.info.name).into_iter().map(row).collect()
     }
 
     #[test]
@@ -230,13 +231,13 @@ mod tests {
                     assert!(measured.parameter(name).is_some(), "{}: {name}", original.name);
                 }
                 for name in original.subjects {
-                    let has = subjects.iter().any(|subject| subject.name == *name);
-                    assert!(has, "{}: {} has no subject {name}", original.name, measured.name);
+                    let has = subjects.iter().any(|subject| subject.info.name == *name);
+                    assert!(has, "{}: {} has no subject {name}", original.name, workload.name());
                 }
             }
             for metric in original.also {
                 assert!(
-                    about.metrics.iter().any(|declared| declared.name == metric.0),
+                    about.info.metrics.iter().any(|declared| declared.name == metric.0),
                     "{metric:?}"
                 );
             }
@@ -254,9 +255,10 @@ mod tests {
             let Print::Calls(columns) = original.print else { continue };
             let names = |about: &About| about.parameters.iter().map(|p| p.name).collect::<Vec<_>>();
             for workload in measuring(about, original) {
-                let row = workload.about();
+                let row = &workload.about().info;
                 assert!(row.trajectory, "{}: {}", original.name, row.name);
-                assert_eq!((row.axis, names(row)), (about.axis, names(about)), "{}", original.name);
+                assert_eq!(workload.about().axis(), about.axis(), "{}", original.name);
+                assert_eq!(names(workload.about()), names(about), "{}", original.name);
                 let mut own = columns.iter().filter(|(name, _)| *name == row.name);
                 let has = |metric: &str| row.metrics.iter().any(|declared| declared.name == metric);
                 assert!(own.all(|(_, metric)| has(metric)), "{}: {}", original.name, row.name);

@@ -119,6 +119,30 @@ pub struct MetricInfo {
     pub role: MetricRole,
 }
 
+impl MetricInfo {
+    /// Nanoseconds an operation: less is better.
+    pub fn time(name: &str, about: &str) -> MetricInfo {
+        MetricInfo::less(name, about, "ns")
+    }
+
+    /// A figure in this unit, which may be empty: less is better.
+    pub fn less(name: &str, about: &str, unit: &str) -> MetricInfo {
+        MetricInfo { lower_is_better: true, ..MetricInfo::more(name, about, unit) }
+    }
+
+    /// A figure in this unit (`tokens/s`), which may be empty: more is better.
+    pub fn more(name: &str, about: &str, unit: &str) -> MetricInfo {
+        let [name, about, unit] = [name, about, unit].map(String::from);
+        MetricInfo { name, about, unit, ..MetricInfo::default() }
+    }
+
+    /// The same in this role.
+    #[must_use]
+    pub fn with_role(self, role: MetricRole) -> MetricInfo {
+        MetricInfo { role, ..self }
+    }
+}
+
 /// What findings read in a metric besides its growth. The headline is the first metric of a workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -262,6 +286,18 @@ pub struct SubjectInfo {
     /// those of memory, and it has no order of growth. Absent for all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_access: Option<MemoryAccess>,
+}
+
+impl SubjectInfo {
+    /// One of which the name says what a reader has to know.
+    pub fn named(name: &str) -> SubjectInfo {
+        SubjectInfo { name: name.into(), label: name.into(), ..SubjectInfo::default() }
+    }
+
+    /// The same with an operation of its own, so that it is no alternative to any other.
+    pub fn separate(name: &str) -> SubjectInfo {
+        SubjectInfo { operation: name.into(), ..SubjectInfo::named(name) }
+    }
 }
 
 /// How a subject goes over a working set.

@@ -36,9 +36,9 @@ fn workload_named(
     name: &Placed,
     table: &[&'static dyn Workload],
 ) -> Result<&'static dyn Workload, Wrong> {
-    let row = table.iter().find(|row| row.about().name == name.typed);
+    let row = table.iter().find(|row| row.name() == name.typed);
     row.copied().ok_or_else(|| {
-        let names: Vec<&str> = table.iter().map(|row| row.about().name).collect();
+        let names: Vec<&str> = table.iter().map(|row| row.name()).collect();
         none(name, "workload", &names)
     })
 }
@@ -66,7 +66,8 @@ fn with_options(
     let name = name.text()?;
     let row = workload_named(&name, table)?;
     let added = custom(row.about(), &all)?;
-    let workload = with_custom(node, row, &added, &all)?;
+    let own_workload = with_custom(node, row, &added, &all)?;
+    let workload = own_workload.as_deref().unwrap_or(row);
     let about = workload.about();
     let parameters = about.parameters.iter().map(|parameter| parameter.name);
     let mut keys: Vec<&str> = KEYS.into_iter().chain(parameters).collect();
@@ -77,7 +78,7 @@ fn with_options(
     let mut overrides = Overrides { custom, ..Overrides::default() };
     let mut without = Vec::new();
     let mut points = Vec::new();
-    for (key, value) in node.entries(about.name, &keys)? {
+    for (key, value) in node.entries(workload.name(), &keys)? {
         match key.typed.as_str() {
             "name" => {}
             "subjects" => overrides.subjects = subjects(&value, workload)?,
@@ -93,7 +94,7 @@ fn with_options(
             }
         }
     }
-    let axis = about.parameter(overrides.axis.as_deref().unwrap_or(about.axis));
+    let axis = about.parameter(overrides.axis.as_deref().unwrap_or(about.axis()));
     if let Some(axis) = axis {
         let same = all.iter().find(|(key, _)| key.typed == axis.name);
         if let (Some((key, _)), false) = (same, points.is_empty()) {
@@ -123,21 +124,22 @@ fn custom(about: &About, entries: &[(Placed, Node<'_>)]) -> Result<Custom, Wrong
     Ok(added)
 }
 
-/// The workload with what a table adds to it. What a suite leaves open flags may add: a workload that needs more
+/// The workload with what a table adds to it, if anything. What a suite leaves open flags may add: a workload that needs more
 /// is checked when it is planned.
 fn with_custom(
     node: &Node<'_>,
-    row: &'static dyn Workload,
+    row: &dyn Workload,
     added: &Custom,
     entries: &[(Placed, Node<'_>)],
-) -> Result<&'static dyn Workload, Wrong> {
+) -> Result<Option<Box<dyn Workload>>, Wrong> {
     if added.is_empty() {
-        return Ok(row);
+        return Ok(None);
     }
     let axis = entries.iter().find(|(key, _)| key.typed == "axis");
     let axis = axis.map(|(_, value)| value.text()).transpose()?;
     let axis = axis.as_ref().map(|axis| axis.typed.as_str());
-    row.with_custom(added, axis).map_err(|what| node.wrong(format!("{}: {what}", row.about().name)))
+    let workload = row.with_custom(added, axis);
+    workload.map(Some).map_err(|what| node.wrong(format!("{}: {what}", row.name())))
 }
 
 fn typed(values: Vec<Placed>) -> Vec<String> {
@@ -161,9 +163,10 @@ fn values_of(parameter: &Parameter, texts: &[Placed], key: &str) -> Result<Vec<V
 }
 
 fn subjects(node: &Node<'_>, workload: &dyn Workload) -> Result<Vec<String>, Wrong> {
-    let names: Vec<&str> = workload.subjects().iter().map(|subject| subject.name).collect();
+    let subjects = workload.subjects();
+    let names: Vec<&str> = subjects.iter().map(|subject| subject.info.name.as_str()).collect();
     let named = node.several()?;
-    let what = format!("subject of {}", workload.about().name);
+    let what = format!("subject of {}", workload.name());
     let families = quantities::families(&names);
     let is_known = |name: &str| names.contains(&name) || families.contains(&name);
     match named.iter().find(|name| !is_known(&name.typed)) {
@@ -179,8 +182,7 @@ fn left(
     named: &[String],
     without: &[String],
 ) -> Result<Vec<String>, Wrong> {
-    let all = workload.subjects();
-    let names = all.iter().map(|subject| subject.name.to_owned());
+    let names = workload.subjects().into_iter().map(|subject| subject.info.name);
     let chosen =
         |name: &String| (named.is_empty() || named.contains(name)) && !without.contains(name);
     let left: Vec<String> = names.filter(chosen).collect();
@@ -197,8 +199,8 @@ fn axis(node: &Node<'_>, workload: &dyn Workload) -> Result<String, Wrong> {
     if axes.contains(&name.typed.as_str()) {
         return Ok(name.typed);
     }
-    let (about, axes) = (workload.about(), axes.join(" or "));
-    let what = format!("`{}` is no axis of {}: it grows over {axes}", name.typed, about.name);
+    let (workload, axes) = (workload.name(), axes.join(" or "));
+    let what = format!("`{}` is no axis of {workload}: it grows over {axes}", name.typed);
     Err(Wrong { position: name.position, what })
 }
 

@@ -102,6 +102,11 @@ table! {
     }
 }
 
+/// The workload of this name.
+pub fn find(name: &str) -> Option<&'static dyn Workload> {
+    TABLE.iter().copied().find(|row| row.name() == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::TABLE;
@@ -153,13 +158,16 @@ mod tests {
     #[test]
     fn what_a_parameter_depends_on_is_a_parameter_with_these_values() {
         for about in TABLE.iter().map(|workload| workload.about()) {
-            for only_with in about.only_with {
-                let name = only_with.parameter;
-                assert!(about.parameter(name).is_some(), "{}: no {name}", about.name);
-                let depends_on = about.parameter(only_with.depends_on).expect(only_with.depends_on);
-                for value in only_with.values {
-                    let checked = depends_on.check(&depends_on.read(value), depends_on.name);
-                    assert_eq!(checked, Ok((*value).into()), "{}: {value}", about.name);
+            let workload = &about.info.name;
+            for dependence in &about.info.dependences {
+                let name = &dependence.parameter;
+                assert!(about.parameter(name).is_some(), "{workload}: no {name}");
+                let name = &dependence.depends_on;
+                let depends_on = about.parameter(name).expect(name);
+                for value in &dependence.values {
+                    let read = depends_on.read(&value.text());
+                    let checked = depends_on.check(&read, depends_on.name);
+                    assert_eq!(checked.as_ref(), Ok(value), "{workload}: {value}");
                 }
             }
         }
@@ -195,10 +203,11 @@ mod tests {
     #[test]
     fn every_workload_names_what_it_has() {
         for about in TABLE.iter().map(|row| row.about()) {
+            let (workload, own) = (&about.info.name, about.axis());
             let has = |name: &str| about.parameter(name).is_some();
-            assert!(about.axes().any(|axis| axis.name == about.axis), "{}: its axis", about.name);
-            if let Some(ratio) = &about.ratio {
-                assert!(has(ratio.part) && has(ratio.whole), "{}: {ratio:?}", about.name);
+            assert!(about.axes().any(|axis| axis.name == own), "{workload}: its axis");
+            if let Some(ratio) = &about.info.ratio {
+                assert!(has(&ratio.part) && has(&ratio.whole), "{workload}: {ratio:?}");
             }
         }
     }

@@ -116,21 +116,26 @@ const WORKLOAD: Toy = Toy {
 //! One operation is an addition. It does not measure anything else.
 
 use engine::{
-    About, Cell, Parameter, Defaults, Failure, MetricAbout, Probe, Subject, Sweep, Values, Workload,
+    About, Cell, Defaults, Failure, MetricInfo, Parameter, Probe, Subject, Sweep, Values, Workload,
+    WorkloadInfo, strings,
 };
 use std::hint::black_box;
+use std::sync::LazyLock;
 
 pub(crate) const WORKLOAD: Toy = Toy;
 
 pub(crate) struct Toy;
 
-static ABOUT: About = About {
-    name: "toy-work",
-    version: 1,
-    question: "What does adding one cost?",
-    operation: "an addition",
-    not_measured: &["anything else"],
-    parameters: &[
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "toy-work".into(),
+        question: "What does adding one cost?".into(),
+        operation: "an addition".into(),
+        not_measured: strings(["anything else"]),
+        metrics: vec![MetricInfo::time("add", "an addition")],
+        ..About::plain().info
+    },
+    parameters: vec![
         Parameter {
             name: "toys",
             about: "how many toys there are",
@@ -149,13 +154,11 @@ static ABOUT: About = About {
             sweep: None,
         },
     ],
-    axis: "toys",
-    metrics: &[MetricAbout::time("add", "an addition")],
-    ..About::PLAIN
-};
+    ..About::plain()
+});
 
 impl Workload for Toy {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

@@ -117,7 +117,8 @@ impl RunRequest {
 
     /// How often each cell of a workload is measured, where a round of all of them has `cells` cells.
     pub(super) fn rounds_of(&self, about: &About, cells: usize) -> u32 {
-        let overridden = self.overrides.get(about.name).and_then(|overrides| overrides.rounds);
+        let overridden =
+            self.overrides.get(about.info.name.as_str()).and_then(|overrides| overrides.rounds);
         let by_budget = || self.early_end().map(|budget| rounds_most(cells, budget));
         let (usual, quick) = (about.usual, self.is_quick());
         let by_extent = || (self.full && !quick).then_some(ROUNDS_FULL);
@@ -144,63 +145,49 @@ impl RunRequest {
     }
 
     /// What is asked of the workload of that name.
-    pub(super) fn with_overrides(&self, workload: &str) -> RunRequest {
-        let mut request = self.clone();
-        let Some(overrides) = self.overrides.get(workload) else { return request };
-        if !overrides.subjects.is_empty() {
-            request.subjects.clone_from(&overrides.subjects);
-        }
-        if !overrides.points.is_empty() {
-            request.points.clone_from(&overrides.points);
-        }
-        request.axis = overrides.axis.clone().or(request.axis);
-        request.parameters.extend(overrides.parameters.clone());
-        request.custom = match (request.custom, overrides.custom.clone()) {
-            (Some(typed), Some(base)) => Some(Box::new(typed.or(*base))),
-            (typed, base) => typed.or(base),
-        };
-        request
+    pub(super) fn of_workload(&self, name: &str) -> Asked<'_> {
+        Asked { request: self, overrides: self.overrides.get(name) }
+    }
+}
+
+/// What is asked of one workload: each thing by its overrides, or else by the request.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub request: &'a RunRequest,
+    overrides: Option<&'a Overrides>,
+}
+
+impl<'a> Asked<'a> {
+    /// Names of subjects; empty where it has none of its own.
+    pub fn subjects(self) -> &'a [String] {
+        self.overrides.map_or(&[], |own| &own.subjects)
     }
 
-    /// The same with the members of each family of subjects in its place: `epoll`.
-    pub(super) fn with_families(&self, workloads: &[&'static dyn Workload]) -> RunRequest {
-        let names = super::subject_names(workloads);
-        let [subjects, without] =
-            [&self.subjects, &self.without].map(|typed| quantities::expanded(typed, &names));
-        RunRequest { subjects, without, ..self.clone() }
+    /// The parameter that is the axis.
+    pub fn axis(self) -> Option<&'a str> {
+        let own = self.overrides.and_then(|own| own.axis.as_deref());
+        own.or(self.request.axis.as_deref())
     }
 
-    /// The same with the subjects that are left out taken off those that are named, or off all.
-    pub(super) fn without_left_out(
-        &self,
-        workloads: &[&'static dyn Workload],
-    ) -> Result<RunRequest, RequestError> {
-        if self.without.is_empty() {
-            return Ok(self.clone());
+    /// Values on the axis.
+    pub fn points(self) -> &'a [Value] {
+        let own = self.overrides.map(|own| &own.points).filter(|points| !points.is_empty());
+        own.unwrap_or(&self.request.points)
+    }
+
+    /// Values of a parameter.
+    pub fn values(self, parameter: &str) -> Option<&'a [Value]> {
+        let own = self.overrides.and_then(|own| own.parameters.get(parameter));
+        own.or(self.request.parameters.get(parameter)).map(Vec::as_slice)
+    }
+
+    /// What the user adds.
+    pub fn custom(self) -> Option<Box<Custom>> {
+        let own = self.overrides.and_then(|own| own.custom.clone());
+        match (self.request.custom.clone(), own) {
+            (Some(typed), Some(own)) => Some(Box::new(typed.or(*own))),
+            (typed, own) => typed.or(own),
         }
-        let subject_names = super::subject_names(workloads);
-        if let Some(stray) =
-            self.without.iter().find(|name| !subject_names.contains(&name.as_str()))
-        {
-            let workloads = self.workloads.join(" and ");
-            let names: Vec<&str> = subject_names.iter().map(|name| &**name).collect();
-            let hint =
-                super::did_you_mean(stray, &names).unwrap_or_else(|| "see `knee list`".to_owned());
-            let what = format!("{stray} is no subject of {workloads}; {hint}");
-            return Err(RequestError::Usage(what));
-        }
-        let is_named = |name: &str| {
-            self.subjects.is_empty() || self.subjects.iter().any(|subject| subject == name)
-        };
-        let kept =
-            |name: &&str| is_named(name) && !self.without.iter().any(|excluded| excluded == name);
-        let subjects: Vec<String> =
-            subject_names.into_iter().filter(kept).map(ToOwned::to_owned).collect();
-        if subjects.is_empty() {
-            let what = "nothing is left to compare; leave fewer out";
-            return Err(RequestError::Usage(what.to_owned()));
-        }
-        Ok(RunRequest { subjects, ..self.clone() })
     }
 }
 

@@ -15,14 +15,15 @@ pub(super) fn with_custom(
     workloads: Vec<&'static dyn Workload>,
 ) -> Result<Vec<Chosen>, RequestError> {
     let with_custom = |row: &'static dyn Workload| {
-        let request = request.with_overrides(row.about().name);
-        let custom = request.custom.filter(|custom| !custom.is_empty());
+        let asked = request.of_workload(row.name());
+        let custom = asked.custom().filter(|custom| !custom.is_empty());
         let custom = custom.or_else(|| row.subjects().is_empty().then(Box::default));
         let Some(custom) = custom else { return Ok((row, None)) };
         let workload = unique_names(&custom)
-            .and_then(|()| row.with_custom(&custom, request.axis.as_deref()))
-            .map_err(|what| RequestError::Usage(format!("{}: {what}", row.about().name)))?;
-        Ok((workload, Some(custom)))
+            .and_then(|()| row.with_custom(&custom, asked.axis()))
+            .map_err(|what| RequestError::Usage(format!("{}: {what}", row.name())))?;
+        // A process plans once, and its plan refers to it.
+        Ok((Box::leak(workload), Some(custom)))
     };
     workloads.into_iter().map(with_custom).collect()
 }
@@ -41,28 +42,31 @@ mod tests {
     use super::super::plan;
     use super::*;
     use crate::run::settings::Secrets;
-    use crate::workload::custom::{leaked, leaked_slice, unused_words, word_axis, word_parameters};
-    use crate::{About, Cell, Failure, MetricAbout, Overrides, Probe, Subject};
-    use model::{Template, Value};
+    use crate::workload::custom::{unused_words, word_axis, word_parameters};
+    use crate::{About, Cell, Failure, Overrides, Probe, Subject};
+    use model::{MetricInfo, Template, Value, WorkloadInfo};
     use quantities::template;
+    use std::sync::LazyLock;
 
     /// A workload whose subjects are those that the user adds.
     struct Toy;
 
     struct CustomToy {
-        about: &'static About,
+        about: About,
         custom: Custom,
     }
 
-    static TOY: About = About {
-        name: "toy",
-        axis: "n",
-        metrics: &[MetricAbout::time("elapsed", "nothing")],
-        ..About::PLAIN
-    };
+    static TOY: LazyLock<About> = LazyLock::new(|| About {
+        info: WorkloadInfo {
+            name: "toy".into(),
+            metrics: vec![MetricInfo::time("elapsed", "nothing")],
+            ..About::plain().info
+        },
+        ..About::plain()
+    });
 
     impl Workload for Toy {
-        fn about(&self) -> &'static About {
+        fn about(&self) -> &About {
             &TOY
         }
 
@@ -74,7 +78,7 @@ mod tests {
             &self,
             custom: &Custom,
             axis: Option<&str>,
-        ) -> Result<&'static dyn Workload, String> {
+        ) -> Result<Box<dyn Workload>, String> {
             let axis = axis.unwrap_or("n");
             let mut parameters = vec![word_axis(custom, axis)];
             parameters.extend(word_parameters(custom, axis));
@@ -85,10 +89,8 @@ mod tests {
             for text in custom.texts() {
                 template::check(text, &names)?;
             }
-            let parameters = leaked_slice(parameters);
-            let about =
-                Box::leak(Box::new(About { parameters, axis: leaked(axis), ..TOY.clone() }));
-            Ok(Box::leak(Box::new(CustomToy { about, custom: custom.clone() })))
+            let about = About { parameters, ..TOY.clone() };
+            Ok(Box::new(CustomToy { about, custom: custom.clone() }))
         }
 
         fn measure(&self, _: &Cell, _: &mut Probe) -> Result<(), Failure> {
@@ -97,14 +99,14 @@ mod tests {
     }
 
     impl Workload for CustomToy {
-        fn about(&self) -> &'static About {
-            self.about
+        fn about(&self) -> &About {
+            &self.about
         }
 
         fn subjects(&self) -> Vec<Subject> {
             let subject = |command: &model::Template| Subject {
                 unused: unused_words(&self.custom, [command.text.as_str()]),
-                ..Subject::plain(leaked(&command.name), "")
+                ..Subject::plain(&command.name, "")
             };
             self.custom.commands.iter().map(subject).collect()
         }
@@ -281,7 +283,7 @@ mod tests {
     fn a_workload_that_takes_nothing_refuses_it() {
         struct Plain;
         impl Workload for Plain {
-            fn about(&self) -> &'static About {
+            fn about(&self) -> &About {
                 &TOY
             }
             fn subjects(&self) -> Vec<Subject> {

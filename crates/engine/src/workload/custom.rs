@@ -30,13 +30,9 @@ pub fn word_parameters(custom: &Custom, axis: &str) -> Vec<Parameter> {
 }
 
 /// The words with values that none of the texts of a subject has.
-pub fn unused_words<'a>(
-    custom: &Custom,
-    texts: impl IntoIterator<Item = &'a str>,
-) -> Vec<&'static str> {
+pub fn unused_words<'a>(custom: &Custom, texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let used: Vec<&str> = texts.into_iter().flat_map(template::words).collect();
-    let unused = custom.words.keys().filter(|word| !used.contains(&word.as_str()));
-    unused.map(|word| leaked(word)).collect()
+    custom.words.keys().filter(|word| !used.contains(&word.as_str())).cloned().collect()
 }
 
 /// The word `name` as the axis: whole numbers. Its points are those that `--set` gave it, if any.

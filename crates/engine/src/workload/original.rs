@@ -45,7 +45,7 @@ pub enum Print {
 impl Original {
     /// The workloads that measure it, where it is an original of `workload`: several, if its columns are
     /// figures of several.
-    pub fn workloads(&self, workload: &'static str) -> Vec<&'static str> {
+    pub fn workloads<'a>(&self, workload: &'a str) -> Vec<&'a str> {
         let Print::Calls(columns) = self.print else { return vec![workload] };
         let mut all: Vec<&str> = Vec::new();
         for (workload, _) in columns {

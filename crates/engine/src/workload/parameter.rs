@@ -71,6 +71,11 @@ pub struct Sweep {
 }
 
 impl Parameter {
+    /// What it counts, for people; its name where it can't be the axis.
+    pub fn label(&self) -> &'static str {
+        self.sweep.as_ref().map_or(self.name, |sweep| sweep.label)
+    }
+
     /// Reads a value as typed after a flag or as it stands in knee.toml. [`Parameter::check`] says whether
     /// it may be.
     pub fn read(&self, typed: &str) -> Value {

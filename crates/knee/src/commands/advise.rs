@@ -63,9 +63,8 @@ fn spot(ask: &Advise) -> Result<Spot, Trouble> {
 }
 
 fn checked(value: Option<&Value>, parameter: &str, flag: &str) -> Result<Value, Trouble> {
-    let mut table = workloads::TABLE.iter().map(|row| row.about());
-    let about = table.find(|about| about.name == MEASURED_BY);
-    let parameter = about.and_then(|about| about.parameter(parameter));
+    let row = workloads::find(MEASURED_BY);
+    let parameter = row.and_then(|row| row.about().parameter(parameter));
     let parameter = parameter.ok_or_else(|| Trouble::failed(format!("no {MEASURED_BY} here")))?;
     let value = value.ok_or_else(|| Trouble::usage(format!("--{flag} is missing")))?;
     parameter.check(value, flag).map_err(Trouble::usage)

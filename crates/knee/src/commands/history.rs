@@ -260,7 +260,7 @@ fn nothing(ask: &History) -> Trouble {
             "no run of {name} is like that; `knee history {name}` shows all that there is"
         ));
     }
-    if workloads::TABLE.iter().any(|row| row.about().name == *name) {
+    if workloads::find(name).is_some() {
         return Trouble::not_possible(format!(
             "nothing of {name} is recorded; `knee run {name}` measures it"
         ));

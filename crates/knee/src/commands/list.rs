@@ -103,26 +103,28 @@ const SECTIONS: [Section; 5] = [
 
 fn describe(text: &mut String, workload: &dyn Workload) {
     let about = workload.about();
-    let kind = match about.kind {
+    let About { info, kind, parameters, .. } = about;
+    let kind = match kind {
+        Kind::Suite if info.is_control() => "  (control: proves the instrument)",
         Kind::Suite => "",
-        Kind::Control => "  (control: proves the instrument)",
         Kind::Named => "  (only by name: it takes longer than the suite)",
         Kind::Fault => "  (control: misbehaves on purpose; only by name)",
     };
-    let _ = writeln!(text, "  {:<12} {}{kind}", about.name, about.question);
-    let _ = writeln!(text, "  {:<12} one operation: {}", "", about.operation);
-    let more_axes = about.axes().map(|axis| axis.name).filter(|&name| name != about.axis);
+    let _ = writeln!(text, "  {:<12} {}{kind}", info.name, info.question);
+    let _ = writeln!(text, "  {:<12} one operation: {}", "", info.operation);
+    let axes = about.axes().map(|axis| axis.name);
+    let more_axes = axes.filter(|&name| name != about.axis());
     let more_axes = match more_axes.collect::<Vec<&str>>().as_slice() {
         [] => String::new(),
         names => format!(" (or --axis {})", names.join(", ")),
     };
-    let _ = writeln!(text, "  {:<12} axis: {}{more_axes}", "", about.axis);
-    for parameter in about.parameters {
+    let _ = writeln!(text, "  {:<12} axis: {}{more_axes}", "", about.axis());
+    for parameter in parameters {
         let (name, values, about) = (parameter.name, parameter.possible(), parameter.about);
         let default = parameter.default.full.join(",");
         let _ = writeln!(text, "  {:<12} --{name}: {about}; {values} (default {default})", "");
     }
-    for what in about.not_measured {
+    for what in &info.not_measured {
         let _ = writeln!(text, "  {:<12} not measured: {what}", "");
     }
 }
@@ -225,7 +227,7 @@ fn original_json((about, original): (&About, &Original)) -> Value {
     json!({
         "name": original.name,
         "original": original.original,
-        "workload": about.name,
+        "workload": about.info.name,
         "command": originals::command(about, original),
         "hides": original.hides,
     })
@@ -283,30 +285,31 @@ fn trigger(mechanism: &Mechanism) -> &'static str {
 }
 
 fn workload_json(workload: &dyn Workload) -> Value {
-    let about = workload.about();
+    let (about, info) = (workload.about(), &workload.about().info);
     let subjects: Vec<Value> = workload
         .subjects()
         .iter()
         .map(|subject| {
+            let own = &subject.info;
             json!({
-                "name": subject.name,
-                "label": subject.label,
+                "name": own.name,
+                "label": own.label,
                 "summary": subject.summary,
-                "operation": if subject.operation.is_empty() { about.operation } else { subject.operation },
+                "operation": if own.operation.is_empty() { &info.operation } else { &own.operation },
                 "unavailable": subject.available.as_ref().err(),
             })
         })
         .collect();
     let names: Vec<&str> = about.parameters.iter().map(|parameter| parameter.name).collect();
     json!({
-        "name": about.name,
-        "version": about.version,
-        "question": about.question,
-        "operation": about.operation,
-        "axis": about.axis,
+        "name": info.name,
+        "version": info.version,
+        "question": info.question,
+        "operation": info.operation,
+        "axis": about.axis(),
         "axes": about.axes().map(|axis| axis.name).collect::<Vec<_>>(),
         "parameters": names,
-        "not_measured": about.not_measured,
+        "not_measured": info.not_measured,
         "subjects": subjects,
     })
 }

@@ -225,9 +225,8 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
         return refused(format!("the user name or password in `{value}` was not recorded"));
     }
     for workload in &run.plan.workloads {
-        let here = workloads::TABLE.iter().map(|row| row.about());
-        let same = here.into_iter().find(|about| about.name == workload.name);
-        if same.is_none_or(|about| about.version != workload.version) {
+        let here = workloads::find(&workload.name);
+        if here.is_none_or(|row| row.about().info.version != workload.version) {
             return refused(format!("this knee measures {} otherwise", workload.name));
         }
     }

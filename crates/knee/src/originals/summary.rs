@@ -249,9 +249,9 @@ mod tests {
 
     #[test]
     fn every_column_is_a_subject_and_every_subject_a_column() {
-        let workload = workloads::TABLE.iter().find(|row| row.about().name == WORKLOAD).unwrap();
+        let measured = workloads::find(WORKLOAD).unwrap().subjects();
         let measured: BTreeSet<&str> =
-            workload.subjects().iter().map(|subject| subject.name).collect();
+            measured.iter().map(|subject| subject.info.name.as_str()).collect();
         let columns = subjects();
         assert_eq!(columns.difference(&measured).collect::<Vec<_>>(), Vec::<&&str>::new());
         // lmbench has no columns for these.

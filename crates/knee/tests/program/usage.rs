@@ -148,8 +148,8 @@ fn help_states_the_exit_codes_and_derives_from_the_tables() {
         assert!(completions.contains(row.name), "{}", row.name);
     }
     for row in workloads::TABLE {
-        assert!(list.contains(row.about().question), "{list}");
-        assert!(completions.contains(row.about().name));
+        assert!(list.contains(&row.about().info.question), "{list}");
+        assert!(completions.contains(row.name()));
     }
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(knee.run(&["completions", shell]).out.contains("knee"), "{shell}");

@@ -142,21 +142,24 @@ fn manymapbench_prints_the_open_the_mmap_and_the_touch_of_each_file() {
 
 #[test]
 fn forkbench_prints_the_fork_of_each_child_and_its_end() {
-    let workload = |name| workloads::TABLE.iter().find(|row| row.about().name == name).unwrap();
-    let all = workload("fork").subjects();
-    let here = all.iter().filter(|row| ["dynamic", "static"].contains(&row.name));
-    let here: Vec<_> =
-        here.filter(|row| row.available.is_ok()).map(|row| (row.name, row.label)).collect();
+    let here = available("fork");
+    let here = here.iter().filter(|(name, _)| ["dynamic", "static"].contains(&name.as_str()));
+    let here: Vec<_> = here.map(|(name, label)| (name.as_str(), label.as_str())).collect();
     assert_prints("forkbench", &[("fork", "fork"), ("reap", "reap")], &here);
 }
 
 #[test]
 fn bindbench_prints_both_families_where_there_are_both() {
-    let workload = |name| workloads::TABLE.iter().find(|row| row.about().name == name).unwrap();
-    let all = workload("bind").subjects();
-    let here: Vec<_> =
-        all.iter().filter(|row| row.available.is_ok()).map(|row| (row.name, row.label)).collect();
+    let here = available("bind");
+    let here: Vec<_> = here.iter().map(|(name, label)| (name.as_str(), label.as_str())).collect();
     assert_prints("bindbench", &[("socket", "socket"), ("bind", "bind")], &here);
+}
+
+/// Names and labels of the subjects of a workload that can be measured here.
+fn available(workload: &str) -> Vec<(String, String)> {
+    let all = workloads::find(workload).unwrap().subjects().into_iter();
+    let here = all.filter(|subject| subject.available.is_ok());
+    here.map(|subject| (subject.info.name, subject.info.label)).collect()
 }
 
 #[test]

@@ -71,20 +71,20 @@ fn assert_headlines_have_samples(first: usize) {
     if !is_possible() {
         return;
     }
-    for workload in workloads::TABLE.iter().skip(first).step_by(2).map(|row| row.about()) {
-        let Some(words) = words(workload.name) else { continue };
+    for workload in workloads::TABLE.iter().skip(first).step_by(2).map(|row| &row.about().info) {
+        let Some(words) = words(&workload.name) else { continue };
         let knee = Knee::new();
-        let (came, run) = profiled(&knee, &[&[workload.name], words].concat());
+        let (came, run) = profiled(&knee, &[&[workload.name.as_str()], words].concat());
         if run.plan.cells.is_empty() {
             eprintln!("SKIPPED in part: {} can't be measured here: {came:?}", workload.name);
             continue;
         }
         assert_eq!(came.code, Some(0), "{}: {came:?}", workload.name);
         assert!(!run.profile.cells.is_empty(), "{}: {came:?}", workload.name);
-        let headline = workload.metrics[0].name;
+        let headline = &workload.metrics[0].name;
         for cell in &run.profile.cells {
             assert_eq!(cell.outcome, Outcome::Measured, "{}", workload.name);
-            let regions = cell.regions.iter().filter(|region| region.metric == headline);
+            let regions = cell.regions.iter().filter(|region| region.metric == *headline);
             let samples: u64 = regions.clone().map(model::ProfiledRegion::sample_count).sum();
             let operations: u64 = regions.map(|region| region.operations).sum();
             assert!(samples > 0 && operations > 0, "{} {:?}: {cell:?}", workload.name, cell.key);

@@ -11,9 +11,10 @@ use crate::baselines::program::{Program, Times};
 use crate::baselines::rows::{BANDWIDTH, BasicOperation, LATENCY, ROWS};
 use crate::shared::{cpus, directory, shortage};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, Original, Parameter, Print,
-    Probe, SampleKind, Subject, Sweep, Usual, Values, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, Original, Parameter, Print,
+    Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, strings,
 };
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Baseline = Baseline;
@@ -33,19 +34,25 @@ const COPIES: Parameter = Parameter {
 const CPUS: Parameter =
     Parameter { about: "CPUs of each copy; copies are spread over all of them", ..cpus::ONE };
 
-static ABOUT: About = About {
-    name: "baseline",
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "baseline".into(),
+        question: "What do the basic operations of this machine and its kernel cost?".into(),
+        operation: "the operation that the subject is named after, as in lmbench".into(),
+        not_measured: strings([
+            "RPC, and lmbench's tables of integer and floating-point arithmetic",
+            "disks and networks: files are in the cache, and connections go over loopback",
+            "how long another CPU takes to wake up: all processes of a copy share one (--cpus all for that)",
+        ]),
+        metrics: vec![
+            MetricInfo::time(LATENCY, "one operation"),
+            MetricInfo::more(BANDWIDTH, "bytes that are moved", "B/s"),
+        ],
+        ..About::plain().info
+    },
     kind: Kind::Named,
-    question: "What do the basic operations of this machine and its kernel cost?",
-    operation: "the operation that the subject is named after, as in lmbench",
-    not_measured: &[
-        "RPC, and lmbench's tables of integer and floating-point arithmetic",
-        "disks and networks: files are in the cache, and connections go over loopback",
-        "how long another CPU takes to wake up: all processes of a copy share one (--cpus all for that)",
-    ],
-    parameters: &[COPIES, CPUS],
-    axis: COPIES.name,
-    usual: Usual { rounds_quick: 5, ..About::PLAIN.usual },
+    parameters: vec![COPIES, CPUS],
+    usual: Usual { rounds_quick: 5, ..Usual::PLAIN },
     originals: &[Original {
         name: "lmbench",
         original: "lmbench by Larry McVoy and Carl Staelin, 1996 to 2007: `make results see`",
@@ -60,12 +67,8 @@ static ABOUT: About = About {
             "futex and eventfd, which have no column",
         ],
     }],
-    metrics: &[
-        MetricAbout::time(LATENCY, "one operation"),
-        MetricAbout::new(BANDWIDTH, "bytes that are moved", SampleKind::Rate("B/s")),
-    ],
-    ..About::PLAIN
-};
+    ..About::plain()
+});
 
 /// Batches of one cell, where a row asks for no longer ones.
 const BATCHES: f64 = 200.0;
@@ -76,7 +79,7 @@ const BATCHES_MIN: usize = 5;
 const BATCHES_BETWEEN: usize = 8;
 
 impl Workload for Baseline {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -189,9 +192,12 @@ fn measure(
     if !taken_off_ns.is_empty() {
         probe.fact(&format!("without {without}"), format!("{:.3} ns", median(&taken_off_ns)));
     }
-    let Some(samples) = difference(&whole_ns, &taken_off_ns) else {
+    let Some(mut samples) = difference(&whole_ns, &taken_off_ns) else {
         return Err(Failure::new(format!("{without} took longer than all of it")));
     };
+    if row.metric == BANDWIDTH {
+        samples.iter_mut().for_each(|sample| *sample = 1e9 / *sample);
+    }
     let operations = units * samples.len() as u64;
     probe.given(row.metric, &samples, operations);
     Ok(())

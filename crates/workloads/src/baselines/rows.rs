@@ -1,7 +1,7 @@
 //! The rows of `baseline`: one line each. What a row does is in the C file of its family, in
 //! `crates/workloads/baseline`.
 
-use engine::Subject;
+use engine::{Subject, SubjectInfo};
 
 /// One row: an operation of its own.
 #[derive(Debug)]
@@ -75,12 +75,10 @@ impl BasicOperation {
 
     /// As a subject.
     pub fn subject(&self) -> Subject {
-        Subject {
-            group: self.group,
-            headline: self.metric,
-            available: if self.over_loopback { sys::loopback::check(false) } else { Ok(()) },
-            ..Subject::separate(self.name, self.summary)
-        }
+        let (group, headline) = (self.group.into(), self.metric.into());
+        let info = SubjectInfo { group, headline, ..SubjectInfo::separate(self.name) };
+        let available = if self.over_loopback { sys::loopback::check(false) } else { Ok(()) };
+        Subject { available, ..Subject::new(info, self.summary) }
     }
 }
 

@@ -20,15 +20,16 @@ use crate::shared::directory;
 use crate::shared::runner;
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, OnlyWith, Original,
-    Parameter, Print, Probe, Programs, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput,
-    SampleKind, Scratch, SkipCause, Subject, Usual, Values, Workload,
+    About, Cell, Defaults, Dependence, Failure, Fit, Kind, MetricInfo, MetricRole, Original,
+    Parameter, Print, Probe, Programs, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput, Scratch,
+    SkipCause, Subject, SubjectInfo, Usual, Values, Workload, WorkloadInfo, strings,
 };
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Build = Build;
@@ -87,22 +88,41 @@ const BYTES_KEPT: usize = 4 << 10;
 /// process or other.
 const COMPILER_KIB: u64 = 48 << 10;
 
-static ABOUT: About = About {
-    name: "build",
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "build".into(),
+        question: "How long does a build take with few, enough and all jobs at once?".into(),
+        operation: "one build of a tree, by a command and all that it starts".into(),
+        not_measured: strings([
+            "making the tree, warming up and cleaning",
+            "what the command leaves running or does not wait for",
+            "the disk: sources and compiler are in the page cache, or come to be there with --warm-up none",
+        ]),
+        dependences: vec![Dependence {
+            parameter: FILES.name.into(),
+            depends_on: TREE.name.into(),
+            values: vec![GENERATED.into()],
+        }],
+        averages: true,
+        metrics: vec![
+            MetricInfo::time("elapsed", "build"),
+            MetricInfo::time("user", "build, on its CPUs in user mode"),
+            MetricInfo::time("system", "build, on its CPUs in the kernel"),
+            MetricInfo::more("percent cpu", "CPU time over elapsed time", "%")
+                .with_role(MetricRole::CpuShare),
+            MetricInfo::less(
+                "context switches",
+                "times that the kernel took a CPU away (involuntary)",
+                "switches",
+            ),
+            MetricInfo::less("sleeps", "times that a process waited (voluntary)", "sleeps"),
+        ],
+        ..About::plain().info
+    },
     kind: Kind::Named,
-    question: "How long does a build take with few, enough and all jobs at once?",
-    operation: "one build of a tree, by a command and all that it starts",
-    not_measured: &[
-        "making the tree, warming up and cleaning",
-        "what the command leaves running or does not wait for",
-        "the disk: sources and compiler are in the page cache, or come to be there with --warm-up none",
-    ],
-    parameters: &[ALL, COMMAND, CLEAN, TREE, FILES, WARM_UP],
-    only_with: &[OnlyWith { parameter: FILES.name, depends_on: TREE.name, values: &[GENERATED] }],
-    axis: ALL.name,
+    parameters: vec![ALL, COMMAND, CLEAN, TREE, FILES, WARM_UP],
     programs: Programs::Compiler,
-    averages: true,
-    usual: Usual { rounds: 5, rounds_quick: 5, cell_ms_max: 1_800_000, ..About::PLAIN.usual },
+    usual: Usual { rounds: 5, rounds_quick: 5, cell_ms_max: 1_800_000, ..Usual::PLAIN },
     originals: &[Original {
         name: "kernbench",
         original: "Con Kolivas's kernbench 0.42 (2007), five runs of each load",
@@ -122,25 +142,8 @@ static ABOUT: About = About {
              up (--warm-up), and the loads take turns",
         ],
     }],
-    metrics: &[
-        MetricAbout::time("elapsed", "build"),
-        MetricAbout::time("user", "build, on its CPUs in user mode"),
-        MetricAbout::time("system", "build, on its CPUs in the kernel"),
-        MetricAbout::new("percent cpu", "CPU time over elapsed time", SampleKind::Degree("%"))
-            .with_role(MetricRole::CpuShare),
-        MetricAbout::new(
-            "context switches",
-            "times that the kernel took a CPU away (involuntary)",
-            SampleKind::Amount("switches"),
-        ),
-        MetricAbout::new(
-            "sleeps",
-            "times that a process waited (voluntary)",
-            SampleKind::Amount("sleeps"),
-        ),
-    ],
-    ..About::PLAIN
-};
+    ..About::plain()
+});
 
 /// A load: how many jobs there are for so many CPUs; none is without a number.
 struct Load {
@@ -177,7 +180,8 @@ impl Load {
     }
 
     fn subject(&self) -> Subject {
-        Subject { note: self.note.into(), ..Subject::plain(self.name, self.summary) }
+        let info = SubjectInfo { note: self.note.into(), ..SubjectInfo::named(self.name) };
+        Subject::new(info, self.summary)
     }
 
     /// As one gives it to make: `-j 3`, or `-j` without a number.
@@ -193,7 +197,7 @@ impl Load {
 }
 
 impl Workload for Build {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -259,8 +263,8 @@ fn give(probe: &mut Probe, ran: &Ran) {
         used.switches_involuntary as f64,
         used.switches_voluntary as f64,
     ];
-    for (metric, figure) in ABOUT.metrics.iter().zip(figures) {
-        probe.given(metric.name, &[figure], 1);
+    for (metric, figure) in ABOUT.info.metrics.iter().zip(figures) {
+        probe.given(&metric.name, &[figure], 1);
     }
 }
 

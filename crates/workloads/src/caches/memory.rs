@@ -20,9 +20,10 @@ mod latency;
 use crate::shared::cpus;
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, Parameter, Probe,
-    SampleKind, Subject, Sweep, Usual, Values, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, Parameter, Probe, Subject,
+    Sweep, Usual, Values, Workload, WorkloadInfo, strings,
 };
+use std::sync::LazyLock;
 use sys::memory::huge_page_bytes;
 
 /// The row of the table.
@@ -62,30 +63,35 @@ const THREADS: Parameter = Parameter {
     sweep: None,
 };
 
-static ABOUT: About = About {
-    name: "memory",
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "memory".into(),
+        question: "How long does a load take, by the size of the memory that is in use?".into(),
+        operation:
+            "a load whose address the load before it gave; a byte read, written or copied; a \
+                    page's first touch"
+                .into(),
+        not_measured: strings([
+            "loads that a CPU overlaps, in the latency: each waits for the one before",
+            "vectors wider than the 16 bytes of every such CPU, in reads and writes",
+            "memory of another NUMA node",
+            "what other programs, or other guests of the same host, keep in a shared cache",
+        ]),
+        metrics: vec![
+            MetricInfo::time(latency::LATENCY, "dependent load"),
+            MetricInfo::more(bandwidth::BANDWIDTH, "reads, writes or copies", "B/s"),
+            MetricInfo::time(faults::FAULT, "first touch of a page of 4 KiB"),
+        ],
+        ..About::plain().info
+    },
     kind: Kind::Named,
-    question: "How long does a load take, by the size of the memory that is in use?",
-    operation: "a load whose address the load before it gave; a byte read, written or copied; a page's first touch",
-    not_measured: &[
-        "loads that a CPU overlaps, in the latency: each waits for the one before",
-        "vectors wider than the 16 bytes of every such CPU, in reads and writes",
-        "memory of another NUMA node",
-        "what other programs, or other guests of the same host, keep in a shared cache",
-    ],
-    parameters: &[SIZE, THREADS],
-    axis: SIZE.name,
-    usual: Usual { rounds: 5, rounds_quick: 3, measure_ms: 30, ..About::PLAIN.usual },
-    metrics: &[
-        MetricAbout::time(latency::LATENCY, "dependent load"),
-        MetricAbout::new(bandwidth::BANDWIDTH, "reads, writes or copies", SampleKind::Rate("B/s")),
-        MetricAbout::time(faults::FAULT, "first touch of a page of 4 KiB"),
-    ],
-    ..About::PLAIN
-};
+    parameters: vec![SIZE, THREADS],
+    usual: Usual { rounds: 5, rounds_quick: 3, measure_ms: 30, ..Usual::PLAIN },
+    ..About::plain()
+});
 
 impl Workload for Memory {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

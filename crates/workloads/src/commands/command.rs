@@ -19,15 +19,16 @@ mod token;
 
 pub(crate) use interpreter::needs_shell;
 
-use crate::shared::cpus::ALL;
+use crate::shared::cpus::{ALL, per_cpu};
 use checks::checked;
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Programs,
-    RatioAbout, SampleKind, Subject, Sweep, Usual, Values, Workload, leaked, leaked_slice,
-    unused_words, word_axis, word_parameters,
+    About, Cell, Custom, Defaults, Failure, Kind, MetricInfo, Parameter, Probe, Programs, Subject,
+    SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings, unused_words,
+    word_axis, word_parameters,
 };
 use figures::Figure;
 use quantities::template;
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Commands = Commands;
@@ -37,7 +38,7 @@ pub(crate) struct Commands;
 
 /// The workload with the user's commands.
 struct CustomCommands {
-    about: &'static About,
+    about: About,
     custom: Custom,
     figures: Vec<Figure>,
 }
@@ -79,22 +80,34 @@ const N: Parameter = Parameter {
     sweep: Some(Sweep { label: AXIS, points: Defaults::always(&[]) }),
 };
 
-const ELAPSED: MetricAbout = MetricAbout::time("elapsed", "run");
-
-static ABOUT: About = About {
-    name: "command",
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "command".into(),
+        question: "How does the time of your own command grow with its input?".into(),
+        operation: "one run of a command, from its start to its end".into(),
+        not_measured: strings([
+            "the start-up of the shell, where a command needs one",
+            "--setup, --prepare, --conclude, --cleanup and runs that warm up",
+            "processes that are still there when the command has ended: they are killed",
+        ]),
+        metrics: vec![
+            MetricInfo::time("elapsed", "run"),
+            MetricInfo::time("user", "run, on its CPUs in user mode"),
+            MetricInfo::time("system", "run, on its CPUs in the kernel"),
+            MetricInfo::less("max RSS", "largest resident set of a process of the run", "B"),
+            MetricInfo::less("page faults", "minor and major page faults of a run", "faults"),
+            MetricInfo::less(
+                "context switches",
+                "voluntary and involuntary context switches of a run",
+                "switches",
+            ),
+        ],
+        ..About::plain().info
+    },
     kind: Kind::Named,
-    question: "How does the time of your own command grow with its input?",
-    operation: "one run of a command, from its start to its end",
-    not_measured: &[
-        "the start-up of the shell, where a command needs one",
-        "--setup, --prepare, --conclude, --cleanup and runs that warm up",
-        "processes that are still there when the command has ended: they are killed",
-    ],
-    parameters: &[N, COMMANDS],
-    axis: AXIS,
+    parameters: vec![N, COMMANDS],
     programs: Programs::Commands,
-    usual: Usual { measure_ms: 200, ..About::PLAIN.usual },
+    usual: Usual { measure_ms: 200, ..Usual::PLAIN },
     custom_keys: &[
         "command",
         "set",
@@ -113,31 +126,11 @@ static ABOUT: About = About {
         "time-limit",
         "directory",
     ],
-    metrics: &[
-        ELAPSED,
-        MetricAbout::time("user", "run, on its CPUs in user mode"),
-        MetricAbout::time("system", "run, on its CPUs in the kernel"),
-        MetricAbout::new(
-            "max RSS",
-            "largest resident set of a process of the run",
-            SampleKind::Amount("B"),
-        ),
-        MetricAbout::new(
-            "page faults",
-            "minor and major page faults of a run",
-            SampleKind::Amount("faults"),
-        ),
-        MetricAbout::new(
-            "context switches",
-            "voluntary and involuntary context switches of a run",
-            SampleKind::Amount("switches"),
-        ),
-    ],
-    ..About::PLAIN
-};
+    ..About::plain()
+});
 
 impl Workload for Commands {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -149,13 +142,13 @@ impl Workload for Commands {
         &self,
         custom: &Custom,
         axis: Option<&str>,
-    ) -> Result<&'static dyn Workload, String> {
+    ) -> Result<Box<dyn Workload>, String> {
         let axis = axis.unwrap_or_else(|| only_open_word(custom));
         checked(custom, axis)?;
         let figures = figures::figures(custom)?;
         let about = about(custom, axis, &figures)?;
         let workload = CustomCommands { about, custom: custom.clone(), figures };
-        Ok(Box::leak(Box::new(workload)))
+        Ok(Box::new(workload))
     }
 
     fn measure(&self, _: &Cell, _: &mut Probe) -> Result<(), Failure> {
@@ -176,7 +169,7 @@ fn only_open_word(custom: &Custom) -> &str {
 }
 
 /// The description of the workload with the user's commands.
-fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<&'static About, String> {
+fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<About, String> {
     let axis_parameter = word_axis(custom, axis);
     let is_parallel = PARALLEL.contains(&axis) && !custom.words.contains_key(ALL.name);
     let mut parameters = if is_parallel {
@@ -185,17 +178,11 @@ fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<&'static Abo
         vec![axis_parameter]
     };
     parameters.extend(word_parameters(custom, axis));
-    let ratio = is_parallel.then(|| RatioAbout {
-        part: leaked(axis),
-        whole: ALL.name,
-        word: "per CPU",
-        multiple: true,
-    });
-    let mut metrics = ABOUT.metrics.to_vec();
+    let mut metrics = ABOUT.info.metrics.clone();
     metrics.extend(counters::metrics());
     metrics.extend(figures.iter().map(Figure::metric));
     if let Some(headline) = &custom.headline {
-        let names: Vec<&str> = metrics.iter().map(|metric| metric.name).collect();
+        let names: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
         let index = names.iter().position(|name| name == headline);
         let index = index.ok_or_else(|| {
             format!("--headline is one of {}, not `{headline}`", names.join(", "))
@@ -203,21 +190,18 @@ fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<&'static Abo
         let metric = metrics.remove(index);
         metrics.insert(0, metric);
     }
-    let compared_pairs: &[_] = match custom.commands.as_slice() {
-        [first, second] => leaked_slice(vec![(leaked(&first.name), leaked(&second.name))]),
-        _ => &[],
+    let info = WorkloadInfo {
+        question: format!("How does the time of these commands grow with {{{axis}}}?"),
+        ratio: is_parallel.then(|| per_cpu(axis)),
+        metrics,
+        compared_pairs: match custom.commands.as_slice() {
+            [first, second] => pairs([(&first.name, &second.name)]),
+            _ => Vec::new(),
+        },
+        ..ABOUT.info.clone()
     };
-    let about = About {
-        question: leaked(&format!("How does the time of these commands grow with {{{axis}}}?")),
-        parameters: leaked_slice(parameters),
-        axis: leaked(axis),
-        ratio,
-        metrics: leaked_slice(metrics),
-        compared_pairs,
-        usual: Usual { cell_ms_max: cell_ms_max(custom), ..ABOUT.usual },
-        ..ABOUT.clone()
-    };
-    Ok(Box::leak(Box::new(about)))
+    let usual = Usual { cell_ms_max: cell_ms_max(custom), ..ABOUT.usual };
+    Ok(About { info, parameters, usual, ..ABOUT.clone() })
 }
 
 /// What a run may take, in milliseconds.
@@ -233,25 +217,23 @@ fn cell_ms_max(custom: &Custom) -> u64 {
     let around = present(&[&custom.setup, &custom.cleanup]);
     let runs = u64::from(custom.warm_up.unwrap_or(1)) + 1;
     let commands = around + runs * (1 + present(&[&custom.prepare, &custom.conclude]));
-    commands.saturating_mul(time_limit_ms(custom)).saturating_add(About::PLAIN.usual.cell_ms_max)
+    commands.saturating_mul(time_limit_ms(custom)).saturating_add(Usual::PLAIN.cell_ms_max)
 }
 
 impl Workload for CustomCommands {
-    fn about(&self) -> &'static About {
-        self.about
+    fn about(&self) -> &About {
+        &self.about
     }
 
     fn subjects(&self) -> Vec<Subject> {
         // Hooks, files and the shell are those of every command.
         let around = Custom { commands: Vec::new(), ..self.custom.clone() };
         let subject = |command: &engine::Template| {
-            let name = leaked(&command.name);
             let texts = around.texts().chain([command.text.as_str()]);
-            Subject {
-                note: command.text.clone(),
-                unused: unused_words(&self.custom, texts),
-                ..Subject::plain(name, leaked(&command.text))
-            }
+            let unused = unused_words(&self.custom, texts);
+            let note = command.text.clone();
+            let info = SubjectInfo { note, ..SubjectInfo::named(&command.name) };
+            Subject { unused, ..Subject::new(info, &command.text) }
         };
         self.custom.commands.iter().map(subject).collect()
     }

@@ -6,34 +6,36 @@
 
 use crate::controls::null::TIMES;
 use engine::{
-    About, Cell, Defaults, Failure, Kind, MetricAbout, Parameter, Parking, Probe, Subject, Sweep,
-    Workload,
+    About, Cell, Defaults, Failure, Kind, MetricInfo, Parameter, Parking, Probe, Subject, Sweep,
+    Workload, WorkloadInfo, strings,
 };
 use rustix::process::{Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
 use std::hint::black_box;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Fault = Fault;
 
 pub(crate) struct Fault;
 
-static ABOUT: About = About {
-    name: "fault",
-    version: 1,
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "fault".into(),
+        question: "Does the instrument survive a workload that misbehaves?".into(),
+        operation: "an addition, and the fault that the subject is named after".into(),
+        not_measured: strings(["anything"]),
+        metrics: vec![MetricInfo::time("batch", "addition")],
+        ..About::plain().info
+    },
     kind: Kind::Fault,
-    question: "Does the instrument survive a workload that misbehaves?",
-    operation: "an addition, and the fault that the subject is named after",
-    not_measured: &["anything"],
-    parameters: &[Parameter {
+    parameters: vec![Parameter {
         sweep: Some(Sweep { label: "times nothing", points: Defaults::always(&["1"]) }),
         ..TIMES
     }],
-    axis: TIMES.name,
-    metrics: &[MetricAbout::time("batch", "addition")],
-    ..About::PLAIN
-};
+    ..About::plain()
+});
 
 type Misbehave = fn(&mut Probe) -> Result<(), Failure>;
 
@@ -65,7 +67,7 @@ const FAULTS: &[(&str, &str, Misbehave)] = &[
 ];
 
 impl Workload for Fault {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

@@ -6,10 +6,11 @@
 //! the same operation without the harness.
 
 use engine::{
-    About, Cell, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Subject, Sweep, Values,
-    Workload,
+    About, Cell, Defaults, Failure, MetricInfo, Parameter, Probe, Subject, Sweep, Values, Workload,
+    WorkloadInfo, WorkloadRole, strings,
 };
 use std::hint::black_box;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// The row of the table.
@@ -17,22 +18,25 @@ pub(crate) const WORKLOAD: Null = Null;
 
 pub(crate) struct Null;
 
-static ABOUT: About = About {
-    name: "null",
-    version: 1,
-    kind: Kind::Control,
-    question: "What does the harness itself cost?",
-    operation: "nothing: an addition that the compiler may not remove",
-    not_measured: &["system calls, caches, or anything else that a machine can be slow at"],
-    parameters: &[TIMES],
-    axis: TIMES.name,
-    metrics: &[
-        MetricAbout::time("batch", "empty operation in a batch"),
-        MetricAbout::time("part", "nothing between start and stop of the watch"),
-        MetricAbout::time("trajectory", "empty operation timed on its own"),
-    ],
-    ..About::PLAIN
-};
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "null".into(),
+        question: "What does the harness itself cost?".into(),
+        operation: "nothing: an addition that the compiler may not remove".into(),
+        not_measured: strings([
+            "system calls, caches, or anything else that a machine can be slow at",
+        ]),
+        role: WorkloadRole::Control,
+        metrics: vec![
+            MetricInfo::time("batch", "empty operation in a batch"),
+            MetricInfo::time("part", "nothing between start and stop of the watch"),
+            MetricInfo::time("trajectory", "empty operation timed on its own"),
+        ],
+        ..About::plain().info
+    },
+    parameters: vec![TIMES],
+    ..About::plain()
+});
 
 /// The axis of a workload that does nothing: a number that changes nothing either.
 pub(crate) const TIMES: Parameter = Parameter {
@@ -72,7 +76,7 @@ pub fn bare_ns() -> f64 {
 }
 
 impl Workload for Null {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

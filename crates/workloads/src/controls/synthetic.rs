@@ -9,10 +9,11 @@
 
 use crate::shared::turns::turn;
 use engine::{
-    About, Cell, Defaults, Failure, Kind, MetricAbout, Parameter, Probe, Subject, Sweep, Values,
-    Workload,
+    About, Cell, Defaults, Failure, Kind, MetricInfo, Parameter, Probe, Subject, SubjectInfo,
+    Sweep, Values, Workload, WorkloadInfo, strings,
 };
 use std::hint::black_box;
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Known = Known;
@@ -33,19 +34,21 @@ const SIZE: Parameter = Parameter {
     }),
 };
 
-static ABOUT: About = About {
-    name: "known",
-    // In the first, an operation could begin before the last had ended.
-    version: 2,
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "known".into(),
+        // In the first, an operation could begin before the last had ended.
+        version: 2,
+        question: "Does the analysis find what is known to be there?".into(),
+        operation: "a loop of as many turns as the subject's curve says".into(),
+        not_measured: strings(["anything that a machine can be slow at"]),
+        metrics: vec![MetricInfo::time("turns", "loop of known length")],
+        ..About::plain().info
+    },
     kind: Kind::Fault,
-    question: "Does the analysis find what is known to be there?",
-    operation: "a loop of as many turns as the subject's curve says",
-    not_measured: &["anything that a machine can be slow at"],
-    parameters: &[SIZE],
-    axis: SIZE.name,
-    metrics: &[MetricAbout::time("turns", "loop of known length")],
-    ..About::PLAIN
-};
+    parameters: vec![SIZE],
+    ..About::plain()
+});
 
 /// Turns at the smallest n, where all curves begin: enough for a difference of a thousandth to count, and for
 /// the cost of the loop around them not to.
@@ -66,12 +69,15 @@ static CURVES: [Curve; 6] = [
 ];
 
 impl Workload for Known {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        CURVES.iter().map(|&(name, summary, _)| Subject::separate(name, summary)).collect()
+        let subject = |&(name, summary, _): &(&str, &str, _)| {
+            Subject::new(SubjectInfo::separate(name), summary)
+        };
+        CURVES.iter().map(subject).collect()
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

@@ -8,10 +8,12 @@
 use crate::files::layout::{self, FILES, Files, Layout};
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Failure, Fit, Laps, MetricAbout, Original, Print, Probe, Subject, Workload,
+    About, Cell, Failure, Fit, Laps, MetricInfo, Original, Print, Probe, Subject, Workload,
+    WorkloadInfo, strings,
 };
 use std::hint::black_box;
 use std::io::Read;
+use std::sync::LazyLock;
 use sys::map::{Behind, Map, page_bytes};
 
 /// The row of the table.
@@ -19,16 +21,26 @@ pub(crate) const WORKLOAD: Manyfiles = Manyfiles;
 
 pub(crate) struct Manyfiles;
 
-static ABOUT: About = About {
-    name: "manyfiles",
-    question: "How does getting at a small file grow with the small files that are mapped?",
-    operation: "open, map and touch the n-th of many small files, or open and read it",
-    not_measured: &[
-        "a disk: files and directories are in the caches",
-        "finding out how long the file is",
-    ],
-    parameters: &[FILES],
-    axis: FILES.name,
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "manyfiles".into(),
+        question: "How does getting at a small file grow with the small files that are mapped?"
+            .into(),
+        operation: "open, map and touch the n-th of many small files, or open and read it".into(),
+        not_measured: strings([
+            "a disk: files and directories are in the caches",
+            "finding out how long the file is",
+        ]),
+        metrics: vec![
+            MetricInfo::time("file", "open + mmap + first touch, or open + read"),
+            MetricInfo::time("open", "call of open"),
+            MetricInfo::time("mmap", "mmap of the file"),
+            MetricInfo::time("touch", "first touch of its page"),
+            MetricInfo::time("read", "read of the file"),
+        ],
+        ..About::trajectory().info
+    },
+    parameters: vec![FILES],
     originals: &[Original {
         name: "manymapbench",
         original: "Felix von Leitner's manymapbench (gatling, 2003), five times: manymapbench -c 10000",
@@ -51,18 +63,11 @@ static ABOUT: About = About {
             "whole microseconds (cycles on i386): of a touch of one, nobody sees how it varies",
         ],
     }],
-    metrics: &[
-        MetricAbout::time("file", "open + mmap + first touch, or open + read"),
-        MetricAbout::time("open", "call of open"),
-        MetricAbout::time("mmap", "mmap of the file"),
-        MetricAbout::time("touch", "first touch of its page"),
-        MetricAbout::time("read", "read of the file"),
-    ],
-    ..About::TRAJECTORY
-};
+    ..About::trajectory()
+});
 
 impl Workload for Manyfiles {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

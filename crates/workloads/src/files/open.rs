@@ -6,23 +6,32 @@
 
 use crate::files::layout::{self, FILES, Files, Layout};
 use crate::shared::shortage;
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
+use engine::{
+    About, Cell, Failure, Fit, MetricInfo, Probe, Subject, SubjectInfo, Workload, WorkloadInfo,
+    strings,
+};
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Open = Open;
 
 pub(crate) struct Open;
 
-static ABOUT: About = About {
-    name: "open",
-    question: "How does opening a file grow with the files that are open?",
-    operation: "the n-th open, by its whole path, while those before it stay open",
-    not_measured: &["a disk: files and directories are in the caches", "reading the file"],
-    parameters: &[FILES],
-    axis: FILES.name,
-    metrics: &[MetricAbout::time("open", "call of open")],
-    ..About::TRAJECTORY
-};
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "open".into(),
+        question: "How does opening a file grow with the files that are open?".into(),
+        operation: "the n-th open, by its whole path, while those before it stay open".into(),
+        not_measured: strings([
+            "a disk: files and directories are in the caches",
+            "reading the file",
+        ]),
+        metrics: vec![MetricInfo::time("open", "call of open")],
+        ..About::trajectory().info
+    },
+    parameters: vec![FILES],
+    ..About::trajectory()
+});
 
 /// Name, summary, operation and layout.
 const LAYOUTS: [(&str, &str, &str, Layout); 3] = [
@@ -33,13 +42,14 @@ const LAYOUTS: [(&str, &str, &str, Layout); 3] = [
 ];
 
 impl Workload for Open {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        let subject = |&(name, summary, operation, _): &(&'static str, &'static str, _, _)| {
-            Subject { operation, ..Subject::plain(name, summary) }
+        let subject = |&(name, summary, operation, _): &(&str, &str, &str, _)| {
+            let operation = operation.into();
+            Subject::new(SubjectInfo { operation, ..SubjectInfo::named(name) }, summary)
         };
         LAYOUTS.iter().map(subject).collect()
     }

@@ -29,11 +29,13 @@ mod work;
 use crate::shared::cpus;
 use crew::Crew;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricAbout, MetricRole, Parameter,
-    Probe, RatioAbout, SampleKind, SkipCause, Subject, Sweep, Usual, Values, Workload,
+    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole, Parameter,
+    Probe, SkipCause, Subject, SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, pairs,
+    strings,
 };
 use game::{Ending, Game};
 use locks::{Algorithm, Lock, Setup, Visitor};
+use std::sync::LazyLock;
 use work::Work;
 
 /// The row of the table.
@@ -108,57 +110,55 @@ const WORK: Parameter = Parameter {
     sweep: None,
 };
 
-static ABOUT: About = About {
-    name: "lock",
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "lock".into(),
+        question: "Which lock survives more threads than CPUs?".into(),
+        operation: "get the lock, work while it is held, release it, and work outside".into(),
+        not_measured: strings([
+            "locks inside a kernel: `build` on one kernel and another shows these",
+            "what the work touches: it is a loop without memory",
+            "threads that are pinned to a CPU each: the scheduler places them on --cpus",
+            "fairness over longer than a cell: with many threads each has a few turns at a CPU only",
+            "the wait for a clock: the waiting times are of a second pass, in which threads read it",
+        ]),
+        ratio: Some(cpus::per_cpu(THREADS.name)),
+        compared_pairs: pairs([
+            ("byte", "byte-block"),
+            ("ticket", "ticket-block"),
+            ("byte", "ticket"),
+        ]),
+        metrics: vec![
+            MetricInfo::more("acquisitions", "acquisitions", "acquisitions/s"),
+            MetricInfo::time("cpu", "acquisition, on all CPUs").with_role(MetricRole::Cpu),
+            MetricInfo::time("user", "acquisition, on all CPUs in user mode"),
+            MetricInfo::time("system", "acquisition, on all CPUs in the kernel"),
+            MetricInfo::less("switches", "voluntary context switches per 1,000 acquisitions", ""),
+            MetricInfo::less(
+                "preemptions",
+                "involuntary context switches per 1,000 acquisitions",
+                "",
+            ),
+            MetricInfo::more("fairness", "Jain's index of the threads' acquisitions", "")
+                .with_role(MetricRole::Fairness),
+            MetricInfo::time("waiting", "wait for the lock, at the median"),
+            MetricInfo::time("p99", "wait for the lock, at the 99th percentile"),
+            MetricInfo::time("longest", "wait for the lock, the longest")
+                .with_role(MetricRole::MaxWait),
+            MetricInfo::time("hand-over", "release to the next acquisition, by one who waited"),
+            MetricInfo::time("held", "work while the lock is held, on an idle CPU"),
+            MetricInfo::time("outside", "work outside, on an idle CPU"),
+        ],
+        ..About::plain().info
+    },
     kind: Kind::Named,
-    question: "Which lock survives more threads than CPUs?",
-    operation: "get the lock, work while it is held, release it, and work outside",
-    not_measured: &[
-        "locks inside a kernel: `build` on one kernel and another shows these",
-        "what the work touches: it is a loop without memory",
-        "threads that are pinned to a CPU each: the scheduler places them on --cpus",
-        "fairness over longer than a cell: with many threads each has a few turns at a CPU only",
-        "the wait for a clock: the waiting times are of a second pass, in which threads read it",
-    ],
-    parameters: &[THREADS, cpus::ALL, HELD, OUTSIDE, SPINS, WORK],
-    axis: THREADS.name,
-    ratio: Some(RatioAbout { part: THREADS.name, whole: "cpus", word: "per CPU", multiple: true }),
-    compared_pairs: &[("byte", "byte-block"), ("ticket", "ticket-block"), ("byte", "ticket")],
-    usual: Usual { rounds: 9, rounds_quick: 9, ..About::PLAIN.usual },
-    metrics: &[
-        MetricAbout::new("acquisitions", "acquisitions", SampleKind::Rate("acquisitions/s")),
-        MetricAbout::time("cpu", "acquisition, on all CPUs").with_role(MetricRole::Cpu),
-        MetricAbout::time("user", "acquisition, on all CPUs in user mode"),
-        MetricAbout::time("system", "acquisition, on all CPUs in the kernel"),
-        MetricAbout::new(
-            "switches",
-            "voluntary context switches per 1,000 acquisitions",
-            SampleKind::Amount(""),
-        ),
-        MetricAbout::new(
-            "preemptions",
-            "involuntary context switches per 1,000 acquisitions",
-            SampleKind::Amount(""),
-        ),
-        MetricAbout::new(
-            "fairness",
-            "Jain's index of the threads' acquisitions",
-            SampleKind::Degree(""),
-        )
-        .with_role(MetricRole::Fairness),
-        MetricAbout::time("waiting", "wait for the lock, at the median"),
-        MetricAbout::time("p99", "wait for the lock, at the 99th percentile"),
-        MetricAbout::time("longest", "wait for the lock, the longest")
-            .with_role(MetricRole::MaxWait),
-        MetricAbout::time("hand-over", "release to the next acquisition, by one who waited"),
-        MetricAbout::time("held", "work while the lock is held, on an idle CPU"),
-        MetricAbout::time("outside", "work outside, on an idle CPU"),
-    ],
-    ..About::PLAIN
-};
+    parameters: vec![THREADS, cpus::ALL, HELD, OUTSIDE, SPINS, WORK],
+    usual: Usual { rounds: 9, rounds_quick: 9, ..Usual::PLAIN },
+    ..About::plain()
+});
 
 impl Workload for Locks {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -192,11 +192,10 @@ impl Workload for Locks {
 }
 
 fn subject(algorithm: &'static Algorithm) -> Subject {
-    Subject {
-        available: (algorithm.available)().map_err(|why| why.0.to_owned()),
-        control: algorithm.control,
-        ..Subject::plain(algorithm.name, algorithm.summary)
-    }
+    let control = algorithm.control;
+    let info = SubjectInfo { control, ..SubjectInfo::named(algorithm.name) };
+    let available = (algorithm.available)().map_err(|why| why.0.to_owned());
+    Subject { available, ..Subject::new(info, algorithm.summary) }
 }
 
 impl Game {

@@ -6,24 +6,31 @@
 //! same without the file's own tree of maps; with `MAP_POPULATE` the page is put there at once.
 
 use crate::memory::pages::{self, MAPS, Mapped, Pages};
-use engine::{About, Cell, Failure, MetricAbout, Original, Print, Probe, Subject, Workload};
+use engine::{
+    About, Cell, Failure, MetricInfo, Original, Print, Probe, Subject, Workload, WorkloadInfo,
+    strings,
+};
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Mmap = Mmap;
 
 pub(crate) struct Mmap;
 
-static ABOUT: About = About {
-    name: "mmap",
-    question: "How does mapping a page grow with the maps that there are?",
-    operation: "the n-th mmap of a page, while those before it stay",
-    not_measured: &[
-        "the first touch of a page: touch",
-        "a disk: the file is in the page cache",
-        "maps of more than a page, or threads that map at the same time",
-    ],
-    parameters: &[MAPS],
-    axis: MAPS.name,
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "mmap".into(),
+        question: "How does mapping a page grow with the maps that there are?".into(),
+        operation: "the n-th mmap of a page, while those before it stay".into(),
+        not_measured: strings([
+            "the first touch of a page: touch",
+            "a disk: the file is in the page cache",
+            "maps of more than a page, or threads that map at the same time",
+        ]),
+        metrics: vec![MetricInfo::time("mmap", "mmap of a page")],
+        ..About::trajectory().info
+    },
+    parameters: vec![MAPS],
     originals: &[Original {
         name: "mmapbench",
         original: "Felix von Leitner's mmapbench (gatling, 2003), five times: mmapbench -c 25000 FILE, of \
@@ -44,12 +51,11 @@ static ABOUT: About = About {
             "whole microseconds (cycles on i386): of a touch of one, nobody sees how it varies",
         ],
     }],
-    metrics: &[MetricAbout::time("mmap", "mmap of a page")],
-    ..About::TRAJECTORY
-};
+    ..About::trajectory()
+});
 
 impl Workload for Mmap {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

@@ -6,30 +6,33 @@
 
 use crate::memory::pages::{self, MAPS, Mapped, Pages};
 use crate::shared::shortage;
-use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Workload};
+use engine::{About, Cell, Failure, MetricInfo, Probe, Subject, Workload, WorkloadInfo, strings};
 use std::hint::black_box;
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Munmap = Munmap;
 
 pub(crate) struct Munmap;
 
-static ABOUT: About = About {
-    name: "munmap",
-    question: "How does taking a map away grow with the maps that there are?",
-    operation: "munmap of a touched page, the oldest first, until there is none",
-    not_measured: &[
-        "pages that other CPUs have touched: one thread did it all",
-        "the end of a process, which takes all of its maps away at once",
-    ],
-    parameters: &[MAPS],
-    axis: MAPS.name,
-    metrics: &[MetricAbout::time("munmap", "munmap of a page")],
-    ..About::TRAJECTORY
-};
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "munmap".into(),
+        question: "How does taking a map away grow with the maps that there are?".into(),
+        operation: "munmap of a touched page, the oldest first, until there is none".into(),
+        not_measured: strings([
+            "pages that other CPUs have touched: one thread did it all",
+            "the end of a process, which takes all of its maps away at once",
+        ]),
+        metrics: vec![MetricInfo::time("munmap", "munmap of a page")],
+        ..About::trajectory().info
+    },
+    parameters: vec![MAPS],
+    ..About::trajectory()
+});
 
 impl Workload for Munmap {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

@@ -5,7 +5,9 @@
 
 use crate::shared::directory;
 use crate::shared::shortage;
-use engine::{Cell, Defaults, Failure, Parameter, Probe, Scratch, Subject, Sweep, Values};
+use engine::{
+    Cell, Defaults, Failure, Parameter, Probe, Scratch, Subject, SubjectInfo, Sweep, Values,
+};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use std::fs::File;
@@ -55,7 +57,7 @@ const MAPPED: [(&str, &str, Mapped); 3] = [
 pub(crate) fn subjects(kinds: &[Mapped]) -> Vec<Subject> {
     let subject = |&(name, summary, kind): &(&'static str, &'static str, Mapped)| Subject {
         available: if kind == Mapped::Memory { not_merged() } else { Ok(()) },
-        ..Subject::separate(name, summary)
+        ..Subject::new(SubjectInfo::separate(name), summary)
     };
     MAPPED.iter().filter(|(.., kind)| kinds.contains(kind)).map(subject).collect()
 }

@@ -6,31 +6,37 @@
 //! and the kernel finds and clears a page.
 
 use crate::memory::pages::{self, MAPS, Mapped, Pages};
-use engine::{About, Cell, Failure, MetricAbout, Probe, Subject, Workload};
+use engine::{About, Cell, Failure, MetricInfo, Probe, Subject, Workload, WorkloadInfo, strings};
 use std::hint::black_box;
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Touch = Touch;
 
 pub(crate) struct Touch;
 
-static ABOUT: About = About {
-    name: "touch",
-    question: "How does the first touch of a mapped page grow with the pages that were touched?",
-    operation: "the first read of the n-th mapped page, or the first write where it is memory",
-    not_measured: &[
-        "a disk: the file is in the page cache",
-        "faults of several threads at once, or huge pages",
-        "the neighbours that the kernel maps along with a page: each map is one page",
-    ],
-    parameters: &[MAPS],
-    axis: MAPS.name,
-    metrics: &[MetricAbout::time("touch", "first touch of a page")],
-    ..About::TRAJECTORY
-};
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "touch".into(),
+        question:
+            "How does the first touch of a mapped page grow with the pages that were touched?"
+                .into(),
+        operation: "the first read of the n-th mapped page, or the first write where it is memory"
+            .into(),
+        not_measured: strings([
+            "a disk: the file is in the page cache",
+            "faults of several threads at once, or huge pages",
+            "the neighbours that the kernel maps along with a page: each map is one page",
+        ]),
+        metrics: vec![MetricInfo::time("touch", "first touch of a page")],
+        ..About::trajectory().info
+    },
+    parameters: vec![MAPS],
+    ..About::trajectory()
+});
 
 impl Workload for Touch {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

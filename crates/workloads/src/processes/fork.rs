@@ -16,25 +16,34 @@
 use crate::processes::forker::{self, Linked, Row};
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
-use engine::{About, Cell, Failure, Fit, MetricAbout, Original, Print, Probe, Subject, Workload};
+use engine::{
+    About, Cell, Failure, Fit, MetricInfo, Original, Print, Probe, Subject, Workload, WorkloadInfo,
+    pairs, strings,
+};
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Fork = Fork;
 
 pub(crate) struct Fork;
 
-static ABOUT: About = About {
-    name: "fork",
-    question: "How does making a process grow with the processes that there are?",
-    operation: "make a child that writes a byte and waits, by a copy of the parent or by starting a program, and read its byte",
-    not_measured: &[
-        "the end of a process: that is `reap`",
-        "what a child that is a copy pays later, for each page that it writes to",
-        "threads, or descriptors to copy: the parent has one thread and a handful of descriptors",
-    ],
-    parameters: &[PROCESSES, PARENT, cpus::ONE],
-    axis: PROCESSES.name,
-    compared_pairs: &[("fork-exec", "vfork")],
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "fork".into(),
+        question: "How does making a process grow with the processes that there are?".into(),
+        operation: "make a child that writes a byte and waits, by a copy of the parent or by \
+                    starting a program, and read its byte"
+            .into(),
+        not_measured: strings([
+            "the end of a process: that is `reap`",
+            "what a child that is a copy pays later, for each page that it writes to",
+            "threads, or descriptors to copy: the parent has one thread and a handful of descriptors",
+        ]),
+        compared_pairs: pairs([("fork-exec", "vfork")]),
+        metrics: vec![MetricInfo::time("fork", "fork + first byte of the child")],
+        ..About::trajectory().info
+    },
+    parameters: vec![PROCESSES, PARENT, cpus::ONE],
     originals: &[Original {
         name: "forkbench",
         original: "Felix von Leitner's forkbench (gatling, 2003), linked dynamically and statically, five \
@@ -57,9 +66,8 @@ static ABOUT: About = About {
              children of its own",
         ],
     }],
-    metrics: &[MetricAbout::time("fork", "fork + first byte of the child")],
-    ..About::TRAJECTORY
-};
+    ..About::trajectory()
+});
 
 const ROWS: &[Row] = &[
     Row {
@@ -108,7 +116,7 @@ const START: Row =
     Row { operation: "fork and execute a program", group: "Fork and execute", ..Row::STATIC };
 
 impl Workload for Fork {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

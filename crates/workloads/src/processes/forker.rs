@@ -8,7 +8,7 @@ use crate::processes::limits;
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
 use crate::shared::embedded::in_memory;
-use engine::{Cell, Failure, Fit, Probe, Stamp, Subject};
+use engine::{Cell, Failure, Fit, Probe, Stamp, Subject, SubjectInfo};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -48,9 +48,9 @@ pub(crate) struct Row {
     pub how: &'static str,
     /// How it ends one: by `kill` or by `pidfd`.
     pub ending: &'static str,
-    /// See [`Subject::operation`].
+    /// See [`SubjectInfo::operation`].
     pub operation: &'static str,
-    /// See [`Subject::group`].
+    /// See [`SubjectInfo::group`].
     pub group: &'static str,
 }
 
@@ -71,12 +71,9 @@ impl Row {
 
     /// As a subject, which is unavailable where it can't be built or the kernel is too old.
     pub fn subject(&self) -> Subject {
-        Subject {
-            available: self.available(),
-            operation: self.operation,
-            group: self.group,
-            ..Subject::plain(self.name, self.summary)
-        }
+        let (operation, group) = (self.operation.into(), self.group.into());
+        let info = SubjectInfo { operation, group, ..SubjectInfo::named(self.name) };
+        Subject { available: self.available(), ..Subject::new(info, self.summary) }
     }
 
     fn available(&self) -> Result<(), String> {

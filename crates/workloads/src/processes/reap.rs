@@ -13,26 +13,33 @@
 use crate::processes::forker::{self, Row};
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
+use engine::{
+    About, Cell, Failure, Fit, MetricInfo, Probe, Subject, Workload, WorkloadInfo, strings,
+};
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Reap = Reap;
 
 pub(crate) struct Reap;
 
-static ABOUT: About = About {
-    name: "reap",
-    question: "How does ending a process grow with the processes that there are?",
-    operation: "kill a child that sleeps and wait for its end, the oldest first, until there is none",
-    not_measured: &[
-        "a process that ends by itself",
-        "files, connections and memory of its own that a larger process would give back",
-    ],
-    parameters: &[PROCESSES, PARENT, cpus::ONE],
-    axis: PROCESSES.name,
-    metrics: &[MetricAbout::time("reap", "kill + wait")],
-    ..About::TRAJECTORY
-};
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "reap".into(),
+        question: "How does ending a process grow with the processes that there are?".into(),
+        operation:
+            "kill a child that sleeps and wait for its end, the oldest first, until there is none"
+                .into(),
+        not_measured: strings([
+            "a process that ends by itself",
+            "files, connections and memory of its own that a larger process would give back",
+        ]),
+        metrics: vec![MetricInfo::time("reap", "kill + wait")],
+        ..About::trajectory().info
+    },
+    parameters: vec![PROCESSES, PARENT, cpus::ONE],
+    ..About::trajectory()
+});
 
 const ROWS: &[Row] = &[
     Row { summary: "kill and waitpid; parent and children are linked dynamically", ..Row::DYNAMIC },
@@ -46,7 +53,7 @@ const ROWS: &[Row] = &[
 ];
 
 impl Workload for Reap {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

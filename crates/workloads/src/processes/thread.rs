@@ -13,14 +13,15 @@
 use crate::processes::limits;
 use crate::shared::cpus;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Sweep, Values,
-    Workload,
+    About, Cell, Defaults, Failure, Fit, MetricInfo, Parameter, Probe, Subject, Sweep, Values,
+    Workload, WorkloadInfo, strings,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::Arc;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle, park};
 
@@ -29,16 +30,23 @@ pub(crate) const WORKLOAD: Thread = Thread;
 
 pub(crate) struct Thread;
 
-static ABOUT: About = About {
-    name: "thread",
-    question: "How does making a thread grow with the threads that there are?",
-    operation: "spawn a thread that writes a byte and sleeps, and read its byte",
-    not_measured: &[
-        "a pool that has its threads already",
-        "what threads cost the scheduler while they run: all but one sleep",
-        "the memory of a stack beyond the pages that a sleeping thread has touched",
-    ],
-    parameters: &[
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "thread".into(),
+        question: "How does making a thread grow with the threads that there are?".into(),
+        operation: "spawn a thread that writes a byte and sleeps, and read its byte".into(),
+        not_measured: strings([
+            "a pool that has its threads already",
+            "what threads cost the scheduler while they run: all but one sleep",
+            "the memory of a stack beyond the pages that a sleeping thread has touched",
+        ]),
+        metrics: vec![
+            MetricInfo::time("thread", "spawn + first byte of the thread"),
+            MetricInfo::time("join", "wake + join"),
+        ],
+        ..About::trajectory().info
+    },
+    parameters: vec![
         Parameter {
             name: "threads",
             about: "threads alive at once",
@@ -58,16 +66,11 @@ static ABOUT: About = About {
         },
         cpus::ONE,
     ],
-    axis: "threads",
-    metrics: &[
-        MetricAbout::time("thread", "spawn + first byte of the thread"),
-        MetricAbout::time("join", "wake + join"),
-    ],
-    ..About::TRAJECTORY
-};
+    ..About::trajectory()
+});
 
 impl Workload for Thread {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

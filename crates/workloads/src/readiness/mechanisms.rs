@@ -1,7 +1,8 @@
 //! What the workloads over readiness mechanisms share: their subjects, time-outs and limits.
 
 use engine::{
-    Cell, Defaults, Failure, Fit, LimitCause, Parameter, Subject, Values, descriptors_max,
+    Cell, Defaults, Failure, Fit, LimitCause, Parameter, Subject, SubjectInfo, Values,
+    descriptors_max,
 };
 use readiness::{Mechanism, Readiness, Trigger};
 use std::time::Duration;
@@ -61,10 +62,8 @@ fn subject(row: &'static Mechanism) -> Subject {
         Trigger::Edge => "edge-triggered: its handler reads until the call would block",
         Trigger::Oneshot => "oneshot: its handler arms the descriptor again",
     };
-    Subject {
-        label: row.label,
-        note: duty.into(),
-        available: (row.available)().map_err(|why| why.0),
-        ..Subject::plain(row.name, row.summary)
-    }
+    let (label, note) = (row.label.into(), duty.into());
+    let info = SubjectInfo { label, note, ..SubjectInfo::named(row.name) };
+    let available = (row.available)().map_err(|why| why.0);
+    Subject { available, ..Subject::new(info, row.summary) }
 }

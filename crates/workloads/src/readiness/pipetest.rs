@@ -19,30 +19,46 @@ mod spread;
 use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::readiness::objects::{Layout, Object, Objects};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Parking, Print,
-    Probe, RatioAbout, SampleKind, SkipCause, Subject, Sweep, Usual, Values, Workload,
-    descriptors_max,
+    About, Cell, Defaults, Failure, Fit, MetricInfo, Original, Parameter, Parking, Print, Probe,
+    Ratio, SkipCause, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, descriptors_max,
+    pairs, strings,
 };
 use game::{Game, Rules};
 use spread::Spread;
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Pipetest = Pipetest;
 
 pub(crate) struct Pipetest;
 
-static ABOUT: About = About {
-    name: "pipetest",
-    version: 1,
-    kind: Kind::Suite,
-    question: "Which mechanism overtakes which as more of what it watches is active?",
-    operation: "pass a token on: write it, wait once for all that are under way, read it",
-    not_measured: &[
-        "what a server does besides: accepting, parsing, sending",
-        "threads: the tokens are what the original called threads, and one thread passes them all",
-        "sleeping: something is always under way, so that no wait is ever long",
-    ],
-    parameters: &[
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "pipetest".into(),
+        question: "Which mechanism overtakes which as more of what it watches is active?".into(),
+        operation: "pass a token on: write it, wait once for all that are under way, read it"
+            .into(),
+        not_measured: strings([
+            "what a server does besides: accepting, parsing, sending",
+            "threads: the tokens are what the original called threads, and one thread passes them all",
+            "sleeping: something is always under way, so that no wait is ever long",
+        ]),
+        ratio: Some(Ratio {
+            part: "tokens".into(),
+            whole: "pipes".into(),
+            word: "of pipes".into(),
+            multiple: false,
+        }),
+        points_down: true,
+        compared_pairs: pairs([("poll", "epoll-level")]),
+        metrics: vec![
+            MetricInfo::more("passes", "token passes", "tokens/s"),
+            MetricInfo::time("user", "token pass, user CPU"),
+            MetricInfo::time("system", "token pass, system CPU"),
+        ],
+        ..About::plain().info
+    },
+    parameters: vec![
         Parameter {
             name: "tokens",
             about: "circulating tokens: the maximum number of pipes that are active at once",
@@ -101,10 +117,6 @@ static ABOUT: About = About {
         },
         TIMEOUT,
     ],
-    axis: "tokens",
-    ratio: Some(RatioAbout { part: "tokens", whole: "pipes", word: "of pipes", multiple: false }),
-    points_down: true,
-    compared_pairs: &[("poll", "epoll-level")],
     originals: &[Original {
         name: "pipetest",
         original: "pipetest [--poll|--sys-epoll] 10000 THREADS 5000, as Zed Shaw and Jacques Mattheij \
@@ -128,17 +140,12 @@ static ABOUT: About = About {
         ],
     }],
     // Six tables of a dozen points: less than the usual time for each keeps it at twelve minutes.
-    usual: Usual { measure_ms: 40, ..About::PLAIN.usual },
-    metrics: &[
-        MetricAbout::new("passes", "token passes", SampleKind::Rate("tokens/s")),
-        MetricAbout::time("user", "token pass, user CPU"),
-        MetricAbout::time("system", "token pass, system CPU"),
-    ],
-    ..About::PLAIN
-};
+    usual: Usual { measure_ms: 40, ..Usual::PLAIN },
+    ..About::plain()
+});
 
 impl Workload for Pipetest {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

@@ -13,9 +13,11 @@ use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::readiness::objects::{Layout, Object, ObjectIndex, Objects};
 use bench::Bench;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, MetricAbout, OnlyWith, Original, Parameter, Parking,
-    Print, Probe, RatioAbout, SkipCause, Subject, Sweep, Usual, Values, Workload, descriptors_max,
+    About, Cell, Defaults, Dependence, Failure, Fit, MetricInfo, Original, Parameter, Parking,
+    Print, Probe, Ratio, SkipCause, Subject, Sweep, Usual, Values, Workload, WorkloadInfo,
+    descriptors_max, pairs, strings,
 };
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Poll = Poll;
@@ -25,19 +27,42 @@ pub(crate) struct Poll;
 /// Opening an object, watching it, parking it and closing it, on a busy machine.
 const OBJECT_US_MAX: u64 = 200;
 
-static ABOUT: About = About {
-    name: "poll",
-    version: 1,
-    kind: Kind::Suite,
-    question: "How does the cost of finding what is ready grow with the descriptors watched?",
-    operation: "write a byte to each active descriptor, wait, read each byte in its handler",
-    not_measured: &[
-        "what a server does besides: accepting, parsing, sending",
-        "several threads on one mechanism, or wakers on another CPU: writer and reader are one thread",
-        "where io_uring and AIO hold requests back until the next wait, adding is paid in that wait",
-        "beyond a process's limit on descriptors, removing those whose descriptors are closed here",
-    ],
-    parameters: &[
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "poll".into(),
+        question: "How does the cost of finding what is ready grow with the descriptors watched?"
+            .into(),
+        operation: "write a byte to each active descriptor, wait, read each byte in its handler"
+            .into(),
+        not_measured: strings([
+            "what a server does besides: accepting, parsing, sending",
+            "several threads on one mechanism, or wakers on another CPU: writer and reader are one thread",
+            "where io_uring and AIO hold requests back until the next wait, adding is paid in that wait",
+            "beyond a process's limit on descriptors, removing those whose descriptors are closed here",
+        ]),
+        dependences: vec![Dependence {
+            parameter: "position".into(),
+            depends_on: "activity".into(),
+            values: vec!["spaced".into(), "sequential".into()],
+        }],
+        ratio: Some(Ratio {
+            part: "active".into(),
+            whole: "watched".into(),
+            word: "active".into(),
+            multiple: false,
+        }),
+        compared_pairs: pairs([("poll", "epoll-level")]),
+        metrics: vec![
+            MetricInfo::time("loop", "write + wait + dispatch"),
+            MetricInfo::time("wait", "wait alone"),
+            MetricInfo::time("add", "descriptor added"),
+            MetricInfo::time("remove", "descriptor removed"),
+            MetricInfo::time("open", "object opened"),
+            MetricInfo::time("close", "object closed"),
+        ],
+        ..About::plain().info
+    },
+    parameters: vec![
         Parameter {
             name: "watched",
             about: "descriptors that are watched",
@@ -87,14 +112,6 @@ static ABOUT: About = About {
         },
         Parameter { default: Defaults::always(&["0"]), ..TIMEOUT },
     ],
-    only_with: &[OnlyWith {
-        parameter: "position",
-        depends_on: "activity",
-        values: &["spaced", "sequential"],
-    }],
-    axis: "watched",
-    ratio: Some(RatioAbout { part: "active", whole: "watched", word: "active", multiple: false }),
-    compared_pairs: &[("poll", "epoll-level")],
     originals: &[Original {
         name: "poller-bench",
         original: "Dan Kegel's Poller_bench (2000): Poller_bench 5 1 spd 100 1000 10000",
@@ -120,20 +137,12 @@ static ABOUT: About = About {
             "a mean of 5 seconds a figure, without its spread; select stopped where 2N reached 1,024",
         ],
     }],
-    usual: Usual { made_us_max: Some(("watched", OBJECT_US_MAX)), ..About::PLAIN.usual },
-    metrics: &[
-        MetricAbout::time("loop", "write + wait + dispatch"),
-        MetricAbout::time("wait", "wait alone"),
-        MetricAbout::time("add", "descriptor added"),
-        MetricAbout::time("remove", "descriptor removed"),
-        MetricAbout::time("open", "object opened"),
-        MetricAbout::time("close", "object closed"),
-    ],
-    ..About::PLAIN
-};
+    usual: Usual { made_us_max: Some(("watched", OBJECT_US_MAX)), ..Usual::PLAIN },
+    ..About::plain()
+});
 
 impl Workload for Poll {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

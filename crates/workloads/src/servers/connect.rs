@@ -11,20 +11,20 @@
 //! accept before it returns; that is its second mode.
 
 use crate::servers::client::Client;
-use crate::servers::served::{self, CUSTOM_KEYS, NO_SERVERS, OwnServers, connections_fit};
+use crate::servers::served::{self, CUSTOM_KEYS, OwnServers, connections_fit};
 use crate::shared::cpus;
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricAbout, Original, Parameter, Print,
-    Probe, Subject, Sweep, Usual, Values, Workload,
+    About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, Original, Parameter, Print,
+    Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
 };
 use std::net::TcpStream;
+use std::sync::LazyLock;
 
 /// The row of the table.
-pub(crate) const WORKLOAD: Connect = Connect { about: &ABOUT, own: &NO_SERVERS };
+pub(crate) const WORKLOAD: Connect = Connect { own: OwnServers::NONE };
 
 pub(crate) struct Connect {
-    about: &'static About,
-    own: &'static OwnServers,
+    own: OwnServers,
 }
 
 /// The axis, of `request` too.
@@ -41,32 +41,47 @@ pub(crate) const CONNECTIONS: Parameter = Parameter {
 
 /// What `request` has in common with it. Under poll and select each request looks at every connection that is
 /// open: it takes milliseconds, and there are as many as connections.
-pub(crate) const BASE: About = About {
-    kind: Kind::Named,
-    axis: CONNECTIONS.name,
-    custom_keys: CUSTOM_KEYS,
-    compared_pairs: &[
-        ("epoll-level", "epoll-edge"),
-        ("poll", "epoll-level"),
-        ("epoll-level", "nginx"),
-    ],
-    usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 40, ..Usual::TRAJECTORY },
-    ..About::TRAJECTORY
-};
+pub(crate) fn base() -> About {
+    About {
+        info: WorkloadInfo {
+            compared_pairs: pairs([
+                ("epoll-level", "epoll-edge"),
+                ("poll", "epoll-level"),
+                ("epoll-level", "nginx"),
+            ]),
+            ..About::trajectory().info
+        },
+        kind: Kind::Named,
+        custom_keys: CUSTOM_KEYS,
+        usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 40, ..Usual::TRAJECTORY },
+        ..About::trajectory()
+    }
+}
 
 /// Bytes of the file that is asked for.
 pub(crate) const FILE_BYTES: u64 = 128;
 
-static ABOUT: About = About {
-    name: "connect",
-    question: "How does connecting to a server grow with the connections that it has open?",
-    operation: "the n-th connection and the reply to its first request, while those before it stay open",
-    not_measured: &[
-        "a network: both ends are here",
-        "several clients that connect at once",
-        "what open connections cost the server's other work: that is `dead`",
-    ],
-    parameters: &[CONNECTIONS, cpus::ONE],
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "connect".into(),
+        question: "How does connecting to a server grow with the connections that it has open?"
+            .into(),
+        operation: "the n-th connection and the reply to its first request, while those before it \
+                    stay open"
+            .into(),
+        not_measured: strings([
+            "a network: both ends are here",
+            "several clients that connect at once",
+            "what open connections cost the server's other work: that is `dead`",
+        ]),
+        metrics: vec![
+            MetricInfo::time("served", "connect + first request + its reply"),
+            MetricInfo::time("connect", "call of connect"),
+            MetricInfo::time("answer", "first request + its reply"),
+        ],
+        ..base().info
+    },
+    parameters: vec![CONNECTIONS, cpus::ONE],
     originals: &[Original {
         name: "httpbench",
         original: "Felix von Leitner's httpbench (gatling, 2003): what it called clat, and the first \
@@ -84,17 +99,12 @@ static ABOUT: About = About {
             "the original went on to ask over every i-th connection again: that is `request`",
         ],
     }],
-    metrics: &[
-        MetricAbout::time("served", "connect + first request + its reply"),
-        MetricAbout::time("connect", "call of connect"),
-        MetricAbout::time("answer", "first request + its reply"),
-    ],
-    ..BASE
-};
+    ..base()
+});
 
 impl Workload for Connect {
-    fn about(&self) -> &'static About {
-        self.about
+    fn about(&self) -> &About {
+        self.own.about(&ABOUT)
     }
 
     fn subjects(&self) -> Vec<Subject> {
@@ -102,21 +112,20 @@ impl Workload for Connect {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        connections_fit(self.own, cell, CONNECTIONS.name)
+        connections_fit(&self.own, cell, CONNECTIONS.name)
     }
 
     fn with_custom(
         &self,
         custom: &Custom,
         axis: Option<&str>,
-    ) -> Result<&'static dyn Workload, String> {
-        let (own, about) = OwnServers::new(custom, axis, self.about)?;
-        Ok(Box::leak(Box::new(Connect { about, own })))
+    ) -> Result<Box<dyn Workload>, String> {
+        Ok(Box::new(Connect { own: OwnServers::new(custom, axis, &ABOUT)? }))
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let count = cell.number(CONNECTIONS.name)?;
-        served::with_connections(self.own, cell, probe, FILE_BYTES, |client, open, probe| {
+        served::with_connections(&self.own, cell, probe, FILE_BYTES, |client, open, probe| {
             connect(client, count, open, probe)
         })
     }

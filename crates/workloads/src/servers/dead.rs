@@ -22,20 +22,20 @@ mod memory;
 mod pressure;
 
 use crate::servers::drivers::Counted;
-use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, FILE, NO_SERVERS, OwnServers, Scene};
+use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, FILE, OwnServers, Scene};
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Original,
-    Parameter, Print, Probe, SampleKind, Subject, Sweep, Usual, Values, Workload,
+    About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Original, Parameter,
+    Print, Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
 };
 use memory::Look;
 use pressure::{Pressed, Pressure};
+use std::sync::LazyLock;
 
 /// The row of the table.
-pub(crate) const WORKLOAD: Dead = Dead { about: &ABOUT, own: &NO_SERVERS };
+pub(crate) const WORKLOAD: Dead = Dead { own: OwnServers::NONE };
 
 pub(crate) struct Dead {
-    about: &'static About,
-    own: &'static OwnServers,
+    own: OwnServers,
 }
 
 const DEAD: Parameter = Parameter {
@@ -98,32 +98,48 @@ const RATE: Parameter = Parameter {
 /// Opening a connection, having a reply over it, verifying it and closing it, on a busy machine.
 const CONNECTION_US_MAX: u64 = 300;
 
-static ABOUT: About = About {
-    name: "dead",
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "dead".into(),
+        question: "How many replies a second does a server give with connections that do nothing?"
+            .into(),
+        operation: "a request and its reply, with so many dead connections".into(),
+        not_measured: strings([
+            "a network: both ends are here, and the load takes CPU too",
+            "connections that come and go: --calls has some",
+            "what a server does about connections that do nothing: its time-outs are set wide",
+        ]),
+        points_down: true,
+        compared_pairs: pairs([
+            ("epoll-level", "epoll-edge"),
+            ("poll", "epoll-level"),
+            ("epoll-level", "io_uring-completion"),
+            ("epoll-level", "nginx"),
+            ("epoll-level", "lighttpd"),
+        ]),
+        also_growth: strings(["cpu"]),
+        metrics: vec![
+            MetricInfo::more("replies", "replies", "replies/s"),
+            MetricInfo::time("cpu", "reply, on the server's CPUs").with_role(MetricRole::Cpu),
+            MetricInfo::time("latency", "request, at the median"),
+            MetricInfo::time("p99", "request, at the 99th percentile"),
+            MetricInfo::less("memory", "memory of the server per dead connection", "B"),
+            MetricInfo::less(
+                "kernel memory",
+                "memory of the kernel per dead connection, both ends",
+                "B",
+            ),
+        ],
+        ..About::plain().info
+    },
     kind: Kind::Named,
-    question: "How many replies a second does a server give with connections that do nothing?",
-    operation: "a request and its reply, with so many dead connections",
-    not_measured: &[
-        "a network: both ends are here, and the load takes CPU too",
-        "connections that come and go: --calls has some",
-        "what a server does about connections that do nothing: its time-outs are set wide",
-    ],
-    parameters: &[DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE],
-    axis: DEAD.name,
+    parameters: vec![DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE],
     custom_keys: CUSTOM_KEYS,
-    points_down: true,
-    compared_pairs: &[
-        ("epoll-level", "epoll-edge"),
-        ("poll", "epoll-level"),
-        ("epoll-level", "io_uring-completion"),
-        ("epoll-level", "nginx"),
-        ("epoll-level", "lighttpd"),
-    ],
     usual: Usual {
         rounds: 5,
         rounds_quick: 5,
         made_us_max: Some((DEAD.name, CONNECTION_US_MAX)),
-        ..About::PLAIN.usual
+        ..Usual::PLAIN
     },
     originals: &[Original {
         name: "httperf",
@@ -145,29 +161,12 @@ static ABOUT: About = About {
             "latency: a reply that came late is a reply",
         ],
     }],
-    also_growth: &["cpu"],
-    metrics: &[
-        MetricAbout::new("replies", "replies", SampleKind::Rate("replies/s")),
-        MetricAbout::time("cpu", "reply, on the server's CPUs").with_role(MetricRole::Cpu),
-        MetricAbout::time("latency", "request, at the median"),
-        MetricAbout::time("p99", "request, at the 99th percentile"),
-        MetricAbout::new(
-            "memory",
-            "memory of the server per dead connection",
-            SampleKind::Amount("B"),
-        ),
-        MetricAbout::new(
-            "kernel memory",
-            "memory of the kernel per dead connection, both ends",
-            SampleKind::Amount("B"),
-        ),
-    ],
-    ..About::PLAIN
-};
+    ..About::plain()
+});
 
 impl Workload for Dead {
-    fn about(&self) -> &'static About {
-        self.about
+    fn about(&self) -> &About {
+        self.own.about(&ABOUT)
     }
 
     fn subjects(&self) -> Vec<Subject> {
@@ -194,9 +193,8 @@ impl Workload for Dead {
         &self,
         custom: &Custom,
         axis: Option<&str>,
-    ) -> Result<&'static dyn Workload, String> {
-        let (own, about) = OwnServers::new(custom, axis, self.about)?;
-        Ok(Box::leak(Box::new(Dead { about, own })))
+    ) -> Result<Box<dyn Workload>, String> {
+        Ok(Box::new(Dead { own: OwnServers::new(custom, axis, &ABOUT)? }))
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
@@ -204,7 +202,7 @@ impl Workload for Dead {
         let cpus = CpuSplit::for_workers(workers)?;
         cpus.state(probe);
         let bytes = cell.number(BYTES.name)?;
-        let mut scene = Scene::open(self.own, cell, probe, bytes, workers, &cpus.server)?;
+        let mut scene = Scene::open(&self.own, cell, probe, bytes, workers, &cpus.server)?;
         let outcome = measured(cell, &cpus, &mut scene, probe);
         let outcome = scene.running.judged(outcome);
         let counted = scene.close();

@@ -15,25 +15,25 @@ mod slow;
 mod transfer;
 
 use crate::servers::drivers::{self, Running, Server, Setup};
-use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, NO_SERVERS, OwnServers};
+use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, OwnServers};
 use crate::shared::cpus::stay_on;
 use crate::shared::directory;
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricAbout, MetricRole, Parameter, Probe,
-    SampleKind, Subject, Sweep, Usual, Values, Workload, leaked_slice,
+    About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Parameter, Probe,
+    Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
 };
 use file::{Large, Layout, MB};
 use slow::Slow;
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::LazyLock;
 use transfer::Source;
 
 /// The row of the table.
-pub(crate) const WORKLOAD: Download = Download { about: &ABOUT, own: &NO_SERVERS };
+pub(crate) const WORKLOAD: Download = Download { own: OwnServers::NONE };
 
 pub(crate) struct Download {
-    about: &'static About,
-    own: &'static OwnServers,
+    own: OwnServers,
 }
 
 const MEGABYTES: Parameter = Parameter {
@@ -71,28 +71,33 @@ const CACHE: Parameter = Parameter {
     sweep: None,
 };
 
-static ABOUT: About = About {
-    name: "download",
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "download".into(),
+        question: "How fast does a server send a large file, and does it keep that up?".into(),
+        operation: "one MB of a large file that one client takes as fast as it comes".into(),
+        not_measured: strings([
+            "a network: both ends are here",
+            "a disk by itself: fio does",
+            "the first MB alone: what buffers held when its head came is among them",
+        ]),
+        compared_pairs: pairs([
+            ("sendfile", "mmap"),
+            ("sendfile", "splice"),
+            ("sendfile", "nginx"),
+        ]),
+        metrics: vec![
+            MetricInfo::more("throughput", "MB of the download", "MB/s"),
+            MetricInfo::time("cpu", "MB, on the server's CPUs").with_role(MetricRole::Cpu),
+        ],
+        ..About::trajectory().info
+    },
     kind: Kind::Named,
-    question: "How fast does a server send a large file, and does it keep that up?",
-    operation: "one MB of a large file that one client takes as fast as it comes",
-    not_measured: &[
-        "a network: both ends are here",
-        "a disk by itself: fio does",
-        "the first MB alone: what buffers held when its head came is among them",
-    ],
-    parameters: &[MEGABYTES, SLOW_CLIENTS, LAID, CACHE],
-    axis: MEGABYTES.name,
+    parameters: vec![MEGABYTES, SLOW_CLIENTS, LAID, CACHE],
     custom_keys: CUSTOM_KEYS,
-    compared_pairs: &[("sendfile", "mmap"), ("sendfile", "splice"), ("sendfile", "nginx")],
-    trajectory: true,
     usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
-    metrics: &[
-        MetricAbout::new("throughput", "MB of the download", SampleKind::Rate("MB/s")),
-        MetricAbout::time("cpu", "MB, on the server's CPUs").with_role(MetricRole::Cpu),
-    ],
-    ..About::PLAIN
-};
+    ..About::trajectory()
+});
 
 /// The ways in which `knee httpd` sends a file, with their summaries. It runs over [`MECHANISM`].
 const WAYS: [(&str, &str); 3] = [
@@ -144,8 +149,8 @@ fn row(own: &OwnServers, cell: &Cell) -> Result<Row, Failure> {
 const BUFFER_BYTES: usize = 256 << 10;
 
 impl Workload for Download {
-    fn about(&self) -> &'static About {
-        self.about
+    fn about(&self) -> &About {
+        self.own.about(&ABOUT)
     }
 
     fn subjects(&self) -> Vec<Subject> {
@@ -156,7 +161,7 @@ impl Workload for Download {
             available: row.server.available,
             ..Subject::plain(row.name, row.summary)
         };
-        rows(self.own).into_iter().map(subject).collect()
+        rows(&self.own).into_iter().map(subject).collect()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
@@ -178,8 +183,8 @@ impl Workload for Download {
         &self,
         custom: &Custom,
         axis: Option<&str>,
-    ) -> Result<&'static dyn Workload, String> {
-        let (own, about) = OwnServers::new(custom, axis, self.about)?;
+    ) -> Result<Box<dyn Workload>, String> {
+        let mut own = OwnServers::new(custom, axis, &ABOUT)?;
         let is_taken = |name| WAYS.iter().any(|(way, _)| *way == name);
         if let Some(server) = custom.servers.iter().find(|server| is_taken(server.name.as_str())) {
             return Err(format!(
@@ -194,18 +199,15 @@ impl Workload for Download {
                 server.name, server.name
             ));
         }
-        if custom.urls.is_empty() {
-            return Ok(Box::leak(Box::new(Download { about, own })));
-        }
         // What a server that runs already serves is not in knee's hands, nor is where it lies.
-        let is_kept = |parameter: &&Parameter| ![LAID.name, CACHE.name].contains(&parameter.name);
-        let parameters = about.parameters.iter().filter(is_kept).cloned().collect();
-        let about = About { parameters: leaked_slice(parameters), ..about.clone() };
-        Ok(Box::leak(Box::new(Download { about: Box::leak(Box::new(about)), own })))
+        if let Some(about) = own.about.as_mut().filter(|_| !custom.urls.is_empty()) {
+            about.parameters.retain(|row| ![LAID.name, CACHE.name].contains(&row.name));
+        }
+        Ok(Box::new(Download { own }))
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
-        let row = row(self.own, cell)?;
+        let row = row(&self.own, cell)?;
         let count = cell.number(MEGABYTES.name)?;
         let scratch = directory::make(cell, probe)?;
         let site = served::site(&scratch)?;

@@ -8,21 +8,21 @@
 //! connections come several at a time and are not timed: `connect` times each.
 
 use crate::servers::client::Client;
-use crate::servers::connect::{BASE, CONNECTIONS, FILE_BYTES};
-use crate::servers::served::{self, NO_SERVERS, OwnServers, connections_fit};
+use crate::servers::connect::{CONNECTIONS, FILE_BYTES, base};
+use crate::servers::served::{self, OwnServers, connections_fit};
 use crate::shared::cpus;
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Values,
-    Workload,
+    About, Cell, Custom, Defaults, Failure, Fit, MetricInfo, Parameter, Probe, Subject, Values,
+    Workload, WorkloadInfo, strings,
 };
 use std::net::TcpStream;
+use std::sync::LazyLock;
 
 /// The row of the table.
-pub(crate) const WORKLOAD: Request = Request { about: &ABOUT, own: &NO_SERVERS };
+pub(crate) const WORKLOAD: Request = Request { own: OwnServers::NONE };
 
 pub(crate) struct Request {
-    about: &'static About,
-    own: &'static OwnServers,
+    own: OwnServers,
 }
 
 const EVERY: Parameter = Parameter {
@@ -41,23 +41,29 @@ const REQUESTS: Parameter = Parameter {
     sweep: None,
 };
 
-static ABOUT: About = About {
-    name: "request",
-    question: "How does a request over an open connection grow with the connections that are open?",
-    operation: "a request over one of n open connections, until its whole reply is there",
-    not_measured: &[
-        "a network: both ends are here",
-        "several requests at once: that is `dead`",
-        "opening the connections: that is `connect`",
-    ],
-    parameters: &[CONNECTIONS, EVERY, REQUESTS, cpus::ONE],
-    metrics: &[MetricAbout::time("request", "request + its reply")],
-    ..BASE
-};
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "request".into(),
+        question: "How does a request over an open connection grow with the connections that are \
+                   open?"
+            .into(),
+        operation: "a request over one of n open connections, until its whole reply is there"
+            .into(),
+        not_measured: strings([
+            "a network: both ends are here",
+            "several requests at once: that is `dead`",
+            "opening the connections: that is `connect`",
+        ]),
+        metrics: vec![MetricInfo::time("request", "request + its reply")],
+        ..base().info
+    },
+    parameters: vec![CONNECTIONS, EVERY, REQUESTS, cpus::ONE],
+    ..base()
+});
 
 impl Workload for Request {
-    fn about(&self) -> &'static About {
-        self.about
+    fn about(&self) -> &About {
+        self.own.about(&ABOUT)
     }
 
     fn subjects(&self) -> Vec<Subject> {
@@ -65,23 +71,22 @@ impl Workload for Request {
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
-        connections_fit(self.own, cell, CONNECTIONS.name)
+        connections_fit(&self.own, cell, CONNECTIONS.name)
     }
 
     fn with_custom(
         &self,
         custom: &Custom,
         axis: Option<&str>,
-    ) -> Result<&'static dyn Workload, String> {
-        let (own, about) = OwnServers::new(custom, axis, self.about)?;
-        Ok(Box::leak(Box::new(Request { about, own })))
+    ) -> Result<Box<dyn Workload>, String> {
+        Ok(Box::new(Request { own: OwnServers::new(custom, axis, &ABOUT)? }))
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let count = cell.number(CONNECTIONS.name)?;
         let positions = positions(count, cell.number(EVERY.name)?, cell.number(REQUESTS.name)?);
         let mut random = fastrand::Rng::with_seed(cell.seed);
-        served::with_connections(self.own, cell, probe, FILE_BYTES, |mut client, open, probe| {
+        served::with_connections(&self.own, cell, probe, FILE_BYTES, |mut client, open, probe| {
             probe.trajectory_at(&positions, &["request"], None, |position, laps| {
                 up_to(position, open, &mut client)?;
                 let drawn = random.usize(..open.len());

@@ -7,8 +7,8 @@ use crate::shared::cpus::{self, allowed};
 use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Fit, Probe, Scratch, SkipCause, Subject,
-    descriptors_max, leaked_slice, word_axis, word_parameters,
+    About, Cell, Custom, Defaults, Failure, Fit, Probe, Scratch, SkipCause, Subject, SubjectInfo,
+    WorkloadInfo, descriptors_max, word_axis, word_parameters,
 };
 use quantities::template;
 use std::collections::BTreeMap;
@@ -23,23 +23,20 @@ pub(crate) const FILE: &str = "file.txt";
 pub(crate) struct OwnServers {
     servers: Vec<Server>,
     words: Vec<&'static str>,
+    /// The workload with them; absent where there are none.
+    pub about: Option<About>,
 }
 
 /// What adds them, in suites and as flags.
 pub(crate) const CUSTOM_KEYS: &[&str] =
     &["server", "url", "yes-i-own-this-host", "set", "directory"];
 
-/// None.
-pub(crate) static NO_SERVERS: OwnServers = OwnServers { servers: Vec::new(), words: Vec::new() };
-
 impl OwnServers {
-    /// What `custom` adds to the workload of `about`, and that workload with it. `axis` is the parameter that
-    /// was named as the axis.
-    pub fn new(
-        custom: &Custom,
-        axis: Option<&str>,
-        about: &'static About,
-    ) -> Result<(&'static OwnServers, &'static About), String> {
+    /// None.
+    pub const NONE: OwnServers = OwnServers { servers: Vec::new(), words: Vec::new(), about: None };
+
+    /// What `custom` adds to the workload of `about`. `axis` is the parameter that was named as the axis.
+    pub fn new(custom: &Custom, axis: Option<&str>, about: &About) -> Result<OwnServers, String> {
         let Custom { servers, urls, words, directory, search_paths, .. } = custom.clone();
         let own = Custom { servers, urls, words, directory, search_paths, ..Custom::default() };
         if own != *custom {
@@ -65,7 +62,7 @@ impl OwnServers {
         {
             return Err(format!("--set {unused}: no server or URL has {{{unused}}}"));
         }
-        let mut parameters = about.parameters.to_vec();
+        let mut parameters = about.parameters.clone();
         parameters.extend(added);
         let has_workers =
             texts().any(|text| template::words(text).contains(&drivers::own::WORKERS));
@@ -75,13 +72,14 @@ impl OwnServers {
                 parameter.default = Defaults::always(&["1"]);
             }
         }
-        let about = About {
-            parameters: leaked_slice(parameters),
-            compared_pairs: leaked_slice(pairs(&servers)),
-            ..about.clone()
-        };
-        let own = OwnServers { servers, words };
-        Ok((Box::leak(Box::new(own)), Box::leak(Box::new(about))))
+        let info = WorkloadInfo { compared_pairs: pairs(&servers), ..about.info.clone() };
+        let about = About { info, parameters, ..about.clone() };
+        Ok(OwnServers { servers, words, about: Some(about) })
+    }
+
+    /// The workload, which is as `without` where there are none.
+    pub fn about<'a>(&'a self, without: &'a About) -> &'a About {
+        self.about.as_ref().unwrap_or(without)
     }
 
     /// Every server as a subject; those of knee only by name where there are some of the user's own.
@@ -98,9 +96,10 @@ impl OwnServers {
     }
 
     /// The words that a server's command or address does not have.
-    pub fn unused_words(&self, server: &Server) -> Vec<&'static str> {
+    pub fn unused_words(&self, server: &Server) -> Vec<String> {
         let used = template::words(server.text());
-        self.words.iter().copied().filter(|word| !used.contains(word)).collect()
+        let unused = self.words.iter().filter(|word| !used.contains(word));
+        unused.map(ToString::to_string).collect()
     }
 
     /// Those of the user's own.
@@ -123,14 +122,14 @@ impl OwnServers {
 }
 
 /// Each of the first few with each: all of many would be more comparisons than anybody reads.
-fn pairs(servers: &[Server]) -> Vec<(&'static str, &'static str)> {
+fn pairs(servers: &[Server]) -> Vec<(String, String)> {
     const SERVERS_MAX: usize = 4;
     let names: Vec<&'static str> = servers.iter().map(|server| server.name).collect();
     if names.len() > SERVERS_MAX {
         return Vec::new();
     }
-    let with_later = |(index, &name): (usize, &&'static str)| {
-        names[index + 1..].iter().map(|&later| (name, later)).collect::<Vec<_>>()
+    let with_later = |(index, &name): (usize, &&str)| {
+        names[index + 1..].iter().map(|&later| (name.into(), later.into())).collect::<Vec<_>>()
     };
     names.iter().enumerate().flat_map(with_later).collect()
 }
@@ -138,13 +137,11 @@ fn pairs(servers: &[Server]) -> Vec<(&'static str, &'static str)> {
 /// A server of the user's own that serves another file than that of the workload has other work: it is no alternative to
 /// those of knee.
 fn subject(server: &Server) -> Subject {
-    Subject {
-        operation: if server.serves_files() { "" } else { "the reply of a server of one's own" },
-        label: server.label,
-        note: server.note.into(),
-        available: server.available.clone(),
-        ..Subject::plain(server.name, server.summary)
-    }
+    let operation = if server.serves_files() { "" } else { "the reply of a server of one's own" };
+    let [name, label, note, operation] =
+        [server.name, server.label, server.note, operation].map(String::from);
+    let info = SubjectInfo { name, label, note, operation, ..SubjectInfo::default() };
+    Subject { available: server.available.clone(), ..Subject::new(info, server.summary) }
 }
 
 /// Whether this process and one worker of the server can hold so many connections between them.

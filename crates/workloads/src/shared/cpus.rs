@@ -1,6 +1,6 @@
 //! How many CPUs a cell has: a parameter that workloads share, and what keeps a cell to them.
 
-use engine::{Cell, Defaults, Failure, Parameter, Sweep, Values};
+use engine::{Cell, Defaults, Failure, Parameter, Ratio, Sweep, Values};
 use sys::cpus;
 
 /// One CPU for all, unless more are asked for. On two, a figure also depends on where the scheduler put
@@ -19,6 +19,12 @@ pub(crate) const ALL: Parameter = Parameter {
     sweep: Some(Sweep { label: "CPUs", points: Defaults::always(&["all"]) }),
     ..ONE
 };
+
+/// So many of `part` for each CPU.
+pub(crate) fn per_cpu(part: &str) -> Ratio {
+    let [part, whole, word] = [part, ONE.name, "per CPU"].map(String::from);
+    Ratio { part, whole, word, multiple: true }
+}
 
 /// The CPUs that this process may use, ascending.
 pub(crate) fn allowed() -> Result<Vec<usize>, Failure> {

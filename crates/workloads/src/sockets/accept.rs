@@ -7,33 +7,39 @@
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, CONNECTIONS, Connections, Family, Listener};
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
+use engine::{
+    About, Cell, Failure, Fit, MetricInfo, Probe, Subject, Workload, WorkloadInfo, strings,
+};
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Accept = Accept;
 
 pub(crate) struct Accept;
 
-static ABOUT: About = About {
-    name: "accept",
-    question: "How does accepting a connection grow with the connections that are open?",
-    operation: "the n-th accept of a connection that waits, while those before it stay open",
-    not_measured: &[
-        "a network: both ends are here",
-        "a queue of several that wait, or several processes that accept from one socket",
-        "how a server comes to know that somebody waits: poll",
-    ],
-    parameters: &[CONNECTIONS],
-    axis: CONNECTIONS.name,
-    metrics: &[
-        MetricAbout::time("accept", "call of accept"),
-        MetricAbout::time("connect", "call of connect over loopback"),
-    ],
-    ..About::TRAJECTORY
-};
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "accept".into(),
+        question: "How does accepting a connection grow with the connections that are open?".into(),
+        operation: "the n-th accept of a connection that waits, while those before it stay open"
+            .into(),
+        not_measured: strings([
+            "a network: both ends are here",
+            "a queue of several that wait, or several processes that accept from one socket",
+            "how a server comes to know that somebody waits: poll",
+        ]),
+        metrics: vec![
+            MetricInfo::time("accept", "call of accept"),
+            MetricInfo::time("connect", "call of connect over loopback"),
+        ],
+        ..About::trajectory().info
+    },
+    parameters: vec![CONNECTIONS],
+    ..About::trajectory()
+});
 
 impl Workload for Accept {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

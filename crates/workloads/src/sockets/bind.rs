@@ -7,9 +7,11 @@
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, Family};
 use engine::{
-    About, Cell, Failure, Fit, MetricAbout, Original, Parameter, Print, Probe, Subject, Workload,
+    About, Cell, Failure, Fit, MetricInfo, Original, Parameter, Print, Probe, Subject, Workload,
+    WorkloadInfo, strings,
 };
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Bind = Bind;
@@ -18,16 +20,19 @@ pub(crate) struct Bind;
 
 const SOCKETS: Parameter = tcp::axis("sockets", "sockets that are opened", "bound sockets");
 
-static ABOUT: About = About {
-    name: "bind",
-    question: "How does finding a free port grow with the ports that are taken?",
-    operation: "the n-th bind to port 0, while those before it keep their ports",
-    not_measured: &[
-        "binding to a port that the program names, or SO_REUSEADDR and SO_REUSEPORT",
-        "the port that connect chooses",
-    ],
-    parameters: &[SOCKETS],
-    axis: SOCKETS.name,
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "bind".into(),
+        question: "How does finding a free port grow with the ports that are taken?".into(),
+        operation: "the n-th bind to port 0, while those before it keep their ports".into(),
+        not_measured: strings([
+            "binding to a port that the program names, or SO_REUSEADDR and SO_REUSEPORT",
+            "the port that connect chooses",
+        ]),
+        metrics: vec![MetricInfo::time("bind", "bind to port 0")],
+        ..About::trajectory().info
+    },
+    parameters: vec![SOCKETS],
     originals: &[Original {
         name: "bindbench",
         original: "Felix von Leitner's bindbench (gatling, 2003), five times: bindbench [-6] -c 10000",
@@ -47,12 +52,11 @@ static ABOUT: About = About {
             "no port is named, no socket listens or connects: the kernel takes any port that is free",
         ],
     }],
-    metrics: &[MetricAbout::time("bind", "bind to port 0")],
-    ..About::TRAJECTORY
-};
+    ..About::trajectory()
+});
 
 impl Workload for Bind {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

@@ -7,29 +7,34 @@
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, CONNECTIONS, Connections, Family, Listener};
-use engine::{About, Cell, Failure, Fit, MetricAbout, Probe, Subject, Workload};
+use engine::{
+    About, Cell, Failure, Fit, MetricInfo, Probe, Subject, Workload, WorkloadInfo, strings,
+};
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Close = Close;
 
 pub(crate) struct Close;
 
-static ABOUT: About = About {
-    name: "close",
-    question: "How does closing a connection grow with the connections that are open?",
-    operation: "close of an accepted connection, the oldest first, until none is open",
-    not_measured: &[
-        "what follows: the other end's close, TIME_WAIT",
-        "a connection with data that is still to be sent or read",
-    ],
-    parameters: &[CONNECTIONS],
-    axis: CONNECTIONS.name,
-    metrics: &[MetricAbout::time("close", "call of close")],
-    ..About::TRAJECTORY
-};
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "close".into(),
+        question: "How does closing a connection grow with the connections that are open?".into(),
+        operation: "close of an accepted connection, the oldest first, until none is open".into(),
+        not_measured: strings([
+            "what follows: the other end's close, TIME_WAIT",
+            "a connection with data that is still to be sent or read",
+        ]),
+        metrics: vec![MetricInfo::time("close", "call of close")],
+        ..About::trajectory().info
+    },
+    parameters: vec![CONNECTIONS],
+    ..About::trajectory()
+});
 
 impl Workload for Close {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

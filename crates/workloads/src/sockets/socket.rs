@@ -6,7 +6,11 @@
 
 use crate::shared::shortage;
 use crate::sockets::tcp::{self, Family};
-use engine::{About, Cell, Failure, Fit, MetricAbout, Parameter, Probe, Subject, Workload};
+use engine::{
+    About, Cell, Failure, Fit, MetricInfo, Parameter, Probe, Subject, Workload, WorkloadInfo,
+    strings,
+};
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Socket = Socket;
@@ -15,22 +19,24 @@ pub(crate) struct Socket;
 
 const SOCKETS: Parameter = tcp::axis("sockets", "sockets that are opened", "open sockets");
 
-static ABOUT: About = About {
-    name: "socket",
-    question: "How does opening a socket grow with the sockets that are open?",
-    operation: "the n-th call of socket, while those before it stay open",
-    not_measured: &[
-        "binding, connecting or closing it",
-        "a process whose free descriptors lie scattered, or whose threads share them",
-    ],
-    parameters: &[SOCKETS],
-    axis: SOCKETS.name,
-    metrics: &[MetricAbout::time("socket", "call of socket")],
-    ..About::TRAJECTORY
-};
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "socket".into(),
+        question: "How does opening a socket grow with the sockets that are open?".into(),
+        operation: "the n-th call of socket, while those before it stay open".into(),
+        not_measured: strings([
+            "binding, connecting or closing it",
+            "a process whose free descriptors lie scattered, or whose threads share them",
+        ]),
+        metrics: vec![MetricInfo::time("socket", "call of socket")],
+        ..About::trajectory().info
+    },
+    parameters: vec![SOCKETS],
+    ..About::trajectory()
+});
 
 impl Workload for Socket {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 

@@ -1,7 +1,7 @@
 //! TCP sockets over IPv4 and IPv6: as subjects, and as connections over loopback.
 
 use crate::shared::shortage;
-use engine::{Cell, Defaults, Failure, Parameter, Parking, Subject, Sweep, Values};
+use engine::{Cell, Defaults, Failure, Parameter, Parking, Subject, SubjectInfo, Sweep, Values};
 use rustix::net::{getsockname, listen};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -68,10 +68,11 @@ pub(crate) fn subjects() -> Vec<Subject> {
         Family::Ipv4 => "TCP over IPv4",
         Family::Ipv6 => "TCP over IPv6",
     };
-    let subject = |family: Family| Subject {
-        label: family.label(),
-        available: sys::loopback::check(family == Family::Ipv6),
-        ..Subject::plain(family.name(), summary(family))
+    let subject = |family: Family| {
+        let label = family.label().into();
+        let info = SubjectInfo { label, ..SubjectInfo::named(family.name()) };
+        let available = sys::loopback::check(family == Family::Ipv6);
+        Subject { available, ..Subject::new(info, summary(family)) }
     };
     Family::ALL.map(subject).into()
 }

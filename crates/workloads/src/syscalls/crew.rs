@@ -294,8 +294,8 @@ impl Counted {
         probe.region("operations", begin, end, operations);
         let ns = self.ns / operations as f64;
         let figures = [
-            ("operations", ns),
-            ("each", ns * self.each.len() as f64),
+            ("operations", 1e9 / ns),
+            ("each", 1e9 / (ns * self.each.len() as f64)),
             ("cpu", self.cpu_ns as f64 / operations as f64),
         ];
         // Of ten operations among thirty workers, twenty have none in any case.

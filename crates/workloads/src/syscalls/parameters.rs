@@ -1,7 +1,7 @@
 //! What can be varied: how many do it at once, and what they are.
 
 use super::crew::By;
-use engine::{Cell, Defaults, Failure, ParallelAbout, Parameter, Sweep, Values};
+use engine::{Cell, Defaults, Failure, Parallel, Parameter, Sweep, Values};
 
 /// More workers than this say nothing that fewer don't.
 pub(crate) const WORKERS_MAX: u64 = 1_024;
@@ -32,8 +32,10 @@ pub(crate) const BY: Parameter = Parameter {
 };
 
 /// Threads share what is their process's.
-pub(crate) const PARALLEL: ParallelAbout =
-    ParallelAbout { parameter: BY.name, sharing: THREADS_WORD, separate: PROCESSES_WORD };
+pub(crate) fn parallel() -> Parallel {
+    let [parameter, sharing, separate] = [BY.name, THREADS_WORD, PROCESSES_WORD].map(String::from);
+    Parallel { parameter, sharing, separate }
+}
 
 impl By {
     pub(crate) fn from_cell(cell: &Cell) -> Result<By, Failure> {

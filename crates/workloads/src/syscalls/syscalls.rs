@@ -12,59 +12,54 @@
 
 use super::crew::{By, Crew};
 use super::operations::{Ground, Operation, TABLE};
-use super::parameters::{BY, PARALLEL, THREADS, WORKERS_MAX};
+use super::parameters::{BY, THREADS, WORKERS_MAX, parallel};
 use crate::shared::{cpus, directory};
 use engine::{
-    About, Cell, Failure, Fit, Kind, LimitCause, MetricAbout, MetricRole, Probe, RatioAbout,
-    SampleKind, Subject, Usual, Workload,
+    About, Cell, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole, Probe, Subject,
+    SubjectInfo, Usual, Workload, WorkloadInfo, pairs, strings,
 };
+use std::sync::LazyLock;
 
 /// The row of the table.
 pub(crate) const WORKLOAD: Syscalls = Syscalls;
 
 pub(crate) struct Syscalls;
 
-static ABOUT: About = About {
-    name: "syscalls",
+static ABOUT: LazyLock<About> = LazyLock::new(|| About {
+    info: WorkloadInfo {
+        name: "syscalls".into(),
+        question: "Which system calls stop scaling with threads?".into(),
+        operation: "one turn of a loop that makes the calls and checks what they answer".into(),
+        not_measured: strings([
+            "what workers set up before they begin: files, descriptors, sockets",
+            "how the scheduler places workers: each is kept to one of --cpus, in turns",
+            "the disk: files are small, and stay in the page cache",
+            "CPU time of the children that fork-exit starts",
+        ]),
+        ratio: Some(cpus::per_cpu(THREADS.name)),
+        parallel: Some(parallel()),
+        compared_pairs: pairs([
+            ("open-close-one", "open-close-separate"),
+            ("epoll-ctl-one", "epoll-ctl-separate"),
+            ("accept-one", "accept-reuseport"),
+        ]),
+        metrics: vec![
+            MetricInfo::more("operations", "operations of all", "operations/s"),
+            MetricInfo::more("each", "operations of one thread or process", "operations/s"),
+            MetricInfo::time("cpu", "operation, on all CPUs").with_role(MetricRole::Cpu),
+            MetricInfo::more("fairness", "Jain's index of the workers' operations", "")
+                .with_role(MetricRole::Fairness),
+        ],
+        ..About::plain().info
+    },
     kind: Kind::Named,
-    question: "Which system calls stop scaling with threads?",
-    operation: "one turn of a loop that makes the calls and checks what they answer",
-    not_measured: &[
-        "what workers set up before they begin: files, descriptors, sockets",
-        "how the scheduler places workers: each is kept to one of --cpus, in turns",
-        "the disk: files are small, and stay in the page cache",
-        "CPU time of the children that fork-exit starts",
-    ],
-    parameters: &[THREADS, BY, cpus::ALL],
-    axis: THREADS.name,
-    ratio: Some(RatioAbout { part: THREADS.name, whole: "cpus", word: "per CPU", multiple: true }),
-    parallel: Some(PARALLEL),
-    compared_pairs: &[
-        ("open-close-one", "open-close-separate"),
-        ("epoll-ctl-one", "epoll-ctl-separate"),
-        ("accept-one", "accept-reuseport"),
-    ],
-    usual: Usual { rounds: 9, rounds_quick: 5, ..About::PLAIN.usual },
-    metrics: &[
-        MetricAbout::new("operations", "operations of all", SampleKind::Rate("operations/s")),
-        MetricAbout::new(
-            "each",
-            "operations of one thread or process",
-            SampleKind::Rate("operations/s"),
-        ),
-        MetricAbout::time("cpu", "operation, on all CPUs").with_role(MetricRole::Cpu),
-        MetricAbout::new(
-            "fairness",
-            "Jain's index of the workers' operations",
-            SampleKind::Degree(""),
-        )
-        .with_role(MetricRole::Fairness),
-    ],
-    ..About::PLAIN
-};
+    parameters: vec![THREADS, BY, cpus::ALL],
+    usual: Usual { rounds: 9, rounds_quick: 5, ..Usual::PLAIN },
+    ..About::plain()
+});
 
 impl Workload for Syscalls {
-    fn about(&self) -> &'static About {
+    fn about(&self) -> &About {
         &ABOUT
     }
 
@@ -111,8 +106,10 @@ impl Workload for Syscalls {
 fn subject(operation: &'static Operation) -> Subject {
     let Operation { name, group, summary, over_loopback, shared_by_threads: shared, .. } =
         *operation;
+    let (group, shared) = (group.into(), shared.into());
+    let info = SubjectInfo { group, shared, ..SubjectInfo::separate(name) };
     let available = if over_loopback { sys::loopback::check(false) } else { Ok(()) };
-    Subject { group, shared, available, ..Subject::separate(name, summary) }
+    Subject { available, ..Subject::new(info, summary) }
 }
 
 #[cfg(test)]

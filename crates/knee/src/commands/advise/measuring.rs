@@ -140,14 +140,13 @@ fn cell(about: &About, flags: &RunFlags, tokens: u64) -> Cell {
     });
     let named = flags.parameters.iter();
     let named = named.filter_map(|(name, values)| Some((name.clone(), values.first()?.clone())));
-    let tokens = (about.axis.to_owned(), Value::Number(tokens));
+    let tokens = (about.axis().to_owned(), Value::Number(tokens));
     let parameters: Parameters = usual.chain(named).chain([tokens]).collect();
     Cell { parameters, ..Cell::default() }
 }
 
 fn workload() -> Result<&'static dyn Workload, Trouble> {
-    let row = workloads::TABLE.iter().find(|row| row.about().name == MEASURED_BY);
-    row.copied().ok_or_else(|| Trouble::failed(format!("no {MEASURED_BY} here")))
+    workloads::find(MEASURED_BY).ok_or_else(|| Trouble::failed(format!("no {MEASURED_BY} here")))
 }
 
 /// The run that measures one spot: where a mean lies between two counts, both.

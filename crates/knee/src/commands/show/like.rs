@@ -12,7 +12,7 @@ pub(super) fn show(name: &str, runs: &[Run]) -> Result<(), Trouble> {
     let Some((about, original)) = originals::named(name) else {
         return Err(Trouble::usage(format!("--like {name}: `knee list` has the names")));
     };
-    let workloads = original.workloads(about.name);
+    let workloads = original.workloads(&about.info.name);
     for run in runs {
         let has = |name: &&str| run.plan.workloads.iter().any(|info| info.name == **name);
         if !workloads.iter().any(has) {

@@ -31,7 +31,7 @@ impl Named {
 pub(super) fn parse(words: &[String]) -> Result<Named, Trouble> {
     let (mut workloads, mut runs) = (Vec::new(), Vec::new());
     for word in words {
-        let is_known = workloads::TABLE.iter().any(|row| row.about().name == *word);
+        let is_known = workloads::find(word).is_some();
         let is_name = word.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
         if is_known || (is_name && RunRef::parse(word).is_err()) {
             workloads.push(word.clone());

@@ -41,9 +41,8 @@ pub struct Simulated {
 impl Model {
     /// The model that the flags describe.
     pub fn new(ask: &Lock) -> Result<Model, Trouble> {
-        let workload = workloads::TABLE.iter().find(|row| row.about().name == WORKLOAD);
         let missing = || Trouble::failed(format!("there is no workload {WORKLOAD}"));
-        let workload = *workload.ok_or_else(missing)?;
+        let workload = workloads::find(WORKLOAD).ok_or_else(missing)?;
         let axis = workload.about().parameter(AXIS).ok_or_else(missing)?;
         let parameters = parameters(workload, ask)?;
         let number = |name: &str| parameters.get(name).and_then(Value::number);

@@ -81,7 +81,7 @@ fn summary(command: Vec<String>, now: &str, cells: u64) -> RunSummary {
 /// The workload in its own words, with the locks that were simulated, and what the model lacks in place
 /// of what the workload does not measure.
 fn workload(model: &Model) -> WorkloadInfo {
-    let mut info = engine::info(model.workload, model.axis);
+    let mut info = model.workload.info(model.axis);
     info.not_measured = NOT_MODELLED.iter().map(|&line| line.to_owned()).collect();
     let is_listed = |name: &str| {
         model.algorithms.iter().any(|row| row.name == name)

@@ -6,7 +6,7 @@ use crate::commands::run;
 use crate::commands::run::flags::Run as RunFlags;
 use crate::config::NamedSuite;
 use crate::exit::{Exit, Trouble};
-use engine::{About, Programs};
+use engine::Programs;
 use findings::format::list;
 use guest::{Hardware, Kernel, Machine};
 use rustix::fs::statvfs;
@@ -25,16 +25,13 @@ const COMMAND_LINE_MAX: usize = 2047;
 /// Refuses what no guest can measure: words that are wrong anywhere, and workloads of programs that are not there.
 pub fn check_measured(measured: &RunFlags, suite: Option<&NamedSuite>) -> Result<(), Trouble> {
     let workloads = root::workloads(measured, suite);
-    let lacking = |about: &&About| {
-        let mut named = workloads.iter();
-        about.programs == Programs::Commands && named.any(|name| name == about.name)
+    let needs_programs = |name: &&String| {
+        let row = ::workloads::find(name);
+        row.is_some_and(|row| row.about().programs == Programs::Commands)
     };
-    let abouts: Vec<&About> = workloads::TABLE.iter().map(|row| row.about()).collect();
-    if let Some(about) = abouts.into_iter().find(lacking) {
-        let what = format!(
-            "{} can't be measured by `knee vm`: a guest has none of your programs",
-            about.name
-        );
+    if let Some(name) = workloads.iter().find(needs_programs) {
+        let what =
+            format!("{name} can't be measured by `knee vm`: a guest has none of your programs");
         return Err(Trouble::usage(what));
     }
     match run::planned(measured) {

@@ -25,8 +25,8 @@ pub fn write(
     let suites = text.map(|text| Carried { path: NAME.into(), content: text.into_bytes() });
     let mut carried: Vec<Carried> = suites.into_iter().collect();
     let compiles = |name: &String| {
-        let mut abouts = ::workloads::TABLE.iter().map(|row| row.about());
-        abouts.any(|about| about.name == *name && about.programs == Programs::Compiler)
+        let row = ::workloads::find(name);
+        row.is_some_and(|row| row.about().programs == Programs::Compiler)
     };
     if workloads(&vm.measured, named).iter().any(compiles) {
         let work = Scratch::new(&directory.join("tools"))?;

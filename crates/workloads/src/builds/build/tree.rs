@@ -148,7 +148,7 @@ mod tests {
         let text =
             unit(0, &steps(0)) + &unit(7, &steps(7)) + ENTRY + MAKEFILE + &main(3) + &units(3);
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, fnv);
-        assert_eq!((super::super::ABOUT.version, hash), (1, FINGERPRINT), "{hash:#018x}");
+        assert_eq!((super::super::ABOUT.info.version, hash), (1, FINGERPRINT), "{hash:#018x}");
     }
 
     const FINGERPRINT: u64 = 0xfe19_5e31_1353_3854;

@@ -2,7 +2,7 @@
 
 use super::companions::{self, Exercise};
 use crate::shared::shortage;
-use engine::{Cell, Failure, MemoryAccess, Probe, Subject};
+use engine::{Cell, Failure, MemoryAccess, Probe, Subject, SubjectInfo};
 use std::hint::black_box;
 use sys::memory::{Memory, Pages};
 
@@ -25,11 +25,14 @@ const ROWS: [(&str, &str, Access); 3] = [
 
 /// The subjects.
 pub(super) fn subjects() -> Vec<Subject> {
-    let subject = |&(name, summary, _): &(&'static str, &'static str, Access)| Subject {
-        group: "Bandwidth",
-        headline: BANDWIDTH,
-        memory_access: Some(MemoryAccess { spread: 1, huge_page_subject: String::new() }),
-        ..Subject::separate(name, summary)
+    let subject = |&(name, summary, _): &(&str, &str, Access)| {
+        let info = SubjectInfo {
+            group: "Bandwidth".into(),
+            headline: BANDWIDTH.into(),
+            memory_access: Some(MemoryAccess { spread: 1, huge_page_subject: String::new() }),
+            ..SubjectInfo::separate(name)
+        };
+        Subject::new(info, summary)
     };
     ROWS.iter().map(subject).collect()
 }

@@ -4,7 +4,7 @@ use super::companions::{self, Exercise};
 use super::huge_pages;
 use super::latency::on_huge_pages;
 use crate::shared::shortage;
-use engine::{Cell, Failure, Probe, Stopwatch, Subject};
+use engine::{Cell, Failure, Probe, Stopwatch, Subject, SubjectInfo};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::hint::black_box;
@@ -38,11 +38,12 @@ const ROWS: [(&str, &str, Touched); 3] = [
 
 /// The subjects.
 pub(super) fn subjects() -> Vec<Subject> {
-    let subject = |&(name, summary, touched): &(&'static str, &'static str, Touched)| Subject {
-        available: if touched == Touched::Memory(Pages::Huge) { huge_pages() } else { Ok(()) },
-        group: "Page faults",
-        headline: FAULT,
-        ..Subject::separate(name, summary)
+    let subject = |&(name, summary, touched): &(&str, &str, Touched)| {
+        let (group, headline) = ("Page faults".into(), FAULT.into());
+        let info = SubjectInfo { group, headline, ..SubjectInfo::separate(name) };
+        let is_huge = touched == Touched::Memory(Pages::Huge);
+        let available = if is_huge { huge_pages() } else { Ok(()) };
+        Subject { available, ..Subject::new(info, summary) }
     };
     ROWS.iter().map(subject).collect()
 }

@@ -4,7 +4,7 @@ use super::chain::{LINE_BYTES, Order};
 use super::companions::{self, Exercise};
 use super::huge_pages;
 use crate::shared::shortage;
-use engine::{Cell, Failure, MemoryAccess, Probe, Subject};
+use engine::{Cell, Failure, MemoryAccess, Probe, Subject, SubjectInfo};
 use sys::memory::{Chain, Memory, Pages};
 
 /// The metric.
@@ -59,11 +59,11 @@ impl Row {
 
 /// The subjects.
 pub(super) fn subjects() -> Vec<Subject> {
-    let subject = |row: &Row| Subject {
-        available: if row.pages == Pages::Huge { huge_pages() } else { Ok(()) },
-        group: "Latency",
-        memory_access: Some(row.access()),
-        ..Subject::separate(row.name, row.summary)
+    let subject = |row: &Row| {
+        let (group, memory_access) = ("Latency".into(), Some(row.access()));
+        let info = SubjectInfo { group, memory_access, ..SubjectInfo::separate(row.name) };
+        let available = if row.pages == Pages::Huge { huge_pages() } else { Ok(()) };
+        Subject { available, ..Subject::new(info, row.summary) }
     };
     ROWS.iter().map(subject).collect()
 }

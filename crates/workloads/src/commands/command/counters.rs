@@ -1,6 +1,6 @@
 //! Instructions and cycles of a command, where the machine counts them.
 
-use engine::{Failure, MetricAbout, SampleKind};
+use engine::{Failure, MetricInfo};
 use rustix::io::Errno;
 use std::io;
 use std::sync::OnceLock;
@@ -9,25 +9,16 @@ use sys::perf::{Count, CountedEvent, Counter, Modes};
 /// Why nothing is counted.
 const NONE: &str = "this machine has no hardware counters (a virtual machine may hide them)";
 
-const EVENTS: [(CountedEvent, MetricAbout); 2] = [
-    (
-        CountedEvent::Instructions,
-        MetricAbout::new(
-            "instructions",
-            "instructions of a run, its start included",
-            SampleKind::Amount("instructions"),
-        ),
-    ),
-    (
-        CountedEvent::Cycles,
-        MetricAbout::new("cycles", "CPU cycles of a run", SampleKind::Amount("cycles")),
-    ),
+const EVENTS: [(CountedEvent, &str, &str); 2] = [
+    (CountedEvent::Instructions, "instructions", "instructions of a run, its start included"),
+    (CountedEvent::Cycles, "cycles", "CPU cycles of a run"),
 ];
 
 /// The metrics that can be counted here; none on a machine without counters.
-pub(super) fn metrics() -> Vec<MetricAbout> {
+pub(super) fn metrics() -> Vec<MetricInfo> {
     let has = has_counters().is_ok();
-    EVENTS.iter().filter(|_| has).map(|(_, metric)| *metric).collect()
+    let metric = |(_, name, about): &(_, &str, &str)| MetricInfo::less(name, about, name);
+    EVENTS.iter().filter(|_| has).map(metric).collect()
 }
 
 /// Whether both can be counted, and in which modes; or why not.
@@ -35,7 +26,7 @@ fn has_counters() -> &'static Result<Modes, String> {
     static HAS: OnceLock<Result<Modes, String>> = OnceLock::new();
     HAS.get_or_init(|| {
         let [all, user] = [Modes::All, Modes::User].map(|modes| {
-            EVENTS.iter().try_for_each(|(event, _)| Counter::start(*event, modes).map(drop))
+            EVENTS.iter().try_for_each(|(event, ..)| Counter::start(*event, modes).map(drop))
         });
         match (all, user) {
             (Ok(()), _) => Ok(Modes::All),
@@ -70,7 +61,7 @@ impl Counters {
             Err(why) => return Ok(Counters { counters: Vec::new(), note: why.clone() }),
         };
         let started: io::Result<Vec<Counter>> =
-            EVENTS.iter().map(|(event, _)| Counter::start(*event, modes)).collect();
+            EVENTS.iter().map(|(event, ..)| Counter::start(*event, modes)).collect();
         let counters = started.map_err(|error| Failure::call("counting instructions", error))?;
         let note = match modes {
             Modes::All => "",

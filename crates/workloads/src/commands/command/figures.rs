@@ -2,14 +2,14 @@
 
 use super::token::token;
 use super::{ABOUT, counters};
-use engine::{Custom, Failure, MetricAbout, PrintedFigure, Ran, SampleKind, leaked};
+use engine::{Custom, Failure, MetricInfo, MetricRole, PrintedFigure, Ran};
 use quantities::{Figure as Printed, FigureError, Unit};
 use regex_lite::Regex;
 
 /// A figure that a command prints: its last match counts.
 #[derive(Debug)]
 pub(super) struct Figure {
-    name: &'static str,
+    name: String,
     /// The unit of its samples.
     unit: Unit,
     lower_is_better: bool,
@@ -24,7 +24,7 @@ pub(super) struct Figure {
 pub(super) fn figures(custom: &Custom) -> Result<Vec<Figure>, String> {
     let counted = counters::metrics();
     let mut names: Vec<&str> =
-        ABOUT.metrics.iter().chain(&counted).map(|metric| metric.name).collect();
+        ABOUT.info.metrics.iter().chain(&counted).map(|metric| metric.name.as_str()).collect();
     for figure in &custom.figures {
         if names.contains(&figure.name.as_str()) {
             return Err(format!(
@@ -50,7 +50,7 @@ impl Figure {
         // Reports know times and bytes.
         let unit = if ["ns", "B"].contains(&unit.base().as_str()) { unit.in_base() } else { unit };
         Ok(Figure {
-            name: leaked(name),
+            name: name.clone(),
             unit,
             lower_is_better: *lower_is_better,
             direction_assumed: *direction_assumed,
@@ -59,22 +59,23 @@ impl Figure {
     }
 
     /// The metric.
-    pub fn metric(&self) -> MetricAbout {
-        let samples = match (self.unit.symbol(), self.lower_is_better) {
-            ("ns", true) => SampleKind::Time,
-            (unit, true) => SampleKind::Amount(leaked(unit)),
-            (unit, false) => SampleKind::Degree(leaked(unit)),
-        };
-        let about = match samples {
-            SampleKind::Time => "run, as it printed".to_owned(),
+    pub fn metric(&self) -> MetricInfo {
+        let about = match (self.unit.symbol(), self.lower_is_better) {
+            ("ns", true) => "run, as it printed".to_owned(),
             _ => format!("{} as printed", self.name),
         };
-        let direction_assumed = self.direction_assumed;
-        MetricAbout { direction_assumed, ..MetricAbout::new(self.name, leaked(&about), samples) }
+        MetricInfo {
+            name: self.name.clone(),
+            about,
+            unit: self.unit.symbol().into(),
+            lower_is_better: self.lower_is_better,
+            direction_assumed: self.direction_assumed,
+            role: MetricRole::Plain,
+        }
     }
 
-    pub fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The figure that a run printed, whole: on standard output, or else on standard error.

@@ -154,7 +154,7 @@ impl Site<'_> {
         let shell = self.shell_cost(text, probe)?;
         let (clock, measure_ns) = (probe.clock(), probe.time().as_nanos() as f64);
         let begun = clock.now();
-        let metrics = ABOUT.metrics.len() + counters::metrics().len() + self.figures.len();
+        let metrics = ABOUT.info.metrics.len() + counters::metrics().len() + self.figures.len();
         let mut samples = Samples(vec![Vec::new(); metrics]);
         let (mut measured_ns, mut runs) = (0.0, 0_u32);
         let (mut ends, mut left, mut left_cpu_ns) = (BTreeSet::<String>::new(), 0, 0);
@@ -277,7 +277,7 @@ impl Samples {
 
     fn give(&self, figures: &[Figure], probe: &mut Probe) {
         let counted = counters::metrics();
-        let names = ABOUT.metrics.iter().chain(&counted).map(|metric| metric.name);
+        let names = ABOUT.info.metrics.iter().chain(&counted).map(|metric| metric.name.as_str());
         for (name, samples) in names.chain(figures.iter().map(Figure::name)).zip(&self.0) {
             probe.given(name, samples, samples.len() as u64);
         }
@@ -286,7 +286,7 @@ impl Samples {
 
 /// The metrics that a run has samples of: its elapsed time, and the one that the user puts first.
 fn timed_metrics(headline: Option<&str>) -> impl Iterator<Item = &str> {
-    let elapsed = ABOUT.metrics[0].name;
+    let elapsed = ABOUT.info.metrics[0].name.as_str();
     std::iter::once(elapsed).chain(headline.filter(move |headline| *headline != elapsed))
 }
 

@@ -47,7 +47,7 @@ impl Counted {
 
     pub fn state(&self, probe: &mut Probe) {
         let figures = [
-            ("acquisitions", self.each_ns),
+            ("acquisitions", 1e9 / self.each_ns),
             ("cpu", self.user_ns + self.system_ns),
             ("user", self.user_ns),
             ("system", self.system_ns),

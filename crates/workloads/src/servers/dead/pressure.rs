@@ -333,8 +333,9 @@ impl Samples {
     }
 
     fn keep(&self, probe: &mut Probe) {
+        let rates = self.per_reply_ns.iter().map(|ns| 1e9 / ns).collect();
         for (metric, figures) in [
-            ("replies", &self.per_reply_ns),
+            ("replies", &rates),
             ("cpu", &self.cpu_ns),
             ("latency", &self.p50_ns),
             ("p99", &self.p99_ns),

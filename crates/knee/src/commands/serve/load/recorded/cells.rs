@@ -107,11 +107,7 @@ impl Cells {
             points_down: self.has_dead,
             role: WorkloadRole::Load,
             metrics: metric_infos(&self.plan),
-            subjects: vec![SubjectInfo {
-                name: self.subject.clone(),
-                label: self.subject.clone(),
-                ..SubjectInfo::default()
-            }],
+            subjects: vec![SubjectInfo::named(&self.subject)],
             ..WorkloadInfo::default()
         }
     }
@@ -210,45 +206,35 @@ fn not_measured() -> Vec<String> {
 
 /// In a closed loop the replies count, and in an open one, whose rate is given, how long they take.
 fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
-    let metric = |name: &str, about: &str, unit: &str, lower_is_better| MetricInfo {
-        name: name.to_owned(),
-        about: about.to_owned(),
-        unit: unit.to_owned(),
-        lower_is_better,
-        ..MetricInfo::default()
-    };
     let is_planned = plan.shape_is_planned();
     let from = if is_planned { "its intended time" } else { "its request" };
     let time = |name: &str, which: &str| {
-        metric(name, &format!("reply, from {from} on, {which} of an interval"), "ns", true)
+        MetricInfo::time(name, &format!("reply, from {from} on, {which} of an interval"))
     };
-    let of_load = |name: &str, role: MetricRole, about: &str, unit: &str| MetricInfo {
-        role,
-        ..metric(name, about, unit, true)
-    };
-    let replies = metric("replies", "replies that ended in an interval", "replies/s", false);
+    let replies = MetricInfo::more("replies", "replies that ended in an interval", "replies/s");
     let mut all = vec![time("latency", "the median")];
     all.extend(TAILS.iter().filter_map(|tail| Some(time(tail.of_interval?, tail.which))));
     all.extend(TAILS.iter().filter_map(|tail| {
         let (name, role) = tail.of_load?;
         let about = format!("reply, from {from} on, {} of all requests", tail.which);
-        Some(of_load(name, role, &about, "ns"))
+        Some(MetricInfo::time(name, &about).with_role(role))
     }));
     let is_rate_given = matches!(plan.shape, Shape::Open(_));
     all.insert(if is_rate_given { all.len() } else { 0 }, replies);
     if is_planned {
         let about = "reply, from the moment that its request was sent, the median of an interval";
-        all.push(metric("service", about, "ns", true));
+        all.push(MetricInfo::time("service", about));
     }
-    all.push(metric("requests", "requests that were sent in an interval", "requests/s", false));
-    let errors = metric("errors", "errors in an interval", "errors/s", true);
-    all.push(MetricInfo { role: MetricRole::Errors, ..errors });
+    let about = "requests that were sent in an interval";
+    all.push(MetricInfo::more("requests", about, "requests/s"));
+    let errors = MetricInfo::less("errors", "errors in an interval", "errors/s");
+    all.push(errors.with_role(MetricRole::Errors));
     let about = "sends of the generator that were more than 1 ms late in an interval";
-    all.push(metric("late", about, "requests/s", true));
+    all.push(MetricInfo::less("late", about, "requests/s"));
     let about = "reply, CPU time of the server";
-    all.push(of_load("server cpu", MetricRole::Whole, about, "ns"));
+    all.push(MetricInfo::time("server cpu", about).with_role(MetricRole::Whole));
     let about = "time of its busiest thread on a CPU";
-    all.push(of_load("generator busy", MetricRole::Whole, about, "%"));
+    all.push(MetricInfo::less("generator busy", about, "%").with_role(MetricRole::Whole));
     all
 }
 

@@ -415,13 +415,9 @@ impl<'a> Swept<'a> {
         let mut all = vec![Parameters::new()];
         let parameters = &self.workload.about().parameters;
         for parameter in parameters.iter().filter(|parameter| parameter.name != self.axis.name) {
-            let values = match self.asked.values(parameter.name) {
-                Some(asked) => self.checked(parameter, asked, parameter.name)?,
-                None => {
-                    let usual = self.usual(parameter, &parameter.default);
-                    self.checked(parameter, &usual, parameter.name)?
-                }
-            };
+            let asked = self.asked.values(parameter.name).map(<[Value]>::to_vec);
+            let values = asked.unwrap_or_else(|| self.usual(parameter, &parameter.default));
+            let values = self.checked(parameter, &values, parameter.name)?;
             let with = |base: &Parameters, value: &Value| {
                 let mut more = base.clone();
                 more.insert(parameter.name.into(), value.clone());

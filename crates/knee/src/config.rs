@@ -2,7 +2,7 @@
 
 use crate::commands::run::flags::Run as RunFlags;
 use crate::exit::Trouble;
-use engine::{Overrides, RunRequest};
+use engine::{Overrides, RunRequest, Workload};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use suites::{Suite, Wrong};
@@ -141,7 +141,7 @@ fn unless_typed(
     }
     let had = !overrides.subjects.is_empty();
     if typed.subjects.is_empty() {
-        let subjects = workloads::find(name).map_or_else(Vec::new, |row| row.subjects());
+        let subjects = workloads::find(name).map_or_else(Vec::new, Workload::subjects);
         let subjects: Vec<&str> =
             subjects.iter().map(|subject| subject.info.name.as_str()).collect();
         let without = quantities::expanded(&typed.without, &subjects);
@@ -159,7 +159,7 @@ fn unless_typed(
 
 /// The axis of a workload: the typed one, if the workload has it. The points of another axis are dropped.
 fn grown(name: &str, overrides: &mut Overrides, typed: &RunRequest) -> String {
-    let about = workloads::find(name).map(|row| row.about());
+    let about = workloads::find(name).map(Workload::about);
     let usual = about.map(|about| about.axis().to_owned()).unwrap_or_default();
     let before = overrides.axis.clone().unwrap_or(usual);
     let can = |axis: &&String| {

@@ -21,6 +21,7 @@ pub mod vm;
 use crate::commands::claim::Claim;
 use crate::commands::record_file::RecordFile;
 use crate::exit::Trouble;
+use crate::remedies::explained;
 use archive::{Error, Location, RunRef, default_path};
 use findings::{Conclusions, Reader};
 use model::{Run, RunState};
@@ -62,7 +63,7 @@ fn concluded(run: &Run, name: &str, in_use: &RecordFile) -> Conclusions {
 fn nothing_yet(error: Error, named: bool) -> Trouble {
     match error {
         Error::NoRecord { .. } | Error::EmptyRecord { .. } if !named => {
-            Trouble::not_possible(error.to_string())
+            Trouble::not_possible(explained(&error))
         }
         error => error.into(),
     }

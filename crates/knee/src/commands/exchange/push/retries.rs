@@ -155,7 +155,7 @@ mod tests {
             });
             for _ in 0..2 {
                 let reason = pusher.push(&run).err();
-                assert_eq!(reason, Some(server(fault.clone()).to_string()));
+                assert_eq!(reason, Some(explained(&server(fault.clone()))));
             }
             assert_eq!(attempts, 1, "{fault}");
         }

@@ -28,16 +28,11 @@ fn summary(number: i64) -> RunSummary {
         number,
         id: format!("{number:016x}"),
         started: format!("2026-11-{number:02}T12:00:00+00:00"),
-        ended: None,
         state: RunState::Complete,
-        command: Vec::new(),
         version: "0.1.0".into(),
         cells_ended: 1,
         cells_planned: 1,
-        labels: BTreeMap::new(),
-        origin: String::new(),
-        host: String::new(),
-        fleet: None,
+        ..RunSummary::default()
     }
 }
 

@@ -12,7 +12,7 @@ use model::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// A run without its cells, as a database keeps it.
@@ -404,21 +404,7 @@ impl RunRow {
 
 /// What is known of a run whose summary can't be read.
 fn unreadable() -> RunSummary {
-    RunSummary {
-        number: 0,
-        id: String::new(),
-        started: String::new(),
-        ended: None,
-        state: RunState::Interrupted,
-        command: Vec::new(),
-        version: String::new(),
-        cells_ended: 0,
-        cells_planned: 0,
-        labels: BTreeMap::new(),
-        origin: String::new(),
-        host: String::new(),
-        fleet: None,
-    }
+    RunSummary { id: String::new(), state: RunState::Interrupted, ..RunSummary::default() }
 }
 
 impl CellRow {

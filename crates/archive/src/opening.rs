@@ -54,7 +54,10 @@ pub fn check(location: &Location) -> Result<(), Error> {
 ///
 /// # Errors
 /// Why it can't be joined.
-#[cfg_attr(not(feature = "postgres"), expect(unused_variables, reason = "no back end has one"))]
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(unused_variables, clippy::needless_pass_by_value, reason = "no back end has one")
+)]
 pub fn meeting(
     url: &DatabaseUrl,
     fleet: &str,

@@ -156,23 +156,13 @@ pub fn pick(runs: &[RunSummary], name: &str, path: &Path) -> Result<i64, Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::RunState;
 
     fn run(number: i64, id: &str) -> RunSummary {
         RunSummary {
             number,
             id: id.into(),
             started: "2026-11-21T13:51:34+00:00".into(),
-            ended: None,
-            state: RunState::Open,
-            command: vec![],
-            version: String::new(),
-            cells_ended: 0,
-            cells_planned: 0,
-            labels: std::collections::BTreeMap::new(),
-            origin: String::new(),
-            host: String::new(),
-            fleet: None,
+            ..RunSummary::default()
         }
     }
 

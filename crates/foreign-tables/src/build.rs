@@ -68,7 +68,6 @@ fn summary(
     cells: u64,
 ) -> RunSummary {
     RunSummary {
-        number: 0,
         id: format!("{id:016x}"),
         started: moment.to_owned(),
         ended: Some(moment.to_owned()),
@@ -78,9 +77,7 @@ fn summary(
         cells_ended: cells,
         cells_planned: cells,
         labels: request.labels.clone(),
-        origin: String::new(),
-        host: String::new(),
-        fleet: None,
+        ..RunSummary::default()
     }
 }
 

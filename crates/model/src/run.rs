@@ -1,10 +1,8 @@
 //! One execution of a plan on one machine.
 
 use crate::{Cell, CellKey, CpuUse, FleetMember, Plan, Profile, WorkloadInfo};
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// One execution of a plan on one machine, with all that was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,25 +59,10 @@ impl Run {
             profile: Profile::default(),
         }
     }
-
-    /// Ends it as interrupted: its process was killed, and could not. The machine was not looked at again. The time of the
-    /// end is the earliest that is possible: since it began, its cells took their time one after the other.
-    pub fn end_killed(&mut self) {
-        let cells = self.cells.iter().map(|cell| cell.elapsed_ns);
-        let profiled = self.profile.cells.iter().map(|cell| cell.elapsed_ns);
-        let elapsed = Duration::from_nanos(cells.chain(profiled).sum());
-        let summary = &mut self.summary;
-        let ended =
-            summary.started.parse::<Timestamp>().ok().and_then(|at| at.checked_add(elapsed).ok());
-        let ended = ended.map(|at| at.strftime("%Y-%m-%dT%H:%M:%S+00:00").to_string());
-        summary.ended = Some(ended.unwrap_or_else(|| summary.started.clone()));
-        summary.state = RunState::Interrupted;
-        self.host_after = Some(Host::default());
-    }
 }
 
 /// What identifies a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Number within its record, counted from 1; 0 until it is archived.
     pub number: i64,
@@ -117,10 +100,11 @@ pub struct RunSummary {
 }
 
 /// How far a run came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
     /// Not ended: it is running now, or its process was killed. It can be resumed.
+    #[default]
     Open,
     /// Every planned cell ended.
     Complete,

@@ -51,19 +51,12 @@ pub fn run(id: &str, cells_planned: u64) -> Run {
     };
     Run {
         summary: RunSummary {
-            number: 0,
             id: id.into(),
             started: "2026-11-21T13:51:34+00:00".into(),
-            ended: None,
-            state: RunState::Open,
             command: vec!["knee".into(), "run".into(), "poll".into()],
             version: "0.1.0".into(),
-            cells_ended: 0,
             cells_planned,
-            labels: BTreeMap::new(),
-            origin: String::new(),
-            host: String::new(),
-            fleet: None,
+            ..RunSummary::default()
         },
         plan: Plan {
             seed: u64::MAX,

@@ -335,19 +335,13 @@ prop_compose! {
         let (source, resolution_ns, overhead_ns) = clock;
         Run {
             summary: RunSummary {
-                number: 0,
                 id: "0123456789abcdef".into(),
                 started,
-                ended: None,
-                state: RunState::Open,
                 command,
                 version,
-                cells_ended: 0,
                 cells_planned,
                 labels,
-                origin: String::new(),
-                host: String::new(),
-                fleet: None,
+                ..RunSummary::default()
             },
             plan,
             clock: Clock { source, resolution_ns, overhead_ns },

@@ -16,19 +16,12 @@ pub fn new_run_id() -> String {
 pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrated) -> Run {
     let host_before = host();
     let summary = RunSummary {
-        number: 0,
         id: new_run_id(),
         started: now(),
-        ended: None,
-        state: RunState::Open,
         command,
         version: version.into(),
-        cells_ended: 0,
         cells_planned: plan.cells.len() as u64,
-        labels: std::collections::BTreeMap::new(),
-        origin: String::new(),
-        host: String::new(),
-        fleet: None,
+        ..RunSummary::default()
     };
     let warnings = quiet::before(&host_before);
     let clock = clock.info();

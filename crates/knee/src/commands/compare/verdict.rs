@@ -365,17 +365,10 @@ mod tests {
         RunSummary {
             number: 1,
             id: "00000000000000a1".to_owned(),
-            started: String::new(),
-            ended: None,
             state: RunState::Complete,
-            command: Vec::new(),
-            version: String::new(),
             cells_ended: 1,
             cells_planned: 1,
-            labels: std::collections::BTreeMap::new(),
-            origin: String::new(),
-            host: String::new(),
-            fleet: None,
+            ..RunSummary::default()
         }
     }
 

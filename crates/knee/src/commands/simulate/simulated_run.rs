@@ -62,7 +62,6 @@ fn now() -> String {
 
 fn summary(command: Vec<String>, now: &str, cells: u64) -> RunSummary {
     RunSummary {
-        number: 0,
         id: format!("{:016x}", fastrand::u64(..)),
         started: now.to_owned(),
         ended: Some(now.to_owned()),
@@ -71,10 +70,7 @@ fn summary(command: Vec<String>, now: &str, cells: u64) -> RunSummary {
         version: env!("CARGO_PKG_VERSION").into(),
         cells_ended: cells,
         cells_planned: cells,
-        labels: BTreeMap::new(),
-        origin: String::new(),
-        host: String::new(),
-        fleet: None,
+        ..RunSummary::default()
     }
 }
 

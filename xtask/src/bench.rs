@@ -169,7 +169,7 @@ fn compile(game: &Game, sources: &Path, into: &Path) -> Result<Vec<Compiled>> {
     Ok(programs)
 }
 
-fn build_knee(root: &Path, target: &Path) -> Result<PathBuf> {
+pub fn build_knee(root: &Path, target: &Path) -> Result<PathBuf> {
     let mut command = shell::cargo(root, "build");
     if !shell::succeeds(command.args(["--release", "--package", "knee"]))? {
         bail!("knee does not build");

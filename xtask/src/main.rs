@@ -11,6 +11,7 @@ mod shell;
 mod style;
 mod tally;
 mod tidy;
+mod truth;
 
 use anyhow::Result;
 use cargo_test::Compiler;
@@ -63,6 +64,8 @@ enum Task {
     /// Measures knee against other programs
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// How often verdicts on series, rates, pairs and runs of known truth are wrong, or none
+    Truth(truth::Options),
 }
 
 fn main() -> ExitCode {
@@ -92,6 +95,7 @@ fn run(task: Task) -> Result<Tally> {
         Task::OneRow => one_row::run(&mut tally)?,
         Task::Setup => setup::run(&mut tally)?,
         Task::Bench(bench) => bench.run(&mut tally)?,
+        Task::Truth(options) => truth::run(&options, &mut tally)?,
     }
     Ok(tally)
 }

@@ -1,0 +1,145 @@
+//! The held-out truth: series, rates, pairs and runs whose truth is known, through knee's public door. What comes out is
+//! how often a verdict is wrong, missing or exact.
+//!
+//! It shares neither code nor constants with `analysis` and its tests. Thresholds are never tuned on its seeds.
+
+mod curves;
+mod door;
+mod family;
+mod pairs;
+mod random;
+mod rates;
+mod runs;
+
+use crate::shell;
+use crate::tally::Tally;
+use anyhow::{Context, Result};
+use clap::Args;
+use door::Door;
+use family::{Family, Input, Score, Scores, csv};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// What was asked for.
+#[derive(Args)]
+pub struct Options {
+    /// Cases of each family; of runs a tenth of it
+    #[arg(long, default_value_t = 1_000)]
+    cases: usize,
+    /// What cases are drawn from [default: drawn, and printed]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Only families with this in their names
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// Another program knee, such as that of the last commit
+    #[arg(long, value_name = "FILE")]
+    knee: Option<PathBuf>,
+    /// Keep wrong and undecided cases in this directory
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Write the table to this file as well
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Draws all cases, asks knee and prints the table.
+pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
+    let knee = match &options.knee {
+        Some(knee) => fs::canonicalize(knee).with_context(|| knee.display().to_string())?,
+        None => crate::bench::build_knee(&shell::root(), &shell::target_dir()?)?,
+    };
+    let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
+    println!("seed {seed}");
+    let mut all =
+        [curves::families(), rates::families(), pairs::families(), runs::families()].concat();
+    all.retain(|family| family.name.contains(&options.only));
+    let mut table = format!("| {:50} | cases | wrong | undecided | exact |\n", "family");
+    table.push_str("| --- | ---: | ---: | ---: | ---: |\n");
+    print!("{table}");
+    let mut total = Scores::default();
+    for family in &all {
+        let scores = ask_all(family, options, &knee, seed)?;
+        let row = row(&family.name, &scores);
+        print!("{row}");
+        table.push_str(&row);
+        total = total.and(scores);
+    }
+    let row = row("all", &total);
+    print!("{row}");
+    table.push_str(&row);
+    if let Some(output) = &options.output {
+        fs::write(output, &table).with_context(|| output.display().to_string())?;
+    }
+    tally.pass(u64::from(total.cases));
+    Ok(())
+}
+
+fn row(name: &str, scores: &Scores) -> String {
+    let percent = |count| format!("{:.1} %", scores.percent(count));
+    let Scores { cases, wrong, undecided, exact } = *scores;
+    let (wrong, undecided, exact) = (percent(wrong), percent(undecided), percent(exact));
+    format!("| {name:50} | {cases:5} | {wrong:>6} | {undecided:>7} | {exact:>7} |\n")
+}
+
+/// The scores of one family, by as many threads as there are CPUs.
+fn ask_all(family: &Family, options: &Options, knee: &Path, seed: u64) -> Result<Scores> {
+    let (next, scores) = (AtomicUsize::new(0), Mutex::new(Scores::default()));
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let ask = || -> Result<()> {
+            let scratch = tempfile::tempdir()?;
+            let door = Door { knee, scratch: scratch.path() };
+            loop {
+                let case = next.fetch_add(1, Ordering::Relaxed);
+                let mut rng = fastrand::Rng::with_seed(mixed(seed, &family.name, case));
+                let drawn = (family.draw)(&mut rng);
+                let is_of_runs = matches!(drawn.input, Input::Runs { .. });
+                if case >= if is_of_runs { options.cases.div_ceil(10) } else { options.cases } {
+                    return Ok(());
+                }
+                let said = door.ask(&drawn.input)?;
+                let score = (drawn.judge)(&said);
+                scores.lock().unwrap_or_else(PoisonError::into_inner).add(score);
+                if let Some(keep) = &options.keep
+                    && matches!(score, Score::Wrong | Score::Undecided)
+                {
+                    kept(keep, &format!("{}-{case}-{score:?}", family.name), &drawn)?;
+                }
+            }
+        };
+        let crew: Vec<_> = (0..threads).map(|_| scope.spawn(ask)).collect();
+        crew.into_iter().try_for_each(|each| each.join().expect("nothing panics in the crew"))
+    })?;
+    Ok(scores.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Another seed for each case of each family, the same wherever it is drawn (FNV-1a).
+fn mixed(seed: u64, family: &str, case: usize) -> u64 {
+    let text = format!("{seed}/{family}/{case}");
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn kept(directory: &Path, name: &str, case: &family::Case) -> Result<()> {
+    fs::create_dir_all(directory)?;
+    let name = name.replace(['/', ' '], "_");
+    let mut text = String::new();
+    writeln!(text, "{}", case.about)?;
+    fs::write(directory.join(format!("{name}.txt")), text)?;
+    let write =
+        |side: &str, samples| fs::write(directory.join(format!("{name}{side}.csv")), csv(samples));
+    match &case.input {
+        Input::Costs(samples) | Input::Rates(samples) => write("", samples)?,
+        Input::Runs { base, new, .. } => {
+            write(".base", base)?;
+            write(".new", new)?;
+        }
+    }
+    Ok(())
+}

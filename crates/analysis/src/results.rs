@@ -10,7 +10,7 @@ mod series;
 mod tables;
 
 pub use averages::{Average, AverageColumn, AverageRow, Averages};
-pub use growth::{Basis, Class, Growth};
+pub use growth::{Class, Growth};
 pub use pairs::{ComparisonOutcome, Crossover, Lead, RankedSubject, Ranking, SubjectComparison};
 pub use profile::{
     AddedFunction, AddedTime, DifferenceVerdict, FunctionTime, ProfileChange, ProfileContrast,

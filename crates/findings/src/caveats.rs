@@ -79,7 +79,6 @@ table! {
     limited_profile::LimitedProfile,
     wide_intervals::WideIntervals,
     few_rounds::FewRounds,
-    few_points::FewPoints,
     assumed_direction::AssumedDirection,
 }
 

@@ -2,36 +2,24 @@
 
 use crate::format;
 use analysis::{
-    Class, ComparisonReason, Estimate, GrowthReason, MissingFigure, Remedy, ScalingReason,
-    TrendReason,
+    ComparisonReason, Estimate, GrowthReason, MissingFigure, Remedy, ScalingReason, TrendReason,
 };
 use model::CodeFault;
 
-/// `two points are too few`.
+/// `three points leave more than one order possible`.
 pub fn growth(reason: &GrowthReason) -> String {
     match reason {
-        GrowthReason::NoFigures => "there are no figures".into(),
-        GrowthReason::TooFewPoints { points, above_zero } => {
-            let which = if *above_zero { " above zero" } else { "" };
-            match points {
-                1 => format!("one point{which} is too few"),
-                _ => format!("{} points{which} are too few", format::number_word(*points)),
-            }
-        }
         GrowthReason::NotPositive => "a figure is not above zero".into(),
+        GrowthReason::TooFewPoints { points: 0 } => "there are no figures".into(),
+        GrowthReason::TooFewPoints { points: 1 } => "one point is too few".into(),
+        GrowthReason::TooFewPoints { points } => {
+            format!("{} points leave more than one order possible", format::number_word(*points))
+        }
         GrowthReason::RangeTooShort { factor } => {
             format!("the points span only a factor of {}", format::significant(*factor))
         }
-        GrowthReason::NoExponent => "its exponent could not be found".into(),
-        GrowthReason::IntervalTooWide { point } => {
-            format!("the interval at {} is too wide", format::count(*point))
-        }
-        GrowthReason::SeveralClasses { points } => {
-            format!("{} points leave more than one order possible", format::number_word(*points))
-        }
-        GrowthReason::RivalClasses { classes } => rivals(classes),
-        GrowthReason::NoClassFits => "no order of growth comes close to its figures".into(),
-        GrowthReason::FlatExceptStep => "it is flat but for a step, or noise".into(),
+        GrowthReason::FactorTooWide => "its interval is too wide to say whether it grows".into(),
+        GrowthReason::RivalClasses => "slower and faster orders than linear explain it".into(),
     }
 }
 
@@ -41,16 +29,6 @@ pub const fn remedy(remedy: Remedy) -> &'static str {
         Remedy::MoreRounds => "more rounds",
         Remedy::MorePoints => "more points",
         Remedy::WiderRange => "points further apart",
-    }
-}
-
-fn rivals(classes: &[Class]) -> String {
-    match classes {
-        [first, .., last] => {
-            let [first, last] = [*first, *last].map(format::class);
-            format!("{first} to {last} explain its figures")
-        }
-        _ => "several growth classes explain its figures".into(),
     }
 }
 

@@ -115,7 +115,7 @@ fn with_interval(ratio: &Ratio) -> String {
 
 /// `linear, ×36.2`.
 fn growth(growth: &Growth) -> String {
-    format!("{}, {}", class(growth.class), factor(growth.factor))
+    format!("{}, {}", class(growth.class), factor(growth.factor.value))
 }
 
 /// `1,000 of 3,000 processes: fork: Resource temporarily unavailable`.

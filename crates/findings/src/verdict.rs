@@ -41,8 +41,9 @@ pub enum Tone {
 impl From<Class> for Tone {
     fn from(class: Class) -> Self {
         match class {
-            Class::Constant | Class::DoesNotGrow | Class::Falls | Class::Logarithmic => Self::Low,
-            Class::SquareRoot
+            Class::Constant | Class::Falls | Class::Logarithmic => Self::Low,
+            Class::Grows
+            | Class::SquareRoot
             | Class::SlowerThanLinear
             | Class::AtMostLinear
             | Class::Linear
@@ -69,7 +70,11 @@ impl From<RateTrend> for Tone {
 
 impl From<&Growth> for Verdict {
     fn from(growth: &Growth) -> Self {
-        Self { word: class(growth.class), by: factor(growth.factor), tone: growth.class.into() }
+        Self {
+            word: class(growth.class),
+            by: factor(growth.factor.value),
+            tone: growth.class.into(),
+        }
     }
 }
 

@@ -139,10 +139,9 @@ fn with_several_points_there_is_something_to_scale_along() {
 fn what_grew_is_named_where_its_order_is_open() {
     let grown = suite::grown();
     let text = shown(&grown, 100);
-    assert!(text.starts_with("Nothing is decided yet that stops scaling\n"), "{text}");
-    assert!(text.contains("1 series (ipv4 ×"), "{text}");
+    assert!(text.starts_with("What stops scaling here\n  ipv4 grows: ×"), "{text}");
     let headline = findings::Answer::new(&grown.0, &grown.1).headline().to_string();
-    assert_eq!(headline, "Nothing is decided yet that stops scaling.");
+    assert!(headline.starts_with("ipv4 grows: ×"), "{headline}");
 }
 
 #[test]

@@ -171,13 +171,12 @@ fn with_long_names() -> (model::Run, findings::Conclusions) {
             row.growth = Some(analysis::Growth {
                 class: analysis::Class::Linear,
                 classes: vec![analysis::Class::Linear],
-                factor: 13.2,
+                factor: analysis::Estimate { value: 13.2, low: 12.9, high: 13.6 },
                 from: first.point,
                 to: 10 * first.point,
                 exponent: None,
                 reason: None,
                 constant: None,
-                basis: analysis::Basis::Medians,
             });
         }
     }

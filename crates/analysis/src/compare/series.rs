@@ -2,38 +2,28 @@
 
 use super::results::{ChangeDetail, Direction};
 use crate::compare::thresholds::{MODE_P_VALUE, MODE_ROUNDS_MIN, MODE_SHARE_ABOVE};
-use crate::growth::thresholds::POINTS_MIN;
 use crate::pairs::notable::notable;
 use crate::stats::quantiles::median_of;
 use crate::{
-    Class, ComparisonOutcome, Division, Growth, MissingFigure, Mode, Modes, PointSummary, Row,
+    ComparisonOutcome, Division, Growth, MissingFigure, Mode, Modes, PointSummary, Row,
     SubjectComparison, Table,
 };
 use model::FailureReason;
 
-/// Another growth class, where no class is left in both runs.
+/// Another growth class, where no class is left in both runs, and the factors differ by more than their intervals.
 pub(super) fn growth(base: &Row, new: &Row) -> Option<(Direction, ChangeDetail)> {
     let (before, after) = (base.growth.as_ref()?, new.growth.as_ref()?);
-    let same_range = (before.from, before.to) == (after.from, after.to);
-    let [left_before, left_after] = [(before, base), (after, new)].map(classes_left);
-    let direction = if left_before.last()? < left_after.first()? {
-        Direction::Worse
-    } else if left_after.last()? < left_before.first()? {
-        Direction::Better
-    } else {
-        return None;
+    let is_above = |high: &Growth, low: &Growth| {
+        high.factor.low > low.factor.high && high.classes.first() > low.classes.last()
     };
-    let detail = ChangeDetail::Growth { base: before.clone(), new: after.clone() };
-    same_range.then_some((direction, detail))
-}
-
-/// The classes that are not excluded, ascending. With few points linear covers n log n.
-fn classes_left((growth, row): (&Growth, &Row)) -> Vec<Class> {
-    let few = row.cells.iter().flatten().count() < POINTS_MIN;
-    match growth.classes.as_slice() {
-        [Class::Linear] if few => vec![Class::Linear, Class::Linearithmic],
-        classes => classes.to_vec(),
-    }
+    let both_have = !before.classes.is_empty() && !after.classes.is_empty();
+    let direction = match (is_above(after, before), is_above(before, after)) {
+        _ if !both_have || (before.from, before.to) != (after.from, after.to) => return None,
+        (true, _) => Direction::Worse,
+        (_, true) => Direction::Better,
+        _ => return None,
+    };
+    Some((direction, ChangeDetail::Growth { base: before.clone(), new: after.clone() }))
 }
 
 /// Another trend, where both runs are decided.

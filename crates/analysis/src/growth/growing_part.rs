@@ -1,14 +1,14 @@
 //! The exponent of what grows in a series of which much is constant: with its constant part a quadratic curve
 //! has a slope of 1.5 on the whole, and the slope of what grows is 2.
 
-use crate::growth::model_weights::growth_of;
+use crate::growth::curves::growth_of;
 use crate::growth::thresholds::{
     CONSTANT_RATIO_MIN, CONSTANT_RATIOS_PER_DECADE, GROWING_SHARE_MIN, REPLICATES_OF_PART,
 };
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::quantiles::median_of;
 use crate::stats::regression::{least_squares, theil_sen};
-use crate::{Basis, Class, Estimate, Growth};
+use crate::{Class, Estimate, Growth};
 
 /// What grows in a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,12 +68,11 @@ impl Curve {
     /// That of the slowest class that the verdict leaves, where all that it leaves grow.
     fn new(growth: &Growth, points: &[(u64, f64)]) -> Option<Self> {
         let class = *growth.classes.first()?;
-        let grows = matches!(
-            class,
-            Class::SquareRoot | Class::Linear | Class::Linearithmic | Class::Quadratic
-        );
         let is_positive = points.iter().all(|&(_, y)| y > 0.0 && y.is_finite());
-        if !grows || !is_positive || growth.basis != Basis::Medians {
+        if !is_positive
+            || [Class::Constant, Class::Logarithmic].contains(&class)
+            || growth.class == Class::Grows
+        {
             return None;
         }
         let values: Vec<f64> = points.iter().map(|&(n, _)| growth_of(class, n as f64)).collect();
@@ -115,18 +114,17 @@ mod tests {
     const SIZES: [u64; 7] = [10, 30, 100, 300, 1000, 3000, 10_000];
 
     fn growth(class: Class) -> Growth {
-        let (from, to, basis) = (10, 10_000, Basis::Medians);
+        let (from, to) = (10, 10_000);
         let classes = vec![class];
         Growth {
             class,
             classes,
-            factor: 1.0,
+            factor: Estimate { value: 1.0, low: 1.0, high: 1.0 },
             from,
             to,
             exponent: None,
             constant: None,
             reason: None,
-            basis,
         }
     }
 

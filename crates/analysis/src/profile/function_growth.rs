@@ -4,7 +4,7 @@ use crate::Growth;
 use crate::growth::classify;
 use crate::growth::exponent::exponent;
 use crate::growth::growing_part::{GrowingPart, growing_part};
-use crate::growth::model_weights::GrowthPoint;
+use crate::growth::levels::Level;
 use crate::profile::thresholds::{CELL_ERROR, GROWTH_REPLICATES};
 use crate::stats::poisson::draw_mean;
 use crate::stats::random::normal;
@@ -25,12 +25,12 @@ pub(crate) fn function_growth(samples: &[Samples], random: &mut Rng) -> Option<G
     if samples.len() < 2 || samples.iter().all(|samples| samples.count == 0) {
         return None;
     }
-    let points: Vec<GrowthPoint> = samples
+    let levels: Vec<Level> = samples
         .iter()
         .map(|&Samples { point, count, each_ns }| {
             let expected = count as f64 + 0.5;
-            // Errors beyond these are part of every class's likelihood.
-            GrowthPoint { point, median: expected * each_ns, error: 1.0 / expected.sqrt() }
+            // Errors beyond these are part of every curve's likelihood.
+            Level { point, log: (expected * each_ns).ln(), error: Some(1.0 / expected.sqrt()) }
         })
         .collect();
     let replicates: Vec<Vec<f64>> = samples
@@ -42,8 +42,9 @@ pub(crate) fn function_growth(samples: &[Samples], random: &mut Rng) -> Option<G
         })
         .collect();
     let slices: Vec<&[f64]> = replicates.iter().map(Vec::as_slice).collect();
-    let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
-    let growth = classify(&points, exponent(&pairs, &slices));
+    let pairs: Vec<(u64, f64)> =
+        levels.iter().map(|level| (level.point, level.log.exp())).collect();
+    let growth = classify(&levels, exponent(&pairs, &slices));
     Some(match growing_part(&growth, &pairs, &slices) {
         Some(GrowingPart { exponent, constant }) => {
             Growth { exponent: Some(exponent), constant: Some(constant), ..growth }

@@ -1,62 +1,38 @@
 //! Why a verdict is open, or what it rests on: data with the figures that decided it.
 
-use super::{Class, Estimate};
+use super::Estimate;
 use serde::Serialize;
 
-/// Why a growth class is undecided.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Why growth is undecided, or its order open.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum GrowthReason {
-    /// The series has no figures.
-    NoFigures,
+    /// A median is zero or below.
+    NotPositive,
     /// The series has too few points.
     TooFewPoints {
         /// How many count.
         points: usize,
-        /// Whether only points above zero count, because the series starts at zero.
-        above_zero: bool,
     },
-    /// A median is zero or below.
-    NotPositive,
     /// The points are too close together.
     RangeTooShort {
         /// The last point over the first.
         factor: f64,
     },
-    /// The exponent has no estimate.
-    NoExponent,
-    /// The interval at one point is too wide.
-    IntervalTooWide {
-        /// The point.
-        point: u64,
-    },
-    /// So few points leave more than one class possible.
-    SeveralClasses {
-        /// How many points.
-        points: usize,
-    },
+    /// The interval of the factor is too wide.
+    FactorTooWide,
     /// Slower and faster classes than linear explain the figures.
-    RivalClasses {
-        /// Those that are not excluded, ascending: slower and faster ones than linear.
-        classes: Vec<Class>,
-    },
-    /// No class comes close to the figures.
-    NoClassFits,
-    /// The series is flat except for a step or noise.
-    FlatExceptStep,
+    RivalClasses,
 }
 
 impl GrowthReason {
     /// What to measure for a decision; `None` where no run decides it.
     pub const fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::TooFewPoints { .. } | Self::SeveralClasses { .. } => Some(Remedy::MorePoints),
-            Self::NoFigures | Self::NotPositive | Self::NoExponent => None,
+            Self::NotPositive => None,
+            Self::TooFewPoints { .. } => Some(Remedy::MorePoints),
             Self::RangeTooShort { .. } => Some(Remedy::WiderRange),
-            Self::IntervalTooWide { .. }
-            | Self::RivalClasses { .. }
-            | Self::NoClassFits
-            | Self::FlatExceptStep => Some(Remedy::MoreRounds),
+            Self::FactorTooWide | Self::RivalClasses => Some(Remedy::MoreRounds),
         }
     }
 }

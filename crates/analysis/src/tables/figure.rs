@@ -2,15 +2,14 @@
 
 use crate::gather::positions::warm;
 use crate::gather::thresholds::POINT_SAMPLES_MIN;
+use crate::growth::classify;
 use crate::growth::exponent::exponent;
 use crate::growth::growing_part::{GrowingPart, growing_part};
-use crate::growth::model_weights::GrowthPoint;
-use crate::growth::{classify_by, fastest_tenth};
+use crate::growth::levels::{Cells, levels};
 use crate::pairs::crossover;
-use crate::stats::NORMAL_95;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::Pooled;
-use crate::{Growth, PointSummary, rates};
+use crate::{Estimate, Growth, PointSummary, rates};
 use fastrand::Rng;
 use std::collections::BTreeMap;
 
@@ -21,7 +20,6 @@ pub(crate) struct Figure {
     pub(crate) replicates: Vec<f64>,
     /// The median of each round, by the round's number; empty where a round comes twice.
     pub(crate) by_round: BTreeMap<u32, f64>,
-    fastest: GrowthPoint,
     /// The best tenth, where more is better.
     pub(crate) best: Option<rates::Best>,
 }
@@ -30,6 +28,13 @@ impl Figure {
     /// Where it stands on the axis.
     pub(crate) fn point(&self) -> u64 {
         self.summary.point
+    }
+
+    /// The logarithms of its rounds' medians; where rounds have no numbers of their own, of the median of all.
+    fn log_cells(&self) -> Cells {
+        let all = || [(0, self.summary.median.value)].into();
+        let medians = if self.by_round.is_empty() { all() } else { self.by_round.clone() };
+        medians.into_iter().map(|(round, median)| (round, median.ln())).collect()
     }
 
     /// In the form that comparisons and rates take.
@@ -74,10 +79,9 @@ pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<
         user_ns: None,
         system_ns: None,
     };
-    let fastest = fastest_tenth(point, &all, rounds)?;
     let by_round = BTreeMap::new();
     let best = rates::best_tenth(&all, rounds);
-    Some(Figure { summary, replicates, by_round, fastest, best })
+    Some(Figure { summary, replicates, by_round, best })
 }
 
 /// How the series with these figures grows; `None` with fewer than two points.
@@ -85,34 +89,21 @@ pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
     if figures.len() < 2 {
         return None;
     }
-    let points: Vec<GrowthPoint> = figures
-        .iter()
-        .map(|figure| GrowthPoint {
-            point: figure.summary.point,
-            median: figure.summary.median.value,
-            error: log_error(&figure.summary, &figure.replicates),
-        })
-        .collect();
-    let pairs: Vec<(u64, f64)> = points.iter().map(|p| (p.point, p.median)).collect();
+    let pairs: Vec<(u64, f64)> =
+        figures.iter().map(|figure| (figure.summary.point, figure.summary.median.value)).collect();
     let replicates: Vec<&[f64]> =
         figures.iter().map(|figure| figure.replicates.as_slice()).collect();
-    let fastest: Vec<GrowthPoint> = figures.iter().map(|figure| figure.fastest).collect();
-    let growth = classify_by(&points, &fastest, exponent(&pairs, &replicates));
+    let cells = figures.iter().map(|figure| (figure.summary.point, figure.log_cells()));
+    let mut growth = classify(&levels(cells.collect()), exponent(&pairs, &replicates));
+    // What a reader divides is what the table shows, as far as the interval holds it.
+    let Estimate { value, low, high } = &mut growth.factor;
+    if low <= high {
+        *value = (pairs[pairs.len() - 1].1 / pairs[0].1).clamp(*low, *high);
+    }
     Some(match growing_part(&growth, &pairs, &replicates) {
         Some(GrowingPart { exponent, constant }) => {
             Growth { exponent: Some(exponent), constant: Some(constant), ..growth }
         }
         None => growth,
     })
-}
-
-/// Standard error of the logarithm of a median, from its interval; 0 when there is none.
-fn log_error(summary: &PointSummary, replicates: &[f64]) -> f64 {
-    let interval = summary.median;
-    if interval.low <= 0.0 {
-        return f64::INFINITY;
-    }
-    let error = (interval.high / interval.low).ln() / (2.0 * NORMAL_95);
-    // Resampled and found equal is known, to be sure; a single figure is not.
-    if replicates.is_empty() { error } else { error.max(1e-6) }
 }

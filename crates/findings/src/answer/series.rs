@@ -39,7 +39,7 @@ impl<'a> Series<'a> {
             let (group, word, from, to, factor, peak) = match &finding.data {
                 Data::Growth(growth) => {
                     let word = class(growth.class);
-                    (growth.into(), word, growth.from, growth.to, growth.factor, None)
+                    (growth.into(), word, growth.from, growth.to, growth.factor.value, None)
                 }
                 Data::Speedup(speedup) => {
                     let word = Verdict::from(speedup).word;

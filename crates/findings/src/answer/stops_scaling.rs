@@ -121,13 +121,18 @@ fn sentence(group: &[&Series<'_>], names: &Names<'_>) -> Sentence {
 
 /// ` are linear: ×870 to ×1,003 from 10 to 10,000 watched descriptors; 3.4 to 4.1 ms per wait at 10,000`.
 fn growth_text(evidence: &Evidence, subjects: usize, names: &Names<'_>) -> String {
-    let be = if subjects == 1 { "is" } else { "are" };
-    let (verdict, factors) = (evidence.verdict, evidence.factor.format(factor));
+    let be = match (evidence.verdict, subjects) {
+        ("grows", 1) => "grows".to_owned(),
+        ("grows", _) => "grow".to_owned(),
+        (order, 1) => format!("is {order}"),
+        (order, _) => format!("are {order}"),
+    };
+    let factors = evidence.factor.format(factor);
     let range = range_text(evidence, names);
     let level = level_text(evidence.level, names);
     let per = names.operation().map(|operation| format!(" per {operation}")).unwrap_or_default();
     let at = point_text(evidence.to, names);
-    format!("{} {be} {verdict}: {factors} {range}; {level}{per} at {at}", names.qualifier())
+    format!("{} {be}: {factors} {range}; {level}{per} at {at}", names.qualifier())
 }
 
 /// ` fall ÷1.28 to ÷1.51 from 10 to 1,000 tokens, leaving 1.01 to 1.59 M tokens/s`, ` peaks at 100, then falls

@@ -1,8 +1,6 @@
 //! The bounds that decide what stands in an answer and where.
 
-/// A cost that grows by no more than this factor does not grow, whatever its class: the bound of *constant*.
-pub(super) const FLAT_FACTOR_MAX: f64 = 1.3;
-/// A rate that falls by less than this factor is worth knowing, and no end of scaling: the same bound.
+/// A rate that falls by less than this factor is worth knowing, and no end of scaling: the bound of *flat*.
 pub(super) const FALL_FACTOR_MIN: f64 = 1.3;
 /// Series of one verdict whose factors are no further apart than this stand together: a decade.
 pub(super) const SAME_FACTOR_MAX: f64 = 10.0;

@@ -1,6 +1,6 @@
 //! What a verdict means for whoever has to choose: the one place that sorts classes and trends.
 
-use super::thresholds::{FALL_FACTOR_MIN, FLAT_FACTOR_MAX};
+use super::thresholds::FALL_FACTOR_MIN;
 use analysis::{Class, Growth, Rate, RateTrend, Speedup, SpeedupVerdict};
 
 /// What a verdict means for whoever has to choose.
@@ -22,21 +22,16 @@ impl From<&Growth> for VerdictGroup {
     fn from(growth: &Growth) -> Self {
         match growth.class {
             Class::Undecided => Self::Undecided,
-            Class::Constant | Class::DoesNotGrow | Class::Falls => Self::Holds,
-            // Classes that may be flat, and those that are nearly so over a short range.
-            Class::Logarithmic
-            | Class::SquareRoot
-            | Class::SlowerThanLinear
-            | Class::AtMostLinear
-                if growth.factor <= FLAT_FACTOR_MAX =>
-            {
-                Self::Holds
-            }
+            Class::Constant | Class::Falls => Self::Holds,
             Class::Logarithmic | Class::SlowerThanLinear => Self::Slows,
-            Class::SquareRoot | Class::AtMostLinear | Class::Linear | Class::AtLeastLinear => {
-                Self::Grows
-            }
-            Class::Linearithmic | Class::FasterThanLinear | Class::Quadratic => Self::Grows,
+            Class::Grows
+            | Class::SquareRoot
+            | Class::AtMostLinear
+            | Class::Linear
+            | Class::AtLeastLinear
+            | Class::Linearithmic
+            | Class::FasterThanLinear
+            | Class::Quadratic => Self::Grows,
         }
     }
 }
@@ -68,40 +63,5 @@ impl From<&Speedup> for VerdictGroup {
             | SpeedupVerdict::Collapses => Self::Falls,
             SpeedupVerdict::Undecided => Self::Undecided,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use analysis::Basis;
-
-    fn group(class: Class, factor: f64) -> VerdictGroup {
-        let (from, to, basis) = (10, 1_000, Basis::Medians);
-        let growth = Growth {
-            class,
-            classes: vec![],
-            factor,
-            from,
-            to,
-            exponent: None,
-            constant: None,
-            reason: None,
-            basis,
-        };
-        VerdictGroup::from(&growth)
-    }
-
-    #[test]
-    fn a_class_that_may_be_flat_grows_by_its_factor_only() {
-        for class in
-            [Class::Logarithmic, Class::SquareRoot, Class::SlowerThanLinear, Class::AtMostLinear]
-        {
-            assert_eq!(group(class, 1.3), VerdictGroup::Holds, "{class:?}");
-            assert_ne!(group(class, 1.31), VerdictGroup::Holds, "{class:?}");
-        }
-        assert_eq!(group(Class::AtMostLinear, 40.0), VerdictGroup::Grows);
-        assert_eq!(group(Class::SlowerThanLinear, 40.0), VerdictGroup::Slows);
-        assert_eq!(group(Class::Linear, 1.2), VerdictGroup::Grows);
     }
 }

@@ -1,18 +1,19 @@
 //! How figures are written: one place, so that a table, a finding and a chart agree.
 
+use super::interval;
 use analysis::{Class, Estimate, Growth, RateTrend, SpeedupVerdict};
 use printable::count;
 
 /// The word for an order of growth.
 pub fn class(class: Class) -> &'static str {
     match class {
-        Class::Constant => "constant",
+        Class::Constant => "flat",
         Class::Logarithmic => "logarithmic",
         Class::SquareRoot => "square root",
         Class::Linear => "linear",
         Class::Linearithmic => "n log n",
         Class::Quadratic => "quadratic",
-        Class::DoesNotGrow => "does not grow",
+        Class::Grows => "grows",
         Class::Falls => "falls",
         Class::SlowerThanLinear => "slower than linear",
         Class::AtMostLinear => "at most linear",
@@ -79,6 +80,11 @@ pub fn factor(factor: f64) -> String {
         return "–".into();
     }
     format!("×{}", significant(factor))
+}
+
+/// The factor of a growth with its interval: `×391 (95 % 380 to 402)`.
+pub fn factor_with_interval(growth: &Growth) -> String {
+    format!("{}{}", factor(growth.factor.value), interval(growth.factor, significant))
 }
 
 /// A speedup's verdict in a word.
@@ -193,9 +199,8 @@ fn exponent_of_part(estimate: Estimate, part: &str) -> String {
 /// from zero on, unless nothing grows or the constant part is taken off: there most of a series may be what
 /// does not grow, and then a line has an exponent of a third.
 pub fn exponent_of(growth: &Growth) -> Option<String> {
-    let says_something = growth.from > 0
-        || growth.constant.is_some()
-        || matches!(growth.class, Class::Constant | Class::DoesNotGrow);
+    let says_something =
+        growth.from > 0 || growth.constant.is_some() || growth.class == Class::Constant;
     let part = if growth.constant.is_some() { " without the constant part" } else { "" };
     growth.exponent.filter(|_| says_something).map(|estimate| exponent_of_part(estimate, part))
 }

@@ -3,12 +3,12 @@
 use super::{FindingKind, stake};
 use crate::context::Context;
 use crate::finding::Finding;
-use crate::format::{class, count, exponent_of, factor};
+use crate::format::{class, count, exponent_of, factor_with_interval};
 use crate::names::Names;
 use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Verdict};
-use analysis::{Basis, Class, GrowthReason};
+use analysis::{Class, GrowthReason};
 
 pub use analysis::Growth;
 
@@ -30,39 +30,26 @@ impl FindingKind for Growth {
     }
 
     fn rank(&self) -> f64 {
-        stake(self.factor)
+        stake(self.factor.value)
     }
 
-    /// `poll is linear: ×391 from 100 to 9,000 watched descriptors (exponent 1.31, 95 % 1.24 to 1.39).`
+    /// `poll is linear: ×391 (95 % 380 to 402) from 100 to 9,000 watched descriptors (exponent 1.31, 95 % 1.24 to 1.39).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let class = class(self.class);
-        let factor = factor(self.factor);
-        let exponent = exponent_of(self).map(|exponent| format!(" ({exponent})"));
-        let exponent = exponent.unwrap_or_default();
-        let range = format!("from {} to {} {}", count(self.from), count(self.to), names.axis());
-        let because = self.reason.as_ref().map(reasons::growth).unwrap_or_default();
-        let basis = match self.basis {
-            Basis::Medians => "",
-            Basis::FastestTenth => " by the fastest tenth of its samples",
-        };
-        let doubt = if because.is_empty() {
-            String::new()
-        } else {
-            format!(" Its medians leave it undecided: {because}.")
-        };
-        let verdict = match self.class {
-            Class::Constant => format!(" is {class}{basis}: {factor}{exponent}.{doubt}"),
-            Class::DoesNotGrow | Class::Falls => {
-                format!(" {class}{basis}: {factor} {range}{exponent}.{doubt}")
-            }
-            Class::Undecided => {
-                let remedy = self.reason.as_ref().and_then(GrowthReason::remedy);
-                let remedy = remedy.map(|remedy| format!(" It takes {}.", reasons::remedy(remedy)));
-                let remedy = remedy.unwrap_or_default();
-                format!(" is {class}: {factor} {range}{exponent}, because {because}.{remedy}")
-            }
-            _ => format!(" is {class}{basis}: {factor} {range}{exponent}.{doubt}"),
-        };
+        let is = if matches!(self.class, Class::Grows | Class::Falls) { "" } else { " is" };
+        let mut verdict = format!("{is} {}: {}", class(self.class), factor_with_interval(self));
+        if self.class != Class::Constant {
+            verdict +=
+                &format!(" from {} to {} {}", count(self.from), count(self.to), names.axis());
+            verdict += &exponent_of(self).map(|text| format!(" ({text})")).unwrap_or_default();
+        }
+        if let Some(reason) = &self.reason {
+            let open = if self.class == Class::Grows { ", order open" } else { "" };
+            verdict += &format!("{open}, because {}", reasons::growth(reason));
+        }
+        verdict.push('.');
+        if let Some(remedy) = self.reason.as_ref().and_then(GrowthReason::remedy) {
+            verdict += &format!(" It takes {}.", reasons::remedy(remedy));
+        }
         Sentence::new(names.head().into_iter().chain([text(verdict)]))
     }
 

@@ -21,7 +21,8 @@ fn growths(json: &str) -> BTreeMap<(String, String), (String, f64)> {
             let text = |value: &Value| value.as_str().unwrap().to_owned();
             let growth = &row["growth"];
             let key = (text(&row["subject"]), text(&table["parameters"]["kind"]));
-            growths.insert(key, (text(&growth["class"]), growth["factor"].as_f64().unwrap()));
+            growths
+                .insert(key, (text(&growth["class"]), growth["factor"]["value"].as_f64().unwrap()));
         }
     }
     growths

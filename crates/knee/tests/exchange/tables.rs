@@ -251,7 +251,7 @@ fn nothing_is_recommended_where_the_direction_is_a_guess() {
 fn a_table_without_by_is_one_series() {
     let (_, rows) = medians("t8-flat.csv --x n --y ns");
     assert_eq!(rows[0].0, "ns");
-    assert!(text("t8-flat.csv --x n --y ns").contains("ns is constant"));
+    assert!(text("t8-flat.csv --x n --y ns").contains("ns is flat"));
 }
 
 /// A joined file has the names again.

@@ -75,7 +75,7 @@ fn growth_and_crossovers_of_printed_figures_are_found() {
     ];
     let points = ["--points", "10,30,100,300,1k,3k,10k"];
     let sentences = Commander::new().sentences(&[&commands[..], &TIME, &points].concat());
-    assert_one(&sentences, "flat is constant");
+    assert_one(&sentences, "flat is flat");
     assert_one(&sentences, "line is linear");
     assert_one(&sentences, "square is quadratic");
     assert_one(&sentences, "flat overtakes line at 500 n");

@@ -183,7 +183,7 @@ fn mode_marks(table: &Table, row: &Row, modes: &Modes) -> Vec<Value> {
 fn mode_pairs(mode: &Mode, division: Division) -> Pairs {
     let mut pairs = Pairs::new();
     if let Some(growth) = &mode.growth {
-        let text = format!("{} {}", class(growth.class), factor(growth.factor));
+        let text = format!("{} {}", class(growth.class), factor(growth.factor.value));
         pairs.push(("growth".to_owned(), text));
     }
     let which = match division {

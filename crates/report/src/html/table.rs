@@ -11,8 +11,7 @@ use crate::text::leads::Mark;
 use ::findings::Verdict;
 use ::findings::answer::is_single;
 use ::findings::format::exponent_of;
-use ::findings::reasons;
-use analysis::{Basis, Estimate, Growth, Halved, PointSummary, Rate, RateTrend, Row, Table};
+use analysis::{Estimate, Growth, Halved, PointSummary, Rate, RateTrend, Row, Table};
 use findings::format::{Unit, count, list, multiple, position, proportion, ratio, significant};
 use maud::{Markup, html};
 use model::{Run, WorkloadInfo};
@@ -301,10 +300,9 @@ pub(super) fn halved_at(halved: &Halved) -> String {
 }
 
 fn evidence(growth: &Growth) -> Markup {
+    let Estimate { low, high, .. } = growth.factor;
     html! {
-        @if growth.basis == Basis::FastestTenth {
-            span.interval title=[growth.reason.as_ref().map(reasons::growth)] { "by the fastest tenth of its samples" }
-        }
+        @if low < high { span.interval { "95 % " (significant(low)) " to " (significant(high)) } }
         @if let Some(exponent) = exponent_of(growth) { span.interval { (exponent) } }
     }
 }
@@ -329,16 +327,10 @@ fn notes(table: &Table) -> Markup {
     }
 }
 
-/// The notes of a row; where the fastest samples had to be asked, why the medians were not enough;
-/// where it was cut short, why.
+/// The notes of a row; where it was cut short, why.
 fn row_notes(table: &Table, row: &Row) -> Vec<String> {
     let mut notes = text::notes::notes(row);
     notes.extend(text::notes::cut_short(table, row));
-    if let Some(growth) = row.growth.as_ref().filter(|growth| growth.basis == Basis::FastestTenth)
-        && let Some(reason) = &growth.reason
-    {
-        notes.push(format!("its medians leave it undecided: {}", reasons::growth(reason)));
-    }
     notes
 }
 

@@ -114,7 +114,7 @@ impl Pen {
             self.aside(out, &legend);
         }
         for row in text::tables::rows(table).filter(|row| row.unavailable.is_none()) {
-            if let Some(why) = text::notes::basis(row) {
+            if let Some(why) = text::notes::open(row) {
                 self.aside(out, &format!("{}: {why}", row.label));
             }
             for gap in text::notes::missing(row) {

@@ -1,7 +1,7 @@
 //! What stands behind a row or below a table: notes, reasons, gaps, facts.
 
 use crate::text::tables::{grouped, rows};
-use analysis::{Analysis, Basis, Fact, Row, Table};
+use analysis::{Analysis, Fact, Row, Table};
 use findings::format::{count, list};
 use findings::{rank_sentence, reasons};
 use model::Rank;
@@ -65,20 +65,16 @@ pub(crate) fn notes(row: &Row) -> Vec<String> {
 
 /// Why a row is undecided, and why it has gaps.
 pub(crate) fn reasons(row: &Row) -> Vec<String> {
-    basis(row).into_iter().chain(missing(row)).collect()
+    open(row).into_iter().chain(missing(row)).collect()
 }
 
-/// Why a row is undecided, or what its growth class is based on if not on its medians.
-pub(crate) fn basis(row: &Row) -> Option<String> {
+/// Why a row is undecided, or its order open.
+pub(crate) fn open(row: &Row) -> Option<String> {
     let rate = row.rate.as_ref().filter(|_| row.speedup.is_none());
     if let Some(reason) = rate.and_then(|rate| rate.reason.as_ref()) {
         return Some(reasons::trend(reason));
     }
-    let growth = row.growth.as_ref()?;
-    match growth.basis {
-        Basis::Medians => growth.reason.as_ref().map(reasons::growth),
-        Basis::FastestTenth => Some("by the fastest tenth of its samples".into()),
-    }
+    row.growth.as_ref()?.reason.as_ref().map(reasons::growth)
 }
 
 /// The notes of the rows, equal ones once: `epoll-edge and sigio: edge-triggered, …`.

@@ -2,26 +2,26 @@
 
 use crate::page::{FOREIGN, GUESTS, MACHINES, MEMORY, ONE, PIPES, Page, Runs, complaints_of, with};
 use analysis::compare::{Terms, compare};
-use analysis::{Basis, Lead, Table};
+use analysis::{Class, Estimate, GrowthReason, Lead, Table};
 
 #[test]
-fn an_order_of_growth_says_when_it_was_taken_from_the_fastest_samples() {
+fn growth_has_its_factors_interval_and_says_why_its_order_is_open() {
     let mut runs: Runs = ONE.clone();
     let table =
         runs[0].1.analysis.tables.iter_mut().find(|table| table.headline).expect("a headline");
     let row = table.rows.iter_mut().find(|row| row.label == "poll").expect("poll");
     let growth = row.growth.as_mut().expect("its growth");
-    growth.basis = Basis::FastestTenth;
-    growth.reason = Some(analysis::GrowthReason::IntervalTooWide { point: 300 });
+    growth.factor = Estimate { value: 1.44, low: 1.4, high: 1.48 };
+    growth.class = Class::Grows;
+    growth.reason = Some(GrowthReason::RivalClasses);
     with(&runs, |page| {
         let cell: String = page.get(
             "[...document.querySelectorAll('table.figures tr')]
                 .find((row) => row.cells[0].textContent === 'poll').cells[8].innerText",
         );
-        assert!(cell.contains("by the fastest tenth of its samples"), "{cell}");
+        assert!(cell.contains("grows") && cell.contains("95 % 1.40 to 1.48"), "{cell}");
         let notes: String = page.get("document.querySelector('.notes').innerText");
-        let why = "its medians leave it undecided: the interval at 300 is too wide";
-        assert!(notes.contains(why), "{notes}");
+        assert!(notes.contains("slower and faster orders than linear explain it"), "{notes}");
     });
 }
 

@@ -134,7 +134,7 @@ fn modes_and_steps_are_marked_listed_and_go_with_their_series() {
         let [marked, listed] = marks(page);
         assert_eq!(marked, [LOWER, UPPER, STEP]);
         let wanted = [
-            format!("{LOWER} · growth constant ×1.00 · samples of every round"),
+            format!("{LOWER} · growth flat ×1.00 · samples of every round"),
             format!("{UPPER} · growth linear ×3.58 · samples of every round"),
             format!("{STEP} · 95 % interval 349 to 351"),
         ];
@@ -162,7 +162,7 @@ fn a_mode_and_a_step_are_read_out_under_the_mouse_and_by_the_keyboard() {
             })",
         );
         let text = [
-            format!("{LOWER}: median near 500 160.0 µs, growth constant ×1.00"),
+            format!("{LOWER}: median near 500 160.0 µs, growth flat ×1.00"),
             format!("{UPPER}: median near 500 425.5 µs, growth linear ×3.58"),
             format!("{STEP}: 95 % interval 349 to 351, 95 % interval of the factor ×1.65 to ×1.72"),
         ];
@@ -292,11 +292,11 @@ fn what_was_found_about_a_subject_stands_together() {
                 [item.querySelector('.tags').textContent, item.querySelector('strong').textContent])",
         );
         let wanted = [
-            ["constant", "dynamic"],
+            ["flat", "dynamic"],
             ["modes", "dynamic"],
             ["linear", "static"],
             ["step", "static"],
-            ["constant", "vfork"],
+            ["flat", "vfork"],
             ["drift", "vfork"],
             ["linear", "posix_spawn"],
             ["linear", "clone3 pidfd"],

@@ -1,0 +1,466 @@
+//! How well each curve explains the levels of a series, and how far each goes from the first point to the last.
+//!
+//! A curve says that the figures follow a + b·g(n) with a, b ≥ 0, or fall as such a curve rises. Each is taken with its
+//! likelihood, averaged (not maximised) over all that is unknown about it: its scale; its factor from the first point to the
+//! last, and so its constant part; the error of a level beyond its own (a place in memory, a disturbance of all rounds); and
+//! up to two steps somewhere along the axis, as caches' edges make them. Averaging is the penalty for parameters: a curve that fits
+//! only with one factor out of a thousand pays for the choice.
+
+use crate::growth::levels::Level;
+use crate::growth::thresholds::{
+    ERROR_MIN, EXCESS_ERRORS, FACTOR_LOG_MIN, FACTOR_MAX, FALL_PRIOR, NEGLIGIBLE_LOG,
+    NO_CONSTANT_PRIOR, NODE_RATIO, NODE_WIDTH, NODE_WIDTH_MAX, STEP_LOG_RANGE, STEP_PRIORS,
+    TWO_STEPS_POINTS_MIN,
+};
+use crate::{Class, Estimate};
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+
+/// The classes that grow, the slowest first.
+pub const GROWING: [Class; 5] =
+    [Class::Logarithmic, Class::SquareRoot, Class::Linear, Class::Linearithmic, Class::Quadratic];
+
+/// g(n) of a class; 1 for a constant. At zero a curve is its constant part.
+pub fn growth_of(class: Class, n: f64) -> f64 {
+    match class {
+        Class::Logarithmic
+        | Class::SquareRoot
+        | Class::Linear
+        | Class::Linearithmic
+        | Class::Quadratic
+            if n <= 0.0 =>
+        {
+            0.0
+        }
+        Class::Logarithmic => n.ln(),
+        Class::SquareRoot => n.sqrt(),
+        Class::Linear => n,
+        Class::Linearithmic => n * n.ln(),
+        Class::Quadratic => n * n,
+        _ => 1.0,
+    }
+}
+
+/// What the curves say together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// The level at the last point over that at the first, with its 95 % interval.
+    pub factor: Estimate,
+    /// The share of each of the [`GROWING`] classes in what they explain together, 0 to 1.
+    pub shares: [f64; GROWING.len()],
+}
+
+/// What all curves say of `levels`, of which there are two at least.
+pub fn explained(levels: &[Level]) -> Explained {
+    let middle = levels.iter().map(|level| level.log).sum::<f64>() / levels.len() as f64;
+    let logs: Vec<f64> = levels.iter().map(|level| level.log - middle).collect();
+    let mut families = vec![Family::constant(levels)];
+    for (sign, prior) in [(1.0, 1.0), (-1.0, FALL_PRIOR)] {
+        families.extend((0..GROWING.len()).map(|class| Family::new(class, sign, prior, levels)));
+    }
+    let mut parts = Vec::new();
+    for (index, excess) in EXCESS_ERRORS.into_iter().enumerate() {
+        let scale = Scale::new(levels, excess);
+        let begin = parts.len();
+        let mut top = f64::NEG_INFINITY;
+        for family in &mut families {
+            family.weigh(&scale, &logs, &mut top, &mut parts);
+        }
+        let floor = top - NEGLIGIBLE_LOG;
+        parts.retain(at_least(floor, begin));
+        // What is far below the best with a large error is further below with a smaller one.
+        if let Some(next) = EXCESS_ERRORS.get(index + 1) {
+            let width = NODE_WIDTH_MAX * next.hypot(scale.error_min);
+            families.iter_mut().for_each(|family| family.refine(floor, width, levels));
+        }
+    }
+    summary(&parts)
+}
+
+/// Keeps the parts before the one at `begin`, and behind it those that are not negligible.
+fn at_least(floor: f64, begin: usize) -> impl FnMut(&Part) -> bool {
+    let mut index = 0;
+    move |part| {
+        index += 1;
+        index <= begin || part.log >= floor
+    }
+}
+
+/// A normal part of what is known of the factor's logarithm.
+struct Part {
+    /// The logarithm of its weight.
+    log: f64,
+    mean: f64,
+    variance: f64,
+    /// Which of the [`GROWING`] classes it is of; `None` where it is of a constant or falls.
+    class: Option<usize>,
+}
+
+/// The curves of one class in one direction, by their factors.
+struct Family {
+    class: Option<usize>,
+    /// −1 where they fall.
+    sign: f64,
+    curves: Vec<Curve>,
+}
+
+/// The curves whose factors have a logarithm from `from` to `to`, by the one in the middle.
+struct Curve {
+    from: f64,
+    to: f64,
+    logs: Vec<f64>,
+    log_prior: f64,
+    /// The logarithm of its greatest weight at the last size of the error.
+    best: f64,
+}
+
+impl Family {
+    fn constant(levels: &[Level]) -> Self {
+        let logs = vec![0.0; levels.len()];
+        let curve = Curve { from: 0.0, to: 0.0, logs, log_prior: 0.0, best: 0.0 };
+        Self { class: None, sign: 1.0, curves: vec![curve] }
+    }
+
+    /// Factors are as likely in each octave of their logarithms, up to that of a curve without a constant part.
+    fn new(class: usize, sign: f64, prior: f64, levels: &[Level]) -> Self {
+        let (first, last) = (levels[0].point, levels[levels.len() - 1].point);
+        let growth = |point: u64| growth_of(GROWING[class], point as f64);
+        // From zero on, or from the logarithm of one, a curve may grow by any factor.
+        let whole = if growth(first) > 0.0 { growth(last) / growth(first) } else { FACTOR_MAX };
+        let whole_log = whole.ln();
+        let octaves = (whole_log / FACTOR_LOG_MIN).ln();
+        let mut curves = Vec::new();
+        let mut from = FACTOR_LOG_MIN;
+        while from < whole_log {
+            let to = (from * NODE_RATIO).min(from + NODE_WIDTH).min(whole_log);
+            let share = (1.0 - NO_CONSTANT_PRIOR) * (to / from).ln() / octaves;
+            curves.push(Curve::new(class, sign, (from, to), (prior * share).ln(), levels));
+            from = to;
+        }
+        let alone = (prior * NO_CONSTANT_PRIOR).ln();
+        curves.push(Curve::new(class, sign, (whole_log, whole_log), alone, levels));
+        Self { class: Some(class), sign, curves }
+    }
+
+    /// Adds what its curves say with one size of the error to `parts`. `top` is the greatest weight so far.
+    fn weigh(&mut self, scale: &Scale, logs: &[f64], top: &mut f64, parts: &mut Vec<Part>) {
+        let class = self.class.filter(|_| self.sign > 0.0);
+        for curve in &mut self.curves {
+            let mut best = f64::NEG_INFINITY;
+            scale.weigh(curve, logs, *top - NEGLIGIBLE_LOG, |log, mean, variance| {
+                best = best.max(log);
+                parts.push(Part { log, mean, variance, class });
+            });
+            curve.best = best;
+            *top = top.max(curve.best);
+        }
+    }
+
+    /// Leaves out the curves below `floor`, and halves those that stand for a wider stretch of factors than `width`.
+    fn refine(&mut self, floor: f64, width: f64, levels: &[Level]) {
+        let mut curves = Vec::new();
+        for curve in self.curves.drain(..).filter(|curve| curve.best >= floor) {
+            let Some(class) = self.class.filter(|_| curve.to - curve.from > width) else {
+                curves.push(curve);
+                continue;
+            };
+            let count = ((curve.to - curve.from) / width).ceil() as usize;
+            let ratio = (curve.to / curve.from).powf(1.0 / count as f64);
+            let log_prior = curve.log_prior - (count as f64).ln();
+            let edge = |index: usize| curve.from * ratio.powi(index as i32);
+            curves.extend((0..count).map(|index| {
+                Curve::new(class, self.sign, (edge(index), edge(index + 1)), log_prior, levels)
+            }));
+        }
+        self.curves = curves;
+    }
+}
+
+impl Curve {
+    fn new(
+        class: usize,
+        sign: f64,
+        (from, to): (f64, f64),
+        log_prior: f64,
+        levels: &[Level],
+    ) -> Self {
+        let growth = |level: &Level| growth_of(GROWING[class], level.point as f64);
+        let (first, last) = (growth(&levels[0]), growth(&levels[levels.len() - 1]));
+        let more = f64::midpoint(from, to).exp_m1();
+        let constant = ((last - first) / more - first).max(0.0);
+        let mut logs: Vec<f64> =
+            levels.iter().map(|level| sign * (constant + growth(level)).ln()).collect();
+        let middle = logs.iter().sum::<f64>() / logs.len() as f64;
+        logs.iter_mut().for_each(|log| *log -= middle);
+        Self { from, to, logs, log_prior, best: f64::NEG_INFINITY }
+    }
+}
+
+/// One assumed size of the error beyond the levels' own, with what depends on nothing else.
+struct Scale {
+    /// 1/variance of each point about a curve.
+    weights: Vec<f64>,
+    /// Logarithms of the factors before the exponential without a step, with one and with two.
+    log_norms: [f64; 3],
+    /// How much of what the first and the last level are off the curve is theirs, and no error.
+    trust: [f64; 2],
+    /// The variance of the factor's logarithm that comes from these two levels.
+    own_variance: f64,
+    /// The least error of a level.
+    error_min: f64,
+}
+
+impl Scale {
+    fn new(levels: &[Level], excess: f64) -> Self {
+        let square = excess * excess;
+        let variance = |level: &Level| level.error.map_or(square, |error| error * error + square);
+        let weights: Vec<f64> = levels.iter().map(|level| 1.0 / variance(level)).collect();
+        // Of a single figure half of what lies beyond the curve is taken for noise.
+        let trust = |level: &Level| level.error.map_or(1.0, |_| square / variance(level));
+        let own =
+            |level: &Level| level.error.map_or(square / 2.0, |error| error * error * trust(level));
+        let ends = [&levels[0], &levels[levels.len() - 1]];
+        let log_norm = weights.iter().map(|weight| 0.5 * (weight / TAU).ln()).sum::<f64>()
+            - (EXCESS_ERRORS.len() as f64).ln();
+        let gaps = (levels.len() - 1) as f64;
+        let choices = [1.0, gaps, gaps * (gaps - 1.0) / 2.0];
+        let range = STEP_LOG_RANGE.1 - STEP_LOG_RANGE.0;
+        let log_norms = [0, 1, 2].map(|steps: usize| {
+            let places = choices[steps].max(1.0) * range.powi(steps as i32);
+            log_norm + (STEP_PRIORS[steps] / places).ln() + 0.5 * (steps + 1) as f64 * TAU.ln()
+        });
+        let errors = levels.iter().map(|level| level.error.unwrap_or_default());
+        Self {
+            log_norms,
+            trust: ends.map(trust),
+            own_variance: ends.map(own).iter().sum(),
+            error_min: errors.fold(f64::INFINITY, f64::min),
+            weights,
+        }
+    }
+
+    /// Adds the logarithm of the weight, the mean and the variance of the factor's logarithm by `curve`, averaged over its
+    /// scale: without a step, and with one or two in any gaps. What is below `floor` is left out.
+    fn weigh(&self, curve: &Curve, logs: &[f64], floor: f64, mut add: impl FnMut(f64, f64, f64)) {
+        let mut sums = vec![[0.0; 2]];
+        let mut squares = 0.0;
+        for ((log, curve), weight) in logs.iter().zip(&curve.logs).zip(&self.weights) {
+            let off = log - curve;
+            squares += weight * off * off;
+            let [all_weight, all] = sums[sums.len() - 1];
+            sums.push([all_weight + weight, all + weight * off]);
+        }
+        let points = logs.len();
+        let ends = [logs[0], logs[points - 1], curve.logs[0], curve.logs[points - 1]];
+        let mut with_steps = |cuts: &[usize]| {
+            let part = self.between_steps(cuts, &sums, squares, floor - curve.log_prior);
+            if let Some((log, levels)) = part {
+                let (mean, variance) = self.factor(ends, levels);
+                add(curve.log_prior + log, mean, variance);
+            }
+        };
+        with_steps(&[0, points]);
+        for first in 1..points {
+            with_steps(&[0, first, points]);
+            // Fewer points have no three levels.
+            for second in first + 1..if points < TWO_STEPS_POINTS_MIN { 0 } else { points } {
+                with_steps(&[0, first, second, points]);
+            }
+        }
+    }
+
+    /// The logarithm of the weight of a curve with a step at each inner one of `cuts`, and its levels before the first and
+    /// behind the last, each with its variance. `sums` are those of weights and of weighted deviations up to each point.
+    fn between_steps(
+        &self,
+        cuts: &[usize],
+        sums: &[[f64; 2]],
+        squares: f64,
+        floor: f64,
+    ) -> Option<(f64, [[f64; 2]; 2])> {
+        let steps = cuts.len() - 2;
+        let (mut log, mut product) = (self.log_norms[steps], 1.0);
+        let (mut rest, mut levels) = (squares, [[0.0; 2]; 3]);
+        for (level, ends) in levels.iter_mut().zip(cuts.windows(2)) {
+            let [weight, sum] = [0, 1].map(|which| sums[ends[1]][which] - sums[ends[0]][which]);
+            *level = [sum / weight, 1.0 / weight];
+            product *= level[1];
+            rest -= sum * level[0];
+        }
+        log += 0.5 * product.ln();
+        log -= 0.5 * rest.max(0.0);
+        for step in levels[..=steps].windows(2) {
+            if log < floor {
+                return None;
+            }
+            let [[before, before_variance], [behind, behind_variance]] = [step[0], step[1]];
+            log += step_share(behind - before, (before_variance + behind_variance).sqrt()).ln();
+        }
+        (log >= floor).then_some((log, [levels[0], levels[steps]]))
+    }
+
+    /// The mean and the variance of the factor's logarithm, by the logarithms of the first and the last figure and of the
+    /// curve there, and by how far the curve lies from the figures at either end.
+    fn factor(&self, ends: [f64; 4], levels: [[f64; 2]; 2]) -> (f64, f64) {
+        let [first, last, first_curve, last_curve] = ends;
+        let [first_trust, last_trust] = self.trust;
+        let [[before, before_variance], [behind, behind_variance]] = levels;
+        let mean = last_trust * last + (1.0 - last_trust) * (behind + last_curve)
+            - first_trust * first
+            - (1.0 - first_trust) * (before + first_curve);
+        // Without a step both ends have the same level, and what is unknown of it cancels out.
+        let apart = if levels[0] == levels[1] {
+            (last_trust - first_trust).powi(2) * before_variance
+        } else {
+            (1.0 - last_trust).powi(2) * behind_variance
+                + (1.0 - first_trust).powi(2) * before_variance
+        };
+        (mean, self.own_variance + apart)
+    }
+}
+
+/// The share of a step with this error that is one of those that are averaged over.
+fn step_share(step: f64, error: f64) -> f64 {
+    let (low, high) = STEP_LOG_RANGE;
+    (upper_tail((low - step) / error) - upper_tail((high - step) / error)).max(0.0)
+}
+
+/// The median and the 95 % interval of all parts, and the shares of the classes.
+fn summary(parts: &[Part]) -> Explained {
+    let top = parts.iter().map(|part| part.log).fold(f64::NEG_INFINITY, f64::max);
+    let mut shares = [0.0; GROWING.len()];
+    // Parts that hardly differ are taken together: their weight, mean and square.
+    let mut together: BTreeMap<(i64, i64), [f64; 3]> = BTreeMap::new();
+    for part in parts.iter().filter(|part| part.log >= top - NEGLIGIBLE_LOG) {
+        let weight = (part.log - top).exp();
+        if let Some(class) = part.class {
+            shares[class] += weight;
+        }
+        let error = part.variance.max(ERROR_MIN * ERROR_MIN).sqrt();
+        let width = (4.0 * error.log2()).round();
+        let place = (10.0 * part.mean / (width / 4.0).exp2()).round();
+        let sums = together.entry((width as i64, place as i64)).or_default();
+        let square = part.mean * part.mean + error * error;
+        for (sum, more) in sums.iter_mut().zip([1.0, part.mean, square]) {
+            *sum += weight * more;
+        }
+    }
+    let normals: Vec<[f64; 3]> = together
+        .into_values()
+        .map(|[weight, mean, square]| {
+            let mean = mean / weight;
+            [weight, mean, (square / weight - mean * mean).max(ERROR_MIN * ERROR_MIN).sqrt()]
+        })
+        .collect();
+    let growing: f64 = shares.iter().sum();
+    let quantile = |share| quantile(&normals, share).exp();
+    Explained {
+        factor: Estimate { value: quantile(0.5), low: quantile(0.025), high: quantile(0.975) },
+        shares: shares.map(|share| if growing > 0.0 { share / growing } else { 0.0 }),
+    }
+}
+
+/// The quantile of a mixture of normals, each with its weight, mean and standard deviation.
+fn quantile(normals: &[[f64; 3]], share: f64) -> f64 {
+    let all: f64 = normals.iter().map(|[weight, ..]| weight).sum();
+    let below = |place: f64| -> f64 {
+        let tail = |[weight, mean, error]: &[f64; 3]| weight * upper_tail((mean - place) / error);
+        normals.iter().map(tail).sum()
+    };
+    let reach = |side: f64| {
+        let end = |[_, mean, error]: &[f64; 3]| mean + side * 10.0 * error;
+        normals
+            .iter()
+            .map(end)
+            .fold(side * f64::NEG_INFINITY, |a, b| if side > 0.0 { a.max(b) } else { a.min(b) })
+    };
+    let (mut low, mut high) = (reach(-1.0), reach(1.0));
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if below(middle) < share * all {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
+/// The share of a standard normal distribution above `z` (Abramowitz and Stegun 26.2.17, within
+/// 7.5e-8).
+fn upper_tail(z: f64) -> f64 {
+    let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
+    // Further out there is nothing left that a figure could hold.
+    if z.abs() > 38.7 {
+        return if z < 0.0 { 1.0 } else { 0.0 };
+    }
+    let series = t
+        * (0.319_381_530
+            + t * (-0.356_563_782
+                + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));
+    let tail = series * (-0.5 * z * z).exp() / TAU.sqrt();
+    if z < 0.0 { 1.0 - tail } else { tail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(error: Option<f64>, curve: impl Fn(f64) -> f64) -> Vec<Level> {
+        let points = [10_u64, 30, 100, 300, 1000, 3000, 10_000];
+        points.map(|point| Level { point, log: curve(point as f64).ln(), error }).to_vec()
+    }
+
+    #[test]
+    fn the_curve_that_fits_has_the_weight_and_the_factor() {
+        for (index, class) in GROWING.into_iter().enumerate() {
+            for (error, constant) in [(Some(0.01), 0.0), (Some(0.01), 0.5), (None, 0.0)] {
+                let curve = |n: f64| constant * growth_of(class, 100.0) + growth_of(class, n);
+                let explained = explained(&levels(error, curve));
+                assert!(explained.shares[index] > 0.9, "{class:?} {error:?} {explained:?}");
+                let factor = curve(10_000.0) / curve(10.0);
+                let Estimate { low, high, .. } = explained.factor;
+                assert!(low <= factor && factor <= high, "{class:?} ×{factor} {explained:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_is_distinguished_from_a_bend() {
+        let step = |n: f64| n * if n >= 3000.0 { 2.5 } else { 1.0 };
+        let explained = explained(&levels(Some(0.01), step));
+        assert!(explained.shares[2] > 0.9, "{explained:?}");
+        assert!((explained.factor.value / 2_500.0 - 1.0).abs() < 0.02, "{explained:?}");
+    }
+
+    #[test]
+    fn what_falls_has_a_factor_below_one_and_what_is_level_has_one() {
+        let fallen = explained(&levels(Some(0.01), |n| 1.0 + 30.0 / n)).factor;
+        assert!((fallen.value - 0.25).abs() < 0.01 && fallen.high < 0.27, "{fallen:?}");
+        let level = explained(&levels(Some(0.01), |_| 7.0)).factor;
+        assert!(level.low > 0.95 && level.high < 1.05, "{level:?}");
+    }
+
+    #[test]
+    fn two_points_and_a_point_at_zero_are_points_too() {
+        let all = levels(Some(0.01), |n| n);
+        let two = explained(&all[..2]);
+        assert!((two.factor.value - 3.0).abs() < 0.1, "{two:?}");
+        let zero = Level { point: 0, log: 5_f64.ln(), error: Some(0.01) };
+        let from_zero = explained(&[&[zero], &levels(Some(0.01), |n| 5.0 + n)[..]].concat());
+        assert!((from_zero.factor.value / 2_001.0 - 1.0).abs() < 0.05, "{from_zero:?}");
+        assert!(from_zero.shares[2] > 0.9, "{from_zero:?}");
+        let one = [1, 10, 100].map(|point| Level { point, log: point as f64, error: None });
+        assert!(explained(&one).factor.value.is_finite());
+    }
+
+    /// Reference: `scipy` 1.17, `stats.norm.sf`.
+    #[test]
+    fn normal_tails_equal_scipy() {
+        let expected =
+            [(-1.5, 0.933_192_799), (0.0, 0.5), (0.7, 0.241_963_652), (3.0, 0.001_349_898)];
+        for (z, tail) in expected {
+            assert!((upper_tail(z) - tail).abs() < 1e-7, "{z}: {}", upper_tail(z));
+        }
+    }
+}

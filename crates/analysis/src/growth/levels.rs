@@ -1,0 +1,244 @@
+//! What is known of each point of a series: the logarithm of its level, with its standard error.
+//!
+//! A cell, one round at one point, is one observation. It lies about its level by normal noise, or beside it because
+//! something disturbed it, which nearly always makes it slower. How large the noise is, and what share of cells is
+//! disturbed, is the same for all points of a series, and averaged over: so three rounds at seven points are
+//! twenty-one observations of the noise, and a level has an error although it was measured three times.
+
+use crate::growth::thresholds::{
+    BLOCKS_MAX, DISTURBANCE_LOG, DISTURBED_SHARES, ERROR_MIN, FASTER_SHARE, NODE_SPACING, NODES,
+    NOISE_FACTORS, POINT_FACTORS,
+};
+use crate::stats::quantiles::median_of;
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+
+/// The level of a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// The point on the axis.
+    pub point: u64,
+    /// The logarithm of its level.
+    pub log: f64,
+    /// The standard error of `log`; `None` where nothing was repeated, at no point of the series.
+    pub error: Option<f64>,
+}
+
+/// The cells of a point: the logarithms of their medians, by round.
+pub type Cells = BTreeMap<u32, f64>;
+
+/// The levels of a series by its `cells` at each point, ascending. A point without cells is none.
+pub fn levels(mut cells: Vec<(u64, Cells)>) -> Vec<Level> {
+    cells.retain(|(_, cells)| !cells.is_empty());
+    take_off_rounds(&mut cells);
+    let points: Vec<(u64, Vec<f64>)> =
+        cells.into_iter().map(|(point, cells)| (point, blocks(cells))).collect();
+    let Some(noise) = noise(&points) else {
+        let single = |(point, logs): (u64, Vec<f64>)| Level { point, log: logs[0], error: None };
+        return points.into_iter().map(single).collect();
+    };
+    let assumptions: Vec<(f64, Vec<Posterior>)> = NOISE_FACTORS
+        .iter()
+        .flat_map(|factor| DISTURBED_SHARES.map(|share| (factor * noise, share)))
+        .map(|(noise, (share, prior))| {
+            let each = points.iter().map(|(_, logs)| Posterior::new(logs, noise, share));
+            let each: Vec<Posterior> = each.collect();
+            (prior.ln() + each.iter().map(|posterior| posterior.log_evidence).sum::<f64>(), each)
+        })
+        .collect();
+    let top = assumptions.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
+    let level = |(index, (point, _)): (usize, &(u64, Vec<f64>))| {
+        let (mut weight, mut mean, mut square) = (0.0, 0.0, 0.0);
+        for (log, each) in &assumptions {
+            let (own, posterior) = ((log - top).exp(), each[index]);
+            weight += own;
+            mean += own * posterior.mean;
+            square += own * (posterior.mean * posterior.mean + posterior.variance);
+        }
+        let log = mean / weight;
+        let variance = (square / weight - log * log).max(0.0);
+        Level { point: *point, log, error: Some(variance.sqrt().max(ERROR_MIN)) }
+    };
+    points.iter().enumerate().map(level).collect()
+}
+
+/// Takes off what all points of a round share, which no factor between points depends on: by the median of what the
+/// round's cells are off.
+fn take_off_rounds(cells: &mut [(u64, Cells)]) {
+    if cells.len() < 3 {
+        return;
+    }
+    let points = cells.len() as f64;
+    let mut off: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (_, cells) in cells.iter() {
+        let mut logs: Vec<f64> = cells.values().copied().collect();
+        let middle = median_of(&mut logs).unwrap_or_default();
+        for (round, log) in cells {
+            off.entry(*round).or_default().push(log - middle);
+        }
+    }
+    // A round that most points lack has no level of its own.
+    off.retain(|_, off| 2 * off.len() > cells.len());
+    let off: BTreeMap<u32, f64> = off
+        .into_iter()
+        .filter_map(|(round, mut off)| Some((round, median_of(&mut off)?)))
+        .collect();
+    // A round's own level takes a part of each cell's noise with it.
+    let rest = (points / (points - 1.0)).sqrt();
+    for (_, cells) in cells {
+        for (round, log) in cells.iter_mut() {
+            *log -= off.get(round).copied().unwrap_or_default();
+        }
+        let mut logs: Vec<f64> = cells.values().copied().collect();
+        let middle = median_of(&mut logs).unwrap_or_default();
+        cells.values_mut().for_each(|log| *log = middle + rest * (*log - middle));
+    }
+}
+
+/// The cells of a point in the order of rounds; of many, the medians of as many stretches of them.
+fn blocks(cells: Cells) -> Vec<f64> {
+    let mut logs: Vec<f64> = cells.into_values().collect();
+    let size = logs.len().div_ceil(BLOCKS_MAX);
+    if size < 2 {
+        return logs;
+    }
+    logs.chunks_mut(size).filter_map(median_of).collect()
+}
+
+/// The usual noise of a cell: a standard deviation, by the median of how far cells are off the middle of their point. `None`
+/// where no point has two.
+fn noise(points: &[(u64, Vec<f64>)]) -> Option<f64> {
+    /// The standard deviation of a normal distribution over the median of its absolute deviations.
+    const OVER_MEDIAN: f64 = 1.482_6;
+    let mut off = Vec::new();
+    for (_, logs) in points.iter().filter(|(_, logs)| logs.len() > 1) {
+        let middle = median_of(&mut logs.clone())?;
+        let count = logs.len() as f64;
+        let mut own: Vec<f64> =
+            logs.iter().map(|log| (log - middle).abs() * (count / (count - 1.0)).sqrt()).collect();
+        own.sort_unstable_by(f64::total_cmp);
+        // The middle one of an odd number is off by nothing, whatever the noise.
+        off.extend_from_slice(&own[logs.len() % 2..]);
+    }
+    Some((OVER_MEDIAN * median_of(&mut off)?).max(ERROR_MIN))
+}
+
+/// What the cells of one point say of its level, given the noise.
+#[derive(Clone, Copy)]
+struct Posterior {
+    log_evidence: f64,
+    mean: f64,
+    variance: f64,
+}
+
+impl Posterior {
+    /// Averaged over how much more than usual the cells of this point scatter.
+    fn new(logs: &[f64], noise: f64, disturbed_share: f64) -> Self {
+        let spread = logs.iter().map(|log| (log - logs[0]).abs()).fold(0.0, f64::max);
+        let all: Vec<Self> = POINT_FACTORS
+            .iter()
+            // Cells that lie close together don't scatter much.
+            .filter(|(factor, _)| *factor <= 1.0 || spread > factor * noise)
+            .map(|(factor, prior)| {
+                let own = Self::with_noise(logs, factor * noise, disturbed_share);
+                Self { log_evidence: own.log_evidence + prior.ln(), ..own }
+            })
+            .collect();
+        let top = all.iter().map(|own| own.log_evidence).fold(f64::NEG_INFINITY, f64::max);
+        let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
+        for own in &all {
+            let (weight, off) = ((own.log_evidence - top).exp(), own.mean - logs[0]);
+            sum += weight;
+            mean += weight * off;
+            square += weight * (off * off + own.variance);
+        }
+        let off = mean / sum;
+        Self {
+            log_evidence: top + sum.ln(),
+            mean: logs[0] + off,
+            variance: (square / sum - off * off).max(0.0),
+        }
+    }
+
+    /// Integrates over nodes around each of the `logs`, by trapezoids.
+    fn with_noise(logs: &[f64], noise: f64, disturbed_share: f64) -> Self {
+        let around = |log: &f64| {
+            let log = *log;
+            (-NODES..=NODES).map(move |node| log + NODE_SPACING * noise * f64::from(node))
+        };
+        let mut nodes: Vec<f64> = logs.iter().flat_map(around).collect();
+        nodes.sort_unstable_by(f64::total_cmp);
+        nodes.dedup_by(|a, b| *a - *b < 0.2 * NODE_SPACING * noise);
+        let likelihood = |level: f64| -> f64 {
+            logs.iter().map(|log| density(log - level, noise, disturbed_share).ln()).sum()
+        };
+        let likelihoods: Vec<f64> = nodes.iter().map(|&level| likelihood(level)).collect();
+        let top = likelihoods.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
+        for (index, (level, log)) in nodes.iter().zip(&likelihoods).enumerate() {
+            let before = nodes[index.saturating_sub(1)];
+            let after = nodes[(index + 1).min(nodes.len() - 1)];
+            let (weight, off) = ((log - top).exp() * 0.5 * (after - before), level - logs[0]);
+            sum += weight;
+            mean += weight * off;
+            square += weight * off * off;
+        }
+        let off = mean / sum;
+        Self {
+            log_evidence: top + sum.ln(),
+            mean: logs[0] + off,
+            variance: (square / sum - off * off).max(0.0),
+        }
+    }
+}
+
+/// The density of a cell that is `off` its level.
+fn density(off: f64, noise: f64, disturbed_share: f64) -> f64 {
+    let normal = (-0.5 * (off / noise).powi(2)).exp() / (noise * TAU.sqrt());
+    let usual = DISTURBANCE_LOG.max(2.0 * noise);
+    let side = if off > 0.0 { 1.0 - FASTER_SHARE } else { FASTER_SHARE };
+    let disturbed = side * (-off.abs() / usual).exp() / usual;
+    (1.0 - disturbed_share) * normal + disturbed_share * disturbed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(figures: &[(u64, &[f64])]) -> Vec<(u64, Cells)> {
+        let by_round = |figures: &[f64]| (0..).zip(figures.iter().map(|f| f.ln())).collect();
+        figures.iter().map(|&(point, figures)| (point, by_round(figures))).collect()
+    }
+
+    #[test]
+    fn a_level_that_two_of_three_rounds_hide_is_as_uncertain_as_it_is() {
+        let all: [(u64, &[f64]); 5] = [
+            (1, &[100.0, 101.0, 99.5]),
+            (2, &[100.4, 99.7, 100.9]),
+            (4, &[131.0, 100.3, 168.0]),
+            (8, &[99.3, 100.2, 100.0]),
+            (16, &[101.0, 100.0, 99.6]),
+        ];
+        let levels = levels(cells(&all));
+        let error = |index: usize| levels[index].error.unwrap();
+        let off = (levels[2].log - levels[0].log).abs();
+        assert!(off < 2.0 * error(2) && error(0) < 0.01 && error(2) > 0.1, "{levels:?}");
+    }
+
+    #[test]
+    fn what_a_round_shares_is_no_noise() {
+        let shared: &[f64] = &[100.0, 150.0, 120.0];
+        let all = [(1, shared), (2, shared), (4, shared)];
+        assert!(levels(cells(&all)).iter().all(|level| level.error < Some(0.01)));
+    }
+
+    #[test]
+    fn a_single_figure_has_no_error_and_many_are_taken_in_stretches() {
+        let single = levels(cells(&[(1, &[100.0]), (2, &[200.0])]));
+        assert_eq!(single[1], Level { point: 2, log: 200_f64.ln(), error: None });
+        let many: Vec<f64> = (0..1_000).map(|i| 100.0 + f64::from(i % 7)).collect();
+        let level = levels(cells(&[(1, &many), (2, &many)]))[0];
+        assert!((level.log - 103_f64.ln()).abs() < 0.005 && level.error < Some(0.01), "{level:?}");
+        assert!(levels(Vec::new()).is_empty());
+    }
+}

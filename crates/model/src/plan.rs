@@ -150,7 +150,7 @@ pub struct Unavailable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Custom, HOST_ID, HOST_NAME, PrintedFigure, SkipCause, Template};
+    use crate::{Custom, HOST_ID, HOST_NAME, LimitCause, PrintedFigure, Template};
 
     fn polled(subject: &str, point: u64, round: u32) -> CellKey {
         let (workload, subject) = ("poll".into(), subject.into());
@@ -161,7 +161,10 @@ mod tests {
     fn the_cause_of_a_gap_is_found_by_its_cell() {
         let left_out = PlanChange {
             cells: vec![polled("poll", 20_000, 0)],
-            change: Change::LeftOut { cause: SkipCause::TooFewDescriptors { max: 9 } },
+            change: Change::LeftOut {
+                what: "All".into(),
+                cause: LimitCause::Descriptors { max: 9 },
+            },
             remedy: String::new(),
         };
         let plan = Plan { changes: vec![left_out.clone()], ..Plan::default() };

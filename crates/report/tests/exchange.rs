@@ -9,7 +9,7 @@ use jsonschema::Validator;
 use model::{
     AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, CpuUse, Custom, FailureReason,
     Limit, LimitCause, MachineCode, Outcome, PlanChange, PrintedFigure, ProfileLimit, ProfilePlan,
-    Run, RunState, SampledEvent, Shell, SkipCause, Template, Throttling, server_facts,
+    Run, RunState, SampledEvent, Shell, Template, Throttling, server_facts,
 };
 use report::export::{Material, What, find};
 use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
@@ -248,7 +248,10 @@ fn changes(run: &Run) -> Vec<PlanChange> {
     vec![
         change(Change::Clamped(limit(None))),
         change(Change::OverLimit(limit(Some(position)))),
-        change(Change::LeftOut { cause: SkipCause::NoSignals { subject: "sigio".into() } }),
+        change(Change::LeftOut {
+            what: "sigio".into(),
+            cause: LimitCause::Other { clause: "eventfds send no signals".into() },
+        }),
         change(Change::FarEndOnly { workload, label, last }),
     ]
 }

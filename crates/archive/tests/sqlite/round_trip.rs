@@ -7,9 +7,8 @@ use model::{
     Dependence, Ending, FailureReason, Frame, FrameKind, FunctionCode, Host, InstructionSamples,
     Limit, LimitCause, MachineCode, MemoryAccess, Metric, MetricInfo, MetricRole, Outcome,
     Parallel, Plan, PlanChange, Profile, ProfileLimit, ProfilePlan, ProfiledCell, ProfiledRegion,
-    Ratio, Run, RunState, RunSummary, SampledEvent, Shell, Short, SkipCause, StackNode,
-    SubjectInfo, Template, Throttling, Unavailable, Usage, Value, Warning, WorkloadInfo,
-    WorkloadRole,
+    Ratio, Run, RunState, RunSummary, SampledEvent, Shell, Short, StackNode, SubjectInfo, Template,
+    Throttling, Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -184,7 +183,7 @@ prop_compose! {
         let change = match kind {
             0 => Change::Clamped(limit),
             1 => Change::OverLimit(limit),
-            2 => Change::LeftOut { cause: SkipCause::NoSignals { subject: label } },
+            2 => Change::LeftOut { what: label, cause: limit.cause },
             _ => Change::FarEndOnly { workload: limit.parameter, label, last: limit.requested },
         };
         PlanChange { cells, change, remedy }

@@ -133,9 +133,8 @@ fn begun(
 pub fn new_run(asked: &Asked, plan: Plan, command: Vec<String>, clock: &Calibrated) -> Run {
     let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
     if let Some(name) = &asked.host_name {
-        let by = "--host-name".to_owned();
-        let facts = [(HOST_NAME.to_owned(), name.clone()), (HOST_NAMED_BY.to_owned(), by)];
-        run.host_before.facts.extend(facts);
+        let facts = [(HOST_NAME, name.as_str()), (HOST_NAMED_BY, "--host-name")];
+        run.host_before.facts.extend(facts.map(|(key, text)| (key.to_owned(), text.into())));
     }
     run
 }

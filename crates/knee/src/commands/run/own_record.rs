@@ -6,9 +6,8 @@ use crate::commands::record_path;
 use crate::commands::run::flags::Run as Asked;
 use crate::exit::{Trouble, note};
 use crate::launchers;
-use model::{FLEET_ID, FLEET_RANK, FLEET_SIZE, HOST_NAME};
+use model::{HOST_NAME, Host};
 use rustix::fs::statfs;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Network file systems, by the number that the kernel gives them in `statfs`.
@@ -30,25 +29,20 @@ pub fn with_own_record(asked: &Asked) -> Result<Asked, Trouble> {
     let file = record_path(&asked.record_file)?;
     let mut own = asked.clone();
     let Some(system) = network_file_system(&file) else { return Ok(own) };
-    let fleet = launchers::facts(&asked.fleet)?;
-    if !has_others(&fleet) {
+    let started = Host { facts: launchers::facts(&asked.fleet)?, ..Host::default() };
+    let Some(member) = started.fleet().filter(|member| member.size != Some(1)) else {
         return Ok(own);
-    }
-    let typed = asked.host_name.clone().or_else(|| fleet.get(HOST_NAME).cloned());
+    };
+    let typed = asked.host_name.clone().or_else(|| started.fact(HOST_NAME).map(str::to_owned));
     let host = typed.unwrap_or_else(|| rustix::system::uname().nodename().to_string_lossy().into());
     if asked.record_file.named().is_some() {
-        refuse_shared(&file, &host, fleet.get(FLEET_RANK).map(String::as_str), system)?;
+        refuse_shared(&file, &host, member.rank, system)?;
         return Ok(own);
     }
     let file = of_host(&file, &host);
     note(&format!("Record: {} (several machines can't share one on {system})", file.display()));
     own.record_file = RecordFile::from(file);
     Ok(own)
-}
-
-/// Whether others may have been started along with this process.
-fn has_others(fleet: &BTreeMap<String, String>) -> bool {
-    fleet.contains_key(FLEET_ID) && fleet.get(FLEET_SIZE).is_none_or(|size| size != "1")
 }
 
 /// The network file system that a file is on, or would be.
@@ -70,11 +64,11 @@ fn of_host(file: &Path, host: &str) -> PathBuf {
 }
 
 /// Refuses a record whose path does not distinguish this rank from the others.
-fn refuse_shared(file: &Path, host: &str, rank: Option<&str>, system: &str) -> Result<(), Trouble> {
+fn refuse_shared(file: &Path, host: &str, rank: Option<u32>, system: &str) -> Result<(), Trouble> {
     let path = file.to_string_lossy().to_lowercase();
     let host = host.split('.').next().unwrap_or(host).to_lowercase();
     let mut numbers = path.split(|c: char| !c.is_ascii_digit());
-    let has_rank = rank.is_some_and(|rank| numbers.any(|number| number == rank));
+    let has_rank = rank.is_some_and(|rank| numbers.any(|number| number == rank.to_string()));
     if has_rank || !host.is_empty() && path.contains(&host) {
         return Ok(());
     }
@@ -90,15 +84,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rank_has_others_unless_it_is_the_only_one() {
-        let facts = |pairs: &[(&str, &str)]| {
-            has_others(&pairs.iter().map(|&(key, value)| (key.into(), value.into())).collect())
-        };
-        assert!(facts(&[(FLEET_ID, "a"), (FLEET_SIZE, "3")]) && facts(&[(FLEET_ID, "a")]));
-        assert!(!facts(&[]) && !facts(&[(FLEET_ID, "a"), (FLEET_SIZE, "1")]));
-    }
-
-    #[test]
     fn each_host_has_a_file_of_its_own() {
         let file = Path::new("/home/me/.local/share/knee/knee.db");
         let own = of_host(file, "n5.lab/../x");
@@ -108,7 +93,7 @@ mod tests {
     #[test]
     fn a_named_record_is_of_one_rank_or_host() {
         let refused = |path: &str| {
-            let refused = refuse_shared(Path::new(path), "N5.lab", Some("3"), "NFS");
+            let refused = refuse_shared(Path::new(path), "N5.lab", Some(3), "NFS");
             refused.err().map(|trouble| trouble.to_string())
         };
         for own in ["/shared/rank-3.db", "/shared/n5.db", "/scratch/n5/knee.db"] {

@@ -163,8 +163,8 @@ fn facts_in(
     }
     let Some(id) = fleet_id(flags, started.as_ref(), size)? else { return Ok(BTreeMap::new()) };
     let mut facts = BTreeMap::from([(FLEET_ID.to_owned(), id.into())]);
-    facts.extend(rank.map(|rank| (FLEET_RANK.to_owned(), f64::from(rank).into())));
-    facts.extend(size.map(|size| (FLEET_SIZE.to_owned(), f64::from(size).into())));
+    facts.extend(rank.map(|rank| (FLEET_RANK.to_owned(), u64::from(rank).into())));
+    facts.extend(size.map(|size| (FLEET_SIZE.to_owned(), u64::from(size).into())));
     if let Some((launcher, position)) = started {
         facts.insert(FLEET_LAUNCHER.to_owned(), launcher.name.into());
         if let Some(host) = position.host {
@@ -260,8 +260,8 @@ mod tests {
     fn slurm_says_all_of_it() {
         let expected = facts_of(&[
             (FLEET_ID, "slurm-1234.0".into()),
-            (FLEET_RANK, 2.0.into()),
-            (FLEET_SIZE, 3.0.into()),
+            (FLEET_RANK, 2.into()),
+            (FLEET_SIZE, 3.into()),
             (FLEET_LAUNCHER, "slurm".into()),
             (HOST_NAME, "node2".into()),
             (HOST_NAMED_BY, "slurm".into()),
@@ -300,14 +300,14 @@ mod tests {
         ];
         let facts = alone(&mpi).unwrap();
         assert_eq!(facts[FLEET_ID], "open-mpi-prterun-amber-811@1".into());
-        assert_eq!([&facts[FLEET_RANK], &facts[FLEET_SIZE]], [&1.0.into(), &4.0.into()]);
+        assert_eq!([&facts[FLEET_RANK], &facts[FLEET_SIZE]], [&1.into(), &4.into()]);
         let pod = [("JOB_COMPLETION_INDEX", "2"), ("HOSTNAME", "knee-2")];
         let facts = alone(&pod).unwrap();
         assert_eq!(facts[FLEET_ID], "kubernetes-knee".into());
-        assert_eq!(facts[FLEET_RANK], 2.0.into());
+        assert_eq!(facts[FLEET_RANK], 2.into());
         assert!(!facts.contains_key(FLEET_SIZE) && !facts.contains_key(HOST_NAME));
         let sized = FleetFlags { ranks: Some(3), ..FleetFlags::default() };
-        assert_eq!(with(&sized, &pod).unwrap()[FLEET_SIZE], 3.0.into());
+        assert_eq!(with(&sized, &pod).unwrap()[FLEET_SIZE], 3.into());
         let renamed = [("JOB_COMPLETION_INDEX", "2"), ("HOSTNAME", "renamed")];
         assert!(alone(&renamed).unwrap_err().contains("--fleet NAME"));
     }
@@ -320,7 +320,7 @@ mod tests {
         let facts = with(&named, &both.concat()).unwrap();
         assert_eq!(
             [FLEET_RANK, FLEET_SIZE, FLEET_LAUNCHER].map(|key| facts[key].clone()),
-            [5.0.into(), 8.0.into(), "hydra".into()]
+            [5.into(), 8.into(), "hydra".into()]
         );
         assert!(alone(&both.concat()).unwrap_err().contains("mpiexec"), "PMI_FD is missing");
     }

@@ -93,8 +93,7 @@ fn cells_that_fail_make_a_kernel_bad_in_a_second_boot() {
 /// Keeps a run that says it was measured so.
 fn keep(knee: &Knee, accelerator: Option<&str>) {
     let cells = (0..5).map(|round| cell("made", "thing", 1, round).samples("call", vec![1.0, 1.1]));
-    let facts =
-        [("cpu.model", "A CPU".into()), ("vm.cpus", 2.0.into()), ("vm.host.cpus", 2.0.into())];
+    let facts = [("cpu.model", "A CPU".into()), ("vm.cpus", 2.into()), ("vm.host.cpus", 2.into())];
     let accelerator = accelerator.map(|name| ("vm.accelerator", Fact::from(name)));
     let facts = facts.into_iter().chain(accelerator);
     let made = workload("made").axis("things", "things").time("call").subjects(["thing"]);

@@ -22,8 +22,8 @@ pub fn complete(id: &str, count: u64, profiled: u64) -> Run {
     let facts = [
         ("host.name", Fact::from("amber")),
         ("fleet.id", "slurm-7.0".into()),
-        ("fleet.rank", 1.0.into()),
-        ("fleet.size", 3.0.into()),
+        ("fleet.rank", 1.into()),
+        ("fleet.size", 3.into()),
     ];
     let facts = facts.map(|(key, value)| (key.to_owned(), value));
     whole.host_before.facts.extend(facts);

@@ -33,7 +33,7 @@ fn of_machine(rank: u32) -> Run {
     }
     run.cells.extend(second_setting);
     let facts =
-        [("host.name", format!("node{rank}").into()), ("fleet.rank", f64::from(rank).into())];
+        [("host.name", format!("node{rank}").into()), ("fleet.rank", u64::from(rank).into())];
     run.host_before.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
     let host = run.host_before.clone();
     run.summary.set_host(&host);

@@ -2,7 +2,7 @@
 //!
 //! Whatever can't be read is left out; a fact is never guessed.
 
-use super::cgroup::{CpuQuota, cpu_quotas, memory_limit};
+use super::cgroup::{cpu_quotas, memory_limit};
 use hmac::{Hmac, KeyInit, Mac};
 use model::{
     CACHE, CONTAINER, CPU_QUOTA, CPU_QUOTA_PERIOD, Fact, HOST_BOOT, HOST_ID, HOST_NAME, Host,
@@ -204,11 +204,11 @@ fn cpu(facts: &mut BTreeMap<String, Fact>) {
     }
     // std's number is smaller under a CPU quota, which is a fact of its own.
     if let Ok(cpus) = sys::cpus::allowed() {
-        facts.insert("cpu.count".into(), (cpus.len() as f64).into());
+        facts.insert("cpu.count".into(), (cpus.len() as u64).into());
     }
     let online = read_to_string("/sys/devices/system/cpu/online").ok();
     if let Some(online) = online.and_then(|list| cpus_in(&list)) {
-        facts.insert("cpu.online".into(), (online as f64).into());
+        facts.insert("cpu.online".into(), (online as u64).into());
     }
     let status = proc::text("self", "status").unwrap_or_default();
     if let Some(list) = proc::field(&status, "Cpus_allowed_list:") {
@@ -237,7 +237,7 @@ fn caches(directory: &Path, facts: &mut BTreeMap<String, Fact>) {
         let cpus =
             read("shared_cpu_list").filter(|list| cpus_in(list).is_some_and(|cpus| cpus > 1));
         facts.extend(cpus.map(|cpus| (format!("{name}.cpus"), cpus.into())));
-        facts.insert(format!("{name}_kib"), ((bytes >> 10) as f64).into());
+        facts.insert(format!("{name}_kib"), ((bytes >> 10) as u64).into());
     }
 }
 
@@ -278,24 +278,24 @@ fn limits(facts: &mut BTreeMap<String, Fact>) {
     ];
     for (name, resource) in resources {
         let limit = getrlimit(resource).current;
-        let value = limit.map_or_else(|| "unlimited".into(), |limit| (limit as f64).into());
+        let value = limit.map_or_else(|| "unlimited".into(), |limit| limit.into());
         facts.insert(format!("limit.{name}"), value);
     }
 }
 
 /// What the control groups of this process allow it, by the files below `root`.
 fn control_groups(root: &Path, facts: &mut BTreeMap<String, Fact>) {
-    let mut add = |key: &str, limit: Option<f64>| {
-        facts.insert(key.to_owned(), limit.map_or_else(|| NO_LIMIT.into(), Fact::Number))
+    let mut add = |key: &str, limit: Option<Fact>| {
+        facts.insert(key.to_owned(), limit.unwrap_or_else(|| NO_LIMIT.into()))
     };
     if let Some(quotas) = cpu_quotas(root) {
-        add(CPU_QUOTA, quotas.first().map(CpuQuota::cpus));
+        add(CPU_QUOTA, quotas.first().map(|quota| quota.cpus().into()));
         if let Some(quota) = quotas.first() {
-            add(CPU_QUOTA_PERIOD, Some(quota.period_us as f64 / 1e3));
+            add(CPU_QUOTA_PERIOD, Some((quota.period_us as f64 / 1e3).into()));
         }
     }
     if let Some(limit) = memory_limit(root) {
-        add(MEMORY_LIMIT, limit.map(|bytes| (bytes >> 10) as f64));
+        add(MEMORY_LIMIT, limit.map(|bytes| (bytes >> 10).into()));
     }
 }
 
@@ -326,7 +326,7 @@ fn busy(facts: &mut BTreeMap<String, Fact>) {
     if let Some((used, name)) = busiest {
         let percent = 100.0 * used as f64 / look_ticks;
         facts.insert("busiest.process".into(), name.clone().into());
-        facts.insert("busiest.percent".into(), percent.round().into());
+        facts.insert("busiest.percent".into(), (percent.round() as u64).into());
     }
 }
 
@@ -401,8 +401,12 @@ mod tests {
         assert_eq!(facts(), wanted(&[CPU_QUOTA, MEMORY_LIMIT].map(|key| (key, NO_LIMIT.into()))));
         set("sys/fs/cgroup/memory.max", "536870912\n");
         set("sys/fs/cgroup/cpu.max", "50000 200000\n");
-        let limits = [(CPU_QUOTA_PERIOD, 200.0), (CPU_QUOTA, 0.25), (MEMORY_LIMIT, 524_288.0)];
-        assert_eq!(facts(), wanted(&limits.map(|(key, limit)| (key, limit.into()))));
+        let limits = [
+            (CPU_QUOTA_PERIOD, 200.0.into()),
+            (CPU_QUOTA, 0.25.into()),
+            (MEMORY_LIMIT, 524_288.into()),
+        ];
+        assert_eq!(facts(), wanted(&limits));
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn facts(model: &Model) -> BTreeMap<String, Fact> {
     ];
     let texts = texts.map(|(key, text)| (key.to_owned(), text.into()));
     let numbers = times_ns.into_iter().chain([("cpu.count", machine.cpus as u64)]);
-    let numbers = numbers.map(|(key, number)| (key.to_owned(), (number as f64).into()));
+    let numbers = numbers.map(|(key, number)| (key.to_owned(), number.into()));
     texts.into_iter().chain(numbers).collect()
 }
 

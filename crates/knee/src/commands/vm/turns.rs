@@ -332,7 +332,7 @@ impl GuestSide {
         let own = [
             ("vm.up.time_s", seconds(self.up)),
             ("vm.plan.time_s", seconds(self.measuring)),
-            ("vm.boots", f64::from(self.boots).into()),
+            ("vm.boots", u64::from(self.boots).into()),
         ];
         facts.extend(own.map(|(name, value)| (name.to_owned(), value)));
         facts

@@ -52,7 +52,9 @@ fn without_password(plan: &Plan) -> Option<String> {
 /// Whether workers run commands that stand in the plan, or may: nothing is known of a workload that it does not describe.
 fn has_commands(plan: &Plan) -> bool {
     let is_described = |key: &CellKey| plan.workloads.iter().any(|info| info.name == key.workload);
-    plan.workloads.iter().any(|workload| workload.custom.is_some() || workload.runs_commands)
+    plan.workloads
+        .iter()
+        .any(|workload| workload.custom.is_some() || !workload.command_parameters.is_empty())
         || !plan.cells.iter().all(is_described)
 }
 
@@ -104,7 +106,8 @@ mod tests {
             ..Host::default()
         };
         let (nowhere, somewhere) = (Host::default(), host(HOST_ID, "7"));
-        let marked = WorkloadInfo { runs_commands: true, ..WorkloadInfo::default() };
+        let marked =
+            WorkloadInfo { command_parameters: vec!["command".into()], ..WorkloadInfo::default() };
         let marked = Plan { workloads: vec![marked], ..Plan::default() };
         let stops = |plan: &Plan, began: &Host, here: Option<&Host>| {
             let mut run = fixtures::run(fixtures::workload("poll")).complete();

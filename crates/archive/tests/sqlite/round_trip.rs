@@ -141,7 +141,7 @@ prop_compose! {
         [points_down, trajectory, averages, multiple] in any::<[bool; 4]>(),
         ratio in prop::option::of(prop::array::uniform3(".{0,9}")),
         compared_pairs in vec((".{0,9}", ".{0,9}"), 0..3),
-        [not_measured, also_growth] in prop::array::uniform2(vec(".{0,9}", 0..3)),
+        [not_measured, also_growth, command_parameters] in prop::array::uniform3(vec(".{0,9}", 0..3)),
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
         subjects in vec((prop::array::uniform7(".{0,9}"), any::<bool>()), 0..4),
         parallel in prop::option::of(prop::array::uniform3(".{0,9}")),
@@ -167,7 +167,7 @@ prop_compose! {
                 SubjectInfo { name, label, note, control, operation, group, headline, shared, memory_access }
             });
         WorkloadInfo { deadline_ms: None, name, version, question, operation, not_measured, axis,
-            axis_parameter, ratio, dependences: dependences.collect(), trajectory, points_down, role, parallel, compared_pairs, also_growth, averages, runs_commands: averages,
+            axis_parameter, ratio, dependences: dependences.collect(), trajectory, points_down, role, parallel, compared_pairs, also_growth, averages, command_parameters,
             metrics: metrics.collect(), subjects: subjects.collect(), custom: Some(Box::new(custom())) }
     }
 }

@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(quotas(&root), Some(vec![(20_000, 100_000, STOPPED), (150_000, 100_000, None)]));
         assert_eq!(memory_limit(root.path()), Some(Some(512 << 20)));
         let all = cpu_quotas(root.path()).unwrap();
-        assert_eq!([all[0].cpus(), all[1].cpus()], [0.2, 1.5]);
+        assert_eq!([&all[0], &all[1]].map(|quota| quota.cpus().to_string()), ["0.2", "1.5"]);
     }
 
     #[test]

@@ -278,7 +278,7 @@ fn limits(facts: &mut BTreeMap<String, Fact>) {
     ];
     for (name, resource) in resources {
         let limit = getrlimit(resource).current;
-        let value = limit.map_or_else(|| "unlimited".into(), |limit| limit.into());
+        let value = limit.map_or_else(|| "unlimited".into(), Fact::from);
         facts.insert(format!("limit.{name}"), value);
     }
 }

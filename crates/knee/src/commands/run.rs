@@ -208,7 +208,7 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
         return refused(why);
     }
     for workload in &run.plan.workloads {
-        let mark = |info: &WorkloadInfo| (info.version, info.runs_commands);
+        let mark = |info: &WorkloadInfo| (info.version, info.command_parameters.clone());
         let here = workloads::find(&workload.name);
         if here.is_none_or(|row| mark(&row.about().info) != mark(workload)) {
             return refused(format!("this knee measures {} otherwise", workload.name));

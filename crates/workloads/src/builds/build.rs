@@ -104,7 +104,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             values: vec![GENERATED.into()],
         }],
         averages: true,
-        runs_commands: true,
+        command_parameters: strings([COMMAND.name, CLEAN.name]),
         metrics: vec![
             MetricInfo::time("elapsed", "build"),
             MetricInfo::time("user", "build, on its CPUs in user mode"),

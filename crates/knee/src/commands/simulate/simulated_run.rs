@@ -114,7 +114,7 @@ fn facts(model: &Model) -> BTreeMap<String, Fact> {
         ("model.look_ns", machine.look_ns),
     ];
     let texts = texts.map(|(key, text)| (key.to_owned(), text.into()));
-    let numbers = times_ns.into_iter().chain([("cpu.count", machine.cpus as u64)]);
+    let numbers = times_ns.into_iter().chain([("cpu.count", u64::from(machine.cpus))]);
     let numbers = numbers.map(|(key, number)| (key.to_owned(), number.into()));
     texts.into_iter().chain(numbers).collect()
 }

@@ -21,7 +21,7 @@ pub fn of_ground(
     let own = [
         ("vm.accelerator", accelerator.name().into()),
         ("vm.qemu", qemu.into()),
-        ("vm.cpus", (vm.cpus() as u64).into()),
+        ("vm.cpus", u64::from(vm.cpus()).into()),
         ("vm.host.cpus", (count as u64).into()),
     ];
     // A guest has no identity of its own, and an emulated CPU is called the same everywhere.
@@ -46,7 +46,7 @@ pub fn of_hardware(hardware: &Hardware) -> BTreeMap<String, Fact> {
     };
     let facts = [
         ("vm.cpu_model", Fact::Text(hardware.cpu.clone())),
-        ("vm.memory_mib", (hardware.memory_mib as u64).into()),
+        ("vm.memory_mib", hardware.memory_mib.into()),
         ("vm.append", append.into()),
     ];
     facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()

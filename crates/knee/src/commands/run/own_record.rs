@@ -6,7 +6,7 @@ use crate::commands::record_path;
 use crate::commands::run::flags::Run as Asked;
 use crate::exit::{Trouble, note};
 use crate::launchers;
-use model::{HOST_NAME, Host};
+use model::{FleetMember, HOST_NAME, Host};
 use rustix::fs::statfs;
 use std::path::{Path, PathBuf};
 
@@ -30,9 +30,7 @@ pub fn with_own_record(asked: &Asked) -> Result<Asked, Trouble> {
     let mut own = asked.clone();
     let Some(system) = network_file_system(&file) else { return Ok(own) };
     let started = Host { facts: launchers::facts(&asked.fleet)?, ..Host::default() };
-    let Some(member) = started.fleet().filter(|member| member.size != Some(1)) else {
-        return Ok(own);
-    };
+    let Some(member) = among_others(&started) else { return Ok(own) };
     let typed = asked.host_name.clone().or_else(|| started.fact(HOST_NAME).map(str::to_owned));
     let host = typed.unwrap_or_else(|| rustix::system::uname().nodename().to_string_lossy().into());
     if asked.record_file.named().is_some() {
@@ -43,6 +41,11 @@ pub fn with_own_record(asked: &Asked) -> Result<Asked, Trouble> {
     note(&format!("Record: {} (several machines can't share one on {system})", file.display()));
     own.record_file = RecordFile::from(file);
     Ok(own)
+}
+
+/// The place of a process in its fleet, where others may have been started along with it.
+fn among_others(started: &Host) -> Option<FleetMember> {
+    started.fleet().filter(|member| member.size != Some(1))
 }
 
 /// The network file system that a file is on, or would be.
@@ -82,6 +85,18 @@ fn refuse_shared(file: &Path, host: &str, rank: Option<u32>, system: &str) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{FLEET_ID, FLEET_SIZE, Fact};
+
+    #[test]
+    fn a_rank_has_others_unless_it_is_the_only_one() {
+        let has_others = |facts: &[(&'static str, Fact)]| {
+            among_others(&fixtures::host("", facts.iter().cloned())).is_some()
+        };
+        let id = (FLEET_ID, Fact::from("a"));
+        let [three, single] = [3, 1].map(|size| (FLEET_SIZE, size.into()));
+        assert!(has_others(&[id.clone(), three]) && has_others(std::slice::from_ref(&id)));
+        assert!(!has_others(&[]) && !has_others(&[id, single]));
+    }
 
     #[test]
     fn each_host_has_a_file_of_its_own() {

@@ -35,5 +35,5 @@ pub fn analyse(run: &model::Run) -> Analysis {
 /// Whether a model computed the figures of `run`, and nothing was measured: the record then has the fact
 /// `simulated` in place of the machine's.
 pub fn is_predicted(run: &model::Run) -> bool {
-    run.host_before.facts.get("simulated").is_some_and(|simulated| simulated == "yes")
+    run.host_before.fact("simulated") == Some("yes")
 }

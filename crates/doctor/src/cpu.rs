@@ -4,7 +4,7 @@ use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Setting, Unknown};
 use engine::cpu_quotas;
 use findings::caveats::cpu_taken::QUOTA_REMEDY;
 use findings::format::{count, counted};
-use model::{NO_LIMIT, Throttling};
+use model::{CPU_QUOTA, NO_LIMIT, Throttling, fact_text};
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -155,8 +155,9 @@ fn quota(machine: &Machine) -> Result<Diagnosis, Unknown> {
         ),
         None => "how often it was used up is not known".to_owned(),
     };
+    let cpus = fact_text(CPU_QUOTA, &quota.cpus().into());
     let period_ms = quota.period_us as f64 / 1e3;
-    let value = format!("{} (periods of {period_ms} ms)", quota.in_words());
+    let value = format!("{cpus} (periods of {period_ms} ms)");
     Ok(Diagnosis::warn(value, stopped, Remedy::advice(QUOTA_REMEDY)))
 }
 

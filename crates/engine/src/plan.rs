@@ -436,7 +436,7 @@ impl<'a> Swept<'a> {
         let cell = self.cell(&key);
         let (planned, change, remedy) = match self.workload.fit(&cell) {
             Fit::Measure => return Some(key),
-            Fit::Leave { cause, remedy } => (None, Change::LeftOut { cause }, remedy),
+            Fit::Leave { what, cause, remedy } => (None, Change::LeftOut { what, cause }, remedy),
             Fit::AtMost { parameter, max, cause, remedy } => {
                 let is_axis = parameter == self.axis.name;
                 let mut limit = Limit {

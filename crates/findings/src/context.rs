@@ -6,7 +6,7 @@ use model::{Host, MetricInfo, Run, WorkloadInfo};
 use std::path::PathBuf;
 
 /// Who reads a run: what a command about it has to name, and the machine that would carry it out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reader {
     /// The record, where it is not the usual one.
     pub record: Option<PathBuf>,

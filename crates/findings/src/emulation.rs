@@ -1,7 +1,7 @@
 //! Whether QEMU emulated the machine of some runs: what their figures are then good for. The record says it in one
 //! fact ([`model::ACCELERATOR`]), and everything that shows figures asks here.
 
-use model::{ACCELERATOR, EMULATOR, Run};
+use model::{ACCELERATOR, EMULATOR, Fact, Run};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -25,11 +25,10 @@ impl Emulation {
 
     /// The same of machines, by their facts.
     pub fn from_facts<'a>(
-        machines: impl IntoIterator<Item = &'a BTreeMap<String, String>>,
+        machines: impl IntoIterator<Item = &'a BTreeMap<String, Fact>>,
     ) -> Option<Self> {
-        let is_emulated = |facts: &BTreeMap<String, String>| {
-            facts.get(ACCELERATOR).is_some_and(|accelerator| accelerator == EMULATOR)
-        };
+        let is_emulated =
+            |facts: &BTreeMap<String, Fact>| facts.get(ACCELERATOR) == Some(&EMULATOR.into());
         let emulated: Vec<bool> = machines.into_iter().map(is_emulated).collect();
         match (emulated.iter().filter(|&&is| is).count(), emulated.len()) {
             (0, _) => None,

@@ -23,6 +23,7 @@ mod load_rank;
 mod named_points;
 mod names;
 pub mod reasons;
+pub mod resuming;
 mod roles;
 pub mod run_changes;
 mod sentence;

@@ -10,7 +10,7 @@ use findings::{Kind, Reader, reasons};
 use fixtures::{CellBuilder, cell, parameters, short};
 use model::{
     Cell, CellKey, Change, FailureReason, Limit, LimitCause, Metric, PlanChange, Run, RunState,
-    SkipCause, Usage, Value, Warning, WorkloadInfo,
+    Usage, Value, Warning, WorkloadInfo,
 };
 
 const POINTS: [u64; 3] = [100, 1000, 10_000];
@@ -208,7 +208,7 @@ fn a_point_that_was_not_planned_or_not_reached_says_so() {
     assert_eq!(missing(&run), [not_reached.clone(), (10_000, clamped_only)]);
     let change = PlanChange {
         cells: vec![cell_of("poll", "poll", 10_000, 0).build().key],
-        change: Change::LeftOut { cause: SkipCause::TooFewDescriptors { max: 9 } },
+        change: Change::LeftOut { what: "All".into(), cause: LimitCause::Descriptors { max: 9 } },
         remedy: String::new(),
     };
     run.plan.changes = vec![change.clone()];
@@ -319,8 +319,8 @@ fn warnings_of_run_and_plan_are_caveats_once() {
     run.warnings = vec![busy.clone(), busy.clone()];
     let analysis = analyse(&run);
     assert_eq!(analysis.caveats.iter().filter(|caveat| **caveat == busy).count(), 1);
-    let cause = SkipCause::ControlNeedsThreads;
-    let change = Change::LeftOut { cause };
+    let cause = LimitCause::Descriptors { max: 9 };
+    let change = Change::LeftOut { what: "The control".into(), cause };
     let change = PlanChange { cells: Vec::new(), change, remedy: "--points 2".into() };
     run.plan.changes = vec![change.clone()];
     assert!(analyse(&run).caveats.contains(&change.warning()));

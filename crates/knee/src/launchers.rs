@@ -16,7 +16,7 @@ pub use pmi::tests::spaces;
 
 use crate::exit::Trouble;
 use clap::Args;
-use model::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, HOST_NAME, HOST_NAMED_BY};
+use model::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, Fact, HOST_NAME, HOST_NAMED_BY};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -124,7 +124,7 @@ fn fleet_name(typed: &str) -> Result<String, String> {
 }
 
 /// The facts of this process's place in its fleet; none where it was started alone.
-pub fn facts(flags: &FleetFlags) -> Result<BTreeMap<String, String>, Trouble> {
+pub fn facts(flags: &FleetFlags) -> Result<BTreeMap<String, Fact>, Trouble> {
     facts_in(flags, &Environment { variable: &own_variable }).map_err(Trouble::usage)
 }
 
@@ -136,7 +136,7 @@ fn own_variable(name: &str) -> Option<String> {
 fn facts_in(
     flags: &FleetFlags,
     environment: &Environment<'_>,
-) -> Result<BTreeMap<String, String>, String> {
+) -> Result<BTreeMap<String, Fact>, String> {
     let mut started: Option<(&Launcher, Position)> = None;
     for launcher in TABLE {
         let position = (launcher.position)(environment)
@@ -162,14 +162,14 @@ fn facts_in(
         return Err(format!("{} says rank {rank} of {size}; ranks are 0 to {}", by(), size - 1));
     }
     let Some(id) = fleet_id(flags, started.as_ref(), size)? else { return Ok(BTreeMap::new()) };
-    let mut facts = BTreeMap::from([(FLEET_ID.to_owned(), id)]);
-    facts.extend(rank.map(|rank| (FLEET_RANK.to_owned(), rank.to_string())));
-    facts.extend(size.map(|size| (FLEET_SIZE.to_owned(), size.to_string())));
+    let mut facts = BTreeMap::from([(FLEET_ID.to_owned(), id.into())]);
+    facts.extend(rank.map(|rank| (FLEET_RANK.to_owned(), u64::from(rank).into())));
+    facts.extend(size.map(|size| (FLEET_SIZE.to_owned(), u64::from(size).into())));
     if let Some((launcher, position)) = started {
-        facts.insert(FLEET_LAUNCHER.to_owned(), launcher.name.to_owned());
+        facts.insert(FLEET_LAUNCHER.to_owned(), launcher.name.into());
         if let Some(host) = position.host {
-            facts.insert(HOST_NAME.to_owned(), host);
-            facts.insert(HOST_NAMED_BY.to_owned(), launcher.name.to_owned());
+            facts.insert(HOST_NAME.to_owned(), host.into());
+            facts.insert(HOST_NAMED_BY.to_owned(), launcher.name.into());
         }
     }
     Ok(facts)
@@ -232,7 +232,7 @@ mod tests {
     fn with(
         flags: &FleetFlags,
         variables: &[(&str, &str)],
-    ) -> Result<BTreeMap<String, String>, String> {
+    ) -> Result<BTreeMap<String, Fact>, String> {
         let variable = |name: &str| {
             let row = variables.iter().find(|(key, _)| *key == name);
             row.map(|(_, value)| (*value).to_owned())
@@ -240,12 +240,12 @@ mod tests {
         facts_in(flags, &Environment { variable: &variable })
     }
 
-    fn alone(variables: &[(&str, &str)]) -> Result<BTreeMap<String, String>, String> {
+    fn alone(variables: &[(&str, &str)]) -> Result<BTreeMap<String, Fact>, String> {
         with(&FleetFlags::default(), variables)
     }
 
-    fn facts_of(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+    fn facts_of(pairs: &[(&str, Fact)]) -> BTreeMap<String, Fact> {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
     }
 
     const SLURM: [(&str, &str); 5] = [
@@ -259,16 +259,16 @@ mod tests {
     #[test]
     fn slurm_says_all_of_it() {
         let expected = facts_of(&[
-            (FLEET_ID, "slurm-1234.0"),
-            (FLEET_RANK, "2"),
-            (FLEET_SIZE, "3"),
-            (FLEET_LAUNCHER, "slurm"),
-            (HOST_NAME, "node2"),
-            (HOST_NAMED_BY, "slurm"),
+            (FLEET_ID, "slurm-1234.0".into()),
+            (FLEET_RANK, 2.into()),
+            (FLEET_SIZE, 3.into()),
+            (FLEET_LAUNCHER, "slurm".into()),
+            (HOST_NAME, "node2".into()),
+            (HOST_NAMED_BY, "slurm".into()),
         ]);
         assert_eq!(alone(&SLURM).unwrap(), expected);
         let cluster = [&SLURM[..], &[("SLURM_CLUSTER_NAME", "red")]].concat();
-        assert_eq!(alone(&cluster).unwrap()[FLEET_ID], "slurm-red-1234.0");
+        assert_eq!(alone(&cluster).unwrap()[FLEET_ID], "slurm-red-1234.0".into());
     }
 
     /// A batch script runs once in its allocation, whatever number of tasks that has.
@@ -287,8 +287,8 @@ mod tests {
         single[3].1 = "1";
         assert_eq!(alone(&single), Ok(BTreeMap::new()));
         let named = FleetFlags { fleet: Some("nightly".into()), ..FleetFlags::default() };
-        assert_eq!(with(&named, &single).unwrap()[FLEET_ID], "nightly");
-        assert_eq!(with(&named, &[]).unwrap(), facts_of(&[(FLEET_ID, "nightly")]));
+        assert_eq!(with(&named, &single).unwrap()[FLEET_ID], "nightly".into());
+        assert_eq!(with(&named, &[]).unwrap(), facts_of(&[(FLEET_ID, "nightly".into())]));
     }
 
     #[test]
@@ -299,14 +299,15 @@ mod tests {
             ("PMIX_NAMESPACE", "prterun-amber-811@1"),
         ];
         let facts = alone(&mpi).unwrap();
-        assert_eq!(facts[FLEET_ID], "open-mpi-prterun-amber-811@1");
-        assert_eq!((&*facts[FLEET_RANK], &*facts[FLEET_SIZE]), ("1", "4"));
+        assert_eq!(facts[FLEET_ID], "open-mpi-prterun-amber-811@1".into());
+        assert_eq!([&facts[FLEET_RANK], &facts[FLEET_SIZE]], [&1.into(), &4.into()]);
         let pod = [("JOB_COMPLETION_INDEX", "2"), ("HOSTNAME", "knee-2")];
         let facts = alone(&pod).unwrap();
-        assert_eq!((&*facts[FLEET_ID], &*facts[FLEET_RANK]), ("kubernetes-knee", "2"));
+        assert_eq!(facts[FLEET_ID], "kubernetes-knee".into());
+        assert_eq!(facts[FLEET_RANK], 2.into());
         assert!(!facts.contains_key(FLEET_SIZE) && !facts.contains_key(HOST_NAME));
         let sized = FleetFlags { ranks: Some(3), ..FleetFlags::default() };
-        assert_eq!(with(&sized, &pod).unwrap()[FLEET_SIZE], "3");
+        assert_eq!(with(&sized, &pod).unwrap()[FLEET_SIZE], 3.into());
         let renamed = [("JOB_COMPLETION_INDEX", "2"), ("HOSTNAME", "renamed")];
         assert!(alone(&renamed).unwrap_err().contains("--fleet NAME"));
     }
@@ -318,8 +319,8 @@ mod tests {
         let named = FleetFlags { fleet: Some("x".into()), ..FleetFlags::default() };
         let facts = with(&named, &both.concat()).unwrap();
         assert_eq!(
-            [&*facts[FLEET_RANK], &*facts[FLEET_SIZE], &*facts[FLEET_LAUNCHER]],
-            ["5", "8", "hydra"]
+            [FLEET_RANK, FLEET_SIZE, FLEET_LAUNCHER].map(|key| facts[key].clone()),
+            [5.into(), 8.into(), "hydra".into()]
         );
         assert!(alone(&both.concat()).unwrap_err().contains("mpiexec"), "PMI_FD is missing");
     }

@@ -60,11 +60,11 @@ fn guests_measure_in_turns_and_are_compared() {
         assert_eq!(run.host_before.fact("vm.accelerator"), Some("tcg"));
         assert_eq!(run.summary.command[1], "vm", "what is repeated boots a guest again");
         let after = run.host_after.as_ref().unwrap();
-        assert_eq!(run.host_before.fact("vm.memory"), Some("1024 MiB"));
+        assert_eq!(run.host_before.number("vm.memory_mib"), Some(1024.0));
         assert_eq!(run.host_before.fact("vm.cpu_model"), Some("max"));
         assert!(run.host_before.fact("vm.host.kernel").is_some());
-        for fact in ["vm.cpu.0.time", "vm.up.time", "vm.plan.time"] {
-            assert!(after.fact(fact).is_some_and(|time| time.ends_with(" s")), "{:?}", after.facts);
+        for fact in ["vm.cpu.0.time_s", "vm.up.time_s", "vm.plan.time_s"] {
+            assert!(after.number(fact).is_some(), "{:?}", after.facts);
         }
     }
     assert!(came.out.contains("mitigations=off"), "{}", came.out);
@@ -185,7 +185,7 @@ fn a_temporary_directory_may_have_any_name() {
     let is_emulated = chosen.err.contains("KVM") && chosen.err.contains("the guests are emulated");
     let accelerator = if is_emulated { "tcg" } else { "kvm" };
     assert_eq!(chosen_run.host_before.fact("vm.accelerator"), Some(accelerator), "{chosen:?}");
-    assert_eq!(chosen_run.host_after.as_ref().unwrap().fact("vm.boots"), Some("1"), "{chosen:?}");
+    assert_eq!(chosen_run.host_after.as_ref().unwrap().number("vm.boots"), Some(1.0), "{chosen:?}");
 }
 
 /// Starts `knee vm` with one kernel, and waits until QEMU runs. Its directories are in `TMPDIR`.
@@ -233,7 +233,7 @@ fn a_guest_that_is_killed_is_booted_again() {
     assert_eq!(came.err.matches("it is booted again").count(), 1, "{}", came.err);
     let run = &runs(&knee)[0];
     assert_eq!(run.cells.len(), run.plan.cells.len());
-    assert_eq!(run.host_after.as_ref().unwrap().fact("vm.boots"), Some("2"));
+    assert_eq!(run.host_after.as_ref().unwrap().number("vm.boots"), Some(2.0));
 }
 
 #[test]
@@ -328,8 +328,8 @@ fn a_suite_is_measured_in_the_guests_that_it_describes() {
     let locks = runs.iter().map(|run| run.host_before.fact(model::SPINLOCKS));
     assert_eq!(locks.collect::<Vec<_>>(), [Some("test-and-set"), Some("queued")], "{came:?}");
     for run in &runs {
-        assert_eq!(run.host_before.fact("vm.cpus"), Some("2"));
-        assert_eq!(run.host_before.fact("vm.host.cpus"), Some("1"));
+        assert_eq!(run.host_before.number("vm.cpus"), Some(2.0));
+        assert_eq!(run.host_before.number("vm.host.cpus"), Some(1.0));
         assert_eq!(run.host_after.as_ref().unwrap().guest_cpu_seconds().len(), 2);
         let build = run.cells.iter().find(|cell| cell.key.workload == "build").unwrap();
         assert_eq!(build.outcome, model::Outcome::Measured, "{build:?}");

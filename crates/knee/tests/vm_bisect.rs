@@ -6,6 +6,7 @@ use archive::{Archive, SqliteArchive};
 use common::guests::{KERNEL, cache, can_boot};
 use common::{Came, Knee, alone, bisection, came};
 use fixtures::{cell, host, run, workload};
+use model::Fact;
 
 /// Each system call changes the page tables twice: under emulation that costs several times as much as all else.
 const SLOW: &str = "pti=on";
@@ -92,8 +93,9 @@ fn cells_that_fail_make_a_kernel_bad_in_a_second_boot() {
 /// Keeps a run that says it was measured so.
 fn keep(knee: &Knee, accelerator: Option<&str>) {
     let cells = (0..5).map(|round| cell("made", "thing", 1, round).samples("call", vec![1.0, 1.1]));
-    let facts = [("cpu.model", "A CPU"), ("vm.cpus", "2"), ("vm.host.cpus", "2")];
-    let facts = facts.into_iter().chain(accelerator.map(|name| ("vm.accelerator", name)));
+    let facts = [("cpu.model", "A CPU".into()), ("vm.cpus", 2.into()), ("vm.host.cpus", 2.into())];
+    let accelerator = accelerator.map(|name| ("vm.accelerator", Fact::from(name)));
+    let facts = facts.into_iter().chain(accelerator);
     let made = workload("made").axis("things", "things").time("call").subjects(["thing"]);
     let (run, cells) = run(made)
         .id("00000000000000aa")

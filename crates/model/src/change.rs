@@ -32,8 +32,10 @@ pub enum Change {
     OverLimit(Limit),
     /// The cells can't be measured here for another cause.
     LeftOut {
-        /// The cause.
-        cause: SkipCause,
+        /// What is not measured, as the subject of a sentence: `The control`.
+        what: String,
+        /// Why.
+        cause: LimitCause,
     },
     /// A trajectory goes to its last point; all others are on the way there.
     FarEndOnly {
@@ -73,7 +75,7 @@ pub struct AxisPosition {
     pub point: u64,
 }
 
-/// Why a parameter can't be more than it is.
+/// Why a parameter can't be more than it is, or a cell can't be measured at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum LimitCause {
@@ -82,120 +84,33 @@ pub enum LimitCause {
         /// The limit.
         max: u64,
     },
-    /// The limit on a process's memory maps.
-    Maps {
-        /// The kernel's setting: `vm.max_map_count`.
-        setting: String,
-        /// Its value.
-        max: u64,
-        /// Maps that a thread takes.
-        maps_per_thread: u64,
-    },
-    /// Memory for processes.
-    Memory {
-        /// What is available, in MiB.
-        available_mib: u64,
-        /// What each takes, in KiB.
-        each_kib: u64,
-    },
-    /// Memory that one thing takes all at once.
-    AvailableMemory {
-        /// What is available, in MiB.
-        available_mib: u64,
-    },
-    /// Memory for both ends of connections.
-    ConnectionMemory,
-    /// A setting of the kernel's, for all processes together.
+    /// A setting of the kernel's.
     Setting {
         /// Its name: `fs.file-max`.
         setting: String,
         /// Its value.
         max: u64,
+        /// How much of it one thing takes.
+        each: u64,
     },
-    /// Ids for processes.
-    ProcessIds {
-        /// Those that are left.
-        left: u64,
-    },
-    /// Space on the disk.
-    DiskSpace {
-        /// The directory of temporary files.
-        directory: String,
-    },
-    /// More would show nothing that is not known then.
-    NothingNew,
-    /// Beyond one for each CPU it would be another operation: a switch from one to the next.
-    OneForEachCpu,
-}
-
-/// Why cells can't be measured, whatever the value of one parameter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum SkipCause {
-    /// The subject waits for signals, and an eventfd sends none.
-    NoSignals {
-        /// The subject.
-        subject: String,
-    },
-    /// A process may have too few descriptors for any to be watched.
-    TooFewDescriptors {
-        /// The limit.
-        max: u64,
-    },
-    /// More descriptors are to be active than are watched.
-    ActiveExceedWatched {
-        /// Active ones.
-        active: u64,
-        /// Watched ones.
-        watched: u64,
-    },
-    /// More tokens are to go round than there are pipes.
-    TokensExceedPipes {
-        /// The tokens.
-        tokens: u64,
-        /// The pipes.
-        pipes: u64,
-    },
-    /// The memory does not hold the parent of the processes.
-    ParentTooLarge {
-        /// The parent, in MiB.
-        parent_mib: u64,
-        /// Memory that is available, in MiB.
+    /// Memory.
+    Memory {
+        /// What is available, in MiB.
         available_mib: u64,
+        /// What one thing takes, in KiB.
+        each_kib: u64,
     },
-    /// The server holds fewer connections than others do.
-    ServerCapacity {
-        /// The server, for people.
-        server: String,
-        /// Connections that it holds.
-        connections_max: u64,
-        /// Descriptors that a process may have.
-        descriptors_max: u64,
+    /// The value of another parameter.
+    Parameter {
+        /// What that parameter counts, for people: `watched descriptors`.
+        label: String,
+        /// Its value.
+        value: u64,
     },
-    /// So many compilers at once may take more memory than there is.
-    TooManyCompilers {
-        /// Files that would be compiled at once.
-        files: u64,
-        /// Files that there is memory for.
-        max: u64,
-    },
-    /// The file system of temporary files can't do what the cell needs.
-    FileSystem {
-        /// What is left out: `Downloads of a cold file`.
-        skipped: String,
-        /// The directory of temporary files.
-        directory: String,
-        /// What the file system does, or does not: `keeps files in memory`.
-        shortcoming: String,
-        /// How it showed.
-        error: String,
-    },
-    /// A control is wrong only where two threads meet.
-    ControlNeedsThreads,
-    /// Something that the cell needs is not there: a program, a directory.
-    RequirementMissing {
-        /// What.
-        message: String,
+    /// Another cause, which the workload words.
+    Other {
+        /// The end of a sentence: `eventfds send no signals`.
+        clause: String,
     },
 }
 
@@ -225,7 +140,7 @@ impl fmt::Display for Change {
                 }
                 write!(f, " are left out: {cause}, enough for {max}.")
             }
-            Self::LeftOut { cause } => cause.fmt(f),
+            Self::LeftOut { what, cause } => write!(f, "{what} is left out: {cause}."),
             Self::FarEndOnly { workload, label, last } => write!(
                 f,
                 "{workload} went to {last} {label} once a round: its other points are on the way there."
@@ -239,69 +154,15 @@ impl fmt::Display for LimitCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Descriptors { max } => write!(f, "a process may have {max} descriptors"),
-            Self::Maps { setting, max, maps_per_thread } => {
-                write!(f, "{setting} is {max}, and a thread takes {maps_per_thread} maps")
+            Self::Setting { setting, max, each: 1 } => write!(f, "{setting} is {max}"),
+            Self::Setting { setting, max, each } => {
+                write!(f, "{setting} is {max}, and each takes {each}")
             }
             Self::Memory { available_mib, each_kib } => {
                 write!(f, "{available_mib} MiB of memory are available, {each_kib} KiB for each")
             }
-            Self::AvailableMemory { available_mib } => {
-                write!(f, "half of the {available_mib} MiB of available memory is left to others")
-            }
-            Self::ConnectionMemory => f.write_str("both ends of each take memory here"),
-            Self::Setting { setting, max } => write!(f, "{setting} is {max}"),
-            Self::ProcessIds { left } => {
-                write!(f, "all processes of the machine share {left} more ids (kernel.pid_max)")
-            }
-            Self::DiskSpace { directory } => {
-                write!(f, "half of what is free in {directory} is left to others")
-            }
-            Self::NothingNew => f.write_str("more threads say nothing that these don't"),
-            Self::OneForEachCpu => {
-                f.write_str("beyond one for each CPU it is another operation, a switch to the next")
-            }
-        }
-    }
-}
-
-/// As a whole sentence.
-impl fmt::Display for SkipCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSignals { subject } => {
-                write!(f, "{subject} is left out: eventfds send no signals.")
-            }
-            Self::TooFewDescriptors { max } => {
-                write!(f, "A process may have {max} descriptors: too few to watch any.")
-            }
-            Self::ActiveExceedWatched { active, watched } => {
-                write!(f, "{active} active of {watched} watched is left out.")
-            }
-            Self::TokensExceedPipes { tokens, pipes } => {
-                write!(f, "{tokens} tokens in {pipes} pipes is left out.")
-            }
-            Self::ParentTooLarge { parent_mib, available_mib } => write!(
-                f,
-                "A parent of {parent_mib} MiB is left out: {available_mib} MiB are available."
-            ),
-            Self::ServerCapacity { server, connections_max, descriptors_max } => write!(
-                f,
-                "{server} is left out beyond {connections_max} connections: it holds no more where a process \
-                 may have {descriptors_max} descriptors."
-            ),
-            Self::TooManyCompilers { files, max } => write!(
-                f,
-                "The maximal load is left out: {files} files at once may take more memory than there is, \
-                 enough for {max}."
-            ),
-            Self::FileSystem { skipped, directory, shortcoming, error } => write!(
-                f,
-                "{skipped} are left out: the file system of {directory} {shortcoming} ({error})."
-            ),
-            Self::ControlNeedsThreads => {
-                f.write_str("The control is left out: it takes two threads to be caught.")
-            }
-            Self::RequirementMissing { message } => f.write_str(message),
+            Self::Parameter { label, value } => write!(f, "there are only {value} {label}"),
+            Self::Other { clause } => f.write_str(clause),
         }
     }
 }
@@ -340,6 +201,13 @@ mod tests {
         CellKey { workload, subject, parameters: Parameters::new(), point, round }
     }
 
+    #[test]
+    fn a_setting_says_what_each_takes_where_that_is_more_than_one() {
+        let setting = |each| LimitCause::Setting { setting: "a.b".into(), max: 9, each };
+        assert_eq!(setting(1).to_string(), "a.b is 9");
+        assert_eq!(setting(4).to_string(), "a.b is 9, and each takes 4");
+    }
+
     fn limit(position: Option<AxisPosition>) -> Limit {
         Limit {
             parameter: "watched".into(),
@@ -361,7 +229,10 @@ mod tests {
         [
             change(Change::Clamped(limit(None))),
             change(Change::OverLimit(limit(Some(position)))),
-            change(Change::LeftOut { cause: SkipCause::NoSignals { subject: "sigio".into() } }),
+            change(Change::LeftOut {
+                what: "11 tokens in 10 pipes".into(),
+                cause: LimitCause::Parameter { label: "pipes".into(), value: 10 },
+            }),
             change(Change::FarEndOnly {
                 workload: "fork".into(),
                 label: "processes".into(),
@@ -379,7 +250,7 @@ mod tests {
                 "20000 watched descriptors became 1000: a process may have 1024 descriptors.",
                 "20000 watched descriptors at active descriptors 10 are left out: a process may have 1024 \
                  descriptors, enough for 1000.",
-                "sigio is left out: eventfds send no signals.",
+                "11 tokens in 10 pipes is left out: there are only 10 pipes.",
                 "fork went to 9 processes once a round: its other points are on the way there.",
             ]
         );

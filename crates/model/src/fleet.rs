@@ -26,19 +26,12 @@ pub struct FleetMember {
     pub size: Option<u32>,
 }
 
-impl FleetMember {
-    /// From the values of [`FLEET_ID`], [`FLEET_RANK`] and [`FLEET_SIZE`].
-    pub(crate) fn new(id: &str, rank: Option<&str>, size: Option<&str>) -> Self {
-        let number = |text: Option<&str>| text?.parse().ok();
-        Self { id: id.to_owned(), rank: number(rank), size: number(size) }
-    }
-}
-
 impl Host {
     /// The place in its fleet of a run that was measured here; `None` where it was started alone.
     pub fn fleet(&self) -> Option<FleetMember> {
-        let id = self.fact(FLEET_ID)?;
-        Some(FleetMember::new(id, self.fact(FLEET_RANK), self.fact(FLEET_SIZE)))
+        let number = |key| self.number(key).map(|number| number as u32);
+        let (rank, size) = (number(FLEET_RANK), number(FLEET_SIZE));
+        Some(FleetMember { id: self.fact(FLEET_ID)?.to_owned(), rank, size })
     }
 }
 
@@ -53,15 +46,15 @@ impl RunSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::tests::host;
+    use crate::host::tests::numbers;
 
     #[test]
     fn a_fleet_is_read_from_the_facts() {
-        assert_eq!(host(&[(FLEET_RANK, "1")]).fleet(), None);
+        let [rank, size] = [(FLEET_RANK, 1.0), (FLEET_SIZE, 3.0)];
+        assert_eq!(numbers(&[], &[rank]).fleet(), None);
         let member = |rank, size| FleetMember { id: "slurm-7.0".into(), rank, size };
-        let facts = [(FLEET_ID, "slurm-7.0"), (FLEET_RANK, "1"), (FLEET_SIZE, "3")];
-        assert_eq!(host(&facts).fleet(), Some(member(Some(1), Some(3))));
-        assert_eq!(host(&facts[..1]).fleet(), Some(member(None, None)));
-        assert_eq!(host(&[facts[0], (FLEET_RANK, "one")]).fleet(), Some(member(None, None)));
+        let id = [(FLEET_ID, "slurm-7.0")];
+        assert_eq!(numbers(&id, &[rank, size]).fleet(), Some(member(Some(1), Some(3))));
+        assert_eq!(numbers(&id, &[]).fleet(), Some(member(None, None)));
     }
 }

@@ -3,7 +3,7 @@
 //! Whoever asks *is this the same machine*, *may a run go on here*, *what may have caused a change* asks this
 //! table. A new fact is one row.
 
-use crate::Host;
+use crate::{Fact, Host};
 use HostRole::{Cause, Constant, Fleeting, Hardware, Identity, Resume, Waiting};
 use std::collections::BTreeMap;
 
@@ -47,13 +47,12 @@ pub const HOST_NAMED_BY: &str = "host.named_by";
 pub const HOST_BOOT: &str = "host.boot";
 /// The key of the container that it was measured in: `docker`. Absent outside of one.
 pub const CONTAINER: &str = "container.kind";
-/// The key of the CPU time that the control groups of its processes allow, of which the tightest counts: `0.2 CPUs`, or
-/// [`NO_LIMIT`].
-pub const CPU_QUOTA: &str = "cpu.quota";
-/// The key of the time after which a CPU quota begins anew: `100 ms`.
-pub const CPU_QUOTA_PERIOD: &str = "cpu.quota.period";
-/// The key of the memory that the control groups of its processes allow: `524288 kB`, or [`NO_LIMIT`].
-pub const MEMORY_LIMIT: &str = "memory.limit";
+/// The key of the CPUs that the control groups of its processes allow, of which the tightest counts, or [`NO_LIMIT`].
+pub const CPU_QUOTA: &str = "cpu.quota_cpus";
+/// The key of the time after which a CPU quota begins anew.
+pub const CPU_QUOTA_PERIOD: &str = "cpu.quota.period_ms";
+/// The key of the memory that the control groups of its processes allow, or [`NO_LIMIT`].
+pub const MEMORY_LIMIT: &str = "memory.limit_kib";
 /// The value of a limit where there is none.
 pub const NO_LIMIT: &str = "none";
 /// The key of how nice its processes are to others: 0 is usual, 19 gives way to all.
@@ -62,7 +61,7 @@ pub const NICE: &str = "process.nice";
 /// The key of how the kernel's spinlocks wait: `test-and-set`, `queued` or `paravirtual`.
 pub const SPINLOCKS: &str = "kernel.spinlocks";
 
-/// The beginning of the keys of what the CPUs of a virtual machine had of its host's: `vm.cpu.0.time` is `12.34 s`.
+/// The beginning of the keys of what the CPUs of a virtual machine had of its host's: `vm.cpu.0.time_s`.
 pub const GUEST_CPU: &str = "vm.cpu.";
 
 /// The key of what ran the instructions of a guest of `knee vm`: [`EMULATOR`], or `kvm`. Other machines have none.
@@ -75,13 +74,13 @@ pub const GUEST_HOST_BOOT: &str = "vm.host.boot";
 /// The key of the machine id of a guest's host.
 const GUEST_HOST_ID: &str = "vm.host.machine_id";
 /// The key of the [`CPU_QUOTA`] of a guest's host, which holds for the guest as well.
-pub const GUEST_HOST_CPU_QUOTA: &str = "vm.host.cpu_quota";
+pub const GUEST_HOST_CPU_QUOTA: &str = "vm.host.quota_cpus";
 /// The keys of the quotas that hold for what runs on a machine.
 pub const CPU_QUOTAS: [&str; 2] = [CPU_QUOTA, GUEST_HOST_CPU_QUOTA];
 const GUEST_HOSTS: [&str; 2] = [GUEST_HOST_BOOT, GUEST_HOST_ID];
 
-/// The beginning of the keys of caches of data: `cpu.cache.l1d` is `48K`, and `cpu.cache.l3.cpus` names the CPUs that
-/// share it.
+/// The beginning of the keys of caches of data: `cpu.cache.l1d_kib` is 48, and `cpu.cache.l3.cpus` names the CPUs that
+/// share the cache `l3`.
 pub const CACHE: &str = "cpu.cache.";
 
 /// Every fact that has a role, those first that weigh most when two runs differ.
@@ -116,16 +115,16 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("container.", "container", &[Cause]),
     fact("machine.product", "machine", &[Hardware, Cause]),
     fact(ACCELERATOR, "accelerator", &[Hardware, Cause]),
-    fact("vm.up.time", "", &[Fleeting]),
-    fact("vm.plan.time", "", &[Fleeting]),
+    fact("vm.up.time_s", "", &[Fleeting]),
+    fact("vm.plan.time_s", "", &[Fleeting]),
     fact(GUEST_CPU, "", &[Fleeting]),
-    fact("vm.rest.time", "", &[Fleeting]),
+    fact("vm.rest.time_s", "", &[Fleeting]),
     fact(GUEST_HOST_ID, "host of the guest", &[Hardware, Cause]),
     fact(GUEST_HOST_BOOT, "", &[Fleeting]),
     fact("vm.host.cpu", "CPU of the guest's host", &[Hardware, Cause]),
     fact("vm.qemu", "QEMU", &[Hardware, Cause]),
     fact("vm.cpu_model", "CPU model of the guest", &[Cause]),
-    fact("vm.memory", "memory of the guest", &[Cause]),
+    fact("vm.memory_mib", "memory of the guest", &[Cause]),
     fact("vm.append", "kernel's command line", &[Cause]),
     fact(GUEST_HOST_CPU_QUOTA, "CPU quota of the guest's host", &[Cause]),
     fact("vm.", "", &[Cause]),
@@ -168,15 +167,15 @@ impl HostFact {
     }
 }
 
-/// A fact in which two hosts differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A fact in which two hosts differ, with its values as [`fact_text`] has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostDifference<'a> {
     /// Its key.
     pub key: &'a str,
     /// Its value on the first host.
-    pub first: &'a str,
+    pub first: String,
     /// Its value on the second.
-    pub second: &'a str,
+    pub second: String,
 }
 
 /// A cache of data, as the kernel describes it.
@@ -193,39 +192,25 @@ pub struct CpuCache {
 impl Host {
     /// The caches of data, by level.
     pub fn caches(&self) -> Vec<CpuCache> {
-        let cache = |(key, size): (&String, &String)| {
-            let name = key.strip_prefix(CACHE)?.strip_prefix('l')?;
-            let level = name.strip_suffix('d').unwrap_or(name).parse().ok()?;
-            let unit_at = size.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(size.len());
-            let (number, unit) = size.split_at(unit_at);
-            let factor: u64 = match unit {
-                "K" => 1,
-                "M" => 1 << 10,
-                "G" => 1 << 20,
-                _ => return None,
-            };
-            let kib = number.parse::<u64>().ok()?.checked_mul(factor)?;
-            Some(CpuCache { level, kib, shared: self.fact(&format!("{key}.cpus")).is_some() })
+        let cache = |key: &String| {
+            let name = key.strip_prefix(CACHE)?.strip_suffix("_kib")?;
+            let level = name.strip_prefix('l')?.trim_end_matches('d').parse().ok()?;
+            let shared = self.facts.contains_key(&format!("{CACHE}{name}.cpus"));
+            Some(CpuCache { level, kib: self.number(key)? as u64, shared })
         };
-        let mut all: Vec<CpuCache> = self.facts.iter().filter_map(cache).collect();
+        let mut all: Vec<CpuCache> = self.facts.keys().filter_map(cache).collect();
         all.sort_unstable();
         all
     }
 
     /// The seconds that each CPU of a virtual machine ran on those of its host, by their numbers; none of another machine.
     pub fn guest_cpu_seconds(&self) -> Vec<f64> {
-        let time = |(key, value): (&String, &String)| {
-            let cpu: u32 = key.strip_prefix(GUEST_CPU)?.strip_suffix(".time")?.parse().ok()?;
-            Some((cpu, value.strip_suffix(" s")?.parse::<f64>().ok()?))
-        };
-        let mut all: Vec<(u32, f64)> = self.facts.iter().filter_map(time).collect();
-        all.sort_by_key(|(cpu, _)| *cpu);
-        all.into_iter().map(|(_, seconds)| seconds).collect()
+        (0..).map_while(|cpu: u32| self.number(&format!("{GUEST_CPU}{cpu}.time_s"))).collect()
     }
 
     /// The CPUs that a quota allows, where one holds here.
     pub fn cpu_quota(&self) -> Option<f64> {
-        CPU_QUOTAS.iter().find_map(|key| self.fact(key)?.split_once(' ')?.0.parse().ok())
+        CPU_QUOTAS.iter().find_map(|key| self.number(key))
     }
 
     /// Whether it is a guest that `knee vm` booted, and that is gone.
@@ -238,9 +223,14 @@ impl Host {
         self.fact(ACCELERATOR) == Some(EMULATOR)
     }
 
-    /// A fact by its key.
+    /// A fact that is a text, by its key.
     pub fn fact(&self, key: &str) -> Option<&str> {
-        self.facts.get(key).map(String::as_str)
+        text(&self.facts, key)
+    }
+
+    /// A fact that is a number, by its key, which names the unit.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        self.facts.get(key)?.number()
     }
 
     /// The facts of `role` in which this host differs from `second`, in the order of the table. A fact
@@ -293,7 +283,7 @@ pub enum MachineMatch<'a> {
 
 impl<'a> MachineMatch<'a> {
     /// The match of two hosts with these facts.
-    pub fn new(first: &'a BTreeMap<String, String>, second: &'a BTreeMap<String, String>) -> Self {
+    pub fn new(first: &'a BTreeMap<String, Fact>, second: &'a BTreeMap<String, Fact>) -> Self {
         let is_same = is_same_machine(first, second);
         let differing = differing_hardware(first, second, is_same);
         match is_same {
@@ -310,7 +300,7 @@ impl<'a> MachineMatch<'a> {
     }
 }
 
-fn has_machine_id(facts: &BTreeMap<String, String>) -> bool {
+fn has_machine_id(facts: &BTreeMap<String, Fact>) -> bool {
     facts.contains_key(HOST_ID)
 }
 
@@ -319,18 +309,18 @@ fn has_machine_id(facts: &BTreeMap<String, String>) -> bool {
 /// from one source: a launcher may call a machine otherwise than its kernel does. In a container, a name that no person gave
 /// is drawn for each, and says nothing.
 fn is_same_machine(
-    first: &BTreeMap<String, String>,
-    second: &BTreeMap<String, String>,
+    first: &BTreeMap<String, Fact>,
+    second: &BTreeMap<String, Fact>,
 ) -> Option<bool> {
     let hosts = [first, second];
-    let fact = |key: &str| hosts.map(|host| host.get(key).map(String::as_str));
+    let fact = |key: &str| hosts.map(|host| text(host, key));
     let equal = |key: &str| matches!(fact(key), [Some(first), Some(second)] if first == second);
     let has_both = |key: &str| fact(key).iter().all(Option::is_some);
     if has_both(HOST_ID) && !equal(HOST_ID) {
         return Some(false);
     }
-    let is_given = |host: &BTreeMap<String, String>| host.contains_key(HOST_NAMED_BY);
-    let is_named = |host: &BTreeMap<String, String>| {
+    let is_given = |host: &BTreeMap<String, Fact>| host.contains_key(HOST_NAMED_BY);
+    let is_named = |host: &BTreeMap<String, Fact>| {
         host.contains_key(HOST_NAME) && (is_given(host) || !host.contains_key(CONTAINER))
     };
     let [first_source, second_source] = fact(HOST_NAMED_BY);
@@ -348,6 +338,33 @@ fn is_same_machine(
     }
 }
 
+/// The unit that the end of a key says, as people read it.
+const UNITS: [(&str, &str); 6] = [
+    ("_cpus", " CPUs"),
+    ("_ms", " ms"),
+    ("_ns", " ns"),
+    ("_s", " s"),
+    ("_kib", " KiB"),
+    ("_mib", " MiB"),
+];
+
+/// A fact as people read it, with the unit that its key says: `0.2 CPUs`.
+pub fn fact_text(key: &str, fact: &Fact) -> String {
+    let unit = UNITS.iter().find(|(end, _)| key.ends_with(end));
+    match (fact.number(), unit) {
+        (Some(1.0), Some((_, " CPUs"))) => "1 CPU".to_owned(),
+        (Some(number), Some((_, unit))) => format!("{number}{unit}"),
+        _ => fact.to_string(),
+    }
+}
+
+fn text<'a>(facts: &'a BTreeMap<String, Fact>, key: &str) -> Option<&'a str> {
+    match facts.get(key)? {
+        Fact::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
 /// The name of a host without its domain, which some say and some don't, in lower case.
 pub fn short_name(name: &str) -> String {
     let short = name.split('.').next().filter(|short| !short.is_empty());
@@ -355,14 +372,15 @@ pub fn short_name(name: &str) -> String {
 }
 
 fn differing<'a>(
-    first: &'a BTreeMap<String, String>,
-    second: &'a BTreeMap<String, String>,
+    first: &'a BTreeMap<String, Fact>,
+    second: &'a BTreeMap<String, Fact>,
     role: HostRole,
 ) -> Vec<HostDifference<'a>> {
     let mut all: Vec<(usize, HostDifference<'a>)> = Vec::new();
     for (key, first) in first {
         let Some((rank, fact)) = HostFact::find(key) else { continue };
         let Some(second) = second.get(key) else { continue };
+        let [first, second] = [first, second].map(|fact| fact_text(key, fact));
         if fact.roles.contains(&role) && first != second {
             all.push((rank, HostDifference { key, first, second }));
         }
@@ -374,15 +392,15 @@ fn differing<'a>(
 /// How many CPUs a process may use is a matter of its mask: it stands for the machine's number of CPUs only where
 /// records lack that number, and don't say that it is one machine.
 fn differing_hardware<'a>(
-    first: &'a BTreeMap<String, String>,
-    second: &'a BTreeMap<String, String>,
+    first: &'a BTreeMap<String, Fact>,
+    second: &'a BTreeMap<String, Fact>,
     is_same: Option<bool>,
 ) -> Vec<HostDifference<'a>> {
     let has_online = [first, second].iter().all(|host| host.contains_key("cpu.online"));
     let is_mask = has_online || is_same == Some(true);
     let mut differing = differing(first, second, Hardware);
     differing.retain(|difference| !(is_mask && difference.key == "cpu.count"));
-    let accelerators = [first, second].map(|host| host.get(ACCELERATOR).map(String::as_str));
+    let accelerators = [first, second].map(|host| text(host, ACCELERATOR));
     let is_one_host = GUEST_HOSTS.iter().any(|key| {
         let [first, second] = [first, second].map(|host| host.get(*key));
         first.is_some() && first == second
@@ -394,7 +412,7 @@ fn differing_hardware<'a>(
     let has_facts = !first.is_empty() && !second.is_empty();
     // Every guest has the fact: a host without it is no guest.
     if has_facts && accelerators.iter().flatten().count() == 1 {
-        let [first, second] = accelerators.map(|accelerator| accelerator.unwrap_or("none"));
+        let [first, second] = accelerators.map(|name| name.unwrap_or("none").to_owned());
         differing.push(HostDifference { key: ACCELERATOR, first, second });
     }
     differing
@@ -405,8 +423,13 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn host(facts: &[(&str, &str)]) -> Host {
-        let facts = facts.iter().map(|&(key, value)| (key.into(), value.into())).collect();
-        Host { facts, ..Host::default() }
+        numbers(facts, &[])
+    }
+
+    pub(crate) fn numbers(facts: &[(&str, &str)], numbers: &[(&str, f64)]) -> Host {
+        let texts = facts.iter().map(|&(key, value)| (key.into(), value.into()));
+        let numbers = numbers.iter().map(|&(key, value)| (key.into(), value.into()));
+        Host { facts: texts.chain(numbers).collect(), ..Host::default() }
     }
 
     #[test]
@@ -432,15 +455,21 @@ pub(crate) mod tests {
 
     #[test]
     fn caches_are_read_by_level() {
-        let host = host(&[
-            ("cpu.cache.l3", "480M"),
-            ("cpu.cache.l3.cpus", "0-1"),
-            ("cpu.cache.l1d", "48K"),
-            ("cpu.cache.l2", "2048K"),
-            ("cpu.cache.l4", "unknown"),
-        ]);
+        let sizes = [("l3", 491_520.0), ("l1d", 48.0), ("l2", 2048.0)];
+        let sizes = sizes.map(|(name, kib)| (format!("cpu.cache.{name}_kib"), kib));
+        let sizes = sizes.each_ref().map(|(key, kib)| (key.as_str(), *kib));
+        let host = numbers(&[("cpu.cache.l3.cpus", "0-1"), ("cpu.cache.l4_kib", "?")], &sizes);
         let caches: Vec<_> = host.caches().iter().map(|c| (c.level, c.kib, c.shared)).collect();
         assert_eq!(caches, [(1, 48, false), (2, 2048, false), (3, 480 << 10, true)]);
+    }
+
+    #[test]
+    fn a_number_is_shown_with_the_unit_of_its_key() {
+        let [free, tight] = [1.0, 0.2].map(|cpus| numbers(&[], &[(CPU_QUOTA, cpus)]));
+        let differing = free.differing(&tight, Resume);
+        assert_eq!([&differing[0].first, &differing[0].second], ["1 CPU", "0.2 CPUs"]);
+        assert_eq!(fact_text(CPU_QUOTA, &NO_LIMIT.into()), NO_LIMIT);
+        assert_eq!(fact_text("cpu.count", &2.into()), "2");
     }
 
     #[test]
@@ -474,12 +503,10 @@ pub(crate) mod tests {
             assert!(is_joinable(&[(key, "a")], &[(key, "a")]), "{key}");
         }
         // What the two sides of an experiment differ in is no other machine, and may be the cause.
-        for key in ["vm.cpu_model", "vm.memory", "vm.append"] {
+        for key in ["vm.cpu_model", "vm.memory_mib", "vm.append"] {
             assert!(is_joinable(&[(key, "a")], &[(key, "b")]), "{key}");
             assert_eq!(guest(&[(key, "a")]).differing(&guest(&[(key, "b")]), Cause).len(), 1);
         }
-        let cpus = host(&[("vm.cpu_model", "max"), ("vm.cpu.0.time", "1 s")]);
-        assert_eq!(cpus.guest_cpu_seconds(), [1.0], "a model is no time");
     }
 
     #[test]
@@ -536,8 +563,9 @@ pub(crate) mod tests {
 
     #[test]
     fn the_cpus_of_a_guest_are_in_the_order_of_their_numbers() {
-        let facts = [("vm.cpu.10.time", "1.5 s"), ("vm.cpu.9.time", "2.25 s"), ("vm.cpus", "2")];
-        assert_eq!(host(&facts).guest_cpu_seconds(), [2.25, 1.5]);
+        let times = [("vm.cpu.1.time_s", 1.5), ("vm.cpu.0.time_s", 2.25), ("vm.cpus", 2.0)];
+        let guest = numbers(&[("vm.cpu_model", "max")], &times);
+        assert_eq!(guest.guest_cpu_seconds(), [2.25, 1.5]);
         assert_eq!(host(&[("cpu.count", "2")]).guest_cpu_seconds(), [0.0; 0]);
     }
 

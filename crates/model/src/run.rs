@@ -1,6 +1,6 @@
 //! One execution of a plan on one machine.
 
-use crate::{Cell, CellKey, CpuUse, FleetMember, Plan, Profile, WorkloadInfo};
+use crate::{Cell, CellKey, CpuUse, Fact, FleetMember, Plan, Profile, WorkloadInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -136,12 +136,12 @@ pub struct Clock {
 
 /// The state of a machine at one moment: facts by dotted key, such as `kernel.release`,
 /// `cpu.model`, `load.1m`, `steal.percent`, `limit.descriptors`, `sysctl.fs.file-max`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// When it was read: RFC 3339 with offset.
     pub taken: String,
     /// The facts.
-    pub facts: BTreeMap<String, String>,
+    pub facts: BTreeMap<String, Fact>,
     /// What used its CPUs while the run was measured; only in the last look at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_use: Option<CpuUse>,

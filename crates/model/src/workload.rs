@@ -50,6 +50,9 @@ pub struct WorkloadInfo {
     /// Whether its tables show means with their standard deviations, metrics down, as kernbench's do.
     #[serde(default)]
     pub averages: bool,
+    /// The parameters whose values are commands that its workers run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command_parameters: Vec<String>,
     /// What it measures; the first one is the headline.
     pub metrics: Vec<MetricInfo>,
     /// What is compared, in table order, unavailable ones included.

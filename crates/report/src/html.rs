@@ -15,7 +15,6 @@ mod data;
 mod findings;
 pub(crate) mod head;
 mod heatmap;
-mod host_facts;
 mod levels;
 pub(crate) mod machine;
 mod marked;

@@ -154,7 +154,7 @@ fn assumptions_and_models_are_named() {
     let text = terminal(&pair(&runs, &comparison), &wide);
     assert!(text.contains("of a tenth"), "{text}");
     for (run, _) in &mut runs {
-        run.host_before.facts.insert("simulated".to_owned(), "yes".to_owned());
+        run.host_before.facts.insert("simulated".to_owned(), "yes".into());
     }
     let text = terminal(&pair(&runs, &comparison), &wide);
     assert!(text.contains("A model computed both"), "{text}");
@@ -257,7 +257,7 @@ fn a_page_of_several_machines_names_them_in_its_legend() {
     let hosts = ["alpha", "beta", "gamma"];
     for ((run, _), host) in runs.iter_mut().zip(hosts) {
         run.summary.number = 1;
-        run.host_before.facts.insert(model::HOST_NAME.to_owned(), host.to_owned());
+        run.host_before.facts.insert(model::HOST_NAME.to_owned(), host.into());
     }
     let page = report::html::page(&runs);
     for ((run, _), host) in runs.iter().zip(hosts) {
@@ -272,7 +272,7 @@ fn a_comparison_of_two_hosts_names_them() {
     let (mut runs, comparison) = compared(false);
     assert!(!terminal(&pair(&runs, &comparison), &PLAIN).contains(", on "), "one host");
     for ((run, _), host) in runs.iter_mut().zip(["alpha", "beta"]) {
-        run.host_before.facts.insert(model::HOST_NAME.to_owned(), host.to_owned());
+        run.host_before.facts.insert(model::HOST_NAME.to_owned(), host.into());
     }
     let text = terminal(&pair(&runs, &comparison), &PLAIN);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -286,7 +286,7 @@ fn characters_that_turn_or_hide_text_reach_no_page() {
         .0
         .host_before
         .facts
-        .insert("cpu.model".to_owned(), "a\u{202e}b\u{200b}c\u{1b}[2Jd".to_owned());
+        .insert("cpu.model".to_owned(), "a\u{202e}b\u{200b}c\u{1b}[2Jd".into());
     let page = report::html::page(&runs);
     assert!(page.contains("a b c [2Jd"));
     assert!(page.chars().all(|c| c == '\n' || c == '\t' || printable::is_printable(c)));

@@ -9,7 +9,7 @@ use jsonschema::Validator;
 use model::{
     AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, CpuUse, Custom, FailureReason,
     Limit, LimitCause, MachineCode, Outcome, PlanChange, PrintedFigure, ProfileLimit, ProfilePlan,
-    Run, RunState, SampledEvent, Shell, SkipCause, Template, Throttling, server_facts,
+    Run, RunState, SampledEvent, Shell, Template, Throttling, server_facts,
 };
 use report::export::{Material, What, find};
 use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
@@ -82,7 +82,7 @@ fn servers() -> Run {
 /// A run of a guest that QEMU emulated.
 fn emulated() -> Run {
     let (mut run, _) = realistic(1);
-    run.host_before.facts.insert(model::ACCELERATOR.to_owned(), model::EMULATOR.to_owned());
+    run.host_before.facts.insert(model::ACCELERATOR.to_owned(), model::EMULATOR.into());
     run
 }
 
@@ -156,15 +156,15 @@ fn attributed() -> Run {
     let workload = fixtures::workload("dead").axis("dead connections", "dead").time("loop");
     let workload = workload.subjects(["epoll", "futex", "poll"]).compared_pair("epoll", "poll");
     let run = fixtures::run(workload).cells(cells).profile(profile.build());
-    run.host_after(fixtures::host("2026-11-21T10:01:00+00:00", [])).complete()
+    run.host_after(fixtures::host("2026-11-21T10:01:00+00:00", [("load.1m", 0.25)])).complete()
 }
 
 /// A run that had little of its CPUs, on a machine that changed meanwhile.
 fn throttled() -> Run {
     let (mut run, _) = realistic(1);
-    run.host_before.facts.insert(model::CPU_QUOTA.to_owned(), "0.2 CPUs".to_owned());
+    run.host_before.facts.insert(model::CPU_QUOTA.to_owned(), 0.2.into());
     let after = run.host_after.as_mut().unwrap();
-    after.facts.insert(model::CPU_QUOTA.to_owned(), "0.5 CPUs".to_owned());
+    after.facts.insert(model::CPU_QUOTA.to_owned(), 0.5.into());
     let throttling = Throttling { periods: 100, throttled_periods: 93, throttled_us: 7_400_000 };
     after.cpu_use = Some(CpuUse {
         total_ticks: 1_000,
@@ -248,7 +248,10 @@ fn changes(run: &Run) -> Vec<PlanChange> {
     vec![
         change(Change::Clamped(limit(None))),
         change(Change::OverLimit(limit(Some(position)))),
-        change(Change::LeftOut { cause: SkipCause::NoSignals { subject: "sigio".into() } }),
+        change(Change::LeftOut {
+            what: "sigio".into(),
+            cause: LimitCause::Other { clause: "eventfds send no signals".into() },
+        }),
         change(Change::FarEndOnly { workload, label, last }),
     ]
 }

@@ -85,7 +85,7 @@ fn runs_of_one_host_and_number_are_called_as_they_were_typed() {
     let mut runs = baseline::machines();
     for (index, (run, _)) in runs.iter_mut().enumerate() {
         run.summary.number = 1;
-        run.host_before.facts.insert("host.name".to_owned(), "vm".to_owned());
+        run.host_before.facts.insert("host.name".to_owned(), "vm".into());
         run.summary.id = format!("{index:06x}0000000000");
     }
     let several = several(&runs);
@@ -101,8 +101,8 @@ fn runs_of_one_host_and_number_are_called_as_they_were_typed() {
 fn guests_have_the_names_of_the_label_that_distinguishes_them() {
     let mut runs = baseline::machines();
     for ((run, _), kernel) in runs.iter_mut().zip(["6.1.0", "6.12.9", "7.2.0"]) {
-        run.host_before.facts.insert("host.name".to_owned(), "guest".to_owned());
-        run.host_before.facts.insert(model::ACCELERATOR.to_owned(), "tcg".to_owned());
+        run.host_before.facts.insert("host.name".to_owned(), "guest".into());
+        run.host_before.facts.insert(model::ACCELERATOR.to_owned(), "tcg".into());
         run.summary.labels.insert("team".to_owned(), "red".to_owned());
         run.summary.labels.insert("kernel".to_owned(), kernel.to_owned());
     }

@@ -62,11 +62,10 @@ fn differing_runs(base: &Run, new: &Run, terms: &Terms) -> Vec<RefusalReason> {
     else {
         return Vec::new();
     };
-    let reason = |&HostDifference { key, first, second }: &HostDifference<'_>| {
-        let [key, base, new] = [key, first, second].map(str::to_owned);
-        RefusalReason::Hardware { key, base, new }
+    let reason = |HostDifference { key, first, second }: HostDifference<'_>| {
+        RefusalReason::Hardware { key: key.to_owned(), base: first, new: second }
     };
-    differing.iter().map(reason).collect()
+    differing.into_iter().map(reason).collect()
 }
 
 /// Why a workload does not measure the same in both runs.

@@ -2,7 +2,7 @@
 
 use super::results::Difference;
 use crate::compare::thresholds::BUSY_LOAD;
-use model::{HOST_FACTS, HostFact, HostRole, Run, RunState, Value, WorkloadInfo};
+use model::{HOST_FACTS, HostFact, HostRole, Run, RunState, Value, WorkloadInfo, fact_text};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All that differs.
@@ -72,7 +72,7 @@ fn parameters(run: &Run) -> BTreeMap<String, String> {
     let facts = run.host_before.facts.iter();
     let mut all: BTreeMap<String, String> = facts
         .filter(|(key, _)| !HostFact::has_role(key, HostRole::Fleeting))
-        .map(|(key, value)| (key.clone(), value.clone()))
+        .map(|(key, value)| (key.clone(), fact_text(key, value)))
         .collect();
     let plan = &run.plan;
     let pinned: Vec<String> = plan.pinned_cpus.iter().map(usize::to_string).collect();
@@ -98,7 +98,7 @@ fn parameters(run: &Run) -> BTreeMap<String, String> {
 /// That the machine was busy before the first cell, where it was: a word, since the figure is never
 /// twice the same.
 fn busy(run: &Run) -> Option<String> {
-    let fact = |key: &str| run.host_before.facts.get(key)?.parse::<f64>().ok();
-    let (load, cpus) = (fact("load.1m")?, fact("cpu.count")?);
+    let host = &run.host_before;
+    let (load, cpus) = (host.number("load.1m")?, host.number("cpu.count")?);
     Some(if load > BUSY_LOAD * cpus { "busy" } else { "quiet" }.to_owned())
 }

@@ -5,7 +5,7 @@
 
 use crate::stats::quantiles::{median_of, quantile, sorted};
 use model::{
-    Cell, CellKey, HOST_FACTS, Host, HostRole, Metric, Outcome, Plan, Profile, Run, RunState,
+    Cell, CellKey, Fact, HOST_FACTS, Host, HostRole, Metric, Outcome, Plan, Profile, Run, RunState,
     Unavailable, Usage,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,12 +65,12 @@ fn usual_host(runs: &[&Run]) -> Host {
         facts.any(|fact| fact.covers(key) && fact.roles.contains(&HostRole::Identity))
     };
     let usual = |key: &String| {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for value in runs.iter().filter_map(|run| run.host_before.fact(key)) {
-            *counts.entry(value).or_default() += 1;
+        let mut counts: BTreeMap<String, (usize, &Fact)> = BTreeMap::new();
+        for value in runs.iter().filter_map(|run| run.host_before.facts.get(key)) {
+            counts.entry(value.to_string()).or_insert((0, value)).0 += 1;
         }
-        let (value, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-        (2 * count > runs.len()).then(|| (key.clone(), value.to_owned()))
+        let (count, value) = counts.into_values().max_by_key(|(count, _)| *count)?;
+        (2 * count > runs.len()).then(|| (key.clone(), value.clone()))
     };
     let facts = keys.into_iter().filter(|key| !is_identity(key)).filter_map(usual).collect();
     Host { taken: runs[0].host_before.taken.clone(), facts, cpu_use: None }

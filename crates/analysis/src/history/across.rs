@@ -8,7 +8,7 @@ use super::left_out::LeftOut;
 use super::measured::{Measured, Wanted};
 use crate::Estimate;
 use crate::compare::{Comparison, Ratio, Terms, compare_among};
-use model::{HOST_FACTS, MetricInfo, Parameters, Run, RunState, RunSummary, WorkloadInfo};
+use model::{Fact, HOST_FACTS, MetricInfo, Parameters, Run, RunState, RunSummary, WorkloadInfo};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub struct AcrossValues {
     /// The workload, as the newest run describes it.
     pub workload: WorkloadInfo,
     /// The machine: facts of the newest run by key.
-    pub machine: BTreeMap<String, String>,
+    pub machine: BTreeMap<String, Fact>,
     /// The fact or the label.
     pub key: String,
     /// The values in order.
@@ -136,7 +136,7 @@ fn value_of(run: &Measured, key: &str) -> Option<String> {
     let called = || HOST_FACTS.iter().find(|fact| fact.label == key).map(|fact| fact.key);
     let label = run.summary.labels.get(key);
     let fact = || run.machine.get(key).or_else(|| run.machine.get(called()?));
-    label.or_else(fact).cloned()
+    label.cloned().or_else(|| fact().map(Fact::to_string))
 }
 
 /// Compares neighbours among the chosen runs, and the first with the last. `runs` are theirs, with their samples, in the

@@ -2,7 +2,7 @@
 
 use super::measured::{Measured, OWN, WORKERS};
 use crate::compare::Difference;
-use model::{HOST_FACTS, HostRole, RunSummary};
+use model::{Fact, HOST_FACTS, HostRole, RunSummary, fact_text};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The differences: labels, kernel, knee and what else bears on figures; only
@@ -37,7 +37,7 @@ fn label_value<'a>(run: &'a RunSummary, key: &str) -> Option<&'a String> {
     run.labels.get(key).filter(|value| key != WORKERS || value.as_str() != OWN)
 }
 
-fn facts(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<Difference> {
+fn facts(before: &BTreeMap<String, Fact>, after: &BTreeMap<String, Fact>) -> Vec<Difference> {
     let mut all = Vec::new();
     for fact in HOST_FACTS.iter().filter(|fact| fact.roles.contains(&HostRole::Cause)) {
         // The kernel's build says nothing new where its release differs.
@@ -52,15 +52,16 @@ fn facts(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) ->
             } else {
                 fact.label.to_owned()
             };
-            all.extend(difference(name.trim(), Some(old), Some(new)));
+            let [old, new] = [old, new].map(|value| fact_text(key, value));
+            all.extend(difference(name.trim(), Some(&old), Some(&new)));
         }
     }
     all
 }
 
-fn keys<'a>(
-    before: &'a BTreeMap<String, String>,
-    after: &'a BTreeMap<String, String>,
+fn keys<'a, V>(
+    before: &'a BTreeMap<String, V>,
+    after: &'a BTreeMap<String, V>,
 ) -> BTreeSet<&'a str> {
     before.keys().chain(after.keys()).map(String::as_str).collect()
 }

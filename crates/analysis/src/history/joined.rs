@@ -3,7 +3,7 @@
 use super::left_out::{Incomparable, LeftOut, Machine};
 use super::measured::{FigurePath, Measured};
 use super::results::Line;
-use model::{CPU_QUOTAS, HOST_NAME, MachineMatch, MetricInfo, RunState, WorkloadInfo};
+use model::{CPU_QUOTAS, HOST_NAME, MachineMatch, MetricInfo, RunState, WorkloadInfo, fact_text};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The newest run, which decides what is comparable. Of two interleaved runs only the one by workers of this
@@ -52,8 +52,7 @@ fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
         return Some(Incomparable::Axis { axis: old.axis.clone(), newest: new.axis.clone() });
     }
     let machine_match = MachineMatch::new(&run.machine, &newest.machine);
-    let quotas =
-        [run, newest].map(|run| CPU_QUOTAS.iter().find_map(|key| run.machine.get(*key).cloned()));
+    let quotas = [run, newest].map(|run| CPU_QUOTAS.iter().find_map(|key| fact(run, key)));
     let [machine, newest] = [run, newest].map(machine);
     // A table of another program knows of no CPU.
     let one_unknown = machine.cpu_model.is_some() != newest.cpu_model.is_some();
@@ -75,8 +74,12 @@ fn difference(run: &Measured, newest: &Measured) -> Option<Incomparable> {
 }
 
 fn machine(run: &Measured) -> Machine {
-    let fact = |key: &str| run.machine.get(key).cloned();
+    let fact = |key| fact(run, key);
     Machine { name: fact(HOST_NAME), cpu_model: fact("cpu.model"), cpu_count: fact("cpu.count") }
+}
+
+fn fact(run: &Measured, key: &str) -> Option<String> {
+    run.machine.get(key).map(|fact| fact_text(key, fact))
 }
 
 /// Figures that are in another unit than the newest run's: a metric and its unit, and the runs.

@@ -6,7 +6,7 @@ use crate::stats::bootstrap::{self, median_over_rounds};
 use crate::stats::random::generator;
 use crate::trust::budget_interval::budget_interval;
 use crate::{Estimate, is_predicted};
-use model::{MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
+use model::{Fact, MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// The label that says how the workers of a run were started, and what it says of the knee at hand's own.
@@ -21,7 +21,7 @@ pub struct Measured {
     /// The workload, as it described itself then.
     pub workload: WorkloadInfo,
     /// What is known of the machine: facts by key.
-    pub machine: BTreeMap<String, String>,
+    pub machine: BTreeMap<String, Fact>,
     /// How it was measured, in the same form: CPUs that workers were pinned to, the clock.
     pub setting: BTreeMap<String, String>,
     /// Whether a model computed the figures.

@@ -4,7 +4,7 @@ use super::left_out::LeftOut;
 use super::thresholds::FIGURES_MIN;
 use crate::Estimate;
 use crate::compare::{Difference, Direction};
-use model::{MetricInfo, Parameters, RunSummary, WorkloadInfo};
+use model::{Fact, MetricInfo, Parameters, RunSummary, WorkloadInfo};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct History {
     /// The workload, as the newest run describes it.
     pub workload: WorkloadInfo,
     /// The machine: facts of the newest run by key.
-    pub machine: BTreeMap<String, String>,
+    pub machine: BTreeMap<String, Fact>,
     /// The runs that are joined, the oldest first.
     pub runs: Vec<RunSummary>,
     /// Runs and lines that are not comparable with the newest run, or can't be judged.

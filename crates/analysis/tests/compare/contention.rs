@@ -32,7 +32,7 @@ fn run(locks: Option<&str>, rate: &mut dyn FnMut(&str, &str, u64) -> f64) -> Run
         }
     }
     let mut run = fixtures::run(about).rounds(ROUNDS).cells(cells).complete();
-    let locks = locks.map(|locks| (SPINLOCKS.to_owned(), locks.to_owned()));
+    let locks = locks.map(|locks| (SPINLOCKS.to_owned(), locks.into()));
     run.host_before.facts.extend(locks);
     run
 }
@@ -114,8 +114,8 @@ fn locks_are_not_named_where_the_kernel_is_another() {
     let of_fact = |key: &str| {
         let mut base = run(Some("test-and-set"), &mut even);
         let mut new = run(Some("queued"), &mut { collapsed });
-        base.host_before.facts.insert(key.to_owned(), "one".to_owned());
-        new.host_before.facts.insert(key.to_owned(), "another".to_owned());
+        base.host_before.facts.insert(key.to_owned(), "one".into());
+        new.host_before.facts.insert(key.to_owned(), "another".into());
         contended(&base, &new).remove(0).1.waiting.is_some()
     };
     assert!(!of_fact("kernel.release"));

@@ -11,7 +11,7 @@ fn machines(design: &Design, factors: &[Factor<'_>], random: &mut Rng) -> Vec<Ru
     let drawn = factors.iter().enumerate().map(|(index, factor)| {
         let [_, mut run] = pair(design, factor, random);
         run.summary.id = format!("{index:016x}");
-        run.host_before.facts.insert(model::HOST_NAME.to_owned(), format!("node{index}"));
+        run.host_before.facts.insert(model::HOST_NAME.to_owned(), format!("node{index}").into());
         run
     });
     drawn.collect()
@@ -71,7 +71,7 @@ fn the_median_machine_has_what_most_have() {
     let factors: [Factor<'_>; 3] = [&|_| 1.0, &|_| 2.0, &|_| 3.0];
     let mut runs = machines(&USUAL, &factors, &mut random);
     for (run, kernel) in runs.iter_mut().zip(["6.1", "6.12", "6.12"]) {
-        run.host_before.facts.insert("kernel.release".to_owned(), kernel.to_owned());
+        run.host_before.facts.insert("kernel.release".to_owned(), kernel.into());
     }
     runs[0].cells.retain(|cell| cell.key.subject != "s1");
     runs[1].cells.retain(|cell| cell.key.subject != "s2");

@@ -7,7 +7,7 @@ use analysis::compare::{
 };
 use fastrand::Rng;
 use fixtures::{fail, late};
-use model::{CellKey, Run, RunState};
+use model::{CellKey, Fact, Run, RunState};
 
 fn two() -> [Run; 2] {
     pair(&Design { noise: QUIET, ..USUAL }, &|_| 1.0, &mut Rng::with_seed(5))
@@ -21,7 +21,7 @@ fn reasons(base: &Run, new: &Run) -> Vec<RefusalReason> {
     compared(base, new).expect_err("refused").reasons
 }
 
-fn fact(run: &mut Run, key: &str, value: &str) {
+fn fact(run: &mut Run, key: &str, value: impl Into<Fact>) {
     run.host_before.facts.insert(key.into(), value.into());
 }
 
@@ -80,15 +80,15 @@ fn another_machine_is_refused_unless_asked_for() {
 fn differences_are_sorted_by_weight() {
     let [mut base, mut new] = two();
     for (key, value) in [
-        ("load.1m", "0.1"),
-        ("cpu.count", "2"),
-        ("busiest.percent", "5"),
-        ("limit.descriptors", "1024"),
-        ("kernel.release", "6.1"),
-        ("vulnerability.meltdown", "Not affected"),
+        ("load.1m", 0.1.into()),
+        ("cpu.count", 2.0.into()),
+        ("busiest.percent", 5.0.into()),
+        ("limit.descriptors", 1024.0.into()),
+        ("kernel.release", Fact::from("6.1")),
+        ("vulnerability.meltdown", "Not affected".into()),
     ] {
         fact(&mut base, key, value);
-        fact(&mut new, key, if key == "cpu.count" { "2" } else { "9" });
+        fact(&mut new, key, if key == "cpu.count" { 2.0 } else { 9.0 });
     }
     new.summary.labels.insert("commit".into(), "9cf01cb".into());
     new.plan.measure_ms = 30;

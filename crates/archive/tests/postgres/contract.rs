@@ -3,7 +3,7 @@
 use crate::common::{cell, cells, ending, profile, run};
 use crate::server;
 use archive::{Archive, Error, Merged, SqliteArchive, merge};
-use model::{Cell, Outcome, Profile, Run, RunState};
+use model::{Cell, Fact, Outcome, Profile, Run, RunState};
 
 /// An archive of each kind, empty: in a file, and in a database where there is a server.
 fn each(test: impl Fn(&mut dyn Archive)) {
@@ -20,12 +20,12 @@ pub fn complete(id: &str, count: u64, profiled: u64) -> Run {
     let mut whole = run(id, count);
     // A list of runs says where each was measured, and with which others.
     let facts = [
-        ("host.name", "amber"),
-        ("fleet.id", "slurm-7.0"),
-        ("fleet.rank", "1"),
-        ("fleet.size", "3"),
+        ("host.name", Fact::from("amber")),
+        ("fleet.id", "slurm-7.0".into()),
+        ("fleet.rank", 1.into()),
+        ("fleet.size", 3.into()),
     ];
-    let facts = facts.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let facts = facts.map(|(key, value)| (key.to_owned(), value));
     whole.host_before.facts.extend(facts);
     whole.summary.host = "amber".into();
     whole.summary.fleet = whole.host_before.fleet();

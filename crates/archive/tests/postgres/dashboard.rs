@@ -32,7 +32,8 @@ fn of_machine(rank: u32) -> Run {
         metric.samples.iter_mut().for_each(|sample| *sample *= 50.0);
     }
     run.cells.extend(second_setting);
-    let facts = [("host.name", format!("node{rank}")), ("fleet.rank", rank.to_string())];
+    let facts =
+        [("host.name", format!("node{rank}").into()), ("fleet.rank", u64::from(rank).into())];
     run.host_before.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
     let host = run.host_before.clone();
     run.summary.set_host(&host);

@@ -237,7 +237,7 @@ fn a_name_that_is_too_long_for_an_index_is_named_and_keeps_no_other_run_out() {
     let mut of_metric = complete("0123456789abcdef", 1, 0);
     of_metric.plan.workloads[0].metrics[0].name.clone_from(&name);
     let mut of_host = complete("0123456789abcdef", 1, 0);
-    of_host.host_before.facts.insert(HOST_NAME.to_owned(), name.clone());
+    of_host.host_before.facts.insert(HOST_NAME.to_owned(), name.clone().into());
     let mut faults: Vec<Error> =
         [of_metric, of_host].map(|long| archive.keep(&long, "merge").unwrap_err()).into();
     assert_eq!(archive.runs().unwrap(), [], "nothing half is kept");

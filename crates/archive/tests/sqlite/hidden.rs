@@ -78,7 +78,7 @@ fn with_texts(texts: &[&str]) -> Run {
     run.plan.workloads.push(workload);
     run.summary.command = vec!["knee".into(), next(), next(), next()];
     run.summary.labels = [("a".to_owned(), next()), ("b".to_owned(), next())].into();
-    run.host_before.facts.insert("directory".into(), next());
+    run.host_before.facts.insert("directory".into(), next().into());
     run.warnings = vec![Warning { what: next(), remedy: next() }];
     let failed = FailureReason::Reported { message: next() };
     let short = FailureReason::Reported { message: next() };

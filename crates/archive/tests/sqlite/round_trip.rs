@@ -4,11 +4,11 @@ use crate::common::{cell, host, run};
 use archive::{Archive, Error, RunWriter, SqliteArchive};
 use model::{
     AxisPosition, Budget, Cell, CellKey, Change, Clock, CodeFault, CommandOutput, CpuUse, Custom,
-    Dependence, Ending, FailureReason, Frame, FrameKind, FunctionCode, Host, InstructionSamples,
-    Limit, LimitCause, MachineCode, MemoryAccess, Metric, MetricInfo, MetricRole, Outcome,
-    Parallel, Plan, PlanChange, Profile, ProfileLimit, ProfilePlan, ProfiledCell, ProfiledRegion,
-    Ratio, Run, RunState, RunSummary, SampledEvent, Shell, Short, SkipCause, StackNode,
-    SubjectInfo, Template, Throttling, Unavailable, Usage, Value, Warning, WorkloadInfo,
+    Dependence, Ending, Fact, FailureReason, Frame, FrameKind, FunctionCode, Host,
+    InstructionSamples, Limit, LimitCause, MachineCode, MemoryAccess, Metric, MetricInfo,
+    MetricRole, Outcome, Parallel, Plan, PlanChange, Profile, ProfileLimit, ProfilePlan,
+    ProfiledCell, ProfiledRegion, Ratio, Run, RunState, RunSummary, SampledEvent, Shell, Short,
+    StackNode, SubjectInfo, Template, Throttling, Unavailable, Usage, Value, Warning, WorkloadInfo,
     WorkloadRole,
 };
 use proptest::collection::{btree_map, vec};
@@ -91,8 +91,15 @@ fn warning() -> impl Strategy<Value = Warning> {
 }
 
 fn any_host() -> impl Strategy<Value = Host> {
-    (".{0,20}", btree_map(".{0,9}", ".{0,9}", 0..5), option::of(cpu_use()))
+    (".{0,20}", btree_map(".{0,9}", fact(), 0..5), option::of(cpu_use()))
         .prop_map(|(taken, facts, cpu_use)| Host { taken, facts, cpu_use })
+}
+
+fn fact() -> impl Strategy<Value = Fact> {
+    prop_oneof![
+        ".{0,9}".prop_map(Fact::Text),
+        any::<i32>().prop_map(|n| (f64::from(n) / 4.0).into())
+    ]
 }
 
 fn cpu_use() -> impl Strategy<Value = CpuUse> {
@@ -134,7 +141,7 @@ prop_compose! {
         [points_down, trajectory, averages, multiple] in any::<[bool; 4]>(),
         ratio in prop::option::of(prop::array::uniform3(".{0,9}")),
         compared_pairs in vec((".{0,9}", ".{0,9}"), 0..3),
-        [not_measured, also_growth] in prop::array::uniform2(vec(".{0,9}", 0..3)),
+        [not_measured, also_growth, command_parameters] in prop::array::uniform3(vec(".{0,9}", 0..3)),
         metrics in vec((".{0,9}", ".{0,9}", ".{0,9}", any::<bool>()), 0..4),
         subjects in vec((prop::array::uniform7(".{0,9}"), any::<bool>()), 0..4),
         parallel in prop::option::of(prop::array::uniform3(".{0,9}")),
@@ -160,7 +167,7 @@ prop_compose! {
                 SubjectInfo { name, label, note, control, operation, group, headline, shared, memory_access }
             });
         WorkloadInfo { deadline_ms: None, name, version, question, operation, not_measured, axis,
-            axis_parameter, ratio, dependences: dependences.collect(), trajectory, points_down, role, parallel, compared_pairs, also_growth, averages,
+            axis_parameter, ratio, dependences: dependences.collect(), trajectory, points_down, role, parallel, compared_pairs, also_growth, averages, command_parameters,
             metrics: metrics.collect(), subjects: subjects.collect(), custom: Some(Box::new(custom())) }
     }
 }
@@ -184,7 +191,7 @@ prop_compose! {
         let change = match kind {
             0 => Change::Clamped(limit),
             1 => Change::OverLimit(limit),
-            2 => Change::LeftOut { cause: SkipCause::NoSignals { subject: label } },
+            2 => Change::LeftOut { what: label, cause: limit.cause },
             _ => Change::FarEndOnly { workload: limit.parameter, label, last: limit.requested },
         };
         PlanChange { cells, change, remedy }

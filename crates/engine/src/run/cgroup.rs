@@ -22,15 +22,9 @@ pub struct CpuQuota {
 }
 
 impl CpuQuota {
-    /// The CPUs that it allows.
+    /// The CPUs that it allows, to a thousandth.
     pub fn cpus(&self) -> f64 {
-        self.quota_us as f64 / self.period_us as f64
-    }
-
-    /// `0.2 CPUs`.
-    pub fn in_words(&self) -> String {
-        let cpus = (self.cpus() * 1e3).round() / 1e3;
-        format!("{cpus} CPU{}", if (cpus - 1.0).abs() < f64::EPSILON { "" } else { "s" })
+        (1e3 * self.quota_us as f64 / self.period_us as f64).round() / 1e3
     }
 
     /// That of one group, if it has any.
@@ -142,7 +136,7 @@ mod tests {
         assert_eq!(quotas(&root), Some(vec![(20_000, 100_000, STOPPED), (150_000, 100_000, None)]));
         assert_eq!(memory_limit(root.path()), Some(Some(512 << 20)));
         let all = cpu_quotas(root.path()).unwrap();
-        assert_eq!([all[0].in_words(), all[1].in_words()], ["0.2 CPUs", "1.5 CPUs"]);
+        assert_eq!([&all[0], &all[1]].map(|quota| quota.cpus().to_string()), ["0.2", "1.5"]);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //!
 //! Whatever can't be read is left out; a fact is never guessed.
 
-use super::cgroup::{CpuQuota, cpu_quotas, memory_limit};
+use super::cgroup::{cpu_quotas, memory_limit};
 use hmac::{Hmac, KeyInit, Mac};
 use model::{
-    CACHE, CONTAINER, CPU_QUOTA, CPU_QUOTA_PERIOD, HOST_BOOT, HOST_ID, HOST_NAME, Host,
+    CACHE, CONTAINER, CPU_QUOTA, CPU_QUOTA_PERIOD, Fact, HOST_BOOT, HOST_ID, HOST_NAME, Host,
     MEMORY_LIMIT, NICE, NO_LIMIT,
 };
 use rustix::process::{Resource, getpriority_process, getrlimit};
@@ -97,7 +97,7 @@ pub fn host() -> Host {
     let mut facts = BTreeMap::new();
     for (key, file) in FILES {
         if let Ok(text) = read_to_string(file) {
-            facts.insert((*key).to_owned(), text.trim().to_owned());
+            facts.insert((*key).to_owned(), text.trim().into());
         }
     }
     cloud(&mut facts);
@@ -125,11 +125,12 @@ pub fn now() -> String {
 
 /// Which machine it is, among equal ones, and since which boot, by the files below `root`. In a container, the id is that of
 /// its image, which many machines run, unless it was mounted.
-fn identity(root: &Path, facts: &mut BTreeMap<String, String>) {
+fn identity(root: &Path, facts: &mut BTreeMap<String, Fact>) {
     let read = |path: &str| read_to_string(root.join(path)).unwrap_or_default().trim().to_owned();
     let boot = keyed_hash(&read("proc/sys/kernel/random/boot_id"), BOOT_PURPOSE);
-    facts.extend(boot.map(|hash| (HOST_BOOT.to_owned(), hash)));
-    let is_image = facts.get(CONTAINER).is_some_and(|kind| !SYSTEM_CONTAINERS.contains(&&**kind));
+    facts.extend(boot.map(|hash| (HOST_BOOT.to_owned(), hash.into())));
+    let own_ids = SYSTEM_CONTAINERS.map(Fact::from);
+    let is_image = facts.get(CONTAINER).is_some_and(|kind| !own_ids.contains(kind));
     let mounts = read("proc/self/mountinfo");
     let is_mounted = |file: &str| {
         let mut mounted = mounts.lines().filter_map(|line| line.split(' ').nth(4));
@@ -138,7 +139,7 @@ fn identity(root: &Path, facts: &mut BTreeMap<String, String>) {
     let files = ["etc/machine-id", "var/lib/dbus/machine-id"].into_iter();
     let mut ids = files.filter(|file| !is_image || is_mounted(file)).map(read);
     let id = ids.find(|id| is_machine_id(id)).and_then(|id| keyed_hash(&id, ID_PURPOSE));
-    facts.extend(id.map(|hash| (HOST_ID.to_owned(), hash)));
+    facts.extend(id.map(|hash| (HOST_ID.to_owned(), hash.into())));
 }
 
 /// Whether a text is the id of a machine: an image that is not set up yet has `uninitialized`, as all its copies have.
@@ -148,18 +149,18 @@ fn is_machine_id(text: &str) -> bool {
 }
 
 /// The cloud that it is a guest of, and the type of its instance, as far as its firmware says.
-fn cloud(facts: &mut BTreeMap<String, String>) {
-    let fact = |key: &str| facts.get(key).map(String::as_str).unwrap_or_default();
+fn cloud(facts: &mut BTreeMap<String, Fact>) {
+    let fact = |key: &str| facts.get(key).map(Fact::to_string).unwrap_or_default();
     let (vendor, product) = (fact(VENDOR), fact(PRODUCT));
     let Some(cloud) = CLOUDS.iter().find(|cloud| vendor.starts_with(cloud.vendor)) else { return };
     let of_type = cloud.type_prefix.and_then(|prefix| product.strip_prefix(prefix));
-    let of_type = of_type.filter(|name| !name.is_empty()).map(str::to_owned);
+    let of_type = of_type.filter(|name| !name.is_empty());
     facts.insert("cloud.name".into(), cloud.name.into());
-    facts.extend(of_type.map(|name| ("cloud.instance_type".to_owned(), name)));
+    facts.extend(of_type.map(|name| ("cloud.instance_type".to_owned(), name.into())));
 }
 
 /// The kind of the container that this process is in, below the directory `root`, or in a pod of Kubernetes.
-fn container(root: &Path, is_pod: bool, facts: &mut BTreeMap<String, String>) {
+fn container(root: &Path, is_pod: bool, facts: &mut BTreeMap<String, Fact>) {
     let below = |path: &str| root.join(path.trim_start_matches('/'));
     // systemd-nspawn, LXC and podman say it themselves.
     let kind = read_to_string(below("/run/systemd/container")).ok();
@@ -170,7 +171,7 @@ fn container(root: &Path, is_pod: bool, facts: &mut BTreeMap<String, String>) {
     };
     let by_variable = || is_pod.then(|| "kubernetes".to_owned());
     facts.extend(
-        kind.or_else(by_file).or_else(by_variable).map(|kind| (CONTAINER.to_owned(), kind)),
+        kind.or_else(by_file).or_else(by_variable).map(|kind| (CONTAINER.to_owned(), kind.into())),
     );
 }
 
@@ -189,53 +190,54 @@ fn keyed_hash(id: &str, purpose: &[u8]) -> Option<String> {
     (!digits.is_empty()).then_some(hash)
 }
 
-fn cpu(facts: &mut BTreeMap<String, String>) {
+fn cpu(facts: &mut BTreeMap<String, Fact>) {
     let info = read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let value = |name| Some(proc::field(&info, name)?.trim_start_matches([':', ' ']).to_owned());
+    let value = |name| Some(proc::field(&info, name)?.trim_start_matches([':', ' ']).into());
     facts.extend(value("model name").map(|model| ("cpu.model".into(), model)));
     facts.extend(value("microcode").map(|code| ("cpu.microcode".into(), code)));
     if let Some(virtual_machine) = proc::has_cpu_flag(&info, "hypervisor") {
         let answer = if virtual_machine { "yes" } else { "no" };
         facts.insert("hypervisor.present".into(), answer.into());
         if virtual_machine && let Some(name) = sys::cpus::hypervisor() {
-            facts.entry("hypervisor.name".into()).or_insert(name);
+            facts.entry("hypervisor.name".into()).or_insert(name.into());
         }
     }
     // std's number is smaller under a CPU quota, which is a fact of its own.
     if let Ok(cpus) = sys::cpus::allowed() {
-        facts.insert("cpu.count".into(), cpus.len().to_string());
+        facts.insert("cpu.count".into(), (cpus.len() as u64).into());
     }
     let online = read_to_string("/sys/devices/system/cpu/online").ok();
     if let Some(online) = online.and_then(|list| cpus_in(&list)) {
-        facts.insert("cpu.online".into(), online.to_string());
+        facts.insert("cpu.online".into(), (online as u64).into());
     }
     let status = proc::text("self", "status").unwrap_or_default();
     if let Some(list) = proc::field(&status, "Cpus_allowed_list:") {
-        facts.insert("cpu.allowed".into(), list.to_owned());
+        facts.insert("cpu.allowed".into(), list.into());
     }
     if let Ok(nice) = getpriority_process(None) {
-        facts.insert(NICE.into(), nice.to_string());
+        facts.insert(NICE.into(), f64::from(nice).into());
     }
 }
 
 /// The caches of data of the first CPU: size and, where several CPUs share one, which.
-fn caches(directory: &Path, facts: &mut BTreeMap<String, String>) {
+fn caches(directory: &Path, facts: &mut BTreeMap<String, Fact>) {
     for entry in directory.read_dir().into_iter().flatten().flatten() {
         let read = |name: &str| {
             let text = read_to_string(entry.path().join(name)).ok()?;
             Some(text.trim().to_owned())
         };
-        let (Some(level), Some(size)) = (read("level"), read("size")) else { continue };
+        let bytes = read("size").and_then(|size| quantities::bytes(&size).ok());
+        let (Some(level), Some(bytes)) = (read("level"), bytes) else { continue };
         let kind = match read("type").as_deref() {
             Some("Data") => "d",
             Some("Unified") => "",
             _ => continue,
         };
-        let key = format!("{CACHE}l{level}{kind}");
+        let name = format!("{CACHE}l{level}{kind}");
         let cpus =
             read("shared_cpu_list").filter(|list| cpus_in(list).is_some_and(|cpus| cpus > 1));
-        facts.extend(cpus.map(|cpus| (format!("{key}.cpus"), cpus)));
-        facts.insert(key, size);
+        facts.extend(cpus.map(|cpus| (format!("{name}.cpus"), cpus.into())));
+        facts.insert(format!("{name}_kib"), ((bytes >> 10) as u64).into());
     }
 }
 
@@ -249,7 +251,7 @@ fn cpus_in(list: &str) -> Option<usize> {
     list.trim().split(',').map(range).sum()
 }
 
-fn vulnerabilities(facts: &mut BTreeMap<String, String>) {
+fn vulnerabilities(facts: &mut BTreeMap<String, Fact>) {
     let directory = Path::new("/sys/devices/system/cpu/vulnerabilities");
     for entry in directory.read_dir().into_iter().flatten().flatten() {
         if let Ok(text) = read_to_string(entry.path()) {
@@ -259,15 +261,15 @@ fn vulnerabilities(facts: &mut BTreeMap<String, String>) {
     }
 }
 
-fn memory(facts: &mut BTreeMap<String, String>) {
+fn memory(facts: &mut BTreeMap<String, Fact>) {
     let info = read_to_string("/proc/meminfo").unwrap_or_default();
     for (name, key) in [("MemTotal:", "memory.total"), ("MemAvailable:", "memory.available")] {
         let value = proc::field(&info, name);
-        facts.extend(value.map(|value| (key.to_owned(), value.to_owned())));
+        facts.extend(value.map(|value| (key.to_owned(), value.into())));
     }
 }
 
-fn limits(facts: &mut BTreeMap<String, String>) {
+fn limits(facts: &mut BTreeMap<String, Fact>) {
     let resources = [
         ("descriptors", Resource::Nofile),
         ("processes", Resource::Nproc),
@@ -276,35 +278,36 @@ fn limits(facts: &mut BTreeMap<String, String>) {
     ];
     for (name, resource) in resources {
         let limit = getrlimit(resource).current;
-        let value = limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
+        let value = limit.map_or_else(|| "unlimited".into(), Fact::from);
         facts.insert(format!("limit.{name}"), value);
     }
 }
 
 /// What the control groups of this process allow it, by the files below `root`.
-fn control_groups(root: &Path, facts: &mut BTreeMap<String, String>) {
-    let mut add = |key: &str, value: String| facts.insert(key.to_owned(), value);
-    let none = || NO_LIMIT.to_owned();
+fn control_groups(root: &Path, facts: &mut BTreeMap<String, Fact>) {
+    let mut add = |key: &str, limit: Option<Fact>| {
+        facts.insert(key.to_owned(), limit.unwrap_or_else(|| NO_LIMIT.into()))
+    };
     if let Some(quotas) = cpu_quotas(root) {
-        add(CPU_QUOTA, quotas.first().map_or_else(none, CpuQuota::in_words));
-        if let Some(CpuQuota { period_us, .. }) = quotas.first() {
-            add(CPU_QUOTA_PERIOD, format!("{} ms", *period_us as f64 / 1e3));
+        add(CPU_QUOTA, quotas.first().map(|quota| quota.cpus().into()));
+        if let Some(quota) = quotas.first() {
+            add(CPU_QUOTA_PERIOD, Some((quota.period_us as f64 / 1e3).into()));
         }
     }
     if let Some(limit) = memory_limit(root) {
-        add(MEMORY_LIMIT, limit.map_or_else(none, |bytes| format!("{} kB", bytes >> 10)));
+        add(MEMORY_LIMIT, limit.map(|bytes| (bytes >> 10).into()));
     }
 }
 
-fn load(facts: &mut BTreeMap<String, String>) {
+fn load(facts: &mut BTreeMap<String, Fact>) {
     let load = read_to_string("/proc/loadavg").unwrap_or_default();
     for (key, value) in ["load.1m", "load.5m", "load.15m"].iter().zip(load.split_whitespace()) {
-        facts.insert((*key).to_owned(), value.to_owned());
+        facts.extend(value.parse().ok().map(|load| ((*key).to_owned(), Fact::Number(load))));
     }
 }
 
 /// The process that used most CPU while this one looked, if it used more than a tenth of one.
-fn busy(facts: &mut BTreeMap<String, String>) {
+fn busy(facts: &mut BTreeMap<String, Fact>) {
     let root = Path::new("/proc");
     let before = Stat::all(root);
     thread::sleep(LOOK);
@@ -322,8 +325,8 @@ fn busy(facts: &mut BTreeMap<String, String>) {
         .max();
     if let Some((used, name)) = busiest {
         let percent = 100.0 * used as f64 / look_ticks;
-        facts.insert("busiest.process".into(), name.clone());
-        facts.insert("busiest.percent".into(), format!("{percent:.0}"));
+        facts.insert("busiest.process".into(), name.clone().into());
+        facts.insert("busiest.percent".into(), (percent.round() as u64).into());
     }
 }
 
@@ -351,11 +354,10 @@ mod tests {
         let mut facts = BTreeMap::new();
         caches(&directory, &mut facts);
         std::fs::remove_dir_all(&directory).unwrap();
-        let facts: Vec<(&str, &str)> =
-            facts.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        let expected =
-            [("cpu.cache.l1d", "48K"), ("cpu.cache.l3", "480M"), ("cpu.cache.l3.cpus", "0-1")];
-        assert_eq!(facts, expected);
+        let host = Host { facts, ..Host::default() };
+        let sizes = ["cpu.cache.l1d_kib", "cpu.cache.l3_kib"].map(|key| host.number(key));
+        assert_eq!(sizes, [Some(48.0), Some(491_520.0)]);
+        assert_eq!((host.fact("cpu.cache.l3.cpus"), host.facts.len()), (Some("0-1"), 3));
     }
 
     #[test]
@@ -373,7 +375,7 @@ mod tests {
         ] {
             assert!(host.facts.contains_key(key), "no {key} in {:?}", host.facts);
         }
-        assert!(host.facts.values().all(|value| value.trim() == value));
+        assert!(host.facts.values().all(|fact| fact.to_string().trim() == fact.to_string()));
     }
 
     #[test]
@@ -389,18 +391,21 @@ mod tests {
             control_groups(root.path(), &mut facts);
             facts.into_iter().collect::<Vec<_>>()
         };
-        let wanted = |all: &[(&str, &str)]| -> Vec<(String, String)> {
-            all.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+        let wanted = |all: &[(&str, Fact)]| -> Vec<(String, Fact)> {
+            all.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
         };
         assert_eq!(facts(), []);
         set("proc/self/cgroup", "0::/\n");
         set("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
         set("sys/fs/cgroup/memory.max", "max\n");
-        assert_eq!(facts(), wanted(&[(CPU_QUOTA, NO_LIMIT), (MEMORY_LIMIT, NO_LIMIT)]));
+        assert_eq!(facts(), wanted(&[CPU_QUOTA, MEMORY_LIMIT].map(|key| (key, NO_LIMIT.into()))));
         set("sys/fs/cgroup/memory.max", "536870912\n");
         set("sys/fs/cgroup/cpu.max", "50000 200000\n");
-        let limits =
-            [(CPU_QUOTA, "0.25 CPUs"), (CPU_QUOTA_PERIOD, "200 ms"), (MEMORY_LIMIT, "524288 kB")];
+        let limits = [
+            (CPU_QUOTA_PERIOD, 200.0.into()),
+            (CPU_QUOTA, 0.25.into()),
+            (MEMORY_LIMIT, 524_288.into()),
+        ];
         assert_eq!(facts(), wanted(&limits));
     }
 
@@ -433,11 +438,13 @@ mod tests {
         write("proc/sys/kernel/random/boot_id", "72bd8c1b-0000-4b7a-9f0d-000000000001\n");
         let facts = |kind: Option<&str>| {
             let mut facts = BTreeMap::new();
-            facts.extend(kind.map(|kind| (CONTAINER.to_owned(), kind.to_owned())));
+            facts.extend(kind.map(|kind| (CONTAINER.to_owned(), kind.into())));
             identity(&root, &mut facts);
             facts
         };
-        assert!(facts(None).contains_key(HOST_ID) && facts(None)[HOST_BOOT].len() == 32);
+        assert!(
+            facts(None).contains_key(HOST_ID) && facts(None)[HOST_BOOT].to_string().len() == 32
+        );
         assert!(!format!("{:?}", facts(None)).contains("72bd8c1b"), "no id as it is");
         assert!(!facts(Some("docker")).contains_key(HOST_ID), "that of the image");
         assert!(facts(Some("lxc")).contains_key(HOST_ID), "it has its own");
@@ -459,11 +466,11 @@ mod tests {
     fn the_firmware_says_the_cloud_and_some_say_the_type() {
         let clouds = |vendor: &str, product: &str| {
             let facts = [(VENDOR, vendor), (PRODUCT, product)];
-            let mut facts = facts.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+            let mut facts = facts.map(|(key, value)| (key.to_owned(), value.into())).into();
             cloud(&mut facts);
             ["cloud.name", "cloud.instance_type"].map(|key| facts.get(key).cloned())
         };
-        let some = |text: &str| Some(text.to_owned());
+        let some = |text: &str| Some(text.into());
         assert_eq!(clouds("Amazon EC2", "m5.large"), [some("Amazon EC2"), some("m5.large")]);
         assert_eq!(clouds("Scaleway", "SCW-DEV1-S"), [some("Scaleway"), some("DEV1-S")]);
         let google = [some("Google Compute Engine"), None];
@@ -477,7 +484,7 @@ mod tests {
         let kind_in = |is_pod| {
             let mut facts = BTreeMap::new();
             container(&root, is_pod, &mut facts);
-            facts.remove(CONTAINER)
+            facts.remove(CONTAINER).map(|kind| kind.to_string())
         };
         let kind = || kind_in(false);
         std::fs::create_dir_all(root.join("run/systemd")).unwrap();

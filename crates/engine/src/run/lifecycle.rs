@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn what_a_profile_takes_is_not_looked_at_when_it_goes_on() {
         let looked: Host =
-            Host { facts: [("cpu.count".to_owned(), "unlikely".to_owned())].into(), ..host() };
+            Host { facts: [("cpu.count".to_owned(), "unlikely".into())].into(), ..host() };
         let mut run = new_run(Plan::default(), Vec::new(), "0", &crate::calibrate());
         run.host_after = Some(looked.clone());
         Session::begin().end([(&mut run, 0)]);

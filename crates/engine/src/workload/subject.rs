@@ -1,6 +1,6 @@
 //! What a workload compares, and whether a cell of it can be measured here.
 
-use model::{LimitCause, SkipCause, SubjectInfo};
+use model::{LimitCause, SubjectInfo};
 
 /// What is compared within a workload.
 #[derive(Clone, Debug)]
@@ -50,8 +50,10 @@ pub enum Fit {
     },
     /// Not at all.
     Leave {
+        /// What is not measured, as the subject of a sentence: `The control`.
+        what: String,
         /// Why not.
-        cause: SkipCause,
+        cause: LimitCause,
         /// What the user can do; may be empty.
         remedy: String,
     },

@@ -2,8 +2,8 @@
 
 use crate::caveats::cpu_taken::quota;
 use crate::emulation::EMULATED;
-use crate::format::duration;
-use model::{Host, Run};
+use crate::format::{counted, duration};
+use model::Run;
 use serde::Serialize;
 
 /// Where it was measured, and for how long.
@@ -34,22 +34,18 @@ impl Measurement {
 /// CPU, their number, kernel: as far as they are known.
 pub fn machine(run: &Run) -> Option<String> {
     let host = &run.host_before;
-    let cpus = first_fact(host, &["cpu.count", "cpu.online", "cpus"])
-        .map(|number| if number == "1" { "1 CPU".to_owned() } else { format!("{number} CPUs") });
+    let cpus = host.facts.get("cpu.count").or(host.facts.get("cpu.online"));
+    let cpus = cpus.map(|number| counted(&number.to_string(), "CPUs"));
     if analysis::is_predicted(run) {
         return Some(
             cpus.map_or_else(|| "a model".to_owned(), |cpus| format!("a model of {cpus}")),
         );
     }
     let quota = host.cpu_quota().map(|cpus| quota(Some(cpus)));
-    let system = first_fact(host, &["kernel.name", "os.name"]).unwrap_or("Linux");
+    let system = host.fact("kernel.name").unwrap_or("Linux");
     let kernel = host.fact("kernel.release").map(|release| format!("{system} {release}"));
     let model = host.fact("cpu.model").map(str::to_owned);
     let emulated = host.is_emulated().then(|| EMULATED.to_owned());
     let parts: Vec<String> = [model, cpus, quota, kernel, emulated].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
-}
-
-fn first_fact<'a>(host: &'a Host, keys: &[&str]) -> Option<&'a str> {
-    keys.iter().find_map(|key| host.fact(key))
 }

@@ -5,7 +5,7 @@ use super::CaveatKind;
 use crate::context::Context;
 use crate::format::{percent, time};
 use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES, THROTTLED_SHARES};
-use model::{CpuUse, Host};
+use model::{CPU_QUOTA, CpuUse, Host, fact_text};
 use serde::Serialize;
 
 /// What to do about a CPU quota.
@@ -119,8 +119,7 @@ impl CaveatKind for CpuTaken {
 /// `a CPU quota of 0.2 CPUs`.
 pub(crate) fn quota(cpus: Option<f64>) -> String {
     match cpus {
-        Some(1.0) => "a CPU quota of 1 CPU".to_owned(),
-        Some(cpus) => format!("a CPU quota of {cpus} CPUs"),
+        Some(cpus) => format!("a CPU quota of {}", fact_text(CPU_QUOTA, &cpus.into())),
         None => "a CPU quota".to_owned(),
     }
 }
@@ -153,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_quota_is_named_with_what_it_stopped() {
-        let host = fixtures::host("", [(model::CPU_QUOTA, "0.2 CPUs")]);
+        let host = fixtures::host("", [(CPU_QUOTA, 0.2)]);
         let stopped = |throttled_periods| {
             let throttling =
                 Throttling { periods: 100, throttled_periods, throttled_us: 7_400_000 };
@@ -165,7 +164,7 @@ mod tests {
         assert_eq!(stopped(0), [""; 0], "it stopped nothing");
         let unknown = "A CPU quota of 0.2 CPUs held, and how often it was used up is not known";
         assert_eq!(lines(&host, None), [unknown]);
-        let free = fixtures::host("", [(model::CPU_QUOTA, model::NO_LIMIT)]);
+        let free = fixtures::host("", [(CPU_QUOTA, model::NO_LIMIT)]);
         assert_eq!(lines(&free, None), [""; 0]);
     }
 }

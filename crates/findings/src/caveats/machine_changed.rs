@@ -21,8 +21,8 @@ impl MachineChanged {
     pub(crate) fn between(before: &Host, after: &Host) -> Vec<Self> {
         let of_fact = |HostDifference { key, first, second }: HostDifference<'_>| Self {
             key: key.to_owned(),
-            before: first.to_owned(),
-            after: second.to_owned(),
+            before: first,
+            after: second,
         };
         before.differing(after, HostRole::Constant).into_iter().map(of_fact).collect()
     }

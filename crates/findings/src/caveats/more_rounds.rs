@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn a_load_has_more_intervals_where_it_is_longer() {
         let mut run = fixtures::run(fixtures::workload("load")).complete();
-        run.host_before.facts = [("cpu.count".to_owned(), "2".to_owned())].into();
+        run.host_before.facts = [("cpu.count".to_owned(), 2.into())].into();
         assert!(matches!(MoreRounds::new(&run, 20), MoreRounds::Rounds(_)));
         run.plan.workloads[0].role = model::WorkloadRole::Load;
         assert_eq!(MoreRounds::new(&run, 20), MoreRounds::LongerLoad);

@@ -3,7 +3,8 @@
 use super::CaveatKind;
 use crate::context::Context;
 use crate::format::{count, counted, resume_command};
-use model::{HOST_NAME, HostRole, RunState};
+use crate::resuming::obstacle;
+use model::{HOST_NAME, RunState};
 use serde::Serialize;
 use std::path::Path;
 
@@ -104,20 +105,11 @@ impl CaveatKind for RunIncomplete {
 
 /// What completes the run of `context`.
 fn completion(context: &Context<'_>) -> Completion {
-    let (run, here) = (context.run, context.reader.host.as_ref());
-    let is_elsewhere =
-        here.and_then(|here| run.host_before.is_same_machine(here)).is_some_and(|same| !same);
-    let has_changed =
-        here.is_some_and(|here| !run.host_before.differing(here, HostRole::Resume).is_empty());
-    match run.summary.state {
-        RunState::Complete => Completion::Nothing,
-        _ if !run.plan.paired_with.is_empty() => Completion::MeasureBoth,
-        _ if run.host_before.is_guest() || run.is_load() => Completion::MeasureAgain,
-        _ if !run.summary.origin.is_empty() => Completion::ResumeElsewhere,
-        _ if is_elsewhere => Completion::ResumeOnHost,
-        _ if has_changed || run.summary.number == 0 => Completion::MeasureAgain,
-        _ if run.plan.without_password().is_some() => Completion::MeasureAgain,
-        _ if run.plan.has_commands_of_nowhere(&run.host_before, here) => Completion::MeasureAgain,
-        _ => Completion::Resume,
+    let run = context.run;
+    match obstacle(run, context.reader.host.as_ref()) {
+        _ if run.summary.state == RunState::Complete => Completion::Nothing,
+        Some((_, completion)) => completion,
+        None if run.summary.number == 0 => Completion::MeasureAgain,
+        None => Completion::Resume,
     }
 }

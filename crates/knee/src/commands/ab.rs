@@ -25,7 +25,7 @@ use std::path::PathBuf;
 const WORKERS: &str = "workers";
 
 /// No process is nicer than this.
-const NICE_MAX: i32 = 19;
+const NICE_MAX: f64 = 19.0;
 
 /// Measures both sides in turns, and compares them.
 pub fn ab(mut ab: Ab, command: &[String]) -> Result<Exit, Trouble> {
@@ -136,8 +136,8 @@ fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
         run.summary.labels.insert(WORKERS.to_owned(), side.label());
         run.summary.version = side.version(&plan, &settings)?;
         if let Some(more) = side.niceness() {
-            let own = run.host_before.fact(NICE).and_then(|nice| nice.parse().ok()).unwrap_or(0);
-            run.host_before.facts.insert(NICE.to_owned(), (own + more).min(NICE_MAX).to_string());
+            let nice = run.host_before.number(NICE).unwrap_or(0.0) + f64::from(more);
+            run.host_before.facts.insert(NICE.to_owned(), nice.min(NICE_MAX).into());
         }
         Ok(run)
     };

@@ -26,10 +26,9 @@ use analysis::compare::{Terms, compare};
 use archive::{Archive, RunWriter, SqliteArchive};
 use engine::{Calibrated, Settings, Side, Starter, Stop, Unsaved};
 use findings::caveats::run_incomplete::Completion;
+use findings::resuming::obstacle;
 use findings::{Caveat, Conclusions, Reader};
-use model::{
-    HOST_NAME, HOST_NAMED_BY, HostDifference, HostRole, Outcome, Plan, Run, RunState, RunSummary,
-};
+use model::{HOST_NAME, HOST_NAMED_BY, Outcome, Plan, Run, RunState, RunSummary, WorkloadInfo};
 use std::path::{Path, PathBuf};
 
 /// A run that is measured by this process and no other.
@@ -134,9 +133,8 @@ fn begun(
 pub fn new_run(asked: &Asked, plan: Plan, command: Vec<String>, clock: &Calibrated) -> Run {
     let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
     if let Some(name) = &asked.host_name {
-        let by = "--host-name".to_owned();
-        let facts = [(HOST_NAME.to_owned(), name.clone()), (HOST_NAMED_BY.to_owned(), by)];
-        run.host_before.facts.extend(facts);
+        let facts = [(HOST_NAME, name.as_str()), (HOST_NAMED_BY, "--host-name")];
+        run.host_before.facts.extend(facts.map(|(key, text)| (key.to_owned(), text.into())));
     }
     run
 }
@@ -206,45 +204,17 @@ fn check_resumable(run: &Run) -> Result<(), Trouble> {
     let refused = |what: String| {
         Err(Trouble::failed(format!("run {number} can't go on: {what}; begin a new one")))
     };
-    if !run.summary.origin.is_empty() {
-        // Workers would run the commands in its plan, whose origin is unknown.
-        return refused(
-            "it began elsewhere, and a plan of elsewhere is not carried out".to_owned(),
-        );
-    }
-    if run.host_before.is_guest() {
-        return refused("it was measured in a guest of `knee vm`, which is gone".to_owned());
-    }
-    if run.is_load() {
-        return refused("it is a load, which is over".to_owned());
-    }
-    if !run.plan.paired_with.is_empty() {
-        return refused(format!("its cells took turns with those of run {}", run.plan.paired_with));
-    }
-    if let Some(value) = run.plan.without_password() {
-        return refused(format!("the user name or password in `{value}` was not recorded"));
+    if let Some((why, _)) = obstacle(run, Some(&engine::host())) {
+        return refused(why);
     }
     for workload in &run.plan.workloads {
+        let mark = |info: &WorkloadInfo| (info.version, info.command_parameters.clone());
         let here = workloads::find(&workload.name);
-        if here.is_none_or(|row| row.about().info.version != workload.version) {
+        if here.is_none_or(|row| mark(&row.about().info) != mark(workload)) {
             return refused(format!("this knee measures {} otherwise", workload.name));
         }
     }
-    let host = engine::host();
-    if run.plan.has_commands_of_nowhere(&run.host_before, Some(&host)) {
-        let what =
-            "nothing says that it began on this machine, and commands of elsewhere are not run";
-        return refused(what.to_owned());
-    }
-    if run.host_before.is_same_machine(&host) == Some(false) {
-        return refused("it began on another machine".to_owned());
-    }
-    match run.host_before.differing(&host, HostRole::Resume).first() {
-        Some(HostDifference { key, first, second }) => {
-            refused(format!("{key} was {first} and is {second}"))
-        }
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Writes the page, prints tables and findings, and says what was lost. What is printed comes last:

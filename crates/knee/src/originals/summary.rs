@@ -203,7 +203,7 @@ fn row(section: &Section, (run, analysis): (&Run, &Analysis)) -> Option<String> 
     let os = format!("{system} {}", host.fact("kernel.release").unwrap_or_default());
     let mut text = format!("{name:<9.9} {os:>13.13}{}", section.gap);
     if section.mhz > 0 {
-        let reported = || host.fact("cpu.mhz").and_then(|mhz| mhz.parse::<f64>().ok());
+        let reported = || host.number("cpu.mhz");
         let mhz = figure(&CYCLE, analysis).map(|us| 1.0 / us).or_else(reported);
         let mhz = mhz.map(|mhz| format!("{mhz:.0}")).unwrap_or_default();
         let _ = write!(text, "{mhz:>width$} ", width = section.mhz);
@@ -400,13 +400,9 @@ mod tests {
                 fixtures::cell(WORKLOAD, subject, 1, round).samples(metric, samples.clone())
             }));
         }
-        let facts = [
-            ("host.name", "amber-long-name"),
-            ("kernel.release", "6.18.44-fc-v769"),
-            ("cpu.mhz", "2800"),
-        ];
-        let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let host = model::Host { facts, ..model::Host::default() };
+        let facts = [("host.name", "amber-long-name"), ("kernel.release", "6.18.44-fc-v769")];
+        let mut host = fixtures::host("", facts);
+        host.facts.insert("cpu.mhz".to_owned(), 2800.0.into());
         let run = fixtures::run(workload).host_before(host).cells(cells).complete();
         let analysis = analysis::analyse(&run);
         let text = summary(&[(&run, &analysis)]).unwrap();

@@ -392,7 +392,7 @@ fn another_machine_is_another_matter_unless_it_is_asked_for() {
     let mut archive = SqliteArchive::open(knee.record()).unwrap();
     let mut run = archive.load(2).unwrap();
     "00000000000000a9".clone_into(&mut run.summary.id);
-    run.host_before.facts.insert("cpu.model".to_owned(), "Another CPU".to_owned());
+    run.host_before.facts.insert("cpu.model".to_owned(), "Another CPU".into());
     archive::merge(&mut archive, &run).unwrap();
     let came = compared(&knee, &["2"]);
     assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{came:?}");

@@ -104,7 +104,7 @@ fn what_is_kept_is_marked_and_neither_advised_from_nor_resumed() {
     assert_eq!(came.code, Some(0), "{came:?}");
     assert!(came.out.ends_with(&format!("Record: {name} (run 1)\n")), "{}", came.out);
     let run = load(&file);
-    assert_eq!(run.host_before.facts.get("simulated").map(String::as_str), Some("yes"));
+    assert_eq!(run.host_before.fact("simulated"), Some("yes"));
     assert!(!run.host_before.facts.contains_key("kernel.release"));
     assert_eq!(run.clock.source, "simulated");
     assert_eq!(run.summary.command[1..3], ["simulate", "lock"]);

@@ -70,7 +70,7 @@ fn two_sides_are_base_and_new_and_the_machine_has_its_given_name() {
     let labels = runs.iter().map(|run| run.summary.labels["workers"].as_str());
     assert_eq!(labels.collect::<Vec<_>>(), ["env A=1", "env B=2"]);
     for run in &runs {
-        assert_eq!(run.host_before.facts[model::HOST_NAME], "lab-7");
+        assert_eq!(run.host_before.fact(model::HOST_NAME), Some("lab-7"));
     }
 }
 

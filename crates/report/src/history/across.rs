@@ -147,14 +147,6 @@ fn span(across: &AcrossValues) -> String {
     }
 }
 
-/// The machine, as far as figures have to be of the same to be compared.
-fn machine(across: &AcrossValues) -> String {
-    let fact = |key: &str| across.machine.get(key).cloned();
-    let cpus = fact("cpu.count").map(|count| counted(&count, "CPUs"));
-    let parts: Vec<String> = [fact("cpu.model"), cpus].into_iter().flatten().collect();
-    if parts.is_empty() { "machine not recorded".to_owned() } else { parts.join(", ") }
-}
-
 /// What the signs mean.
 fn legend(across: &AcrossValues) -> String {
     format!(

@@ -5,7 +5,8 @@ use analysis::history::thresholds::FIGURES_MIN;
 use analysis::history::{Change, History, Line};
 use findings::emulation::Emulation;
 use findings::format::{Unit, count, counted, factor, percent};
-use model::Parameters;
+use model::{Fact, Parameters};
+use std::collections::BTreeMap;
 
 /// Lines under one heading: one metric under one set of parameters.
 pub(super) struct Group<'a> {
@@ -71,8 +72,8 @@ pub(super) fn span(history: &History) -> String {
 }
 
 /// The machine, as far as figures have to be of the same to be compared.
-pub(super) fn machine(history: &History) -> String {
-    let fact = |key: &str| history.machine.get(key).cloned();
+pub(super) fn machine(facts: &BTreeMap<String, Fact>) -> String {
+    let fact = |key: &str| facts.get(key).map(Fact::to_string);
     let cpus = fact("cpu.count").map(|count| counted(&count, "CPUs"));
     let parts: Vec<String> = [fact("cpu.model"), cpus].into_iter().flatten().collect();
     if parts.is_empty() { "machine not recorded".to_owned() } else { parts.join(", ") }

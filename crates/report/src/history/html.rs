@@ -62,7 +62,7 @@ fn facts(history: &History) -> Markup {
     html! {
         dl.dateline {
             div { dt { "Runs" } dd { (span(history)) } }
-            div { dt { "Machine" } dd { (machine(history)) } }
+            div { dt { "Machine" } dd { (machine(&history.machine)) } }
             div { dt { "Lines" } dd { (count(history.judged as u64)) " judged" } }
         }
     }

@@ -21,7 +21,8 @@ pub fn text(history: &History, style: &Style) -> String {
     let pen = Pen::new(style);
     let all = style.detail == Detail::All;
     let mut out = String::new();
-    let head = [history.workload.name.clone(), span(history), machine(history)].join(" · ");
+    let head =
+        [history.workload.name.clone(), span(history), machine(&history.machine)].join(" · ");
     pen.paragraph(&mut out, BOLD, &head, (0, INDENT));
     if !history.joint_changes.is_empty() {
         out.push('\n');

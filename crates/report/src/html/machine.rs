@@ -5,7 +5,7 @@ use super::view::Analysed;
 use crate::text;
 use findings::format::significant;
 use maud::{Markup, html};
-use model::Run;
+use model::{Host, Run, fact_text};
 use std::collections::BTreeSet;
 
 /// CPU, their number, kernel: as far as they are known.
@@ -76,13 +76,14 @@ fn facts(run: &Run) -> Markup {
                 } }
                 tbody {
                     @for key in keys {
-                        @let before = run.host_before.facts.get(key);
-                        @let now = after.and_then(|host| host.facts.get(key));
+                        @let shown = |host: &Host| Some(fact_text(key, host.facts.get(key)?));
+                        @let before = shown(&run.host_before);
+                        @let now = after.and_then(shown);
                         tr {
                             th scope="row" { (key) }
-                            td { (before.map_or("–", String::as_str)) }
+                            td { (before.as_deref().unwrap_or("–")) }
                             td { @if before.is_some() && before == now { "same" } @else {
-                                (now.map_or("–", String::as_str))
+                                (now.as_deref().unwrap_or("–"))
                             } }
                         }
                     }

@@ -1,12 +1,11 @@
 //! What tells runs apart on one page: their names, their lines, and whether one of them was measured
 //! at all or is a model's prediction.
 
-use super::host_facts::fact;
 use super::view::Analysed;
 use crate::text;
 use analysis::compare::is_median;
 use maud::{Markup, html};
-use model::Run;
+use model::{HOST_NAME, Run};
 use serde_json::{Value, json};
 
 /// The name of a prediction next to a measurement.
@@ -21,7 +20,7 @@ pub(super) fn name(runs: &[Analysed], run: &Run) -> String {
     }
     // Guests of `knee vm` all have one name: their kernels distinguish them.
     let kernel = run.summary.labels.get("kernel").filter(|_| run.host_before.is_guest());
-    let host = fact(&run.host_before, &["host.name", "hostname"]);
+    let host = run.host_before.fact(HOST_NAME);
     let host = kernel.cloned().or_else(|| host.map(ToString::to_string));
     let host = host.map(|name| format!(" on {name}")).unwrap_or_default();
     let id: String = run.summary.id.chars().take(6).collect();
@@ -128,7 +127,7 @@ mod tests {
         run.summary.labels.insert("kernel".to_owned(), "6.1.0".to_owned());
         let named = |run: &Run| name(&[], run);
         assert!(!named(&run).contains("6.1.0"), "{}", named(&run));
-        run.host_before.facts.insert(ACCELERATOR.to_owned(), EMULATOR.to_owned());
+        run.host_before.facts.insert(ACCELERATOR.to_owned(), EMULATOR.into());
         assert_eq!(named(&run), "run 2 on 6.1.0");
     }
 }

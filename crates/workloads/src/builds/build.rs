@@ -20,9 +20,9 @@ use crate::shared::directory;
 use crate::shared::runner;
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Defaults, Dependence, Failure, Fit, Kind, MetricInfo, MetricRole, Original,
-    Parameter, Print, Probe, Programs, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput, Scratch,
-    SkipCause, Subject, SubjectInfo, Usual, Values, Workload, WorkloadInfo, strings,
+    About, Cell, Defaults, Dependence, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole,
+    Original, Parameter, Print, Probe, Programs, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput,
+    Scratch, Subject, SubjectInfo, Usual, Values, Workload, WorkloadInfo, strings,
 };
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -104,6 +104,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             values: vec![GENERATED.into()],
         }],
         averages: true,
+        command_parameters: strings([COMMAND.name, CLEAN.name]),
         metrics: vec![
             MetricInfo::time("elapsed", "build"),
             MetricInfo::time("user", "build, on its CPUs in user mode"),
@@ -216,8 +217,8 @@ impl Workload for Build {
             (!is_directory).then(|| format!("--tree: {tree} is no directory"))
         };
         if let Some(message) = missing {
-            let cause = SkipCause::RequirementMissing { message };
-            return Fit::Leave { cause, remedy: String::new() };
+            let (what, cause) = ("The build".into(), LimitCause::Other { clause: message });
+            return Fit::Leave { what, cause, remedy: String::new() };
         }
         too_much(cell).unwrap_or(Fit::Measure)
     }
@@ -281,7 +282,8 @@ fn too_much(cell: &Cell) -> Option<Fit> {
 fn without_memory(files: u64, available_kib: u64) -> Option<Fit> {
     let max = available_kib / COMPILER_KIB;
     (files > max).then(|| Fit::Leave {
-        cause: SkipCause::TooManyCompilers { files, max },
+        what: format!("The maximal load of {files} files at once"),
+        cause: LimitCause::Memory { available_mib: available_kib >> 10, each_kib: COMPILER_KIB },
         remedy: format!("--files {}", max.max(1)),
     })
 }
@@ -438,9 +440,8 @@ mod tests {
     #[test]
     fn all_files_at_once_need_memory_for_all() {
         assert_eq!(without_memory(96, 96 * COMPILER_KIB), None);
-        let cause = SkipCause::TooManyCompilers { files: 97, max: 96 };
-        let too_many = Fit::Leave { cause, remedy: "--files 96".into() };
-        assert_eq!(without_memory(97, 96 * COMPILER_KIB), Some(too_many));
+        let too_many = without_memory(97, 96 * COMPILER_KIB);
+        assert!(matches!(too_many, Some(Fit::Leave { remedy, .. }) if remedy == "--files 96"));
     }
 
     #[test]

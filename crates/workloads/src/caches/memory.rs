@@ -108,7 +108,7 @@ impl Workload for Memory {
             return Fit::AtMost {
                 parameter: THREADS.name,
                 max: cpus,
-                cause: LimitCause::NothingNew,
+                cause: LimitCause::Parameter { label: "CPUs".into(), value: cpus },
                 remedy: String::new(),
             };
         }
@@ -117,10 +117,13 @@ impl Workload for Memory {
         if size <= max {
             return Fit::Measure;
         }
+        let available_mib = available_kib >> 10;
+        let clause =
+            format!("half of the {available_mib} MiB of available memory is left to others");
         Fit::AtMost {
             parameter: SIZE.name,
             max,
-            cause: LimitCause::AvailableMemory { available_mib: available_kib >> 10 },
+            cause: LimitCause::Other { clause },
             remedy: "end what else uses memory, or ask for smaller sets: --points 64K,1M".into(),
         }
     }

@@ -30,8 +30,7 @@ use crate::shared::cpus;
 use crew::Crew;
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole, Parameter,
-    Probe, SkipCause, Subject, SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, pairs,
-    strings,
+    Probe, Subject, SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
 };
 use game::{Ending, Game};
 use locks::{Algorithm, Lock, Setup, Visitor};
@@ -170,7 +169,9 @@ impl Workload for Locks {
         let threads = cell.number(THREADS.name).unwrap_or(0);
         let control = locks::find(&cell.subject).is_some_and(|row| row.control);
         if control && threads < 2 {
-            return Fit::Leave { cause: SkipCause::ControlNeedsThreads, remedy: String::new() };
+            let (what, clause) = ("The control".into(), "it takes two threads to be caught".into());
+            let cause = LimitCause::Other { clause };
+            return Fit::Leave { what, cause, remedy: String::new() };
         }
         if threads <= THREADS_MAX {
             return Fit::Measure;
@@ -178,7 +179,7 @@ impl Workload for Locks {
         Fit::AtMost {
             parameter: THREADS.name,
             max: THREADS_MAX,
-            cause: LimitCause::NothingNew,
+            cause: LimitCause::Other { clause: "more threads say nothing that these don't".into() },
             remedy: String::new(),
         }
     }

@@ -1,7 +1,7 @@
 //! Whether this machine holds the processes and threads that a cell asks for.
 
 use crate::shared::shortage;
-use engine::{Fit, LimitCause, SkipCause};
+use engine::{Fit, LimitCause};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, WaitId, WaitIdOptions, getpid, pidfd_open, waitid};
 use std::os::fd::AsFd;
@@ -25,11 +25,7 @@ pub(crate) fn maps_for_threads(threads: u64) -> Fit {
     Fit::AtMost {
         parameter: "threads",
         max,
-        cause: LimitCause::Maps {
-            setting: MAPS_MAX.into(),
-            max: limit,
-            maps_per_thread: MAPS_OF_A_THREAD,
-        },
+        cause: LimitCause::Setting { setting: MAPS_MAX.into(), max: limit, each: MAPS_OF_A_THREAD },
         remedy: format!(
             "sysctl -w {MAPS_MAX}={}",
             threads.saturating_mul(MAPS_OF_A_THREAD).saturating_add(MAPS_BESIDES)
@@ -50,12 +46,11 @@ pub(crate) fn memory_for(processes: u64, parent_mib: u64) -> Fit {
     if processes <= max {
         return Fit::Measure;
     }
-    let available_mib = available_kib >> 10;
+    let cause = LimitCause::Memory { available_mib: available_kib >> 10, each_kib };
     if max == 0 {
-        let cause = SkipCause::ParentTooLarge { parent_mib, available_mib };
-        return Fit::Leave { cause, remedy: "ask for a smaller --parent".into() };
+        let what = format!("A parent of {parent_mib} MiB");
+        return Fit::Leave { what, cause, remedy: "ask for a smaller --parent".into() };
     }
-    let cause = LimitCause::Memory { available_mib, each_kib };
     let remedy = "end what else uses memory, or ask for fewer: --points 1k".to_owned();
     Fit::AtMost { parameter: super::parameters::PROCESSES.name, max, cause, remedy }
 }
@@ -66,7 +61,8 @@ pub(crate) fn ids_for(processes: u64) -> Fit {
     if processes <= max {
         return Fit::Measure;
     }
-    let cause = LimitCause::ProcessIds { left: max };
+    let clause = format!("all processes of the machine share {max} more ids (kernel.pid_max)");
+    let cause = LimitCause::Other { clause };
     let remedy = format!("sysctl -w kernel.pid_max={}", processes.saturating_mul(2).min(4_194_304));
     Fit::AtMost { parameter: super::parameters::PROCESSES.name, max, cause, remedy }
 }

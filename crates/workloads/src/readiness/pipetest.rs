@@ -19,8 +19,8 @@ mod spread;
 use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::readiness::objects::{Layout, Object, Objects};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, MetricInfo, Original, Parameter, Parking, Print, Probe,
-    Ratio, SkipCause, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, descriptors_max,
+    About, Cell, Defaults, Failure, Fit, LimitCause, MetricInfo, Original, Parameter, Parking,
+    Print, Probe, Ratio, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, descriptors_max,
     pairs, strings,
 };
 use game::{Game, Rules};
@@ -158,7 +158,8 @@ impl Workload for Pipetest {
         if rules.tokens > rules.pipes {
             let (tokens, pipes) = (rules.tokens as u64, rules.pipes as u64);
             return Fit::Leave {
-                cause: SkipCause::TokensExceedPipes { tokens, pipes },
+                what: format!("{tokens} tokens in {pipes} pipes"),
+                cause: LimitCause::Parameter { label: "pipes".into(), value: pipes },
                 remedy: "ask for at most as many tokens as pipes: --points 10%,100%".into(),
             };
         }

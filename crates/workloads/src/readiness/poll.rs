@@ -13,8 +13,8 @@ use crate::readiness::mechanisms::{self, OWN_DESCRIPTORS, TIMEOUT};
 use crate::readiness::objects::{Layout, Object, ObjectIndex, Objects};
 use bench::Bench;
 use engine::{
-    About, Cell, Defaults, Dependence, Failure, Fit, MetricInfo, Original, Parameter, Parking,
-    Print, Probe, Ratio, SkipCause, Subject, Sweep, Usual, Values, Workload, WorkloadInfo,
+    About, Cell, Defaults, Dependence, Failure, Fit, LimitCause, MetricInfo, Original, Parameter,
+    Parking, Print, Probe, Ratio, Subject, Sweep, Usual, Values, Workload, WorkloadInfo,
     descriptors_max, pairs, strings,
 };
 use std::sync::LazyLock;
@@ -159,20 +159,25 @@ impl Workload for Poll {
         };
         if object == Object::Eventfd && matches!(cell.subject.as_str(), "sigio" | "signalfd") {
             return Fit::Leave {
-                cause: SkipCause::NoSignals { subject: cell.subject.clone() },
+                what: cell.subject.clone(),
+                cause: LimitCause::Other { clause: "eventfds send no signals".into() },
                 remedy: "watch sockets or pipes: --object socketpair".into(),
             };
         }
         if object == Object::Tcp
             && let Err(message) = sys::loopback::check(false)
         {
-            let remedy = "watch other objects: --object socketpair".into();
-            return Fit::Leave { cause: SkipCause::RequirementMissing { message }, remedy };
+            return Fit::Leave {
+                what: "TCP".into(),
+                cause: LimitCause::Other { clause: message },
+                remedy: "watch other objects: --object socketpair".into(),
+            };
         }
         let max = watched_max(object, active);
         if max == 0 {
             return Fit::Leave {
-                cause: SkipCause::TooFewDescriptors { max: descriptors_max() as u64 },
+                what: "Every number of watched descriptors".into(),
+                cause: LimitCause::Descriptors { max: descriptors_max() as u64 },
                 remedy: "ulimit -n 1024".into(),
             };
         }
@@ -185,8 +190,10 @@ impl Workload for Poll {
             }
         }
         if active > watched.min(max) {
+            let (label, value) = ("watched descriptors".into(), watched.min(max));
             return Fit::Leave {
-                cause: SkipCause::ActiveExceedWatched { active, watched: watched.min(max) },
+                what: format!("{active} active of {value} watched"),
+                cause: LimitCause::Parameter { label, value },
                 remedy: "ask for points that are at least as many as --active".into(),
             };
         }

@@ -167,14 +167,14 @@ impl Workload for Download {
     fn fit(&self, cell: &Cell) -> Fit {
         let is = |name, value| cell.text(name).is_ok_and(|set| set == value);
         if is(LAID.name, "fragmented")
-            && let Err(cause) = file::reports_pieces()
+            && let Err(fit) = file::reports_pieces()
         {
-            return Fit::Leave { cause, remedy: file::DISK_REMEDY.into() };
+            return fit;
         }
         if is(CACHE.name, "cold")
-            && let Err(cause) = file::forgets()
+            && let Err(fit) = file::forgets()
         {
-            return Fit::Leave { cause, remedy: file::DISK_REMEDY.into() };
+            return fit;
         }
         file::fit(MEGABYTES.name, cell.number(MEGABYTES.name).unwrap_or(0))
     }

@@ -7,7 +7,7 @@ use crate::shared::cpus::{self, allowed};
 use crate::shared::directory;
 use crate::shared::shortage;
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Fit, Probe, Scratch, SkipCause, Subject, SubjectInfo,
+    About, Cell, Custom, Defaults, Failure, Fit, LimitCause, Probe, Scratch, Subject, SubjectInfo,
     WorkloadInfo, descriptors_max, word_axis, word_parameters,
 };
 use quantities::template;
@@ -175,12 +175,11 @@ pub(crate) fn too_many(server: &Server, parameter: &'static str, requested: u64,
         return at_most(parameter, requested, max);
     }
     // The same for every point: the plan says it once.
-    let cause = SkipCause::ServerCapacity {
-        server: server.label.into(),
-        connections_max: max,
-        descriptors_max: server.descriptors_max() as u64,
-    };
-    Fit::Leave { cause, remedy: server.descriptors_remedy().to_owned() }
+    Fit::Leave {
+        what: format!("{} beyond {max} connections", server.label),
+        cause: LimitCause::Descriptors { max: server.descriptors_max() as u64 },
+        remedy: server.descriptors_remedy().to_owned(),
+    }
 }
 
 /// A server with a file to serve. Both are gone when this is dropped.

@@ -69,17 +69,22 @@ impl Workload for Syscalls {
 
     fn fit(&self, cell: &Cell) -> Fit {
         let threads = cell.number(THREADS.name).unwrap_or(0);
-        let at_most = |max: u64, cause: LimitCause| Fit::AtMost {
+        let at_most = |max: u64, clause: &str| Fit::AtMost {
             parameter: THREADS.name,
             max,
-            cause,
+            cause: LimitCause::Other { clause: clause.into() },
             remedy: String::new(),
         };
         let operation = TABLE.iter().find(|operation| operation.name == cell.subject);
         let is_another = operation.is_some_and(|operation| !operation.beyond_cpus);
         match cell.number(cpus::ALL.name) {
-            Ok(cpus) if is_another && threads > cpus => at_most(cpus, LimitCause::OneForEachCpu),
-            _ if threads > WORKERS_MAX => at_most(WORKERS_MAX, LimitCause::NothingNew),
+            Ok(cpus) if is_another && threads > cpus => at_most(
+                cpus,
+                "beyond one for each CPU it is another operation, a switch to the next",
+            ),
+            _ if threads > WORKERS_MAX => {
+                at_most(WORKERS_MAX, "more threads say nothing that these don't")
+            }
             _ => Fit::Measure,
         }
     }
@@ -127,10 +132,10 @@ mod tests {
         for threads in [1, 2] {
             assert_eq!(fit("sched-yield", threads), Fit::Measure);
         }
-        let Fit::AtMost { parameter, max, cause, .. } = fit("sched-yield", 4) else {
+        let Fit::AtMost { parameter, max, .. } = fit("sched-yield", 4) else {
             panic!("a yield with others waiting is a switch to them");
         };
-        assert_eq!((parameter, max, cause), ("threads", 2, LimitCause::OneForEachCpu));
+        assert_eq!((parameter, max), ("threads", 2));
         assert_eq!(fit("getppid", 8), Fit::Measure);
         assert!(matches!(fit("getppid", 1_025), Fit::AtMost { max: WORKERS_MAX, .. }));
     }

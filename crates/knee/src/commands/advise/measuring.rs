@@ -7,7 +7,7 @@ use crate::exit::Trouble;
 use analysis::advise::Spot;
 use engine::{About, Cell, Fit, Workload};
 use findings::format::{count, shell_word};
-use model::{Parameters, Value};
+use model::{LimitCause, Parameters, Value};
 use report::advice::Substitution;
 
 /// The workload that a spot is measured with.
@@ -43,7 +43,7 @@ pub fn measuring(ask: &Advise, spot: Spot, ends: [f64; 2]) -> Result<Measuring, 
                 parameter: "spread".to_owned(),
                 wanted: SPREAD.to_owned(),
                 used: SPREAD_OF_MORE.to_owned(),
-                because: format!("both ends of {total} pipes are too many: {}", limit.because),
+                because: format!("both ends of {total} pipes are too many: {}", limit.cause),
             };
             Ok(Measuring { flags: flags(SPREAD_OF_MORE), substitution: Some(substitution) })
         }
@@ -102,14 +102,14 @@ fn too_many(ask: &Advise, spot: Spot, workload: &dyn Workload) -> Trouble {
     Trouble::not_possible(format!(
         "{total} watched descriptors can't be measured here: {}, enough for {max}{remedy}; as many as fit, \
          with the same share of active ones: `{command}`",
-        limit.because
+        limit.cause
     ))
 }
 
 /// Why a run can't have as many pipes as it asks for.
 struct Limit {
     max: u64,
-    because: String,
+    cause: LimitCause,
     remedy: String,
 }
 
@@ -125,10 +125,8 @@ fn descriptor_limit(workload: &dyn Workload, flags: &RunFlags) -> Option<Limit> 
     let tokens = flags.points.iter().filter_map(Value::number).max().unwrap_or(1);
     match workload.fit(&cell(workload.about(), flags, tokens)) {
         Fit::Measure => None,
-        Fit::AtMost { max, cause, remedy, .. } => {
-            Some(Limit { max, because: cause.to_string(), remedy })
-        }
-        Fit::Leave { cause, remedy } => Some(Limit { max: 1, because: cause.to_string(), remedy }),
+        Fit::AtMost { max, cause, remedy, .. } => Some(Limit { max, cause, remedy }),
+        Fit::Leave { cause, remedy, .. } => Some(Limit { max: 1, cause, remedy }),
     }
 }
 

@@ -6,9 +6,8 @@ use crate::commands::record_path;
 use crate::commands::run::flags::Run as Asked;
 use crate::exit::{Trouble, note};
 use crate::launchers;
-use model::{FLEET_ID, FLEET_RANK, FLEET_SIZE, HOST_NAME};
+use model::{FleetMember, HOST_NAME, Host};
 use rustix::fs::statfs;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Network file systems, by the number that the kernel gives them in `statfs`.
@@ -30,14 +29,12 @@ pub fn with_own_record(asked: &Asked) -> Result<Asked, Trouble> {
     let file = record_path(&asked.record_file)?;
     let mut own = asked.clone();
     let Some(system) = network_file_system(&file) else { return Ok(own) };
-    let fleet = launchers::facts(&asked.fleet)?;
-    if !has_others(&fleet) {
-        return Ok(own);
-    }
-    let typed = asked.host_name.clone().or_else(|| fleet.get(HOST_NAME).cloned());
+    let started = Host { facts: launchers::facts(&asked.fleet)?, ..Host::default() };
+    let Some(member) = among_others(&started) else { return Ok(own) };
+    let typed = asked.host_name.clone().or_else(|| started.fact(HOST_NAME).map(str::to_owned));
     let host = typed.unwrap_or_else(|| rustix::system::uname().nodename().to_string_lossy().into());
     if asked.record_file.named().is_some() {
-        refuse_shared(&file, &host, fleet.get(FLEET_RANK).map(String::as_str), system)?;
+        refuse_shared(&file, &host, member.rank, system)?;
         return Ok(own);
     }
     let file = of_host(&file, &host);
@@ -46,9 +43,9 @@ pub fn with_own_record(asked: &Asked) -> Result<Asked, Trouble> {
     Ok(own)
 }
 
-/// Whether others may have been started along with this process.
-fn has_others(fleet: &BTreeMap<String, String>) -> bool {
-    fleet.contains_key(FLEET_ID) && fleet.get(FLEET_SIZE).is_none_or(|size| size != "1")
+/// The place of a process in its fleet, where others may have been started along with it.
+fn among_others(started: &Host) -> Option<FleetMember> {
+    started.fleet().filter(|member| member.size != Some(1))
 }
 
 /// The network file system that a file is on, or would be.
@@ -70,11 +67,11 @@ fn of_host(file: &Path, host: &str) -> PathBuf {
 }
 
 /// Refuses a record whose path does not distinguish this rank from the others.
-fn refuse_shared(file: &Path, host: &str, rank: Option<&str>, system: &str) -> Result<(), Trouble> {
+fn refuse_shared(file: &Path, host: &str, rank: Option<u32>, system: &str) -> Result<(), Trouble> {
     let path = file.to_string_lossy().to_lowercase();
     let host = host.split('.').next().unwrap_or(host).to_lowercase();
     let mut numbers = path.split(|c: char| !c.is_ascii_digit());
-    let has_rank = rank.is_some_and(|rank| numbers.any(|number| number == rank));
+    let has_rank = rank.is_some_and(|rank| numbers.any(|number| number == rank.to_string()));
     if has_rank || !host.is_empty() && path.contains(&host) {
         return Ok(());
     }
@@ -88,14 +85,17 @@ fn refuse_shared(file: &Path, host: &str, rank: Option<&str>, system: &str) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{FLEET_ID, FLEET_SIZE, Fact};
 
     #[test]
     fn a_rank_has_others_unless_it_is_the_only_one() {
-        let facts = |pairs: &[(&str, &str)]| {
-            has_others(&pairs.iter().map(|&(key, value)| (key.into(), value.into())).collect())
+        let has_others = |facts: &[(&'static str, Fact)]| {
+            among_others(&fixtures::host("", facts.iter().cloned())).is_some()
         };
-        assert!(facts(&[(FLEET_ID, "a"), (FLEET_SIZE, "3")]) && facts(&[(FLEET_ID, "a")]));
-        assert!(!facts(&[]) && !facts(&[(FLEET_ID, "a"), (FLEET_SIZE, "1")]));
+        let id = (FLEET_ID, Fact::from("a"));
+        let [three, single] = [3, 1].map(|size| (FLEET_SIZE, size.into()));
+        assert!(has_others(&[id.clone(), three]) && has_others(std::slice::from_ref(&id)));
+        assert!(!has_others(&[]) && !has_others(&[id, single]));
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_named_record_is_of_one_rank_or_host() {
         let refused = |path: &str| {
-            let refused = refuse_shared(Path::new(path), "N5.lab", Some("3"), "NFS");
+            let refused = refuse_shared(Path::new(path), "N5.lab", Some(3), "NFS");
             refused.err().map(|trouble| trouble.to_string())
         };
         for own in ["/shared/rank-3.db", "/shared/n5.db", "/scratch/n5/knee.db"] {

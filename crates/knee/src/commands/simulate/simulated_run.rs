@@ -4,7 +4,7 @@
 use super::lock_model::{Model, Simulated};
 use jiff::{Unit, Zoned};
 use model::{
-    Cell, Clock, FailureReason, Host, Metric, Outcome, Plan, Run, RunState, RunSummary,
+    Cell, Clock, Fact, FailureReason, Host, Metric, Outcome, Plan, Run, RunState, RunSummary,
     Unavailable, Usage, Warning, WorkloadInfo,
 };
 use simulate::{Figures, LEFT_OUT, Spread};
@@ -101,21 +101,22 @@ fn left_out(workload: &str) -> Vec<Unavailable> {
 }
 
 /// The modelled machine. Reports recognise a simulated run by the fact `simulated`.
-fn facts(model: &Model) -> BTreeMap<String, String> {
+fn facts(model: &Model) -> BTreeMap<String, Fact> {
     let machine = &model.machine;
-    let words = [
-        ("simulated", "yes".to_owned()),
-        ("cpu.model", "none: a model".to_owned()),
-        ("cpu.count", machine.cpus.to_string()),
-        ("model.slice.ns", machine.slice_ns.to_string()),
-        ("model.switch.ns", machine.switch_ns.to_string()),
-        ("model.wake.ns", machine.wake_ns.to_string()),
-        ("model.call.ns", machine.call_ns.to_string()),
-        ("model.atomic.ns", machine.atomic_ns.to_string()),
-        ("model.transfer.ns", machine.transfer_ns.to_string()),
-        ("model.look.ns", machine.look_ns.to_string()),
+    let texts = [("simulated", "yes"), ("cpu.model", "none: a model")];
+    let times_ns = [
+        ("model.slice_ns", machine.slice_ns),
+        ("model.switch_ns", machine.switch_ns),
+        ("model.wake_ns", machine.wake_ns),
+        ("model.call_ns", machine.call_ns),
+        ("model.atomic_ns", machine.atomic_ns),
+        ("model.transfer_ns", machine.transfer_ns),
+        ("model.look_ns", machine.look_ns),
     ];
-    words.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    let texts = texts.map(|(key, text)| (key.to_owned(), text.into()));
+    let numbers = times_ns.into_iter().chain([("cpu.count", u64::from(machine.cpus))]);
+    let numbers = numbers.map(|(key, number)| (key.to_owned(), number.into()));
+    texts.into_iter().chain(numbers).collect()
 }
 
 /// The warnings of every report of it.

@@ -15,7 +15,7 @@ use crate::exit::{Exit, Trouble, complain, note};
 use analysis::compare::Comparison;
 use archive::{Location, RunRef};
 use guest::{Hardware, Kernel};
-use model::Run;
+use model::{Fact, Run};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -346,16 +346,17 @@ impl<'a> Bisect<'a> {
 }
 
 impl Judge for Bisect<'_> {
-    fn check(&self, facts: &BTreeMap<String, String>) -> Result<(), Trouble> {
+    fn check(&self, facts: &BTreeMap<String, Fact>) -> Result<(), Trouble> {
         let Some(run) = &self.recorded else { return Ok(()) };
         if run.host_before.fact(SAME_FACTS[0].0).is_none() {
             let what = "was not measured in a guest of `knee vm`, and says nothing of one";
             return Err(Trouble::usage(format!("--against: run {} {what}", run.summary.number)));
         }
         for (key, name) in SAME_FACTS {
-            let (then, now) = (run.host_before.fact(key), facts.get(key).map(String::as_str));
+            let (then, now) = (run.host_before.facts.get(key), facts.get(key));
             if then != now {
-                let [then, now] = [then, now].map(|value| value.unwrap_or("unknown"));
+                let unknown = Fact::from("unknown");
+                let [then, now] = [then, now].map(|value| value.unwrap_or(&unknown));
                 let what = format!("the {name} is {now}, and {then} in the run to judge against");
                 *self.mismatch.borrow_mut() = Some(what.clone());
                 return Err(Trouble::usage(what));

@@ -2,7 +2,7 @@
 
 use super::flags::Vm;
 use guest::{Accelerator, Hardware};
-use model::{CPU_QUOTA, GUEST_HOST_BOOT, GUEST_HOST_CPU_QUOTA, HOST_BOOT, HOST_ID};
+use model::{CPU_QUOTA, Fact, GUEST_HOST_BOOT, GUEST_HOST_CPU_QUOTA, HOST_BOOT, HOST_ID};
 use std::collections::BTreeMap;
 
 /// An empty command line in a record.
@@ -14,15 +14,15 @@ pub fn of_ground(
     qemu: &str,
     accelerator: Accelerator,
     cpus: &[usize],
-) -> BTreeMap<String, String> {
+) -> BTreeMap<String, Fact> {
     let host = engine::host();
     let count =
         if cpus.is_empty() { sys::cpus::allowed().map_or(0, |all| all.len()) } else { cpus.len() };
     let own = [
-        ("vm.accelerator", accelerator.name().to_owned()),
-        ("vm.qemu", qemu.to_owned()),
-        ("vm.cpus", vm.cpus().to_string()),
-        ("vm.host.cpus", count.to_string()),
+        ("vm.accelerator", accelerator.name().into()),
+        ("vm.qemu", qemu.into()),
+        ("vm.cpus", u64::from(vm.cpus()).into()),
+        ("vm.host.cpus", (count as u64).into()),
     ];
     // A guest has no identity of its own, and an emulated CPU is called the same everywhere.
     let keys = [
@@ -33,21 +33,21 @@ pub fn of_ground(
         (GUEST_HOST_CPU_QUOTA, CPU_QUOTA),
     ];
     let of_host =
-        keys.into_iter().filter_map(|(key, of_host)| Some((key, host.fact(of_host)?.to_owned())));
-    let xen = vm.xen.iter().map(|image| ("vm.xen", image.display().to_string()));
+        keys.into_iter().filter_map(|(key, of_host)| Some((key, host.facts.get(of_host)?.clone())));
+    let xen = vm.xen.iter().map(|image| ("vm.xen", image.display().to_string().into()));
     own.into_iter().chain(of_host).chain(xen).map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// What tells one guest from the others.
-pub fn of_hardware(hardware: &Hardware) -> BTreeMap<String, String> {
+pub fn of_hardware(hardware: &Hardware) -> BTreeMap<String, Fact> {
     let append = match hardware.append.trim() {
         "" => NOTHING,
         words => words,
     };
     let facts = [
-        ("vm.cpu_model", hardware.cpu.clone()),
-        ("vm.memory", format!("{} MiB", hardware.memory_mib)),
-        ("vm.append", append.to_owned()),
+        ("vm.cpu_model", Fact::Text(hardware.cpu.clone())),
+        ("vm.memory_mib", hardware.memory_mib.into()),
+        ("vm.append", append.into()),
     ];
     facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -5,7 +5,7 @@
 //! there), and a queued, fair lock on bare metal, or where `nopvspin` asks for it. What is read are these variables, in
 //! the kernel's memory: no rule is guessed from the CPU's flags.
 
-use ::model::SPINLOCKS;
+use ::model::{Fact, SPINLOCKS};
 use std::collections::BTreeMap;
 
 /// A static key: where its count is not zero, locks are test-and-set.
@@ -16,10 +16,10 @@ const PARAVIRTUAL: &str = "pv_lock_hash";
 const ONLY_QUEUED: &str = "queued_spin_lock_slowpath";
 
 /// The fact, where it can be read.
-pub fn facts() -> BTreeMap<String, String> {
+pub fn facts() -> BTreeMap<String, Fact> {
     let variables = stacks::kernel_variables(&[TEST_AND_SET, PARAVIRTUAL, ONLY_QUEUED]);
     let waiting = variables.ok().and_then(|variables| waiting(&variables));
-    waiting.map(|waiting| (SPINLOCKS.to_owned(), waiting.to_owned())).into_iter().collect()
+    waiting.map(|waiting| (SPINLOCKS.to_owned(), waiting.into())).into_iter().collect()
 }
 
 fn waiting(variables: &BTreeMap<String, u64>) -> Option<&'static str> {

@@ -11,7 +11,7 @@ use archive::{Error, RunWriter};
 use engine::{CpuLook, RunProgress, Stop, Watch};
 use guest::{FromGuest, Guest, GuestFault, Hardware, Job, Mishap, Profiled, ToGuest};
 use indicatif::HumanDuration;
-use model::{Budget, Cell, CpuUse, Ending, Plan, Run, RunState, Warning};
+use model::{Budget, Cell, CpuUse, Ending, Fact, Plan, Run, RunState, Warning};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -71,7 +71,7 @@ pub struct GuestSide {
 /// Says while guests measure whether it is enough.
 pub trait Judge {
     /// Refuses to have anything measured on a machine of these facts.
-    fn check(&self, facts: &BTreeMap<String, String>) -> Result<(), Trouble>;
+    fn check(&self, facts: &BTreeMap<String, Fact>) -> Result<(), Trouble>;
     /// Whether `runs`, those of all guests, need no further round.
     fn is_enough(&self, runs: &[&Run]) -> bool;
 }
@@ -95,7 +95,7 @@ pub struct Ground<'a> {
     /// The host before the guests were booted. What used its CPUs disturbs them; they don't see it themselves.
     pub cpus: &'a CpuLook,
     /// Facts of the host that each run keeps, by name.
-    pub facts: &'a BTreeMap<String, String>,
+    pub facts: &'a BTreeMap<String, Fact>,
     /// The file that their runs are kept in.
     pub record: Option<&'a Path>,
     /// Whether the user wants it to end.
@@ -324,15 +324,15 @@ impl GuestSide {
     }
 
     /// The facts of its run when that ends: of the host, and what the guest took of it.
-    fn facts(&self, ground: &Ground<'_>) -> BTreeMap<String, String> {
+    fn facts(&self, ground: &Ground<'_>) -> BTreeMap<String, Fact> {
         let Ticks { cpus, rest, .. } = self.ticks.all();
         let mut facts = ground.facts.clone();
         facts.extend(facts::of_hardware(&self.hardware));
         facts.extend(cpu_facts(&cpus, rest));
         let own = [
-            ("vm.up.time", seconds(self.up)),
-            ("vm.plan.time", seconds(self.measuring)),
-            ("vm.boots", self.boots.to_string()),
+            ("vm.up.time_s", seconds(self.up)),
+            ("vm.plan.time_s", seconds(self.measuring)),
+            ("vm.boots", u64::from(self.boots).into()),
         ];
         facts.extend(own.map(|(name, value)| (name.to_owned(), value)));
         facts
@@ -442,7 +442,7 @@ fn begin_runs(
         run.summary.command = typed();
         run.host_before.facts.extend(ground.facts.clone());
         run.host_before.facts.extend(facts::of_hardware(&side.hardware));
-        run.host_before.facts.insert("vm.up.time".to_owned(), seconds(side.up));
+        run.host_before.facts.insert("vm.up.time_s".to_owned(), seconds(side.up));
         // What it has by then is the guest's own number.
         run.summary.number = 0;
         side.claim.replace(Claim::new(&run.summary.id, ground.record)?);
@@ -779,17 +779,17 @@ fn answer(number: i64, kept: Result<(), Error>) -> ToGuest {
     }
 }
 
-fn seconds(time: Duration) -> String {
-    format!("{:.2} s", time.as_secs_f64())
+/// To a hundredth.
+fn seconds(time: Duration) -> Fact {
+    Fact::Number((time.as_secs_f64() * 100.0).round() / 100.0)
 }
 
 /// The time of each of the guest's CPUs on those of the host, as facts.
-fn cpu_facts(cpus: &[u64], rest: u64) -> BTreeMap<String, String> {
-    let seconds = |ticks: u64| format!("{:.2} s", ticks as f64 / 100.0);
-    let named = |(cpu, &ticks): (usize, &u64)| (format!("vm.cpu.{cpu}.time"), seconds(ticks));
-    let mut facts: BTreeMap<String, String> = cpus.iter().enumerate().map(named).collect();
-    facts.insert("vm.rest.time".to_owned(), seconds(rest));
-    facts
+fn cpu_facts(cpus: &[u64], rest: u64) -> BTreeMap<String, Fact> {
+    let seconds = |ticks: u64| Fact::Number(ticks as f64 / 100.0);
+    let named = |(cpu, &ticks): (usize, &u64)| (format!("vm.cpu.{cpu}.time_s"), seconds(ticks));
+    let rest = ("vm.rest.time_s".to_owned(), seconds(rest));
+    cpus.iter().enumerate().map(named).chain([rest]).collect()
 }
 
 #[cfg(test)]

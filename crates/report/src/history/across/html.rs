@@ -3,9 +3,10 @@
 //!
 //! The panels are drawn here and need no script; with one, pointing at a value says more of it.
 
+use super::super::groups::machine;
 use super::{
-    Group, Step, confidence, emulation, groups, legend, machine, names, sentence, sized, span,
-    steps, verdicts,
+    Group, Step, confidence, emulation, groups, legend, names, sentence, sized, span, steps,
+    verdicts,
 };
 use crate::comparison::{ratio, word};
 use crate::history::frame::Frame;
@@ -64,7 +65,7 @@ fn facts(across: &AcrossValues) -> Markup {
     html! {
         dl.dateline {
             div { dt { "Values" } dd { (span(across)) } }
-            div { dt { "Machine" } dd { (machine(across)) } }
+            div { dt { "Machine" } dd { (machine(&across.machine)) } }
             div { dt { "Ratios" } dd { (count(across.judged as u64)) " judged" } }
         }
     }

@@ -1,8 +1,7 @@
 //! Runs across the values of a fact for a terminal: sentences, and a table with the values across.
 
-use super::{
-    Group, confidence, emulation, groups, legend, machine, names, sentence, span, steps, verdicts,
-};
+use super::super::groups::machine;
+use super::{Group, confidence, emulation, groups, legend, names, sentence, span, steps, verdicts};
 use crate::comparison::{ratio, sign};
 use crate::layout::{BAD, BOLD, DIM, Detail, GOOD, INDENT, PLAIN, Pen, Style};
 use crate::side_by_side::grid::{Cell, Grid};
@@ -18,7 +17,7 @@ pub fn text(across: &AcrossValues, style: &Style) -> String {
     let pen = Pen::new(style);
     let all = style.detail == Detail::All;
     let mut out = String::new();
-    let head = [across.workload.name.clone(), span(across), machine(across)].join(" · ");
+    let head = [across.workload.name.clone(), span(across), machine(&across.machine)].join(" · ");
     pen.paragraph(&mut out, BOLD, &head, (0, INDENT));
     let steps = steps(across);
     if !steps.is_empty() {

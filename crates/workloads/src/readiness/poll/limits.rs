@@ -32,8 +32,7 @@ type Bound = (u64, LimitCause, String);
 
 fn files(object: Object) -> Option<Bound> {
     let free = free_files()?;
-    let max = free / object.descriptors() as u64;
-    Some(of_setting(FILES_MAX, max))
+    Some(of_setting(FILES_MAX, free, object.descriptors() as u64))
 }
 
 /// What others have open counts. Read once: the plan has to treat all subjects alike.
@@ -50,13 +49,14 @@ fn free_files() -> Option<u64> {
 
 fn watches() -> Option<Bound> {
     let max: u64 = setting(WATCHES_MAX)?;
-    Some(of_setting(WATCHES_MAX, max - max / LEFT_TO_OTHERS))
+    Some(of_setting(WATCHES_MAX, max - max / LEFT_TO_OTHERS, 1))
 }
 
-fn of_setting(name: &str, max: u64) -> Bound {
+/// A setting of which `free` are free, and `each` are needed for one.
+fn of_setting(name: &str, free: u64, each: u64) -> Bound {
     let value = setting(name).unwrap_or(0);
-    let cause = LimitCause::Setting { setting: name.to_owned(), max: value };
-    (max, cause, format!("sysctl -w {name}={}", value.saturating_mul(4)))
+    let cause = LimitCause::Setting { setting: name.to_owned(), max: value, each };
+    (free / each, cause, format!("sysctl -w {name}={}", value.saturating_mul(4)))
 }
 
 fn memory(object: Object) -> Bound {

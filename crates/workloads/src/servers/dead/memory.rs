@@ -14,7 +14,7 @@ const DEAD_MIN: u64 = 1_000;
 /// With fewer, what else happens on the machine is as large as what the kernel takes for them.
 const DEAD_MIN_KERNEL: u64 = 5_000;
 /// What both ends of a connection take at the most, with room to spare: 9 KiB of the kernel were measured.
-const CONNECTION_BYTES_MAX: u64 = 16 << 10;
+const CONNECTION_KIB_MAX: u64 = 16;
 
 /// A server at one moment: its memory and the kernel's, in bytes, and what may grow with its connections.
 #[derive(Clone, Copy, Debug)]
@@ -83,14 +83,18 @@ fn buffer_pages(sockets: &str) -> Option<u64> {
 
 /// Whether there is memory for so many connections, both ends.
 pub(super) fn fit(parameter: &'static str, dead: u64) -> Fit {
-    let max = available_kib().saturating_mul(1 << 10) / CONNECTION_BYTES_MAX;
+    let available_kib = available_kib();
+    let max = available_kib / CONNECTION_KIB_MAX;
     if dead <= max {
         return Fit::Measure;
     }
     Fit::AtMost {
         parameter,
         max,
-        cause: LimitCause::ConnectionMemory,
+        cause: LimitCause::Memory {
+            available_mib: available_kib >> 10,
+            each_kib: CONNECTION_KIB_MAX,
+        },
         remedy: "end what else uses memory".into(),
     }
 }

@@ -1,7 +1,7 @@
 //! The large file: made, laid in pieces, and taken out of the page cache.
 
 use crate::shared::shortage;
-use engine::{Failure, Fit, LimitCause, SkipCause};
+use engine::{Failure, Fit, LimitCause};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, statvfs};
 use std::fs::File;
 use std::io::{self, Write};
@@ -117,19 +117,19 @@ fn forget(file: &File, bytes: u64) -> io::Result<(usize, usize)> {
 }
 
 /// Whether the file system of temporary files tells the pieces of a file.
-pub(super) fn reports_pieces() -> Result<(), SkipCause> {
+pub(super) fn reports_pieces() -> Result<(), Fit> {
     static REPORTED: OnceLock<Result<(), String>> = OnceLock::new();
     let reported = REPORTED.get_or_init(|| {
         let file = trial().map_err(|error| error.to_string())?;
         sys::fiemap::pieces(&file).map(drop).map_err(|error| error.to_string())
     });
     reported.clone().map_err(|why| {
-        missing("Downloads of a fragmented file", "does not report its pieces", &why)
+        missing("A download of a fragmented file", "does not report its pieces", &why)
     })
 }
 
 /// Whether the file system of temporary files has a disk to read from.
-pub(super) fn forgets() -> Result<(), SkipCause> {
+pub(super) fn forgets() -> Result<(), Fit> {
     static FORGETS: OnceLock<Result<(), String>> = OnceLock::new();
     let forgets = FORGETS.get_or_init(|| {
         let cached = trial().and_then(|file| forget(&file, TRIAL_BYTES as u64));
@@ -141,19 +141,17 @@ pub(super) fn forgets() -> Result<(), SkipCause> {
     });
     forgets
         .clone()
-        .map_err(|why| missing("Downloads of a cold file", "keeps files in memory", &why))
+        .map_err(|why| missing("A download of a cold file", "keeps files in memory", &why))
 }
 
 /// What lets the file system do what it can't.
-pub(super) const DISK_REMEDY: &str = "TMPDIR=/a/directory/on/a/disk knee run …";
+const DISK_REMEDY: &str = "TMPDIR=/a/directory/on/a/disk knee run …";
 
-fn missing(skipped: &str, shortcoming: &str, error: &str) -> SkipCause {
-    SkipCause::FileSystem {
-        skipped: skipped.into(),
-        directory: std::env::temp_dir().display().to_string(),
-        shortcoming: shortcoming.into(),
-        error: error.into(),
-    }
+fn missing(what: &str, shortcoming: &str, error: &str) -> Fit {
+    let directory = std::env::temp_dir();
+    let clause = format!("the file system of {} {shortcoming} ({error})", directory.display());
+    let cause = LimitCause::Other { clause };
+    Fit::Leave { what: what.into(), cause, remedy: DISK_REMEDY.into() }
 }
 
 const TRIAL_BYTES: usize = 64 << 10;
@@ -182,10 +180,11 @@ pub(super) fn fit(parameter: &'static str, megabytes: u64) -> Fit {
     if megabytes <= max {
         return Fit::Measure;
     }
+    let clause = format!("half of what is free in {} is left to others", directory.display());
     Fit::AtMost {
         parameter,
         max,
-        cause: LimitCause::DiskSpace { directory: directory.display().to_string() },
+        cause: LimitCause::Other { clause },
         remedy: "TMPDIR=/a/directory/with/space knee run …".into(),
     }
 }
@@ -220,7 +219,7 @@ mod tests {
             if layout == Layout::Fragmented
                 && let Err(why) = reports_pieces()
             {
-                eprintln!("SKIPPED in part: {why}");
+                eprintln!("SKIPPED in part: {why:?}");
                 continue;
             }
             let path = directory.0.join(name);
@@ -237,7 +236,7 @@ mod tests {
     #[test]
     fn what_is_forgotten_is_not_in_the_cache() {
         if let Err(why) = forgets() {
-            eprintln!("SKIPPED: {why}");
+            eprintln!("SKIPPED: {why:?}");
             return;
         }
         let directory = TestDirectory::new();

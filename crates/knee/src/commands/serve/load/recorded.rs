@@ -138,8 +138,8 @@ impl Recording {
             facts.retain(|key, _| key == HOST_NAME || key == HOST_NAMED_BY);
         }
         if let Some(name) = &flags.host_name {
-            facts.insert(HOST_NAME.to_owned(), name.clone());
-            facts.insert(HOST_NAMED_BY.to_owned(), "--host-name".to_owned());
+            facts.insert(HOST_NAME.to_owned(), name.as_str().into());
+            facts.insert(HOST_NAMED_BY.to_owned(), "--host-name".into());
         }
         let labels = labels(&flags.labels)?;
         let archive = SqliteArchive::open(&file)?;

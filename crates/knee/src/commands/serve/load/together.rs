@@ -14,7 +14,7 @@ use crate::launchers::{self, FleetFlags};
 use ::load::{Error, IntervalOutcome, Outcome, Part, Plan, Share, Url, Watch};
 use engine::Stop;
 use findings::format::list;
-use model::{FLEET_ID, FLEET_RANK, FLEET_SIZE, Rank, RankMeasured, Warning};
+use model::{FleetMember, Host, Rank, RankMeasured, Warning};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -81,17 +81,15 @@ struct Member {
 
 impl Member {
     fn new(flags: &FleetFlags) -> Result<Member, Trouble> {
-        let facts = launchers::facts(flags)?;
-        let number = |key| facts.get(key).and_then(|text: &String| text.parse().ok());
-        let (rank, size): (Option<u32>, Option<u32>) = (number(FLEET_RANK), number(FLEET_SIZE));
-        match (facts.get(FLEET_ID), rank, size) {
-            (Some(fleet), Some(rank), Some(size)) => {
-                Ok(Member { fleet: fleet.clone(), rank, size })
+        let started = Host { facts: launchers::facts(flags)?, ..Host::default() };
+        match started.fleet() {
+            Some(FleetMember { id: fleet, rank: Some(rank), size: Some(size) }) => {
+                Ok(Member { fleet, rank, size })
             }
-            (Some(_), ..) => Err(Trouble::usage(
+            Some(_) => Err(Trouble::usage(
                 "--together needs the rank of this process and the number of ranks: --rank R --of N",
             )),
-            _ => Err(Trouble::usage(
+            None => Err(Trouble::usage(
                 "--together needs several processes: start them by srun, mpiexec or an indexed job, or give each \
                  --fleet NAME --rank R --of N",
             )),

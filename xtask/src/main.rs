@@ -33,7 +33,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Prepares the machine, then tidy, cargo test, cross, miri and one-row
+    /// Prepares the machine, then tidy, cargo test, truth, cross, miri and one-row
     Test {
         /// Passed to cargo test
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -105,6 +105,7 @@ fn test(args: &[String], compiler: Compiler, tally: &mut Tally) -> Result<()> {
     timed("setup", || setup::run(tally))?;
     timed("tidy", || tidy::run(tally))?;
     timed("cargo test", || cargo_test::run(args, compiler, tally))?;
+    timed("truth", || truth::check(tally))?;
     timed("cross", || cross::targets(tally))?;
     timed("miri", || miri::run(tally))?;
     timed("one-row", || one_row::run(tally))

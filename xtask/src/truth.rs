@@ -4,9 +4,9 @@
 //! It shares neither code nor constants with `analysis` and its tests. Thresholds are never tuned on its seeds.
 
 mod curves;
-mod door;
 mod family;
 mod pairs;
+mod program;
 mod random;
 mod rates;
 mod runs;
@@ -15,8 +15,8 @@ use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result};
 use clap::Args;
-use door::Door;
 use family::{Family, Input, Score, Scores, csv};
+use program::Program;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,40 @@ pub struct Options {
     /// Write the table to this file as well
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+/// Cases of each family of growth that are drawn in a test.
+const TESTED_CASES: usize = 15;
+/// What they are drawn from: no threshold was tuned on it.
+const TESTED_SEED: u64 = 61;
+/// The most wrong verdicts on all of them: one in a hundred, and what chance adds to it.
+const WRONG_MAX: u32 = 6;
+/// The most undecided ones of families that grow by ×1.6 or more: three in a hundred, and chance.
+const UNDECIDED_MAX: u32 = 9;
+
+/// A small part of it as a test, by the program that was built for the others.
+pub fn check(tally: &mut Tally) -> Result<()> {
+    let knee = shell::target_dir()?.join("debug").join("knee");
+    let options = Options {
+        cases: TESTED_CASES,
+        seed: Some(TESTED_SEED),
+        only: String::new(),
+        knee: None,
+        keep: None,
+        output: None,
+    };
+    let (mut all, mut grown) = (Scores::default(), Scores::default());
+    for family in curves::families() {
+        let scores = ask_all(&family, &options, &knee, TESTED_SEED)?;
+        print!("{}", row(&family.name, &scores));
+        all = all.and(scores);
+        if !family.name.starts_with("flat") && !family.name.starts_with("weak") {
+            grown = grown.and(scores);
+        }
+    }
+    tally.check("truth: wrong verdicts on growth", all.wrong <= WRONG_MAX);
+    tally.check("truth: undecided growth by ×1.6 or more", grown.undecided <= UNDECIDED_MAX);
+    Ok(())
 }
 
 /// Draws all cases, asks knee and prints the table.
@@ -93,7 +127,7 @@ fn ask_all(family: &Family, options: &Options, knee: &Path, seed: u64) -> Result
     thread::scope(|scope| {
         let ask = || -> Result<()> {
             let scratch = tempfile::tempdir()?;
-            let door = Door { knee, scratch: scratch.path() };
+            let program = Program { knee, scratch: scratch.path() };
             loop {
                 let case = next.fetch_add(1, Ordering::Relaxed);
                 let mut rng = fastrand::Rng::with_seed(mixed(seed, &family.name, case));
@@ -102,8 +136,8 @@ fn ask_all(family: &Family, options: &Options, knee: &Path, seed: u64) -> Result
                 if case >= if is_of_runs { options.cases.div_ceil(10) } else { options.cases } {
                     return Ok(());
                 }
-                let said = door.ask(&drawn.input)?;
-                let score = (drawn.judge)(&said);
+                let json = program.ask(&drawn.input)?;
+                let score = (drawn.judge)(&json);
                 scores.lock().unwrap_or_else(PoisonError::into_inner).add(score);
                 if let Some(keep) = &options.keep
                     && matches!(score, Score::Wrong | Score::Undecided)

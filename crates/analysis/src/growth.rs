@@ -86,9 +86,9 @@ pub fn direction(factor: Estimate) -> Option<Direction> {
 /// The smallest set of neighbours that holds [`SET_SHARE`], of two equally small ones that with more.
 fn set(shares: &[f64; GROWING.len()]) -> Vec<Class> {
     for size in 1..GROWING.len() {
-        let held = |from: &usize| shares[*from..from + size].iter().sum::<f64>();
-        let best = (0..=GROWING.len() - size).max_by(|a, b| held(a).total_cmp(&held(b)));
-        if let Some(from) = best.filter(|from| held(from) >= SET_SHARE) {
+        let share = |from: &usize| shares[*from..from + size].iter().sum::<f64>();
+        let best = (0..=GROWING.len() - size).max_by(|a, b| share(a).total_cmp(&share(b)));
+        if let Some(from) = best.filter(|from| share(from) >= SET_SHARE) {
             return GROWING[from..from + size].to_vec();
         }
     }

@@ -81,12 +81,12 @@ impl Scores {
     }
 
     /// Both together.
-    pub const fn and(self, other: Self) -> Self {
+    pub const fn and(self, second: Self) -> Self {
         Self {
-            cases: self.cases + other.cases,
-            wrong: self.wrong + other.wrong,
-            undecided: self.undecided + other.undecided,
-            exact: self.exact + other.exact,
+            cases: self.cases + second.cases,
+            wrong: self.wrong + second.wrong,
+            undecided: self.undecided + second.undecided,
+            exact: self.exact + second.exact,
         }
     }
 

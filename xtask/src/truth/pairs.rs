@@ -86,9 +86,9 @@ fn judge(outcome: &Value, truth: Truth) -> Score {
         }
         // Near one end of the axis the other one's lead may be too small to be seen.
         (Truth::Crosses(at), "throughout") => {
-            let place = |name: &str| outcome[name].as_f64().unwrap_or(f64::NAN);
+            let position = |name: &str| outcome[name].as_f64().unwrap_or(f64::NAN);
             let is_right =
-                if outcome["better"] == "s0" { place("from") < at } else { place("to") > at };
+                if outcome["better"] == "s0" { position("from") < at } else { position("to") > at };
             if is_right { Score::Right } else { Score::Wrong }
         }
         _ => Score::Wrong,

@@ -64,14 +64,16 @@ pub fn explained(levels: &[Level]) -> Explained {
         let begin = parts.len();
         let mut top = f64::NEG_INFINITY;
         for family in &mut families {
-            family.weigh(&scale, &logs, &mut top, &mut parts);
+            family.explain(&scale, &logs, &mut top, &mut parts);
         }
         let floor = top - NEGLIGIBLE_LOG;
         parts.retain(at_least(floor, begin));
         // What is far below the best with a large error is further below with a smaller one.
         if let Some(next) = EXCESS_ERRORS.get(index + 1) {
             let width = NODE_WIDTH_MAX * next.hypot(scale.error_min);
-            families.iter_mut().for_each(|family| family.refine(floor, width, levels));
+            for family in &mut families {
+                family.refine(floor, width, levels);
+            }
         }
     }
     summary(&parts)
@@ -88,7 +90,7 @@ fn at_least(floor: f64, begin: usize) -> impl FnMut(&Part) -> bool {
 
 /// A normal part of what is known of the factor's logarithm.
 struct Part {
-    /// The logarithm of its weight.
+    /// The logarithm of its explaint.
     log: f64,
     mean: f64,
     variance: f64,
@@ -110,7 +112,7 @@ struct Curve {
     to: f64,
     logs: Vec<f64>,
     log_prior: f64,
-    /// The logarithm of its greatest weight at the last size of the error.
+    /// The logarithm of its greatest explaint at the last size of the error.
     best: f64,
 }
 
@@ -142,12 +144,12 @@ impl Family {
         Self { class: Some(class), sign, curves }
     }
 
-    /// Adds what its curves say with one size of the error to `parts`. `top` is the greatest weight so far.
-    fn weigh(&mut self, scale: &Scale, logs: &[f64], top: &mut f64, parts: &mut Vec<Part>) {
+    /// Adds what its curves say with one size of the error to `parts`. `top` is the greatest explaint so far.
+    fn explain(&mut self, scale: &Scale, logs: &[f64], top: &mut f64, parts: &mut Vec<Part>) {
         let class = self.class.filter(|_| self.sign > 0.0);
         for curve in &mut self.curves {
             let mut best = f64::NEG_INFINITY;
-            scale.weigh(curve, logs, *top - NEGLIGIBLE_LOG, |log, mean, variance| {
+            scale.explain(curve, logs, *top - NEGLIGIBLE_LOG, |log, mean, variance| {
                 best = best.max(log);
                 parts.push(Part { log, mean, variance, class });
             });
@@ -167,7 +169,7 @@ impl Family {
             let count = ((curve.to - curve.from) / width).ceil() as usize;
             let ratio = (curve.to / curve.from).powf(1.0 / count as f64);
             let log_prior = curve.log_prior - (count as f64).ln();
-            let edge = |index: usize| curve.from * ratio.powi(index as i32);
+            let edge = |index: usize| curve.from * ratio.powf(index as f64);
             curves.extend((0..count).map(|index| {
                 Curve::new(class, self.sign, (edge(index), edge(index + 1)), log_prior, levels)
             }));
@@ -191,7 +193,9 @@ impl Curve {
         let mut logs: Vec<f64> =
             levels.iter().map(|level| sign * (constant + growth(level)).ln()).collect();
         let middle = logs.iter().sum::<f64>() / logs.len() as f64;
-        logs.iter_mut().for_each(|log| *log -= middle);
+        for log in &mut logs {
+            *log -= middle;
+        }
         Self { from, to, logs, log_prior, best: f64::NEG_INFINITY }
     }
 }
@@ -199,7 +203,7 @@ impl Curve {
 /// One assumed size of the error beyond the levels' own, with what depends on nothing else.
 struct Scale {
     /// 1/variance of each point about a curve.
-    weights: Vec<f64>,
+    explaints: Vec<f64>,
     /// Logarithms of the factors before the exponential without a step, with one and with two.
     log_norms: [f64; 3],
     /// How much of what the first and the last level are off the curve is theirs, and no error.
@@ -214,20 +218,20 @@ impl Scale {
     fn new(levels: &[Level], excess: f64) -> Self {
         let square = excess * excess;
         let variance = |level: &Level| level.error.map_or(square, |error| error * error + square);
-        let weights: Vec<f64> = levels.iter().map(|level| 1.0 / variance(level)).collect();
+        let explaints: Vec<f64> = levels.iter().map(|level| 1.0 / variance(level)).collect();
         // Of a single figure half of what lies beyond the curve is taken for noise.
         let trust = |level: &Level| level.error.map_or(1.0, |_| square / variance(level));
         let own =
             |level: &Level| level.error.map_or(square / 2.0, |error| error * error * trust(level));
         let ends = [&levels[0], &levels[levels.len() - 1]];
-        let log_norm = weights.iter().map(|weight| 0.5 * (weight / TAU).ln()).sum::<f64>()
+        let log_norm = explaints.iter().map(|explaint| 0.5 * (explaint / TAU).ln()).sum::<f64>()
             - (EXCESS_ERRORS.len() as f64).ln();
         let gaps = (levels.len() - 1) as f64;
-        let choices = [1.0, gaps, gaps * (gaps - 1.0) / 2.0];
+        let positions = [1.0, gaps, gaps * (gaps - 1.0) / 2.0];
         let range = STEP_LOG_RANGE.1 - STEP_LOG_RANGE.0;
         let log_norms = [0, 1, 2].map(|steps: usize| {
-            let places = choices[steps].max(1.0) * range.powi(steps as i32);
-            log_norm + (STEP_PRIORS[steps] / places).ln() + 0.5 * (steps + 1) as f64 * TAU.ln()
+            let choices = positions[steps].max(1.0) * range.powf(steps as f64);
+            log_norm + (STEP_PRIORS[steps] / choices).ln() + 0.5 * (steps + 1) as f64 * TAU.ln()
         });
         let errors = levels.iter().map(|level| level.error.unwrap_or_default());
         Self {
@@ -235,27 +239,27 @@ impl Scale {
             trust: ends.map(trust),
             own_variance: ends.map(own).iter().sum(),
             error_min: errors.fold(f64::INFINITY, f64::min),
-            weights,
+            explaints,
         }
     }
 
-    /// Adds the logarithm of the weight, the mean and the variance of the factor's logarithm by `curve`, averaged over its
+    /// Adds the logarithm of the explaint, the mean and the variance of the factor's logarithm by `curve`, averaged over its
     /// scale: without a step, and with one or two in any gaps. What is below `floor` is left out.
-    fn weigh(&self, curve: &Curve, logs: &[f64], floor: f64, mut add: impl FnMut(f64, f64, f64)) {
+    fn explain(&self, curve: &Curve, logs: &[f64], floor: f64, mut add: impl FnMut(f64, f64, f64)) {
         let mut sums = vec![[0.0; 2]];
         let mut squares = 0.0;
-        for ((log, curve), weight) in logs.iter().zip(&curve.logs).zip(&self.weights) {
+        for ((log, curve), explaint) in logs.iter().zip(&curve.logs).zip(&self.explaints) {
             let off = log - curve;
-            squares += weight * off * off;
-            let [all_weight, all] = sums[sums.len() - 1];
-            sums.push([all_weight + weight, all + weight * off]);
+            squares += explaint * off * off;
+            let [all_explaint, all] = sums[sums.len() - 1];
+            sums.push([all_explaint + explaint, all + explaint * off]);
         }
         let points = logs.len();
         let ends = [logs[0], logs[points - 1], curve.logs[0], curve.logs[points - 1]];
         let mut with_steps = |cuts: &[usize]| {
             let part = self.between_steps(cuts, &sums, squares, floor - curve.log_prior);
             if let Some((log, levels)) = part {
-                let (mean, variance) = self.factor(ends, levels);
+                let (mean, variance) = self.factor(ends, levels, cuts.len() > 2);
                 add(curve.log_prior + log, mean, variance);
             }
         };
@@ -269,8 +273,8 @@ impl Scale {
         }
     }
 
-    /// The logarithm of the weight of a curve with a step at each inner one of `cuts`, and its levels before the first and
-    /// behind the last, each with its variance. `sums` are those of weights and of weighted deviations up to each point.
+    /// The logarithm of the explaint of a curve with a step at each inner one of `cuts`, and its levels before the first and
+    /// behind the last, each with its variance. `sums` are those of explaints and of explainted deviations up to each point.
     fn between_steps(
         &self,
         cuts: &[usize],
@@ -282,8 +286,8 @@ impl Scale {
         let (mut log, mut product) = (self.log_norms[steps], 1.0);
         let (mut rest, mut levels) = (squares, [[0.0; 2]; 3]);
         for (level, ends) in levels.iter_mut().zip(cuts.windows(2)) {
-            let [weight, sum] = [0, 1].map(|which| sums[ends[1]][which] - sums[ends[0]][which]);
-            *level = [sum / weight, 1.0 / weight];
+            let [explaint, sum] = [0, 1].map(|which| sums[ends[1]][which] - sums[ends[0]][which]);
+            *level = [sum / explaint, 1.0 / explaint];
             product *= level[1];
             rest -= sum * level[0];
         }
@@ -301,7 +305,7 @@ impl Scale {
 
     /// The mean and the variance of the factor's logarithm, by the logarithms of the first and the last figure and of the
     /// curve there, and by how far the curve lies from the figures at either end.
-    fn factor(&self, ends: [f64; 4], levels: [[f64; 2]; 2]) -> (f64, f64) {
+    fn factor(&self, ends: [f64; 4], levels: [[f64; 2]; 2], is_stepped: bool) -> (f64, f64) {
         let [first, last, first_curve, last_curve] = ends;
         let [first_trust, last_trust] = self.trust;
         let [[before, before_variance], [behind, behind_variance]] = levels;
@@ -309,11 +313,11 @@ impl Scale {
             - first_trust * first
             - (1.0 - first_trust) * (before + first_curve);
         // Without a step both ends have the same level, and what is unknown of it cancels out.
-        let apart = if levels[0] == levels[1] {
-            (last_trust - first_trust).powi(2) * before_variance
-        } else {
+        let apart = if is_stepped {
             (1.0 - last_trust).powi(2) * behind_variance
                 + (1.0 - first_trust).powi(2) * before_variance
+        } else {
+            (last_trust - first_trust).powi(2) * before_variance
         };
         (mean, self.own_variance + apart)
     }
@@ -329,27 +333,27 @@ fn step_share(step: f64, error: f64) -> f64 {
 fn summary(parts: &[Part]) -> Explained {
     let top = parts.iter().map(|part| part.log).fold(f64::NEG_INFINITY, f64::max);
     let mut shares = [0.0; GROWING.len()];
-    // Parts that hardly differ are taken together: their weight, mean and square.
+    // Parts that hardly differ are taken together: their explaint, mean and square.
     let mut together: BTreeMap<(i64, i64), [f64; 3]> = BTreeMap::new();
     for part in parts.iter().filter(|part| part.log >= top - NEGLIGIBLE_LOG) {
-        let weight = (part.log - top).exp();
+        let explaint = (part.log - top).exp();
         if let Some(class) = part.class {
-            shares[class] += weight;
+            shares[class] += explaint;
         }
         let error = part.variance.max(ERROR_MIN * ERROR_MIN).sqrt();
         let width = (4.0 * error.log2()).round();
-        let place = (10.0 * part.mean / (width / 4.0).exp2()).round();
-        let sums = together.entry((width as i64, place as i64)).or_default();
+        let position = (10.0 * part.mean / (width / 4.0).exp2()).round();
+        let sums = together.entry((width as i64, position as i64)).or_default();
         let square = part.mean * part.mean + error * error;
         for (sum, more) in sums.iter_mut().zip([1.0, part.mean, square]) {
-            *sum += weight * more;
+            *sum += explaint * more;
         }
     }
     let normals: Vec<[f64; 3]> = together
         .into_values()
-        .map(|[weight, mean, square]| {
-            let mean = mean / weight;
-            [weight, mean, (square / weight - mean * mean).max(ERROR_MIN * ERROR_MIN).sqrt()]
+        .map(|[explaint, mean, square]| {
+            let mean = mean / explaint;
+            [explaint, mean, (square / explaint - mean * mean).max(ERROR_MIN * ERROR_MIN).sqrt()]
         })
         .collect();
     let growing: f64 = shares.iter().sum();
@@ -360,11 +364,12 @@ fn summary(parts: &[Part]) -> Explained {
     }
 }
 
-/// The quantile of a mixture of normals, each with its weight, mean and standard deviation.
+/// The quantile of a mixture of normals, each with its explaint, mean and standard deviation.
 fn quantile(normals: &[[f64; 3]], share: f64) -> f64 {
-    let all: f64 = normals.iter().map(|[weight, ..]| weight).sum();
-    let below = |place: f64| -> f64 {
-        let tail = |[weight, mean, error]: &[f64; 3]| weight * upper_tail((mean - place) / error);
+    let all: f64 = normals.iter().map(|[explaint, ..]| explaint).sum();
+    let below = |position: f64| -> f64 {
+        let tail =
+            |[explaint, mean, error]: &[f64; 3]| explaint * upper_tail((mean - position) / error);
         normals.iter().map(tail).sum()
     };
     let reach = |side: f64| {
@@ -412,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_that_fits_has_the_weight_and_the_factor() {
+    fn the_curve_that_fits_has_the_explaint_and_the_factor() {
         for (index, class) in GROWING.into_iter().enumerate() {
             for (error, constant) in [(Some(0.01), 0.0), (Some(0.01), 0.5), (None, 0.0)] {
                 let curve = |n: f64| constant * growth_of(class, 100.0) + growth_of(class, n);
@@ -450,8 +455,8 @@ mod tests {
         let from_zero = explained(&[&[zero], &levels(Some(0.01), |n| 5.0 + n)[..]].concat());
         assert!((from_zero.factor.value / 2_001.0 - 1.0).abs() < 0.05, "{from_zero:?}");
         assert!(from_zero.shares[2] > 0.9, "{from_zero:?}");
-        let one = [1, 10, 100].map(|point| Level { point, log: point as f64, error: None });
-        assert!(explained(&one).factor.value.is_finite());
+        let from_one = [1, 10, 100].map(|point| Level { point, log: point as f64, error: None });
+        assert!(explained(&from_one).factor.value.is_finite());
     }
 
     /// Reference: `scipy` 1.17, `stats.norm.sf`.

@@ -91,7 +91,9 @@ fn take_off_rounds(cells: &mut [(u64, Cells)]) {
         }
         let mut logs: Vec<f64> = cells.values().copied().collect();
         let middle = median_of(&mut logs).unwrap_or_default();
-        cells.values_mut().for_each(|log| *log = middle + rest * (*log - middle));
+        for log in cells.values_mut() {
+            *log = middle + rest * (*log - middle);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::names::Names;
 use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Verdict};
-use analysis::{Class, GrowthReason};
+use analysis::Class;
 
 pub use analysis::Growth;
 
@@ -36,20 +36,21 @@ impl FindingKind for Growth {
     /// `poll is linear: ×391 (95 % 380 to 402) from 100 to 9,000 watched descriptors (exponent 1.31, 95 % 1.24 to 1.39).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let is = if matches!(self.class, Class::Grows | Class::Falls) { "" } else { " is" };
-        let mut verdict = format!("{is} {}: {}", class(self.class), factor_with_interval(self));
-        if self.class != Class::Constant {
-            verdict +=
-                &format!(" from {} to {} {}", count(self.from), count(self.to), names.axis());
-            verdict += &exponent_of(self).map(|text| format!(" ({text})")).unwrap_or_default();
-        }
-        if let Some(reason) = &self.reason {
-            let open = if self.class == Class::Grows { ", order open" } else { "" };
-            verdict += &format!("{open}, because {}", reasons::growth(reason));
-        }
-        verdict.push('.');
-        if let Some(remedy) = self.reason.as_ref().and_then(GrowthReason::remedy) {
-            verdict += &format!(" It takes {}.", reasons::remedy(remedy));
-        }
+        let verdict = format!("{is} {}: {}", class(self.class), factor_with_interval(self));
+        let exponent = exponent_of(self).map(|exponent| format!(" ({exponent})"));
+        let (from, to, axis) = (count(self.from), count(self.to), names.axis());
+        let range = match self.class {
+            Class::Constant => String::new(),
+            _ => format!(" from {from} to {to} {axis}{}", exponent.unwrap_or_default()),
+        };
+        let open = if self.class == Class::Grows { ", order open" } else { "" };
+        let because = self.reason.as_ref().map(|reason| {
+            let remedy =
+                reason.remedy().map(|remedy| format!(" It takes {}.", reasons::remedy(remedy)));
+            format!("{open}, because {}.{}", reasons::growth(reason), remedy.unwrap_or_default())
+        });
+        let because = because.unwrap_or_else(|| ".".to_owned());
+        let verdict = format!("{verdict}{range}{because}");
         Sentence::new(names.head().into_iter().chain([text(verdict)]))
     }
 

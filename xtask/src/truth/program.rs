@@ -13,14 +13,14 @@ use std::process::Command;
 const COLUMNS: [&str; 8] = ["--x", "n", "--y", "figure", "--by", "series", "--round", "round"];
 
 /// A program knee, and a directory for the files of one case at a time.
-pub struct Door<'a> {
+pub struct Program<'a> {
     /// The program.
     pub knee: &'a Path,
     /// The directory.
     pub scratch: &'a Path,
 }
 
-impl Door<'_> {
+impl Program<'_> {
     /// What knee says of a case, as JSON.
     pub fn ask(&self, input: &Input) -> Result<Value> {
         match input {

@@ -8,7 +8,9 @@ pub mod thresholds;
 
 use crate::growth::curves::{Explained, GROWING, explained};
 use crate::growth::levels::Level;
-use crate::growth::thresholds::{FLAT_FACTOR_MAX, ORDER_POINTS_MIN, ORDER_RANGE_MIN, SET_SHARE};
+use crate::growth::thresholds::{
+    FLAT_FACTOR_MAX, ORDER_POINTS_MIN, ORDER_RANGE_MIN, SET_SHARE, SMOOTH_SHARE_MIN,
+};
 use crate::{Class, Estimate, Growth, GrowthReason};
 
 /// How a series with these `levels` (ascending) grows. `exponent` is the slope over the whole range, with its interval.
@@ -42,9 +44,14 @@ pub fn classify(levels: &[Level], exponent: Option<Estimate>) -> Growth {
         let points = levels.len();
         return Growth { reason: Some(GrowthReason::TooFewPoints { points }), ..growth };
     }
-    let Explained { factor, shares } = explained(levels);
+    let Explained { factor, shares, smooth_share } = explained(levels);
     let growth = Growth { factor, ..growth };
-    let grows = Growth { classes: set(&shares), ..growth.clone() };
+    let mut classes = set(&shares);
+    // N log n and n² are claims about a smooth curve; caches bend that of a line upwards, one after the other.
+    if classes[0] > Class::Linear && smooth_share < SMOOTH_SHARE_MIN {
+        classes = GROWING[2..].to_vec();
+    }
+    let grows = Growth { classes, ..growth.clone() };
     match direction(factor) {
         Some(Direction::Flat) => {
             Growth { class: Class::Constant, classes: vec![Class::Constant], ..growth }

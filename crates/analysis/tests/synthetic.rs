@@ -74,7 +74,7 @@ fn a_curve_falls_and_one_that_wanders_is_undecided() {
 fn thin_evidence_leaves_the_order_open_with_the_reason() {
     let mut random = Rng::with_seed(1);
     let mut open = |sizes: &[u64]| {
-        let growth = grow(|n| 100.0 + n, sizes, 0.03, &mut random);
+        let growth = grow(|n| 300.0 + n, sizes, 0.05, &mut random);
         assert_eq!(growth.class, Class::Grows, "{growth:?}");
         growth.reason
     };

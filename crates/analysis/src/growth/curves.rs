@@ -9,8 +9,8 @@
 use crate::growth::levels::Level;
 use crate::growth::thresholds::{
     ERROR_MIN, EXCESS_ERRORS, FACTOR_LOG_MIN, FACTOR_MAX, FALL_PRIOR, NEGLIGIBLE_LOG,
-    NO_CONSTANT_PRIOR, NODE_RATIO, NODE_WIDTH, NODE_WIDTH_MAX, STEP_LOG_RANGE, STEP_PRIORS,
-    TWO_STEPS_POINTS_MIN,
+    NO_CONSTANT_PRIOR, NODE_RATIO, NODE_WIDTH, NODE_WIDTH_MAX, SMOOTH_ERROR_MAX, STEP_LOG_RANGE,
+    STEP_PRIORS, TWO_STEPS_POINTS_MIN,
 };
 use crate::{Class, Estimate};
 use std::collections::BTreeMap;
@@ -48,6 +48,8 @@ pub struct Explained {
     pub factor: Estimate,
     /// The share of each of the [`GROWING`] classes in what they explain together, 0 to 1.
     pub shares: [f64; GROWING.len()],
+    /// The share of that in which the curve is smooth: it needs no step, and the levels lie near it.
+    pub smooth_share: f64,
 }
 
 /// What all curves say of `levels`, of which there are two at least.
@@ -90,12 +92,14 @@ fn at_least(floor: f64, begin: usize) -> impl FnMut(&Part) -> bool {
 
 /// A normal part of what is known of the factor's logarithm.
 struct Part {
-    /// The logarithm of its explaint.
+    /// The logarithm of its weight.
     log: f64,
     mean: f64,
     variance: f64,
     /// Which of the [`GROWING`] classes it is of; `None` where it is of a constant or falls.
     class: Option<usize>,
+    /// Whether the levels lie near its curve without a step.
+    is_smooth: bool,
 }
 
 /// The curves of one class in one direction, by their factors.
@@ -112,7 +116,7 @@ struct Curve {
     to: f64,
     logs: Vec<f64>,
     log_prior: f64,
-    /// The logarithm of its greatest explaint at the last size of the error.
+    /// The logarithm of its greatest weight at the last size of the error.
     best: f64,
 }
 
@@ -144,15 +148,20 @@ impl Family {
         Self { class: Some(class), sign, curves }
     }
 
-    /// Adds what its curves say with one size of the error to `parts`. `top` is the greatest explaint so far.
+    /// Adds what its curves say with one size of the error to `parts`. `top` is the greatest weight so far.
     fn explain(&mut self, scale: &Scale, logs: &[f64], top: &mut f64, parts: &mut Vec<Part>) {
         let class = self.class.filter(|_| self.sign > 0.0);
         for curve in &mut self.curves {
             let mut best = f64::NEG_INFINITY;
-            scale.explain(curve, logs, *top - NEGLIGIBLE_LOG, |log, mean, variance| {
-                best = best.max(log);
-                parts.push(Part { log, mean, variance, class });
-            });
+            scale.explain(
+                curve,
+                logs,
+                *top - NEGLIGIBLE_LOG,
+                |log, [mean, variance], is_smooth| {
+                    best = best.max(log);
+                    parts.push(Part { log, mean, variance, class, is_smooth });
+                },
+            );
             curve.best = best;
             *top = top.max(curve.best);
         }
@@ -202,8 +211,9 @@ impl Curve {
 
 /// One assumed size of the error beyond the levels' own, with what depends on nothing else.
 struct Scale {
+    excess: f64,
     /// 1/variance of each point about a curve.
-    explaints: Vec<f64>,
+    weights: Vec<f64>,
     /// Logarithms of the factors before the exponential without a step, with one and with two.
     log_norms: [f64; 3],
     /// How much of what the first and the last level are off the curve is theirs, and no error.
@@ -218,13 +228,13 @@ impl Scale {
     fn new(levels: &[Level], excess: f64) -> Self {
         let square = excess * excess;
         let variance = |level: &Level| level.error.map_or(square, |error| error * error + square);
-        let explaints: Vec<f64> = levels.iter().map(|level| 1.0 / variance(level)).collect();
+        let weights: Vec<f64> = levels.iter().map(|level| 1.0 / variance(level)).collect();
         // Of a single figure half of what lies beyond the curve is taken for noise.
         let trust = |level: &Level| level.error.map_or(1.0, |_| square / variance(level));
         let own =
             |level: &Level| level.error.map_or(square / 2.0, |error| error * error * trust(level));
         let ends = [&levels[0], &levels[levels.len() - 1]];
-        let log_norm = explaints.iter().map(|explaint| 0.5 * (explaint / TAU).ln()).sum::<f64>()
+        let log_norm = weights.iter().map(|weight| 0.5 * (weight / TAU).ln()).sum::<f64>()
             - (EXCESS_ERRORS.len() as f64).ln();
         let gaps = (levels.len() - 1) as f64;
         let positions = [1.0, gaps, gaps * (gaps - 1.0) / 2.0];
@@ -235,32 +245,40 @@ impl Scale {
         });
         let errors = levels.iter().map(|level| level.error.unwrap_or_default());
         Self {
+            excess,
             log_norms,
             trust: ends.map(trust),
             own_variance: ends.map(own).iter().sum(),
             error_min: errors.fold(f64::INFINITY, f64::min),
-            explaints,
+            weights,
         }
     }
 
-    /// Adds the logarithm of the explaint, the mean and the variance of the factor's logarithm by `curve`, averaged over its
+    /// Adds the logarithm of the weight, the mean and the variance of the factor's logarithm by `curve`, averaged over its
     /// scale: without a step, and with one or two in any gaps. What is below `floor` is left out.
-    fn explain(&self, curve: &Curve, logs: &[f64], floor: f64, mut add: impl FnMut(f64, f64, f64)) {
+    fn explain(
+        &self,
+        curve: &Curve,
+        logs: &[f64],
+        floor: f64,
+        mut add: impl FnMut(f64, [f64; 2], bool),
+    ) {
         let mut sums = vec![[0.0; 2]];
         let mut squares = 0.0;
-        for ((log, curve), explaint) in logs.iter().zip(&curve.logs).zip(&self.explaints) {
+        for ((log, curve), weight) in logs.iter().zip(&curve.logs).zip(&self.weights) {
             let off = log - curve;
-            squares += explaint * off * off;
-            let [all_explaint, all] = sums[sums.len() - 1];
-            sums.push([all_explaint + explaint, all + explaint * off]);
+            squares += weight * off * off;
+            let [all_weight, all] = sums[sums.len() - 1];
+            sums.push([all_weight + weight, all + weight * off]);
         }
         let points = logs.len();
         let ends = [logs[0], logs[points - 1], curve.logs[0], curve.logs[points - 1]];
         let mut with_steps = |cuts: &[usize]| {
             let part = self.between_steps(cuts, &sums, squares, floor - curve.log_prior);
             if let Some((log, levels)) = part {
-                let (mean, variance) = self.factor(ends, levels, cuts.len() > 2);
-                add(curve.log_prior + log, mean, variance);
+                let is_stepped = cuts.len() > 2;
+                let factor = self.factor(ends, levels, is_stepped);
+                add(curve.log_prior + log, factor, !is_stepped && self.excess <= SMOOTH_ERROR_MAX);
             }
         };
         with_steps(&[0, points]);
@@ -273,8 +291,8 @@ impl Scale {
         }
     }
 
-    /// The logarithm of the explaint of a curve with a step at each inner one of `cuts`, and its levels before the first and
-    /// behind the last, each with its variance. `sums` are those of explaints and of explainted deviations up to each point.
+    /// The logarithm of the weight of a curve with a step at each inner one of `cuts`, and its levels before the first and
+    /// behind the last, each with its variance. `sums` are those of weights and of weighted deviations up to each point.
     fn between_steps(
         &self,
         cuts: &[usize],
@@ -286,8 +304,8 @@ impl Scale {
         let (mut log, mut product) = (self.log_norms[steps], 1.0);
         let (mut rest, mut levels) = (squares, [[0.0; 2]; 3]);
         for (level, ends) in levels.iter_mut().zip(cuts.windows(2)) {
-            let [explaint, sum] = [0, 1].map(|which| sums[ends[1]][which] - sums[ends[0]][which]);
-            *level = [sum / explaint, 1.0 / explaint];
+            let [weight, sum] = [0, 1].map(|which| sums[ends[1]][which] - sums[ends[0]][which]);
+            *level = [sum / weight, 1.0 / weight];
             product *= level[1];
             rest -= sum * level[0];
         }
@@ -305,7 +323,7 @@ impl Scale {
 
     /// The mean and the variance of the factor's logarithm, by the logarithms of the first and the last figure and of the
     /// curve there, and by how far the curve lies from the figures at either end.
-    fn factor(&self, ends: [f64; 4], levels: [[f64; 2]; 2], is_stepped: bool) -> (f64, f64) {
+    fn factor(&self, ends: [f64; 4], levels: [[f64; 2]; 2], is_stepped: bool) -> [f64; 2] {
         let [first, last, first_curve, last_curve] = ends;
         let [first_trust, last_trust] = self.trust;
         let [[before, before_variance], [behind, behind_variance]] = levels;
@@ -319,7 +337,7 @@ impl Scale {
         } else {
             (last_trust - first_trust).powi(2) * before_variance
         };
-        (mean, self.own_variance + apart)
+        [mean, self.own_variance + apart]
     }
 }
 
@@ -332,13 +350,14 @@ fn step_share(step: f64, error: f64) -> f64 {
 /// The median and the 95 % interval of all parts, and the shares of the classes.
 fn summary(parts: &[Part]) -> Explained {
     let top = parts.iter().map(|part| part.log).fold(f64::NEG_INFINITY, f64::max);
-    let mut shares = [0.0; GROWING.len()];
-    // Parts that hardly differ are taken together: their explaint, mean and square.
+    let (mut shares, mut smooth) = ([0.0; GROWING.len()], 0.0);
+    // Parts that hardly differ are taken together: their weight, mean and square.
     let mut together: BTreeMap<(i64, i64), [f64; 3]> = BTreeMap::new();
     for part in parts.iter().filter(|part| part.log >= top - NEGLIGIBLE_LOG) {
-        let explaint = (part.log - top).exp();
+        let weight = (part.log - top).exp();
         if let Some(class) = part.class {
-            shares[class] += explaint;
+            shares[class] += weight;
+            smooth += if part.is_smooth { weight } else { 0.0 };
         }
         let error = part.variance.max(ERROR_MIN * ERROR_MIN).sqrt();
         let width = (4.0 * error.log2()).round();
@@ -346,14 +365,14 @@ fn summary(parts: &[Part]) -> Explained {
         let sums = together.entry((width as i64, position as i64)).or_default();
         let square = part.mean * part.mean + error * error;
         for (sum, more) in sums.iter_mut().zip([1.0, part.mean, square]) {
-            *sum += explaint * more;
+            *sum += weight * more;
         }
     }
     let normals: Vec<[f64; 3]> = together
         .into_values()
-        .map(|[explaint, mean, square]| {
-            let mean = mean / explaint;
-            [explaint, mean, (square / explaint - mean * mean).max(ERROR_MIN * ERROR_MIN).sqrt()]
+        .map(|[weight, mean, square]| {
+            let mean = mean / weight;
+            [weight, mean, (square / weight - mean * mean).max(ERROR_MIN * ERROR_MIN).sqrt()]
         })
         .collect();
     let growing: f64 = shares.iter().sum();
@@ -361,15 +380,16 @@ fn summary(parts: &[Part]) -> Explained {
     Explained {
         factor: Estimate { value: quantile(0.5), low: quantile(0.025), high: quantile(0.975) },
         shares: shares.map(|share| if growing > 0.0 { share / growing } else { 0.0 }),
+        smooth_share: if growing > 0.0 { smooth / growing } else { 0.0 },
     }
 }
 
-/// The quantile of a mixture of normals, each with its explaint, mean and standard deviation.
+/// The quantile of a mixture of normals, each with its weight, mean and standard deviation.
 fn quantile(normals: &[[f64; 3]], share: f64) -> f64 {
-    let all: f64 = normals.iter().map(|[explaint, ..]| explaint).sum();
+    let all: f64 = normals.iter().map(|[weight, ..]| weight).sum();
     let below = |position: f64| -> f64 {
         let tail =
-            |[explaint, mean, error]: &[f64; 3]| explaint * upper_tail((mean - position) / error);
+            |[weight, mean, error]: &[f64; 3]| weight * upper_tail((mean - position) / error);
         normals.iter().map(tail).sum()
     };
     let reach = |side: f64| {
@@ -417,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_that_fits_has_the_explaint_and_the_factor() {
+    fn the_curve_that_fits_has_the_weight_and_the_factor() {
         for (index, class) in GROWING.into_iter().enumerate() {
             for (error, constant) in [(Some(0.01), 0.0), (Some(0.01), 0.5), (None, 0.0)] {
                 let curve = |n: f64| constant * growth_of(class, 100.0) + growth_of(class, n);

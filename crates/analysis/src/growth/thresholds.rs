@@ -8,6 +8,10 @@
 pub const FLAT_FACTOR_MAX: f64 = 1.3;
 /// The share of what the curves explain together that a set of classes holds: it leaves out the truth in one of fifty.
 pub const SET_SHARE: f64 = 0.98;
+/// Of what grows faster than linear, the share of smooth curves from which linear is left out: most of it.
+pub const SMOOTH_SHARE_MIN: f64 = 0.5;
+/// The largest error beyond the levels' own of a curve that is smooth. Source: half of a step.
+pub const SMOOTH_ERROR_MAX: f64 = 0.13;
 /// Where the order is open with fewer points above zero, more points are the remedy: constant part, scale and class are three
 /// unknowns.
 pub const ORDER_POINTS_MIN: usize = 5;

@@ -95,7 +95,7 @@ fn run(task: Task) -> Result<Tally> {
         Task::OneRow => one_row::run(&mut tally)?,
         Task::Setup => setup::run(&mut tally)?,
         Task::Bench(bench) => bench.run(&mut tally)?,
-        Task::Truth(options) => truth::run(&options, &mut tally)?,
+        Task::Truth(options) => truth::run(&options)?,
     }
     Ok(tally)
 }

@@ -1,5 +1,5 @@
-//! The held-out truth: series, rates, pairs and runs whose truth is known, through knee's public door. What comes out is
-//! how often a verdict is wrong, missing or exact.
+//! The held-out truth: series, rates, pairs and runs of known truth, through the commands that a user has. The result is
+//! how often a verdict is wrong, undecided or exact.
 //!
 //! It shares neither code nor constants with `analysis` and its tests. Thresholds are never tuned on its seeds.
 
@@ -17,7 +17,6 @@ use anyhow::{Context, Result};
 use clap::Args;
 use family::{Family, Input, Score, Scores, csv};
 use program::Program;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,17 +58,10 @@ const UNDECIDED_MAX: u32 = 9;
 /// A small part of it as a test, by the program that was built for the others.
 pub fn check(tally: &mut Tally) -> Result<()> {
     let knee = shell::target_dir()?.join("debug").join("knee");
-    let options = Options {
-        cases: TESTED_CASES,
-        seed: Some(TESTED_SEED),
-        only: String::new(),
-        knee: None,
-        keep: None,
-        output: None,
-    };
+    let asked = Asked { knee: &knee, cases: TESTED_CASES, seed: TESTED_SEED, keep: None };
     let (mut all, mut grown) = (Scores::default(), Scores::default());
     for family in curves::families() {
-        let scores = ask_all(&family, &options, &knee, TESTED_SEED)?;
+        let scores = asked.scores(&family)?;
         print!("{}", row(&family.name, &scores));
         all = all.and(scores);
         if !family.name.starts_with("flat") && !family.name.starts_with("weak") {
@@ -82,13 +74,15 @@ pub fn check(tally: &mut Tally) -> Result<()> {
 }
 
 /// Draws all cases, asks knee and prints the table.
-pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
+pub fn run(options: &Options) -> Result<()> {
     let knee = match &options.knee {
         Some(knee) => fs::canonicalize(knee).with_context(|| knee.display().to_string())?,
         None => crate::bench::build_knee(&shell::root(), &shell::target_dir()?)?,
     };
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
     println!("seed {seed}");
+    let (cases, keep) = (options.cases, options.keep.as_deref());
+    let asked = Asked { knee: &knee, cases, seed, keep };
     let mut all =
         [curves::families(), rates::families(), pairs::families(), runs::families()].concat();
     all.retain(|family| family.name.contains(&options.only));
@@ -97,7 +91,7 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     print!("{table}");
     let mut total = Scores::default();
     for family in &all {
-        let scores = ask_all(family, options, &knee, seed)?;
+        let scores = asked.scores(family)?;
         let row = row(&family.name, &scores);
         print!("{row}");
         table.push_str(&row);
@@ -109,7 +103,6 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     if let Some(output) = &options.output {
         fs::write(output, &table).with_context(|| output.display().to_string())?;
     }
-    tally.pass(u64::from(total.cases));
     Ok(())
 }
 
@@ -120,36 +113,55 @@ fn row(name: &str, scores: &Scores) -> String {
     format!("| {name:50} | {cases:5} | {wrong:>6} | {undecided:>7} | {exact:>7} |\n")
 }
 
-/// The scores of one family, by as many threads as there are CPUs.
-fn ask_all(family: &Family, options: &Options, knee: &Path, seed: u64) -> Result<Scores> {
-    let (next, scores) = (AtomicUsize::new(0), Mutex::new(Scores::default()));
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        let ask = || -> Result<()> {
-            let scratch = tempfile::tempdir()?;
-            let program = Program { knee, scratch: scratch.path() };
-            loop {
-                let case = next.fetch_add(1, Ordering::Relaxed);
-                let mut rng = fastrand::Rng::with_seed(mixed(seed, &family.name, case));
-                let drawn = (family.draw)(&mut rng);
-                let is_of_runs = matches!(drawn.input, Input::Runs { .. });
-                if case >= if is_of_runs { options.cases.div_ceil(10) } else { options.cases } {
-                    return Ok(());
+/// The program that is asked, and the cases.
+struct Asked<'a> {
+    knee: &'a Path,
+    cases: usize,
+    seed: u64,
+    keep: Option<&'a Path>,
+}
+
+impl Asked<'_> {
+    /// The scores of one family, by a thread for each CPU.
+    fn scores(&self, family: &Family) -> Result<Scores> {
+        let (next, scores) = (AtomicUsize::new(0), Mutex::new(Scores::default()));
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            let ask = || -> Result<()> {
+                let scratch = tempfile::tempdir()?;
+                let program = Program { knee: self.knee, scratch: scratch.path() };
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(score) = self.score(family, number, &program)? else { return Ok(()) };
+                    scores.lock().unwrap_or_else(PoisonError::into_inner).add(score);
                 }
-                let json = program.ask(&drawn.input)?;
-                let score = (drawn.judge)(&json);
-                scores.lock().unwrap_or_else(PoisonError::into_inner).add(score);
-                if let Some(keep) = &options.keep
-                    && matches!(score, Score::Wrong | Score::Undecided)
-                {
-                    kept(keep, &format!("{}-{case}-{score:?}", family.name), &drawn)?;
-                }
-            }
-        };
-        let crew: Vec<_> = (0..threads).map(|_| scope.spawn(ask)).collect();
-        crew.into_iter().try_for_each(|each| each.join().expect("nothing panics in the crew"))
-    })?;
-    Ok(scores.into_inner().unwrap_or_else(PoisonError::into_inner))
+            };
+            let crew: Vec<_> = (0..threads).map(|_| scope.spawn(ask)).collect();
+            crew.into_iter().try_for_each(|each| each.join().expect("nothing panics in the crew"))
+        })?;
+        Ok(scores.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The score of one case; `None` behind the last one.
+    fn score(
+        &self,
+        family: &Family,
+        number: usize,
+        program: &Program<'_>,
+    ) -> Result<Option<Score>> {
+        let mut rng = fastrand::Rng::with_seed(mixed(self.seed, &family.name, number));
+        let case = (family.draw)(&mut rng);
+        let is_of_runs = matches!(case.input, Input::Runs { .. });
+        if number >= if is_of_runs { self.cases.div_ceil(10) } else { self.cases } {
+            return Ok(None);
+        }
+        let score = (case.judge)(&program.ask(&case.input)?);
+        if let Some(keep) = self.keep.filter(|_| [Score::Wrong, Score::Undecided].contains(&score))
+        {
+            write_case(keep, &format!("{}-{number}-{score:?}", family.name), &case)?;
+        }
+        Ok(Some(score))
+    }
 }
 
 /// Another seed for each case of each family, the same wherever it is drawn (FNV-1a).
@@ -160,19 +172,17 @@ fn mixed(seed: u64, family: &str, case: usize) -> u64 {
     })
 }
 
-fn kept(directory: &Path, name: &str, case: &family::Case) -> Result<()> {
+/// Writes what was drawn, and what is true of it.
+fn write_case(directory: &Path, name: &str, case: &family::Case) -> Result<()> {
     fs::create_dir_all(directory)?;
     let name = name.replace(['/', ' '], "_");
-    let mut text = String::new();
-    writeln!(text, "{}", case.about)?;
-    fs::write(directory.join(format!("{name}.txt")), text)?;
-    let write =
-        |side: &str, samples| fs::write(directory.join(format!("{name}{side}.csv")), csv(samples));
+    let write = |end: &str, text: &str| fs::write(directory.join(format!("{name}{end}")), text);
+    write(".txt", &format!("{}\n", case.about))?;
     match &case.input {
-        Input::Costs(samples) | Input::Rates(samples) => write("", samples)?,
+        Input::Costs(samples) | Input::Rates(samples) => write(".csv", &csv(samples))?,
         Input::Runs { base, new, .. } => {
-            write(".base", base)?;
-            write(".new", new)?;
+            write(".base.csv", &csv(base))?;
+            write(".new.csv", &csv(new))?;
         }
     }
     Ok(())

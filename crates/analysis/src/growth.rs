@@ -45,49 +45,42 @@ pub fn classify(levels: &[Level], exponent: Option<Estimate>) -> Growth {
         return Growth { reason: Some(GrowthReason::TooFewPoints { points }), ..growth };
     }
     let Explained { factor, shares, smooth_share } = explained(levels);
-    let growth = Growth { factor, ..growth };
-    let mut classes = set(&shares);
+    let growth = Growth { class: verdict(factor), factor, ..growth };
+    match growth.class {
+        Class::Constant => Growth { classes: vec![Class::Constant], ..growth },
+        Class::Grows => {
+            let classes = order(&shares, smooth_share);
+            let class = word(&classes);
+            let reason = (class == Class::Grows).then(|| GrowthReason::order_open(levels));
+            Growth { class, classes, reason, ..growth }
+        }
+        Class::Undecided => Growth { reason: Some(GrowthReason::FactorTooWide), ..growth },
+        _ => growth,
+    }
+}
+
+/// The one rule: constant, grows, falls or undecided.
+fn verdict(factor: Estimate) -> Class {
+    let Estimate { value, low, high } = factor;
+    if low >= 1.0 / FLAT_FACTOR_MAX && high <= FLAT_FACTOR_MAX {
+        Class::Constant
+    } else if low > 1.0 && value > FLAT_FACTOR_MAX {
+        Class::Grows
+    } else if high < 1.0 && value < 1.0 / FLAT_FACTOR_MAX {
+        Class::Falls
+    } else {
+        Class::Undecided
+    }
+}
+
+/// The classes that are left of a series that grows.
+fn order(shares: &[f64; GROWING.len()], smooth_share: f64) -> Vec<Class> {
+    let classes = set(shares);
     // N log n and n² are claims about a smooth curve; caches bend that of a line upwards, one after the other.
     if classes[0] > Class::Linear && smooth_share < SMOOTH_SHARE_MIN {
-        classes = GROWING[2..].to_vec();
+        return GROWING.into_iter().filter(|class| *class >= Class::Linear).collect();
     }
-    let grows = Growth { classes, ..growth.clone() };
-    match direction(factor) {
-        Some(Direction::Flat) => {
-            Growth { class: Class::Constant, classes: vec![Class::Constant], ..growth }
-        }
-        Some(Direction::Falls) => Growth { class: Class::Falls, ..growth },
-        Some(Direction::Grows) => {
-            let class = word(&grows.classes);
-            let reason = (class == Class::Grows).then(|| GrowthReason::order_open(levels));
-            Growth { class, reason, ..grows }
-        }
-        None => Growth { reason: Some(GrowthReason::FactorTooWide), ..growth },
-    }
-}
-
-/// Where a series goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// All of the factor's interval lies within [`FLAT_FACTOR_MAX`].
-    Flat,
-    /// All of it lies above 1, and the estimate above [`FLAT_FACTOR_MAX`].
-    Grows,
-    /// The same downwards.
-    Falls,
-}
-
-/// The one rule; `None` where the interval leaves it open.
-pub fn direction(factor: Estimate) -> Option<Direction> {
-    if factor.low >= 1.0 / FLAT_FACTOR_MAX && factor.high <= FLAT_FACTOR_MAX {
-        Some(Direction::Flat)
-    } else if factor.low > 1.0 && factor.value > FLAT_FACTOR_MAX {
-        Some(Direction::Grows)
-    } else if factor.high < 1.0 && factor.value < 1.0 / FLAT_FACTOR_MAX {
-        Some(Direction::Falls)
-    } else {
-        None
-    }
+    classes
 }
 
 /// The smallest set of neighbours that holds [`SET_SHARE`], of two equally small ones that with more.
@@ -136,13 +129,13 @@ mod tests {
 
     #[test]
     fn one_rule_on_the_interval_of_the_factor() {
-        let judged = |low, value, high| direction(Estimate { value, low, high });
-        assert_eq!(judged(0.8, 1.0, 1.29), Some(Direction::Flat));
-        assert_eq!(judged(1.1, 1.2, 1.29), Some(Direction::Flat), "it grows, and hardly");
-        assert_eq!(judged(1.1, 1.2, 1.31), None);
-        assert_eq!(judged(1.1, 1.31, 1.6), Some(Direction::Grows));
-        assert_eq!(judged(0.99, 1.5, 2.0), None);
-        assert_eq!(judged(0.5, 0.7, 0.9), Some(Direction::Falls));
+        let judged = |low, value, high| verdict(Estimate { value, low, high });
+        assert_eq!(judged(0.8, 1.0, 1.29), Class::Constant);
+        assert_eq!(judged(1.1, 1.2, 1.29), Class::Constant, "it grows, and hardly");
+        assert_eq!(judged(1.1, 1.2, 1.31), Class::Undecided);
+        assert_eq!(judged(1.1, 1.31, 1.6), Class::Grows);
+        assert_eq!(judged(0.99, 1.5, 2.0), Class::Undecided);
+        assert_eq!(judged(0.5, 0.7, 0.9), Class::Falls);
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn a_curve_falls_and_one_that_wanders_is_undecided() {
     assert!(wandering.classes.len() != 1 || wandering.class == Class::Constant, "{wandering:?}");
 }
 
-/// That a cost grows is said by two points, and how it does is not.
+/// Two points show that a cost grows, and not its order.
 #[test]
 fn thin_evidence_leaves_the_order_open_with_the_reason() {
     let mut random = Rng::with_seed(1);

@@ -1,7 +1,7 @@
 //! Series of known growth: a class, its factor from the first point to the last, and the noise.
 
 use super::family::{Case, Family, Input, Score};
-use super::random::{NOISES, Noise, QUIET, Rounds, log_uniform, one_of};
+use super::random::{Design, NOISES, Noise, QUIET, Rounds, log_uniform, one_of};
 use fastrand::Rng;
 use serde_json::Value;
 use std::sync::Arc;
@@ -87,7 +87,8 @@ pub fn families() -> Vec<Family> {
         draw: Arc::new(move |rng| {
             let points = points(rng);
             let (curve, truth) = any(rng, &points);
-            case(rng, &curve, truth, &QUIET, 1)
+            let design = Design { rounds: 1, ..Design::new(rng) };
+            case(rng, &curve, truth, &QUIET, design)
         }),
     });
     all
@@ -103,14 +104,14 @@ fn family(
     let draw = Arc::new(move |rng: &mut Rng| {
         let points = points(rng);
         let (curve, truth) = draw(rng, &points);
-        let rounds = one_of(rng, &[3_usize, 5, 9]);
-        case(rng, &curve, truth, &noise, rounds)
+        let design = Design::new(rng);
+        case(rng, &curve, truth, &noise, design)
     });
     Family { name, draw }
 }
 
-fn case(rng: &mut Rng, curve: &[(u64, f64)], truth: Truth, noise: &Noise, rounds: usize) -> Case {
-    let samples = one_of(rng, &[1_usize, 5, 15]);
+fn case(rng: &mut Rng, curve: &[(u64, f64)], truth: Truth, noise: &Noise, design: Design) -> Case {
+    let Design { rounds, samples } = design;
     let curve = scaled(rng, curve);
     let measured = Rounds::new(rng, rounds, noise).measure(rng, (0, &curve), noise, samples);
     let about = format!("{} ×{:.3}, {rounds} rounds", truth.classes[0], truth.factor);

@@ -2,7 +2,7 @@
 
 use super::curves::points;
 use super::family::{Case, Family, Input, Score};
-use super::random::{NOISES, Noise, Rounds, log_uniform, one_of};
+use super::random::{Design, NOISES, Noise, Rounds, log_uniform, one_of};
 use fastrand::Rng;
 use serde_json::Value;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn family(
             Truth::Crosses(at) => (n as f64 / at).powf(-steeper),
         };
         let second: Vec<(u64, f64)> = first.iter().map(|&(n, cost)| (n, cost * ratio(n))).collect();
-        let (rounds, samples) = (one_of(rng, &[3_usize, 5, 9]), one_of(rng, &[1_usize, 5, 15]));
+        let Design { rounds, samples } = Design::new(rng);
         let shared = Rounds::new(rng, rounds, &noise);
         let mut measured = shared.measure(rng, (0, &first), &noise, samples);
         measured.extend(shared.measure(rng, (1, &second), &noise, samples));

@@ -1,4 +1,4 @@
-//! The public door: a case goes through the commands that a user has, and comes back as their JSON.
+//! A case goes through the commands that a user has, and comes back as their JSON.
 
 use super::family::{Input, csv};
 use super::random::Sample;

@@ -34,7 +34,7 @@ pub struct Noise {
     pub round: f64,
     /// By how much the last round is slower than the first, with those between on the way.
     pub drift: f64,
-    /// Of cells beside other work, which take 1.2 to 2 times as long.
+    /// Of cells next to other work, which take 1.2 to 2 times as long.
     pub busy_share: f64,
     /// Of samples in a long tail: a Pareto distribution of index 1.5 from twice the figure on.
     pub tail_share: f64,
@@ -54,13 +54,29 @@ pub const QUIET: Noise = Noise {
 };
 /// Cells that differ by a twentieth.
 pub const NOISY: Noise = Noise { cell: 0.05, round: 0.03, sample: 0.05, ..QUIET };
-/// A fifth of the cells beside other work.
+/// A fifth of the cells next to other work.
 pub const BUSY: Noise = Noise { busy_share: 0.2, sample: 0.03, ..QUIET };
 /// Cells that differ by 15 %.
 pub const LOUD: Noise = Noise { cell: 0.15, sample: 0.05, ..QUIET };
 /// All kinds that each strength of growth is drawn with.
 pub const NOISES: [(&str, Noise); 4] =
     [("quiet", QUIET), ("noisy cells", NOISY), ("busy cells", BUSY), ("cells ±15 %", LOUD)];
+
+/// How often a series is measured.
+#[derive(Clone, Copy)]
+pub struct Design {
+    /// Rounds.
+    pub rounds: usize,
+    /// Samples of each cell.
+    pub samples: usize,
+}
+
+impl Design {
+    /// Draws one.
+    pub fn new(rng: &mut Rng) -> Self {
+        Self { rounds: one_of(rng, &[3, 5, 9]), samples: one_of(rng, &[1, 5, 15]) }
+    }
+}
 
 /// A figure of one sample.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::curves::{points, scaled};
 use super::family::{Case, Family, Input, Score};
-use super::random::{NOISES, Noise, Rounds, log_uniform, one_of};
+use super::random::{Design, NOISES, Noise, Rounds, Sample, log_uniform};
 use fastrand::Rng;
 use serde_json::Value;
 use std::sync::Arc;
@@ -51,9 +51,14 @@ fn family(
     let draw = Arc::new(move |rng: &mut Rng| {
         let (points, truth) = (points(rng), truth(rng));
         let curve = curve(rng, &points, truth);
-        let (rounds, samples) = (one_of(rng, &[3_usize, 5, 9]), one_of(rng, &[1_usize, 5, 15]));
-        let curve = scaled(rng, &curve);
-        let measured = Rounds::new(rng, rounds, &noise).measure(rng, (0, &curve), &noise, samples);
+        let Design { rounds, samples } = Design::new(rng);
+        // What disturbs a cell takes time: it is drawn for the cost of one, and a rate is the inverse.
+        let costs: Vec<(u64, f64)> =
+            curve.iter().map(|&(point, rate)| (point, 1.0 / rate)).collect();
+        let costs = scaled(rng, &costs);
+        let drawn = Rounds::new(rng, rounds, &noise).measure(rng, (0, &costs), &noise, samples);
+        let rate = |sample: Sample| Sample { figure: 1e9 / sample.figure, ..sample };
+        let measured = drawn.into_iter().map(rate).collect();
         Case {
             input: Input::Rates(measured),
             about: format!("{truth:.3?}, {rounds} rounds"),

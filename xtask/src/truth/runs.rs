@@ -1,4 +1,4 @@
-//! Two runs of six series: the same, or with a change of known place and size.
+//! Two runs of six series: the same, or with a change of known points and size.
 
 use super::curves::points;
 use super::family::{Case, Family, Input, Score};

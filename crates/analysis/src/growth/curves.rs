@@ -2,7 +2,7 @@
 //!
 //! A curve says that the figures follow a + b·g(n) with a, b ≥ 0, or fall as such a curve rises. Each is taken with its
 //! likelihood, averaged (not maximised) over all that is unknown about it: its scale; its factor from the first point to the
-//! last, and so its constant part; the error of a level beyond its own (a place in memory, a disturbance of all rounds); and
+//! last, and so its constant part; the error of a level beyond its own (an address in memory, a disturbance of all rounds); and
 //! up to two steps somewhere along the axis, as caches' edges make them. Averaging is the penalty for parameters: a curve that fits
 //! only with one factor out of a thousand pays for the choice.
 
@@ -52,24 +52,24 @@ pub struct Explained {
     pub smooth_share: f64,
 }
 
-/// What all curves say of `levels`, of which there are two at least.
+/// The factor and the classes of a series of two or more `levels`, by all curves.
 pub fn explained(levels: &[Level]) -> Explained {
     let middle = levels.iter().map(|level| level.log).sum::<f64>() / levels.len() as f64;
-    let logs: Vec<f64> = levels.iter().map(|level| level.log - middle).collect();
+    let logs = [1.0, -1.0]
+        .map(|sign| levels.iter().map(|level| sign * (level.log - middle)).collect::<Vec<f64>>());
     let mut families = vec![Family::constant(levels)];
-    for (sign, prior) in [(1.0, 1.0), (-1.0, FALL_PRIOR)] {
-        families.extend((0..GROWING.len()).map(|class| Family::new(class, sign, prior, levels)));
+    for (falls, prior) in [(false, 1.0), (true, FALL_PRIOR)] {
+        families.extend((0..GROWING.len()).map(|class| Family::new(class, falls, prior, levels)));
     }
     let mut parts = Vec::new();
     for (index, excess) in EXCESS_ERRORS.into_iter().enumerate() {
         let scale = Scale::new(levels, excess);
-        let begin = parts.len();
-        let mut top = f64::NEG_INFINITY;
+        let (mut top, mut added) = (f64::NEG_INFINITY, Vec::new());
         for family in &mut families {
-            family.explain(&scale, &logs, &mut top, &mut parts);
+            family.explain(&scale, &logs, &mut top, &mut added);
         }
         let floor = top - NEGLIGIBLE_LOG;
-        parts.retain(at_least(floor, begin));
+        parts.extend(added.into_iter().filter(|part: &Part| part.log >= floor));
         // What is far below the best with a large error is further below with a smaller one.
         if let Some(next) = EXCESS_ERRORS.get(index + 1) {
             let width = NODE_WIDTH_MAX * next.hypot(scale.error_min);
@@ -79,15 +79,6 @@ pub fn explained(levels: &[Level]) -> Explained {
         }
     }
     summary(&parts)
-}
-
-/// Keeps the parts before the one at `begin`, and behind it those that are not negligible.
-fn at_least(floor: f64, begin: usize) -> impl FnMut(&Part) -> bool {
-    let mut index = 0;
-    move |part| {
-        index += 1;
-        index <= begin || part.log >= floor
-    }
 }
 
 /// A normal part of what is known of the factor's logarithm.
@@ -105,8 +96,8 @@ struct Part {
 /// The curves of one class in one direction, by their factors.
 struct Family {
     class: Option<usize>,
-    /// −1 where they fall.
-    sign: f64,
+    /// Whether they fall, as the mirror images of those that grow.
+    falls: bool,
     curves: Vec<Curve>,
 }
 
@@ -124,11 +115,11 @@ impl Family {
     fn constant(levels: &[Level]) -> Self {
         let logs = vec![0.0; levels.len()];
         let curve = Curve { from: 0.0, to: 0.0, logs, log_prior: 0.0, best: 0.0 };
-        Self { class: None, sign: 1.0, curves: vec![curve] }
+        Self { class: None, falls: false, curves: vec![curve] }
     }
 
     /// Factors are as likely in each octave of their logarithms, up to that of a curve without a constant part.
-    fn new(class: usize, sign: f64, prior: f64, levels: &[Level]) -> Self {
+    fn new(class: usize, falls: bool, prior: f64, levels: &[Level]) -> Self {
         let (first, last) = (levels[0].point, levels[levels.len() - 1].point);
         let growth = |point: u64| growth_of(GROWING[class], point as f64);
         // From zero on, or from the logarithm of one, a curve may grow by any factor.
@@ -140,34 +131,38 @@ impl Family {
         while from < whole_log {
             let to = (from * NODE_RATIO).min(from + NODE_WIDTH).min(whole_log);
             let share = (1.0 - NO_CONSTANT_PRIOR) * (to / from).ln() / octaves;
-            curves.push(Curve::new(class, sign, (from, to), (prior * share).ln(), levels));
+            curves.push(Curve::new(class, (from, to), (prior * share).ln(), levels));
             from = to;
         }
         let alone = (prior * NO_CONSTANT_PRIOR).ln();
-        curves.push(Curve::new(class, sign, (whole_log, whole_log), alone, levels));
-        Self { class: Some(class), sign, curves }
+        curves.push(Curve::new(class, (whole_log, whole_log), alone, levels));
+        Self { class: Some(class), falls, curves }
     }
 
     /// Adds what its curves say with one size of the error to `parts`. `top` is the greatest weight so far.
-    fn explain(&mut self, scale: &Scale, logs: &[f64], top: &mut f64, parts: &mut Vec<Part>) {
-        let class = self.class.filter(|_| self.sign > 0.0);
+    /// `logs` are those of the levels, and the same mirrored.
+    fn explain(
+        &mut self,
+        scale: &Scale,
+        logs: &[Vec<f64>; 2],
+        top: &mut f64,
+        parts: &mut Vec<Part>,
+    ) {
+        let class = self.class.filter(|_| !self.falls);
+        let (logs, sign) = if self.falls { (&logs[1], -1.0) } else { (&logs[0], 1.0) };
         for curve in &mut self.curves {
             let mut best = f64::NEG_INFINITY;
-            scale.explain(
-                curve,
-                logs,
-                *top - NEGLIGIBLE_LOG,
-                |log, [mean, variance], is_smooth| {
-                    best = best.max(log);
-                    parts.push(Part { log, mean, variance, class, is_smooth });
-                },
-            );
+            let floor = *top - NEGLIGIBLE_LOG;
+            scale.explain(curve, logs, floor, |log, [mean, variance], is_smooth| {
+                best = best.max(log);
+                parts.push(Part { log, mean: sign * mean, variance, class, is_smooth });
+            });
             curve.best = best;
-            *top = top.max(curve.best);
+            *top = top.max(best);
         }
     }
 
-    /// Leaves out the curves below `floor`, and halves those that stand for a wider stretch of factors than `width`.
+    /// Leaves out the curves below `floor`, and divides those that stand for a wider stretch of factors than `width`.
     fn refine(&mut self, floor: f64, width: f64, levels: &[Level]) {
         let mut curves = Vec::new();
         for curve in self.curves.drain(..).filter(|curve| curve.best >= floor) {
@@ -179,28 +174,24 @@ impl Family {
             let ratio = (curve.to / curve.from).powf(1.0 / count as f64);
             let log_prior = curve.log_prior - (count as f64).ln();
             let edge = |index: usize| curve.from * ratio.powf(index as f64);
-            curves.extend((0..count).map(|index| {
-                Curve::new(class, self.sign, (edge(index), edge(index + 1)), log_prior, levels)
-            }));
+            curves.extend(
+                (0..count).map(|index| {
+                    Curve::new(class, (edge(index), edge(index + 1)), log_prior, levels)
+                }),
+            );
         }
         self.curves = curves;
     }
 }
 
 impl Curve {
-    fn new(
-        class: usize,
-        sign: f64,
-        (from, to): (f64, f64),
-        log_prior: f64,
-        levels: &[Level],
-    ) -> Self {
+    fn new(class: usize, (from, to): (f64, f64), log_prior: f64, levels: &[Level]) -> Self {
         let growth = |level: &Level| growth_of(GROWING[class], level.point as f64);
         let (first, last) = (growth(&levels[0]), growth(&levels[levels.len() - 1]));
         let more = f64::midpoint(from, to).exp_m1();
         let constant = ((last - first) / more - first).max(0.0);
         let mut logs: Vec<f64> =
-            levels.iter().map(|level| sign * (constant + growth(level)).ln()).collect();
+            levels.iter().map(|level| (constant + growth(level)).ln()).collect();
         let middle = logs.iter().sum::<f64>() / logs.len() as f64;
         for log in &mut logs {
             *log -= middle;
@@ -255,7 +246,7 @@ impl Scale {
     }
 
     /// Adds the logarithm of the weight, the mean and the variance of the factor's logarithm by `curve`, averaged over its
-    /// scale: without a step, and with one or two in any gaps. What is below `floor` is left out.
+    /// scale: without a step, and with one or two in any gaps. Skips what is below `floor`.
     fn explain(
         &self,
         curve: &Curve,
@@ -392,14 +383,9 @@ fn quantile(normals: &[[f64; 3]], share: f64) -> f64 {
             |[weight, mean, error]: &[f64; 3]| weight * upper_tail((mean - position) / error);
         normals.iter().map(tail).sum()
     };
-    let reach = |side: f64| {
-        let end = |[_, mean, error]: &[f64; 3]| mean + side * 10.0 * error;
-        normals
-            .iter()
-            .map(end)
-            .fold(side * f64::NEG_INFINITY, |a, b| if side > 0.0 { a.max(b) } else { a.min(b) })
-    };
-    let (mut low, mut high) = (reach(-1.0), reach(1.0));
+    let ends = |side: f64| normals.iter().map(move |[_, mean, error]| mean + side * 10.0 * error);
+    let mut low = ends(-1.0).fold(f64::INFINITY, f64::min);
+    let mut high = ends(1.0).fold(f64::NEG_INFINITY, f64::max);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
         if below(middle) < share * all {
@@ -464,6 +450,18 @@ mod tests {
         assert!((fallen.value - 0.25).abs() < 0.01 && fallen.high < 0.27, "{fallen:?}");
         let level = explained(&levels(Some(0.01), |_| 7.0)).factor;
         assert!(level.low > 0.95 && level.high < 1.05, "{level:?}");
+    }
+
+    /// A cliff downwards is the mirror image of a step.
+    #[test]
+    fn what_falls_by_a_step_is_known_as_well_as_what_rises_by_one() {
+        let at = |sign: f64| {
+            let cliff = |n: f64| if n >= 300.0 { 4_f64.powf(sign) } else { 1.0 };
+            explained(&levels(Some(0.01), cliff)).factor
+        };
+        let (rises, falls) = (at(1.0), at(-1.0));
+        assert!((falls.value * rises.value - 1.0).abs() < 0.01, "{rises:?} {falls:?}");
+        assert!(falls.high < 0.27 && falls.low > 0.23, "{falls:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is known of each point of a series: the logarithm of its level, with its standard error.
 //!
-//! A cell, one round at one point, is one observation. It lies about its level by normal noise, or beside it because
-//! something disturbed it, which nearly always makes it slower. How large the noise is, and what share of cells is
+//! A cell, one round at one point, is one observation. It lies about its level by normal noise, or off it by a
+//! disturbance, which nearly always makes it slower. How large the noise is, and what share of cells is
 //! disturbed, is the same for all points of a series, and averaged over: so three rounds at seven points are
 //! twenty-one observations of the noise, and a level has an error although it was measured three times.
 
@@ -46,18 +46,10 @@ pub fn levels(mut cells: Vec<(u64, Cells)>) -> Vec<Level> {
             (prior.ln() + each.iter().map(|posterior| posterior.log_evidence).sum::<f64>(), each)
         })
         .collect();
-    let top = assumptions.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
     let level = |(index, (point, _)): (usize, &(u64, Vec<f64>))| {
-        let (mut weight, mut mean, mut square) = (0.0, 0.0, 0.0);
-        for (log, each) in &assumptions {
-            let (own, posterior) = ((log - top).exp(), each[index]);
-            weight += own;
-            mean += own * posterior.mean;
-            square += own * (posterior.mean * posterior.mean + posterior.variance);
-        }
-        let log = mean / weight;
-        let variance = (square / weight - log * log).max(0.0);
-        Level { point: *point, log, error: Some(variance.sqrt().max(ERROR_MIN)) }
+        let Posterior { mean, variance, .. } =
+            Posterior::mixture(assumptions.iter().map(|(log, each)| (*log, each[index])));
+        Level { point: *point, log: mean, error: Some(variance.sqrt().max(ERROR_MIN)) }
     };
     points.iter().enumerate().map(level).collect()
 }
@@ -97,7 +89,7 @@ fn take_off_rounds(cells: &mut [(u64, Cells)]) {
     }
 }
 
-/// The cells of a point in the order of rounds; of many, the medians of as many stretches of them.
+/// The cells of a point in the order of rounds; of many, the medians of [`BLOCKS_MAX`] stretches.
 fn blocks(cells: Cells) -> Vec<f64> {
     let mut logs: Vec<f64> = cells.into_values().collect();
     let size = logs.len().div_ceil(BLOCKS_MAX);
@@ -137,28 +129,32 @@ impl Posterior {
     /// Averaged over how much more than usual the cells of this point scatter.
     fn new(logs: &[f64], noise: f64, disturbed_share: f64) -> Self {
         let spread = logs.iter().map(|log| (log - logs[0]).abs()).fold(0.0, f64::max);
-        let all: Vec<Self> = POINT_FACTORS
-            .iter()
-            // Cells that lie close together don't scatter much.
-            .filter(|(factor, _)| *factor <= 1.0 || spread > factor * noise)
-            .map(|(factor, prior)| {
-                let own = Self::with_noise(logs, factor * noise, disturbed_share);
-                Self { log_evidence: own.log_evidence + prior.ln(), ..own }
-            })
-            .collect();
-        let top = all.iter().map(|own| own.log_evidence).fold(f64::NEG_INFINITY, f64::max);
-        let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
-        for own in &all {
-            let (weight, off) = ((own.log_evidence - top).exp(), own.mean - logs[0]);
-            sum += weight;
-            mean += weight * off;
-            square += weight * (off * off + own.variance);
+        // Cells that lie close together don't scatter much.
+        let factors =
+            POINT_FACTORS.iter().filter(|(factor, _)| *factor <= 1.0 || spread > factor * noise);
+        Self::mixture(factors.map(|(factor, prior)| {
+            let scattered = Self::with_noise(logs, factor * noise, disturbed_share);
+            (prior.ln() + scattered.log_evidence, scattered)
+        }))
+    }
+
+    /// Several of them as one, each with the logarithm of its weight.
+    fn mixture(parts: impl Iterator<Item = (f64, Self)>) -> Self {
+        let parts: Vec<(f64, Self)> = parts.collect();
+        let top = parts.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
+        let (mut weights, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for (log, part) in &parts {
+            // From the first mean, so that the sums keep their precision.
+            let (weight, off) = ((log - top).exp(), part.mean - parts[0].1.mean);
+            weights += weight;
+            sum += weight * off;
+            squares += weight * (off * off + part.variance);
         }
-        let off = mean / sum;
+        let off = sum / weights;
         Self {
-            log_evidence: top + sum.ln(),
-            mean: logs[0] + off,
-            variance: (square / sum - off * off).max(0.0),
+            log_evidence: top + weights.ln(),
+            mean: parts[0].1.mean + off,
+            variance: (squares / weights - off * off).max(0.0),
         }
     }
 
@@ -174,23 +170,14 @@ impl Posterior {
         let likelihood = |level: f64| -> f64 {
             logs.iter().map(|log| density(log - level, noise, disturbed_share).ln()).sum()
         };
-        let likelihoods: Vec<f64> = nodes.iter().map(|&level| likelihood(level)).collect();
-        let top = likelihoods.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
-        for (index, (level, log)) in nodes.iter().zip(&likelihoods).enumerate() {
-            let before = nodes[index.saturating_sub(1)];
-            let after = nodes[(index + 1).min(nodes.len() - 1)];
-            let (weight, off) = ((log - top).exp() * 0.5 * (after - before), level - logs[0]);
-            sum += weight;
-            mean += weight * off;
-            square += weight * off * off;
-        }
-        let off = mean / sum;
-        Self {
-            log_evidence: top + sum.ln(),
-            mean: logs[0] + off,
-            variance: (square / sum - off * off).max(0.0),
-        }
+        let width = |index: usize| {
+            let (before, after) = (index.saturating_sub(1), (index + 1).min(nodes.len() - 1));
+            0.5 * (nodes[after] - nodes[before])
+        };
+        Self::mixture(nodes.iter().enumerate().map(|(index, &mean)| {
+            let log_evidence = likelihood(mean) + width(index).ln();
+            (log_evidence, Self { log_evidence, mean, variance: 0.0 })
+        }))
     }
 }
 

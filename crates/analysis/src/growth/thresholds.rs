@@ -8,7 +8,7 @@
 pub const FLAT_FACTOR_MAX: f64 = 1.3;
 /// The share of what the curves explain together that a set of classes holds: it leaves out the truth in one of fifty.
 pub const SET_SHARE: f64 = 0.98;
-/// Of what grows faster than linear, the share of smooth curves from which linear is left out: most of it.
+/// Of what grows faster than linear, the share of smooth curves from which linear is excluded: most of it.
 pub const SMOOTH_SHARE_MIN: f64 = 0.5;
 /// The largest error beyond the levels' own of a curve that is smooth. Source: half of a step.
 pub const SMOOTH_ERROR_MAX: f64 = 0.13;
@@ -52,13 +52,13 @@ pub const NODE_RATIO: f64 = 1.25;
 pub const NODE_WIDTH: f64 = 0.225;
 /// The same for a smaller error, in units of it.
 pub const NODE_WIDTH_MAX: f64 = 0.5;
-/// Weights this far below the largest, as logarithms, are left out: of all together less than a hundredth.
+/// Weights this far below the largest, as logarithms, are dropped: less than a hundredth of the whole.
 pub const NEGLIGIBLE_LOG: f64 = 10.0;
 /// Nodes to either side of a cell that its level is integrated over.
 pub const NODES: i32 = 8;
 /// Distance of these nodes in units of the noise.
 pub const NODE_SPACING: f64 = 0.5;
-/// Cells of a point that are taken one by one; of more, the medians of so many stretches.
+/// The most observations of a point. More cells are taken as the medians of this many stretches.
 pub const BLOCKS_MAX: usize = 24;
 /// The least error of a logarithm: a clock's resolution.
 pub const ERROR_MIN: f64 = 1e-4;

@@ -7,10 +7,9 @@
 pub const SAMPLES_MIN: u64 = 50;
 /// The change of a trajectory begins at its first stretch with so many samples: the first stretches take no time.
 pub const POSITION_SAMPLES_MIN: u64 = 15;
-/// The timed rounds differ from this factor on, with the whole interval. Source: as
-/// [`LEVEL_FACTOR_MAX`](crate::growth::thresholds::LEVEL_FACTOR_MAX), which two cells of the same differ by on a shared
+/// The timed rounds differ from this factor on, with the whole interval: two cells of the same differ by less on a shared
 /// machine.
-pub const TIMED_FACTOR_MIN: f64 = 1.3;
+pub const TIMED_FACTOR_MIN: f64 = crate::growth::thresholds::FLAT_FACTOR_MAX;
 /// Standard errors by which the CPU time of the two profiles differs. Source: simulated.
 pub const ADDED_ERRORS: f64 = 4.0;
 /// The profiled operations repeat the timed difference from this share of its logarithm on: they are one round, and

@@ -8,11 +8,11 @@ use super::series::Series;
 use super::statement::{Evidence, Statement, Topic, rank};
 use super::thresholds::SAME_FACTOR_MAX;
 use super::verdict_group::VerdictGroup;
-use crate::format::{count, counted, factor, fall, list, multiple, number_word};
+use crate::format::{class, count, counted, factor, fall, list, multiple, number_word};
 use crate::kinds::Data;
 use crate::names::Names;
 use crate::sentence::{Part, Sentence, text};
-use analysis::Table;
+use analysis::{Class, Table};
 use std::collections::BTreeSet;
 
 /// The statements, the greatest consequence first.
@@ -122,8 +122,8 @@ fn sentence(group: &[&Series<'_>], names: &Names<'_>) -> Sentence {
 /// ` are linear: ×870 to ×1,003 from 10 to 10,000 watched descriptors; 3.4 to 4.1 ms per wait at 10,000`.
 fn growth_text(evidence: &Evidence, subjects: usize, names: &Names<'_>) -> String {
     let be = match (evidence.verdict, subjects) {
-        ("grows", 1) => "grows".to_owned(),
-        ("grows", _) => "grow".to_owned(),
+        (verb, 1) if verb == class(Class::Grows) => verb.to_owned(),
+        (verb, _) if verb == class(Class::Grows) => verb.trim_end_matches('s').to_owned(),
         (order, 1) => format!("is {order}"),
         (order, _) => format!("are {order}"),
     };

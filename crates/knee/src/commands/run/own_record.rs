@@ -43,7 +43,7 @@ pub fn with_own_record(asked: &Asked) -> Result<Asked, Trouble> {
     Ok(own)
 }
 
-/// The place of a process in its fleet, where others may have been started along with it.
+/// The position of a process in its fleet, where others may have been started along with it.
 fn among_others(started: &Host) -> Option<FleetMember> {
     started.fleet().filter(|member| member.size != Some(1))
 }

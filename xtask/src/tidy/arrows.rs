@@ -17,7 +17,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("printable", &[]),
     ("simulate", &[]),
     ("quantities", &[]),
-    ("disassembly", &[]),
     ("model", &["printable", "quantities"]),
     ("archive", &["model", "printable", "sys"]),
     // Builders for tests: only ever a development dependency.
@@ -29,7 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("suites", &["engine", "quantities"]),
     ("analysis", &["model"]),
     ("findings", &["analysis", "model", "printable"]),
-    ("report", &["analysis", "disassembly", "findings", "model", "printable"]),
+    ("report", &["analysis", "findings", "model", "printable"]),
     ("doctor", &["findings", "engine", "observe", "model", "readiness", "report", "stacks", "sys"]),
     ("foreign-tables", &["findings", "model", "printable", "quantities"]),
     (

@@ -29,7 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("analysis", &["model"]),
     ("findings", &["analysis", "model", "printable"]),
     ("report", &["analysis", "findings", "model", "printable"]),
-    ("doctor", &["findings", "engine", "observe", "model", "readiness", "report", "stacks", "sys"]),
+    ("doctor", &["engine", "model", "observe", "printable", "readiness", "stacks", "sys"]),
     ("foreign-tables", &["findings", "model", "printable", "quantities"]),
     (
         "knee",
@@ -71,6 +71,7 @@ const NEVER: &[(&str, &[&str])] = &[
     ("http", &["model", "engine"]),
     ("stacks", &["model", "engine"]),
     ("engine", &["readiness", "workloads", "analysis", "report"]),
+    ("doctor", &["workloads", "analysis", "findings", "report"]),
 ];
 
 /// What the crates' manifests say, from the output of `cargo metadata --no-deps`.

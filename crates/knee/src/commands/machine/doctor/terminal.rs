@@ -1,10 +1,8 @@
 //! The doctor's output in a terminal: one line for each check, more where something is wrong.
 
-use super::fix::Changed;
-use super::help::workloads;
-use super::{
-    Examined, FixResult, GROUPS, Machine, Outcome, Remedy, Setting, State, UndoReport, UndoResult,
-    setting,
+use ::doctor::{
+    Changed, Examined, FixResult, GROUPS, Machine, Outcome, Remedy, Setting, State, UndoReport,
+    UndoResult, checks, settings_command,
 };
 use anstyle::Style as Paint;
 use findings::format::{list, quantity};
@@ -67,7 +65,7 @@ pub fn fixed(results: &[FixResult], after: &[Examined], saved: &Path, style: &St
                 from.dedup();
                 page.message(State::Ok, "fixed", check, &from.join(", "));
                 let settings: Vec<Setting> = files.iter().map(Changed::setting).collect();
-                page.remedy(&setting::command(&settings, true), true);
+                page.remedy(&settings_command(&settings, true), true);
             }
         }
     }
@@ -120,7 +118,7 @@ pub fn undone(report: &UndoReport, saved: &Path, is_root: bool, style: &Style) -
 
 impl Page {
     fn new(style: &Style) -> Page {
-        let names = super::checks().map(|check| check.name.len()).max().unwrap_or(0);
+        let names = checks().map(|check| check.name.len()).max().unwrap_or(0);
         let behind_names = INDENT + STATE + GAP + names + GAP;
         let pen = Pen::new(style);
         // Where names leave little of a line, messages go below them.
@@ -137,7 +135,7 @@ impl Page {
         };
         self.message(diagnosis.state, diagnosis.state.name(), check.name, &says);
         if all || matches!(diagnosis.state, State::Bad | State::Warn) {
-            let workloads = workloads(check);
+            let workloads = check.workloads_text();
             let why = check.why;
             let why =
                 if workloads.is_empty() { why.to_owned() } else { format!("{workloads}: {why}") };
@@ -254,30 +252,35 @@ const fn colour(state: State) -> Paint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::examine;
-    use crate::fake::Fake;
+    use ::doctor::examine;
+    use std::fs;
+    use tempfile::TempDir;
 
-    /// A machine where much is wrong.
-    fn sick() -> Fake {
-        let fake = Fake::new()
-            .with("/proc/self/limits", "Max open files  64  64  files\n")
-            .with("/proc/sys/net/ipv4/ip_local_port_range", "40000 41000")
-            .with("/sys/devices/system/cpu/smt/control", "on")
-            .with("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never");
+    /// The root of a machine where much is wrong.
+    fn sick() -> TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let set = |file: &str, text: &str| {
+            let file = root.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        set("proc/self/limits", "Max open files  64  64  files\n");
+        set("proc/sys/net/ipv4/ip_local_port_range", "40000 41000");
+        set("sys/devices/system/cpu/smt/control", "on");
+        set("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never");
         for number in 0..16 {
-            let directory = format!("/sys/devices/system/cpu/cpufreq/policy{number}");
-            fake.set(&format!("{directory}/scaling_governor"), "powersave");
-            fake.set(&format!("{directory}/scaling_available_governors"), "performance powersave");
+            let directory = format!("sys/devices/system/cpu/cpufreq/policy{number}");
+            set(&format!("{directory}/scaling_governor"), "powersave");
+            set(&format!("{directory}/scaling_available_governors"), "performance powersave");
         }
-        fake
+        root
     }
 
     fn shown(width: usize, colour: bool, detail: Detail) -> String {
-        let fake = sick();
-        let mut machine = fake.machine();
+        let root = sick();
+        let temporary = Path::new("/tmp");
+        let mut machine = Machine::below(root.path(), temporary, &temporary.join("knee.db"));
         machine.is_root = false;
-        machine.temporary = "/tmp".into();
-        machine.record = "/tmp".into();
         examined(&machine, &examine(&machine), &Style { colour, width, detail })
     }
 

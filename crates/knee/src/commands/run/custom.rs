@@ -2,9 +2,11 @@
 
 use super::flags::Run as RunFlags;
 use crate::exit::Trouble;
-use clap::{Args, ValueEnum};
+use crate::usage;
+use clap::Args;
 use engine::{Custom, PrintedFigure, RunRequest, Template};
 use model::Value;
+use quantities::Better;
 use std::path::PathBuf;
 use std::time::Duration;
 use suites::{name_templates, read_figure, read_output, read_shell, read_template, read_word};
@@ -15,13 +17,6 @@ pub const HEADING: &str = "Of your own";
 pub const COMMAND: &str = "command";
 /// Its parameter, which other workloads have too, that names them.
 const COMMANDS: &str = "command";
-
-/// Which of two figures is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Better {
-    Higher,
-    Lower,
-}
 
 /// The flags, which only help for the workloads that take them shows.
 #[derive(Args, Clone, Debug, Default)]
@@ -44,6 +39,7 @@ pub struct CustomFlags {
     pub figures: Vec<PrintedFigure>,
     /// Which of two extracted figures is better, once or for each [default: higher of units per second]
     #[arg(long, value_name = "WHICH", value_delimiter = ',', requires = "figures")]
+    #[arg(value_parser = usage::better())]
     pub better: Vec<Better>,
     /// Metric that verdicts are about first [default: elapsed]
     #[arg(long, value_name = "METRIC")]

@@ -2,25 +2,25 @@
 //!
 //! Flags of parameters, and the names that completions know, come from the table of workloads.
 
-use crate::commands::ab::flags::Ab;
-use crate::commands::advise::flags::Advise;
-use crate::commands::compare::flags::Compare;
 use crate::commands::exchange::analyse::Analyse;
 use crate::commands::exchange::export::Export;
 use crate::commands::exchange::import::Import;
-use crate::commands::exchange::record::Record;
-use crate::commands::history::History;
-use crate::commands::list::List;
+use crate::commands::httpd::Httpd;
+use crate::commands::keep::record::Record;
 use crate::commands::machine::doctor::Doctor;
 use crate::commands::machine::selftest::Selftest;
-use crate::commands::report::Report;
-use crate::commands::run::custom;
-use crate::commands::run::flags::{FOR_RESUMED, Run};
-use crate::commands::serve::httpd::Httpd;
-use crate::commands::serve::load::Load;
-use crate::commands::show::Show;
-use crate::commands::simulate::Simulate;
-use crate::commands::vm::flags::Vm;
+use crate::commands::measure::ab::flags::Ab;
+use crate::commands::measure::load::Load;
+use crate::commands::measure::run::custom;
+use crate::commands::measure::run::flags::{FOR_RESUMED, Run};
+use crate::commands::measure::simulate::Simulate;
+use crate::commands::measure::vm::flags::Vm;
+use crate::commands::read::advise::flags::Advise;
+use crate::commands::read::compare::flags::Compare;
+use crate::commands::read::history::History;
+use crate::commands::read::list::List;
+use crate::commands::read::report::Report;
+use crate::commands::read::show::Show;
 use crate::exit::{CODES, Trouble};
 use crate::output::{self, ScreenFlags};
 use crate::usage;

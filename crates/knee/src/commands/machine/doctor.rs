@@ -3,7 +3,7 @@
 
 mod terminal;
 
-use crate::commands::record_file::RecordFile;
+use crate::commands::keep::record_file::RecordFile;
 use crate::commands::record_path;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};

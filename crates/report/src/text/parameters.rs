@@ -30,9 +30,10 @@ pub(crate) fn with_axis_of(info: &WorkloadInfo, fixed: &Parameters) -> String {
         (Some(object), Some(start)) => format!("{start}{}", plural(&object.text())),
         _ => axis.to_owned(),
     };
+    // Records of an older knee hold no ratio; their only one was this.
     let (part, whole, word) = match &info.ratio {
         Some(ratio) => (ratio.part.as_str(), ratio.whole.as_str(), ratio.word.as_str()),
-        None => ("", "", ""),
+        None => ("active", info.axis_parameter.as_str(), "active"),
     };
     // Where neither half grows, both are listed like the other parameters.
     let fixed_half = match info.axis_parameter.as_str() {
@@ -198,6 +199,11 @@ mod tests {
         let cases: &[Case<'_>] = &[
             (
                 growing("watched descriptors", "watched", active),
+                &poll,
+                "1 active of N watched socketpairs · timeout 0",
+            ),
+            (
+                growing("watched descriptors", "", None),
                 &poll,
                 "1 active of N watched socketpairs · timeout 0",
             ),

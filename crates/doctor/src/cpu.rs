@@ -2,9 +2,8 @@
 
 use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Setting, Unknown};
 use engine::cpu_quotas;
-use findings::caveats::cpu_taken::QUOTA_REMEDY;
-use findings::format::{count, counted};
-use model::{CPU_QUOTA, NO_LIMIT, Throttling, fact_text};
+use model::{CPU_QUOTA, NO_LIMIT, QUOTA_REMEDY, Throttling, fact_text};
+use printable::{count, quantity};
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -151,7 +150,7 @@ fn quota(machine: &Machine) -> Result<Diagnosis, Unknown> {
         Some(Throttling { periods, throttled_periods, .. }) => format!(
             "it was used up in {} of {} so far",
             count(throttled_periods),
-            counted(&count(periods), "periods")
+            quantity(periods, "period")
         ),
         None => "how often it was used up is not known".to_owned(),
     };

@@ -2,7 +2,7 @@
 
 use super::needs::{FILE_BYTES, FILES, OWN};
 use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Unknown};
-use findings::format::{bytes, count};
+use printable::{bytes, count};
 use rustix::fs::{Access, AtFlags, CWD, StatVfsMountFlags, accessat, statvfs};
 use std::path::{Path, PathBuf};
 

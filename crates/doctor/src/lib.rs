@@ -12,7 +12,6 @@ mod error;
 #[cfg(test)]
 mod fake;
 mod fix;
-mod help;
 mod json;
 mod limits;
 mod machine;
@@ -22,15 +21,13 @@ mod permissions;
 mod saved;
 mod setting;
 mod sysctls;
-pub mod terminal;
 
 pub use error::Error;
-pub use fix::{FixResult, Outcome, UndoReport, UndoResult, fix, undo};
-pub use help::checks_by_group;
+pub use fix::{Changed, FixResult, Outcome, UndoReport, UndoResult, fix, undo};
 pub use json::json;
 pub use machine::Machine;
 pub use saved::state_file;
-pub use setting::Setting;
+pub use setting::{Setting, settings_command};
 
 use std::fmt::Display;
 
@@ -90,6 +87,13 @@ pub struct Check {
     pub fix_risk: Option<&'static str>,
     /// Makes the check.
     look: fn(&Machine) -> Result<Diagnosis, Unknown>,
+}
+
+impl Check {
+    /// The workloads that it is for, as text.
+    pub fn workloads_text(&self) -> String {
+        if self.workloads == ALL { "all workloads".to_owned() } else { self.workloads.join(", ") }
+    }
 }
 
 /// How good or bad the machine is in one respect.
@@ -199,7 +203,7 @@ impl Remedy {
         match self {
             Remedy::None => String::new(),
             Remedy::Advice(text) | Remedy::Command(text) => text.clone(),
-            Remedy::Settings(settings) => setting::command(settings, machine.is_root),
+            Remedy::Settings(settings) => settings_command(settings, machine.is_root),
         }
     }
 }
@@ -305,7 +309,25 @@ mod tests {
     #[test]
     fn the_document_has_every_check() {
         let document = include_str!("../../../docs/doctor.md");
-        let wanted = help::markdown();
+        let wanted = markdown();
         assert!(document.contains(&wanted), "docs/doctor.md is to hold this:\n\n{wanted}");
+    }
+
+    /// The tables of the document.
+    fn markdown() -> String {
+        let group = |group: &&Group| {
+            let rows: String = group.checks.iter().map(row).collect();
+            let head = "| check | looks at | why | workloads |\n| --- | --- | --- | --- |";
+            format!("### {}\n\n{head}\n{rows}", group.name)
+        };
+        GROUPS.iter().map(group).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    }
+
+    fn row(check: &Check) -> String {
+        let Check { name, looks_at, why, .. } = check;
+        let risk = check
+            .fix_risk
+            .map_or_else(String::new, |risk| format!("; `--fix` changes it only by name: {risk}"));
+        format!("| `{name}` | {looks_at} | {why}{risk} | {} |\n", check.workloads_text())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::needs::{MAPS, OWN, PROCESSES, SOCKETS};
 use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown};
-use findings::format::count;
+use printable::count;
 use sys::cgroup;
 
 /// The family.
@@ -131,7 +131,7 @@ const MEMLOCK: ProcessLimit = ProcessLimit {
     line: "Max locked memory",
     flag: 'l',
     flag_unit: 1024,
-    format: findings::format::bytes,
+    format: printable::bytes,
     option: "memlock",
     wanted: 1 << 20,
     required: 0,

@@ -1,7 +1,7 @@
 //! Memory: whether there is enough, and in which pages it comes.
 
 use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown, setting};
-use findings::format::bytes;
+use printable::bytes;
 
 /// The family.
 pub static GROUP: Group = Group {

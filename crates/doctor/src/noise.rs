@@ -2,7 +2,7 @@
 
 use super::machine::Watched;
 use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Unknown};
-use findings::format::quantity;
+use printable::quantity;
 use sys::proc::{Stat, TICK_NS};
 
 /// The family.

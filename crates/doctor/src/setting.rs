@@ -42,7 +42,7 @@ pub fn is_setting(file: &str) -> bool {
 }
 
 /// The shell command that writes them. All of them are sysctls, or all get the same value.
-pub fn command(settings: &[Setting], is_root: bool) -> String {
+pub fn settings_command(settings: &[Setting], is_root: bool) -> String {
     let sudo = sys::limits::sudo(is_root);
     let sysctl = |setting: &Setting| {
         let name = setting.file.strip_prefix(SYSCTLS)?.replace('/', ".");
@@ -91,16 +91,16 @@ mod tests {
     fn a_command_is_what_one_would_type() {
         let ports = setting("/proc/sys/net/ipv4/ip_local_port_range", "1024 65535");
         assert_eq!(
-            command(std::slice::from_ref(&ports), false),
+            settings_command(std::slice::from_ref(&ports), false),
             "sudo sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
         );
         let queue = setting("/proc/sys/net/core/somaxconn", "4096");
-        assert_eq!(command(&[queue], true), "sysctl -w net.core.somaxconn=4096");
+        assert_eq!(settings_command(&[queue], true), "sysctl -w net.core.somaxconn=4096");
         let policies: Vec<Setting> = (0..12)
             .map(|n| setting(&format!("/sys/x/policy{n}/scaling_governor"), "performance"))
             .collect();
         assert_eq!(
-            command(&policies, true),
+            settings_command(&policies, true),
             "echo performance | tee /sys/x/policy*/scaling_governor"
         );
     }

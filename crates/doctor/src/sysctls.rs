@@ -2,7 +2,7 @@
 
 use super::needs::{OWN, SOCKETS};
 use super::{Check, Diagnosis, Group, Machine, Remedy, Unknown};
-use findings::format::count;
+use printable::count;
 
 /// Why either queue of a listener matters.
 const QUEUE: &str = "a server under load next to a run drops connections beyond it; accept itself has \

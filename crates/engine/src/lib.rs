@@ -48,7 +48,7 @@ pub use model::{
     Dependence, FailureReason, LimitCause, MemoryAccess, MetricInfo, MetricRole, Parallel, Ratio,
     SubjectInfo, Warning, WorkloadInfo, WorkloadRole, command_facts, server_facts,
 };
-pub use workload::custom::{leaked, leaked_slice, unused_words, word_axis, word_parameters};
+pub use workload::custom::{unused_words, word_axis, word_parameters};
 pub use workload::{
     About, Cell, Failure, Fit, Kind, Original, Print, Programs, Subject, Usual, Workload, pairs,
     strings,

@@ -442,7 +442,8 @@ impl<'a> Swept<'a> {
                 let mut limit = Limit {
                     parameter: parameter.into(),
                     label: self.label(parameter).into(),
-                    requested: cell.parameters.get(parameter).cloned().unwrap_or("".into()),
+                    // A workload limits a parameter of its own, and a cell has all of these.
+                    requested: cell.parameters[parameter].clone(),
                     max,
                     cause,
                     position: None,

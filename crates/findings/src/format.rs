@@ -7,7 +7,7 @@ mod functions;
 pub use commands::{resume_command, shell_word};
 pub use figures::*;
 pub use functions::{function_name, short_function};
-pub use printable::{count, plural, quantity};
+pub use printable::{bytes, count, plural, quantity, significant};
 
 use analysis::{Estimate, Shares};
 
@@ -41,16 +41,6 @@ pub fn proportion(ratio: f64, is_multiple: bool) -> String {
 /// A ratio with its word: `83 % active`, or `1.2 per CPU`.
 pub fn share(shares: &Shares, ratio: f64) -> String {
     format!("{} {}", proportion(ratio, shares.multiple), shares.word)
-}
-
-/// A number of bytes with its unit, a power of 1000: `512 MB`.
-pub fn bytes(number: u64) -> String {
-    match number as f64 {
-        bytes if bytes < 1e3 => format!("{} bytes", significant(bytes)),
-        bytes if bytes < 1e6 => format!("{} kB", significant(bytes / 1e3)),
-        bytes if bytes < 1e9 => format!("{} MB", significant(bytes / 1e6)),
-        bytes => format!("{} GB", significant(bytes / 1e9)),
-    }
 }
 
 /// A size in KiB with the largest unit, a power of 1024, that keeps it whole or in halves: `48 KiB`, `1.5 MiB`, `1 GiB`.

@@ -189,16 +189,17 @@ impl Guest {
         let wait = Wait { until: Instant::now() + patience, is_over, has_ended: &mut has_ended };
         let mut port = Patient { wire: &self.wire, wait, seen: Vec::new() };
         let message = receive(&mut port);
+        let is_mute =
+            || !self.has_spoken && Console::from_text(&console::read(&console)).line.is_empty();
         let seen = match message {
-            Err(WireFault::Damaged(_)) if !self.has_spoken => port.rest(),
+            Err(WireFault::Damaged(_)) if is_mute() => port.rest(),
             _ => Vec::new(),
         };
-        let has_spoken = self.has_spoken;
         self.has_spoken |= message.is_ok();
         message.map_err(|fault| match fault {
             fault if fault.is_late() => self.late(patience),
             // A kernel with one serial port may take the other one for its console.
-            WireFault::Damaged(_) if !has_spoken && self.console().line.is_empty() => {
+            WireFault::Damaged(_) if !seen.is_empty() => {
                 GuestFault::Ended(Console::from_text(&String::from_utf8_lossy(&seen)))
             }
             fault => self.fault(&fault),

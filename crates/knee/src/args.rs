@@ -2,25 +2,25 @@
 //!
 //! Flags of parameters, and the names that completions know, come from the table of workloads.
 
-use crate::commands::ab::flags::Ab;
-use crate::commands::advise::flags::Advise;
-use crate::commands::compare::flags::Compare;
 use crate::commands::exchange::analyse::Analyse;
 use crate::commands::exchange::export::Export;
 use crate::commands::exchange::import::Import;
-use crate::commands::exchange::record::Record;
-use crate::commands::history::History;
-use crate::commands::list::List;
+use crate::commands::httpd::Httpd;
+use crate::commands::keep::record::Record;
 use crate::commands::machine::doctor::Doctor;
 use crate::commands::machine::selftest::Selftest;
-use crate::commands::report::Report;
-use crate::commands::run::custom;
-use crate::commands::run::flags::{FOR_RESUMED, Run};
-use crate::commands::serve::httpd::Httpd;
-use crate::commands::serve::load::Load;
-use crate::commands::show::Show;
-use crate::commands::simulate::Simulate;
-use crate::commands::vm::flags::Vm;
+use crate::commands::measure::ab::flags::Ab;
+use crate::commands::measure::load::Load;
+use crate::commands::measure::run::custom;
+use crate::commands::measure::run::flags::{FOR_RESUMED, Run};
+use crate::commands::measure::simulate::Simulate;
+use crate::commands::measure::vm::flags::Vm;
+use crate::commands::read::advise::flags::Advise;
+use crate::commands::read::compare::flags::Compare;
+use crate::commands::read::history::History;
+use crate::commands::read::list::List;
+use crate::commands::read::report::Report;
+use crate::commands::read::show::Show;
 use crate::exit::{CODES, Trouble};
 use crate::output::{self, ScreenFlags};
 use crate::usage;
@@ -203,43 +203,42 @@ where
             Command::Run(Run { parameters: given_parameters(given), ..run })
         }
         (Command::Ab(ab), _) => {
-            let Command::Run(measured) = parse(&run_words(&ab.run))? else {
-                return Err(Trouble::usage("after `--` come workloads and flags of `knee run`"));
-            };
-            let never = [
-                (measured.json && ab.judgement.markdown, "--json with --markdown"),
-                (measured.resume.is_some(), "--resume"),
-                (measured.like.is_some(), "--like"),
-                (measured.plan, "--plan"),
-            ];
-            if let Some((_, flag)) = never.into_iter().find(|(given, _)| *given) {
-                return Err(Trouble::usage(format!("{flag} can't be used with `knee ab`")));
-            }
+            let words = std::iter::once("run".into()).chain(ab.run.iter().cloned());
+            let expected = "after `--` come workloads and flags of `knee run`";
+            let measured = measured_in_turns("ab", words, ab.judgement.markdown, expected)?;
             Command::Ab(Box::new(Ab { measured, ..*ab }))
         }
         (Command::Vm(vm), _) => {
-            let words: Vec<OsString> = ["knee".into()].into_iter().chain(vm.run_words()).collect();
-            let Command::Run(measured) = parse(&words)? else {
-                return Err(Trouble::usage("after `--` comes what each kernel measures: run poll"));
-            };
-            let never = [
-                (measured.json && vm.judgement.markdown, "--json with --markdown"),
-                (measured.resume.is_some(), "--resume"),
-                (measured.like.is_some(), "--like"),
-                (measured.plan, "--plan"),
-            ];
-            if let Some((_, flag)) = never.into_iter().find(|(given, _)| *given) {
-                return Err(Trouble::usage(format!("{flag} can't be used with `knee vm`")));
-            }
+            let expected = "after `--` comes what each kernel measures: run poll";
+            let markdown = vm.judgement.markdown;
+            let measured = measured_in_turns("vm", vm.run_words(), markdown, expected)?;
             Command::Vm(Box::new(Vm { measured, ..*vm }))
         }
         (command, _) => command,
     })
 }
 
-/// The words after `--` of `knee ab`, as a command line of `knee run`.
-fn run_words(words: &[OsString]) -> Vec<OsString> {
-    ["knee", "run"].into_iter().map(OsString::from).chain(words.iter().cloned()).collect()
+/// What `command` measures in turns: the words after its `--`, which are to be those of `knee run`, as `expected` says.
+fn measured_in_turns(
+    command: &str,
+    words: impl IntoIterator<Item = OsString>,
+    markdown: bool,
+    expected: &str,
+) -> Result<Run, Trouble> {
+    let words: Vec<OsString> = std::iter::once("knee".into()).chain(words).collect();
+    let Command::Run(measured) = parse(&words)? else { return Err(Trouble::usage(expected)) };
+    let never = [
+        (measured.json && markdown, "--json with --markdown"),
+        (measured.resume.is_some(), "--resume"),
+        (measured.like.is_some(), "--like"),
+        (measured.plan, "--plan"),
+    ];
+    match never.into_iter().find(|(given, _)| *given) {
+        Some((_, flag)) => {
+            Err(Trouble::usage(format!("{flag} can't be used with `knee {command}`")))
+        }
+        None => Ok(measured),
+    }
 }
 
 /// A workload and one of its parameters.

@@ -1,25 +1,14 @@
-//! The commands, one file each.
+//! The commands, one file each, in rooms by what they are for; and the record in use.
 
-pub mod ab;
-pub mod advise;
-mod claim;
-pub mod compare;
 pub mod exchange;
-mod fleet;
 pub mod generate;
-pub mod history;
-pub mod list;
+pub mod httpd;
+pub mod keep;
 pub mod machine;
-mod record_file;
-pub mod report;
-pub mod run;
-pub mod serve;
-pub mod show;
-pub mod simulate;
-pub mod vm;
+pub mod measure;
+pub mod read;
 
-use crate::commands::claim::Claim;
-use crate::commands::record_file::RecordFile;
+use crate::commands::keep::record_file::RecordFile;
 use crate::exit::Trouble;
 use crate::remedies::explained;
 use archive::{Error, Location, RunRef, default_path};
@@ -38,7 +27,7 @@ fn record_path(record_file: &RecordFile) -> Result<PathBuf, Trouble> {
 }
 
 /// Reads the run of this `name`, from the file in the name or the record in use.
-fn read(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
+fn read_run(name: &str, in_use: &RecordFile) -> Result<Run, Trouble> {
     let meant = RunRef::parse(name)?;
     let named = meant.record.is_some() || in_use.named().is_some();
     let location = meant.record.map_or_else(|| record_location(in_use), Ok)?;

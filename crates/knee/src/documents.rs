@@ -1,5 +1,7 @@
 //! The documents against the program: every command in them is understood, every workload is in its table.
 
+mod deployment;
+
 use crate::args::{command, parse};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

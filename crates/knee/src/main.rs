@@ -6,22 +6,17 @@
 
 mod args;
 mod commands;
-mod config;
-#[cfg(test)]
-mod deployment;
 #[cfg(test)]
 mod documents;
 mod exit;
 mod files;
-mod launchers;
 mod originals;
 mod output;
-mod progress;
 mod remedies;
-mod selftest;
 mod usage;
 
 use args::Command;
+use commands::machine::selftest;
 use exit::{Exit, Trouble};
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -61,9 +56,9 @@ fn ended(words: &[String], obey: impl FnOnce() -> Result<Exit, Trouble>) -> Exit
         Ok(Ok(exit)) => exit,
         Ok(Err(trouble)) => {
             trouble.say();
-            commands::compare::bisect::exit_of(words, trouble.exit)
+            commands::read::compare::bisect::exit_of(words, trouble.exit)
         }
-        Err(panic) => match commands::compare::bisect::exit_of(words, Exit::Failed) {
+        Err(panic) => match commands::read::compare::bisect::exit_of(words, Exit::Failed) {
             Exit::Abort => Exit::Abort,
             _ => resume_unwind(panic),
         },
@@ -72,24 +67,24 @@ fn ended(words: &[String], obey: impl FnOnce() -> Result<Exit, Trouble>) -> Exit
 
 fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
     match command {
-        Command::Run(run) => commands::run::run(&run, words),
-        Command::List(list) => commands::list::list(&list),
-        Command::Show(show) => commands::show::show(&show),
-        Command::Report(report) => commands::report::report(&report),
-        Command::Compare(compare) => commands::compare::compare(&compare),
-        Command::Ab(ab) => commands::ab::ab(*ab, &words),
-        Command::Vm(vm) => commands::vm::vm(*vm),
-        Command::History(ask) => commands::history::history(&ask),
+        Command::Run(run) => commands::measure::run::run(&run, words),
+        Command::List(list) => commands::read::list::list(&list),
+        Command::Show(show) => commands::read::show::show(&show),
+        Command::Report(report) => commands::read::report::report(&report),
+        Command::Compare(compare) => commands::read::compare::compare(&compare),
+        Command::Ab(ab) => commands::measure::ab::ab(*ab, &words),
+        Command::Vm(vm) => commands::measure::vm::vm(*vm),
+        Command::History(ask) => commands::read::history::history(&ask),
         Command::Export(ask) => commands::exchange::export::export(&ask),
         Command::Import(ask) => commands::exchange::import::import(&ask, &words),
         Command::Analyse(ask) => commands::exchange::analyse::analyse(&ask, words),
-        Command::Advise(advise) => commands::advise::advise(&advise),
-        Command::Simulate(ask) => commands::simulate::simulate(&ask, words),
+        Command::Advise(advise) => commands::read::advise::advise(&advise),
+        Command::Simulate(ask) => commands::measure::simulate::simulate(&ask, words),
         Command::Doctor(ask) => commands::machine::doctor::doctor(&ask),
         Command::Selftest(ask) => commands::machine::selftest::selftest(&ask),
-        Command::Httpd(ask) => commands::serve::httpd::httpd(&ask),
-        Command::Load(ask) => commands::serve::load::load(&ask, words),
-        Command::Record(record) => commands::exchange::record::record(&record),
+        Command::Httpd(ask) => commands::httpd::httpd(&ask),
+        Command::Load(ask) => commands::measure::load::load(&ask, words),
+        Command::Record(record) => commands::keep::record::record(&record),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(directory.as_deref()),
     }
@@ -102,7 +97,7 @@ fn internal(words: &[String]) -> Option<ExitCode> {
         [_, command, parent] if command == engine::PARK_COMMAND => {
             engine::park_main(parent.parse().unwrap_or_default())
         }
-        [_, command] if command == guest::GUEST_COMMAND => commands::vm::in_guest::main(),
+        [_, command] if command == guest::GUEST_COMMAND => commands::measure::vm::in_guest::main(),
         [_, command, words @ ..] if command == engine::GUARD_COMMAND => engine::guard_main(words),
         [_, command, parent] if command == load::DEAD_COMMAND => {
             load::dead_main(parent.parse().unwrap_or_default()).map_err(std::io::Error::other)

@@ -2,10 +2,11 @@
 
 use crate::exit::{Exit, Trouble};
 use crate::output;
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
 use model::Value;
+use quantities::Better;
 use std::ffi::{OsStr, OsString};
 
 /// The error of the parser. Help and versions are printed; everything else becomes one line.
@@ -163,6 +164,14 @@ impl TypedValueParser for Suggested {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(self.0.iter().map(PossibleValue::new)))
     }
+}
+
+/// Reads which of two figures is better.
+pub fn better() -> impl TypedValueParser<Value = Better> {
+    let lower = PossibleValue::new("lower").help("Less is better: times, costs");
+    let higher = PossibleValue::new("higher").help("More is better: rates, throughput");
+    let words = PossibleValuesParser::new([lower, higher]);
+    words.map(|word| if word == "lower" { Better::Lower } else { Better::Higher })
 }
 
 /// Reads a label: `commit=3701d31`.

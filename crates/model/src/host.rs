@@ -51,6 +51,9 @@ pub const CONTAINER: &str = "container.kind";
 pub const CPU_QUOTA: &str = "cpu.quota_cpus";
 /// The key of the time after which a CPU quota begins anew.
 pub const CPU_QUOTA_PERIOD: &str = "cpu.quota.period_ms";
+/// What to do about a CPU quota.
+pub const QUOTA_REMEDY: &str =
+    "measure without it (a container's --cpus or limits.cpu, a unit's CPUQuota=)";
 /// The key of the memory that the control groups of its processes allow, or [`NO_LIMIT`].
 pub const MEMORY_LIMIT: &str = "memory.limit_kib";
 /// The value of a limit where there is none.

@@ -1,14 +1,14 @@
 //! Cleans texts from elsewhere before they are printed or exported: a process, a record or a page may have put
 //! anything into them. This is the only place that decides which characters pass.
 //!
-//! [`quantity()`] writes numbers of things.
+//! [`quantity()`] writes numbers of things, [`significant`] figures of three digits.
 #![forbid(unsafe_code)]
 
 mod quantity;
 mod spreadsheet;
 mod url;
 
-pub use quantity::{count, plural, quantity};
+pub use quantity::{bytes, count, plural, quantity, significant};
 pub use spreadsheet::{for_spreadsheet, from_spreadsheet};
 pub use url::{
     database_without_passwords, is_without_user_info, percent_decoded, without_passwords,

@@ -17,7 +17,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("printable", &[]),
     ("simulate", &[]),
     ("quantities", &[]),
-    ("disassembly", &[]),
     ("model", &["printable", "quantities"]),
     ("archive", &["model", "printable", "sys"]),
     // Builders for tests: only ever a development dependency.
@@ -29,8 +28,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("suites", &["engine", "quantities"]),
     ("analysis", &["model"]),
     ("findings", &["analysis", "model", "printable"]),
-    ("report", &["analysis", "disassembly", "findings", "model", "printable"]),
-    ("doctor", &["findings", "engine", "observe", "model", "readiness", "report", "stacks", "sys"]),
+    ("report", &["analysis", "findings", "model", "printable"]),
+    ("doctor", &["engine", "model", "observe", "printable", "readiness", "stacks", "sys"]),
     ("foreign-tables", &["findings", "model", "printable", "quantities"]),
     (
         "knee",
@@ -72,6 +71,7 @@ const NEVER: &[(&str, &[&str])] = &[
     ("http", &["model", "engine"]),
     ("stacks", &["model", "engine"]),
     ("engine", &["readiness", "workloads", "analysis", "report"]),
+    ("doctor", &["workloads", "analysis", "findings", "report"]),
 ];
 
 /// What the crates' manifests say, from the output of `cargo metadata --no-deps`.

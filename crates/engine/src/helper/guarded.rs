@@ -46,23 +46,22 @@ pub(super) fn main(words: &[String]) -> io::Result<()> {
         };
     })?;
     let waited = match log {
-        Some(mut log) => watch(&child, None, &mut [], Some(&mut || log.look(before))),
+        Some(mut log) => watch(&child, None, &mut [], Some(&mut || look(&mut log, before))),
         None => watch(&child, None, &mut [], None),
     };
     kill_children();
     waited.map(drop)
 }
 
-impl Log {
-    /// Keeps it short, and says whether the program has too many processes.
-    fn look(&mut self, before: Before) -> io::Result<bool> {
-        self.shorten()?;
-        let are_too_many = before.has_too_many_processes();
-        if are_too_many {
-            self.add(&format!("it was ended at more than {PROCESSES_MAX} processes\n"))?;
-        }
-        Ok(are_too_many)
+/// Keeps the log short, and says whether the program has too many processes.
+fn look(log: &mut Log, before: Before) -> io::Result<bool> {
+    log.shorten()?;
+    let are_too_many = before.has_too_many_processes();
+    if are_too_many {
+        let line = format!("it was ended at more than {PROCESSES_MAX} processes\n");
+        log.file.write_all(line.as_bytes())?;
     }
+    Ok(are_too_many)
 }
 
 /// Becomes the program of `words`, which dies with the guard: the request for that survives the exec.

@@ -4,23 +4,12 @@ use super::parameter::{Defaults, Parameter, Sweep, Values};
 use model::{Custom, Value};
 use quantities::template;
 
-/// A text that lives as long as the process. A process has a handful: descriptions of a workload are static,
-/// and those of the user's own are made once.
-pub fn leaked(text: &str) -> &'static str {
-    Box::leak(text.into())
-}
-
-/// Values that live as long as the process.
-pub fn leaked_slice<T>(values: Vec<T>) -> &'static [T] {
-    Vec::leak(values)
-}
-
 /// A parameter for each word that has values, in the order of their names, but for `axis`: any text,
 /// used as it was typed.
 pub fn word_parameters(custom: &Custom, axis: &str) -> Vec<Parameter> {
     let words = custom.words.iter().filter(|(word, _)| *word != axis);
     let parameter = |(word, values): (&String, &Vec<Value>)| Parameter {
-        name: leaked(word),
+        name: word.clone().leak(),
         about: "a word of the commands, as --set gave it",
         values: Values::Text,
         default: Defaults::always(texts(values)),
@@ -38,17 +27,21 @@ pub fn unused_words<'a>(custom: &Custom, texts: impl IntoIterator<Item = &'a str
 /// The word `name` as the axis: whole numbers. Its points are those that `--set` gave it, if any.
 pub fn word_axis(custom: &Custom, name: &str) -> Parameter {
     let points = custom.words.get(name).map_or(&[][..], |values| texts(values));
+    let name: &'static str = name.to_owned().leak();
     Parameter {
-        name: leaked(name),
+        name,
         about: "the word of the commands that grows",
         values: Values::AtLeast(0),
         default: Defaults::always(points),
-        sweep: Some(Sweep { label: leaked(name), points: Defaults::always(points) }),
+        sweep: Some(Sweep { label: name, points: Defaults::always(points) }),
     }
 }
 
+/// Texts that live as long as the process. It has a handful: descriptions of a workload are static, and those of the user's
+/// own are made once.
 fn texts(values: &[Value]) -> &'static [&'static str] {
-    leaked_slice(values.iter().map(|value| leaked(&value.text())).collect())
+    let text = |value: &Value| -> &'static str { value.text().into_owned().leak() };
+    values.iter().map(text).collect::<Vec<_>>().leak()
 }
 
 #[cfg(test)]

@@ -5,12 +5,8 @@ use super::CaveatKind;
 use crate::context::Context;
 use crate::format::{percent, time};
 use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES, THROTTLED_SHARES};
-use model::{CPU_QUOTA, CpuUse, Host, fact_text};
+use model::{CPU_QUOTA, CpuUse, Host, QUOTA_REMEDY, fact_text};
 use serde::Serialize;
-
-/// What to do about a CPU quota.
-pub const QUOTA_REMEDY: &str =
-    "measure without it (a container's --cpus or limits.cpu, a unit's CPUQuota=)";
 
 /// CPU time that the run did not get.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 
 use super::interval;
 use analysis::{Class, Estimate, Growth, RateTrend, SpeedupVerdict};
-use printable::count;
+use printable::{count, significant};
 
 /// The word for an order of growth.
 pub fn class(class: Class) -> &'static str {
@@ -43,35 +43,6 @@ pub fn number_word(number: usize) -> String {
     const WORDS: [&str; 10] =
         ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
     WORDS.get(number).map_or_else(|| count(number as u64), |word| (*word).to_owned())
-}
-
-/// Three significant digits, and all digits before the point: `1.88`, `12.2`, `114`, `4,571`.
-/// What is not a number is a dash.
-pub fn significant(figure: f64) -> String {
-    if !figure.is_finite() {
-        return "–".into();
-    }
-    let size = figure.abs();
-    if size >= 1e15 {
-        return format!("{figure:.2e}");
-    }
-    // The bounds are where rounding to the decimals before would show a fourth digit.
-    let decimals = match size {
-        s if s >= 99.95 => 0,
-        s if s >= 9.995 => 1,
-        s if s >= 0.9995 || s == 0.0 => 2,
-        s => ((2.0 - s.log10().floor()) as usize).min(6),
-    };
-    let sign = if figure < 0.0 { "-" } else { "" };
-    if decimals == 0 {
-        return format!("{sign}{}", count(size.round() as u64));
-    }
-    let text = format!("{size:.decimals$}");
-    if size == 0.0 || text.bytes().all(|b| b == b'0' || b == b'.') {
-        "0".into()
-    } else {
-        format!("{sign}{text}")
-    }
 }
 
 /// A growth factor: `×391`, `×1.04`; a dash where it began at nothing.
@@ -308,27 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_keep_three_significant_digits() {
-        let expected = [
-            (0.0, "0"),
-            (1.876, "1.88"),
-            (9.994, "9.99"),
-            (9.996, "10.0"),
-            (12.24, "12.2"),
-            (99.96, "100"),
-            (114.4, "114"),
-            (4571.4, "4,571"),
-            (1_234_567.0, "1,234,567"),
-            (1.5e300, "1.50e300"),
-            (0.0123, "0.0123"),
-            (0.12345, "0.123"),
-            (-1.5, "-1.50"),
-            (1e-12, "0"),
-            (f64::NAN, "–"),
-        ];
-        for (figure, text) in expected {
-            assert_eq!(significant(figure), text, "{figure}");
-        }
+    fn a_factor_has_its_sign() {
         assert_eq!(factor(390.8), "×391");
         assert_eq!(factor(1.04), "×1.04");
         assert_eq!(factor(f64::INFINITY), "–");

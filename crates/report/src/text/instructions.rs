@@ -1,5 +1,7 @@
 //! Which instructions of a function were sampled, with their text where the function's code was read.
 
+mod disassembly;
+
 use analysis::{ProfileRow, ProfileTable};
 use disassembly::{Instruction, at, disassemble};
 use findings::format::short_function;

@@ -1,7 +1,8 @@
 //! `knee analyse`: the tables and findings of a table from elsewhere.
 
 use crate::commands::exchange::table_flags::TableFlags;
-use crate::commands::{report, show};
+use crate::commands::read::report;
+use crate::commands::read::show;
 use crate::exit::{Exit, Trouble};
 use crate::output::{is_quiet, print, print_json, style};
 use ::report::json::Samples;

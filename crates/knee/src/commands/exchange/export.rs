@@ -1,7 +1,7 @@
 //! `knee export`: a run as a file for other programs.
 
-use crate::commands::record_file::RecordFile;
-use crate::commands::{read, record_path};
+use crate::commands::keep::record_file::RecordFile;
+use crate::commands::{read_run, record_path};
 use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
 use crate::output::stream;
@@ -105,7 +105,7 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
         let what = format!("--table: {WHOLE} is the whole run, which `knee import` reads back");
         return Err(Trouble::usage(what));
     }
-    let run = read(&ask.run, &ask.record_file)?;
+    let run = read_run(&ask.run, &ask.record_file)?;
     let run = match &ask.table {
         Some(table) => export::narrowed(run, table)
             .map_err(|why| Trouble::usage(format!("--table {table}: {why}")))?,

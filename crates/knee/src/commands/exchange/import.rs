@@ -1,9 +1,10 @@
 //! `knee import`: runs that were exported back into a record, and tables from elsewhere as runs.
 
 use crate::commands::exchange::table_flags::TableFlags;
-use crate::commands::record_file::RecordFile;
-use crate::commands::run::labels::labels;
-use crate::commands::{Claim, record_location};
+use crate::commands::keep::claim::Claim;
+use crate::commands::keep::record_file::RecordFile;
+use crate::commands::measure::run::labels::labels;
+use crate::commands::record_location;
 use crate::exit::{Exit, Trouble, complain};
 use crate::output::print_note;
 use crate::remedies::explained;

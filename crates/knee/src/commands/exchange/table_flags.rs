@@ -1,8 +1,9 @@
 //! The flags that say which columns of a foreign table hold what: those of `knee analyse` and `knee import`.
 
+use crate::usage;
 use clap::{Args, ValueEnum};
 use foreign_tables::Request;
-use quantities::DecimalSign;
+use quantities::{Better, DecimalSign};
 
 /// The flags that say what the columns of a table are.
 #[derive(Args, Clone, Debug, Default)]
@@ -18,7 +19,7 @@ pub struct TableFlags {
     pub by: Vec<String>,
     /// Which figures are better [default: lower; higher where the figure is a rate, such as
     /// tokens/s or throughput]
-    #[arg(long, value_name = "WHICH")]
+    #[arg(long, value_name = "WHICH", value_parser = usage::better())]
     pub better: Option<Better>,
     /// Take only rows with this value; may be repeated, and several values of one column are any of
     /// them
@@ -61,23 +62,6 @@ impl From<Decimal> for DecimalSign {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Better {
-    /// Less is better: times, costs
-    Lower,
-    /// More is better: rates, throughput
-    Higher,
-}
-
-impl From<Better> for quantities::Better {
-    fn from(better: Better) -> Self {
-        match better {
-            Better::Lower => Self::Lower,
-            Better::Higher => Self::Higher,
-        }
-    }
-}
-
 impl TableFlags {
     /// The request that these flags make; what has no flag of its own keeps its default.
     pub fn request(&self) -> Request {
@@ -85,7 +69,7 @@ impl TableFlags {
             x: self.x.clone(),
             y: self.y.clone(),
             by: self.by.clone(),
-            better: self.better.map(Into::into),
+            better: self.better,
             wheres: self.wheres.clone(),
             per: self.per.clone(),
             whole: self.whole.clone(),

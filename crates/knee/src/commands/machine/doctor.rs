@@ -1,13 +1,16 @@
 //! `knee doctor`: what keeps workloads from running here or figures from being repeatable, and what
 //! fixes it.
 
-use crate::commands::record_file::RecordFile;
+mod terminal;
+
+use crate::commands::keep::record_file::RecordFile;
 use crate::commands::record_path;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
-use ::doctor::{self as checks, Examined, Machine, Outcome, State, terminal};
+use ::doctor::{self as checks, Examined, Machine, Outcome, State};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use report::layout::wrapped_whole;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -42,9 +45,21 @@ fn names() -> Vec<&'static str> {
     checks::checks().map(|check| check.name).collect()
 }
 
+/// Columns of the names of checks in `--help`.
+const NAMES_WIDTH: usize = 56;
+
 /// What `--help` says below the flags.
 fn more() -> String {
-    let mut text = checks::checks_by_group();
+    let mut text = String::from("Checks:\n");
+    for group in checks::GROUPS {
+        let names: Vec<&str> = group.checks.iter().map(|check| check.name).collect();
+        for (number, line) in wrapped_whole(&names.join(", "), NAMES_WIDTH, 0, 0).iter().enumerate()
+        {
+            let head = if number == 0 { group.name } else { "" };
+            // Writing to a String can't fail.
+            let _ = writeln!(text, "  {head:<18} {line}");
+        }
+    }
     text.push_str(
         "\nStates: ok; warn: it may distort figures; bad: a workload can't do here \
          what it\ndoes by default, or its figures are worth nothing; unknown: it can't be read, and \

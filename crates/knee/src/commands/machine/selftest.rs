@@ -1,12 +1,27 @@
-//! `knee selftest`: compares knee, on this machine, with known truths.
+//! `knee selftest` and its controls: each compares this knee, on this machine, with a known truth, and can fail.
+
+mod bench;
+mod clock;
+mod curves;
+pub mod disk;
+mod dying;
+#[cfg(test)]
+mod fake;
+mod harness;
+mod lock;
+mod oscillator;
+mod same;
+mod slower;
+mod text;
 
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
-use crate::selftest::{self, Bench, CONTROLS, Control, Proved, Tested};
+use bench::Bench;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use serde_json::{Value, json};
 use std::fmt::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The flags of `knee selftest`.
 #[derive(Args, Debug)]
@@ -51,7 +66,7 @@ pub fn selftest(ask: &Selftest) -> Result<Exit, Trouble> {
     let mut all: Vec<Proved> = Vec::new();
     let mut cut_off = None;
     for control in &controls {
-        match selftest::proved(control, &mut bench) {
+        match proved(control, &mut bench) {
             Ok(proved) => all.push(proved),
             Err(trouble) => {
                 cut_off = Some(trouble);
@@ -64,12 +79,245 @@ pub fn selftest(ask: &Selftest) -> Result<Exit, Trouble> {
     let interrupted = cut_off.as_ref().is_some_and(|trouble| trouble.exit == Exit::Interrupted);
     let tested = Tested { all, not_run, interrupted, took: start.elapsed() };
     let printed = if ask.json {
-        print_json(&selftest::json(&tested))
+        print_json(&json(&tested))
     } else {
-        print(&selftest::text::table(&tested, &style(false)))
+        print(&text::table(&tested, &style(false)))
     };
     match cut_off {
         Some(trouble) => Err(trouble),
         None => printed.map(|()| tested.exit()),
+    }
+}
+
+/// What one control proves, and how.
+pub struct Control {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What a pass shows.
+    pub proves: &'static str,
+    /// Compares knee with the known truth.
+    prove: fn(&mut Bench) -> Result<Proof, Trouble>,
+}
+
+/// Every control, in the order in which they run: the basics first.
+pub const CONTROLS: &[Control] = &[
+    clock::CONTROL,
+    oscillator::CONTROL,
+    harness::CONTROL,
+    curves::CONTROL,
+    same::IN_TURNS,
+    same::ONE_AFTER_THE_OTHER,
+    slower::BY_3_PERCENT,
+    slower::BY_10_PERCENT,
+    slower::TWICE,
+    lock::CONTROL,
+    dying::CONTROL,
+    disk::CONTROL,
+];
+
+/// What came of a control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It was shown.
+    Proved,
+    /// The opposite was shown.
+    Failed,
+    /// Neither was shown, at the second try either.
+    Undecided,
+    /// This machine, or this build, has no means to show it.
+    NotPossible,
+}
+
+impl State {
+    /// Every state, the best first.
+    pub const ALL: [State; 4] =
+        [State::Proved, State::Undecided, State::Failed, State::NotPossible];
+
+    /// Its word in the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Proved => "proved",
+            State::Failed => "failed",
+            State::Undecided => "undecided",
+            State::NotPossible => "not here",
+        }
+    }
+}
+
+/// What a control saw.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    pub state: State,
+    /// The figures in words, with the reason where it is not proved.
+    pub seen: String,
+    /// The same figures for programs.
+    pub figures: Value,
+}
+
+impl Proof {
+    fn new(state: State, seen: impl Into<String>, figures: Value) -> Proof {
+        Proof { state, seen: seen.into(), figures }
+    }
+
+    fn not_possible(why: impl Into<String>) -> Proof {
+        Proof::new(State::NotPossible, why, json!({}))
+    }
+}
+
+/// A control with what came of it.
+pub struct Proved {
+    pub control: &'static Control,
+    pub proof: Proof,
+    pub took: Duration,
+}
+
+/// What came of all that were asked for.
+pub struct Tested {
+    /// Those that came to their end, in order.
+    pub all: Vec<Proved>,
+    /// Those that did not: the one that was cut off and all after it.
+    pub not_run: Vec<&'static str>,
+    /// Whether the user interrupted them.
+    pub interrupted: bool,
+    pub took: Duration,
+}
+
+impl Tested {
+    /// Done where every control that this machine has the means for was run and proved, and there is one. A control
+    /// that failed weighs more than one that could not be decided.
+    pub fn exit(&self) -> Exit {
+        let any = |state| self.all.iter().any(|proved| proved.proof.state == state);
+        if any(State::Failed) || !self.not_run.is_empty() {
+            Exit::Failed
+        } else if any(State::Undecided) {
+            Exit::Inconclusive
+        } else if !any(State::Proved) {
+            Exit::NotPossibleHere
+        } else {
+            Exit::Done
+        }
+    }
+}
+
+/// Runs one control.
+pub fn proved(control: &'static Control, bench: &mut Bench) -> Result<Proved, Trouble> {
+    let start = Instant::now();
+    bench.title(control.name);
+    let proof = (control.prove)(bench)?;
+    Ok(Proved { control, proof, took: start.elapsed() })
+}
+
+/// A figure with its sign; what is rounded to zero has no minus.
+fn signed(value: f64, decimals: usize) -> String {
+    let value = unsigned_zero(value, decimals);
+    format!("{value:+.decimals$}")
+}
+
+/// The figure, or zero without a minus where it is rounded to that.
+fn unsigned_zero(value: f64, decimals: usize) -> f64 {
+    if value.abs() < 0.5 * 10.0_f64.powf(-(decimals as f64)) { 0.0 } else { value }
+}
+
+/// Tries once more, with twice the rounds, what is not shown at first: machines are busy.
+fn twice(
+    rounds: u32,
+    mut prove: impl FnMut(u32) -> Result<Proof, Trouble>,
+) -> Result<Proof, Trouble> {
+    let first = prove(rounds)?;
+    if !matches!(first.state, State::Failed | State::Undecided) {
+        return Ok(first);
+    }
+    let mut second = prove(2 * rounds)?;
+    let before = first.state.name();
+    second.seen =
+        format!("{} (at the second try, with twice the rounds; the first: {before})", second.seen);
+    Ok(second)
+}
+
+/// All of it for programs.
+pub fn json(tested: &Tested) -> Value {
+    let row = |Proved { control, proof, took }: &Proved| {
+        json!({
+            "control": control.name,
+            "proves": control.proves,
+            "state": proof.state.name(),
+            "seen": proof.seen,
+            "figures": proof.figures,
+            "took_ms": took.as_millis() as u64,
+        })
+    };
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "passed": tested.exit() == Exit::Done,
+        "interrupted": tested.interrupted,
+        "took_ms": tested.took.as_millis() as u64,
+        "controls": tested.all.iter().map(row).collect::<Vec<Value>>(),
+        "not_run": tested.not_run,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proof(state: State) -> Proof {
+        Proof::new(state, "seen", json!({}))
+    }
+
+    #[test]
+    fn what_is_not_shown_is_tried_again_with_twice_the_rounds_and_no_more() {
+        for (first, second) in [(State::Undecided, State::Proved), (State::Failed, State::Failed)] {
+            let mut tries = Vec::new();
+            let came = twice(5, |rounds| {
+                tries.push(rounds);
+                Ok(proof(if rounds == 5 { first } else { second }))
+            });
+            assert_eq!((came.unwrap().state, tries), (second, vec![5, 10]));
+        }
+        for state in [State::Proved, State::NotPossible] {
+            let once = twice(5, |rounds| {
+                assert_eq!(rounds, 5);
+                Ok(proof(state))
+            });
+            assert_eq!(once.unwrap().seen, "seen");
+        }
+    }
+
+    #[test]
+    fn only_what_was_shown_or_has_no_means_passes() {
+        let came =
+            |state| Proved { control: &CONTROLS[0], proof: proof(state), took: Duration::ZERO };
+        for (state, wanted) in [
+            (State::Proved, Exit::Done),
+            (State::NotPossible, Exit::Done),
+            (State::Undecided, Exit::Inconclusive),
+            (State::Failed, Exit::Failed),
+        ] {
+            let tested = tested(vec![came(State::Proved), came(state)], &[]);
+            assert_eq!(tested.exit(), wanted, "{state:?}");
+            assert_eq!(json(&tested)["passed"], wanted == Exit::Done);
+        }
+        let nothing_possible = tested(vec![came(State::NotPossible)], &[]);
+        assert_eq!(nothing_possible.exit(), Exit::NotPossibleHere, "nothing was shown");
+        let cut = tested(vec![came(State::Proved)], &["growth", "full-disk"]);
+        let output = json(&cut);
+        assert_eq!((&output["passed"], &output["interrupted"]), (&json!(false), &json!(true)));
+        assert_eq!(output["not_run"], json!(["growth", "full-disk"]));
+        let style = report::layout::Style { width: 100, ..crate::output::style(false) };
+        let last = text::table(&cut, &style).lines().last().unwrap_or_default().to_owned();
+        assert_eq!(last, "1 proved, in 0 s. Not run: growth and full-disk.");
+    }
+
+    fn tested(all: Vec<Proved>, not_run: &[&'static str]) -> Tested {
+        let interrupted = !not_run.is_empty();
+        Tested { all, not_run: not_run.to_vec(), interrupted, took: Duration::ZERO }
+    }
+
+    #[test]
+    fn what_is_rounded_to_zero_has_no_minus() {
+        assert_eq!(signed(-0.04, 1), "+0.0");
+        assert_eq!(signed(-0.06, 1), "-0.1");
+        assert_eq!(signed(12.34, 1), "+12.3");
+        assert_eq!(format!("{:.2}", unsigned_zero(-0.001, 2)), "0.00");
     }
 }

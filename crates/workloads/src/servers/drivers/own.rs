@@ -7,7 +7,7 @@
 use super::{LOG, Running, START_MAX, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
 use crate::servers::local::LocalServer;
-use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max, leaked};
+use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max};
 use load::{Target, Url};
 use quantities::template;
 use std::ffi::OsString;
@@ -93,9 +93,10 @@ fn server(row: &Template, own: OwnServer) -> Result<Server, String> {
         }
         OwnServer::Url(_) => Ok(()),
     };
+    let name: &'static str = row.name.clone().leak();
     Ok(Server {
-        name: leaked(&row.name),
-        label: leaked(&row.name),
+        name,
+        label: name,
         summary,
         note: "",
         available,

@@ -1,0 +1,181 @@
+//! Where controls measure: a record in a temporary directory, and nothing of the user's.
+
+use crate::commands::measure::run::lost;
+use crate::exit::Trouble;
+use crate::output;
+use archive::{Archive, RunWriter, SqliteArchive};
+use engine::{Calibrated, RunProgress, RunRequest, Scratch, Settings, Side, Starter, Stop, Watch};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use model::{CellKey, Run, RunState, Value};
+use std::path::Path;
+use std::time::Duration;
+
+/// The instrument, with what the controls measure by it.
+pub struct Bench {
+    /// Two ways to the same record: runs that take turns are written in turns.
+    archives: [SqliteArchive; 2],
+    settings: Settings,
+    shown: Shown,
+    /// Removed when all else is gone.
+    scratch: Scratch,
+}
+
+impl Bench {
+    pub fn new(controls: usize) -> Result<Bench, Trouble> {
+        let stop = Stop::on_signals()
+            .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+        engine::raise_descriptors_max();
+        let directory =
+            std::env::temp_dir().join(format!("knee-selftest-{:016x}", fastrand::u64(..)));
+        let scratch = Scratch::new(&directory)
+            .map_err(|error| Trouble::failed(format!("making {}: {error}", directory.display())))?;
+        let file = directory.join("selftest.db");
+        let archives = [SqliteArchive::open(&file)?, SqliteArchive::open(&file)?];
+        let settings = Settings::new(engine::calibrate(), stop);
+        Ok(Bench { archives, settings, shown: Shown::new(controls), scratch })
+    }
+
+    /// Shows the name of the next control.
+    pub fn title(&mut self, name: &'static str) {
+        self.shown.next(name);
+    }
+
+    /// A directory for files of the controls, removed at the end.
+    pub fn directory(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    pub fn clock(&self) -> &Calibrated {
+        &self.settings.clock
+    }
+
+    /// Ends a control that the user interrupted.
+    pub fn go_on(&self) -> Result<(), Trouble> {
+        if self.settings.stop.is_requested() {
+            return Err(Trouble::interrupted("self-test interrupted"));
+        }
+        Ok(())
+    }
+
+    /// Measures, keeps in the record, and reads back from it.
+    pub fn measured(&mut self, request: &RunRequest) -> Result<Run, Trouble> {
+        let mut run = self.begun(request)?;
+        let [archive, _] = &mut self.archives;
+        run.summary.number = archive.begin(&run)?;
+        let (starter, archive) = (Starter::own(), Some::<&mut dyn RunWriter>(archive));
+        let side = Side { run: &mut run, archive, starter, judge: None };
+        let [unsaved] = engine::run([side], &self.settings, &mut self.shown);
+        self.read_back(&run, unsaved.as_ref())
+    }
+
+    /// Measures twice, cell by cell in turns: by workers of this knee, and by those of `new`.
+    pub fn in_turns(&mut self, request: &RunRequest, new: Starter) -> Result<[Run; 2], Trouble> {
+        let mut runs = [self.begun(request)?, self.begun(request)?];
+        runs[0].plan.paired_with.clone_from(&runs[1].summary.id);
+        runs[1].plan.paired_with.clone_from(&runs[0].summary.id);
+        for (run, archive) in runs.iter_mut().zip(&mut self.archives) {
+            run.summary.number = archive.begin(run)?;
+        }
+        let [base, changed] = &mut runs;
+        let [base_archive, changed_archive] = &mut self.archives;
+        let sides = [
+            Side { run: base, archive: Some(base_archive), starter: Starter::own(), judge: None },
+            Side { run: changed, archive: Some(changed_archive), starter: new, judge: None },
+        ];
+        let [first, second] = engine::run(sides, &self.settings, &mut self.shown);
+        let base = self.read_back(&runs[0], first.as_ref())?;
+        Ok([base, self.read_back(&runs[1], second.as_ref())?])
+    }
+
+    fn begun(&self, request: &RunRequest) -> Result<Run, Trouble> {
+        let plan = engine::plan(request, workloads::TABLE)?;
+        let command = vec!["knee".to_owned(), "selftest".to_owned()];
+        Ok(engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), &self.settings.clock))
+    }
+
+    fn read_back(&self, run: &Run, unsaved: Option<&engine::Unsaved>) -> Result<Run, Trouble> {
+        self.go_on()?;
+        if let Some(unsaved) = unsaved {
+            return Err(lost(unsaved));
+        }
+        if run.summary.state != RunState::Complete {
+            return Err(Trouble::interrupted("self-test interrupted"));
+        }
+        Ok(self.archives[0].load(run.summary.number)?)
+    }
+}
+
+/// What to measure: workloads, subjects, points, passes, and milliseconds for each figure.
+pub fn request(
+    workloads: &[&str],
+    subjects: &[&str],
+    points: &[&str],
+    rounds: u32,
+    ms: u64,
+) -> RunRequest {
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    RunRequest {
+        workloads: words(workloads),
+        subjects: words(subjects),
+        points: points.iter().map(|point| Value::typed(point)).collect(),
+        rounds: Some(rounds),
+        quick: true,
+        time: Some(Duration::from_millis(ms)),
+        ..RunRequest::default()
+    }
+}
+
+/// The progress, on a terminal. Cells that fail are expected here, and not shown.
+struct Shown {
+    /// Absent off a terminal.
+    bar: Option<ProgressBar>,
+    control: &'static str,
+    number: usize,
+    controls: usize,
+}
+
+impl Shown {
+    fn new(controls: usize) -> Shown {
+        let draws = output::draws_progress();
+        let bar = draws.then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(5);
+            let bar = ProgressBar::with_draw_target(None, target);
+            // The template is ours: were it wrong, the default would do.
+            let style = ProgressStyle::with_template("{msg}");
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Shown { bar, control: "", number: 0, controls }
+    }
+
+    fn next(&mut self, control: &'static str) {
+        self.control = control;
+        self.number += 1;
+        self.say("");
+    }
+
+    fn say(&self, what: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!(
+                "control {} of {}: {}  {what}",
+                self.number, self.controls, self.control
+            ));
+            bar.tick();
+        }
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Watch for Shown {
+    fn begins(&mut self, key: &CellKey, progress: &RunProgress) {
+        let (done, total) = (progress.done, progress.total);
+        let what = format!("{} {} at {}", key.workload, key.subject, key.point);
+        self.say(&format!("cell {} of {total}, {what}", done + 1));
+    }
+}

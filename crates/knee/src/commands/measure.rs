@@ -1,0 +1,10 @@
+//! What measures: runs on this machine, in turns and in guests, loads on servers, and the simulator in their place.
+
+pub mod ab;
+pub mod config;
+pub mod launchers;
+pub mod load;
+mod progress;
+pub mod run;
+pub mod simulate;
+pub mod vm;

@@ -1,0 +1,411 @@
+//! `knee run`: from what was asked for to a plan, to cells in the record, to tables and findings.
+
+pub mod custom;
+pub mod flags;
+pub mod labels;
+mod outline;
+mod own_record;
+mod planned;
+
+pub use planned::{planned, planned_in_turns};
+
+use crate::commands::keep::claim::Claim;
+use crate::commands::keep::push;
+use crate::commands::measure::launchers;
+use crate::commands::measure::progress::Progress;
+use crate::commands::measure::run::flags::Run as Asked;
+use crate::commands::measure::run::labels::labels;
+use crate::commands::read::report;
+use crate::commands::read::show;
+use crate::commands::{nothing_yet, record_path};
+use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
+use crate::originals;
+use crate::output::{is_quiet, print, print_json, style};
+use crate::remedies::explained;
+use ::report::json::Samples;
+use ::report::terminal::{self, Pointers};
+use analysis::compare::thresholds::MARGIN;
+use analysis::compare::{Terms, compare};
+use archive::{Archive, RunWriter, SqliteArchive};
+use engine::{Calibrated, Settings, Side, Starter, Stop, Unsaved};
+use findings::caveats::run_incomplete::Completion;
+use findings::resuming::obstacle;
+use findings::{Caveat, Conclusions, Reader};
+use model::{HOST_NAME, HOST_NAMED_BY, Outcome, Plan, Run, RunState, RunSummary, WorkloadInfo};
+use std::path::{Path, PathBuf};
+
+/// A run that is measured by this process and no other.
+pub struct ClaimedRun {
+    /// What was measured, when it has been.
+    pub run: Run,
+    /// Absent when it can't be written: then it is measured and printed all the same.
+    archive: Option<SqliteArchive>,
+    _claim: Claim,
+}
+
+/// Measures what was asked for, or completes what was interrupted, and reports it.
+pub fn run(asked: &Asked, command: Vec<String>) -> Result<Exit, Trouble> {
+    if asked.plan {
+        return outline::print(asked, &record_path(&asked.record_file)?);
+    }
+    push::check(asked.push.as_ref())?;
+    let asked = &own_record::with_own_record(asked)?;
+    let (claimed, unsaved) = measured(asked, command)?;
+    let is_recorded = claimed.archive.is_some() && unsaved.is_none();
+    let push = push::Measured::new(asked.push.as_ref(), &[(&claimed.run, is_recorded)]);
+    // Shown first: an archive may keep us waiting.
+    let concluded = conclude(asked, &record_path(&asked.record_file)?, claimed, unsaved.as_ref());
+    let pushed = push.map_or(Exit::Done, |push| push.push(&asked.record_file));
+    concluded.map(|exit| if exit == Exit::Done { pushed } else { exit })
+}
+
+/// Measures what was asked for, or completes what was interrupted. Returns also what the record could not
+/// take.
+pub fn measured(
+    asked: &Asked,
+    command: Vec<String>,
+) -> Result<(ClaimedRun, Option<Unsaved>), Trouble> {
+    let stop = Stop::on_signals()
+        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    engine::raise_descriptors_max();
+    let file = record_path(&asked.record_file)?;
+    if let Some(page) = &asked.output {
+        report::check(page, Some(&file))?;
+    }
+    let mut settings = Settings::new(engine::calibrate(), stop);
+    let mut claimed = match &asked.resume {
+        Some(name) => resumed(&file, name, asked.record_file.named().is_some())?,
+        None => begun(asked, command, &file, &mut settings)?,
+    };
+
+    let mut progress = Progress::for_plan(&claimed.run.plan, 1);
+    let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn RunWriter);
+    let judge = |run: &Run| analysis::trust::widths::by_cell(run);
+    let run = &mut claimed.run;
+    let side = Side { run, archive, starter: Starter::own(), judge: Some(&judge) };
+    let [unsaved] = engine::run([side], &settings, &mut progress);
+    progress.done();
+    Ok((claimed, unsaved))
+}
+
+/// A new run, and its record if that can be written. A file that is no record is refused before
+/// anything is measured; where only the disk is in the way, it is measured and printed all the same.
+fn begun(
+    asked: &Asked,
+    command: Vec<String>,
+    file: &Path,
+    settings: &mut Settings,
+) -> Result<ClaimedRun, Trouble> {
+    let labels = labels(&asked.labels)?;
+    let fleet = launchers::facts(&asked.fleet)?;
+    let (plan, secrets) = planned(asked)?;
+    settings.secrets = secrets;
+    let opened = SqliteArchive::open(file);
+    if let Err(error) = &opened
+        && names_the_wrong_thing(error)
+    {
+        return Err(Trouble::usage(explained(error)));
+    }
+    let mut run = new_run(asked, plan, command, &settings.clock);
+    run.summary.labels = labels;
+    for (key, value) in fleet {
+        // A name that was typed stands.
+        if !asked.names_host(&key) {
+            run.host_before.facts.insert(key, value);
+        }
+    }
+    let claim = Claim::new(&run.summary.id, Some(file))?;
+    let begun = opened.and_then(|mut archive| {
+        run.summary.number = archive.begin(&run)?;
+        Ok(archive)
+    });
+    let archive = match begun {
+        Ok(archive) => Some(archive),
+        Err(error) => {
+            complain(&format!(
+                "knee: this run will be printed but not recorded: {}",
+                explained(&error)
+            ));
+            None
+        }
+    };
+    Ok(ClaimedRun { run, archive, _claim: claim })
+}
+
+/// A run of `plan` without cells, on a machine of the name that was given.
+pub fn new_run(asked: &Asked, plan: Plan, command: Vec<String>, clock: &Calibrated) -> Run {
+    let mut run = engine::new_run(plan, command, env!("CARGO_PKG_VERSION"), clock);
+    if let Some(name) = &asked.host_name {
+        let facts = [(HOST_NAME, name.as_str()), (HOST_NAMED_BY, "--host-name")];
+        run.host_before.facts.extend(facts.map(|(key, text)| (key.to_owned(), text.into())));
+    }
+    run
+}
+
+/// The interrupted run of this `name`; if that is empty, the latest that no process is measuring.
+fn resumed(file: &Path, name: &str, named: bool) -> Result<ClaimedRun, Trouble> {
+    // Opening it to write would make one where there is none.
+    drop(SqliteArchive::open_read_only(file).map_err(|error| nothing_yet(error, named))?);
+    let mut archive = SqliteArchive::open(file)?;
+    let (number, claim) = claimed(&archive, name)?;
+    let run = archive.load(number)?;
+    check_resumable(&run)?;
+    if let Some(profile) = run.plan.profile {
+        engine::check_profile(profile).map_err(Trouble::not_possible)?;
+    }
+    archive.reopen(number)?;
+    // Another process may have added cells before this one claimed the run.
+    let interrupted = run;
+    let mut run = archive.load(number)?;
+    if run.cells.len() == interrupted.cells.len() {
+        // An open run has none in the record; where only the profile is left, this one stays.
+        run.host_after = interrupted.host_after;
+    }
+    Ok(ClaimedRun { run, archive: Some(archive), _claim: claim })
+}
+
+/// The number of the run that is meant, and the claim to it.
+fn claimed(archive: &SqliteArchive, name: &str) -> Result<(i64, Claim), Trouble> {
+    let runs = archive.runs()?;
+    let number = (!name.is_empty()).then(|| archive.resolve(name)).transpose()?;
+    let mut taken = None;
+    for run in runs.iter().rev() {
+        let meant = match number {
+            Some(number) => number == run.number,
+            None => goes_on(archive, run),
+        };
+        if !meant {
+            continue;
+        }
+        match Claim::new(&run.id, Some(archive.path())) {
+            Ok(claim) => return Ok((run.number, claim)),
+            Err(trouble) => taken = taken.or(Some(trouble)),
+        }
+    }
+    let path = archive.path().display();
+    let none = || Trouble::failed(format!("{path}: every run that can go on is complete already"));
+    Err(taken.unwrap_or_else(none))
+}
+
+/// Whether an unnamed run can be resumed: interrupted, begun here, and not in turns with another run.
+fn goes_on(archive: &SqliteArchive, run: &RunSummary) -> bool {
+    if run.state == RunState::Complete || !run.origin.is_empty() {
+        return false;
+    }
+    match archive.load(run.number) {
+        Ok(run) => run.plan.paired_with.is_empty() && !run.host_before.is_guest() && !run.is_load(),
+        Err(error) => {
+            complain(&format!("knee: run {} is passed over: {}", run.number, explained(&error)));
+            false
+        }
+    }
+}
+
+/// Refuses to resume a run on another machine, or with workloads that measure something else.
+fn check_resumable(run: &Run) -> Result<(), Trouble> {
+    let number = run.summary.number;
+    let refused = |what: String| {
+        Err(Trouble::failed(format!("run {number} can't go on: {what}; begin a new one")))
+    };
+    if let Some((why, _)) = obstacle(run, Some(&engine::host())) {
+        return refused(why);
+    }
+    for workload in &run.plan.workloads {
+        let mark = |info: &WorkloadInfo| (info.version, info.command_parameters.clone());
+        let here = workloads::find(&workload.name);
+        if here.is_none_or(|row| mark(&row.about().info) != mark(workload)) {
+            return refused(format!("this knee measures {} otherwise", workload.name));
+        }
+    }
+    Ok(())
+}
+
+/// Writes the page, prints tables and findings, and says what was lost. What is printed comes last:
+/// a reader that has gone away changes nothing of the rest.
+fn conclude(
+    asked: &Asked,
+    file: &Path,
+    claimed: ClaimedRun,
+    unsaved: Option<&Unsaved>,
+) -> Result<Exit, Trouble> {
+    let recorded = claimed.archive.is_some();
+    let reader = Reader { record: asked.record_file.flag().map(Path::to_path_buf), host: None };
+    let conclusions = findings::conclude_for(&claimed.run, &reader);
+    let page = asked.output.clone().unwrap_or_else(|| page(&claimed.run, file, recorded));
+    let pages = [(claimed.run, conclusions)];
+    let written = report::write(&page, Some(file), &pages);
+    let [(run, conclusions)] = pages;
+
+    let mut files = Vec::new();
+    if written.is_ok() {
+        files.push(format!("Report: {}", page.display()));
+    }
+    if recorded {
+        files.push(format!("Record: {} (run {})", file.display(), run.summary.number));
+    }
+    let printed = printed(asked, &run, &conclusions, &files.join("    "));
+
+    if let Some(unsaved) = unsaved {
+        return Err(lost(unsaved));
+    }
+    if recorded && !file.exists() {
+        let what = format!("{} was removed during the run: nothing is recorded", file.display());
+        return Err(Trouble::failed(what));
+    }
+    written?;
+    let exit = exit(&run, recorded);
+    if exit == Exit::Interrupted && recorded {
+        complain(&interrupted(&conclusions));
+    }
+    if exit == Exit::Failed && recorded {
+        return Err(Trouble::failed("nothing was measured: every cell failed"));
+    }
+    match printed {
+        Err(trouble) if exit == Exit::Done => Err(trouble),
+        // Of a run that was cut off, the signal says more.
+        Ok(()) if exit == Exit::Done => failed_cells(&run, &conclusions).map_or(Ok(exit), Err),
+        _ => Ok(exit),
+    }
+}
+
+/// That cells of the user's own commands and servers failed: a script must not take what is left for the whole. A row of ours
+/// that fails on this machine leaves the others as they are.
+fn failed_cells(run: &Run, conclusions: &Conclusions) -> Option<Trouble> {
+    let is_own = |name: &str| {
+        run.plan.workloads.iter().any(|workload| workload.name == name && workload.custom.is_some())
+    };
+    let groups = conclusions.caveats.iter().filter_map(|caveat| match caveat {
+        Caveat::FailedCells(group) if is_own(&group.workload) => Some((group.cells, caveat.what())),
+        _ => None,
+    });
+    let (numbers, mut lines): (Vec<usize>, Vec<String>) = groups.unzip();
+    let first = lines.drain(..).next()?;
+    let (failed, all) = (numbers.iter().sum::<usize>(), run.cells.len());
+    Some(Trouble::failed(format!("{failed} of {all} cells failed; {first}")))
+}
+
+fn printed(
+    asked: &Asked,
+    run: &Run,
+    conclusions: &Conclusions,
+    files: &str,
+) -> Result<(), Trouble> {
+    if asked.json {
+        return print_json(&::report::json::run(run, conclusions, Samples::Include));
+    }
+    if let Some(name) = &asked.like {
+        return print(&originals::output(name, run, conclusions, files));
+    }
+    print(&on_screen(asked, run, conclusions, files))
+}
+
+/// What a terminal shows: the answer, below the tables of a single workload, or below everything with
+/// `--all`.
+fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -> String {
+    let style = style(asked.all);
+    let is_single =
+        run.plan.workloads.iter().filter(|workload| !workload.is_control()).count() <= 1;
+    let above = match (asked.all, is_single) {
+        (true, _) => terminal::tables(run, conclusions, &style) + "\n",
+        (false, true) if is_quiet() => String::new(),
+        (false, true) => terminal::figures(run, &conclusions.analysis, &style),
+        (false, false) => String::new(),
+    };
+    let all = if asked.all {
+        "see above".to_owned()
+    } else if run.summary.number > 0 {
+        let show = show::command(&run.summary.number.to_string(), asked.record_file.flag());
+        format!("{show} --all")
+    } else {
+        "the same with --all".to_owned()
+    };
+    let left_out = match (asked.all, is_single) {
+        _ if is_quiet() => None,
+        (true, _) => None,
+        (false, true) => Some(format!("Other metrics, findings and caveats: {all}")),
+        (false, false) => Some(format!("Tables, findings and caveats: {all}")),
+    };
+    let files = (!files.is_empty() && !is_quiet()).then(|| files.to_owned());
+    let sight = sight(run, "Another run like this one shows").filter(|_| !is_quiet());
+    let next_to = match run.summary.number {
+        number if number > 0 && !is_quiet() => {
+            show::side_by_side(run, &number.to_string(), &asked.record_file)
+        }
+        _ => Vec::new(),
+    };
+    let lines = left_out.into_iter().chain(next_to).chain(sight).chain(files).collect();
+    let pointers = Pointers { all, lines };
+    let answer = above + &terminal::answer(run, conclusions, &style, &pointers);
+    if is_quiet() && !asked.all {
+        return answer;
+    }
+    answer + &terminal::top_functions(run, conclusions, &style)
+}
+
+/// What another run like this one would show, compared with it: as this one would be with itself. `subject`
+/// begins the sentence.
+fn sight(run: &Run, subject: &str) -> Option<String> {
+    let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
+    ::report::comparison::of_another_run(&compare(run, run, &terms).ok()?, &run.plan, subject)
+}
+
+/// That a run was cut off, and what completes it.
+fn interrupted(conclusions: &Conclusions) -> String {
+    let resume = conclusions.caveats.iter().find_map(|caveat| match caveat {
+        Caveat::RunIncomplete(run) if run.completion == Completion::Resume => Some(caveat.remedy()),
+        _ => None,
+    });
+    resume.map_or_else(
+        || "knee: interrupted".to_owned(),
+        |resume| format!("knee: interrupted; `{resume}` goes on from here"),
+    )
+}
+
+fn exit(run: &Run, recorded: bool) -> Exit {
+    let measured = run.cells.iter().any(|cell| cell.outcome == Outcome::Measured);
+    match run.summary.state {
+        RunState::Open | RunState::Interrupted => Exit::Interrupted,
+        RunState::Complete if recorded && measured => Exit::Done,
+        RunState::Complete => Exit::Failed,
+    }
+}
+
+/// The error for figures that the record could not take.
+pub fn lost(unsaved: &Unsaved) -> Trouble {
+    let what = match unsaved.cells {
+        0 => "the end of the run was".to_owned(),
+        1 => "1 cell was".to_owned(),
+        cells => format!("{cells} cells were"),
+    };
+    Trouble::failed(format!("{what} measured but not recorded: {}", explained(&unsaved.error)))
+}
+
+/// The default file of the report: in the record's directory, or in that of temporary files if the record
+/// can't be written. The run's id is in its name, so that no two runs share one.
+fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
+    let names: Vec<&str> = run.plan.workloads.iter().map(|row| row.name.as_str()).collect();
+    // All of them would make a name that no line holds.
+    let names = match names.len() {
+        0..=4 => names.join("-"),
+        many => format!("{many}-workloads"),
+    };
+    let day = run.summary.started.get(..10).unwrap_or_default();
+    let id = run.summary.id.get(..8).unwrap_or_default();
+    let of_record = recorded.then(|| file.parent().map(PathBuf::from)).flatten();
+    let directory = of_record.unwrap_or_else(std::env::temp_dir);
+    directory.join(format!("{names}-{day}-{id}.html"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::archive::Error;
+
+    #[test]
+    fn a_file_that_is_no_record_is_refused_but_a_full_disk_is_not() {
+        let path = PathBuf::from("x.db");
+        assert!(names_the_wrong_thing(&Error::NotSqlite { path: path.clone() }));
+        assert!(!names_the_wrong_thing(&Error::DiskFull { path: path.clone() }));
+        assert!(!names_the_wrong_thing(&Error::ReadOnly { path }));
+    }
+}

@@ -1,0 +1,283 @@
+//! `knee advise --pid --profile`: the functions that a live process's CPU time goes to.
+
+use crate::commands::read::advise::flags::Advise;
+use crate::exit::{Exit, Trouble};
+use crate::output::{print, print_json, style};
+use engine::Stop;
+use findings::format::{count, short_function, significant};
+use serde_json::{Value, json};
+use stacks::{Entry, FrameKind, ProfileError, Profiler, SampledEvent, SampledStacks};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use std::time::{Duration, Instant};
+
+/// Samples a second of each CPU: not a divisor of the timers that programs use.
+const FREQUENCY_HZ: u64 = 997;
+/// How often samples are taken out of the kernel.
+const TAKEN_EVERY: Duration = Duration::from_millis(50);
+/// Functions, calls and programs that are printed.
+const FUNCTIONS_SHOWN: usize = 15;
+const CALLS_SHOWN: usize = 6;
+/// A call of this share of a function's samples is worth naming.
+const SHARE_UNDER_MIN: f64 = 0.1;
+/// The widest column of functions.
+const FUNCTION_CHARS_MAX: usize = 50;
+
+/// What was seen of a process.
+struct Seen {
+    pid: u32,
+    name: String,
+    looked: Duration,
+    /// At the end.
+    is_alive: bool,
+    stacks: SampledStacks,
+    functions: Vec<Function>,
+    entries: Vec<(Entry, u64)>,
+    programs: Vec<(String, u64)>,
+}
+
+/// A function, by the samples that were taken in itself.
+struct Function {
+    frame: u32,
+    samples: u64,
+    entries: Vec<(Entry, u64)>,
+}
+
+/// Samples the process for its time, and prints the functions with most samples.
+pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
+    let stop = Stop::on_signals()
+        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let process = process.ok_or_else(|| trouble(&ProfileError::NoProcess { pid }))?;
+    observe::check_alive(pid).map_err(|error| super::live::trouble(&error))?;
+    // Where the system allows no more, each thread has a clock on each CPU.
+    engine::raise_descriptors_max();
+    let name = sys::proc::comm(pid).unwrap_or_default();
+    let start = Instant::now();
+    let mut profiler = Profiler::start(process, FREQUENCY_HZ).map_err(|error| trouble(&error))?;
+    let is_alive = || observe::check_alive(pid).is_ok();
+    while start.elapsed() < ask.seconds && !stop.is_requested() && is_alive() {
+        std::thread::sleep(TAKEN_EVERY.min(ask.seconds.saturating_sub(start.elapsed())));
+        profiler.take();
+    }
+    let (looked, is_alive) = (start.elapsed(), is_alive());
+    let stacks = profiler.finish(&|_| true);
+    let name = printable::replace_unprintable(name.trim_end());
+    let seen = Seen { is_alive, ..Seen::new(pid, name, looked, stacks) };
+    if ask.json {
+        print_json(&seen.json())?;
+    } else {
+        print(&seen.text(style(false).width))?;
+    }
+    if stop.is_requested() {
+        return Err(Trouble::interrupted("interrupted: this is what was seen until then"));
+    }
+    Ok(Exit::Done)
+}
+
+/// The exit code for a process that can't be sampled.
+fn trouble(error: &ProfileError) -> Trouble {
+    match error {
+        ProfileError::NoProcess { .. } => Trouble::usage(error.to_string()),
+        _ => Trouble::not_possible(error.to_string()),
+    }
+}
+
+impl Seen {
+    fn new(pid: u32, name: String, looked: Duration, stacks: SampledStacks) -> Seen {
+        let mut functions: BTreeMap<u32, BTreeMap<Entry, u64>> = BTreeMap::new();
+        let mut entries = BTreeMap::new();
+        let mut programs = BTreeMap::new();
+        for sample in &stacks.samples {
+            let Some(&innermost) = sample.stack.last() else { continue };
+            let entry = stacks.entry(sample);
+            *entries.entry(entry.clone()).or_default() += 1;
+            *functions.entry(innermost).or_default().entry(entry).or_default() += 1;
+            *programs.entry(stacks.program(sample).to_owned()).or_default() += 1;
+        }
+        let functions = functions.into_iter().map(|(frame, entries)| Function {
+            frame,
+            samples: entries.values().sum(),
+            entries: most_first(entries),
+        });
+        let mut functions: Vec<Function> = functions.collect();
+        functions.sort_by_key(|function| Reverse(function.samples));
+        let (entries, programs) = (most_first(entries), most_first(programs));
+        Seen { pid, name, looked, is_alive: true, stacks, functions, entries, programs }
+    }
+
+    fn samples(&self) -> u64 {
+        self.stacks.samples.len() as u64
+    }
+
+    /// How many CPUs it kept busy.
+    fn cpus(&self) -> f64 {
+        let busy_ns = self.samples() as f64 * self.stacks.sample_ns;
+        busy_ns / self.looked.as_nanos().max(1) as f64
+    }
+
+    fn event(&self) -> &'static str {
+        match self.stacks.event {
+            SampledEvent::CpuClock => "cpu-clock",
+            SampledEvent::Cycles => "cycles",
+        }
+    }
+
+    fn text(&self, width: usize) -> String {
+        let Seen { pid, name, looked, .. } = self;
+        let (samples, cpus) = (count(self.samples()), significant(self.cpus()));
+        let (looked, event) = (looked.as_secs_f64(), self.event());
+        let mut lines = vec![format!(
+            "{name} ({pid}): {looked:.1} s, {samples} samples of its call stacks ({event}, {FREQUENCY_HZ} a \
+             second): it kept {cpus} CPUs busy"
+        )];
+        if !self.is_alive {
+            lines.push("It has ended.".into());
+        } else if self.samples() == 0 {
+            lines.push(
+                "It used no CPU time meanwhile: it waits. Without --profile, its waits are shown."
+                    .into(),
+            );
+        }
+        if self.samples() > 0 {
+            lines.push(format!(
+                "By system call: {}",
+                shares(&self.entries, entry_label, self.samples())
+            ));
+            if self.programs.len() > 1 {
+                let programs = shares(&self.programs, String::clone, self.samples());
+                lines.push(format!("By program: {programs}"));
+            }
+            lines.push(String::new());
+            lines.extend(self.table());
+        }
+        let limits = &self.stacks.limits;
+        lines.extend(limits.iter().map(|limit| format!("Not seen: {limit}")));
+        let folded = lines.iter().flat_map(|line| {
+            if line.is_empty() { vec![String::new()] } else { report::layout::folded(line, width) }
+        });
+        folded.map(|line| line + "\n").collect()
+    }
+
+    fn table(&self) -> Vec<String> {
+        let shown = &self.functions[..self.functions.len().min(FUNCTIONS_SHOWN)];
+        let rows: Vec<[String; 4]> = shown.iter().map(|function| self.row(function)).collect();
+        let head = ["self", "function", "in", "under"].map(str::to_owned);
+        let all = || std::iter::once(&head).chain(&rows);
+        let width =
+            |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or_default();
+        let (functions, modules) = (width(1), width(2));
+        let lines = all().map(|[share, function, module, under]| {
+            let line = format!("  {share:>6}  {function:<functions$}  {module:<modules$}  {under}");
+            line.trim_end().to_owned()
+        });
+        let mut lines: Vec<String> = lines.collect();
+        let rest = self.functions.len() - shown.len();
+        if rest > 0 {
+            lines.push(format!("  and {} more functions (--json has them)", count(rest as u64)));
+        }
+        lines
+    }
+
+    fn row(&self, function: &Function) -> [String; 4] {
+        let frame = &self.stacks.frames[function.frame as usize];
+        let name = match (frame.kind, &*frame.function) {
+            (FrameKind::Unknown, _) => "(memory that is unknown)".to_owned(),
+            (FrameKind::Jit, "") => "(made at run time)".to_owned(),
+            (_, "") => "(no symbol)".to_owned(),
+            (_, name) => short_function(name),
+        };
+        let name = if name.chars().count() > FUNCTION_CHARS_MAX {
+            name.chars().take(FUNCTION_CHARS_MAX - 1).chain(['…']).collect()
+        } else {
+            name
+        };
+        let is_worth_naming = |(_, samples): &&(Entry, u64)| {
+            *samples as f64 >= SHARE_UNDER_MIN * function.samples as f64
+        };
+        // What runs in the program itself is under nothing.
+        let entries = function.entries.iter().filter(is_worth_naming);
+        let entries = entries.filter(|(entry, _)| *entry != Entry::User);
+        let under: Vec<String> = entries.map(|(entry, _)| entry_label(entry)).collect();
+        let share = format!("{:.1} %", 100.0 * function.samples as f64 / self.samples() as f64);
+        [share, name, frame.module.clone(), under.join(", ")]
+    }
+
+    fn json(&self) -> Value {
+        let samples = self.samples();
+        let share = |part: u64| part as f64 / samples.max(1) as f64;
+        let entries = |entries: &[(Entry, u64)]| -> Vec<Value> {
+            let value = |(entry, part): &(Entry, u64)| {
+                let (kind, call) = match entry {
+                    Entry::User => ("user", None),
+                    Entry::Call(name) => ("call", Some(name)),
+                    Entry::PageFault => ("page-fault", None),
+                    Entry::Interrupt => ("interrupt", None),
+                    Entry::Kernel => ("kernel", None),
+                };
+                json!({ "kind": kind, "call": call, "samples": part, "share": share(*part) })
+            };
+            entries.iter().map(value).collect()
+        };
+        let functions = self.functions.iter().map(|function| {
+            let frame = &self.stacks.frames[function.frame as usize];
+            json!({
+                "function": frame.function,
+                "module": frame.module,
+                "in_kernel": frame.kind.is_kernel(),
+                "samples": function.samples,
+                "share": share(function.samples),
+                "under": entries(&function.entries),
+            })
+        });
+        let programs = self
+            .programs
+            .iter()
+            .map(|(name, part)| json!({ "name": name, "samples": part, "share": share(*part) }));
+        let limits = self.stacks.limits.iter().map(ToString::to_string);
+        json!({
+            "schema": 1,
+            "pid": self.pid,
+            "name": self.name,
+            "looked_s": self.looked.as_secs_f64(),
+            "event": self.event(),
+            "samples": samples,
+            "sample_ns": self.stacks.sample_ns,
+            "cpus_busy": self.cpus(),
+            "functions": functions.collect::<Vec<_>>(),
+            "entries": entries(&self.entries),
+            "programs": programs.collect::<Vec<_>>(),
+            "not_seen": limits.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn most_first<T>(counts: BTreeMap<T, u64>) -> Vec<(T, u64)> {
+    let mut counts: Vec<(T, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, samples)| Reverse(*samples));
+    counts
+}
+
+fn entry_label(entry: &Entry) -> String {
+    match entry {
+        Entry::User => "none (user code)".to_owned(),
+        Entry::Call(name) => name.clone(),
+        Entry::PageFault => "page faults".to_owned(),
+        Entry::Interrupt => "interrupts".to_owned(),
+        Entry::Kernel => "other kernel code".to_owned(),
+    }
+}
+
+/// `poll 75 %, none (user code) 23 %`.
+fn shares<T>(counts: &[(T, u64)], label: impl Fn(&T) -> String, samples: u64) -> String {
+    let share = |part: u64| format!("{:.0} %", 100.0 * part as f64 / samples.max(1) as f64);
+    let shown = counts.iter().take(CALLS_SHOWN);
+    let mut parts: Vec<String> =
+        shown.map(|(of_what, part)| format!("{} {}", label(of_what), share(*part))).collect();
+    let rest: u64 = counts.iter().skip(CALLS_SHOWN).map(|(_, part)| part).sum();
+    if rest > 0 {
+        parts.push(format!("others {}", share(rest)));
+    }
+    parts.join(", ")
+}

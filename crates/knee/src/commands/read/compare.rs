@@ -1,0 +1,257 @@
+//! `knee compare`: runs next to each other, and whether a gate lets the new ones through.
+
+mod baseline;
+pub mod bisect;
+pub mod flags;
+mod several;
+mod verdict;
+
+pub use verdict::{FailedPart, Failure, Verdict};
+
+use crate::commands::read::report;
+use crate::commands::{read_run, record_location, record_path};
+use crate::exit::{Exit, Trouble, complain, note};
+use crate::files;
+use crate::output::{print, print_exactly, print_note, style};
+use ::report::comparison::{self, Pair};
+use analysis::compare::thresholds::MARGIN;
+use analysis::compare::{Comparison, Terms};
+use archive::{Location, RunRef};
+use findings::left_out;
+use flags::{Compare, Judgement, Output};
+use model::Run;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Compares two runs, or more; or only names one.
+pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
+    check(&compare.judgement, &compare.output)?;
+    if let Some(fleet) = &compare.fleet.fleet {
+        return several::compare_fleet(compare, fleet);
+    }
+    if let (Some(name), Some(run)) = (&compare.judgement.save_baseline, single_run(compare)) {
+        refuse_comparing_flags(compare)?;
+        return print_note(&baseline::save(&compare.output, name, run)?).map(|()| Exit::Done);
+    }
+    let names = names(compare)?;
+    if names.len() > 2 {
+        return several::compare(compare, &names);
+    }
+    let (base, new) = runs(compare, &names)?;
+    let Compare { across, judgement, output, .. } = compare;
+    let comparison = compared((&base, &new), *across, judgement, output, 1)?;
+    let verdict = verdict(judgement, &comparison);
+    let holder = holder(compare)?;
+    conclude(&compare.judgement, &compare.output, (base, new), &comparison, verdict, &holder, None)
+}
+
+/// Refuses a page that can't be written and a name that can't be given, before anything is measured.
+pub fn check(judgement: &Judgement, output: &Output) -> Result<(), Trouble> {
+    if let Some(page) = &output.page {
+        report::check(page, record_path(&output.record_file).ok().as_deref())?;
+    }
+    judgement.save_baseline.as_deref().map_or(Ok(()), baseline::check)
+}
+
+/// Compares `base` with `new`, as one of so many `comparisons` that are to hold all at once.
+pub fn compared(
+    (base, new): (&Run, &Run),
+    across: bool,
+    judgement: &Judgement,
+    output: &Output,
+    comparisons: usize,
+) -> Result<Comparison, Trouble> {
+    let Judgement { margin, fail_above, .. } = *judgement;
+    let terms = Terms { margin, fail_above, across, all: output.all };
+    analysis::compare::compare_among(base, new, &terms, comparisons).map_err(|refusal| {
+        Trouble::usage(format!("these can't be compared: {}", left_out::refusal(&refusal)))
+    })
+}
+
+/// How a comparison ends: what its gate says of it.
+pub fn verdict(judgement: &Judgement, comparison: &Comparison) -> Verdict {
+    verdict_of(judgement, comparison, verdict::exit(judgement.gate(), comparison))
+}
+
+/// How a comparison ends that ends as `exit`.
+pub fn verdict_of(judgement: &Judgement, comparison: &Comparison, exit: Exit) -> Verdict {
+    Verdict { exit, why: verdict::why(judgement.gate(), exit, comparison) }
+}
+
+/// The same for `git bisect run`: only what is decided of every series is good.
+pub fn bisect_verdict(judgement: &Judgement, comparison: &Comparison) -> Verdict {
+    let exit = verdict::bisect_exit(judgement.gate(), comparison);
+    Verdict { exit, why: verdict::bisect_reason(judgement.gate(), exit, comparison) }
+}
+
+/// What fails and was measured in base, where the gate refuses nothing else.
+pub fn only_failures(judgement: &Judgement, comparison: &Comparison) -> BTreeSet<Failure> {
+    verdict::only_failures(judgement.gate(), comparison)
+}
+
+/// Prints the comparison, and only then writes the page and names the new run, which the record `holder` has:
+/// what can't be written, or a reader that has gone away, costs nothing that was measured.
+pub fn conclude(
+    judgement: &Judgement,
+    output: &Output,
+    (base, new): (Run, Run),
+    comparison: &Comparison,
+    Verdict { exit, why }: Verdict,
+    holder: &Location,
+    recorded: Option<String>,
+) -> Result<Exit, Trouble> {
+    let text = text(judgement, output, &Pair { base: &base, new: &new, comparison });
+    let is_for_programs = output.json || judgement.markdown;
+    let printed = if is_for_programs { print_exactly(&text) } else { print(&text) };
+    let mut notes = recorded.unwrap_or_default();
+    let kept = keep(judgement, output, (base, new), comparison, exit, holder, &mut notes);
+    let noted = print_notes(&notes, is_for_programs);
+    if let Some(why) = why {
+        let say = if exit == Exit::Done { note } else { complain };
+        say(&format!("knee: {why}"));
+    }
+    kept?;
+    ended(exit, printed.and(noted))
+}
+
+/// Prints lines about the files that were written: on standard error where standard output has a form for programs alone.
+fn print_notes(notes: &str, is_for_programs: bool) -> Result<(), Trouble> {
+    if notes.is_empty() {
+        return Ok(());
+    }
+    if is_for_programs {
+        notes.lines().for_each(note);
+        return Ok(());
+    }
+    print_note(&["\n", notes].concat())
+}
+
+/// How a comparison ends that ended as `exit`: a reader that has gone away matters only where nothing else was wrong.
+fn ended(exit: Exit, printed: Result<(), Trouble>) -> Result<Exit, Trouble> {
+    match printed {
+        Err(trouble) if exit == Exit::Done => Err(trouble),
+        _ => Ok(exit),
+    }
+}
+
+/// Writes the page, and then names the new run where the gate let it through. Each adds a line to `notes`;
+/// where the page can't be written, no run is named.
+fn keep(
+    judgement: &Judgement,
+    output: &Output,
+    (base, new): (Run, Run),
+    comparison: &Comparison,
+    exit: Exit,
+    holder: &Location,
+    notes: &mut String,
+) -> Result<(), Trouble> {
+    let number = new.summary.number;
+    let left = |name: &String| format!("Baseline {name}: left as it was\n");
+    if let Some(page) = &output.page {
+        if let Err(trouble) = write(page, output, vec![base, new], comparison) {
+            notes.extend(judgement.save_baseline.as_ref().map(left));
+            return Err(trouble);
+        }
+        notes.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
+    }
+    match &judgement.save_baseline {
+        Some(name) if exit == Exit::Done => {
+            notes.push_str(&baseline::save_number(holder, name, number)?);
+        }
+        name => notes.extend(name.as_ref().map(left)),
+    }
+    Ok(())
+}
+
+/// The comparison in the form that was asked for.
+fn text(judgement: &Judgement, output: &Output, pair: &Pair) -> String {
+    if output.json {
+        format!("{:#}\n", comparison::json(pair))
+    } else if judgement.markdown {
+        comparison::markdown(pair)
+    } else {
+        comparison::terminal(pair, &style(output.all))
+    }
+}
+
+/// The run that is to be named, where nothing is to be compared.
+fn single_run(compare: &Compare) -> Option<&str> {
+    match compare.runs.as_slice() {
+        [] if compare.baseline.is_none() => Some("last"),
+        [only] if compare.baseline.is_none() => Some(only),
+        _ => None,
+    }
+}
+
+/// Where a run is only named, no flag needs a comparison.
+fn refuse_comparing_flags(compare: &Compare) -> Result<(), Trouble> {
+    let (judgement, output) = (&compare.judgement, &compare.output);
+    let flags = [
+        (judgement.fail_on.is_some(), "--fail-on"),
+        (judgement.fail_above.is_some(), "--fail-above"),
+        (judgement.markdown, "--markdown"),
+        (output.json, "--json"),
+        (output.page.is_some(), "--output"),
+        (output.all, "--all"),
+        (compare.across, "--across"),
+        ((judgement.margin - MARGIN).abs() > f64::EPSILON, "--margin"),
+    ];
+    let Some((_, flag)) = flags.into_iter().find(|(given, _)| *given) else { return Ok(()) };
+    Err(Trouble::usage(format!(
+        "{flag} compares, but --save-baseline with a single run only names it: name both (BASE NEW), or \
+         --baseline NAME"
+    )))
+}
+
+/// The names of the runs, the base first; where one is named, the last run is compared with it.
+fn names(compare: &Compare) -> Result<Vec<String>, Trouble> {
+    let base = compare.baseline.as_ref().map(|name| baseline::run(&compare.output, name));
+    let mut names: Vec<String> = base.transpose()?.into_iter().collect();
+    names.extend(compare.runs.iter().cloned());
+    match names.len() {
+        0 => Err(Trouble::usage("which runs? `knee compare BASE [NEW…]`, or --baseline NAME")),
+        1 => {
+            names.push("last".to_owned());
+            Ok(names)
+        }
+        _ => Ok(names),
+    }
+}
+
+/// Both runs, from the record.
+fn runs(compare: &Compare, names: &[String]) -> Result<(Run, Run), Trouble> {
+    let file = &compare.output.record_file;
+    let (base, new) = (read_run(&names[0], file)?, read_run(&names[1], file)?);
+    if base.summary.id == new.summary.id {
+        return Err(Trouble::usage(format!(
+            "both are run {} ({}); name another, or measure one: `knee run`",
+            new.summary.number, new.summary.id
+        )));
+    }
+    Ok((base, new))
+}
+
+/// The record that the new run is in: that of its own name, or the one in use.
+fn holder(compare: &Compare) -> Result<Location, Trouble> {
+    let given = compare.runs.len() + usize::from(compare.baseline.is_some());
+    let new = compare.runs.last().filter(|_| given == 2);
+    let new = new.map(|name| RunRef::parse(name)).transpose()?;
+    new.and_then(|new| new.record).map_or_else(|| record_location(&compare.output.record_file), Ok)
+}
+
+/// Writes the page of both, whole or not at all.
+fn write(
+    file: &Path,
+    output: &Output,
+    runs: Vec<Run>,
+    comparison: &Comparison,
+) -> Result<(), Trouble> {
+    // The record may have come to be since the file was looked at.
+    report::check(file, record_path(&output.record_file).ok().as_deref())?;
+    let analysed = runs.into_iter().map(|run| {
+        let conclusions = findings::conclude(&run);
+        (run, conclusions)
+    });
+    let page = comparison::page(&analysed.collect::<Vec<_>>(), comparison);
+    files::write(file, |out| out.write_all(page.as_bytes()))
+}

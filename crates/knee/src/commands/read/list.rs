@@ -1,0 +1,326 @@
+//! `knee list`: what there is, and what is unavailable here and why. It all comes from the tables.
+
+use crate::commands::measure::config;
+use crate::exit::{Exit, Trouble};
+use crate::originals;
+use crate::output::{print, print_json};
+use clap::Args;
+use engine::{About, Kind, Original, Workload};
+use locks::{Algorithm, Order, Waiting};
+use readiness::Mechanism;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+#[derive(Args, Debug)]
+pub struct List {
+    /// What to list
+    #[arg(value_name = "WHAT", default_value = "all")]
+    pub what: What,
+    /// Print JSON
+    #[arg(short, long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum What {
+    /// Workloads, mechanisms, locks, originals and suites
+    All,
+    /// What can be exercised
+    Workloads,
+    /// Readiness mechanisms
+    Mechanisms,
+    /// Locks: who comes next, and what those do that wait
+    Locks,
+    /// Classic benchmarks whose settings and output `knee run --like` uses
+    #[value(alias = "likes")]
+    Originals,
+    /// Suites of knee.toml: see `knee run --suite`
+    Suites,
+}
+
+/// Lists the tables.
+pub fn list(ask: &List) -> Result<Exit, Trouble> {
+    let wanted =
+        SECTIONS.iter().filter(|section| ask.what == What::All || ask.what == section.what);
+    if ask.json {
+        let all: serde_json::Map<String, Value> =
+            wanted.map(|section| (section.name.to_lowercase(), (section.json)())).collect();
+        print_json(&all.into())?;
+        return Ok(Exit::Done);
+    }
+    let mut text = String::new();
+    for section in wanted {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(section.name);
+        text.push('\n');
+        (section.text)(&mut text);
+    }
+    print(&text)?;
+    Ok(Exit::Done)
+}
+
+/// One table, as text and as JSON.
+struct Section {
+    what: What,
+    /// Its heading, and in small letters its key.
+    name: &'static str,
+    text: fn(&mut String),
+    json: fn() -> Value,
+}
+
+const SECTIONS: [Section; 5] = [
+    Section {
+        what: What::Workloads,
+        name: "Workloads",
+        text: |text| workloads::TABLE.iter().for_each(|&workload| describe(text, workload)),
+        json: || workloads::TABLE.iter().map(|&workload| workload_json(workload)).collect(),
+    },
+    Section {
+        what: What::Mechanisms,
+        name: "Mechanisms",
+        text: describe_mechanisms,
+        json: mechanisms_json,
+    },
+    Section {
+        what: What::Locks,
+        name: "Locks",
+        text: |text| locks::TABLE.iter().for_each(|lock| describe_lock(text, lock)),
+        json: || locks::TABLE.iter().map(|lock| lock_json(lock)).collect(),
+    },
+    Section {
+        what: What::Originals,
+        name: "Originals",
+        text: |text| originals::all().for_each(|row| describe_original(text, row)),
+        json: || originals::all().map(original_json).collect(),
+    },
+    Section { what: What::Suites, name: "Suites", text: describe_suites, json: suites_json },
+];
+
+// Writing to a String can't fail: the results below are dropped for that reason.
+
+fn describe(text: &mut String, workload: &dyn Workload) {
+    let about = workload.about();
+    let About { info, kind, parameters, .. } = about;
+    let kind = match kind {
+        Kind::Suite if info.is_control() => "  (control: proves the instrument)",
+        Kind::Suite => "",
+        Kind::Named => "  (only by name: it takes longer than the suite)",
+        Kind::Fault => "  (control: misbehaves on purpose; only by name)",
+    };
+    let _ = writeln!(text, "  {:<12} {}{kind}", info.name, info.question);
+    let _ = writeln!(text, "  {:<12} one operation: {}", "", info.operation);
+    let axes = about.axes().map(|axis| axis.name);
+    let more_axes = axes.filter(|&name| name != about.axis());
+    let more_axes = match more_axes.collect::<Vec<&str>>().as_slice() {
+        [] => String::new(),
+        names => format!(" (or --axis {})", names.join(", ")),
+    };
+    let _ = writeln!(text, "  {:<12} axis: {}{more_axes}", "", about.axis());
+    for parameter in parameters {
+        let (name, values, about) = (parameter.name, parameter.possible(), parameter.about);
+        let default = parameter.default.full.join(",");
+        let _ = writeln!(text, "  {:<12} --{name}: {about}; {values} (default {default})", "");
+    }
+    for what in &info.not_measured {
+        let _ = writeln!(text, "  {:<12} not measured: {what}", "");
+    }
+}
+
+/// Name, who comes next, what those do that wait, and what it is.
+fn describe_lock(text: &mut String, lock: &Algorithm) {
+    let summary = match (lock.available)() {
+        Ok(()) => lock.summary.to_owned(),
+        Err(why) => format!("unavailable here: {why}"),
+    };
+    let (order, waiting) = (order(lock), waiting(lock));
+    let control = if lock.control { "  (control: proves the instrument)" } else { "" };
+    let _ = writeln!(text, "  {:<19} {order:<5} {waiting:<18} {summary}{control}", lock.name);
+    for limit in lock.limits {
+        let _ = writeln!(text, "  {:<44} limit: {limit}", "");
+    }
+}
+
+/// Who comes next.
+fn order(lock: &Algorithm) -> &'static str {
+    match lock.order {
+        Order::Fifo => "FIFO",
+        Order::Any => "any",
+    }
+}
+
+/// What a thread does that waits.
+fn waiting(lock: &Algorithm) -> &'static str {
+    match lock.waiting {
+        Waiting::Spins => "spins",
+        Waiting::SpinsThenBlocks => "spins, then blocks",
+        Waiting::Blocks => "blocks",
+    }
+}
+
+fn lock_json(lock: &Algorithm) -> Value {
+    json!({
+        "name": lock.name,
+        "summary": lock.summary,
+        "order": order(lock),
+        "waiting": waiting(lock),
+        "control": lock.control,
+        "limits": lock.limits,
+        "unavailable": (lock.available)().err().map(|why| why.0),
+    })
+}
+
+fn describe_original(text: &mut String, (about, original): (&About, &Original)) {
+    let _ = writeln!(text, "  {:<12} {}", original.name, original.original);
+    let _ = writeln!(text, "  {:<12} is `{}`", "", originals::command(about, original));
+    for what in original.hides {
+        let _ = writeln!(text, "  {:<12} hides: {what}", "");
+    }
+}
+
+/// The suites of the nearest knee.toml. What is wrong with it is all that there is to list of it.
+fn describe_suites(text: &mut String) {
+    match config::suites(None) {
+        Err(trouble) => {
+            let _ = writeln!(text, "  {trouble}");
+        }
+        Ok(None) => text.push_str("  none: there is no knee.toml in this directory or above it\n"),
+        Ok(Some((file, suites))) => {
+            let _ = writeln!(text, "  of {}", file.display());
+            for suite in &suites {
+                describe_suite(text, suite);
+            }
+        }
+    }
+    text.push_str("  of knee itself\n");
+    config::built_in().iter().flatten().for_each(|suite| describe_suite(text, suite));
+}
+
+fn describe_suite(text: &mut String, (name, suite): (&String, &suites::Suite)) {
+    let names: Vec<&str> = suite.request.workloads.iter().map(String::as_str).collect();
+    let _ = writeln!(text, "  {name:<12} {}", names.join(", "));
+    if !suite.about.is_empty() {
+        let _ = writeln!(text, "  {:<12} {}", "", suite.about);
+    }
+}
+
+fn suites_json() -> Value {
+    let row = |(name, suite): (&String, &suites::Suite)| {
+        let names: Vec<&str> = suite.request.workloads.iter().map(String::as_str).collect();
+        json!({ "name": name, "about": suite.about, "workloads": names })
+    };
+    let rows = |suites: &BTreeMap<String, suites::Suite>| suites.iter().map(row).collect::<Value>();
+    let built_in = rows(&config::built_in().unwrap_or_default());
+    match config::suites(None) {
+        Err(trouble) => json!({ "wrong": trouble.to_string(), "built_in": built_in }),
+        Ok(None) => json!({ "file": null, "suites": [], "built_in": built_in }),
+        Ok(Some((file, suites))) => {
+            let file = file.display().to_string();
+            json!({ "file": file, "suites": rows(&suites), "built_in": built_in })
+        }
+    }
+}
+
+fn original_json((about, original): (&About, &Original)) -> Value {
+    json!({
+        "name": original.name,
+        "original": original.original,
+        "workload": about.info.name,
+        "command": originals::command(about, original),
+        "hides": original.hides,
+    })
+}
+
+fn row(text: &mut String, mechanism: &Mechanism) {
+    let summary = match (mechanism.available)() {
+        Ok(()) => mechanism.summary.to_owned(),
+        Err(why) => format!("unavailable here: {why}"),
+    };
+    let trigger = trigger(mechanism);
+    let _ = writeln!(text, "  {:<19} {trigger:<8} {summary}", mechanism.name);
+    for limit in mechanism.limits {
+        let _ = writeln!(text, "  {:<28} limit: {limit}", "");
+    }
+}
+
+/// The mechanisms that are only a server's.
+fn of_servers() -> impl Iterator<Item = http::Mechanism> {
+    http::mechanisms().into_iter().filter(|row| readiness::find(row.name).is_none())
+}
+
+/// Those of servers have no trigger.
+fn mechanisms_json() -> Value {
+    let of_servers = of_servers().map(|row| {
+        json!({
+            "name": row.name,
+            "label": row.name,
+            "summary": row.summary,
+            "trigger": null,
+            "limits": ["only of servers: knee httpd, connect, request, dead"],
+            "unavailable": row.unavailable,
+        })
+    });
+    readiness::TABLE.iter().map(|mechanism| mechanism_json(mechanism)).chain(of_servers).collect()
+}
+
+fn describe_mechanisms(text: &mut String) {
+    for mechanism in readiness::TABLE {
+        row(text, mechanism);
+    }
+    for row in of_servers() {
+        let summary =
+            format!("only of servers (`knee httpd`, connect, request, dead): {}", row.summary);
+        let _ = writeln!(text, "  {:<19} {:<8} {summary}", row.name, "–");
+    }
+}
+
+fn trigger(mechanism: &Mechanism) -> &'static str {
+    match mechanism.trigger {
+        readiness::Trigger::Level => "level",
+        readiness::Trigger::Edge => "edge",
+        readiness::Trigger::Oneshot => "oneshot",
+    }
+}
+
+fn workload_json(workload: &dyn Workload) -> Value {
+    let (about, info) = (workload.about(), &workload.about().info);
+    let subjects: Vec<Value> = workload
+        .subjects()
+        .iter()
+        .map(|subject| {
+            let own = &subject.info;
+            json!({
+                "name": own.name,
+                "label": own.label,
+                "summary": subject.summary,
+                "operation": if own.operation.is_empty() { &info.operation } else { &own.operation },
+                "unavailable": subject.available.as_ref().err(),
+            })
+        })
+        .collect();
+    let names: Vec<&str> = about.parameters.iter().map(|parameter| parameter.name).collect();
+    json!({
+        "name": info.name,
+        "version": info.version,
+        "question": info.question,
+        "operation": info.operation,
+        "axis": about.axis(),
+        "axes": about.axes().map(|axis| axis.name).collect::<Vec<_>>(),
+        "parameters": names,
+        "not_measured": info.not_measured,
+        "subjects": subjects,
+    })
+}
+
+fn mechanism_json(mechanism: &Mechanism) -> Value {
+    json!({
+        "name": mechanism.name,
+        "label": mechanism.label,
+        "summary": mechanism.summary,
+        "trigger": trigger(mechanism),
+        "limits": mechanism.limits,
+        "unavailable": (mechanism.available)().err().map(|why| why.0),
+    })
+}

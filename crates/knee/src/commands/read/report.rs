@@ -1,0 +1,82 @@
+//! `knee report`: the self-contained HTML page of one run, or of several overlaid.
+
+use crate::commands::keep::record_file::RecordFile;
+use crate::commands::read::fleet::{self, FleetFlag};
+use crate::commands::{concluded, read_run, record_path};
+use crate::exit::{Exit, Trouble};
+use crate::files::{self, Kind};
+use crate::output::print_note;
+use ::model::Run;
+use analysis::compare::Terms;
+use analysis::compare::thresholds::MARGIN;
+use clap::Args;
+use findings::Conclusions;
+use report::export::Head;
+use std::path::Path;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub struct Report {
+    /// Numbers, beginnings of ids, `last`, `last@HOST`, FILE.db or FILE.db:RUN
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub runs: Vec<String>,
+    /// Where to write it
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub fleet: FleetFlag,
+    #[command(flatten)]
+    pub record_file: RecordFile,
+}
+
+/// What may be replaced by a page.
+const PAGE: Kind = Kind { name: "HTML page", heads: &[Head::Text("<!DOCTYPE html>")] };
+
+/// Writes the page.
+pub fn report(ask: &Report) -> Result<Exit, Trouble> {
+    let record = record_path(&ask.record_file).ok();
+    check(&ask.output, record.as_deref())?;
+    if let Some(name) = &ask.fleet.fleet {
+        return report_fleet(ask, name);
+    }
+    let mut pages = Vec::new();
+    for name in &ask.runs {
+        let run = read_run(name, &ask.record_file)?;
+        let conclusions = concluded(&run, name, &ask.record_file);
+        pages.push((run, conclusions));
+    }
+    write(&ask.output, record.as_deref(), &pages)?;
+    print_note(&format!("Report: {}\n", ask.output.display()))?;
+    Ok(Exit::Done)
+}
+
+/// Writes the page of the machines of a fleet.
+fn report_fleet(ask: &Report, name: &str) -> Result<Exit, Trouble> {
+    if ask.runs != ["last"] {
+        return Err(Trouble::usage(
+            "--fleet reports the runs of a fleet: leave out the names of runs",
+        ));
+    }
+    let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
+    let machines = fleet::machines(name, &ask.record_file, &terms, |_| Ok(()))?;
+    let page = ::report::side_by_side::page(&machines.side());
+    files::write(&ask.output, |out| out.write_all(page.as_bytes()))?;
+    print_note(&format!("Report: {}\n", ask.output.display()))?;
+    Ok(Exit::Done)
+}
+
+/// Whether a page may be written to `file`: it is new, or a page already, and not the `record`.
+pub fn check(file: &Path, record: Option<&Path>) -> Result<(), Trouble> {
+    files::check(file, &PAGE, record.as_slice())
+}
+
+/// Writes the page of `runs` to `file`, whole or not at all.
+pub fn write(
+    file: &Path,
+    record: Option<&Path>,
+    runs: &[(Run, Conclusions)],
+) -> Result<(), Trouble> {
+    check(file, record)?;
+    let page = report::html::page(runs);
+    files::write(file, |out| out.write_all(page.as_bytes()))
+}

@@ -1,9 +1,9 @@
-//! What is stated of a cell or a machine besides its figures: a number or a text.
+//! What is stated of a cell or a machine besides its figures: a number, a text, or a list.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The value of a fact: a number stays one until it is shown. In JSON it is a number or a text.
+/// The value of a fact: a number stays one until it is shown. In JSON it is a number, a text or a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Fact {
@@ -13,6 +13,10 @@ pub enum Fact {
     Number(f64),
     /// Any other text.
     Text(String),
+    /// Parts of a whole, which is 1.
+    Shares(Vec<f64>),
+    /// Several texts.
+    Texts(Vec<String>),
 }
 
 impl Fact {
@@ -21,7 +25,7 @@ impl Fact {
         match *self {
             Fact::Count(count) => Some(count as f64),
             Fact::Number(number) => Some(number),
-            Fact::Text(_) => None,
+            _ => None,
         }
     }
 }
@@ -57,6 +61,11 @@ impl fmt::Display for Fact {
             Fact::Count(count) => count.fmt(out),
             Fact::Number(number) => number.fmt(out),
             Fact::Text(text) => text.fmt(out),
+            Fact::Shares(shares) => {
+                let percent = |share: &f64| format!("{:.0}%", 1e2 * share);
+                out.write_str(&shares.iter().map(percent).collect::<Vec<String>>().join(" "))
+            }
+            Fact::Texts(texts) => out.write_str(&texts.join(", ")),
         }
     }
 }
@@ -73,5 +82,18 @@ mod tests {
         assert_eq!(serde_json::from_str::<Vec<Fact>>(&json).unwrap(), facts);
         assert_eq!(facts.each_ref().map(Fact::to_string), ["9000", "41.2", "9000", "NaN", "-3"]);
         assert_eq!(facts.each_ref().map(Fact::number)[..3], [Some(9e3), Some(41.2), None]);
+    }
+
+    #[test]
+    fn lists_stay_lists() {
+        let ends = ["exited with 3", "exited with 4"].map(str::to_owned).to_vec();
+        let facts = [Fact::Shares(vec![0.0, 0.954]), Fact::Texts(ends)];
+        let json = serde_json::to_string(&facts).unwrap();
+        assert_eq!(json, r#"[[0.0,0.954],["exited with 3","exited with 4"]]"#);
+        assert_eq!(serde_json::from_str::<Vec<Fact>>(&json).unwrap(), facts);
+        assert_eq!(
+            facts.each_ref().map(Fact::to_string),
+            ["0% 95%", "exited with 3, exited with 4"]
+        );
     }
 }

@@ -126,7 +126,8 @@ pub fn cell(sequence: u64) -> Cell {
         short: None,
         usage: Usage { switches_voluntary: 3, ..Usage::default() },
         metrics: if failed { vec![] } else { vec![metric("loop", 1.0), metric("add", 0.1)] },
-        facts: BTreeMap::from([("parked peers".into(), sequence.to_string())]),
+        facts: BTreeMap::from([("parked peers".into(), sequence.into())]),
+        load: None,
     }
 }
 

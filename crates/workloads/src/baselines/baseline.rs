@@ -115,7 +115,7 @@ impl Workload for Baseline {
         let mut load_copies = (1..copies).map(&start).collect::<Result<Vec<Program>, Failure>>()?;
         let mut measured = start(0)?;
         for (name, text) in &measured.facts {
-            probe.fact(name, text);
+            probe.fact(name, text.as_str());
         }
         let batch = batch_size(row, &mut measured, probe)?;
         for copy in &mut load_copies {

@@ -229,7 +229,7 @@ impl Forker {
         let resident_kib = proc::number(&status, "VmRSS:").unwrap_or(0);
         let megabytes = format!("{:.0} MiB", (resident_kib as f64 / 1024.0).ceil());
         probe.fact("resident memory of the parent", megabytes);
-        probe.fact("memory maps of the parent", maps.lines().count());
+        probe.fact("memory maps of the parent", maps.lines().count() as u64);
     }
 
     /// The clock before and after each, as the forker wrote them.

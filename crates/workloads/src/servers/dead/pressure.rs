@@ -193,7 +193,7 @@ impl Pressure {
         let cpu_ns = || if server.is_own() { server.cpu_ns() } else { cpu_ns_of(&pids) };
         let is_known = server.unknown().is_none();
         if let Some(why) = server.unknown() {
-            probe.fact("CPU and memory of the server", why);
+            probe.fact("CPU and memory of the server", why.to_string());
         }
         let clock = probe.clock();
         let mut plan = self.plan(cpus, probe.time());
@@ -243,8 +243,8 @@ impl Pressure {
         }
         // The figures are there: what can't be asked again is left open.
         if let Ok(Some(delayed)) = delayed_reply(&self.target, outcome.service.p50) {
-            probe.fact(server_facts::DELAYED_MS, format!("{:.1}", delayed.delayed_ms));
-            probe.fact(server_facts::IMMEDIATE_MS, format!("{:.3}", delayed.immediate_ms));
+            probe.fact(server_facts::DELAYED_MS, (delayed.delayed_ms * 1e1).round() / 1e1);
+            probe.fact(server_facts::IMMEDIATE_MS, (delayed.immediate_ms * 1e3).round() / 1e3);
         }
     }
 

@@ -252,7 +252,10 @@ impl<'a> Gathered<'a> {
     /// What became of each load under these parameters, by point.
     pub(crate) fn load(&self, parameters: &Parameters) -> Vec<(u64, LoadOutcome)> {
         let cells = self.cells.iter().filter(|cell| cell.key.parameters == *parameters);
-        cells.filter_map(|cell| Some((cell.key.point, cell.load.clone()?))).collect()
+        let loads = cells.filter_map(|cell| Some((cell.key.point, cell.load.clone()?)));
+        let mut loads: Vec<(u64, LoadOutcome)> = loads.collect();
+        loads.sort_by_key(|(point, _)| *point);
+        loads
     }
 
     /// The points of one metric of one series.

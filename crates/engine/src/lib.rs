@@ -46,8 +46,7 @@ pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 pub use model::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use model::{
     Dependence, Fact, FailureReason, LimitCause, MemoryAccess, MetricInfo, MetricRole, Parallel,
-    Ratio, SubjectInfo, Warning, WorkloadInfo, WorkloadRole, command_facts,
-    server_facts,
+    Ratio, SubjectInfo, Warning, WorkloadInfo, WorkloadRole, command_facts, server_facts,
 };
 pub use workload::custom::{leaked, leaked_slice, unused_words, word_axis, word_parameters};
 pub use workload::{

@@ -67,12 +67,12 @@ pub struct RankMeasured {
     /// Replies that it got.
     pub replies: u64,
     /// How long after the agreed start its last thread began, by its own reading of the common clock.
-    pub start_late_ns: f64,
+    pub start_late_ns: u64,
     /// How far that reading may be off: half of the fastest answer.
-    pub clock_bound_ns: f64,
+    pub clock_bound_ns: u64,
     /// Requests that it sent late.
     pub late: u64,
-    /// The share of its time that its busiest thread was on a CPU.
+    /// The share of its time that its busiest thread was on a CPU; finite.
     pub busy_share: f64,
 }
 

@@ -116,8 +116,8 @@ fn load() -> (model::Run, findings::Conclusions) {
         host: "node1".to_owned(),
         requests: 2_500,
         replies: 2_500,
-        start_late_ns: 104_250.0,
-        clock_bound_ns: 48_120.0,
+        start_late_ns: 104_250,
+        clock_bound_ns: 48_120,
         late: 3,
         busy_share: 0.25,
     };

@@ -8,8 +8,8 @@ use model::{
     InstructionSamples, Limit, LimitCause, LoadCounts, LoadOutcome, MachineCode, MemoryAccess,
     Metric, MetricInfo, MetricRole, Outcome, Parallel, Plan, PlanChange, Profile, ProfileLimit,
     ProfilePlan, ProfiledCell, ProfiledRegion, Rank, RankMeasured, Ratio, Run, RunState,
-    RunSummary, SampledEvent, Shell, Short, StackNode, SubjectInfo, Template,
-    Throttling, Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
+    RunSummary, SampledEvent, Shell, Short, StackNode, SubjectInfo, Template, Throttling,
+    Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -99,13 +99,10 @@ fn fact() -> impl Strategy<Value = Fact> {
 }
 
 fn load() -> impl Strategy<Value = LoadOutcome> {
-    let rank = (
-        any::<u32>(),
-        option::of((".{0,9}", [count(), count(), count()], [(); 3].map(|()| float()))),
-    );
+    let rank = (any::<u32>(), option::of((".{0,9}", prop::array::uniform5(count()), float())));
     let rank = rank.prop_map(|(rank, measured)| {
-        let measured = measured.map(|(host, [requests, replies, late], floats)| {
-            let [start_late_ns, clock_bound_ns, busy_share] = floats;
+        let measured = measured.map(|(host, counts, busy_share)| {
+            let [requests, replies, late, start_late_ns, clock_bound_ns] = counts;
             RankMeasured {
                 host,
                 requests,

@@ -129,7 +129,7 @@ fn what_the_kernel_counts_is_that_of_the_command() {
     assert!(!cell.facts.contains_key("shell"), "it needs none: {:?}", cell.facts);
     let (_, cell) = commander.cell(&["--command", "true {n} | true", "--points", "1"]);
     assert_eq!(cell.facts["shell"], "sh".into());
-    assert!(cell.facts.contains_key("start-up of the shell, taken off"));
+    assert!(cell.facts.contains_key("start-up of the shell, taken off_us"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::text::tables::{grouped, rows};
 use analysis::{Analysis, FactByPoint, Row, Table};
 use findings::format::{count, list};
 use findings::{rank_sentence, reasons};
-use model::{Fact, LoadOutcome};
+use model::{Fact, LoadOutcome, fact_name, fact_text};
 use std::collections::BTreeMap;
 
 /// The subjects that can't be measured here, grouped by reason.
@@ -89,13 +89,17 @@ pub(crate) fn shared_notes(table: &Table) -> Vec<String> {
 pub(crate) fn facts(table: &Table) -> Vec<(String, Vec<(String, String)>)> {
     let is_shown =
         |fact: &FactByPoint| fact.values.iter().any(|(_, value)| value.number() != Some(0.0));
-    let by_points = |equal: &[(u64, Fact)]| {
+    let by_points = |name: &str, equal: &[(u64, Fact)]| {
         let (first, last) = (count(equal[0].0), count(equal[equal.len() - 1].0));
         let points = if first == last { first } else { format!("{first} to {last}") };
-        (points, equal[0].1.to_string())
+        (points, fact_text(name, &equal[0].1))
     };
     let shown = table.facts.iter().cloned().chain(load_facts(&table.load)).filter(is_shown);
-    shown.map(|f| (f.name, f.values.chunk_by(|a, b| a.1 == b.1).map(by_points).collect())).collect()
+    let fact = |FactByPoint { name, values }: FactByPoint| {
+        let equal = values.chunk_by(|a, b| a.1 == b.1);
+        (fact_name(&name).to_owned(), equal.map(|equal| by_points(&name, equal)).collect())
+    };
+    shown.map(fact).collect()
 }
 
 /// What became of the requests of loads, and then a sentence for each rank.

@@ -355,8 +355,7 @@ impl Site {
 
     /// Writes out what cleaning left to be written, so that it is none of the build's.
     fn settle(&self) -> Result<(), Failure> {
-        let failed =
-            |error| Failure::call(format!("syncing {}", self.tree.display().to_string()), error);
+        let failed = |error| Failure::call(format!("syncing {}", self.tree.display()), error);
         let directory = fs::File::open(&self.tree).map_err(failed)?;
         rustix::fs::syncfs(&directory).map_err(|error| failed(error.into()))
     }

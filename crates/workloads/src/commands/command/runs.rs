@@ -242,7 +242,7 @@ impl Site<'_> {
         let [elapsed_ns, user_ns, system_ns] = [(); 3].map(|()| figures.next().unwrap_or(0.0));
         let counts = figures.collect();
         probe.fact("shell", words.join(" "));
-        probe.fact("start-up of the shell, taken off", format!("{:.0} µs", elapsed_ns / 1e3));
+        probe.fact("start-up of the shell, taken off_us", Fact::rounded(elapsed_ns / 1e3, 0));
         Ok(ShellCost { elapsed_ns, user_ns, system_ns, counts })
     }
 }

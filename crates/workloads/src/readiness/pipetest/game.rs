@@ -345,9 +345,7 @@ impl<'a> Game<'a> {
 
     /// States what a reader has to know.
     fn say(&self, probe: &mut Probe) {
-        let all: u64 = self.hits.iter().sum();
-        let shares = tenths(&self.hits).map(|hits| hits as f64 / all.max(1) as f64);
-        probe.fact("hits per tenth", Fact::Shares(shares.to_vec()));
+        probe.fact("hits per tenth", Fact::shares(&tenths(&self.hits)));
         let active = self.way.active(self.tokens.len());
         if active < self.tokens.len() {
             probe.fact("pipes active at once, by the rule", active as u64);
@@ -357,7 +355,7 @@ impl<'a> Game<'a> {
         }
         if self.waits > 2 * self.turns {
             let each = self.waits as f64 / self.turns.max(1) as f64;
-            probe.fact("waits per loop", format!("{each:.1}"));
+            probe.fact("waits per loop", Fact::rounded(each, 1));
         }
     }
 }

@@ -26,9 +26,9 @@ impl Fact {
         Fact::Shares(counts.iter().map(|&count| count as f64 / all).collect())
     }
 
-    /// A number to so many decimal places.
-    pub fn rounded(number: f64, places: i32) -> Fact {
-        let scale = 10_f64.powi(places);
+    /// A number to so many decimals.
+    pub fn rounded(number: f64, decimals: i32) -> Fact {
+        let scale = 10_f64.powi(decimals);
         ((number * scale).round() / scale).into()
     }
 

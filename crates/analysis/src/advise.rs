@@ -424,6 +424,7 @@ mod tests {
             rankings: Vec::new(),
             distributions: Vec::new(),
             facts: Vec::new(),
+            load: Vec::new(),
             comparisons: vec![SubjectComparison {
                 first: "poll".into(),
                 second: "epoll".into(),

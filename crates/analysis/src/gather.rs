@@ -11,7 +11,10 @@ use crate::stats::whole_quantile::{Intervals, WholeQuantile};
 use crate::tables::distributions;
 use crate::{CutShort, Unfinished};
 use fastrand::Rng;
-use model::{Cell, CellKey, FailureReason, Metric, MetricInfo, Outcome, Parameters, Run, Usage};
+use model::{
+    Cell, CellKey, Fact, FailureReason, LoadOutcome, Metric, MetricInfo, Outcome, Parameters, Run,
+    Usage,
+};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -40,7 +43,7 @@ type SeriesPoint<'a> = (&'a str, &'a Parameters, u64);
 type Series<'a> = (&'a str, &'a Parameters, &'a str);
 
 /// All that cells stated of one fact, by point.
-pub(crate) type FactValues<'a> = BTreeMap<u64, Vec<&'a str>>;
+pub(crate) type FactValues<'a> = BTreeMap<u64, Vec<&'a Fact>>;
 
 /// The samples of one metric at one point.
 #[derive(Default)]
@@ -244,6 +247,15 @@ impl<'a> Gathered<'a> {
             }
         }
         facts
+    }
+
+    /// What became of each load under these parameters, by point.
+    pub(crate) fn load(&self, parameters: &Parameters) -> Vec<(u64, LoadOutcome)> {
+        let cells = self.cells.iter().filter(|cell| cell.key.parameters == *parameters);
+        let loads = cells.filter_map(|cell| Some((cell.key.point, cell.load.clone()?)));
+        let mut loads: Vec<(u64, LoadOutcome)> = loads.collect();
+        loads.sort_by_key(|(point, _)| *point);
+        loads
     }
 
     /// The points of one metric of one series.

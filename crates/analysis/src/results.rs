@@ -20,6 +20,6 @@ pub use rates::{Halved, Peak, Rate, RateTrend, Scaling, Speedup, SpeedupVerdict}
 pub use reasons::{ComparisonReason, GrowthReason, Remedy, ScalingReason, TrendReason};
 pub use series::{Division, Drift, Level, Mode, Modes, Step};
 pub use tables::{
-    Analysis, CutShort, Distribution, Estimate, Fact, Map, PointSummary, Row, Shares, Table,
+    Analysis, CutShort, Distribution, Estimate, FactByPoint, Map, PointSummary, Row, Shares, Table,
     Unfinished,
 };

@@ -57,6 +57,7 @@ pub(crate) fn tables_where(run: &Run, wanted: impl Fn(&str, bool) -> bool) -> Ve
                 }
                 if table.headline && !has_facts {
                     table.facts = facts(&gathered.facts(parameters));
+                    table.load = gathered.load(parameters);
                     has_facts = true;
                 }
                 tables.push(table);
@@ -192,6 +193,7 @@ impl Context<'_> {
             },
             distributions: self.distributions(&points),
             facts: Vec::new(),
+            load: Vec::new(),
             rows,
             points,
         }

@@ -93,6 +93,7 @@ pub(crate) fn without_samples(cell: &Cell) -> Cell {
         short: cell.short.clone(),
         metrics: cell.metrics.iter().map(bare).collect(),
         facts: cell.facts.clone(),
+        load: cell.load.clone(),
         ..*cell
     }
 }

@@ -45,8 +45,8 @@ pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 // What a workload meets of the record's shapes, so that it needs nothing else.
 pub use model::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use model::{
-    Dependence, FailureReason, LimitCause, MemoryAccess, MetricInfo, MetricRole, Parallel, Ratio,
-    SubjectInfo, Warning, WorkloadInfo, WorkloadRole, command_facts, server_facts,
+    Dependence, Fact, FailureReason, LimitCause, MemoryAccess, MetricInfo, MetricRole, Parallel,
+    Ratio, SubjectInfo, Warning, WorkloadInfo, WorkloadRole, command_facts, server_facts,
 };
 pub use workload::custom::{unused_words, word_axis, word_parameters};
 pub use workload::{

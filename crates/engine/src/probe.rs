@@ -20,10 +20,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use hdrhistogram::{Counter, Histogram};
-use model::{Metric, MetricInfo, Usage};
+use model::{Fact, Metric, MetricInfo, Usage};
 use regions::Regions;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
 use sys::clock::Clock;
@@ -46,7 +45,7 @@ pub struct Probe {
     metrics: Vec<Metric>,
     /// Names of those whose figures were [given](Probe::given).
     given: BTreeSet<String>,
-    facts: BTreeMap<String, String>,
+    facts: BTreeMap<String, Fact>,
     /// What was timed when; absent where the cell is not profiled.
     regions: Option<Regions>,
 }
@@ -55,7 +54,7 @@ pub struct Probe {
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     pub metrics: Vec<Metric>,
-    pub facts: BTreeMap<String, String>,
+    pub facts: BTreeMap<String, Fact>,
     /// Of a profiled cell: what was timed when.
     pub regions: Vec<Region>,
 }
@@ -106,9 +105,9 @@ impl Probe {
         let _ = io::stdout().flush();
     }
 
-    /// States something about this cell that a reader has to know: `parked peers` is `9000`.
-    pub fn fact(&mut self, name: &str, value: impl Display) {
-        self.facts.insert(name.into(), value.to_string());
+    /// States something about this cell that a reader has to know: `parked peers` is 9000.
+    pub fn fact(&mut self, name: &str, value: impl Into<Fact>) {
+        self.facts.insert(name.into(), value.into());
     }
 
     /// Steady: repeats `operation` in batches until the time for one metric is spent. `check` runs

@@ -16,8 +16,8 @@ pub fn rank_sentence(rank: &Rank) -> String {
         "on {}: {} replies{sent_late}; began {:.3} ms after the start (clock ± {:.3} ms); busiest thread {}",
         measured.host,
         count(replies),
-        start_late_ns / 1e6,
-        clock_bound_ns / 1e6,
+        start_late_ns as f64 / 1e6,
+        clock_bound_ns as f64 / 1e6,
         percent(busy_share),
     )
 }

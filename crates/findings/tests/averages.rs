@@ -40,7 +40,7 @@ fn build() -> Analysis {
             .samples("percent cpu", vec![150.0])
             .samples("sleeps", vec![0.0])
             .fact("jobs", "3")
-            .fact("pid", &round.to_string());
+            .fact("pid", u64::from(round));
         cells.push(half.build());
         let reason = late(1_800_000, &format!("{round} of 4 in cc1"));
         cells.push(cell("build", "optimal", 2, round).failed_because(reason, "").build());
@@ -67,10 +67,7 @@ fn a_build_has_means_and_deviations() {
     assert_eq!(elapsed.figures[1], None);
     assert_eq!(elapsed.figures[2].as_ref().unwrap().deviation, None);
     let [half, optimal, _, away] = averages.columns.as_slice() else { panic!() };
-    assert_eq!(
-        (half.runs, half.failed, half.facts.get("jobs").map(String::as_str)),
-        (5, 0, Some("3"))
-    );
+    assert_eq!((half.runs, half.failed, half.facts.get("jobs")), (5, 0, Some(&"3".into())));
     assert_eq!(half.facts.len(), 1, "what differs from run to run is left out");
     assert_eq!((optimal.runs, optimal.failed), (0, 5));
     assert_eq!(optimal.reason, Some(late(1_800_000, "1 of 4 in cc1")));

@@ -293,6 +293,7 @@ fn cells(workload: &WorkloadInfo, columns: &Columns, rows: &Taken, axis: &Axis) 
             usage: Usage::default(),
             metrics,
             facts: BTreeMap::new(),
+            load: None,
         }
     };
     rounds(&rows.rows).into_iter().enumerate().map(cell).collect()

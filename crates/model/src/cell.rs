@@ -1,6 +1,6 @@
 //! One cell: what was measured, or why its figures don't count.
 
-use crate::{CellKey, FailureReason};
+use crate::{CellKey, Fact, FailureReason, LoadOutcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -22,8 +22,11 @@ pub struct Cell {
     pub usage: Usage,
     /// What was measured; empty when it failed.
     pub metrics: Vec<Metric>,
-    /// What the workload says of this cell: `parked peers = 9000`.
-    pub facts: BTreeMap<String, String>,
+    /// What the workload says of this cell: `parked peers` is 9000.
+    pub facts: BTreeMap<String, Fact>,
+    /// What is known of a whole load; with its last interval only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadOutcome>,
 }
 
 /// Where a trajectory ended before the point that it was to reach: what it measured up to there

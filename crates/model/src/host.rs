@@ -3,7 +3,7 @@
 //! Whoever asks *is this the same machine*, *may a run go on here*, *what may have caused a change* asks this
 //! table. A new fact is one row.
 
-use crate::{Fact, Host};
+use crate::{Fact, Host, fact_text};
 use HostRole::{Cause, Constant, Fleeting, Hardware, Identity, Resume, Waiting};
 use std::collections::BTreeMap;
 
@@ -338,26 +338,6 @@ fn is_same_machine(
         [true, true] => Some(!(names_differ && (first_source.is_some() || booted_between))),
         [false, false] if names_differ => Some(false),
         _ => None,
-    }
-}
-
-/// The unit that the end of a key says, as people read it.
-const UNITS: [(&str, &str); 6] = [
-    ("_cpus", " CPUs"),
-    ("_ms", " ms"),
-    ("_ns", " ns"),
-    ("_s", " s"),
-    ("_kib", " KiB"),
-    ("_mib", " MiB"),
-];
-
-/// A fact as people read it, with the unit that its key says: `0.2 CPUs`.
-pub fn fact_text(key: &str, fact: &Fact) -> String {
-    let unit = UNITS.iter().find(|(end, _)| key.ends_with(end));
-    match (fact.number(), unit) {
-        (Some(1.0), Some((_, " CPUs"))) => "1 CPU".to_owned(),
-        (Some(number), Some((_, unit))) => format!("{number}{unit}"),
-        _ => fact.to_string(),
     }
 }
 

@@ -628,6 +628,7 @@ mod tests {
             usage: crate::Usage::default(),
             metrics: Vec::new(),
             facts: std::collections::BTreeMap::new(),
+            load: None,
         }
     }
 

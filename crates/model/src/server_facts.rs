@@ -1,4 +1,4 @@
-//! The names of facts of a cell that say what its server did. Their values are plain numbers.
+//! The names of facts of a cell that say what its server did. Their values are numbers.
 
 /// Dead connections of the cell.
 pub const DEAD: &str = "dead connections held";
@@ -15,6 +15,6 @@ pub const REPLIES_PER_CONNECTION: &str = "replies over each connection";
 /// Whether these replies are of HTTP/1.0: 1, or 0.
 pub const HTTP_10: &str = "HTTP/1.0";
 /// What a reply takes that waits for a delayed acknowledgement, in milliseconds.
-pub const DELAYED_MS: &str = "ms of a reply with delayed acknowledgements";
+pub const DELAYED_MS: &str = "reply with delayed acknowledgements_ms";
 /// What it takes with immediate ones.
-pub const IMMEDIATE_MS: &str = "ms of a reply with immediate acknowledgements";
+pub const IMMEDIATE_MS: &str = "reply with immediate acknowledgements_ms";

@@ -11,7 +11,7 @@
 //! | `clock` | source, resolution and overhead in nanoseconds |
 //! | `host` | `before` and `after` (null when cut off): facts by dotted key |
 //! | `warnings` | of the plan (its changes in sentences) and of the run: `what` and `remedy` |
-//! | `cells` | each cell that ended: key, outcome, resources, facts, metrics; `short` if before its axis did |
+//! | `cells` | each cell that ended: key, outcome, resources, facts, metrics; `short` if before its axis did; `load` of a whole load |
 //! | `profile` | sampled call stacks: `frames`, `stacks`, `cells` and `code`; if the run has a profile, and with [`Samples::Include`] |
 //! | `profiles` | of a run with a profile: CPU time an operation by function, subjects by points, with `growth`, `change`, `contrasts` |
 //! | `tables` | figures: subjects by points, with intervals, percentiles, `growth` or `rate`, `scaling`, `unfinished`, `modes`, `steps`, `drift`, `short`, `shares`, `leads`, `rankings`, `comparisons`, `distributions` |
@@ -100,7 +100,7 @@ fn caveat(caveat: &Caveat) -> Value {
 
 fn cell(cell: &Cell, samples: Samples) -> Value {
     let metrics: Vec<Value> = cell.metrics.iter().map(|entry| metric(entry, samples)).collect();
-    json!({
+    let mut value = json!({
         "key": cell.key,
         "sequence": cell.sequence,
         "outcome": cell.outcome,
@@ -109,7 +109,11 @@ fn cell(cell: &Cell, samples: Samples) -> Value {
         "usage": cell.usage,
         "facts": cell.facts,
         "metrics": metrics,
-    })
+    });
+    if let Some(load) = &cell.load {
+        value["load"] = json!(load);
+    }
+    value
 }
 
 fn metric(metric: &Metric, samples: Samples) -> Value {

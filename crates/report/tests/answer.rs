@@ -71,8 +71,7 @@ fn the_figures_of_a_load_are_its_answer() {
     let text = "shop at 10 connections, by 2 of 3 ranks: 2.00 k replies/s, half";
     assert!(headline(&(share, conclusions)).starts_with(text));
     let (mut silent, _) = calm.clone();
-    let facts = &mut silent.cells.last_mut().unwrap().facts;
-    facts.insert("replies".into(), "0".into());
+    silent.cells.last_mut().unwrap().load.as_mut().unwrap().counts.replies = 0;
     let conclusions = findings::conclude(&silent);
     let all = "2.00 k replies/s, 8,000 requests without a reply.";
     assert!(headline(&(silent, conclusions)).ends_with(all), "no time is one of a reply");

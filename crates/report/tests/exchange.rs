@@ -7,9 +7,10 @@ use fixture::trajectory::{self, Size};
 use fixture::{baseline, build, dead, load, locks, memory, pipetest, realistic, syscalls};
 use jsonschema::Validator;
 use model::{
-    AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, CpuUse, Custom, FailureReason,
-    Limit, LimitCause, MachineCode, Outcome, PlanChange, PrintedFigure, ProfileLimit, ProfilePlan,
-    Run, RunState, SampledEvent, Shell, Template, Throttling, server_facts,
+    AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, CpuUse, Custom, Fact,
+    FailureReason, Limit, LimitCause, MachineCode, Outcome, PlanChange, PrintedFigure,
+    ProfileLimit, ProfilePlan, Run, RunState, SampledEvent, Shell, Template, Throttling,
+    server_facts,
 };
 use report::export::{Material, What, find};
 use report::json::{BYTES_MAX, SCHEMA, Samples, VALUES_MAX, read};
@@ -48,20 +49,23 @@ fn runs() -> Vec<Run> {
 /// Servers that do all that can be seen of one.
 fn servers() -> Run {
     let (mut run, _) = dead::dead(2);
-    let closes = [(server_facts::REPLIES_PER_CONNECTION, "1"), (server_facts::HTTP_10, "1")];
-    let requests = [(server_facts::REPLIES_PER_CONNECTION, "1000"), (server_facts::HTTP_10, "0")];
-    let delayed = [(server_facts::DELAYED_MS, "41.2"), (server_facts::IMMEDIATE_MS, "0.21")];
-    let grows = |processes, threads| {
+    let closes =
+        [(server_facts::REPLIES_PER_CONNECTION, 1.into()), (server_facts::HTTP_10, 1.into())];
+    let requests =
+        [(server_facts::REPLIES_PER_CONNECTION, 1_000.into()), (server_facts::HTTP_10, 0.into())];
+    let delayed =
+        [(server_facts::DELAYED_MS, 41.2.into()), (server_facts::IMMEDIATE_MS, 0.21.into())];
+    let grows = |processes: u64, threads: u64| {
         [
-            (server_facts::DEAD, "1000"),
-            (server_facts::PROCESSES_BEFORE, "1"),
-            (server_facts::PROCESSES_AFTER, processes),
-            (server_facts::THREADS_BEFORE, "1"),
-            (server_facts::THREADS_AFTER, threads),
+            (server_facts::DEAD, 1_000.into()),
+            (server_facts::PROCESSES_BEFORE, 1.into()),
+            (server_facts::PROCESSES_AFTER, processes.into()),
+            (server_facts::THREADS_BEFORE, 1.into()),
+            (server_facts::THREADS_AFTER, threads.into()),
         ]
     };
-    let (threads, processes) = (grows("1", "1001"), grows("1001", "1001"));
-    let facts: [(&str, &[(&str, &str)]); 5] = [
+    let (threads, processes) = (grows(1, 1_001), grows(1_001, 1_001));
+    let facts: [(&str, &[(&str, Fact)]); 5] = [
         ("select", &closes),
         ("poll", &requests),
         ("epoll-level", &delayed),
@@ -71,7 +75,7 @@ fn servers() -> Run {
     for cell in &mut run.cells {
         for (subject, facts) in facts {
             if cell.key.subject == subject {
-                let facts = facts.iter().map(|&(name, value)| (name.into(), value.into()));
+                let facts = facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
                 cell.facts.extend(facts);
             }
         }
@@ -333,7 +337,7 @@ fn objects(value: &Value, at: (&str, &str), shapes: &mut BTreeMap<String, String
     let (shape, pointer) = at;
     match value {
         Value::Object(fields) => {
-            let map = ["facts", "parameters", "labels", "words"];
+            let map = ["facts", "parameters", "labels", "words", "errors"];
             if !map.iter().any(|name| shape.ends_with(&format!("/{name}"))) {
                 shapes.entry(shape.to_owned()).or_insert_with(|| pointer.to_owned());
             }

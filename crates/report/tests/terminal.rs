@@ -116,20 +116,20 @@ fn load() -> (model::Run, findings::Conclusions) {
         host: "node1".to_owned(),
         requests: 2_500,
         replies: 2_500,
-        start_late_ns: 104_250.0,
-        clock_bound_ns: 48_120.0,
+        start_late_ns: 104_250,
+        clock_bound_ns: 48_120,
         late: 3,
         busy_share: 0.25,
     };
     let ranks = [Some(measured), None];
     let ranks = ranks.into_iter().zip(0..).map(|(measured, rank)| model::Rank { rank, measured });
-    let facts = model::Rank::facts(&ranks.collect::<Vec<_>>());
+    let ranks: Vec<model::Rank> = ranks.collect();
     let load = fixtures::workload("load").axis("connections", "connections").subjects(["shop"]);
     let cells = (0..8).map(|round| {
         let cell = fixtures::cell("load", "shop", 10, round).samples("latency", vec![1e5]);
         let cell = if round < 7 { cell } else { cell.samples("max", vec![9e6]) };
-        let facts = facts.iter().filter(|_| round == 7);
-        facts.fold(cell, |cell, (name, value)| cell.fact(name, value))
+        let whole = model::LoadOutcome { ranks: ranks.clone(), ..model::LoadOutcome::default() };
+        model::Cell { load: (round == 7).then_some(whole), ..cell.build() }
     });
     let mut load = model::WorkloadInfo::from(load.time("latency").time("max"));
     load.metrics[1].role = model::MetricRole::Whole;
@@ -139,7 +139,7 @@ fn load() -> (model::Run, findings::Conclusions) {
 }
 
 #[test]
-fn what_ranks_of_a_load_did_are_sentences_of_their_facts() {
+fn what_ranks_of_a_load_did_are_sentences() {
     let (run, conclusions) = load();
     let all = tables(&run, &conclusions, &EVERYTHING);
     let rank = "  rank 0, by connections:\n    10: on node1: 2,500 replies, 3 requests sent late; began 0.104 ms \

@@ -47,7 +47,7 @@ static void start_sender(void) {
     start_peer(send_on_order);
     close_peers(orders[0]);
     close_peers(peer_to);
-    fact("bytes of a message", "%zu", message_bytes);
+    fact("message_bytes", message_bytes);
     /* Not at a page's beginning, as lmbench reads from a pipe. */
     buffer = (char *)page_aligned(message_bytes + 4096) + (strcmp(row->name, "bw-pipe") == 0 ? 128 : 0);
     run_ordered(1);
@@ -111,7 +111,7 @@ static void prepare_tcp(void) {
     close(listener);
     set_buffer(peer_to, SO_SNDBUF);
     message_bytes = row->units = transfer_bytes;
-    fact("bytes of a message", "%zu", message_bytes);
+    fact("message_bytes", message_bytes);
     start_peer(send_always);
     close_peers(peer_to);
     buffer = page_aligned(message_bytes);
@@ -129,7 +129,7 @@ static void prepare_file(void) {
     row->units = file_bytes;
     buffer = page_aligned(message_bytes);
     file = make_file(in_directory("file"), file_bytes);
-    fact("size of the file", "%d MiB", MAPPED_MIB);
+    fact("size of the file_mib", MAPPED_MIB);
 }
 
 static void run_reread(long n) {
@@ -161,7 +161,7 @@ static int *source, *target;
 static void prepare_memory(void) {
     row->units = memory_bytes;
     source = page_aligned(memory_bytes);
-    fact("size of the memory", "%d MiB", MEMORY_MIB);
+    fact("size of the memory_mib", MEMORY_MIB);
 }
 
 static void prepare_copy(void) {

@@ -47,7 +47,7 @@ _Noreturn void fail(const char *what);
 /* Ends the program after a read or write that returned another number of bytes than a message has. */
 _Noreturn void fail_transfer(const char *call, ssize_t bytes);
 /* A fact that a reader has to know. */
-void fact(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fact(const char *name, unsigned long long number);
 /* A path in the directory. */
 const char *in_directory(const char *name);
 /* Starts a process that runs `body`, and ends with this one. This one fails when it ends. */

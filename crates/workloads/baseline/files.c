@@ -65,7 +65,7 @@ static int fd;
 
 static void prepare_mapped_file(void) {
     fd = make_file(in_directory("mapped"), map_bytes);
-    fact("size of the file", "%d MiB", MAPPED_MIB);
+    fact("size of the file_mib", MAPPED_MIB);
 }
 
 /* Every fourth page of the first tenth is written to. */

@@ -14,8 +14,8 @@ static void allocate(size_t bytes, size_t chained, size_t stride) {
     memory = page_aligned(bytes);
     at = pointer(0);
     row->units = 100;
-    fact("size of the memory", "%zu KiB", chained >> 10);
-    fact("stride", "%zu B", stride);
+    fact("size of the memory_kib", chained >> 10);
+    fact("stride_bytes", stride);
 }
 
 /* One pointer in 128 bytes, in order of address. */

@@ -141,6 +141,7 @@ fn median_cells(runs: &[&Run]) -> Vec<Cell> {
             usage: Usage::default(),
             metrics,
             facts: BTreeMap::new(),
+            load: None,
         });
     }
     cells

@@ -1,6 +1,6 @@
 //! Means with their standard deviations, in the layout of kernbench.
 
-use model::{FailureReason, MetricInfo, Parameters};
+use model::{Fact, FailureReason, MetricInfo, Parameters};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ pub struct AverageColumn {
     /// The reason why the subject can't be measured at all.
     pub unavailable: Option<String>,
     /// Facts that the workload stated about its cells, where all agree: `jobs`.
-    pub facts: BTreeMap<String, String>,
+    pub facts: BTreeMap<String, Fact>,
 }
 
 /// A metric, as a row of averages.

@@ -5,7 +5,7 @@ use super::{
     Step, SubjectComparison,
 };
 use crate::MissingFigure;
-use model::{FailureReason, MetricInfo, Parameters};
+use model::{Fact, FailureReason, LoadOutcome, MetricInfo, Parameters};
 use serde::Serialize;
 
 /// The figures of one run.
@@ -60,16 +60,18 @@ pub struct Table {
     /// Distributions of single operations, where the record keeps all of them: by subject, then by point.
     pub distributions: Vec<Distribution>,
     /// What the workload stated of its cells, of the headline metric's table only.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<FactByPoint>,
+    /// What became of whole loads, by point, of the headline metric's table only.
+    pub load: Vec<(u64, LoadOutcome)>,
 }
 
 /// A fact that the workload stated about its cells, where they agree: `hits per tenth`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Fact {
+pub struct FactByPoint {
     /// Its name.
     pub name: String,
-    /// Its value by point; a list of percentages is the mean of what was stated.
-    pub values: Vec<(u64, String)>,
+    /// Its value by point; shares are the mean of what was stated.
+    pub values: Vec<(u64, Fact)>,
 }
 
 /// Each point of a table as a share of a whole: tokens of pipes, active of watched descriptors.

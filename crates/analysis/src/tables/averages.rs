@@ -3,7 +3,7 @@
 use crate::gather::Gathered;
 use crate::stats::moments;
 use crate::{Average, AverageColumn, AverageRow, Averages};
-use model::{Cell, Parameters, Run, SubjectInfo, WorkloadInfo};
+use model::{Cell, Fact, Parameters, Run, SubjectInfo, WorkloadInfo};
 use std::collections::BTreeMap;
 
 /// The arithmetic mean of `samples` and their sample standard deviation (n − 1), which one sample has not;
@@ -106,9 +106,9 @@ impl<'a> Context<'a> {
 }
 
 /// What all cells state alike.
-fn agreed(cells: &[&Cell]) -> BTreeMap<String, String> {
+fn agreed(cells: &[&Cell]) -> BTreeMap<String, Fact> {
     let Some((first, rest)) = cells.split_first() else { return BTreeMap::new() };
-    let same = |(name, value): &(&String, &String)| {
+    let same = |(name, value): &(&String, &Fact)| {
         rest.iter().all(|cell| cell.facts.get(*name) == Some(*value))
     };
     let facts = first.facts.iter().filter(same);

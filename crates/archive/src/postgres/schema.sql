@@ -124,7 +124,8 @@ SELECT run, sequence,
        (body -> 'usage' ->> 'switches_involuntary')::bigint AS switches_involuntary,
        (body -> 'usage' ->> 'faults_minor')::bigint AS faults_minor,
        (body -> 'usage' ->> 'faults_major')::bigint AS faults_major,
-       body -> 'facts' AS facts
+       body -> 'facts' AS facts,
+       body -> 'load' AS load
 FROM knee.cell;
 
 -- One row for each metric of a measured cell, with its samples.

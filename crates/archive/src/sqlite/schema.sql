@@ -100,7 +100,8 @@ SELECT run,
        body ->> '$.usage.switches_involuntary' AS switches_involuntary,
        body ->> '$.usage.faults_minor' AS faults_minor,
        body ->> '$.usage.faults_major' AS faults_major,
-       body -> 'facts' AS facts
+       body -> 'facts' AS facts,
+       body -> 'load' AS load
 FROM cell;
 
 -- One row for each metric of a measured cell, with its samples. What it is stands here, so that it is not looked up for each.

@@ -2,10 +2,10 @@
 
 use archive::{RunWriter, SqliteArchive};
 use model::{
-    Cell, CellKey, Clock, CodeFault, Ending, FailureReason, Frame, FrameKind, FunctionCode, Host,
-    InstructionSamples, Interner, MachineCode, Metric, MetricInfo, Outcome, Plan, Profile,
-    ProfileLimit, ProfiledCell, ProfiledRegion, Run, RunState, RunSummary, SampledEvent, Usage,
-    Warning, WorkloadInfo,
+    Cell, CellKey, Clock, CodeFault, Ending, Fact, FailureReason, Frame, FrameKind, FunctionCode,
+    Host, InstructionSamples, Interner, LoadCounts, LoadOutcome, MachineCode, Metric, MetricInfo,
+    Outcome, Plan, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Rank, RankMeasured, Run,
+    RunState, RunSummary, SampledEvent, Usage, Warning, WorkloadInfo,
 };
 use std::collections::BTreeMap;
 use std::env;
@@ -126,7 +126,33 @@ pub fn cell(sequence: u64) -> Cell {
         short: None,
         usage: Usage { switches_voluntary: 3, ..Usage::default() },
         metrics: if failed { vec![] } else { vec![metric("loop", 1.0), metric("add", 0.1)] },
-        facts: BTreeMap::from([("parked peers".into(), sequence.to_string())]),
+        facts: BTreeMap::from([
+            ("parked peers".into(), sequence.into()),
+            ("reply_ms".into(), 41.2.into()),
+            ("compiler".into(), "cc".into()),
+            ("hits per tenth".into(), Fact::shares(&[1, 3])),
+            ("ends".into(), Fact::Texts(vec!["exited with 3".into()])),
+        ]),
+        load: (sequence % 6 == 5).then(load),
+    }
+}
+
+/// A load of two ranks, one of which did not come to its end.
+fn load() -> LoadOutcome {
+    let measured = RankMeasured {
+        host: "node1".into(),
+        requests: 90,
+        replies: 80,
+        start_late_ns: 104_250,
+        clock_bound_ns: 48_120,
+        late: 3,
+        busy_share: 0.25,
+    };
+    let errors = BTreeMap::from([("refused".into(), 5)]);
+    let ranks = [Some(measured), None].into_iter().zip(0..);
+    LoadOutcome {
+        counts: LoadCounts { requests: 90, replies: 80, errors, ..LoadCounts::default() },
+        ranks: ranks.map(|(measured, rank)| Rank { rank, measured }).collect(),
     }
 }
 

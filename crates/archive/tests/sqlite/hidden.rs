@@ -83,7 +83,7 @@ fn with_texts(texts: &[&str]) -> Run {
     let failed = FailureReason::Reported { message: next() };
     let short = FailureReason::Reported { message: next() };
     let mut measured = Cell { short: Some(Short { reached: 1, reason: short }), ..cell(0) };
-    measured.facts = [("output".to_owned(), next())].into();
+    measured.facts = [("output".to_owned(), next().into())].into();
     measured.key.parameters.insert("to".into(), next().as_str().into());
     measured.key.subject = next();
     let outcome = Outcome::Failed { reason: failed, detail: next() };

@@ -5,11 +5,11 @@ use archive::{Archive, Error, RunWriter, SqliteArchive};
 use model::{
     AxisPosition, Budget, Cell, CellKey, Change, Clock, CodeFault, CommandOutput, CpuUse, Custom,
     Dependence, Ending, Fact, FailureReason, Frame, FrameKind, FunctionCode, Host,
-    InstructionSamples, Limit, LimitCause, MachineCode, MemoryAccess, Metric, MetricInfo,
-    MetricRole, Outcome, Parallel, Plan, PlanChange, Profile, ProfileLimit, ProfilePlan,
-    ProfiledCell, ProfiledRegion, Ratio, Run, RunState, RunSummary, SampledEvent, Shell, Short,
-    StackNode, SubjectInfo, Template, Throttling, Unavailable, Usage, Value, Warning, WorkloadInfo,
-    WorkloadRole,
+    InstructionSamples, Limit, LimitCause, LoadCounts, LoadOutcome, MachineCode, MemoryAccess,
+    Metric, MetricInfo, MetricRole, Outcome, Parallel, Plan, PlanChange, Profile, ProfileLimit,
+    ProfilePlan, ProfiledCell, ProfiledRegion, Rank, RankMeasured, Ratio, Run, RunState,
+    RunSummary, SampledEvent, Shell, Short, StackNode, SubjectInfo, Template, Throttling,
+    Unavailable, Usage, Value, Warning, WorkloadInfo, WorkloadRole,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -76,14 +76,53 @@ prop_compose! {
         usage in usage(),
         short in prop::option::of((count(), [".{0,9}", ".{0,9}", ".{0,9}", ".{0,9}"])),
         metrics in vec(metric(), 0..4),
-        facts in btree_map(any::<String>(), any::<String>(), 0..4),
+        facts in btree_map(any::<String>(), fact(), 0..4),
+        load in option::of(load()),
     ) -> Cell {
         let short = short.map(|(reached, [operation, error, limit, remedy])| {
             let reason = FailureReason::ResourceExhausted { operation, error, limit, remedy };
             Short { reached, reason }
         });
-        Cell { key, sequence: 0, outcome, elapsed_ns, short, usage, metrics, facts }
+        Cell { key, sequence: 0, outcome, elapsed_ns, short, usage, metrics, facts, load }
     }
+}
+
+fn fact() -> impl Strategy<Value = Fact> {
+    let share = || 0.0..=1.0_f64;
+    prop_oneof![
+        count().prop_map(Fact::Count),
+        float().prop_map(Fact::Number),
+        any::<String>().prop_map(Fact::Text),
+        vec(share(), 1..4).prop_map(Fact::Shares),
+        vec(any::<String>(), 1..4).prop_map(Fact::Texts),
+    ]
+}
+
+fn load() -> impl Strategy<Value = LoadOutcome> {
+    let rank = (any::<u32>(), option::of((".{0,9}", prop::array::uniform5(count()), float())));
+    let rank = rank.prop_map(|(rank, measured)| {
+        let measured = measured.map(|(host, counts, busy_share)| {
+            let [requests, replies, late, start_late_ns, clock_bound_ns] = counts;
+            RankMeasured {
+                host,
+                requests,
+                replies,
+                start_late_ns,
+                clock_bound_ns,
+                late,
+                busy_share,
+            }
+        });
+        Rank { rank, measured }
+    });
+    let errors = btree_map(".{0,9}", count(), 0..3);
+    let counts = prop::array::uniform6(count());
+    (counts, errors, vec(rank, 0..3)).prop_map(|(counts, errors, ranks)| {
+        let [requests, replies, unsent, unfinished, waited, connections] = counts;
+        let counts =
+            LoadCounts { requests, replies, unsent, unfinished, waited, connections, errors };
+        LoadOutcome { counts, ranks }
+    })
 }
 
 fn warning() -> impl Strategy<Value = Warning> {
@@ -93,13 +132,6 @@ fn warning() -> impl Strategy<Value = Warning> {
 fn any_host() -> impl Strategy<Value = Host> {
     (".{0,20}", btree_map(".{0,9}", fact(), 0..5), option::of(cpu_use()))
         .prop_map(|(taken, facts, cpu_use)| Host { taken, facts, cpu_use })
-}
-
-fn fact() -> impl Strategy<Value = Fact> {
-    prop_oneof![
-        ".{0,9}".prop_map(Fact::Text),
-        any::<i32>().prop_map(|n| (f64::from(n) / 4.0).into())
-    ]
 }
 
 fn cpu_use() -> impl Strategy<Value = CpuUse> {

@@ -302,7 +302,7 @@ fn control_groups(root: &Path, facts: &mut BTreeMap<String, Fact>) {
 fn load(facts: &mut BTreeMap<String, Fact>) {
     let load = read_to_string("/proc/loadavg").unwrap_or_default();
     for (key, value) in ["load.1m", "load.5m", "load.15m"].iter().zip(load.split_whitespace()) {
-        facts.extend(value.parse().ok().map(|load| ((*key).to_owned(), Fact::Number(load))));
+        facts.extend(value.parse().ok().map(|load: f64| ((*key).to_owned(), load.into())));
     }
 }
 

@@ -4,7 +4,7 @@ use crate::calibrate::Calibrated;
 use crate::frame::{FrameFault, frame, read_frame};
 use crate::probe::Region;
 use archive::keeping;
-use model::{CellKey, Custom, FailureReason, Metric, ReplyFault, Short};
+use model::{CellKey, Custom, Fact, FailureReason, Metric, ReplyFault, Short};
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ impl Order {
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Reply {
     pub metrics: Vec<Metric>,
-    pub facts: BTreeMap<String, String>,
+    pub facts: BTreeMap<String, Fact>,
     /// Of a profiled cell: what was timed when.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<Region>,

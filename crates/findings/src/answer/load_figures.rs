@@ -67,17 +67,17 @@ impl Load<'_> {
         let subject = self.headline.rows.first().map(|row| Part::Subject(row.label.clone()));
         let at = counted(&count(self.headline.points[0]), &self.headline.axis);
         let counts = self.counts();
-        let without_reply = counts.as_ref().map_or(0, LoadCounts::without_reply);
+        let without_reply = counts.map_or(0, LoadCounts::without_reply);
         let mut clauses = Vec::new();
         clauses.extend(self.replies_per_s().map(|figure| figure.level()));
-        if counts.as_ref().is_none_or(|counts| counts.replies > 0) {
-            let total = counts.as_ref().map_or(0, |counts| counts.replies + without_reply);
+        if counts.is_none_or(|counts| counts.replies > 0) {
+            let total = counts.map_or(0, |counts| counts.replies + without_reply);
             let is_bound = without_reply as f64 > WITHOUT_REPLY_SHARE_MAX * total as f64;
             clauses.extend(self.times(is_bound));
         }
         let clause = |number: u64, what: &str| (number > 0).then(|| counted(&count(number), what));
         clauses.extend(clause(without_reply, "requests").map(|text| text + " without a reply"));
-        let errors = counts.map_or_else(|| self.errors_of_intervals(), |all| all.errors_total());
+        let errors = counts.map_or_else(|| self.errors_of_intervals(), LoadCounts::errors_total);
         clauses.extend(clause(errors, "errors"));
         let of_ranks = self.ranks().unwrap_or_default();
         let rest = text(format!(" at {at}{of_ranks}: {}.", clauses.join(", ")));
@@ -116,8 +116,8 @@ impl Load<'_> {
     }
 
     /// What became of all requests; none of a load that was killed.
-    fn counts(&self) -> Option<LoadCounts> {
-        self.cells().find_map(|cell| LoadCounts::from_facts(&cell.facts))
+    fn counts(&self) -> Option<&LoadCounts> {
+        self.cells().find_map(|cell| Some(&cell.load.as_ref()?.counts))
     }
 
     fn errors_of_intervals(&self) -> u64 {

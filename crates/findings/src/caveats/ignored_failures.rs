@@ -3,7 +3,7 @@
 use super::{CaveatKind, with_parameters};
 use crate::context::Context;
 use crate::format::{list, points};
-use model::{Parameters, command_facts};
+use model::{Fact, Parameters, command_facts};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -27,7 +27,8 @@ impl CaveatKind for IgnoredFailures {
     fn find(context: &Context<'_>) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         for cell in &context.run.cells {
-            let Some(ends) = cell.facts.get(command_facts::IGNORED_ENDS) else { continue };
+            let ends = cell.facts.get(command_facts::IGNORED_ENDS);
+            let Some(Fact::Texts(ends)) = ends else { continue };
             let key = &cell.key;
             let is_same =
                 |group: &Self| group.subject == key.subject && group.parameters == key.parameters;
@@ -41,7 +42,7 @@ impl CaveatKind for IgnoredFailures {
                     qualifier: with_parameters(context.run, &key.workload, &key.parameters),
                 });
             }
-            groups[index].ends.extend(ends.split(", ").map(str::to_owned));
+            groups[index].ends.extend(ends.iter().cloned());
             groups[index].points.insert(key.point);
         }
         groups

@@ -25,7 +25,7 @@ pub struct LeftProcesses {
 
 impl CaveatKind for LeftProcesses {
     fn find(context: &Context<'_>) -> Vec<Self> {
-        let number = |cell: &Cell, name: &str| cell.facts.get(name)?.parse::<u64>().ok();
+        let number = |cell: &Cell, name: &str| Some(cell.facts.get(name)?.number()? as u64);
         let mut groups: Vec<Self> = Vec::new();
         for cell in &context.run.cells {
             let Some(processes) = number(cell, command_facts::LEFT) else { continue };

@@ -72,7 +72,7 @@ impl FindingKind for Behaviour {
 
 /// A fact of a cell, which is a number.
 fn fact(cell: &Cell, name: &str) -> Option<f64> {
-    cell.facts.get(name)?.parse().ok()
+    cell.facts.get(name)?.number()
 }
 
 fn closes(cell: &Cell) -> Option<ServerBehaviour> {

@@ -157,9 +157,12 @@ fn a_generated_tree_is_built_under_each_load_and_printed_as_by_kernbench() {
         let cells = run.cells.iter().filter(|cell| cell.key.subject == subject);
         for cell in cells {
             assert!(figure(cell, "elapsed") > 0.0 && figure(cell, "user") > 0.0);
-            assert_eq!(cell.facts["command"], command);
-            assert_eq!(cell.facts["jobs"], command.replace("make -j", "-j ").trim_end());
-            assert_ne!(cell.facts["compiler"], "");
+            assert_eq!(cell.facts["command"].to_string(), command);
+            assert_eq!(
+                cell.facts["jobs"].to_string(),
+                command.replace("make -j", "-j ").trim_end()
+            );
+            assert_ne!(cell.facts["compiler"], "".into());
         }
     }
     let rows =
@@ -291,7 +294,10 @@ fn a_named_tree_is_written_to_by_its_commands_alone() {
     for warm_up in ["build", "read", "none"] {
         let (came, cell) = builder.cell("cat a.c", &["--warm-up", warm_up]);
         assert_eq!((came.code, &cell.outcome), (Some(0), &Outcome::Measured), "{came:?}");
-        assert_eq!(PathBuf::from(&cell.facts["tree"]), builder.tree.canonicalize().unwrap());
+        assert_eq!(
+            PathBuf::from(cell.facts["tree"].to_string()),
+            builder.tree.canonicalize().unwrap()
+        );
     }
     assert_eq!(state(&builder.tree), before);
     assert_eq!(fs::metadata(&builder.tree).unwrap().modified().unwrap(), changed);
@@ -360,7 +366,7 @@ fn processes_left_by_a_command_are_ended_and_reported() {
     let builder = Builder::new();
     let (came, cell) = builder.cell("sleep 1000 & true", &[]);
     assert_eq!(came.code, Some(0), "{came:?}");
-    assert_eq!(cell.facts["processes that the command left, now ended"], "1");
+    assert_eq!(cell.facts["processes that the command left, now ended"], 1.into());
     builder.knee.assert_no_process_left();
 }
 

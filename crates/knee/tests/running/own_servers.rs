@@ -43,7 +43,7 @@ fn a_server_of_ones_own_is_measured_alone_or_with_those_of_knee() {
     for metric in ["replies", "cpu", "latency"] {
         assert!(dead.metrics.iter().any(|recorded| recorded.name == metric), "{metric}: {dead:?}");
     }
-    assert_eq!(dead.facts[model::server_facts::DEAD], "20");
+    assert_eq!(dead.facts[model::server_facts::DEAD], 20.into());
     let both = ["--subjects", "own,epoll-level", "--workers", "1"];
     let server = own("{root} --port {port}");
     let words = ["dead", "--points", "0", "--alive", "4", "--server", &server];

@@ -19,7 +19,7 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a Vec<Value> {
 
 /// The number that the fact of a cell is; 0 without it.
 fn fact(cell: &Value, name: &str) -> u64 {
-    cell["facts"][name].as_str().map_or(0, |text| text.parse().unwrap())
+    cell["facts"][name].as_u64().unwrap_or(0)
 }
 
 /// The mechanisms here that watch files whose descriptors are closed.

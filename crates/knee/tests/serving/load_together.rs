@@ -6,7 +6,7 @@ use crate::common::slurm::on_controller;
 use crate::common::{Came, Knee, came};
 use crate::load::Server;
 use archive::{Archive, SqliteArchive};
-use model::{Rank, Run};
+use model::Run;
 use std::process::Stdio;
 
 fn has_hydra() -> bool {
@@ -32,9 +32,8 @@ fn assert_one_load(knee: &Knee, server: &Server, flags: &str) {
     assert_eq!(result["ranks"].as_array().map(Vec::len), Some(4), "{result:#}");
     let run = knee.last_run();
     assert_eq!((run.cells.len(), &run.summary.fleet), (10, &None));
-    let facts = &run.cells.last().unwrap().facts;
-    let facts = facts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let ranks = serde_json::to_value(Rank::from_facts(&facts)).unwrap();
+    let load = run.cells.last().unwrap().load.as_ref().unwrap();
+    let ranks = serde_json::to_value(&load.ranks).unwrap();
     assert_eq!(ranks, result["ranks"], "the run has the figures that are printed");
     let listed = knee.run(&["record", "list", "--json"]);
     let runs: serde_json::Value = serde_json::from_str(&listed.out).unwrap();
@@ -153,9 +152,8 @@ fn ranks_in(knee: &Knee, words: &[&str]) -> (Run, Vec<bool>) {
     let shown = knee.run(&[&["show", "last", "--json"], words].concat());
     let run = report::json::read(shown.out.as_bytes())
         .unwrap_or_else(|error| panic!("{error}: {shown:?}"));
-    let facts = &run.cells.last().unwrap().facts;
-    let facts = facts.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let ranks = Rank::from_facts(&facts).iter().map(|rank| rank.measured.is_some()).collect();
+    let load = run.cells.last().unwrap().load.as_ref().unwrap();
+    let ranks = load.ranks.iter().map(|rank| rank.measured.is_some()).collect();
     (run, ranks)
 }
 

@@ -69,9 +69,8 @@ fn a_larger_parent_is_as_large_as_it_says() {
     assert_eq!(came.code, Some(0), "{came:?}");
     for cell in knee.last_run().cells {
         let asked = cell.key.parameters["parent"].number().unwrap();
-        let stated = &cell.facts["resident memory of the parent"];
-        let mib: u64 = stated.trim_end_matches(" MiB").parse().unwrap();
-        assert!((asked..asked + 16).contains(&mib), "{stated} for {asked}");
+        let mib = cell.facts["resident memory of the parent_mib"].number().unwrap() as u64;
+        assert!((asked..asked + 16).contains(&mib), "{mib} for {asked}");
     }
 }
 

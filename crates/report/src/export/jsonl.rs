@@ -5,7 +5,7 @@
 //! function. A cell without figures has a line of its own.
 
 use super::material::{Format, Head, Material, in_order, missing, unit};
-use model::{Cell, Metric, Parameters, Usage};
+use model::{Cell, Fact, LoadOutcome, Metric, Parameters, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -37,7 +37,8 @@ struct Line<'a> {
     operations: u64,
     elapsed_ns: u64,
     usage: Usage,
-    facts: &'a BTreeMap<String, String>,
+    facts: &'a BTreeMap<String, Fact>,
+    load: Option<&'a LoadOutcome>,
     samples: &'a [f64],
     positions: &'a [u64],
     histogram: Option<&'a str>,
@@ -84,6 +85,7 @@ fn line<'a>(
         elapsed_ns: cell.elapsed_ns,
         usage: metric.map_or(cell.usage, |info| info.usage),
         facts: &cell.facts,
+        load: cell.load.as_ref(),
         samples: metric.map_or(&[], |info| &info.samples),
         positions: metric.map_or(&[], |info| &info.positions),
         histogram: metric.map(|info| info.histogram.as_str()).filter(|text| !text.is_empty()),

@@ -34,12 +34,7 @@ pub(crate) fn shown(averages: &Averages) -> impl Iterator<Item = (usize, &Averag
 /// A subject with its jobs, as make takes them: `half -j 3`; `-j` alone is without a limit.
 pub(crate) fn head(column: &AverageColumn) -> String {
     let label = &column.label;
-    match column.facts.get("jobs").map(|jobs| jobs.trim()) {
-        None => label.clone(),
-        Some(jobs) if jobs.starts_with('-') => format!("{label} {jobs}"),
-        Some(jobs) if jobs.parse::<u64>().is_ok() => format!("{label} -j {jobs}"),
-        Some(_) => format!("{label} -j"),
-    }
+    column.facts.get("jobs").map_or(label.clone(), |jobs| format!("{label} {jobs}"))
 }
 
 /// The unit of a row.
@@ -227,11 +222,11 @@ mod tests {
                 activity: "make (waits)".to_owned(),
             }),
             unavailable: None,
-            facts: jobs.map(|jobs| ("jobs".to_owned(), jobs.to_owned())).into_iter().collect(),
+            facts: jobs.map(|jobs| ("jobs".to_owned(), jobs.into())).into_iter().collect(),
         };
-        let heads = [Some("3"), Some("-j 3"), Some(""), Some("no limit"), None].map(column);
+        let heads = [Some("-j 3"), Some("-j"), None].map(column);
         let heads: Vec<String> = heads.iter().map(head).collect();
-        assert_eq!(heads, ["half -j 3", "half -j 3", "half -j", "half -j", "half"]);
+        assert_eq!(heads, ["half -j 3", "half -j", "half"]);
         assert_eq!(outcome(&column(None)).as_deref(), Some("aborted after 30 min"));
     }
 }

@@ -1,10 +1,10 @@
 //! What stands behind a row or below a table: notes, reasons, gaps, facts.
 
 use crate::text::tables::{grouped, rows};
-use analysis::{Analysis, Fact, Row, Table};
+use analysis::{Analysis, FactByPoint, Row, Table};
 use findings::format::{count, list};
 use findings::{rank_sentence, reasons};
-use model::Rank;
+use model::{Fact, LoadOutcome, fact_name, fact_text};
 use std::collections::BTreeMap;
 
 /// The subjects that can't be measured here, grouped by reason.
@@ -85,36 +85,44 @@ pub(crate) fn shared_notes(table: &Table) -> Vec<String> {
 }
 
 /// The workload's own facts, each with its values by points: `10 to 100`. Facts that are 0 everywhere are
-/// left out. Those of a load's ranks are a sentence for each rank.
+/// left out.
 pub(crate) fn facts(table: &Table) -> Vec<(String, Vec<(String, String)>)> {
-    let is_shown = |fact: &Fact| fact.values.iter().any(|(_, value)| value != "0");
-    let by_points = |equal: &[(u64, String)]| {
+    let is_shown =
+        |fact: &FactByPoint| fact.values.iter().any(|(_, value)| value.number() != Some(0.0));
+    let by_points = |name: &str, equal: &[(u64, Fact)]| {
         let (first, last) = (count(equal[0].0), count(equal[equal.len() - 1].0));
         let points = if first == last { first } else { format!("{first} to {last}") };
-        (points, equal[0].1.clone())
+        (points, fact_text(name, &equal[0].1))
     };
-    let of_ranks = |fact: &&Fact| Rank::is_fact(&fact.name);
-    let ranks = ranks(table.facts.iter().filter(of_ranks));
-    let facts = table.facts.iter().filter(|fact| !of_ranks(fact)).cloned().chain(ranks);
-    let shown = facts.filter(is_shown);
-    shown.map(|f| (f.name, f.values.chunk_by(|a, b| a.1 == b.1).map(by_points).collect())).collect()
+    let shown = table.facts.iter().cloned().chain(load_facts(&table.load)).filter(is_shown);
+    let fact = |FactByPoint { name, values }: FactByPoint| {
+        let equal = values.chunk_by(|a, b| a.1 == b.1);
+        (fact_name(&name).to_owned(), equal.map(|equal| by_points(&name, equal)).collect())
+    };
+    shown.map(fact).collect()
 }
 
-/// What each rank did, by points: `rank 0`.
-fn ranks<'a>(facts: impl Iterator<Item = &'a Fact>) -> impl Iterator<Item = Fact> {
-    let mut of_points: BTreeMap<u64, BTreeMap<&str, &str>> = BTreeMap::new();
-    for fact in facts {
-        for (point, value) in &fact.values {
-            of_points.entry(*point).or_default().insert(&fact.name, value);
+/// What became of the requests of loads, and then a sentence for each rank.
+fn load_facts(load: &[(u64, LoadOutcome)]) -> impl Iterator<Item = FactByPoint> {
+    let mut by_name: BTreeMap<(Option<u32>, String), Vec<(u64, Fact)>> = BTreeMap::new();
+    for (point, LoadOutcome { counts, ranks }) in load {
+        let mut state = |rank: Option<u32>, name: &str, value: Fact| {
+            by_name.entry((rank, name.to_owned())).or_default().push((*point, value));
+        };
+        state(None, "requests", counts.requests.into());
+        state(None, "replies", counts.replies.into());
+        state(None, "never sent", counts.unsent.into());
+        state(None, "unfinished", counts.unfinished.into());
+        state(None, "waited for a connection", counts.waited.into());
+        state(None, "connections opened", counts.connections.into());
+        for (kind, &number) in &counts.errors {
+            state(None, &format!("errors: {kind}"), number.into());
+        }
+        for rank in ranks {
+            state(Some(rank.rank), &format!("rank {}", rank.rank), rank_sentence(rank).into());
         }
     }
-    let mut by_rank: BTreeMap<u32, Vec<(u64, String)>> = BTreeMap::new();
-    for (point, facts) in of_points {
-        for rank in Rank::from_facts(&facts) {
-            by_rank.entry(rank.rank).or_default().push((point, rank_sentence(&rank)));
-        }
-    }
-    by_rank.into_iter().map(|(rank, values)| Fact { name: format!("rank {rank}"), values })
+    by_name.into_iter().map(|((_, name), values)| FactByPoint { name, values })
 }
 
 /// Why the Universal Scalability Law does not apply to a row.

@@ -11,8 +11,8 @@ use crate::baselines::program::{Program, Times};
 use crate::baselines::rows::{BANDWIDTH, BasicOperation, LATENCY, ROWS};
 use crate::shared::{cpus, directory, shortage};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, Original, Parameter, Print,
-    Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, strings,
+    About, Cell, Defaults, Fact, Failure, Fit, Kind, LimitCause, MetricInfo, Original, Parameter,
+    Print, Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, strings,
 };
 use std::sync::LazyLock;
 
@@ -114,8 +114,8 @@ impl Workload for Baseline {
         };
         let mut load_copies = (1..copies).map(&start).collect::<Result<Vec<Program>, Failure>>()?;
         let mut measured = start(0)?;
-        for (name, text) in &measured.facts {
-            probe.fact(name, text);
+        for (name, number) in &measured.facts {
+            probe.fact(name, *number);
         }
         let batch = batch_size(row, &mut measured, probe)?;
         for copy in &mut load_copies {
@@ -190,7 +190,7 @@ fn measure(
     }
     let without = row.without;
     if !taken_off_ns.is_empty() {
-        probe.fact(&format!("without {without}"), format!("{:.3} ns", median(&taken_off_ns)));
+        probe.fact(&format!("without {without}_ns"), Fact::rounded(median(&taken_off_ns), 3));
     }
     let Some(mut samples) = difference(&whole_ns, &taken_off_ns) else {
         return Err(Failure::new(format!("{without} took longer than all of it")));

@@ -26,7 +26,7 @@ pub(super) struct Program {
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     /// What it says about the row.
-    pub facts: Vec<(String, String)>,
+    pub facts: Vec<(String, u64)>,
     /// What one operation counts for.
     pub units: u64,
     /// The same of what is taken off; none where nothing is.
@@ -69,10 +69,11 @@ impl Program {
     fn get_ready(&mut self) -> Result<(), Failure> {
         loop {
             let line = self.line()?;
-            if let Some((name, text)) =
+            if let Some((name, number)) =
                 line.strip_prefix("fact ").and_then(|fact| fact.split_once(" = "))
             {
-                self.facts.push((name.to_owned(), text.to_owned()));
+                let [number] = numbers(number, "")?;
+                self.facts.push((name.to_owned(), number));
                 continue;
             }
             let [units, overhead_units] = numbers(&line, "ready")?;

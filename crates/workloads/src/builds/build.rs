@@ -231,7 +231,7 @@ impl Workload for Build {
         if typed.contains(JOBS) {
             probe.fact("jobs", load.flag(cpus));
         }
-        probe.fact("command", &command);
+        probe.fact("command", &*command);
         let mut site = Site::open(cell, probe)?;
         let clean = cell.text(CLEAN.name)?;
         match &*cell.text(WARM_UP.name)? {
@@ -306,7 +306,7 @@ impl Site {
                 .map_err(|error| Failure::call(format!("the tree {named}"), error))?;
             let scratch =
                 Scratch::new(&cell.scratch).map_err(shortage::during("making a directory"))?;
-            probe.fact("tree", tree.display());
+            probe.fact("tree", tree.display().to_string());
             return Ok(Site { scratch, runner, tree, answer: None });
         }
         let scratch = directory::make(cell, probe)?;
@@ -314,7 +314,7 @@ impl Site {
         let files = cell.number(FILES.name)?;
         let made = fs::create_dir(&tree).and_then(|()| tree::make(&tree, files));
         let made = made.map_err(shortage::during("making the tree"))?;
-        probe.fact("lines of C", made.lines);
+        probe.fact("lines of C", made.lines as u64);
         probe.fact("compiler", tools::version("cc"));
         probe.fact("make", tools::version("make"));
         Ok(Site { scratch, runner, tree, answer: Some(made.answer) })

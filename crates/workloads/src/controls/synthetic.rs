@@ -88,7 +88,7 @@ impl Workload for Known {
         let curve = cell.find_subject(&CURVES, |(name, ..)| name)?;
         let turns = turns(curve, cell.number(SIZE.name)?, factor);
         if (factor - 1.0).abs() > f64::EPSILON {
-            probe.fact("injected", format!("{factor} times as many turns"));
+            probe.fact("injected factor of turns", factor);
         }
         // A zero that the compiler does not know.
         let zero = black_box(0);

@@ -227,9 +227,8 @@ impl Forker {
         let text = |file: &str| proc::text(self.child.id(), file).unwrap_or_default();
         let (status, maps) = (text("status"), text("maps"));
         let resident_kib = proc::number(&status, "VmRSS:").unwrap_or(0);
-        let megabytes = format!("{:.0} MiB", (resident_kib as f64 / 1024.0).ceil());
-        probe.fact("resident memory of the parent", megabytes);
-        probe.fact("memory maps of the parent", maps.lines().count());
+        probe.fact("resident memory of the parent_mib", resident_kib.div_ceil(1 << 10));
+        probe.fact("memory maps of the parent", maps.lines().count() as u64);
     }
 
     /// The clock before and after each, as the forker wrote them.

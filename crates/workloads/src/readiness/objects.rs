@@ -206,9 +206,9 @@ impl Objects {
             all.take(first, opened, layout, timing, register)?;
         }
         if let Some(probe) = probe {
-            probe.fact("parked peers", all.parking.parked() - all.parked_ends);
+            probe.fact("parked peers", (all.parking.parked() - all.parked_ends) as u64);
             if all.parked_ends > 0 {
-                probe.fact("parked watched ends", all.parked_ends);
+                probe.fact("parked watched ends", all.parked_ends as u64);
             }
         }
         Ok(all)

@@ -275,7 +275,7 @@ fn download(
         None => running.cpu_ns().map(Some),
     };
     if let Some(why) = running.unknown() {
-        probe.fact("CPU and memory of the server", why);
+        probe.fact("CPU and memory of the server", why.to_string());
     }
     let failed = |error: std::io::Error| Failure::call("the server's CPU time", error);
     let mut buffer = vec![0; BUFFER_BYTES];

@@ -225,7 +225,7 @@ impl Running {
     /// they ran before the cell began: they are none that a worker started.
     pub fn state(&self, probe: &mut Probe) {
         if self.has_name {
-            probe.fact("address of the server", self.address);
+            probe.fact("address of the server", self.address.to_string());
         }
         if let ServerOrigin::Running(_) = self.origin {
             probe.measures_processes(&self.pids());

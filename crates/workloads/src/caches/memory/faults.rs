@@ -4,7 +4,7 @@ use super::companions::{self, Exercise};
 use super::huge_pages;
 use super::latency::on_huge_pages;
 use crate::shared::shortage;
-use engine::{Cell, Failure, Probe, Stopwatch, Subject, SubjectInfo};
+use engine::{Cell, Fact, Failure, Probe, Stopwatch, Subject, SubjectInfo};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::hint::black_box;
@@ -163,8 +163,8 @@ pub(super) fn measure(
 ) -> Result<(), Failure> {
     let (_, _, touched) = *cell.find_subject(&ROWS, |(name, ..)| name)?;
     if touched == Touched::File {
-        let around = fault_around_kib().map_or("unknown".to_owned(), |kib| format!("{kib} KiB"));
-        probe.fact("mapped around a fault", around);
+        let around = fault_around_kib().map_or("unknown".into(), Fact::from);
+        probe.fact("mapped around a fault_kib", around);
     }
     companions::measure(cell, cpus, probe, |_| Touches::new(touched, bytes))
 }

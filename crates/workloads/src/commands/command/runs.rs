@@ -7,8 +7,8 @@ use super::{ABOUT, time_limit_ms};
 use crate::shared::cpus::{self, ALL};
 use crate::shared::runner;
 use engine::{
-    Cell, CommandOutput, Custom, Failure, Probe, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput,
-    command_facts,
+    Cell, CommandOutput, Custom, Fact, Failure, Probe, Ran, RunEnd, Runner, RunnerCommand,
+    RunnerOutput, command_facts,
 };
 use quantities::template;
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ pub(super) fn measure(
     let command = site.command(&template.text, site.output(), custom.input.is_some())?;
     probe.fact("command", site.text(&template.text));
     if !site.counters.note.is_empty() {
-        probe.fact("instructions and cycles", &site.counters.note);
+        probe.fact("instructions and cycles", site.counters.note.as_str());
     }
     let set_up = site.hook("--setup", custom.setup.as_deref());
     let measured = set_up.and_then(|()| site.measured(&template.text, &command, probe));
@@ -190,7 +190,7 @@ impl Site<'_> {
             }
         };
         if !ends.is_empty() {
-            probe.fact(command_facts::IGNORED_ENDS, Vec::from_iter(ends).join(", "));
+            probe.fact(command_facts::IGNORED_ENDS, Fact::Texts(Vec::from_iter(ends)));
         }
         if left > 0 {
             probe.fact(command_facts::LEFT, left);
@@ -242,7 +242,7 @@ impl Site<'_> {
         let [elapsed_ns, user_ns, system_ns] = [(); 3].map(|()| figures.next().unwrap_or(0.0));
         let counts = figures.collect();
         probe.fact("shell", words.join(" "));
-        probe.fact("start-up of the shell, taken off", format!("{:.0} µs", elapsed_ns / 1e3));
+        probe.fact("start-up of the shell, taken off_us", Fact::rounded(elapsed_ns / 1e3, 0));
         Ok(ShellCost { elapsed_ns, user_ns, system_ns, counts })
     }
 }

@@ -3,7 +3,7 @@
 use super::spread::{Spread, Way, tenths};
 use crate::readiness::mechanisms::took_part;
 use crate::readiness::objects::{ObjectIndex, Objects};
-use engine::{Cell, Failure, Probe};
+use engine::{Cell, Fact, Failure, Probe};
 use readiness::{Event, Interest, Mechanism, Readiness, Token as Mark, Trigger};
 use rustix::io::{Errno, read, write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -345,19 +345,17 @@ impl<'a> Game<'a> {
 
     /// States what a reader has to know.
     fn say(&self, probe: &mut Probe) {
-        let all: u64 = self.hits.iter().sum();
-        let percent = |hits: u64| format!("{:.0}%", 100.0 * hits as f64 / all.max(1) as f64);
-        probe.fact("hits per tenth", tenths(&self.hits).map(percent).join(" "));
+        probe.fact("hits per tenth", Fact::shares(&tenths(&self.hits)));
         let active = self.way.active(self.tokens.len());
         if active < self.tokens.len() {
-            probe.fact("pipes active at once, by the rule", active);
+            probe.fact("pipes active at once, by the rule", active as u64);
         }
         if self.held_back > 0 {
             probe.fact("tokens held back by a full pipe", self.held_back);
         }
         if self.waits > 2 * self.turns {
             let each = self.waits as f64 / self.turns.max(1) as f64;
-            probe.fact("waits per loop", format!("{each:.1}"));
+            probe.fact("waits per loop", Fact::rounded(each, 1));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::readiness::mechanisms::took_part;
 use crate::readiness::objects::{BATCHES, Objects, Slot, Timed};
-use engine::{Failure, Probe, Stopwatch};
+use engine::{Fact, Failure, Probe, Stopwatch};
 use readiness::{Event, Interest, Readiness, Token, Trigger};
 use rustix::io::{Errno, read, write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -109,7 +109,7 @@ impl<'a> Bench<'a> {
         probe.steady("loop", self, Bench::turn, Bench::check)?;
         if self.waits > self.turns {
             let each = self.waits as f64 / self.turns.max(1) as f64;
-            probe.fact("waits per loop", format!("{each:.1}"));
+            probe.fact("waits per loop", Fact::rounded(each, 1));
         }
         self.nothing_left()
     }

@@ -4,7 +4,7 @@ use crate::servers::drivers::Running;
 use crate::servers::local::cpu_ns_of;
 use crate::servers::served::CpuSplit;
 use crate::shared::cpus::stay_on;
-use engine::{Failure, Probe, server_facts};
+use engine::{Fact, Failure, Probe, server_facts};
 use load::{
     Arrivals, Closings, Counts, Dead, DeadOutcome, Errors, Holding, IdleTimes, Outcome, Plan,
     Shape, Target, Tick, delayed_reply,
@@ -193,7 +193,7 @@ impl Pressure {
         let cpu_ns = || if server.is_own() { server.cpu_ns() } else { cpu_ns_of(&pids) };
         let is_known = server.unknown().is_none();
         if let Some(why) = server.unknown() {
-            probe.fact("CPU and memory of the server", why);
+            probe.fact("CPU and memory of the server", why.to_string());
         }
         let clock = probe.clock();
         let mut plan = self.plan(cpus, probe.time());
@@ -243,8 +243,8 @@ impl Pressure {
         }
         // The figures are there: what can't be asked again is left open.
         if let Ok(Some(delayed)) = delayed_reply(&self.target, outcome.service.p50) {
-            probe.fact(server_facts::DELAYED_MS, format!("{:.1}", delayed.delayed_ms));
-            probe.fact(server_facts::IMMEDIATE_MS, format!("{:.3}", delayed.immediate_ms));
+            probe.fact(server_facts::DELAYED_MS, Fact::rounded(delayed.delayed_ms, 1));
+            probe.fact(server_facts::IMMEDIATE_MS, Fact::rounded(delayed.immediate_ms, 3));
         }
     }
 
@@ -349,12 +349,12 @@ impl Samples {
 
 /// States who was at its limit: where that is the load, the server could have done more.
 fn state(outcome: &Outcome, samples: &Samples, probe: &mut Probe) {
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let percent = |share: f64| Fact::rounded(share * 100.0, 0);
     let mean = |figures: &[f64]| figures.iter().sum::<f64>() / figures.len().max(1) as f64;
-    probe.fact("load's busiest thread on a CPU", percent(outcome.counts.busy_share));
+    probe.fact("load's busiest thread on a CPU_percent", percent(outcome.counts.busy_share));
     if !samples.cpu_ns.is_empty() {
         let busy = mean(&samples.cpu_ns) / mean(&samples.per_reply_ns).max(1.0);
-        probe.fact("server on a CPU", percent(busy));
+        probe.fact("server on a CPU_percent", percent(busy));
     }
     if outcome.counts.unsent > 0 {
         probe.fact("requests due and never sent", outcome.counts.unsent);

@@ -39,6 +39,7 @@ pub fn run(request: &RunRequest, outcome: impl Fn(&CellKey) -> Result<f64, Failu
                 usage: Usage::default(),
                 metrics: if came.is_ok() { vec![metric] } else { Vec::new() },
                 facts: std::collections::BTreeMap::new(),
+                load: None,
             }
         })
         .collect();

@@ -60,7 +60,7 @@ struct Recorded {
 #[derive(Serialize, Deserialize)]
 pub struct Measured {
     host: String,
-    clock_bound_ns: f64,
+    clock_bound_ns: u64,
     part: Part,
 }
 
@@ -251,7 +251,7 @@ impl Joined<'_> {
         };
         let host = engine::host();
         let host = host.fact(::model::HOST_NAME).unwrap_or_default().to_owned();
-        let clock_bound_ns = self.assembly.clock_bound().as_nanos() as f64;
+        let clock_bound_ns = ns(self.assembly.clock_bound());
         Ok(Measured { host, clock_bound_ns, part })
     }
 
@@ -335,6 +335,10 @@ impl Together {
     }
 }
 
+fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
 impl From<&Measured> for RankMeasured {
     fn from(measured: &Measured) -> RankMeasured {
         let counts = &measured.part.counts;
@@ -342,7 +346,7 @@ impl From<&Measured> for RankMeasured {
             host: measured.host.clone(),
             requests: counts.requests,
             replies: counts.replies,
-            start_late_ns: measured.part.start_late_ns as f64,
+            start_late_ns: measured.part.start_late_ns,
             clock_bound_ns: measured.clock_bound_ns,
             late: counts.late,
             busy_share: counts.busy_share,
@@ -383,7 +387,7 @@ fn warnings(ranks: &[Rank]) -> Vec<Warning> {
             });
             continue;
         };
-        let late_ms = measured.start_late_ns / 1e6;
+        let late_ms = measured.start_late_ns as f64 / 1e6;
         if late_ms > START_LATE_MS {
             all.push(Warning {
                 what: format!(

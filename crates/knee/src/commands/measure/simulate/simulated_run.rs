@@ -160,6 +160,7 @@ fn cell(info: &WorkloadInfo, model: &Model, sequence: u64, simulated: Simulated)
         usage: Usage::default(),
         metrics: all.into_iter().filter(|metric| named(&metric.name)).collect(),
         facts: BTreeMap::new(),
+        load: None,
     }
 }
 

@@ -779,14 +779,13 @@ fn answer(number: i64, kept: Result<(), Error>) -> ToGuest {
     }
 }
 
-/// To a hundredth.
 fn seconds(time: Duration) -> Fact {
-    Fact::Number((time.as_secs_f64() * 100.0).round() / 100.0)
+    Fact::rounded(time.as_secs_f64(), 2)
 }
 
 /// The time of each of the guest's CPUs on those of the host, as facts.
 fn cpu_facts(cpus: &[u64], rest: u64) -> BTreeMap<String, Fact> {
-    let seconds = |ticks: u64| Fact::Number(ticks as f64 / 100.0);
+    let seconds = |ticks: u64| Fact::from(ticks as f64 / 100.0);
     let named = |(cpu, &ticks): (usize, &u64)| (format!("vm.cpu.{cpu}.time_s"), seconds(ticks));
     let rest = ("vm.rest.time_s".to_owned(), seconds(rest));
     cpus.iter().enumerate().map(named).chain([rest]).collect()

@@ -5,8 +5,9 @@ use super::Present;
 use ::load::{Arrivals, Counts, IntervalOutcome, Plan, Quantiles, Shape};
 use findings::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
 use model::{
-    Cell, CellKey, FailureReason, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, Metric, MetricInfo,
-    MetricRole, Outcome, Parameters, Rank, SubjectInfo, Usage, Value, WorkloadInfo, WorkloadRole,
+    Cell, CellKey, FailureReason, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, LoadOutcome, Metric,
+    MetricInfo, MetricRole, Outcome, Parameters, Rank, SubjectInfo, Usage, Value, WorkloadInfo,
+    WorkloadRole,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -169,7 +170,8 @@ impl Cells {
             short: None,
             usage: Usage::default(),
             metrics,
-            facts: whole.map(|(point, ranks)| facts(point, ranks)).unwrap_or_default(),
+            facts: BTreeMap::new(),
+            load: whole.map(|(point, ranks)| outcome(point, ranks)),
         }
     }
 
@@ -184,6 +186,7 @@ impl Cells {
             usage: Usage::default(),
             metrics: Vec::new(),
             facts: BTreeMap::new(),
+            load: None,
         }
     }
 }
@@ -335,12 +338,10 @@ fn ms(time: Duration) -> String {
 }
 
 /// What is known of a load as a whole, kept with its last interval.
-fn facts(point: &Point, ranks: &[Rank]) -> BTreeMap<String, String> {
+fn outcome(point: &Point, ranks: &[Rank]) -> LoadOutcome {
     let &Counts { requests, replies, unsent, unfinished, waited, connections, errors, .. } =
         &point.outcome.counts;
     let errors = errors.each().map(|(kind, number)| (kind.to_owned(), number)).collect();
     let counts = LoadCounts { requests, replies, unsent, unfinished, waited, connections, errors };
-    let mut facts = counts.facts();
-    facts.extend(Rank::facts(ranks));
-    facts
+    LoadOutcome { counts, ranks: ranks.to_vec() }
 }

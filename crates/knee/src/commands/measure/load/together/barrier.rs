@@ -3,7 +3,7 @@
 
 use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
-    PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, read, refusal,
+    PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, ns, read, refusal,
 };
 use crate::commands::measure::launchers::{self, FleetFlags, Space};
 use crate::exit::Trouble;
@@ -273,10 +273,6 @@ impl Assembly for Process<'_> {
 /// Where a rank says something at a step.
 fn key(step: &str, rank: u32) -> String {
     format!("knee-{step}-{rank}")
-}
-
-fn ns(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The barrier in which the rank that was in it longest was for the shortest time.

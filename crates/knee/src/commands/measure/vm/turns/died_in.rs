@@ -84,5 +84,6 @@ fn failed(
         usage: Usage::default(),
         metrics: Vec::new(),
         facts: BTreeMap::new(),
+        load: None,
     }
 }

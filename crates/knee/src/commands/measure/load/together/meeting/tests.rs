@@ -169,7 +169,7 @@ fn what_is_left_of_ranks_that_died_is_kept_and_they_are_named() {
         let plan = Plan { share, ..plan.clone() };
         let part = ::load::run_share(&plan, stop.flag(), None, &mut |_| Some(Instant::now()));
         let measured =
-            Measured { host: format!("h{rank}"), clock_bound_ns: 1.0, part: part.unwrap() };
+            Measured { host: format!("h{rank}"), clock_bound_ns: 1, part: part.unwrap() };
         if rank == 0 {
             meeting.post(PART, &serde_json::to_string(&measured).unwrap()).unwrap();
         }
@@ -273,7 +273,7 @@ fn interrupted(stop: &Stop, has_part: bool) -> Came {
         let share = Share { rank, ranks: 2 };
         let plan = Plan { share, ..plan(server()) };
         let part = ::load::run_share(&plan, &STOP, None, &mut |_| Some(Instant::now())).unwrap();
-        Measured { host: "h".into(), clock_bound_ns: 1.0, part }
+        Measured { host: "h".into(), clock_bound_ns: 1, part }
     };
     first.clone().post(CHECK_IN, "{}").unwrap();
     second.post(CHECK_IN, "{}").unwrap();
@@ -311,7 +311,7 @@ fn a_rank_that_a_signal_ended_before_the_others_is_named() {
             let part = ::load::run_share(&plan, &STOP, None, &mut |_| Some(Instant::now()));
             let mut part = part.unwrap();
             part.counts.stopped = is_stopped;
-            Measured { host: "h".into(), clock_bound_ns: 1.0, part }
+            Measured { host: "h".into(), clock_bound_ns: 1, part }
         });
         let together = Together::new(0, &first, &[None, Some(second)]);
         // On a busy machine they may have begun late as well.

@@ -7,22 +7,29 @@ pub mod levels;
 pub mod thresholds;
 
 use crate::growth::curves::{Explained, GROWING, explained};
+use crate::growth::exponent::exponent;
+use crate::growth::growing_part::{GrowingPart, growing_part};
 use crate::growth::levels::Level;
 use crate::growth::thresholds::{
     FLAT_FACTOR_MAX, ORDER_POINTS_MIN, ORDER_RANGE_MIN, SET_SHARE, SMOOTH_SHARE_MIN,
+    TURN_CHANCE_MAX,
 };
-use crate::{Class, Estimate, Growth, GrowthReason};
+use crate::stats::normal::upper_tail;
+use crate::{Class, Estimate, Growth, GrowthReason, Peak};
 
-/// How a series with these `levels` (ascending) grows. `exponent` is the slope over the whole range, with its interval.
+/// How a series with these `levels` (ascending) grows; its exponent is not known here.
 ///
 /// One rule, on the 95 % interval of the factor from the first point to the last:
 /// 1. *Constant*: all of it lies within ×1.3, either way.
 /// 2. *Grows* or *falls*: all of it lies beyond 1, and its estimate beyond ×1.3.
 /// 3. *Undecided* otherwise.
 ///
+/// A cost that falls and grows again, by the rule on both sides, is judged from its lowest point on. The order of one that grows and
+/// falls again is open, and where its ends are flat it is undecided.
+///
 /// What grows has an order besides: the smallest set of neighbouring classes that holds [`SET_SHARE`] of what all curves
 /// explain (see [`curves`]). With classes on both sides of linear the order is open, and the class is [`Class::Grows`].
-pub fn classify(levels: &[Level], exponent: Option<Estimate>) -> Growth {
+pub fn classify(levels: &[Level]) -> Growth {
     let end = |level: Option<&Level>| level.map_or((0, f64::NAN), |l| (l.point, l.log));
     let ((from, first), (to, last)) = (end(levels.first()), end(levels.last()));
     let ratio = (last - first).exp();
@@ -33,7 +40,8 @@ pub fn classify(levels: &[Level], exponent: Option<Estimate>) -> Growth {
         factor,
         from,
         to,
-        exponent,
+        best: None,
+        exponent: None,
         constant: None,
         reason: None,
     };
@@ -44,23 +52,92 @@ pub fn classify(levels: &[Level], exponent: Option<Estimate>) -> Growth {
         let points = levels.len();
         return Growth { reason: Some(GrowthReason::TooFewPoints { points }), ..growth };
     }
+    let best = best(levels);
+    let is_valley =
+        |best: &Peak| (verdict(best.factor), verdict(best.behind)) == (Class::Falls, Class::Grows);
+    let start = best.filter(|(_, best)| is_valley(best)).map_or(0, |(start, _)| start);
+    let levels = &levels[start..];
     let Explained { factor, shares, smooth_share } = explained(levels);
-    let growth = Growth { class: verdict(factor), factor, ..growth };
+    let (from, best) = (levels[0].point, best.map(|(_, best)| best));
+    let growth = Growth { class: verdict(factor), factor, from, best, ..growth };
+    let falls_again = falls_again(levels);
     match growth.class {
-        Class::Constant => Growth { classes: vec![Class::Constant], ..growth },
+        Class::Grows if falls_again.is_some() => {
+            Growth { classes: GROWING.to_vec(), reason: falls_again, ..growth }
+        }
         Class::Grows => {
             let classes = order(&shares, smooth_share);
             let class = word(&classes);
             let reason = (class == Class::Grows).then(|| GrowthReason::order_open(levels));
             Growth { class, classes, reason, ..growth }
         }
-        Class::Undecided => Growth { reason: Some(GrowthReason::FactorTooWide), ..growth },
-        _ => growth,
+        Class::Falls => growth,
+        _ if falls_again.is_some() => {
+            Growth { class: Class::Undecided, reason: falls_again, ..growth }
+        }
+        Class::Constant => Growth { classes: vec![Class::Constant], ..growth },
+        _ => Growth { reason: Some(GrowthReason::FactorTooWide), ..growth },
+    }
+}
+
+/// The lowest point, where it is an inner one, and the factors from the first to it and from it to the last.
+fn best(levels: &[Level]) -> Option<(usize, Peak)> {
+    let lowest = turn(levels, Turn::Lowest)?;
+    let factor = explained(&levels[..=lowest]).factor;
+    let behind = explained(&levels[lowest..]).factor;
+    let Level { point: at, log, .. } = levels[lowest];
+    Some((lowest, Peak { at, level: log.exp(), factor, over: levels[0].point, behind }))
+}
+
+/// That it grows and falls again, by the rule on both sides of its highest point.
+fn falls_again(levels: &[Level]) -> Option<GrowthReason> {
+    let highest = turn(levels, Turn::Highest)?;
+    let is = |part: &[Level], class| verdict(explained(part).factor) == class;
+    (is(&levels[..=highest], Class::Grows) && is(&levels[highest..], Class::Falls))
+        .then_some(GrowthReason::GrowsAndFalls { point: levels[highest].point })
+}
+
+/// An inner point beyond both ends.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Turn {
+    Lowest,
+    Highest,
+}
+
+/// The lowest or highest of `levels`, if it is an inner one and beyond both ends by more than chance explains among so many; where
+/// nothing was repeated, by more than ×1.3.
+pub(crate) fn turn(levels: &[Level], turn: Turn) -> Option<usize> {
+    let sign = if turn == Turn::Lowest { 1.0 } else { -1.0 };
+    let height = |index: &usize| sign * levels[*index].log;
+    let last = levels.len().checked_sub(1)?;
+    let turn = (1..last).min_by(|a, b| height(a).total_cmp(&height(b)))?;
+    let chance = TURN_CHANCE_MAX / (last - 1) as f64;
+    let is_beyond = |end: usize| {
+        let lead = height(&end) - height(&turn);
+        match levels[turn].error.zip(levels[end].error) {
+            Some((a, b)) => upper_tail(lead / a.hypot(b)) < chance,
+            None => lead > FLAT_FACTOR_MAX.ln(),
+        }
+    };
+    (is_beyond(0) && is_beyond(last)).then_some(turn)
+}
+
+/// The same with the exponent of what grows: by the medians at the points of `levels`, and the replicates of each.
+pub(crate) fn growth(levels: &[Level], medians: &[(u64, f64)], replicates: &[&[f64]]) -> Growth {
+    let growth = classify(levels);
+    // What falls before is no part of what grows.
+    let before = medians.partition_point(|(point, _)| *point < growth.from);
+    let (medians, replicates) = (&medians[before..], &replicates[before..]);
+    match growing_part(&growth, medians, replicates) {
+        Some(GrowingPart { exponent, constant }) => {
+            Growth { exponent: Some(exponent), constant: Some(constant), ..growth }
+        }
+        None => Growth { exponent: exponent(medians, replicates), ..growth },
     }
 }
 
 /// The one rule: constant, grows, falls or undecided.
-fn verdict(factor: Estimate) -> Class {
+pub(crate) fn verdict(factor: Estimate) -> Class {
     let Estimate { value, low, high } = factor;
     if low >= 1.0 / FLAT_FACTOR_MAX && high <= FLAT_FACTOR_MAX {
         Class::Constant
@@ -136,6 +213,33 @@ mod tests {
         assert_eq!(judged(1.1, 1.31, 1.6), Class::Grows);
         assert_eq!(judged(0.99, 1.5, 2.0), Class::Undecided);
         assert_eq!(judged(0.5, 0.7, 0.9), Class::Falls);
+    }
+
+    fn series(logs: [f64; 7]) -> Growth {
+        let points = [1, 2, 4, 8, 16, 32, 64];
+        let level = |(point, log)| Level { point, log, error: Some(0.01) };
+        classify(&points.into_iter().zip(logs).map(level).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_falls_first_grows_from_its_lowest_point_on() {
+        let valley = series([0.7, 0.35, 0.0, 0.7, 1.4, 2.1, 2.8]);
+        let best = valley.best.unwrap();
+        assert_eq!((valley.class, valley.from, best.at, best.over), (Class::Linear, 4, 4, 1));
+        assert!((best.factor.value - 0.5).abs() < 0.02 && best.behind.value > 14.0, "{best:?}");
+        // A dent is one, and no verdict.
+        let dent = series([0.06, 0.05, 0.0, 0.06, 0.07, 0.05, 0.06]);
+        assert_eq!((dent.class, dent.from, dent.best.unwrap().at), (Class::Constant, 1, 4));
+        assert_eq!(series([0.0, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5]).best, None);
+    }
+
+    #[test]
+    fn what_grows_and_falls_again_has_no_order() {
+        let reason = Some(GrowthReason::GrowsAndFalls { point: 8 });
+        let hump = series([0.0, 0.4, 0.8, 1.2, 0.8, 0.4, 0.0]);
+        assert_eq!((hump.class, hump.reason), (Class::Undecided, reason));
+        let higher = series([0.0, 0.8, 1.6, 2.4, 2.0, 1.6, 1.2]);
+        assert_eq!((higher.class, higher.reason), (Class::Grows, reason));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub use profile::{
     AddedFunction, AddedTime, DifferenceVerdict, FunctionTime, ProfileChange, ProfileContrast,
     ProfileDifference, ProfilePoint, ProfileRow, ProfileTable, ProfiledFunction,
 };
-pub use rates::{Halved, Peak, Rate, RateTrend, Scaling, Speedup, SpeedupVerdict};
+pub use rates::{ByRounds, Halved, Peak, Rate, RateTrend, Scaling, Speedup, SpeedupVerdict};
 pub use reasons::{ComparisonReason, GrowthReason, Remedy, ScalingReason, TrendReason};
 pub use series::{Division, Drift, Level, Mode, Modes, Step};
 pub use tables::{

@@ -17,6 +17,7 @@
 pub mod bootstrap;
 pub(crate) mod drawn_median;
 pub mod moments;
+pub mod normal;
 pub mod poisson;
 pub mod quantiles;
 pub mod random;

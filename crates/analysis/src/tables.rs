@@ -325,17 +325,16 @@ impl Context<'_> {
 
     fn speedup(&self, figures: &[Figure], one_each: u64) -> Option<Speedup> {
         let is_parallel = self.workload.parallel.is_some() && self.is_rate(true);
-        let seen: Vec<_> = figures.iter().map(Figure::seen).collect();
-        let best: Vec<_> = figures.iter().map(|figure| figure.best).collect();
-        is_parallel.then(|| rates::speedup::speedup(&seen, &best, one_each))?
+        let points: Vec<_> = figures.iter().map(Figure::rate_point).collect();
+        is_parallel.then(|| rates::speedup::speedup(&points, one_each))?
     }
 
     /// The law. Of those that do work of their own it is that up to one for each of the whole: beyond, they only take turns.
     fn scaling(&self, figures: &[Figure], one_each: u64) -> Option<Scaling> {
         let is_parallel = self.workload.parallel.is_some();
-        let counting = figures.iter().filter(|f| !is_parallel || f.summary.point <= one_each);
-        let seen: Vec<_> = counting.map(Figure::seen).collect();
-        if self.is_rate(true) { usl::scaling(&seen, Some(one_each)) } else { None }
+        let counting = figures.iter().filter(|f| !is_parallel || f.point() <= one_each);
+        let points: Vec<_> = counting.map(Figure::rate_point).collect();
+        if self.is_rate(true) { usl::scaling(&points) } else { None }
     }
 
     /// The trend of a rate; a cost grows instead. Where the rate has figures at the point `one_each` and
@@ -350,20 +349,21 @@ impl Context<'_> {
         if !self.is_rate(headline) {
             return None;
         }
-        let counting = counting(figures, trajectory);
-        let seen: Vec<_> = counting.iter().map(|figure| figure.seen()).collect();
-        let best: Vec<_> = counting.iter().map(|figure| figure.best).collect();
-        let at = one_each.and_then(|point| seen.iter().position(|figure| figure.point == point));
-        if headline && self.workload.parallel.is_some() && at.is_some_and(|at| at + 1 == seen.len())
+        let points: Vec<_> =
+            counting(figures, trajectory).into_iter().map(Figure::rate_point).collect();
+        let at = one_each.and_then(|each| points.iter().position(|at| at.point == each));
+        if headline
+            && self.workload.parallel.is_some()
+            && at.is_some_and(|at| at + 1 == points.len())
         {
             // Its speedup says all that there is.
             return None;
         }
-        let Some(at) = at.filter(|&at| at + 1 < seen.len()) else {
-            return rates::rate_by(&seen, &best);
+        let Some(at) = at.filter(|&at| at + 1 < points.len()) else {
+            return rates::rate(&points);
         };
-        let from = if rates::is_crushed(&seen[..=at]) { 0 } else { at };
-        rates::rate_past(&seen[from..], &best[from..])
+        let from = if rates::is_crushed(&points[..=at]) { 0 } else { at };
+        rates::rate_past(&points[from..])
     }
 
     /// Modes, steps and drift; none of the harness itself, which is a control.

@@ -27,7 +27,7 @@ fn growth(kernel: &str, mechanism: &str) -> Growth {
     let (_, _, figures) =
         TABLE.iter().find(|(k, m, _)| (*k, *m) == (kernel, mechanism)).expect("a row of the table");
     let level = |&(point, figure): &(u64, f64)| Level { point, log: figure.ln(), error: None };
-    classify(&figures.iter().map(level).collect::<Vec<_>>(), None)
+    classify(&figures.iter().map(level).collect::<Vec<_>>())
 }
 
 /// Three single figures can't tell n from n log n.

@@ -7,7 +7,7 @@ use analysis::stats::random::{generator, normal};
 use analysis::{Row, Speedup, SpeedupVerdict, Table, analyse};
 use fixtures::{cell, run, workload};
 
-const RUNS: u64 = 100;
+const RUNS: u64 = 40;
 /// Runs of a whole table of calls: the documented rate is that of 100.
 const FAMILIES: u64 = 30;
 const ROUNDS: u32 = 9;
@@ -88,7 +88,7 @@ fn a_speedup_is_from_one_thread_to_one_for_each_cpu() {
 fn verdicts_are_those_of_the_truth_or_open() {
     let cases = [(2.0, Scales), (1.4, Rises), (1.0, Holds), (0.7, Falls), (0.3, Collapses)];
     for (gain, truth) in cases {
-        for (noise, right_min) in [(0.02, 98), (0.1, 60)] {
+        for (noise, right_min) in [(0.02, 38), (0.1, 24)] {
             let all = verdicts(gain, noise);
             let right = all.iter().filter(|verdict| **verdict == truth).count();
             let wrong = all.iter().filter(|v| **v != truth && **v != Undecided).count();
@@ -96,21 +96,21 @@ fn verdicts_are_those_of_the_truth_or_open() {
             let is_weaker = |v: &&SpeedupVerdict| truth == Scales && **v == Rises;
             let weaker = all.iter().filter(is_weaker).count();
             assert!(right >= right_min, "{truth:?} of ×{gain}, {noise}: {right} of {RUNS}");
-            assert!(wrong - weaker <= 5, "{truth:?} of ×{gain}, {noise}: {wrong} wrong of {RUNS}");
+            assert!(wrong - weaker <= 2, "{truth:?} of ×{gain}, {noise}: {wrong} wrong of {RUNS}");
         }
     }
 }
 
 #[test]
 fn a_speedup_behind_a_peak_is_over_the_first_point_all_the_same() {
-    let points = [(1, [1.0; 2]), (2, [1.2, 2.0]), (4, [0.9, 3.9]), (8, [0.4, 7.6])];
+    let points = [(1, [1.0; 2]), (2, [1.6, 2.0]), (4, [0.9, 3.9]), (8, [0.4, 7.6])];
     let tables = tables_at(Setting { cpus: 8, ..ONE_CALL }, &points, 1);
     let [of_threads, of_processes] = ["threads", "processes"].map(|by| speedup(&tables, by));
     assert_eq!((of_threads.from, of_threads.to, of_threads.verdict), (1, 8, Collapses));
     assert!((of_threads.factor.value - 0.4).abs() < 0.02, "{:?}", of_threads.factor);
     assert_eq!(of_threads.peak.map(|peak| peak.at), Some(2));
     let after_peak = of_threads.after_peak.unwrap().value;
-    assert!((after_peak - 0.4 / 1.2).abs() < 0.02, "{after_peak}");
+    assert!((after_peak - 0.4 / 1.6).abs() < 0.02, "{after_peak}");
     assert_eq!((of_processes.from, of_processes.verdict), (1, Scales));
     assert!(of_processes.after_peak.is_none());
     assert!(falls_behind(&of_threads, &of_processes, 28));
@@ -132,8 +132,10 @@ fn behind(tables: &[Table]) -> usize {
 fn of_a_whole_table_whose_rows_do_the_same_by_both_hardly_ever_one_is_blamed() {
     const SAME: [(u64, [f64; 2]); 3] = [(1, [1.0; 2]), (2, [1.5; 2]), (8, [1.5; 2])];
     const BEHIND: [(u64, [f64; 2]); 3] = [(1, [1.0; 2]), (2, [1.0, 2.0]), (8, [1.0, 2.0])];
-    for rounds in [5, 9] {
-        for (noise, slowed, blamed_min) in [(0.02, 0.0, 28), (0.1, 0.0, 20), (0.02, 0.2, 4)] {
+    for (rounds, designs) in
+        [(5, &[(0.02, 0.0, 28), (0.1, 0.0, 20), (0.02, 0.2, 14)][..]), (9, &[(0.02, 0.0, 28)][..])]
+    {
+        for &(noise, slowed, blamed_min) in designs {
             let setting = Setting { calls: 28, rounds, noise, slowed, ..ONE_CALL };
             let wrong = |seed: &u64| behind(&tables_at(setting, &SAME, *seed)) > 0;
             let wrong = (0..FAMILIES).filter(wrong).count();
@@ -157,10 +159,10 @@ fn what_threads_share_is_blamed_where_it_costs_and_hardly_ever_else() {
         };
         (0..RUNS).filter(|&seed| falls(seed)).count()
     };
-    assert!(blamed([1.0, 2.0], 0.05) >= 95);
+    assert!(blamed([1.0, 2.0], 0.05) >= 38);
     for (gain, noise) in [(2.0, 0.02), (1.0, 0.1)] {
         let count = blamed([gain, gain], noise);
-        assert!(count <= 3, "{count} of {RUNS} at {noise}");
+        assert!(count <= 5, "{count} of {RUNS} at {noise}");
     }
     assert_eq!(blamed([2.0, 1.0], 0.05), 0, "processes that fall behind share nothing");
 }

@@ -18,7 +18,7 @@ const ROUNDS: u32 = 5;
 fn grow(curve: impl Fn(f64) -> f64, sizes: &[u64], noise: f64, random: &mut Rng) -> Growth {
     let mut cell = |n: u64| (curve(n as f64) * (noise * normal(random)).exp()).ln();
     let cells = sizes.iter().map(|&n| (n, (0..ROUNDS).map(|round| (round, cell(n))).collect()));
-    classify(&levels(cells.collect()), None)
+    classify(&levels(cells.collect()))
 }
 
 /// Microseconds of `poll` and `select`, bent upwards where the descriptors outgrow a cache. Measured,
@@ -89,7 +89,7 @@ fn thin_evidence_leaves_the_order_open_with_the_reason() {
 fn what_has_no_logarithm_or_one_point_has_no_verdict() {
     let level = |point, figure: f64| Level { point, log: figure.ln(), error: Some(0.01) };
     let judged = |levels: &[Level]| {
-        let growth = classify(levels, None);
+        let growth = classify(levels);
         (growth.class, growth.reason)
     };
     let zero = [level(10, 5.0), level(100, 0.0), level(1000, 7.0)];
@@ -309,7 +309,7 @@ fn recorded(rounds: &[Recorded], count: u32, class: Class) -> u64 {
             });
             (point, cells.collect::<Cells>())
         });
-        classify(&levels(cells.collect()), None).classes.contains(&class)
+        classify(&levels(cells.collect())).classes.contains(&class)
     });
     right.count() as u64
 }

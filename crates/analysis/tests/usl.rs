@@ -1,8 +1,8 @@
 //! The Universal Scalability Law against figures from elsewhere, and against curves of known truth.
 
-use analysis::pairs::crossover::Figure;
+use analysis::rates::RatePoint;
 use analysis::rates::usl::{By, Law, scaling};
-use analysis::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
+use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
 use analysis::{Estimate, Scaling, ScalingReason};
 use fastrand::Rng;
@@ -97,25 +97,13 @@ fn drawn(curve: impl Fn(f64) -> f64, points: &[u64], round: f64, random: &mut Rn
         let level = level * (round * normal(random)).exp();
         (0..10).map(|_| level * (0.01 * normal(random)).exp()).collect()
     };
-    let measured: Vec<Vec<Vec<f64>>> =
-        points.iter().map(|&n| (0..5).map(|_| cell(curve(n as f64))).collect()).collect();
-    let resampled = |rounds: &Vec<Vec<f64>>| {
-        let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
-        median_over_rounds(&slices, REPLICATES / 4, &mut Rng::with_seed(5)).unwrap()
-    };
-    let resampled: Vec<Resampled> = measured.iter().map(resampled).collect();
-    let figures: Vec<Figure> = points
-        .iter()
-        .zip(&resampled)
-        .map(|(&point, drawn)| Figure {
-            point,
-            median: drawn.estimate,
-            rounds: 5,
-            samples: 50,
-            replicates: &drawn.replicates,
-        })
-        .collect();
-    scaling(&figures, None).unwrap()
+    let measured = points.iter().map(|&point| {
+        let samples: Vec<Vec<f64>> = (0..5).map(|_| cell(curve(point as f64))).collect();
+        let median = |samples: &Vec<f64>| median_of(&mut samples.clone()).unwrap();
+        let cells = (0..).zip(samples.iter().map(|samples| median(samples).ln())).collect();
+        RatePoint { point, median: median(&samples.concat()), cells }
+    });
+    scaling(&measured.collect::<Vec<_>>()).unwrap()
 }
 
 fn holds(estimate: Estimate, truth: f64) -> bool {

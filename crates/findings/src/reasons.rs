@@ -1,9 +1,7 @@
 //! Reasons as parts of sentences: what follows `because`, without a full stop.
 
 use crate::format;
-use analysis::{
-    ComparisonReason, Estimate, GrowthReason, MissingFigure, Remedy, ScalingReason, TrendReason,
-};
+use analysis::{ComparisonReason, GrowthReason, MissingFigure, Remedy, ScalingReason, TrendReason};
 use model::CodeFault;
 
 /// `three points leave more than one order possible`.
@@ -19,6 +17,9 @@ pub fn growth(reason: &GrowthReason) -> String {
             format!("the points span only a factor of {}", format::significant(*factor))
         }
         GrowthReason::FactorTooWide => "its interval is too wide to say whether it grows".into(),
+        GrowthReason::GrowsAndFalls { point } => {
+            format!("it grows up to {} and falls again", format::count(*point))
+        }
         GrowthReason::RivalClasses => "slower and faster orders than linear explain it".into(),
     }
 }
@@ -41,20 +42,6 @@ pub fn trend(reason: &TrendReason) -> String {
         }
         TrendReason::FallsAndRises { fall, point } => {
             format!("it falls {} to {} and rises again", format::fall(fall), format::count(point))
-        }
-        TrendReason::BestTenth { from, to, ratio } => {
-            let [from, to] = [from, to].map(format::count);
-            let ratio = format::ratio(ratio);
-            format!("the best tenth of the samples at {to} is ×{ratio} of that at {from}")
-        }
-        TrendReason::LastAgainstFirst { points, ratio: Estimate { value, low, high } } => {
-            let many = format::number_word(points);
-            let [value, low, high] = [value, low, high].map(format::ratio);
-            format!("the last {many} points are ×{value} of the first {many}, 95 % {low} to {high}")
-        }
-        TrendReason::LastTwo { fall: Estimate { value, low, high } } => {
-            let [value, low, high] = [value, low, high].map(format::significant);
-            format!("the last two points together fall ÷{value}, 95 % {low} to {high}")
         }
     }
 }

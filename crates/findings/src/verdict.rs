@@ -57,11 +57,8 @@ impl From<Class> for Tone {
 impl From<RateTrend> for Tone {
     fn from(trend: RateTrend) -> Self {
         match trend {
-            RateTrend::Holds | RateTrend::Rises | RateTrend::HoldsOrRises => Self::Low,
-            RateTrend::Peaks
-            | RateTrend::Falls
-            | RateTrend::HoldsOrFalls
-            | RateTrend::DoesNotCollapse => Self::Middle,
+            RateTrend::Holds | RateTrend::Rises => Self::Low,
+            RateTrend::Peaks | RateTrend::Falls => Self::Middle,
             RateTrend::Collapses => Self::High,
             RateTrend::Undecided => Self::Open,
         }
@@ -84,10 +81,6 @@ impl From<&Rate> for Verdict {
         let by = match rate.trend {
             RateTrend::Holds => format!("×{}", ratio(rate.factor.value)),
             RateTrend::Falls | RateTrend::Collapses => divided(rate.factor.value),
-            RateTrend::HoldsOrFalls | RateTrend::DoesNotCollapse => {
-                format!("≤ {}", divided(rate.factor.low))
-            }
-            RateTrend::HoldsOrRises => format!("≤ {}", factor(rate.factor.high)),
             RateTrend::Peaks => {
                 rate.peak.as_ref().map_or_else(change, |peak| format!("at {}", count(peak.at)))
             }

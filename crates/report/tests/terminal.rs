@@ -174,6 +174,7 @@ fn with_long_names() -> (model::Run, findings::Conclusions) {
                 factor: analysis::Estimate { value: 13.2, low: 12.9, high: 13.6 },
                 from: first.point,
                 to: 10 * first.point,
+                best: None,
                 exponent: None,
                 reason: None,
                 constant: None,

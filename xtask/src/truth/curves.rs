@@ -75,6 +75,10 @@ pub fn families() -> Vec<Family> {
         all.push(family(format!("without a constant part, {kind}"), noise, |rng, points| {
             ordered(rng, points, (f64::INFINITY, f64::INFINITY))
         }));
+        all.push(Family {
+            name: format!("falls ÷1.5–4, then grows ×1.5–6, {kind}"),
+            draw: Arc::new(move |rng| valley(rng, &noise)),
+        });
     }
     let any = |rng: &mut Rng, points: &[u64]| ordered(rng, points, (1.6, 1e4));
     all.push(family("powers between the classes".into(), QUIET, power));
@@ -114,7 +118,8 @@ fn case(rng: &mut Rng, curve: &[(u64, f64)], truth: Truth, noise: &Noise, design
     let Design { rounds, samples } = design;
     let curve = scaled(rng, curve);
     let measured = Rounds::new(rng, rounds, noise).measure(rng, (0, &curve), noise, samples);
-    let about = format!("{} ×{:.3}, {rounds} rounds", truth.classes[0], truth.factor);
+    let order = truth.classes.first().unwrap_or(&"no order");
+    let about = format!("{order} ×{:.3}, {rounds} rounds", truth.factor);
     let judge =
         Box::new(move |json: &Value| judge(&json["tables"][0]["rows"][0]["growth"], &truth));
     Case { input: Input::Costs(measured), about, judge }
@@ -162,6 +167,40 @@ fn cache(rng: &mut Rng, points: &[u64]) -> Curve {
     (curve, Truth { classes: vec!["linear"], factor })
 }
 
+/// A cost with an inner best: it falls and grows evenly by the logarithm of the axis.
+fn valley(rng: &mut Rng, noise: &Noise) -> Case {
+    let points = points(rng);
+    let last = points.len() - 1;
+    let lowest = rng.usize(1..last);
+    let (fall, growth) = (log_uniform(rng, (1.5, 4.0)), log_uniform(rng, (1.5, 6.0)));
+    let log = |index: usize| {
+        if index <= lowest {
+            -fall.ln() * index as f64 / lowest as f64
+        } else {
+            growth.ln() * (index - lowest) as f64 / (last - lowest) as f64 - fall.ln()
+        }
+    };
+    let curve: Vec<(u64, f64)> =
+        points.iter().enumerate().map(|(index, &point)| (point, log(index).exp())).collect();
+    let truth = Truth { classes: Vec::new(), factor: growth / fall };
+    let about = format!("÷{fall:.3}, then ×{growth:.3} from {}", points[lowest]);
+    let Design { rounds, samples } = Design::new(rng);
+    let Case { input, .. } = case(rng, &curve, truth, noise, Design { rounds, samples });
+    let judge = Box::new(move |json: &Value| {
+        let growth = &json["tables"][0]["rows"][0]["growth"];
+        let is_seen = growth["from"] == points[lowest];
+        match growth["class"].as_str().unwrap_or("missing") {
+            "undecided" => Score::Undecided,
+            "constant" | "falls" | "missing" => Score::Wrong,
+            _ if is_seen => Score::Exact,
+            // By noise a neighbour of the lowest point may be lower.
+            _ if growth["best"].is_object() => Score::Right,
+            _ => Score::Wrong,
+        }
+    });
+    Case { input, about, judge }
+}
+
 /// What a verdict on growth is worth.
 pub fn judge(growth: &Value, truth: &Truth) -> Score {
     let class = growth["class"].as_str().unwrap_or("missing");
@@ -171,8 +210,8 @@ pub fn judge(growth: &Value, truth: &Truth) -> Score {
     let is_flat = truth.factor <= FLAT_FACTOR_MAX;
     match class {
         "undecided" => Score::Undecided,
-        "constant" | "does-not-grow" if is_constant => Score::Exact,
-        "constant" | "does-not-grow" => {
+        "constant" if is_constant => Score::Exact,
+        "constant" => {
             if is_flat {
                 Score::Right
             } else {

@@ -87,24 +87,18 @@ fn curve(rng: &mut Rng, points: &[u64], truth: Truth) -> Vec<(u64, f64)> {
 
 fn judge(rate: &Value, truth: Truth) -> Score {
     let trend = rate["trend"].as_str().unwrap_or("missing");
-    // Trends that are the truth, and words for several trends that hold it.
-    let (exact, right): (&[&str], &[&str]) = match truth {
-        Truth::Flat => (&["holds"], &["holds-or-falls", "holds-or-rises", "does-not-collapse"]),
-        Truth::Rises(_) => (&["rises"], &["holds-or-rises", "does-not-collapse"]),
-        Truth::Falls(factor) if factor < COLLAPSE => {
-            (&["falls"], &["holds-or-falls", "does-not-collapse"])
-        }
-        Truth::Falls(_) => (&["collapses"], &["falls"]),
-        Truth::Peaks(_, down) if down < COLLAPSE => {
-            (&["peaks"], &["falls", "holds-or-falls", "does-not-collapse"])
-        }
-        Truth::Peaks(..) => (&["peaks", "collapses"], &["falls"]),
+    let (exact, right) = match truth {
+        Truth::Flat => ("holds", None),
+        Truth::Rises(_) => ("rises", None),
+        Truth::Falls(factor) if factor < COLLAPSE => ("falls", None),
+        Truth::Peaks(_, down) if down < COLLAPSE => ("peaks", Some("falls")),
+        Truth::Falls(_) | Truth::Peaks(..) => ("collapses", Some("falls")),
     };
     let is_seen = matches!(truth, Truth::Peaks(..)) && !rate["peak"].is_null();
     match trend {
         "undecided" => Score::Undecided,
-        trend if exact.contains(&trend) || is_seen => Score::Exact,
-        trend if right.contains(&trend) => Score::Right,
+        trend if trend == exact || is_seen => Score::Exact,
+        trend if Some(trend) == right => Score::Right,
         _ => Score::Wrong,
     }
 }
@@ -119,10 +113,9 @@ mod tests {
         let score = |trend: &str, truth| judge(&json!({"trend": trend, "peak": null}), truth);
         assert_eq!(score("holds", Truth::Flat), Score::Exact);
         assert_eq!(score("falls", Truth::Flat), Score::Wrong);
-        assert_eq!(score("does-not-collapse", Truth::Flat), Score::Right);
         assert_eq!(score("falls", Truth::Falls(5.0)), Score::Right);
         assert_eq!(score("holds", Truth::Falls(5.0)), Score::Wrong);
-        assert_eq!(score("holds-or-falls", Truth::Rises(5.0)), Score::Wrong);
+        assert_eq!(score("holds", Truth::Rises(5.0)), Score::Wrong);
         assert_eq!(score("collapses", Truth::Peaks(2.0, 3.0)), Score::Exact);
         assert_eq!(score("rises", Truth::Peaks(2.0, 1.3)), Score::Wrong);
         assert_eq!(score("undecided", Truth::Flat), Score::Undecided);

@@ -122,6 +122,7 @@ mod tests {
             factor: Estimate { value: 1.0, low: 1.0, high: 1.0 },
             from,
             to,
+            best: None,
             exponent: None,
             constant: None,
             reason: None,

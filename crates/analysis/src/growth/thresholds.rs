@@ -6,6 +6,8 @@
 /// Factor from the first point to the last within which a series is flat, either way. Source: measured; medians of a flat
 /// mechanism on a shared machine differ by more than a tenth between runs.
 pub const FLAT_FACTOR_MAX: f64 = 1.3;
+/// How often chance may make an inner point the lowest or the highest, where none is.
+pub const TURN_CHANCE_MAX: f64 = 0.01;
 /// The share of what the curves explain together that a set of classes holds: it leaves out the truth in one of fifty.
 pub const SET_SHARE: f64 = 0.98;
 /// Of what grows faster than linear, the share of smooth curves from which linear is excluded: most of it.

@@ -1,9 +1,7 @@
 //! How the time that operations spend in one function grows along the axis: by the rules of every other cost.
 
 use crate::Growth;
-use crate::growth::classify;
-use crate::growth::exponent::exponent;
-use crate::growth::growing_part::{GrowingPart, growing_part};
+use crate::growth::growth;
 use crate::growth::levels::Level;
 use crate::profile::thresholds::{CELL_ERROR, GROWTH_REPLICATES};
 use crate::stats::poisson::draw_mean;
@@ -44,11 +42,5 @@ pub(crate) fn function_growth(samples: &[Samples], random: &mut Rng) -> Option<G
     let slices: Vec<&[f64]> = replicates.iter().map(Vec::as_slice).collect();
     let pairs: Vec<(u64, f64)> =
         levels.iter().map(|level| (level.point, level.log.exp())).collect();
-    let growth = classify(&levels, exponent(&pairs, &slices));
-    Some(match growing_part(&growth, &pairs, &slices) {
-        Some(GrowingPart { exponent, constant }) => {
-            Growth { exponent: Some(exponent), constant: Some(constant), ..growth }
-        }
-        None => growth,
-    })
+    Some(growth(&levels, &pairs, &slices))
 }

@@ -3,20 +3,21 @@
 //! It is the trend of the points up to there, and so begins at one thread. A rate that rises *scales* where it reaches
 //! four fifths of what all would do if each did as much as the first; else it *rises*. One that *holds* gains nothing: two do as much as one.
 
-use crate::pairs::crossover::Figure;
+use crate::growth::levels::Cells;
 use crate::rates::thresholds::{
     FALLS_BEHIND_CHANCE_MAX, FALLS_BEHIND_ROUNDS_MIN, SCALES_INTERVAL_MIN, SCALES_MIN,
 };
-use crate::rates::{Best, Levels, rate_by};
+use crate::rates::{Costs, RatePoint, rate};
+use crate::stats::moments::{mean, squares_about};
 use crate::stats::student;
-use crate::{Estimate, Rate, RateTrend, Speedup, SpeedupVerdict};
+use crate::{ByRounds, Rate, RateTrend, Speedup, SpeedupVerdict};
 
-/// The speedup of these figures, in ascending order of their points, up to the point `one_each`; `best` is
-/// [`best_tenth`](crate::rates::best_tenth) of the same. `None` where there is none before it.
-pub fn speedup(figures: &[Figure<'_>], best: &[Option<Best>], one_each: u64) -> Option<Speedup> {
-    let end = figures.iter().position(|figure| figure.point == one_each).filter(|&end| end > 0)?;
-    let linear = one_each as f64 / figures[0].point as f64;
-    let rate = rate_by(&figures[..=end], &best[..=end])?;
+/// The speedup at these `points` (ascending) up to the point `one_each`. `None` where there is none before it.
+pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
+    let end = points.iter().position(|at| at.point == one_each).filter(|&end| end > 0)?;
+    let points = &points[..=end];
+    let linear = one_each as f64 / points[0].point as f64;
+    let rate = rate(points)?;
     let scales =
         rate.factor.value >= SCALES_MIN * linear && rate.factor.low >= SCALES_INTERVAL_MIN * linear;
     let verdict = match rate.trend {
@@ -26,39 +27,45 @@ pub fn speedup(figures: &[Figure<'_>], best: &[Option<Best>], one_each: u64) -> 
         RateTrend::Peaks => SpeedupVerdict::Peaks,
         RateTrend::Falls => SpeedupVerdict::Falls,
         RateTrend::Collapses => SpeedupVerdict::Collapses,
-        RateTrend::HoldsOrFalls
-        | RateTrend::HoldsOrRises
-        | RateTrend::DoesNotCollapse
-        | RateTrend::Undecided => SpeedupVerdict::Undecided,
+        RateTrend::Undecided => SpeedupVerdict::Undecided,
     };
-    let Rate { to, level, peak, .. } = rate;
-    let (first, last) = (&figures[0], &figures[end]);
-    // Behind a peak the trend is that from there; how many times more is done is over the first all the same.
-    let (factor, after_peak) = match peak {
-        Some(_) => (Levels::new(&figures[..=end], None).ratio(end, 0), Some(rate.factor)),
-        None => (rate.factor, None),
+    let Rate { from, to, level, peak, .. } = rate;
+    // What falls behind a peak is compared with that; how many times more is done is over the first all the same.
+    let first = points[0].point;
+    let (factor, after_peak) = if from == first {
+        (rate.factor, None)
+    } else {
+        (Costs::new(points).factor(0, end), Some(rate.factor))
     };
-    let (from, rounds) = (first.point, first.rounds.min(last.rounds));
-    Some(Speedup { verdict, from, to, level, factor, linear, peak, after_peak, rounds })
+    let by_rounds = by_rounds(&points[0].cells, &points[end].cells);
+    Some(Speedup { verdict, from: first, to, level, factor, linear, peak, after_peak, by_rounds })
 }
 
 /// Whether what is done by those that share falls behind what is done by those that don't: how many times more is done at the same
 /// last point, over the same first, is less, and by more than chance explains among so many `comparisons`.
 pub fn falls_behind(sharing: &Speedup, separate: &Speedup, comparisons: usize) -> bool {
-    let is_same = (sharing.from, sharing.to) == (separate.from, separate.to);
-    let is_known = |speedup: &Speedup| speedup.factor.low < speedup.factor.high;
+    if (sharing.from, sharing.to) != (separate.from, separate.to) {
+        return false;
+    }
+    let (sharing, separate) = (&sharing.by_rounds, &separate.by_rounds);
     let rounds = sharing.rounds.min(separate.rounds);
-    if !is_same || !is_known(sharing) || !is_known(separate) || rounds < FALLS_BEHIND_ROUNDS_MIN {
+    if rounds < FALLS_BEHIND_ROUNDS_MIN {
         return false;
     }
     let chance = FALLS_BEHIND_CHANCE_MAX / comparisons.max(1) as f64;
-    // Of four medians: the two ends of both.
+    // Of four means: the two ends of both.
     let asked = student::two_sided_quantile(chance, 4 * (rounds as usize - 1));
-    let lead = (separate.factor.value / sharing.factor.value).ln();
-    lead > asked * error(sharing.factor).hypot(error(separate.factor))
+    separate.rise - sharing.rise > asked * separate.error.hypot(sharing.error)
 }
 
-/// The standard error of the logarithm of an estimate with a 95 % interval.
-fn error(estimate: Estimate) -> f64 {
-    (estimate.high / estimate.low).ln() / (2.0 * 1.96)
+/// Student's test of a ratio: rounds are alike at both ends, but for what changed.
+fn by_rounds(first: &Cells, last: &Cells) -> ByRounds {
+    let of_end = |cells: &Cells| {
+        let logs: Vec<f64> = cells.values().copied().collect();
+        let (rounds, mean) = (logs.len() as f64, mean(&logs));
+        (mean, squares_about(mean, &logs) / (rounds - 1.0).max(1.0) / rounds)
+    };
+    let ((first_mean, first_square), (last_mean, last_square)) = (of_end(first), of_end(last));
+    let rounds = first.len().min(last.len()) as u32;
+    ByRounds { rounds, rise: last_mean - first_mean, error: (first_square + last_square).sqrt() }
 }

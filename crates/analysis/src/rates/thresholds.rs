@@ -1,10 +1,7 @@
-//! Every number that decides the trend of a rate, or whether the Universal Scalability Law applies.
+//! Every number that decides the trend of a rate beyond the rule for growth, or whether the Universal Scalability Law applies.
 //!
-//! *Simulated* means: chosen so that the wrong trends that `tests/rates.rs`, `tests/locks.rs` and `tests/usl.rs`
-//! count stay within their bounds.
+//! *Simulated* means: chosen so that the wrong laws that `tests/usl.rs` counts stay within its bounds.
 
-/// A rate that changes by less holds: a tenth.
-pub const HOLDS_MIN: f64 = 0.9;
 /// A rate that falls below this share of what it was collapses: a half.
 pub const COLLAPSE_MAX: f64 = 0.5;
 /// A rate that reaches this share of what all would do, if each did as much as the first, scales: four fifths, which a fifth of
@@ -20,16 +17,8 @@ pub const FALLS_BEHIND_CHANCE_MAX: f64 = 0.05;
 /// Below this share a rate is crushed by over-commitment: contention alone costs a lock less. Source: locks
 /// on 2 to 64 CPUs, see `tests/locks.rs`.
 pub const CRUSHED_MAX: f64 = 0.01;
-/// Where the interval of a small change reaches below this, or above its inverse, nothing is claimed.
-pub const HOLDS_INTERVAL_MIN: f64 = 0.75;
-/// Neighbours can't explain away an end whose median has changed by more.
-pub const HOLDS_BY_NEIGHBOURS_MIN: f64 = 0.8;
 /// Where the ends of a position's interval are further apart, as a ratio, no position is named.
 pub const POSITION_RATIO_MAX: f64 = 3.0;
-/// With fewer samples one disturbed or lucky sample decides the best tenth.
-pub const BEST_TENTH_SAMPLES_MIN: usize = 15;
-/// A round comes near the best tenth with a sample of this share of it at least.
-pub const NEAR_BEST_TENTH: f64 = 0.9;
 /// With fewer points three parameters fit anything.
 pub const LAW_POINTS_MIN: usize = 4;
 /// Figures this near fit, as logarithms, however little rounds scatter: no machine follows a law exactly.
@@ -42,13 +31,3 @@ pub const LAW_MEDIAN_ERROR_MAX: f64 = 0.3;
 pub const PEAK_REACH: f64 = 4.0;
 /// Steps of the fit at most; a handful is usual.
 pub const FIT_STEPS_MAX: usize = 40;
-
-/// The factor that widens their deviations: replicates of few rounds lie too close together, since the spread of two or three is known badly. Source:
-/// simulated.
-pub fn widened(rounds: u32) -> f64 {
-    match rounds {
-        2 => 2.2,
-        3 => 1.15,
-        _ => 1.0,
-    }
-}

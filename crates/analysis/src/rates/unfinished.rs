@@ -17,8 +17,6 @@ pub(crate) fn beyond(
     if last < one_each || rate.as_ref().is_some_and(|rate| rate.trend == RateTrend::Collapses) {
         return rate;
     }
-    let (low, high) = (last as f64, dead as f64);
-    let at = Estimate { value: f64::midpoint(low, high), low, high };
     let none = Estimate { value: 0.0, low: 0.0, high: 0.0 };
     let has_figure = figures.iter().any(|figure| figure.point() == one_each);
     Some(Rate {
@@ -28,7 +26,7 @@ pub(crate) fn beyond(
         level: 0.0,
         factor: none,
         peak: None,
-        halved: Some(Halved { at, after: last, before: dead, vague: true }),
+        halved: Some(Halved::between(last, dead)),
         reason: None,
     })
 }

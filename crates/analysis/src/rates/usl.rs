@@ -9,11 +9,10 @@
 //! A law always fits somehow. It applies where the figures are no further from it than what
 //! rounds scatter, or a twentieth, and where rounds do not scatter so much that anything would fit.
 
-use crate::pairs::crossover::Figure;
-use crate::rates::Levels;
 use crate::rates::thresholds::{
     FIT_STEPS_MAX, LAW_ERROR_MIN, LAW_ERRORS_MAX, LAW_MEDIAN_ERROR_MAX, LAW_POINTS_MIN, PEAK_REACH,
 };
+use crate::rates::{Costs, RatePoint};
 use crate::stats::moments::{root_mean_square, squares_about};
 use crate::stats::quantiles::{median_of, quantile, sort};
 use crate::{Estimate, Scaling, ScalingReason};
@@ -200,46 +199,45 @@ fn eliminate(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
     Some([0, 1, 2].map(|at| rows[at][3] / rows[at][at] / sizes[at]))
 }
 
-/// How the rate with these figures fits the law; `split` is the point beyond which rounds may scatter
-/// otherwise. `None` with fewer than two figures, or points below 1.
-pub fn scaling(figures: &[Figure<'_>], split: Option<u64>) -> Option<Scaling> {
-    if figures.len() < 2 || figures[0].point < 1 {
+/// How the rate at these `points` (ascending) fits the law. `None` with fewer than two, or points below 1.
+pub fn scaling(points: &[RatePoint]) -> Option<Scaling> {
+    if points.len() < 2 || points[0].point < 1 {
         return None;
     }
-    let at = |logs: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> {
-        let figures = figures.iter().enumerate();
-        figures.map(|(index, figure)| (figure.point as f64, logs(index).exp())).collect()
+    let at = |logs: &[f64]| -> Vec<(f64, f64)> {
+        let rate = |(at, log): (&RatePoint, &f64)| (at.point as f64, log.exp());
+        points.iter().zip(logs).map(rate).collect()
     };
-    let levels = Levels::new(figures, split);
-    let law = Law::fit(&at(&|index| levels.logs[index]), By::Ratio);
+    let is_positive = points.iter().all(|at| at.median > 0.0);
+    let costs = Costs::new(points);
+    let logs: Vec<f64> = costs.levels.iter().map(|level| -level.log).collect();
+    let law = if is_positive { Law::fit(&at(&logs), By::Ratio) } else { None };
     let Some(law) = law else {
-        let few = figures.len() < LAW_POINTS_MIN;
+        let few = points.len() < LAW_POINTS_MIN;
         let reason = if few { TOO_FEW_POINTS } else { ScalingReason::NotPositive };
         return Some(Scaling {
             reason: Some(reason),
             ..of_law(Law { single: 0.0, contention: 0.0, crosstalk: 0.0 })
         });
     };
-    let drawn: Vec<Law> = (0..levels.count)
-        .filter_map(|replicate| Law::fit(&at(&|index| levels.draws[index][replicate]), By::Ratio))
-        .collect();
-    let end = figures[figures.len() - 1].point as f64;
+    let drawn = costs.draws();
+    let drawn: Vec<Law> = drawn.iter().filter_map(|logs| Law::fit(&at(logs), By::Ratio)).collect();
+    let end = points[points.len() - 1].point as f64;
     let mut scaling = of_law(law);
     scaling.single = interval(law.single, drawn.iter().map(|law| law.single));
     scaling.contention = interval(law.contention, drawn.iter().map(|law| law.contention));
     scaling.crosstalk = interval(law.crosstalk, drawn.iter().map(|law| law.crosstalk));
     let peak = interval(law.peak(), drawn.iter().map(Law::peak));
-    let apart = |(index, figure): (usize, &Figure<'_>)| {
-        levels.logs[index] - law.rate(figure.point as f64).ln()
-    };
-    let apart: Vec<f64> = figures.iter().enumerate().map(apart).collect();
+    let apart = |(at, log): (&RatePoint, &f64)| log - law.rate(at.point as f64).ln();
+    let apart: Vec<f64> = points.iter().zip(&logs).map(apart).collect();
     scaling.residual = root_mean_square(&apart);
     // A peak that stands out by no more than figures may miss the law by is none.
     let out = (law.rate(law.peak()) / law.rate(end)).ln();
     let stands_out = !out.is_finite() || out > LAW_ERROR_MIN.max(2.0 * scaling.residual);
     // Without crosstalk in some of the replicates there may be no peak at all.
     scaling.peak = (stands_out && peak.high <= PEAK_REACH * end).then_some(peak);
-    scaling.reason = why_not(&apart, &levels.errors, &law);
+    let errors = costs.levels.iter().map(|level| level.error.unwrap_or_default());
+    scaling.reason = why_not(&apart, &errors.collect::<Vec<_>>(), &law);
     Some(scaling)
 }
 

@@ -1,6 +1,6 @@
 //! How a cost grows along the axis.
 
-use super::{Estimate, GrowthReason};
+use super::{Estimate, GrowthReason, Peak};
 use serde::Serialize;
 
 /// The growth of a series along its axis.
@@ -10,12 +10,14 @@ pub struct Growth {
     pub class: Class,
     /// The classes that are not excluded: neighbours, ascending. Empty where the cost falls, and where it is undecided.
     pub classes: Vec<Class>,
-    /// The level at the last point over that at the first. Equal ends mean that no interval is known.
+    /// The level at `to` over that at `from`. Equal ends mean that no interval is known.
     pub factor: Estimate,
-    /// The first point with a figure.
+    /// The first point with a figure, or the lowest where the cost falls and grows again.
     pub from: u64,
     /// The last point with a figure.
     pub to: u64,
+    /// The lowest inner point, where it is surely below both ends, by however little.
+    pub best: Option<Peak>,
     /// Slope of the logarithm of the figure over the logarithm of the axis, over all points above zero; where
     /// `constant` says so, without the constant part.
     pub exponent: Option<Estimate>,

@@ -8,8 +8,7 @@ use serde::Serialize;
 pub struct Rate {
     /// The trend.
     pub trend: RateTrend,
-    /// The point that the last point is compared with: the first, or the peak where that is clearly better
-    /// than both ends.
+    /// The point that the last point is compared with: the first, or the peak where the rate rises and falls again.
     pub from: u64,
     /// The last point with a figure.
     pub to: u64,
@@ -17,11 +16,11 @@ pub struct Rate {
     pub level: f64,
     /// The rate at `to` over that at `from`: 0.5 is half, and 0 where nothing was done or no cell finished.
     pub factor: Estimate,
-    /// The peak, where it is clearly better than both ends.
+    /// The best inner point, where it is surely better than both ends, by however little.
     pub peak: Option<Peak>,
     /// Where the rate is half of that at `from`, if it collapses.
     pub halved: Option<Halved>,
-    /// Why it is undecided, or what the trend rests on where the ends alone leave it undecided.
+    /// Why it is undecided.
     pub reason: Option<TrendReason>,
 }
 
@@ -29,22 +28,16 @@ pub struct Rate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateTrend {
-    /// It falls or rises by less than a tenth.
+    /// It stays within ×1.3 either way.
     Holds,
-    /// It rises by a tenth or more.
+    /// It rises by more than ×1.3.
     Rises,
-    /// It rises and falls again, by a tenth or more, but not to less than half of its best.
+    /// It rises and falls again, by more than ×1.3, but not surely to less than half of its best.
     Peaks,
-    /// It falls by a tenth or more, but not surely to less than half.
+    /// It falls by more than ÷1.3, but not surely to less than half.
     Falls,
-    /// It falls to less than half.
+    /// It surely falls to less than half.
     Collapses,
-    /// It holds, or falls but not to half: its interval excludes a rise and a collapse.
-    HoldsOrFalls,
-    /// It holds or rises: its interval excludes a fall.
-    HoldsOrRises,
-    /// Its interval excludes a fall to half, and no more.
-    DoesNotCollapse,
     /// The evidence contradicts itself or is too thin.
     Undecided,
 }
@@ -58,9 +51,7 @@ impl RateTrend {
             Self::Peaks => Some(2),
             Self::Holds => Some(3),
             Self::Rises => Some(4),
-            Self::HoldsOrFalls | Self::HoldsOrRises | Self::DoesNotCollapse | Self::Undecided => {
-                None
-            }
+            Self::Undecided => None,
         }
     }
 }
@@ -84,8 +75,22 @@ pub struct Speedup {
     pub peak: Option<Peak>,
     /// The rate at `to` over that at the peak, where there is one.
     pub after_peak: Option<Estimate>,
-    /// The rounds at `from` or at `to`, the fewer of them.
+    /// What two of them are compared by.
+    #[serde(flatten)]
+    pub by_rounds: ByRounds,
+}
+
+/// How many times more is done at the last point than at the first, by means over rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ByRounds {
+    /// The rounds at either end, the fewer of them.
     pub rounds: u32,
+    /// The logarithm of the ratio.
+    #[serde(skip)]
+    pub rise: f64,
+    /// Its standard error.
+    #[serde(skip)]
+    pub error: f64,
 }
 
 /// How a rate grows with those that work side by side: the fixed vocabulary of findings.
@@ -94,11 +99,11 @@ pub struct Speedup {
 pub enum SpeedupVerdict {
     /// It grows in proportion, or nearly.
     Scales,
-    /// It grows by a tenth or more, and by less than that.
+    /// It grows by more than ×1.3, and by less than that.
     Rises,
     /// All together do as much as the first alone.
     Holds,
-    /// It grows and falls again, by a tenth or more, but not to less than half of its best.
+    /// It grows and falls again, by more than ÷1.3, but not surely to less than half of its best.
     Peaks,
     /// All together do less than the first alone.
     Falls,
@@ -125,17 +130,19 @@ pub struct Scaling {
     pub reason: Option<ScalingReason>,
 }
 
-/// The highest rate, between the ends.
+/// The highest rate or the lowest cost, between the ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Peak {
     /// The point.
     pub at: u64,
-    /// The median there.
+    /// The level there.
     pub level: f64,
-    /// The level over that at the first point.
+    /// That over the level at the first point.
     pub factor: Estimate,
     /// The first point.
     pub over: u64,
+    /// The level at the last point over that here.
+    pub behind: Estimate,
 }
 
 /// Where a rate has fallen to half.

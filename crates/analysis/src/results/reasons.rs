@@ -21,6 +21,11 @@ pub enum GrowthReason {
     },
     /// The interval of the factor is too wide.
     FactorTooWide,
+    /// The cost grows and falls again.
+    GrowsAndFalls {
+        /// The point of the highest.
+        point: u64,
+    },
     /// Slower and faster classes than linear explain the figures.
     RivalClasses,
 }
@@ -29,7 +34,7 @@ impl GrowthReason {
     /// What to measure for a decision; `None` where no run decides it.
     pub const fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::NotPositive => None,
+            Self::NotPositive | Self::GrowsAndFalls { .. } => None,
             Self::TooFewPoints { .. } => Some(Remedy::MorePoints),
             Self::RangeTooShort { .. } => Some(Remedy::WiderRange),
             Self::FactorTooWide | Self::RivalClasses => Some(Remedy::MoreRounds),
@@ -49,7 +54,7 @@ pub enum Remedy {
     WiderRange,
 }
 
-/// Why a trend is undecided, or what it rests on where its two ends alone leave it undecided.
+/// Why a trend is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum TrendReason {
@@ -67,35 +72,14 @@ pub enum TrendReason {
         /// The point of the lowest.
         point: u64,
     },
-    /// The best tenth of the samples at both ends shows that the rate holds.
-    BestTenth {
-        /// The first point.
-        from: u64,
-        /// The last point.
-        to: u64,
-        /// The best tenth at `to` over that at `from`.
-        ratio: f64,
-    },
-    /// The last points together, compared with as many first ones, show that the rate holds.
-    LastAgainstFirst {
-        /// How many on each side.
-        points: usize,
-        /// The last over the first.
-        ratio: Estimate,
-    },
-    /// The last two points together show that the rate collapses.
-    LastTwo {
-        /// The point of comparison over the last two.
-        fall: Estimate,
-    },
 }
 
 impl TrendReason {
-    /// What to measure for a decision; `None` where it is decided, or no run decides it.
+    /// What to measure for a decision; `None` where no run decides it.
     pub const fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::IntervalTooWide | Self::FallsAndRises { .. } => Some(Remedy::MoreRounds),
-            _ => None,
+            Self::IntervalTooWide => Some(Remedy::MoreRounds),
+            Self::NotPositive { .. } | Self::FallsAndRises { .. } => None,
         }
     }
 }

@@ -2,14 +2,13 @@
 
 use crate::gather::positions::warm;
 use crate::gather::thresholds::POINT_SAMPLES_MIN;
-use crate::growth::classify;
-use crate::growth::exponent::exponent;
-use crate::growth::growing_part::{GrowingPart, growing_part};
+use crate::growth;
 use crate::growth::levels::{Cells, levels};
 use crate::pairs::crossover;
+use crate::rates::RatePoint;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::Pooled;
-use crate::{Estimate, Growth, PointSummary, rates};
+use crate::{Estimate, Growth, PointSummary};
 use fastrand::Rng;
 use std::collections::BTreeMap;
 
@@ -20,8 +19,6 @@ pub(crate) struct Figure {
     pub(crate) replicates: Vec<f64>,
     /// The median of each round, by the round's number; empty where a round comes twice.
     pub(crate) by_round: BTreeMap<u32, f64>,
-    /// The best tenth, where more is better.
-    pub(crate) best: Option<rates::Best>,
 }
 
 impl Figure {
@@ -37,7 +34,13 @@ impl Figure {
         medians.into_iter().map(|(round, median)| (round, median.ln())).collect()
     }
 
-    /// In the form that comparisons and rates take.
+    /// In the form that rates take.
+    pub(crate) fn rate_point(&self) -> RatePoint {
+        let PointSummary { point, median, .. } = self.summary;
+        RatePoint { point, median: median.value, cells: self.log_cells() }
+    }
+
+    /// In the form that comparisons take.
     pub(crate) fn seen(&self) -> crossover::Figure<'_> {
         crossover::Figure {
             point: self.summary.point,
@@ -80,8 +83,7 @@ pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<
         system_ns: None,
     };
     let by_round = BTreeMap::new();
-    let best = rates::best_tenth(&all, rounds);
-    Some(Figure { summary, replicates, by_round, best })
+    Some(Figure { summary, replicates, by_round })
 }
 
 /// How the series with these figures grows; `None` with fewer than two points.
@@ -89,21 +91,17 @@ pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
     if figures.len() < 2 {
         return None;
     }
-    let pairs: Vec<(u64, f64)> =
-        figures.iter().map(|figure| (figure.summary.point, figure.summary.median.value)).collect();
+    let cells = figures.iter().map(|figure| (figure.point(), figure.log_cells()));
+    let medians: Vec<(u64, f64)> =
+        figures.iter().map(|figure| (figure.point(), figure.summary.median.value)).collect();
     let replicates: Vec<&[f64]> =
         figures.iter().map(|figure| figure.replicates.as_slice()).collect();
-    let cells = figures.iter().map(|figure| (figure.summary.point, figure.log_cells()));
-    let mut growth = classify(&levels(cells.collect()), exponent(&pairs, &replicates));
+    let mut growth = growth::growth(&levels(cells.collect()), &medians, &replicates);
     // What a reader divides is what the table shows, as far as the interval holds it.
     let Estimate { value, low, high } = &mut growth.factor;
-    if low <= high {
-        *value = (pairs[pairs.len() - 1].1 / pairs[0].1).clamp(*low, *high);
+    let first = medians.iter().find(|(point, _)| *point == growth.from);
+    if let Some((_, first)) = first.filter(|_| low <= high) {
+        *value = (medians[medians.len() - 1].1 / first).clamp(*low, *high);
     }
-    Some(match growing_part(&growth, &pairs, &replicates) {
-        Some(GrowingPart { exponent, constant }) => {
-            Growth { exponent: Some(exponent), constant: Some(constant), ..growth }
-        }
-        None => growth,
-    })
+    Some(growth)
 }

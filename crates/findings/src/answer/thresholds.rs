@@ -1,7 +1,5 @@
 //! The bounds that decide what stands in an answer and where.
 
-/// A rate that falls by less than this factor is worth knowing, and no end of scaling: the bound of *flat*.
-pub(super) const FALL_FACTOR_MIN: f64 = analysis::growth::thresholds::FLAT_FACTOR_MAX;
 /// Series of one verdict whose factors are no further apart than this stand together: a decade.
 pub(super) const SAME_FACTOR_MAX: f64 = 10.0;
 /// A subject that is behind the best of its table by this factor or more is worth knowing.

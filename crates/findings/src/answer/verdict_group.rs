@@ -1,6 +1,5 @@
 //! What a verdict means for whoever has to choose: the one place that sorts classes and trends.
 
-use super::thresholds::FALL_FACTOR_MIN;
 use analysis::{Class, Growth, Rate, RateTrend, Speedup, SpeedupVerdict};
 
 /// What a verdict means for whoever has to choose.
@@ -39,15 +38,9 @@ impl From<&Growth> for VerdictGroup {
 impl From<&Rate> for VerdictGroup {
     fn from(rate: &Rate) -> Self {
         match rate.trend {
-            RateTrend::Holds | RateTrend::Rises | RateTrend::HoldsOrRises => Self::Holds,
-            RateTrend::HoldsOrFalls if rate.factor.low * FALL_FACTOR_MIN > 1.0 => Self::Holds,
-            RateTrend::HoldsOrFalls | RateTrend::Undecided | RateTrend::DoesNotCollapse => {
-                Self::Undecided
-            }
-            RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses => {
-                let is_small = rate.factor.value * FALL_FACTOR_MIN > 1.0;
-                if is_small { Self::Slows } else { Self::Falls }
-            }
+            RateTrend::Holds | RateTrend::Rises => Self::Holds,
+            RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses => Self::Falls,
+            RateTrend::Undecided => Self::Undecided,
         }
     }
 }

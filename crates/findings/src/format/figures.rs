@@ -31,9 +31,6 @@ pub fn trend(trend: RateTrend) -> &'static str {
         RateTrend::Peaks => "peaks",
         RateTrend::Falls => "falls",
         RateTrend::Collapses => "collapses",
-        RateTrend::HoldsOrFalls => "holds or falls",
-        RateTrend::HoldsOrRises => "holds or rises",
-        RateTrend::DoesNotCollapse => "does not collapse",
         RateTrend::Undecided => "undecided",
     }
 }

@@ -3,12 +3,13 @@
 use super::{FindingKind, stake};
 use crate::context::Context;
 use crate::finding::Finding;
-use crate::format::{class, count, exponent_of, factor_with_interval};
+use crate::format::{class, count, divided, exponent_of, factor_with_interval};
 use crate::names::Names;
 use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Verdict};
 use analysis::Class;
+use analysis::growth::thresholds::FLAT_FACTOR_MAX;
 
 pub use analysis::Growth;
 
@@ -50,11 +51,24 @@ impl FindingKind for Growth {
             format!("{open}, because {}.{}", reasons::growth(reason), remedy.unwrap_or_default())
         });
         let because = because.unwrap_or_else(|| ".".to_owned());
-        let verdict = format!("{verdict}{range}{because}");
+        let verdict = format!("{verdict}{range}{}{because}", lowest(self));
         Sentence::new(names.head().into_iter().chain([text(verdict)]))
     }
 
     fn tag(&self) -> Tag {
         Verdict::from(self).tag()
+    }
+}
+
+/// `; before, it falls ÷1.60 from 10`, or where the verdict is that between the ends, `; the lowest is at 300: ÷1.60 of that at 10`.
+fn lowest(growth: &Growth) -> String {
+    let Some(best) = growth.best else { return String::new() };
+    let (fall, from) = (divided(best.factor.value), count(best.over));
+    if growth.from == best.at {
+        format!("; before, it falls {fall} from {from}")
+    } else if 1.0 / best.factor.value > FLAT_FACTOR_MAX || best.behind.value > FLAT_FACTOR_MAX {
+        format!("; the lowest is at {}: {fall} of that at {from}", count(best.at))
+    } else {
+        String::new()
     }
 }

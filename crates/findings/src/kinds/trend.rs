@@ -9,6 +9,7 @@ use crate::names::Names;
 use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Verdict};
+use analysis::growth::thresholds::FLAT_FACTOR_MAX;
 use analysis::rates::thresholds::COLLAPSE_MAX;
 use analysis::{Estimate, Halved, Peak, Rate, RateTrend, Shares, TrendReason};
 
@@ -29,13 +30,9 @@ impl FindingKind for Trend {
     fn rank(&self) -> f64 {
         match self.trend {
             RateTrend::Holds | RateTrend::Rises => 1.0,
-            RateTrend::Peaks
-            | RateTrend::Falls
-            | RateTrend::Collapses
-            | RateTrend::HoldsOrFalls
-            | RateTrend::HoldsOrRises
-            | RateTrend::DoesNotCollapse
-            | RateTrend::Undecided => stake(self.factor.value.min(1.0)),
+            RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses | RateTrend::Undecided => {
+                stake(self.factor.value.min(1.0))
+            }
         }
     }
 
@@ -73,26 +70,19 @@ impl<'a> Wording<'a> {
         let (past, range) = (self.past(), self.range());
         let ci = interval(rate.factor, significant);
         match rate.trend {
-            RateTrend::Holds => format!("{trend}{past}: {}.{}", self.levels(), self.doubt()),
-            RateTrend::HoldsOrFalls => format!(
-                "{trend} by at most {}{past}: {}.",
-                format::fall(1.0 / rate.factor.low),
-                self.levels()
-            ),
-            RateTrend::HoldsOrRises => {
-                format!("{trend} by at most {}{past}: {}.", factor(rate.factor.high), self.levels())
-            }
-            RateTrend::DoesNotCollapse => format!("{trend}{past}: {}.", self.levels()),
+            RateTrend::Holds => format!("{trend}{past}: {}{}.", self.levels(), self.best()),
             RateTrend::Rises => {
-                format!("{trend}{past}: {counted} rise {} {range}{ci}.", factor(rate.factor.value))
+                let rise = format!("{counted} rise {} {range}{ci}", factor(rate.factor.value));
+                format!("{trend}{past}: {rise}{}.", self.best())
             }
             RateTrend::Falls => {
                 let half =
                     if rate.factor.low > COLLAPSE_MAX { ", not halved in the range" } else { "" };
-                format!("{trend}{past}: {counted} {} {range}{}{half}.", self.fall(), self.fall_ci())
+                let fall = format!("{counted} {} {range}{}", self.fall(), self.fall_ci());
+                format!("{trend}{past}: {fall}{half}{}.", self.best())
             }
             RateTrend::Peaks => self.peaks(),
-            RateTrend::Collapses => format!("{trend}{past}: {}.{}", self.collapse(), self.doubt()),
+            RateTrend::Collapses => format!("{trend}{past}: {}.", self.collapse()),
             RateTrend::Undecided => self.undecided(),
         }
     }
@@ -156,12 +146,16 @@ impl<'a> Wording<'a> {
         interval(fall, significant)
     }
 
-    /// What the trend rests on where its two ends alone leave it undecided.
-    fn doubt(&self) -> String {
-        let because = self.rate.reason.as_ref().map(reasons::trend);
-        because.map_or_else(String::new, |because| {
-            format!(" Its ends alone leave it undecided, but {because}.")
-        })
+    /// `; the best is at 72: ×20.1 of those at 1`, where the trend is that between the ends.
+    fn best(&self) -> String {
+        let stands_out = |peak: &Peak| {
+            peak.factor.value > FLAT_FACTOR_MAX || 1.0 / peak.behind.value > FLAT_FACTOR_MAX
+        };
+        let best = self.rate.peak.filter(stands_out).map(|peak| {
+            let (at, over) = (self.short_point(peak.at), self.figure(peak.over));
+            format!("; the best is at {at}: {} of those at {over}", factor(peak.factor.value))
+        });
+        best.unwrap_or_default()
     }
 
     fn undecided(&self) -> String {
@@ -211,7 +205,7 @@ impl<'a> Wording<'a> {
             format!("{counted} fall to none {range}")
         };
         let halved = self.rate.halved.as_ref().map(|halved| format!(", {}", self.halved(halved)));
-        let before = self.rate.peak.as_ref().map(|peak: &Peak| {
+        let before = self.rate.peak.filter(|peak| peak.at == self.rate.from).map(|peak| {
             let from = self.short_point(peak.over);
             format!("; before, they rise {} from {from}", factor(peak.factor.value))
         });

@@ -45,7 +45,12 @@ fn both_are_runs_of_one_plan_and_only_the_new_one_is_started_so() {
         assert_eq!(run.cells.len(), 6);
         for cell in &run.cells {
             assert_eq!(cell.outcome, Outcome::Measured);
-            assert_eq!(cell.facts.contains_key("injected"), injected, "{:?}", cell.facts);
+            assert_eq!(
+                cell.facts.contains_key("injected factor of turns"),
+                injected,
+                "{:?}",
+                cell.facts
+            );
         }
     }
     knee.assert_no_process_left();

@@ -104,7 +104,8 @@ pub(crate) fn facts(table: &Table) -> Vec<(String, Vec<(String, String)>)> {
 
 /// What became of the requests of loads, and then a sentence for each rank.
 fn load_facts(load: &[(u64, LoadOutcome)]) -> impl Iterator<Item = FactByPoint> {
-    let mut by_name: BTreeMap<(Option<u32>, String), Vec<(u64, Fact)>> = BTreeMap::new();
+    type OfRank = (Option<u32>, String);
+    let mut by_name: BTreeMap<OfRank, Vec<(u64, Fact)>> = BTreeMap::new();
     for (point, LoadOutcome { counts, ranks }) in load {
         let mut state = |rank: Option<u32>, name: &str, value: Fact| {
             by_name.entry((rank, name.to_owned())).or_default().push((*point, value));

@@ -204,3 +204,17 @@ fn growth_from_zero_is_named_and_hardly_ever_wrong() {
         }
     }
 }
+
+/// A reply costs least with 400: the rate peaks there.
+#[test]
+fn an_inner_best_is_said_with_what_comes_before_it() {
+    let valley = |n: f64| 10_000.0 + 60.0 * (400.0 - n).max(0.0) + 4.0 * (n - 400.0).max(0.0);
+    let run = run(&[("poll", valley)], &DEAD, 7, &mut Rng::with_seed(7));
+    let analysis = analyse(&run);
+    let [rate] = sentences(&analysis, "replies", Kind::Trend)[..] else { panic!("one rate") };
+    let before = "; before, they rise ×3.";
+    assert!(rate.starts_with("poll collapses: ") && rate.contains(before), "{rate}");
+    let [cost] = sentences(&analysis, "cpu", Kind::Growth)[..] else { panic!("one cost") };
+    let (starts, ends) = (cost.starts_with("poll "), cost.contains(" Before, it falls ÷3."));
+    assert!(starts && ends && cost.contains("from 400 to 15,000 dead connections"), "{cost}");
+}

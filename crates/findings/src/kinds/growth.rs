@@ -51,7 +51,7 @@ impl FindingKind for Growth {
             format!("{open}, because {}.{}", reasons::growth(reason), remedy.unwrap_or_default())
         });
         let because = because.unwrap_or_else(|| ".".to_owned());
-        let verdict = format!("{verdict}{range}{}{because}", lowest(self));
+        let verdict = format!("{verdict}{range}{because}{}", lowest(self));
         Sentence::new(names.head().into_iter().chain([text(verdict)]))
     }
 
@@ -60,14 +60,14 @@ impl FindingKind for Growth {
     }
 }
 
-/// `; before, it falls ÷1.60 from 10`, or where the verdict is that between the ends, `; the lowest is at 300: ÷1.60 of that at 10`.
+/// ` Before, it falls ÷1.60 from 10.`, or where the verdict is that between the ends, ` The lowest is at 300: ÷1.60 of that at 10.`
 fn lowest(growth: &Growth) -> String {
     let Some(best) = growth.best else { return String::new() };
     let (fall, from) = (divided(best.factor.value), count(best.over));
     if growth.from == best.at {
-        format!("; before, it falls {fall} from {from}")
+        format!(" Before, it falls {fall} from {from}.")
     } else if 1.0 / best.factor.value > FLAT_FACTOR_MAX || best.behind.value > FLAT_FACTOR_MAX {
-        format!("; the lowest is at {}: {fall} of that at {from}", count(best.at))
+        format!(" The lowest is at {}: {fall} of that at {from}.", count(best.at))
     } else {
         String::new()
     }

@@ -207,7 +207,7 @@ fn growth_from_zero_is_named_and_hardly_ever_wrong() {
 
 /// A reply costs least with 400: the rate peaks there.
 #[test]
-fn an_inner_best_is_said_with_what_comes_before_it() {
+fn an_inner_best_has_what_comes_before_it_in_its_sentence() {
     let valley = |n: f64| 10_000.0 + 60.0 * (400.0 - n).max(0.0) + 4.0 * (n - 400.0).max(0.0);
     let run = run(&[("poll", valley)], &DEAD, 7, &mut Rng::with_seed(7));
     let analysis = analyse(&run);

@@ -9,7 +9,7 @@ pub mod thresholds;
 use crate::growth::curves::{Explained, GROWING, explained};
 use crate::growth::exponent::exponent;
 use crate::growth::growing_part::{GrowingPart, growing_part};
-use crate::growth::levels::Level;
+use crate::growth::levels::{Level, draws};
 use crate::growth::thresholds::{
     FLAT_FACTOR_MAX, ORDER_POINTS_MIN, ORDER_RANGE_MIN, SET_SHARE, SMOOTH_SHARE_MIN,
     TURN_CHANCE_MAX,
@@ -122,17 +122,19 @@ pub(crate) fn turn(levels: &[Level], turn: Turn) -> Option<usize> {
     (is_beyond(0) && is_beyond(last)).then_some(turn)
 }
 
-/// The same with the exponent of what grows: by the medians at the points of `levels`, and the replicates of each.
-pub(crate) fn growth(levels: &[Level], medians: &[(u64, f64)], replicates: &[&[f64]]) -> Growth {
+/// The same with the exponent of what grows, whose interval holds an error of each level `beyond` its own, as a logarithm.
+pub(crate) fn growth(levels: &[Level], beyond: f64) -> Growth {
     let growth = classify(levels);
     // What falls before is no part of what grows.
-    let before = medians.partition_point(|(point, _)| *point < growth.from);
-    let (medians, replicates) = (&medians[before..], &replicates[before..]);
-    match growing_part(&growth, medians, replicates) {
+    let levels = &levels[levels.partition_point(|level| level.point < growth.from)..];
+    let less_sure =
+        |level: &Level| Level { error: level.error.map(|error| error.hypot(beyond)), ..*level };
+    let draws = draws(&levels.iter().map(less_sure).collect::<Vec<_>>());
+    match growing_part(&growth, levels, &draws) {
         Some(GrowingPart { exponent, constant }) => {
             Growth { exponent: Some(exponent), constant: Some(constant), ..growth }
         }
-        None => Growth { exponent: exponent(medians, replicates), ..growth },
+        None => Growth { exponent: exponent(levels, &draws), ..growth },
     }
 }
 

@@ -13,14 +13,12 @@ mod tests;
 pub mod thresholds;
 
 use crate::gather::positions::verdicts_from;
-use crate::stats::random::generator;
 use crate::{
     Estimate, PointSummary, ProfileChange, ProfileContrast, ProfileDifference, ProfileRow,
     ProfileTable, ProfiledFunction, Row, Table,
 };
 use counted::{Count, Counted};
 use difference::Pair;
-use fastrand::Rng;
 use function_growth::{Samples, function_growth};
 use model::{Frame, FrameKind, MetricInfo, Outcome, Parameters, ProfiledCell, Run, WorkloadInfo};
 use std::collections::BTreeSet;
@@ -154,13 +152,12 @@ impl<'a> Series<'a> {
         });
         let at = profiles.at.iter().zip(points);
         let cells = at.map(|(counted, &point)| Some(counted.as_ref()?.summary(point)));
-        let mut random = self.random(&profiles.subject);
         ProfileRow {
             subject: profiles.subject.clone(),
             label: label.to_owned(),
             cells: cells.collect(),
-            growth: self.growth(profiles, points, &mut random, |counted| counted.samples),
-            functions: self.functions(profiles, points, pair.as_ref(), &mut random),
+            growth: self.growth(profiles, points, |counted| counted.samples),
+            functions: self.functions(profiles, points, pair.as_ref()),
             change,
         }
     }
@@ -231,7 +228,6 @@ impl<'a> Series<'a> {
         &self,
         profiles: &Profiles<'a>,
         points: &[u64],
-        random: &mut Rng,
         count: impl Fn(&Counted<'a>) -> u64,
     ) -> Option<crate::Growth> {
         let warm = verdicts_from(self.workload.trajectory, points);
@@ -244,7 +240,7 @@ impl<'a> Series<'a> {
                 each_ns: counted.sample_of_operation_ns(),
             })
         });
-        function_growth(&samples.collect::<Vec<_>>(), random)
+        function_growth(&samples.collect::<Vec<_>>())
     }
 
     /// The functions that are worth listing.
@@ -253,7 +249,6 @@ impl<'a> Series<'a> {
         profiles: &Profiles<'a>,
         points: &[u64],
         pair: Option<&Pair<'a, '_>>,
-        random: &mut Rng,
     ) -> Vec<ProfiledFunction> {
         let counted = || profiles.at.iter().flatten();
         let share = |frame: &Frame, samples: fn(Count) -> u64| {
@@ -280,7 +275,7 @@ impl<'a> Series<'a> {
         listed.truncate(LISTED_MAX);
         let mut functions: Vec<ProfiledFunction> = listed
             .into_iter()
-            .map(|(_, frame)| self.function(profiles, points, frame, pair, random))
+            .map(|(_, frame)| self.function(profiles, points, frame, pair))
             .collect();
         let added =
             |function: &ProfiledFunction| function.added.map_or(0.0, |added| added.ns.value.abs());
@@ -295,15 +290,14 @@ impl<'a> Series<'a> {
         points: &[u64],
         frame: &Frame,
         pair: Option<&Pair<'a, '_>>,
-        random: &mut Rng,
     ) -> ProfiledFunction {
         let times = |samples: fn(Count) -> u64| {
             let at = profiles.at.iter();
             let time = |counted: &Counted<'a>| counted.function_time(samples(counted.count(frame)));
             at.map(|counted| counted.as_ref().map(time)).collect()
         };
-        let mut growth = |samples: fn(Count) -> u64| {
-            self.growth(profiles, points, random, |counted| samples(counted.count(frame)))
+        let growth = |samples: fn(Count) -> u64| {
+            self.growth(profiles, points, |counted| samples(counted.count(frame)))
         };
         ProfiledFunction {
             frame: frame.clone(),
@@ -374,10 +368,5 @@ impl<'a> Series<'a> {
             point: points[at],
             difference: pair.difference(Some(ratio)),
         })
-    }
-
-    fn random(&self, subject: &str) -> Rng {
-        let words = ["profile", self.workload.name.as_str(), subject, &self.metric.name];
-        generator(self.run.plan.seed, &words)
     }
 }

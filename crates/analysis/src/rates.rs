@@ -19,14 +19,11 @@ pub(crate) mod unfinished;
 pub mod usl;
 
 use crate::growth::curves::explained;
-use crate::growth::levels::{Cells, Level, levels};
+use crate::growth::levels::{Cells, Level, draws, levels};
 use crate::growth::{Turn, turn, verdict};
 use crate::rates::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, POSITION_RATIO_MAX};
-use crate::stats::bootstrap::REPLICATES;
 use crate::stats::quantiles::{quantile, sort};
-use crate::stats::random::normal;
 use crate::{Class, Estimate, Halved, Peak, Rate, RateTrend, TrendReason};
-use fastrand::Rng;
 
 /// What was measured of a rate at a point.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,28 +164,15 @@ impl<'a> Costs<'a> {
         })
     }
 
-    /// The logarithms of the rate at each point in a number of draws from what is known of them; none where nothing was repeated.
-    pub(crate) fn draws(&self) -> Vec<Vec<f64>> {
-        let mut random = Rng::with_seed(self.levels.len() as u64);
-        let errors: Option<Vec<f64>> = self.levels.iter().map(|level| level.error).collect();
-        let Some(errors) = errors else { return Vec::new() };
-        let mut draw = || {
-            let levels = self.levels.iter().zip(&errors);
-            levels.map(|(level, error)| error * normal(&mut random) - level.log).collect()
-        };
-        (0..REPLICATES).map(|_| draw()).collect()
-    }
-
     /// Where the rate has fallen to half of what it is at the point `from`.
     fn halved(&self, from: usize) -> Option<Halved> {
         let costs: Vec<f64> = self.levels.iter().map(|level| level.log.exp()).collect();
         let (index, value) = self.half(&costs, from)?;
         let end = self.x(self.levels.len() - 1);
-        let mut positions: Vec<f64> = self
-            .draws()
+        let mut positions: Vec<f64> = draws(&self.levels)
             .iter()
             .map(|logs| {
-                let drawn: Vec<f64> = logs.iter().map(|log| (-log).exp()).collect();
+                let drawn: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
                 self.half(&drawn, from).map_or(end, |(_, position)| position)
             })
             .collect();

@@ -2,6 +2,7 @@
 //! has a slope of 1.5 on the whole, and the slope of what grows is 2.
 
 use crate::growth::curves::growth_of;
+use crate::growth::levels::Level;
 use crate::growth::thresholds::{
     CONSTANT_RATIO_MIN, CONSTANT_RATIOS_PER_DECADE, GROWING_SHARE_MIN, REPLICATES_OF_PART,
 };
@@ -19,45 +20,37 @@ pub struct GrowingPart {
     pub constant: f64,
 }
 
-/// What grows in the series of `points` whose verdict is `growth`; `None` where its constant part is small, or
-/// too few points rise from it. `replicates` are as for [`exponent`](super::exponent::exponent).
-pub fn growing_part(
-    growth: &Growth,
-    points: &[(u64, f64)],
-    replicates: &[&[f64]],
-) -> Option<GrowingPart> {
-    let curve = Curve::new(growth, points)?;
-    let medians: Vec<f64> = points.iter().map(|&(_, median)| median).collect();
-    let (constant, ratio) = curve.constant(&medians)?;
+/// What grows in the series of `levels` whose verdict is `growth`; `None` where its constant part is small, or
+/// too few points rise from it. `draws` are as for [`exponent`](super::exponent::exponent).
+pub fn growing_part(growth: &Growth, levels: &[Level], draws: &[Vec<f64>]) -> Option<GrowingPart> {
+    let curve = Curve::new(growth, levels)?;
+    let logs: Vec<f64> = levels.iter().map(|level| level.log).collect();
+    let (constant, ratio) = curve.constant(&logs)?;
     if ratio < CONSTANT_RATIO_MIN {
         return None;
     }
-    let is_growing = |&(point, median): &(u64, f64)| {
-        point > 0 && median - constant >= GROWING_SHARE_MIN * median
+    let is_growing = |index: &usize| {
+        levels[*index].point > 0 && 1.0 - constant / logs[*index].exp() >= GROWING_SHARE_MIN
     };
-    let growing: Vec<usize> =
-        (0..points.len()).filter(|&index| is_growing(&points[index])).collect();
+    let growing: Vec<usize> = (0..levels.len()).filter(is_growing).collect();
     if growing.len() < 3 {
         return None;
     }
-    let rest = |figures: &[f64], constant: f64| -> (Vec<f64>, Vec<f64>) {
-        let part = growing.iter().map(|&index| (points[index].0, figures[index] - constant));
+    let rest = |logs: &[f64], constant: f64| -> (Vec<f64>, Vec<f64>) {
+        let part = growing.iter().map(|&index| (levels[index].point, logs[index].exp() - constant));
         part.filter(|(_, part)| *part > 0.0).map(|(n, part)| ((n as f64).ln(), part.ln())).unzip()
     };
-    let (x, y) = rest(&medians, constant);
-    let count = replicates.iter().map(|replicates| replicates.len()).min().unwrap_or(0);
-    if count == 0 || replicates.len() != points.len() {
+    let (x, y) = rest(&logs, constant);
+    if draws.is_empty() {
         return Some(GrowingPart { exponent: least_squares(&x, &y)?, constant });
     }
-    let drawn = (0..count).step_by(count.div_ceil(REPLICATES_OF_PART));
-    let slopes: Vec<f64> = drawn
-        .filter_map(|replicate| {
-            let figures: Vec<f64> = replicates.iter().map(|figures| figures[replicate]).collect();
-            let (constant, _) = curve.constant(&figures)?;
-            let (x, y) = rest(&figures, constant);
-            theil_sen(&x, &y)
-        })
-        .collect();
+    let drawn = draws.iter().step_by(draws.len().div_ceil(REPLICATES_OF_PART));
+    let slope = |logs: &Vec<f64>| {
+        let (constant, _) = curve.constant(logs)?;
+        let (x, y) = rest(logs, constant);
+        theil_sen(&x, &y)
+    };
+    let slopes: Vec<f64> = drawn.filter_map(slope).collect();
     Some(GrowingPart { exponent: percentile_interval(theil_sen(&x, &y)?, &slopes), constant })
 }
 
@@ -66,27 +59,20 @@ struct Curve(Vec<f64>);
 
 impl Curve {
     /// That of the slowest class that the verdict leaves, where all that it leaves grow.
-    fn new(growth: &Growth, points: &[(u64, f64)]) -> Option<Self> {
+    fn new(growth: &Growth, levels: &[Level]) -> Option<Self> {
         let class = *growth.classes.first()?;
-        let is_positive = points.iter().all(|&(_, y)| y > 0.0 && y.is_finite());
-        if !is_positive
-            || [Class::Constant, Class::Logarithmic].contains(&class)
-            || growth.class == Class::Grows
-        {
+        if [Class::Constant, Class::Logarithmic].contains(&class) || growth.class == Class::Grows {
             return None;
         }
-        let values: Vec<f64> = points.iter().map(|&(n, _)| growth_of(class, n as f64)).collect();
+        let values: Vec<f64> =
+            levels.iter().map(|level| growth_of(class, level.point as f64)).collect();
         let first = values.iter().copied().find(|value| *value > 0.0)?;
         Some(Self(values.iter().map(|value| value / first).collect()))
     }
 
-    /// The constant below `figures`, and its ratio to what grows at the first point above zero: those at which
-    /// the curve comes closest, by the logarithms of most points. A step at a cache's edge doesn't move it.
-    fn constant(&self, figures: &[f64]) -> Option<(f64, f64)> {
-        if figures.iter().any(|&figure| !(figure > 0.0 && figure.is_finite())) {
-            return None;
-        }
-        let logs: Vec<f64> = figures.iter().map(|figure| figure.ln()).collect();
+    /// The constant below the figures with these `logs`, and its ratio to what grows at the first point above zero: those at
+    /// which the curve comes closest, by the logarithms of most points. A step at a cache's edge doesn't move it.
+    fn constant(&self, logs: &[f64]) -> Option<(f64, f64)> {
         let decades = self.0.last()?.log10() + 1.0;
         let steps = (decades * CONSTANT_RATIOS_PER_DECADE).ceil().max(0.0) as usize;
         let ratio = |step: usize| {
@@ -110,6 +96,7 @@ impl Curve {
 mod tests {
     use super::*;
     use crate::growth::exponent::exponent;
+    use crate::growth::levels::draws;
 
     const SIZES: [u64; 7] = [10, 30, 100, 300, 1000, 3000, 10_000];
 
@@ -129,15 +116,18 @@ mod tests {
         }
     }
 
+    fn levels(error: Option<f64>, curve: impl Fn(f64) -> f64) -> Vec<Level> {
+        SIZES.map(|point| Level { point, log: curve(point as f64).ln(), error }).to_vec()
+    }
+
     fn part(class: Class, curve: impl Fn(f64) -> f64) -> Option<GrowingPart> {
-        let points = SIZES.map(|n| (n, curve(n as f64)));
-        growing_part(&growth(class), &points, &[])
+        growing_part(&growth(class), &levels(None, curve), &[])
     }
 
     #[test]
     fn a_large_constant_part_does_not_flatten_the_exponent() {
         let curve = |n: f64| 100.0 + 1e-4 * n * n;
-        let plain = exponent(&SIZES.map(|n| (n, curve(n as f64))), &[]).unwrap();
+        let plain = exponent(&levels(None, curve), &[]).unwrap();
         assert!(plain.value < 1.3, "{plain:?}");
         let quadratic = part(Class::Quadratic, curve).unwrap();
         assert!((quadratic.exponent.value - 2.0).abs() < 0.05, "{quadratic:?}");
@@ -151,15 +141,9 @@ mod tests {
 
     #[test]
     fn its_interval_covers_the_noise_of_the_constant_part() {
-        let mut random = fastrand::Rng::with_seed(3);
-        let points = SIZES.map(|n| (n, 100.0 + 1e-3 * (n as f64).powi(2)));
-        let replicates = points.map(|(_, median)| -> Vec<f64> {
-            let noise = |random: &mut fastrand::Rng| crate::stats::random::normal(random);
-            (0..400).map(|_| median * (0.02 * noise(&mut random)).exp()).collect()
-        });
-        let slices: Vec<&[f64]> = replicates.iter().map(Vec::as_slice).collect();
+        let levels = levels(Some(0.02), |n| 100.0 + 1e-3 * n.powi(2));
         let Estimate { value, low, high } =
-            growing_part(&growth(Class::Quadratic), &points, &slices).unwrap().exponent;
+            growing_part(&growth(Class::Quadratic), &levels, &draws(&levels)).unwrap().exponent;
         assert!(low < 2.0 && 2.0 < high && high - low < 0.3, "{low} {value} {high}");
     }
 

@@ -9,7 +9,10 @@ use crate::growth::thresholds::{
     BLOCKS_MAX, DISTURBANCE_LOG, DISTURBED_SHARES, ERROR_MIN, FASTER_SHARE, NODE_SPACING, NODES,
     NOISE_FACTORS, POINT_FACTORS,
 };
+use crate::stats::bootstrap::REPLICATES;
 use crate::stats::quantiles::median_of;
+use crate::stats::random::normal;
+use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
@@ -52,6 +55,18 @@ pub fn levels(mut cells: Vec<(u64, Cells)>) -> Vec<Level> {
         Level { point: *point, log: mean, error: Some(variance.sqrt().max(ERROR_MIN)) }
     };
     points.iter().enumerate().map(level).collect()
+}
+
+/// The logarithms of the levels in a number of draws from what is known of them; none where nothing was repeated.
+pub fn draws(levels: &[Level]) -> Vec<Vec<f64>> {
+    let mut random = Rng::with_seed(levels.len() as u64);
+    let errors: Option<Vec<f64>> = levels.iter().map(|level| level.error).collect();
+    let Some(errors) = errors else { return Vec::new() };
+    let mut draw = || {
+        let levels = levels.iter().zip(&errors);
+        levels.map(|(level, error)| level.log + error * normal(&mut random)).collect()
+    };
+    (0..REPLICATES).map(|_| draw()).collect()
 }
 
 /// Takes off what all points of a round share, which no factor between points depends on: by the median of what the

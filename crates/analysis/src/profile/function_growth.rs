@@ -3,10 +3,7 @@
 use crate::Growth;
 use crate::growth::growth;
 use crate::growth::levels::Level;
-use crate::profile::thresholds::{CELL_ERROR, GROWTH_REPLICATES};
-use crate::stats::poisson::draw_mean;
-use crate::stats::random::normal;
-use fastrand::Rng;
+use crate::profile::thresholds::CELL_ERROR;
 
 /// Samples of one function at one point, and the time of an operation that each stands for.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +16,7 @@ pub(crate) struct Samples {
 /// How a function with these samples grows; `None` with fewer than two points, or without any sample.
 ///
 /// Half a sample is added to each count: none may have been one, and zero has no logarithm.
-pub(crate) fn function_growth(samples: &[Samples], random: &mut Rng) -> Option<Growth> {
+pub(crate) fn function_growth(samples: &[Samples]) -> Option<Growth> {
     if samples.len() < 2 || samples.iter().all(|samples| samples.count == 0) {
         return None;
     }
@@ -31,16 +28,5 @@ pub(crate) fn function_growth(samples: &[Samples], random: &mut Rng) -> Option<G
             Level { point, log: (expected * each_ns).ln(), error: Some(1.0 / expected.sqrt()) }
         })
         .collect();
-    let replicates: Vec<Vec<f64>> = samples
-        .iter()
-        .map(|&Samples { count, each_ns, .. }| {
-            let mut draw =
-                || draw_mean(random, count) * each_ns * (CELL_ERROR * normal(random)).exp();
-            (0..GROWTH_REPLICATES).map(|_| draw()).collect()
-        })
-        .collect();
-    let slices: Vec<&[f64]> = replicates.iter().map(Vec::as_slice).collect();
-    let pairs: Vec<(u64, f64)> =
-        levels.iter().map(|level| (level.point, level.log.exp())).collect();
-    Some(growth(&levels, &pairs, &slices))
+    Some(growth(&levels, CELL_ERROR))
 }

@@ -36,8 +36,6 @@ pub const LISTED_SHARE_MIN: f64 = 0.005;
 pub const LISTED_INCLUSIVE_SHARE_MIN: f64 = 0.02;
 /// Functions that are listed at most.
 pub const LISTED_MAX: usize = 60;
-/// Draws that the interval of a function's exponent is made of.
-pub const GROWTH_REPLICATES: usize = 200;
 /// The error of one cell besides its samples, as a logarithm: the medians of two runs of the same differ by 10 % in
 /// half of the pairs (see [`compare`](mod@crate::compare)).
 pub const CELL_ERROR: f64 = 0.1;

@@ -9,6 +9,7 @@
 //! A law always fits somehow. It applies where the figures are no further from it than what
 //! rounds scatter, or a twentieth, and where rounds do not scatter so much that anything would fit.
 
+use crate::growth::levels::draws;
 use crate::rates::thresholds::{
     FIT_STEPS_MAX, LAW_ERROR_MIN, LAW_ERRORS_MAX, LAW_MEDIAN_ERROR_MAX, LAW_POINTS_MIN, PEAK_REACH,
 };
@@ -220,8 +221,11 @@ pub fn scaling(points: &[RatePoint]) -> Option<Scaling> {
             ..of_law(Law { single: 0.0, contention: 0.0, crosstalk: 0.0 })
         });
     };
-    let drawn = costs.draws();
-    let drawn: Vec<Law> = drawn.iter().filter_map(|logs| Law::fit(&at(logs), By::Ratio)).collect();
+    let drawn: Vec<Law> = draws(&costs.levels)
+        .into_iter()
+        .map(|costs| costs.iter().map(|log| -log).collect::<Vec<f64>>())
+        .filter_map(|logs| Law::fit(&at(&logs), By::Ratio))
+        .collect();
     let end = points[points.len() - 1].point as f64;
     let mut scaling = of_law(law);
     scaling.single = interval(law.single, drawn.iter().map(|law| law.single));

@@ -2,8 +2,6 @@
 
 use super::NORMAL_95;
 use crate::Estimate;
-use crate::stats::random::gamma;
-use fastrand::Rng;
 
 /// The exact 95 % interval of a Poisson mean of which `count` were seen (Garwood 1936), by the approximation of
 /// Wilson and Hilferty, which is off by less than 1 % of its width.
@@ -27,16 +25,6 @@ pub fn share(part: u64, whole: u64) -> Estimate {
     let half = (z * value * (1.0 - value) + z * z / 4.0).sqrt();
     let end = |end: f64| (end / (1.0 + z)).clamp(0.0, 1.0);
     Estimate { value, low: end(middle - half), high: end(middle + half) }
-}
-
-/// A mean of which `count` may have been seen: Jeffreys' posterior, which is never zero.
-pub fn draw_mean(random: &mut Rng, count: u64) -> f64 {
-    let shape = count as f64 + 0.5;
-    if count > 0 {
-        return gamma(random, shape);
-    }
-    // A shape below 1 comes from the next one up (Marsaglia and Tsang 2000).
-    gamma(random, shape + 1.0) * random.f64().powf(1.0 / shape)
 }
 
 #[cfg(test)]
@@ -66,16 +54,5 @@ mod tests {
         assert!((ten.low - 0.055_229).abs() < 1e-4 && (ten.high - 0.174_365).abs() < 1e-4);
         assert_eq!(share(0, 0).high.to_bits(), 1.0_f64.to_bits());
         assert!(share(0, 20).low < 1e-12 && share(20, 20).high > 1.0 - 1e-12);
-    }
-
-    #[test]
-    fn means_are_drawn_around_the_count_and_above_zero() {
-        let mut random = Rng::with_seed(3);
-        for count in [0, 1, 40] {
-            let drawn: Vec<f64> = (0..20_000).map(|_| draw_mean(&mut random, count)).collect();
-            let mean = drawn.iter().sum::<f64>() / 20_000.0;
-            assert!((mean - count as f64 - 0.5).abs() < 0.05 * (count as f64 + 1.0).sqrt());
-            assert!(drawn.iter().all(|&mean| mean > 0.0));
-        }
     }
 }

@@ -92,16 +92,17 @@ pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
         return None;
     }
     let cells = figures.iter().map(|figure| (figure.point(), figure.log_cells()));
-    let medians: Vec<(u64, f64)> =
-        figures.iter().map(|figure| (figure.point(), figure.summary.median.value)).collect();
-    let replicates: Vec<&[f64]> =
-        figures.iter().map(|figure| figure.replicates.as_slice()).collect();
-    let mut growth = growth::growth(&levels(cells.collect()), &medians, &replicates);
+    let mut growth = growth::growth(&levels(cells.collect()), 0.0);
     // What a reader divides is what the table shows, as far as the interval holds it.
     let Estimate { value, low, high } = &mut growth.factor;
-    let first = medians.iter().find(|(point, _)| *point == growth.from);
-    if let Some((_, first)) = first.filter(|_| low <= high) {
-        *value = (medians[medians.len() - 1].1 / first).clamp(*low, *high);
+    let median = |point: u64| {
+        let figure = figures.iter().find(|figure| figure.point() == point);
+        figure.map(|figure| figure.summary.median.value)
+    };
+    if let Some((first, last)) = median(growth.from).zip(median(growth.to))
+        && low <= high
+    {
+        *value = (last / first).clamp(*low, *high);
     }
     Some(growth)
 }

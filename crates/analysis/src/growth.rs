@@ -15,7 +15,7 @@ use crate::growth::thresholds::{
     TURN_CHANCE_MAX,
 };
 use crate::stats::normal::upper_tail;
-use crate::{Class, Estimate, Growth, GrowthReason, Peak};
+use crate::{Best, Class, Estimate, Growth, GrowthReason};
 
 /// How a series with these `levels` (ascending) grows; its exponent is not known here.
 ///
@@ -52,74 +52,89 @@ pub fn classify(levels: &[Level]) -> Growth {
         let points = levels.len();
         return Growth { reason: Some(GrowthReason::TooFewPoints { points }), ..growth };
     }
-    let best = best(levels);
-    let is_valley =
-        |best: &Peak| (verdict(best.factor), verdict(best.behind)) == (Class::Falls, Class::Grows);
-    let start = best.filter(|(_, best)| is_valley(best)).map_or(0, |(start, _)| start);
-    let levels = &levels[start..];
-    let Explained { factor, shares, smooth_share } = explained(levels);
-    let (from, best) = (levels[0].point, best.map(|(_, best)| best));
-    let growth = Growth { class: verdict(factor), factor, from, best, ..growth };
-    let falls_again = falls_again(levels);
-    match growth.class {
-        Class::Grows if falls_again.is_some() => {
-            Growth { classes: GROWING.to_vec(), reason: falls_again, ..growth }
-        }
+    let Judged { start, class, explained, lowest, hump } = judge(levels);
+    let best = lowest.map(|Turn { at, before, behind }| Best {
+        at: levels[at].point,
+        level: levels[at].log.exp(),
+        factor: before,
+        over: from,
+        behind,
+    });
+    let from = levels[start].point;
+    let growth = Growth { class, factor: explained.factor, from, best, ..growth };
+    let falls_again = hump.map(|hump| GrowthReason::GrowsAndFalls { point: levels[hump.at].point });
+    match class {
+        Class::Constant => Growth { classes: vec![class], ..growth },
         Class::Grows => {
-            let classes = order(&shares, smooth_share);
+            let classes = if hump.is_some() { GROWING.to_vec() } else { order(&explained) };
             let class = word(&classes);
-            let reason = (class == Class::Grows).then(|| GrowthReason::order_open(levels));
-            Growth { class, classes, reason, ..growth }
+            let is_open = class == Class::Grows;
+            let open = is_open.then(|| GrowthReason::order_open(&levels[start..]));
+            Growth { class, classes, reason: falls_again.or(open), ..growth }
         }
-        Class::Falls => growth,
-        _ if falls_again.is_some() => {
-            Growth { class: Class::Undecided, reason: falls_again, ..growth }
+        Class::Undecided => {
+            Growth { reason: falls_again.or(Some(GrowthReason::FactorTooWide)), ..growth }
         }
-        Class::Constant => Growth { classes: vec![Class::Constant], ..growth },
-        _ => Growth { reason: Some(GrowthReason::FactorTooWide), ..growth },
+        _ => growth,
     }
 }
 
-/// The lowest point, where it is an inner one, and the factors from the first to it and from it to the last.
-fn best(levels: &[Level]) -> Option<(usize, Peak)> {
-    let lowest = turn(levels, Turn::Lowest)?;
-    let factor = explained(&levels[..=lowest]).factor;
-    let behind = explained(&levels[lowest..]).factor;
-    let Level { point: at, log, .. } = levels[lowest];
-    Some((lowest, Peak { at, level: log.exp(), factor, over: levels[0].point, behind }))
+/// Where levels go, by the rule.
+pub(crate) struct Judged {
+    /// Which level the last one is compared with: the first, or the lowest of those that fall and grow again.
+    pub(crate) start: usize,
+    /// Constant, grows, falls or undecided.
+    pub(crate) class: Class,
+    /// The curves from there on.
+    pub(crate) explained: Explained,
+    pub(crate) lowest: Option<Turn>,
+    /// The highest from there on, of levels that grow and fall again: where their ends are flat, they are undecided.
+    pub(crate) hump: Option<Turn>,
 }
 
-/// That it grows and falls again, by the rule on both sides of its highest point.
-fn falls_again(levels: &[Level]) -> Option<GrowthReason> {
-    let highest = turn(levels, Turn::Highest)?;
-    let is = |part: &[Level], class| verdict(explained(part).factor) == class;
-    (is(&levels[..=highest], Class::Grows) && is(&levels[highest..], Class::Falls))
-        .then_some(GrowthReason::GrowsAndFalls { point: levels[highest].point })
+/// An inner level beyond both ends: the factors from the first to it, and from it to the last.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn {
+    pub(crate) at: usize,
+    pub(crate) before: Estimate,
+    pub(crate) behind: Estimate,
 }
 
-/// An inner point beyond both ends.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Turn {
-    Lowest,
-    Highest,
+/// Judges two `levels` or more.
+pub(crate) fn judge(levels: &[Level]) -> Judged {
+    let is = |turn: &Turn, before, behind| {
+        verdict(turn.before) == before && verdict(turn.behind) == behind
+    };
+    let lowest = turn(levels, 1.0);
+    let valley = lowest.filter(|lowest| is(lowest, Class::Falls, Class::Grows));
+    let start = valley.map_or(0, |valley| valley.at);
+    let explained = explained(&levels[start..]);
+    let hump = turn(&levels[start..], -1.0).filter(|hump| is(hump, Class::Grows, Class::Falls));
+    let hump = hump.map(|hump| Turn { at: start + hump.at, ..hump });
+    let class = match verdict(explained.factor) {
+        Class::Constant if hump.is_some() => Class::Undecided,
+        class => class,
+    };
+    Judged { start, class, explained, lowest, hump }
 }
 
-/// The lowest or highest of `levels`, if it is an inner one and beyond both ends by more than chance explains among so many; where
-/// nothing was repeated, by more than ×1.3.
-pub(crate) fn turn(levels: &[Level], turn: Turn) -> Option<usize> {
-    let sign = if turn == Turn::Lowest { 1.0 } else { -1.0 };
+/// The lowest of `levels`, or with a `sign` of -1 the highest, if it is an inner one and beyond both ends by more than chance
+/// explains among so many; where nothing was repeated, by more than ×1.3.
+fn turn(levels: &[Level], sign: f64) -> Option<Turn> {
     let height = |index: &usize| sign * levels[*index].log;
     let last = levels.len().checked_sub(1)?;
-    let turn = (1..last).min_by(|a, b| height(a).total_cmp(&height(b)))?;
+    let at = (1..last).min_by(|a, b| height(a).total_cmp(&height(b)))?;
     let chance = TURN_CHANCE_MAX / (last - 1) as f64;
     let is_beyond = |end: usize| {
-        let lead = height(&end) - height(&turn);
-        match levels[turn].error.zip(levels[end].error) {
+        let lead = height(&end) - height(&at);
+        match levels[at].error.zip(levels[end].error) {
             Some((a, b)) => upper_tail(lead / a.hypot(b)) < chance,
             None => lead > FLAT_FACTOR_MAX.ln(),
         }
     };
-    (is_beyond(0) && is_beyond(last)).then_some(turn)
+    let is_turn = is_beyond(0) && is_beyond(last);
+    let factor = |part: &[Level]| explained(part).factor;
+    is_turn.then(|| Turn { at, before: factor(&levels[..=at]), behind: factor(&levels[at..]) })
 }
 
 /// The same with the exponent of what grows, whose interval holds an error of each level `beyond` its own, as a logarithm.
@@ -139,7 +154,7 @@ pub(crate) fn growth(levels: &[Level], beyond: f64) -> Growth {
 }
 
 /// The one rule: constant, grows, falls or undecided.
-pub(crate) fn verdict(factor: Estimate) -> Class {
+fn verdict(factor: Estimate) -> Class {
     let Estimate { value, low, high } = factor;
     if low >= 1.0 / FLAT_FACTOR_MAX && high <= FLAT_FACTOR_MAX {
         Class::Constant
@@ -153,10 +168,10 @@ pub(crate) fn verdict(factor: Estimate) -> Class {
 }
 
 /// The classes that are left of a series that grows.
-fn order(shares: &[f64; GROWING.len()], smooth_share: f64) -> Vec<Class> {
-    let classes = set(shares);
+fn order(explained: &Explained) -> Vec<Class> {
+    let classes = set(&explained.shares);
     // N log n and n² are claims about a smooth curve; caches bend that of a line upwards, one after the other.
-    if classes[0] > Class::Linear && smooth_share < SMOOTH_SHARE_MIN {
+    if classes[0] > Class::Linear && explained.smooth_share < SMOOTH_SHARE_MIN {
         return GROWING.into_iter().filter(|class| *class >= Class::Linear).collect();
     }
     classes

@@ -352,15 +352,8 @@ impl<'a> Series<'a> {
             Some(self.timed_row(&profiles.subject)?.at(points[at])?.median)
         };
         let ratio = self.time_ratio(median(left)?, median(right)?)?;
-        let (first, second, ratio) = if ratio.value >= 1.0 {
-            (left, right, ratio)
-        } else {
-            (
-                right,
-                left,
-                Estimate { value: 1.0 / ratio.value, low: 1.0 / ratio.high, high: 1.0 / ratio.low },
-            )
-        };
+        let (first, second, ratio) =
+            if ratio.value >= 1.0 { (left, right, ratio) } else { (right, left, ratio.inverse()) };
         let pair = Pair { first: first.at[at].as_ref()?, second: second.at[at].as_ref()? };
         Some(ProfileContrast {
             first: first.subject.clone(),

@@ -20,10 +20,10 @@ pub mod usl;
 
 use crate::growth::curves::explained;
 use crate::growth::levels::{Cells, Level, draws, levels};
-use crate::growth::{Turn, turn, verdict};
+use crate::growth::{Judged, Turn, judge};
 use crate::rates::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, POSITION_RATIO_MAX};
 use crate::stats::quantiles::{quantile, sort};
-use crate::{Class, Estimate, Halved, Peak, Rate, RateTrend, TrendReason};
+use crate::{Best, Class, Estimate, Halved, Rate, RateTrend, TrendReason};
 
 /// What was measured of a rate at a point.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,64 +104,49 @@ impl<'a> Costs<'a> {
     }
 
     fn rate(&self) -> Rate {
+        let Judged { start, class, explained, lowest, hump } = judge(&self.levels);
         let last = self.levels.len() - 1;
-        let peak = turn(&self.levels, Turn::Lowest).map(|best| {
-            let peak = Peak {
-                at: self.points[best].point,
-                level: self.points[best].median,
-                factor: self.factor(0, best),
-                over: self.points[0].point,
-                behind: self.factor(best, last),
-            };
-            (best, peak)
+        let peak = lowest.map(|Turn { at, before, behind }| Best {
+            at: self.points[at].point,
+            level: self.points[at].median,
+            factor: self.rate_factor(before, 0, at),
+            over: self.points[0].point,
+            behind: self.rate_factor(behind, at, last),
         });
-        let is_summit =
-            |peak: &Peak| trend(peak.factor) == RateTrend::Rises && trend(peak.behind).is_fall();
-        let (from, factor) = peak
-            .filter(|(_, peak)| is_summit(peak))
-            .map_or_else(|| (0, self.factor(0, last)), |(best, peak)| (best, peak.behind));
-        let peak = peak.map(|(_, peak)| peak);
-        let (trend, reason) = match trend(factor) {
-            RateTrend::Collapses => (RateTrend::Collapses, None),
-            trend => match self.dip() {
-                Some(dip) => (RateTrend::Undecided, Some(dip)),
-                None if from > 0 => (RateTrend::Peaks, None),
-                None if trend == RateTrend::Undecided => {
-                    (trend, Some(TrendReason::IntervalTooWide))
-                }
-                None => (trend, None),
-            },
+        let factor = self.rate_factor(explained.factor, start, last);
+        let trend = match class {
+            Class::Constant => RateTrend::Holds,
+            Class::Falls => RateTrend::Rises,
+            Class::Grows if factor.high < COLLAPSE_MAX => RateTrend::Collapses,
+            Class::Grows if start > 0 => RateTrend::Peaks,
+            Class::Grows => RateTrend::Falls,
+            _ => RateTrend::Undecided,
         };
+        let dip = hump.map(|Turn { at, before, .. }| TrendReason::FallsAndRises {
+            fall: before.value,
+            point: self.points[at].point,
+        });
+        let is_undecided = trend == RateTrend::Undecided;
         Rate {
             trend,
-            from: self.points[from].point,
+            from: self.points[start].point,
             to: self.points[last].point,
             level: self.points[last].median,
             factor,
             peak,
-            halved: if trend == RateTrend::Collapses { self.halved(from) } else { None },
-            reason,
+            halved: if trend == RateTrend::Collapses { self.halved(start) } else { None },
+            reason: is_undecided.then(|| dip.unwrap_or(TrendReason::IntervalTooWide)),
         }
     }
 
     /// The rate at one point over that at an earlier one.
     pub(crate) fn factor(&self, from: usize, to: usize) -> Estimate {
-        let Estimate { low, high, .. } = explained(&self.levels[from..=to]).factor;
-        let (low, high) = (1.0 / high, 1.0 / low);
-        // What a reader divides is what the table shows, as far as the interval holds it.
-        let value = (self.points[to].median / self.points[from].median).clamp(low, high);
-        Estimate { value, low, high }
+        self.rate_factor(explained(&self.levels[from..=to]).factor, from, to)
     }
 
-    /// That it falls and rises again, by the rule on both sides.
-    fn dip(&self) -> Option<TrendReason> {
-        let dip = turn(&self.levels, Turn::Highest)?;
-        let fall = self.factor(0, dip);
-        let rises = trend(self.factor(dip, self.levels.len() - 1)) == RateTrend::Rises;
-        (rises && trend(fall).is_fall()).then(|| TrendReason::FallsAndRises {
-            fall: 1.0 / fall.value,
-            point: self.points[dip].point,
-        })
+    /// The same by the factor of their costs.
+    fn rate_factor(&self, of_costs: Estimate, from: usize, to: usize) -> Estimate {
+        of_costs.inverse().around(self.points[to].median / self.points[from].median)
     }
 
     /// Where the rate has fallen to half of what it is at the point `from`.
@@ -221,22 +206,5 @@ impl Halved {
         let (low, high) = (after as f64, before as f64);
         let at = Estimate { value: f64::midpoint(low, high), low, high };
         Self { at, after, before, vague: true }
-    }
-}
-
-/// The one rule, for a rate that changes by `factor`.
-fn trend(factor: Estimate) -> RateTrend {
-    match verdict(factor) {
-        Class::Constant => RateTrend::Holds,
-        Class::Grows => RateTrend::Rises,
-        Class::Falls if factor.high < COLLAPSE_MAX => RateTrend::Collapses,
-        Class::Falls => RateTrend::Falls,
-        _ => RateTrend::Undecided,
-    }
-}
-
-impl RateTrend {
-    fn is_fall(self) -> bool {
-        matches!(self, Self::Falls | Self::Collapses)
     }
 }

@@ -10,13 +10,13 @@ mod series;
 mod tables;
 
 pub use averages::{Average, AverageColumn, AverageRow, Averages};
-pub use growth::{Class, Growth};
+pub use growth::{Best, Class, Growth};
 pub use pairs::{ComparisonOutcome, Crossover, Lead, RankedSubject, Ranking, SubjectComparison};
 pub use profile::{
     AddedFunction, AddedTime, DifferenceVerdict, FunctionTime, ProfileChange, ProfileContrast,
     ProfileDifference, ProfilePoint, ProfileRow, ProfileTable, ProfiledFunction,
 };
-pub use rates::{ByRounds, Halved, Peak, Rate, RateTrend, Scaling, Speedup, SpeedupVerdict};
+pub use rates::{ByRounds, Halved, Rate, RateTrend, Scaling, Speedup, SpeedupVerdict};
 pub use reasons::{ComparisonReason, GrowthReason, Remedy, ScalingReason, TrendReason};
 pub use series::{Division, Drift, Level, Mode, Modes, Step};
 pub use tables::{

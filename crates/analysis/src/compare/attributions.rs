@@ -1,7 +1,7 @@
 //! Where the CPU time is that a series takes more or less in one of two profiled runs.
 
 use super::results::{Change, ChangeDetail, ComparedTable, RunAttribution};
-use crate::{Estimate, Table, profile};
+use crate::{Table, profile};
 use model::{Parameters, Run};
 
 /// Adds to each change of a series where it is, by the profiles of both runs.
@@ -48,14 +48,10 @@ fn attribution(
         let ratio = row.cells.get(index)?.as_ref()?.ratio.ratio;
         let factor = match source.metric.unit.as_str() {
             "ns" => ratio,
-            rate if rate.ends_with("/s") => inverse(ratio),
+            rate if rate.ends_with("/s") => ratio.inverse(),
             _ => return None,
         };
         let difference = profile::between_runs(runs, source, subject, point, factor)?;
         Some(RunAttribution { point, difference })
     })
-}
-
-fn inverse(ratio: Estimate) -> Estimate {
-    Estimate { value: 1.0 / ratio.value, low: 1.0 / ratio.high, high: 1.0 / ratio.low }
 }

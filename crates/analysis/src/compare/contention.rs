@@ -14,6 +14,7 @@ use super::results::{
     Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Contention, Difference,
     Direction, Ratio, Verdict,
 };
+use super::slowdown;
 use crate::Estimate;
 use crate::compare::thresholds::FALSE_ALARM;
 use crate::gather::Gathered;
@@ -146,7 +147,7 @@ impl Evidence {
         }
         let lower_is_better = position.sharing.metric.lower_is_better;
         let [slowdown, control] =
-            [ratio, of_control].map(|ratio| slowdown(ratio.ratio, lower_is_better));
+            [ratio, of_control].map(|ratio| slowdown::factor(ratio.ratio, lower_is_better));
         let is_beyond = if slowdown.value > 1.0 {
             slowdown.low > control.high * (1.0 + margin)
         } else {
@@ -200,14 +201,6 @@ impl Evidence {
         let (slowdown, control) = (factor(slowdown), factor(control));
         (is_slower || is_faster).then_some(Evidence { slowdown, control, control_verdict })
     }
-}
-
-/// How many times longer an operation takes in new than in base.
-fn slowdown(ratio: Estimate, lower_is_better: bool) -> Estimate {
-    if lower_is_better {
-        return ratio;
-    }
-    Estimate { value: 1.0 / ratio.value, low: 1.0 / ratio.high, high: 1.0 / ratio.low }
 }
 
 /// What a guest's locks are chosen by: that it differs, too, is no other cause.

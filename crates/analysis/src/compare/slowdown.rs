@@ -40,7 +40,7 @@ pub fn slowdowns(comparison: &Comparison, limit: f64) -> Vec<Slowdown<'_>> {
         let lower_is_better = table.metric.lower_is_better;
         for row in &table.rows {
             let slowdown = |ratio: &Ratio, point: Option<_>| {
-                let factor = factor(ratio, lower_is_better);
+                let factor = factor(ratio.ratio, lower_is_better);
                 Slowdown {
                     workload: &table.workload,
                     label: &row.label,
@@ -63,12 +63,9 @@ pub fn slowdowns(comparison: &Comparison, limit: f64) -> Vec<Slowdown<'_>> {
     all
 }
 
-fn factor(ratio: &Ratio, lower_is_better: bool) -> Estimate {
-    let Estimate { value, low, high } = ratio.ratio;
-    if lower_is_better {
-        return ratio.ratio;
-    }
-    Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low }
+/// How many times longer an operation takes in new than in base.
+pub(super) fn factor(ratio: Estimate, lower_is_better: bool) -> Estimate {
+    if lower_is_better { ratio } else { ratio.inverse() }
 }
 
 fn bound(factor: Estimate, limit: f64) -> Bound {
@@ -95,7 +92,7 @@ mod tests {
 
     #[test]
     fn only_a_whole_interval_above_the_limit_is_above() {
-        let bound = |low, high| bound(factor(&ratio(low, high), true), 0.1);
+        let bound = |low, high| bound(factor(ratio(low, high).ratio, true), 0.1);
         assert_eq!(bound(1.11, 1.3), Bound::Above);
         assert_eq!(bound(1.09, 1.3), Bound::Maybe);
         assert_eq!(bound(1.02, 1.05), Bound::Below, "slower, and by less");
@@ -105,9 +102,9 @@ mod tests {
 
     #[test]
     fn a_rate_is_slower_where_its_ratio_is_below_one() {
-        let halved = factor(&ratio(0.4, 0.5), false);
+        let halved = factor(ratio(0.4, 0.5).ratio, false);
         assert!((halved.low - 2.0).abs() < 1e-12 && (halved.high - 2.5).abs() < 1e-12);
         assert_eq!(bound(halved, 0.1), Bound::Above);
-        assert_eq!(bound(factor(&ratio(1.2, 1.3), false), 0.1), Bound::Below);
+        assert_eq!(bound(factor(ratio(1.2, 1.3).ratio, false), 0.1), Bound::Below);
     }
 }

@@ -1,6 +1,7 @@
 //! How a cost grows along the axis.
 
-use super::{Estimate, GrowthReason, Peak};
+use super::{Estimate, GrowthReason};
+use crate::growth::thresholds::FLAT_FACTOR_MAX;
 use serde::Serialize;
 
 /// The growth of a series along its axis.
@@ -17,7 +18,7 @@ pub struct Growth {
     /// The last point with a figure.
     pub to: u64,
     /// The lowest inner point, where it is surely below both ends, by however little.
-    pub best: Option<Peak>,
+    pub best: Option<Best>,
     /// Slope of the logarithm of the figure over the logarithm of the axis, over all points above zero; where
     /// `constant` says so, without the constant part.
     pub exponent: Option<Estimate>,
@@ -25,6 +26,29 @@ pub struct Growth {
     pub constant: Option<f64>,
     /// Why it is undecided, or its order open.
     pub reason: Option<GrowthReason>,
+}
+
+/// The highest rate or the lowest cost, between the ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Best {
+    /// The point.
+    pub at: u64,
+    /// The level there.
+    pub level: f64,
+    /// That over the level at the first point.
+    pub factor: Estimate,
+    /// The first point.
+    pub over: u64,
+    /// The level at the last point over that here.
+    pub behind: Estimate,
+}
+
+impl Best {
+    /// Whether either factor is beyond what is flat.
+    pub fn stands_out(&self) -> bool {
+        let beyond = |factor: Estimate| factor.value.max(1.0 / factor.value) > FLAT_FACTOR_MAX;
+        beyond(self.factor) || beyond(self.behind)
+    }
 }
 
 /// Growth classes, and the words for several of them: the fixed vocabulary of findings.

@@ -1,6 +1,6 @@
 //! How a rate changes along the axis, and the Universal Scalability Law.
 
-use super::{Estimate, ScalingReason, TrendReason};
+use super::{Best, Estimate, ScalingReason, TrendReason};
 use serde::Serialize;
 
 /// The trend of a series of which more is better: a rate of replies over dead connections.
@@ -17,7 +17,7 @@ pub struct Rate {
     /// The rate at `to` over that at `from`: 0.5 is half, and 0 where nothing was done or no cell finished.
     pub factor: Estimate,
     /// The best inner point, where it is surely better than both ends, by however little.
-    pub peak: Option<Peak>,
+    pub peak: Option<Best>,
     /// Where the rate is half of that at `from`, if it collapses.
     pub halved: Option<Halved>,
     /// Why it is undecided.
@@ -72,7 +72,7 @@ pub struct Speedup {
     /// What that would be if each did as much as at the first point: their number over that at the first point.
     pub linear: f64,
     /// The peak, where it is clearly better than both ends.
-    pub peak: Option<Peak>,
+    pub peak: Option<Best>,
     /// The rate at `to` over that at the peak, where there is one.
     pub after_peak: Option<Estimate>,
     /// What two of them are compared by.
@@ -128,21 +128,6 @@ pub struct Scaling {
     pub residual: f64,
     /// Why the law does not apply; absent where it does.
     pub reason: Option<ScalingReason>,
-}
-
-/// The highest rate or the lowest cost, between the ends.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Peak {
-    /// The point.
-    pub at: u64,
-    /// The level there.
-    pub level: f64,
-    /// That over the level at the first point.
-    pub factor: Estimate,
-    /// The first point.
-    pub over: u64,
-    /// The level at the last point over that here.
-    pub behind: Estimate,
 }
 
 /// Where a rate has fallen to half.

@@ -8,7 +8,7 @@ use crate::pairs::crossover;
 use crate::rates::RatePoint;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::Pooled;
-use crate::{Estimate, Growth, PointSummary};
+use crate::{Growth, PointSummary};
 use fastrand::Rng;
 use std::collections::BTreeMap;
 
@@ -92,17 +92,11 @@ pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
         return None;
     }
     let cells = figures.iter().map(|figure| (figure.point(), figure.log_cells()));
-    let mut growth = growth::growth(&levels(cells.collect()), 0.0);
-    // What a reader divides is what the table shows, as far as the interval holds it.
-    let Estimate { value, low, high } = &mut growth.factor;
+    let growth = growth::growth(&levels(cells.collect()), 0.0);
     let median = |point: u64| {
         let figure = figures.iter().find(|figure| figure.point() == point);
-        figure.map(|figure| figure.summary.median.value)
+        figure.map_or(f64::NAN, |figure| figure.summary.median.value)
     };
-    if let Some((first, last)) = median(growth.from).zip(median(growth.to))
-        && low <= high
-    {
-        *value = (last / first).clamp(*low, *high);
-    }
-    Some(growth)
+    let factor = growth.factor.around(median(growth.to) / median(growth.from));
+    Some(Growth { factor, ..growth })
 }

@@ -61,7 +61,8 @@ mod tests {
             let bytes = log.file.metadata().unwrap().blocks() * 512;
             assert!(bytes <= 2 * BYTES_MAX, "{bytes} after {turn}");
         }
-        assert!(std::fs::read(&path).unwrap().ends_with(b"turn 39\n"));
+        log.file.write_all(b"the end\n").unwrap();
+        assert!(std::fs::read(&path).unwrap().ends_with(b"turn 39\nthe end\n"));
         std::fs::remove_file(&path).unwrap();
     }
 }

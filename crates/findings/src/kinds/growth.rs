@@ -9,7 +9,6 @@ use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Verdict};
 use analysis::Class;
-use analysis::growth::thresholds::FLAT_FACTOR_MAX;
 
 pub use analysis::Growth;
 
@@ -66,7 +65,7 @@ fn lowest(growth: &Growth) -> String {
     let (fall, from) = (divided(best.factor.value), count(best.over));
     if growth.from == best.at {
         format!(" Before, it falls {fall} from {from}.")
-    } else if 1.0 / best.factor.value > FLAT_FACTOR_MAX || best.behind.value > FLAT_FACTOR_MAX {
+    } else if best.stands_out() {
         format!(" The lowest is at {}: {fall} of that at {from}.", count(best.at))
     } else {
         String::new()

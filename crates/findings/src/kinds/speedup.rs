@@ -70,7 +70,6 @@ fn verdict(speedup: &Speedup, names: &Names<'_>) -> String {
 
 /// `fall ÷1.31 from 1 to 2 threads (95 % CI 1.20–1.44)`.
 fn fall(change: Estimate, range: &str) -> String {
-    let Estimate { value, low, high } = change;
-    let fall = Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low };
+    let fall = change.inverse();
     format!("fall {} {range}{}", format::fall(fall.value), interval(fall, significant))
 }

@@ -9,9 +9,8 @@ use crate::names::Names;
 use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::verdict::{Tag, Verdict};
-use analysis::growth::thresholds::FLAT_FACTOR_MAX;
 use analysis::rates::thresholds::COLLAPSE_MAX;
-use analysis::{Estimate, Halved, Peak, Rate, RateTrend, Shares, TrendReason};
+use analysis::{Best, Estimate, Halved, Rate, RateTrend, Shares, TrendReason};
 
 pub use analysis::Rate as Trend;
 
@@ -141,17 +140,12 @@ impl<'a> Wording<'a> {
 
     /// The interval of the fall: ` (95 % 8.10 to 9.00)`.
     fn fall_ci(&self) -> String {
-        let Estimate { value, low, high } = self.rate.factor;
-        let fall = Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low };
-        interval(fall, significant)
+        interval(self.rate.factor.inverse(), significant)
     }
 
     /// `; the best is at 72: ×20.1 of those at 1`, where the trend is that between the ends.
     fn best(&self) -> String {
-        let stands_out = |peak: &Peak| {
-            peak.factor.value > FLAT_FACTOR_MAX || 1.0 / peak.behind.value > FLAT_FACTOR_MAX
-        };
-        let best = self.rate.peak.filter(stands_out).map(|peak| {
+        let best = self.rate.peak.filter(Best::stands_out).map(|peak| {
             let (at, over) = (self.short_point(peak.at), self.figure(peak.over));
             format!("; the best is at {at}: {} of those at {over}", factor(peak.factor.value))
         });

@@ -33,20 +33,8 @@ pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
     }
     let side = SideBySide { runs: &runs, several: &several, words: names, fleet: None };
     let exit = exit(judgement, &several);
-    let is_for_programs = output.json || judgement.markdown;
-    let printed = if output.json {
-        print_exactly(&format!("{:#}\n", side_by_side::json(&side)))
-    } else if judgement.markdown {
-        print_exactly(&side_by_side::markdown(&side))
-    } else {
-        print(&side_by_side::compared(&side, &style(output.all)))
-    };
-    let mut notes = String::new();
-    let kept = keep(compare, &side, exit, names, &mut notes);
-    let noted = print_notes(&notes, is_for_programs);
-    say_why(judgement, exit, names, &several);
-    kept?;
-    ended(exit, printed.and(noted))
+    let text = || side_by_side::compared(&side, &style(output.all));
+    conclude(compare, &side, (exit, None), names, text)
 }
 
 /// Compares the machines of a fleet with the median machine.
@@ -69,21 +57,36 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
     // A machine without a run may be slower.
     let is_open = exit == Exit::Done && machines.ranks_missing > 0 && judgement.gate().is_some();
     let exit = if is_open { Exit::Inconclusive } else { exit };
-    let is_for_programs = output.json || judgement.markdown;
+    let text = || side_by_side::fleet(&side, &machines.head, &style(output.all));
+    let open = is_open.then(|| {
+        let missing = printable::quantity(machines.ranks_missing as u64, "rank");
+        format!("knee: {missing} without figures: the gate can't pass them")
+    });
+    conclude(compare, &side, (exit, open), &machines.head.names, text)
+}
+
+/// Prints the comparison, by `text` for people; keeps what was asked for, and says why it ends as it does, and what is `open`.
+fn conclude(
+    compare: &Compare,
+    side: &SideBySide<'_>,
+    (exit, open): (Exit, Option<String>),
+    names: &[String],
+    text: impl FnOnce() -> String,
+) -> Result<Exit, Trouble> {
+    let Compare { judgement, output, .. } = compare;
     let printed = if output.json {
-        print_exactly(&format!("{:#}\n", side_by_side::json(&side)))
+        print_exactly(&format!("{:#}\n", side_by_side::json(side)))
     } else if judgement.markdown {
-        print_exactly(&side_by_side::markdown(&side))
+        print_exactly(&side_by_side::markdown(side))
     } else {
-        print(&side_by_side::fleet(&side, &machines.head, &style(output.all)))
+        print(&text())
     };
     let mut notes = String::new();
-    let kept = keep(compare, &side, exit, &machines.head.names, &mut notes);
-    let noted = print_notes(&notes, is_for_programs);
-    say_why(judgement, exit, &machines.head.names, several);
-    if is_open {
-        let missing = printable::quantity(machines.ranks_missing as u64, "rank");
-        complain(&format!("knee: {missing} without figures: the gate can't pass them"));
+    let kept = keep(compare, side, exit, names, &mut notes);
+    let noted = print_notes(&notes, output.json || judgement.markdown);
+    say_why(judgement, exit, names, side.several);
+    if let Some(open) = open {
+        complain(&open);
     }
     kept?;
     ended(exit, printed.and(noted))

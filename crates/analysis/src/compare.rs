@@ -63,7 +63,7 @@ pub use left_out::{LeftOut, NoRatioReason, Refusal, RefusalReason, Side, TableNa
 pub use median::{MEDIAN_ID, is_median, median_run};
 pub use results::*;
 pub use several::{Best, Several, compare_several};
-pub use slowdown::{Bound, Slowdown, slowdowns};
+pub use slowdown::{Bound, Slowdown, bound, slowdowns};
 
 use crate::Table;
 use crate::compare::thresholds::{RUN_ERROR, TAIL_HALF_WIDTHS};

@@ -2,6 +2,10 @@
 
 use archive::{Error, Location, ServerFault};
 
+/// Why a gate can't pass a figure of which the best end is not known.
+pub const DIRECTION_IS_A_GUESS: &str =
+    "it is a guess which is better; measure with --better lower or --better higher";
+
 /// The error on one line: what, where, and how to fix it.
 pub fn explained(error: &Error) -> String {
     match remedy(error) {

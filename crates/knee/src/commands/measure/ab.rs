@@ -8,9 +8,9 @@ use super::run;
 use crate::commands::keep::claim::Claim;
 use crate::commands::keep::push;
 use crate::commands::measure::progress::Progress;
-use crate::commands::read::compare;
 use crate::commands::read::compare::bisect;
 use crate::commands::read::compare::flags::{FailOn, Output};
+use crate::commands::read::compare::{self, Verdict};
 use crate::commands::record_path;
 use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing, note};
 use crate::output::print_note;
@@ -72,13 +72,10 @@ fn concluded(
         Err(trouble) if ab.bisect && is_complete => return Ok(bisect::skip(&trouble.to_string())),
         Err(trouble) => return not_compared(&trouble, is_complete, recorded.as_deref(), output),
     };
-    let judge = if ab.bisect { compare::bisect_verdict } else { compare::verdict };
-    let verdict = match judge(&ab.judgement, &comparison) {
-        _ if !is_complete => compare::verdict_of(&ab.judgement, &comparison, Exit::Interrupted),
+    let verdict = match compare::verdict(&ab.judgement, &comparison, ab.bisect) {
+        _ if !is_complete => Verdict { exit: Exit::Interrupted, why: None },
         // Measured and printed, but not wholly recorded: a line on standard error says why.
-        _ if new.summary.number == 0 => {
-            compare::verdict_of(&ab.judgement, &comparison, Exit::Failed)
-        }
+        _ if new.summary.number == 0 => Verdict { exit: Exit::Failed, why: None },
         verdict => verdict,
     };
     compare::conclude(

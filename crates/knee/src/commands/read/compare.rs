@@ -22,6 +22,7 @@ use flags::{Compare, Judgement, Output};
 use model::Run;
 use std::collections::BTreeSet;
 use std::path::Path;
+use verdict::Evidence;
 
 /// Compares two runs, or more; or only names one.
 pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
@@ -40,7 +41,7 @@ pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     let (base, new) = runs(compare, &names)?;
     let Compare { across, judgement, output, .. } = compare;
     let comparison = compared((&base, &new), *across, judgement, output, 1)?;
-    let verdict = verdict(judgement, &comparison);
+    let verdict = verdict(judgement, &comparison, false);
     let holder = holder(compare)?;
     conclude(&compare.judgement, &compare.output, (base, new), &comparison, verdict, &holder, None)
 }
@@ -68,25 +69,17 @@ pub fn compared(
     })
 }
 
-/// How a comparison ends: what its gate says of it.
-pub fn verdict(judgement: &Judgement, comparison: &Comparison) -> Verdict {
-    verdict_of(judgement, comparison, verdict::exit(judgement.gate(), comparison))
-}
-
-/// How a comparison ends that ends as `exit`.
-pub fn verdict_of(judgement: &Judgement, comparison: &Comparison, exit: Exit) -> Verdict {
-    Verdict { exit, why: verdict::why(judgement.gate(), exit, comparison) }
-}
-
-/// The same for `git bisect run`: only what is decided of every series is good.
-pub fn bisect_verdict(judgement: &Judgement, comparison: &Comparison) -> Verdict {
-    let exit = verdict::bisect_exit(judgement.gate(), comparison);
-    Verdict { exit, why: verdict::bisect_reason(judgement.gate(), exit, comparison) }
+/// How a comparison ends: what its gate says of it, in the words of `git bisect run` for a bisection.
+pub fn verdict(judgement: &Judgement, comparison: &Comparison, is_bisection: bool) -> Verdict {
+    judgement.gate().map_or(Verdict { exit: Exit::Done, why: None }, |gate| {
+        Evidence::new(gate, comparison).verdict(is_bisection)
+    })
 }
 
 /// What fails and was measured in base, where the gate refuses nothing else.
 pub fn only_failures(judgement: &Judgement, comparison: &Comparison) -> BTreeSet<Failure> {
-    verdict::only_failures(judgement.gate(), comparison)
+    let gate = judgement.gate();
+    gate.map(|gate| Evidence::new(gate, comparison).only_failures()).unwrap_or_default()
 }
 
 /// Prints the comparison, and only then writes the page and names the new run, which the record `holder` has:

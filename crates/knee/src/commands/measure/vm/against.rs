@@ -198,7 +198,7 @@ impl Compared {
     ) -> Result<Exit, Trouble> {
         let Question { vm, output, file, .. } = *question;
         let Compared { base, new, comparison, kept, .. } = self;
-        let verdict = confirm(compare::bisect_verdict(&vm.judgement, &comparison));
+        let verdict = confirm(compare::verdict(&vm.judgement, &comparison, true));
         let holder = Location::File(file.to_owned());
         let runs = (base, new);
         compare::conclude(&vm.judgement, output, runs, &comparison, verdict, &holder, Some(kept))
@@ -380,7 +380,7 @@ impl Judge for Bisect<'_> {
         };
         let compared = self.compared(base, new);
         let verdict =
-            compared.map(|comparison| compare::bisect_verdict(self.judgement, &comparison));
+            compared.map(|comparison| compare::verdict(self.judgement, &comparison, true));
         self.is_decided.set(verdict.is_ok_and(|verdict| verdict.exit != Exit::Inconclusive));
         self.is_decided.get()
     }

@@ -37,11 +37,11 @@ pub struct Judgement {
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = quantities::percentage)]
     pub margin: f64,
     /// Exit with 3 where something is surely slower by more than this: its whole CI lies above; with 4 where
-    /// no headline series is surely within it
+    /// the CI of a headline series or point reaches above it
     #[arg(long, value_name = "PERCENT", value_parser = quantities::slowdown, conflicts_with = "fail_on")]
     pub fail_above: Option<f64>,
-    /// Exit with 3 where something is slower, or changed, by however little; with 4 where no headline series
-    /// could be decided
+    /// Exit with 3 where something is slower, or changed, by however little; with 4 where a series or point is
+    /// undecided
     #[arg(long, value_name = "WHAT")]
     pub fail_on: Option<FailOn>,
     /// Let a gate pass though series, points, metrics or workloads of BASE have nothing in NEW to be compared with

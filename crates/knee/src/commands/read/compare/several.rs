@@ -1,7 +1,7 @@
 //! More than two runs: each further one against the first.
 
 use super::flags::{Compare, Judgement, Output};
-use super::{baseline, ended, print_notes, verdict};
+use super::{Verdict, baseline, ended, print_notes, verdict};
 use crate::commands::read::fleet;
 use crate::commands::read::report;
 use crate::commands::{read_run, record_location, record_path};
@@ -9,7 +9,7 @@ use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
 use crate::output::{print, print_exactly, style};
 use ::report::side_by_side::{self, SideBySide};
-use analysis::compare::{Several, Terms, compare_several};
+use analysis::compare::{Comparison, Several, Terms, compare_several};
 use archive::{Location, RunRef};
 use findings::{Conclusions, left_out};
 use model::Run;
@@ -32,9 +32,9 @@ pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
         }
     }
     let side = SideBySide { runs: &runs, several: &several, words: names, fleet: None };
-    let exit = exit(judgement, &several);
+    let verdicts = verdicts(judgement, names, &several);
     let text = || side_by_side::compared(&side, &style(output.all));
-    conclude(compare, &side, (exit, None), names, text)
+    conclude(compare, &side, verdicts, names, text)
 }
 
 /// Compares the machines of a fleet with the median machine.
@@ -53,27 +53,40 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
     let terms = Terms { margin, fail_above, across: true, all: output.all };
     let machines = fleet::machines(name, &output.record_file, &terms, |_| Ok(()))?;
     let (side, several) = (machines.side(), &machines.fleet.several);
-    let exit = exit(judgement, several);
+    let mut verdicts = verdicts(judgement, &machines.head.names, several);
     // A machine without a run may be slower.
-    let is_open = exit == Exit::Done && machines.ranks_missing > 0 && judgement.gate().is_some();
-    let exit = if is_open { Exit::Inconclusive } else { exit };
-    let text = || side_by_side::fleet(&side, &machines.head, &style(output.all));
-    let open = is_open.then(|| {
+    if machines.ranks_missing > 0 && judgement.gate().is_some() {
         let missing = printable::quantity(machines.ranks_missing as u64, "rank");
-        format!("knee: {missing} without figures: the gate can't pass them")
-    });
-    conclude(compare, &side, (exit, open), &machines.head.names, text)
+        let why = Some(format!("{missing} without figures: the gate can't pass them"));
+        verdicts.push(Verdict { exit: Exit::Inconclusive, why });
+    }
+    let text = || side_by_side::fleet(&side, &machines.head, &style(output.all));
+    conclude(compare, &side, verdicts, &machines.head.names, text)
 }
 
-/// Prints the comparison, by `text` for people; keeps what was asked for, and says why it ends as it does, and what is `open`.
+/// How the comparison of each further run ends; each reason begins with the run's name.
+fn verdicts(judgement: &Judgement, names: &[String], several: &Several) -> Vec<Verdict> {
+    let compared = names[1..].iter().zip(&several.comparisons);
+    let verdict = |(name, comparison): (&String, &Result<Comparison, _>)| {
+        let Verdict { exit, why } = verdict(judgement, comparison.as_ref().ok()?, false);
+        Some(Verdict { exit, why: why.map(|why| format!("{name}: {why}")) })
+    };
+    compared.filter_map(verdict).collect()
+}
+
+/// Prints the comparison, by `text` for people; keeps what was asked for, and ends as the worst of `verdicts` does, each of
+/// which says why.
 fn conclude(
     compare: &Compare,
     side: &SideBySide<'_>,
-    (exit, open): (Exit, Option<String>),
+    verdicts: Vec<Verdict>,
     names: &[String],
     text: impl FnOnce() -> String,
 ) -> Result<Exit, Trouble> {
     let Compare { judgement, output, .. } = compare;
+    let ranked = [Exit::Different, Exit::Inconclusive].into_iter();
+    let mut worst = ranked.filter(|exit| verdicts.iter().any(|verdict| verdict.exit == *exit));
+    let exit = worst.next().unwrap_or(Exit::Done);
     let printed = if output.json {
         print_exactly(&format!("{:#}\n", side_by_side::json(side)))
     } else if judgement.markdown {
@@ -84,10 +97,11 @@ fn conclude(
     let mut notes = String::new();
     let kept = keep(compare, side, exit, names, &mut notes);
     let noted = print_notes(&notes, output.json || judgement.markdown);
-    say_why(judgement, exit, names, side.several);
-    if let Some(open) = open {
-        complain(&open);
-    }
+    let say = if exit == Exit::Done { note } else { complain };
+    verdicts
+        .into_iter()
+        .filter_map(|verdict| verdict.why)
+        .for_each(|why| say(&format!("knee: {why}")));
     kept?;
     ended(exit, printed.and(noted))
 }
@@ -108,27 +122,6 @@ fn analysed(names: &[String], output: &Output) -> Result<Vec<(Run, Conclusions)>
         runs.push((run, conclusions));
     }
     Ok(runs)
-}
-
-/// The worst end of all comparisons: something different, else something that could not be decided.
-fn exit(judgement: &Judgement, several: &Several) -> Exit {
-    let exits = several.comparisons.iter().flatten();
-    let exits: Vec<Exit> =
-        exits.map(|comparison| verdict::exit(judgement.gate(), comparison)).collect();
-    let ranked = [Exit::Different, Exit::Inconclusive];
-    ranked.into_iter().find(|exit| exits.contains(exit)).unwrap_or(Exit::Done)
-}
-
-/// Says of each run why it ends as it does.
-fn say_why(judgement: &Judgement, exit: Exit, names: &[String], several: &Several) {
-    let say = if exit == Exit::Done { note } else { complain };
-    for (name, comparison) in names[1..].iter().zip(&several.comparisons) {
-        let Ok(comparison) = comparison else { continue };
-        let own = verdict::exit(judgement.gate(), comparison);
-        if let Some(why) = verdict::why(judgement.gate(), own, comparison) {
-            say(&format!("knee: {name}: {why}"));
-        }
-    }
 }
 
 /// Writes the page, and then names the last run where the gate let all through. Each adds a line to `notes`;

@@ -134,6 +134,37 @@ fn a_gate_passes_no_line_that_the_newest_run_lacks() {
     assert!(text.contains("run 7 of made can't be read, or has no such figure"), "{text}");
 }
 
+/// What is open passes no gate: a line with too few runs, and a slowdown that one more run may confirm.
+#[test]
+fn a_gate_passes_no_line_that_is_open() {
+    let gated = |runs: usize, change: fn(usize, &mut Vec<Cell>)| {
+        let knee = Knee::new();
+        for number in 2..=runs {
+            let (run, mut cells) = made(number);
+            change(number, &mut cells);
+            knee.keep(&run, &cells, &run.summary.started);
+        }
+        let came = knee.run(&["history", "made", "--fail-on", "slower"]);
+        (came.code, came.err)
+    };
+    let late = |number, cells: &mut Vec<Cell>| {
+        cells.retain(|cell| number >= 5 || cell.key.subject == "steady" || cell.key.point == 10);
+    };
+    let wanted = "knee: can't pass (exit 4); too few runs to judge 1 of 4 lines\n";
+    assert_eq!(gated(7, late), (Some(4), wanted.to_owned()));
+    let slight = |number, cells: &mut Vec<Cell>| {
+        let is_slower = |key: &model::CellKey| key.subject == "stepped" && key.point == 1_000;
+        for cell in cells.iter_mut().filter(|cell| number >= 8 && is_slower(&cell.key)) {
+            let samples = cell.metrics.iter_mut().flat_map(|metric| &mut metric.samples);
+            samples.for_each(|sample| *sample *= 1.045 / 1.25);
+        }
+    };
+    let (code, text) = gated(9, slight);
+    assert_eq!(code, Some(4), "{text}");
+    let line = "knee: can't pass (exit 4); made: stepped at 1,000 things is slower since run 7 (2026-11-08): ×1.0";
+    assert!(text.starts_with(line) && text.contains("not certain enough to fail"), "{text}");
+}
+
 #[test]
 fn a_gate_with_a_limit_fails_only_for_what_is_surely_above_it() {
     let above = |limit| knee(9).run(&["history", "made", "--fail-above", limit]).code;

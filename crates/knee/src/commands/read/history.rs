@@ -49,11 +49,11 @@ pub struct History {
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = quantities::percentage)]
     pub margin: f64,
     /// Exit with 3 where the newest run makes certain that something is slower by more than this: its whole
-    /// CI lies above; with 4 where there are too few runs to tell
+    /// CI lies above; with 4 where it shows that without being certain, or a line has too few runs to tell
     #[arg(long, value_name = "PERCENT", value_parser = quantities::percentage, conflicts_with = "fail_on")]
     pub fail_above: Option<f64>,
-    /// Exit with 3 where the newest run makes certain that something is slower; with 4 where there are
-    /// too few runs to tell
+    /// Exit with 3 where the newest run makes certain that something is slower; with 4 where it shows that
+    /// without being certain, or a line has too few runs to tell
     #[arg(long, value_name = "WHAT")]
     pub fail_on: Option<FailOn>,
     /// All metrics, not the headline metric only, and the lines that did not change

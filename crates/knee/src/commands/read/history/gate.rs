@@ -1,7 +1,8 @@
 //! The gate of `knee history`: what the newest run makes certain, and what of it can't be judged.
 
 use super::{FailOn, History};
-use crate::exit::{Exit, complain, note};
+use crate::exit::{Exit, complain};
+use crate::remedies::DIRECTION_IS_A_GUESS;
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{Change, History as Joined, Line};
@@ -30,25 +31,16 @@ impl Gate {
             complain(&format!("knee: {slower} ({}, exit 3)", self.flag));
             return Exit::Different;
         }
-        if let Some(slower) = self.shown(history) {
-            complain(&format!(
-                "knee: {slower}; that is not certain enough to fail (docs/history.md, A gate): measure again"
-            ));
+        let uncertain = self.shown(history).map(|slower| {
+            format!("{slower}, not certain enough to fail: measure again (docs/history.md, A gate)")
+        });
+        let open: Vec<String> =
+            uncertain.into_iter().chain(unjudged(history, without_figures)).collect();
+        if open.is_empty() {
+            return Exit::Done;
         }
-        let unjudged = unjudged(history, without_figures);
-        if !unjudged.is_empty() {
-            complain(&format!("knee: can't pass (exit 4); {}", unjudged.join("; ")));
-            return Exit::Inconclusive;
-        }
-        let short = lines_at_newest(history).filter(|line| line.has_too_few()).count();
-        if short > 0 {
-            let lines = printable::quantity(short as u64, "line");
-            note(&format!(
-                "knee: passed; too few runs to judge {lines} of {}",
-                history.lines.len()
-            ));
-        }
-        Exit::Done
+        complain(&format!("knee: can't pass (exit 4); {}", open.join("; ")));
+        Exit::Inconclusive
     }
 
     /// What the newest run makes certain to be slower by more than the limit: the worst of it.
@@ -77,7 +69,7 @@ impl Gate {
     fn refuses(&self, line: &Line, direction: Direction, factor: Estimate) -> bool {
         let above = self.limit <= 0.0
             || slowdown_min(factor, line.metric.lower_is_better) > 1.0 + self.limit;
-        direction == Direction::Worse && above
+        direction == Direction::Worse && above && !line.metric.direction_assumed
     }
 
     /// `poll: epoll-level at 1,000 watched descriptors is slower by more than 5 % since run 20 (2026-01-20): ×1.25 (95 %
@@ -94,7 +86,7 @@ impl Gate {
         };
         let more = match all.len() - 1 {
             0 => String::new(),
-            more => format!(", and {more} more {}", if more == 1 { "line" } else { "lines" }),
+            more => format!(", and {more} more of {} lines", history.lines.len()),
         };
         let [value, low, high] = [factor(by.value), significant(by.low), significant(by.high)];
         let is_drift = line.figures.first().is_some_and(|(first, _)| *first == at);
@@ -136,9 +128,7 @@ fn unjudged(history: &Joined, without_figures: &[i64]) -> Vec<String> {
         ));
     }
     let guessed = lines_at_newest(history).find(|line| line.metric.direction_assumed);
-    all.extend(guessed.map(|line| {
-        format!("{}: it is a guess which is better (measure with --better)", name(history, line))
-    }));
+    all.extend(guessed.map(|line| format!("{}: {DIRECTION_IS_A_GUESS}", name(history, line))));
     let has_no_ratio = |line: &&Line| !line.is_judged() && !line.has_too_few();
     let mut no_ratio = lines_at_newest(history).filter(has_no_ratio);
     if let Some(first) = no_ratio.next() {
@@ -148,8 +138,9 @@ fn unjudged(history: &Joined, without_figures: &[i64]) -> Vec<String> {
         };
         all.push(format!("{}: a figure is not above zero{more}", name(history, first)));
     }
-    if all.is_empty() && !lines_at_newest(history).any(Line::is_judged) {
-        all.push("too few runs to judge any line".to_owned());
+    let few = lines_at_newest(history).filter(|line| line.has_too_few()).count();
+    if few > 0 {
+        all.push(format!("too few runs to judge {few} of {} lines", history.lines.len()));
     }
     all
 }

@@ -29,7 +29,7 @@ pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
         RateTrend::Collapses => SpeedupVerdict::Collapses,
         RateTrend::Undecided => SpeedupVerdict::Undecided,
     };
-    let Rate { from, to, level, peak, .. } = rate;
+    let Rate { from, to, level, peak, reason, .. } = rate;
     // What falls behind a peak is compared with that; how many times more is done is over the first all the same.
     let first = points[0].point;
     let (factor, after_peak) = if from == first {
@@ -38,7 +38,18 @@ pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
         (Costs::new(points).factor(0, end), Some(rate.factor))
     };
     let by_rounds = by_rounds(&points[0].cells, &points[end].cells);
-    Some(Speedup { verdict, from: first, to, level, factor, linear, peak, after_peak, by_rounds })
+    Some(Speedup {
+        verdict,
+        from: first,
+        to,
+        level,
+        factor,
+        linear,
+        peak,
+        after_peak,
+        reason,
+        by_rounds,
+    })
 }
 
 /// Whether what is done by those that share falls behind what is done by those that don't: how many times more is done at the same

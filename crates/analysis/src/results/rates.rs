@@ -75,6 +75,9 @@ pub struct Speedup {
     pub peak: Option<Best>,
     /// The rate at `to` over that at the peak, where there is one.
     pub after_peak: Option<Estimate>,
+    /// Why the verdict is open.
+    #[serde(skip)]
+    pub reason: Option<TrendReason>,
     /// What two of them are compared by.
     #[serde(flatten)]
     pub by_rounds: ByRounds,

@@ -1,6 +1,6 @@
 //! Why a verdict is open, or what it rests on: data with the figures that decided it.
 
-use super::Estimate;
+use super::{ComparisonOutcome, Estimate};
 use serde::Serialize;
 
 /// Why growth is undecided, or its order open.
@@ -75,7 +75,7 @@ pub enum TrendReason {
 }
 
 impl TrendReason {
-    /// What to measure for a decision; `None` where no run decides it.
+    /// See [`GrowthReason::remedy`].
     pub const fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::IntervalTooWide => Some(Remedy::MoreRounds),
@@ -125,4 +125,38 @@ pub enum ComparisonReason {
         /// One over the other, over all points together; absent where the error is unknown.
         ratio: Option<Estimate>,
     },
+}
+
+impl ComparisonOutcome {
+    /// See [`GrowthReason::remedy`]. Leads that alternate are significant, each: more rounds don't settle them.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Unknown { reason: ComparisonReason::TooFewCommonPoints { .. } } => {
+                Some(Remedy::MorePoints)
+            }
+            Self::Unknown { reason: ComparisonReason::WithinScatter { .. } } => {
+                Some(Remedy::MoreRounds)
+            }
+            Self::TooClose { .. } if !self.is_same() => Some(Remedy::MoreRounds),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_scatter_is_cured_by_rounds() {
+        let unknown = |reason| ComparisonOutcome::Unknown { reason }.remedy();
+        let few = ComparisonReason::TooFewCommonPoints { points: 1 };
+        assert_eq!(unknown(few), Some(Remedy::MorePoints));
+        let scatter = ComparisonReason::WithinScatter { max_lead: 1.2, ratio: None };
+        assert_eq!(unknown(scatter), Some(Remedy::MoreRounds));
+        assert_eq!(ComparisonOutcome::Unsettled { changes: 4, max_lead: 1.5 }.remedy(), None);
+        let few = GrowthReason::TooFewPoints { points: 2 };
+        assert_eq!(few.remedy(), Some(Remedy::MorePoints));
+        assert_eq!(TrendReason::FallsAndRises { fall: 2.0, point: 8 }.remedy(), None);
+    }
 }

@@ -74,8 +74,14 @@ fn better_from(table: &Table, subject: &str, behind: &[String]) -> Option<f64> {
                 let last = crossovers.last().filter(|last| last.overtakes == subject);
                 last.map(|last| last.at.value)
             }
+            // At every point only where each point says so.
+            ComparisonOutcome::Throughout { better, from, clear, points, .. }
+                if better == subject && table.points.first() == Some(from) =>
+            {
+                (clear == points).then_some(0.0)
+            }
             ComparisonOutcome::Throughout { better, from, .. } if better == subject => {
-                Some(if table.points.first() == Some(from) { 0.0 } else { *from as f64 })
+                Some(*from as f64)
             }
             _ => None,
         }

@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::format::class;
 use crate::kinds::Data;
 use crate::verdict::Verdict;
-use analysis::{Class, Row, Table};
+use analysis::{Class, GrowthReason, Remedy, Row, Table, TrendReason};
 
 /// A series of a headline table that a verdict was given of.
 pub(super) struct Series<'a> {
@@ -79,6 +79,16 @@ impl<'a> Series<'a> {
             })
         };
         material.table_findings().filter_map(series).collect()
+    }
+
+    /// What to measure where the verdict is open; `None` where no run decides it.
+    pub fn remedy(&self) -> Option<Remedy> {
+        let growth = self.row.growth.as_ref().and_then(|growth| growth.reason.as_ref());
+        let speedup = self.row.speedup.as_ref().and_then(|speedup| speedup.reason.as_ref());
+        let rate = self.row.rate.as_ref().and_then(|rate| rate.reason.as_ref());
+        let trend = speedup.or(rate).and_then(TrendReason::remedy);
+        let remedy = growth.and_then(GrowthReason::remedy).or(trend);
+        remedy.filter(|_| self.group == VerdictGroup::Undecided)
     }
 
     /// The word that all of `group` share.

@@ -1,23 +1,19 @@
-//! How many verdicts are open, and the command that decides them.
+//! How many verdicts are open, and what decides them.
 
 use super::material::Material;
 use super::series::Series;
 use super::verdict_group::VerdictGroup;
 use crate::caveats::more_rounds::MoreRounds;
-use crate::format::{count, factor};
+use crate::format::{count, factor, list};
 use crate::kinds::Data;
+use crate::reasons;
 use crate::sentence::{Sentence, text};
 use crate::thresholds::GROWN_FACTOR_MIN;
-use analysis::{ComparisonOutcome, trust::widths};
+use analysis::{ComparisonOutcome, Remedy, trust::widths};
 use model::Run;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
-/// Flags of `knee run` with a value that say where results go, or that a decision changes.
-const DROPPED_WITH_VALUE: &[&str] = &["--record", "--output", "-o", "--rounds", "-r"];
-/// The same without a value.
-const DROPPED: &[&str] = &["--json", "-j", "--all", "-a", "--resume"];
-/// A command with more words is named by what changes in it.
-const COMMAND_WORDS_MAX: usize = 9;
 /// Open series that are named.
 const NAMED_MAX: usize = 2;
 
@@ -33,7 +29,7 @@ pub struct Undecided {
     /// Subjects of open series that cost far more at the last point than at the first, the one that costs
     /// most first: how they grow is open, not that they do.
     pub grown: Vec<String>,
-    /// What gives the figures more rounds, best a command; empty where nothing is open.
+    /// What to measure, by the reasons of all that is open; empty where no run decides it.
     pub remedy: String,
     /// How many, in a sentence; empty where none are.
     pub sentence: Sentence,
@@ -48,18 +44,21 @@ impl Undecided {
             open.iter().copied().filter(|series| series.factor >= GROWN_FACTOR_MIN).collect();
         grown.sort_by(|first, second| second.factor.total_cmp(&first.factor));
         let open_series = open.len();
+        let mut remedies: BTreeSet<Remedy> =
+            open.iter().filter_map(|series| series.remedy()).collect();
         let (mut comparisons, mut open_comparisons) = (0, 0);
         for (_, finding) in material.table_findings() {
             let Data::Crossover(data) = &finding.data else { continue };
             comparisons += 1;
             open_comparisons += usize::from(is_open(&data.comparison.outcome));
+            remedies.extend(data.comparison.outcome.remedy());
         }
-        let (total, open) = (series.len() + comparisons, open_series + open_comparisons);
+        let total = series.len() + comparisons;
         Self {
             series: open_series,
             comparisons: open_comparisons,
             total,
-            remedy: if open == 0 { String::new() } else { remedy(material.run) },
+            remedy: remedy(material.run, &remedies),
             sentence: sentence(open_series, open_comparisons, total, &grown),
             grown: grown.into_iter().map(|series| series.row.subject.clone()).collect(),
         }
@@ -96,7 +95,7 @@ fn sentence(series: usize, comparisons: usize, total: usize, grown: &[&Series<'_
         return Sentence::default();
     }
     let open = count((series + comparisons) as u64);
-    let sorts = crate::format::list(&sorts);
+    let sorts = list(&sorts);
     Sentence::new([text(format!("{open} of {} verdicts: {sorts}", count(total as u64)))])
 }
 
@@ -113,50 +112,32 @@ fn named(grown: &[&Series<'_>]) -> String {
     if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
-/// The command of the run with more rounds, or what changes in it.
-fn remedy(run: &Run) -> String {
-    let (_, max) = widths::rounds(run, None);
-    let more = MoreRounds::new(run, 2 * max.max(1));
-    let MoreRounds::Rounds(rounds) = more else { return more.remedy() };
-    let words = repeatable(&run.summary.command);
-    let is_plain =
-        |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=.,%".contains(c));
-    if analysis::is_predicted(run) || words.len() > COMMAND_WORDS_MAX || !words.iter().all(is_plain)
-    {
-        return more.remedy();
-    }
-    match words.as_slice() {
-        ["run", ..] => format!("knee {} --rounds {rounds}", words.join(" ")),
-        _ => more.remedy(),
-    }
-}
-
-/// The words of a command behind the program's name, without those that [`DROPPED`] lists.
-fn repeatable(command: &[String]) -> Vec<&str> {
-    let mut words = command.iter().skip(1).map(String::as_str);
-    let mut kept = Vec::new();
-    while let Some(word) = words.next() {
-        let flag = word.split('=').next().unwrap_or(word);
-        if DROPPED_WITH_VALUE.contains(&flag) {
-            if flag == word {
-                words.next();
-            }
-        } else if !DROPPED.contains(&flag) {
-            kept.push(word);
+/// What to measure, for people: `the same with --rounds 18 and more points`.
+fn remedy(run: &Run, remedies: &BTreeSet<Remedy>) -> String {
+    let text = |remedy: &Remedy| match remedy {
+        Remedy::MoreRounds => {
+            let (_, max) = widths::rounds(run, None);
+            MoreRounds::new(run, 2 * max.max(1)).remedy()
         }
-    }
-    kept
+        remedy => reasons::remedy(*remedy).to_owned(),
+    };
+    list(&remedies.iter().map(text).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{repeatable, sentence};
+    use super::{remedy, sentence};
+    use analysis::Remedy;
 
     #[test]
-    fn a_command_is_repeated_without_where_its_results_went() {
-        let command = "knee run poll --rounds=3 --record x.db -o y.html --points 1,2 --json -r 3 -a --resume=4";
-        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
-        assert_eq!(repeatable(&words), ["run", "poll", "--points", "1,2"]);
+    fn what_is_open_for_other_reasons_is_not_cured_by_rounds() {
+        let mut run = fixtures::run(fixtures::workload("poll")).complete();
+        run.host_before.facts = [("cpu.count".to_owned(), 2.into())].into();
+        let remedy = |remedies: &[Remedy]| remedy(&run, &remedies.iter().copied().collect());
+        assert_eq!(remedy(&[]), "");
+        assert_eq!(remedy(&[Remedy::MorePoints]), "more points");
+        let both = remedy(&[Remedy::WiderRange, Remedy::MoreRounds]);
+        assert_eq!(both, "the same with --rounds 2 and points further apart");
     }
 
     #[test]

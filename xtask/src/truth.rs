@@ -4,6 +4,7 @@
 //! It shares neither code nor constants with `analysis` and its tests. Thresholds are never tuned on its seeds.
 
 mod curves;
+mod extrap;
 mod family;
 mod pairs;
 mod program;
@@ -15,7 +16,7 @@ use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result};
 use clap::Args;
-use family::{Family, Input, Score, Scores, csv};
+use family::{Case, Family, Input, Score, Scores, csv};
 use program::Program;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,9 @@ pub struct Options {
     /// Another program knee, such as that of the last commit
     #[arg(long, value_name = "FILE")]
     knee: Option<PathBuf>,
+    /// A Python that has Extra-P (`pip install extrap`), which is asked of the single series as well
+    #[arg(long, value_name = "PYTHON")]
+    extrap: Option<PathBuf>,
     /// Keep wrong and undecided cases in this directory
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -62,7 +66,7 @@ pub fn check(tally: &mut Tally) -> Result<()> {
     let (mut all, mut grown) = (Scores::default(), Scores::default());
     for family in curves::families() {
         let scores = asked.scores(&family)?;
-        print!("{}", row(&family.name, &scores));
+        println!("{}", row(&family.name, &scores));
         all = all.and(scores);
         if !family.name.starts_with("flat") && !family.name.starts_with("weak") {
             grown = grown.and(scores);
@@ -86,20 +90,25 @@ pub fn run(options: &Options) -> Result<()> {
     let mut all =
         [curves::families(), rates::families(), pairs::families(), runs::families()].concat();
     all.retain(|family| family.name.contains(&options.only));
-    let mut table = format!("| {:50} | cases | wrong | undecided | exact |\n", "family");
-    table.push_str("| --- | ---: | ---: | ---: | ---: |\n");
-    print!("{table}");
+    let python = options.extrap.as_deref().filter(|python| extrap::is_there(python));
+    let mut table = String::new();
+    let mut print = |line: &str, of_extrap: &str| {
+        let line =
+            if python.is_some() { format!("{line}{of_extrap}\n") } else { format!("{line}\n") };
+        print!("{line}");
+        table.push_str(&line);
+    };
+    let head = format!("| {:50} | cases | wrong | undecided | exact |", "family");
+    print(&head, " Extra-P: wrong | exact |");
+    print("| --- | ---: | ---: | ---: | ---: |", " ---: | ---: |");
     let mut total = Scores::default();
     for family in &all {
         let scores = asked.scores(family)?;
-        let row = row(&family.name, &scores);
-        print!("{row}");
-        table.push_str(&row);
+        let second = python.map(|python| extrap::scores(&asked, family, python)).transpose()?;
+        print(&row(&family.name, &scores), &extrap_columns(second.flatten()));
         total = total.and(scores);
     }
-    let row = row("all", &total);
-    print!("{row}");
-    table.push_str(&row);
+    print(&row("all", &total), &extrap_columns(None));
     if let Some(output) = &options.output {
         fs::write(output, &table).with_context(|| output.display().to_string())?;
     }
@@ -110,7 +119,14 @@ fn row(name: &str, scores: &Scores) -> String {
     let percent = |count| format!("{:.1} %", scores.percent(count));
     let Scores { cases, wrong, undecided, exact } = *scores;
     let (wrong, undecided, exact) = (percent(wrong), percent(undecided), percent(exact));
-    format!("| {name:50} | {cases:5} | {wrong:>6} | {undecided:>7} | {exact:>7} |\n")
+    format!("| {name:50} | {cases:5} | {wrong:>6} | {undecided:>7} | {exact:>7} |")
+}
+
+fn extrap_columns(scores: Option<Scores>) -> String {
+    let column = |count: fn(&Scores) -> u32| {
+        scores.map_or("–".to_owned(), |all| format!("{:.1} %", all.percent(count(&all))))
+    };
+    format!(" {:>7} | {:>7} |", column(|all| all.wrong), column(|all| all.exact))
 }
 
 /// The program that is asked, and the cases.
@@ -142,6 +158,15 @@ impl Asked<'_> {
         Ok(scores.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// A case; `None` behind the last one.
+    fn case(&self, family: &Family, number: usize) -> Option<Case> {
+        let mut rng = fastrand::Rng::with_seed(mixed(self.seed, &family.name, number));
+        let case = (family.draw)(&mut rng);
+        let is_of_runs = matches!(case.input, Input::Runs { .. });
+        let cases = if is_of_runs { self.cases.div_ceil(10) } else { self.cases };
+        (number < cases).then_some(case)
+    }
+
     /// The score of one case; `None` behind the last one.
     fn score(
         &self,
@@ -149,12 +174,7 @@ impl Asked<'_> {
         number: usize,
         program: &Program<'_>,
     ) -> Result<Option<Score>> {
-        let mut rng = fastrand::Rng::with_seed(mixed(self.seed, &family.name, number));
-        let case = (family.draw)(&mut rng);
-        let is_of_runs = matches!(case.input, Input::Runs { .. });
-        if number >= if is_of_runs { self.cases.div_ceil(10) } else { self.cases } {
-            return Ok(None);
-        }
+        let Some(case) = self.case(family, number) else { return Ok(None) };
         let score = (case.judge)(&program.ask(&case.input)?);
         if let Some(keep) = self.keep.filter(|_| [Score::Wrong, Score::Undecided].contains(&score))
         {
@@ -173,7 +193,7 @@ fn mixed(seed: u64, family: &str, case: usize) -> u64 {
 }
 
 /// Writes what was drawn, and what is true of it.
-fn write_case(directory: &Path, name: &str, case: &family::Case) -> Result<()> {
+fn write_case(directory: &Path, name: &str, case: &Case) -> Result<()> {
     fs::create_dir_all(directory)?;
     let name = name.replace(['/', ' '], "_");
     let write = |end: &str, text: &str| fs::write(directory.join(format!("{name}{end}")), text);

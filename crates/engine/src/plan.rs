@@ -344,7 +344,7 @@ impl<'a> Swept<'a> {
                         point,
                         round: 0,
                     };
-                    keys.extend(self.fitted(key, plan).filter(|key| seen.insert(key.clone())));
+                    keys.extend(self.fitted(key, plan)?.filter(|key| seen.insert(key.clone())));
                 }
             }
         }
@@ -432,18 +432,20 @@ impl<'a> Swept<'a> {
     }
 
     /// The cell as it can be measured here, if it can; what was changed stands in the plan.
-    fn fitted(&self, key: CellKey, plan: &mut Plan) -> Option<CellKey> {
+    fn fitted(&self, key: CellKey, plan: &mut Plan) -> Result<Option<CellKey>, RequestError> {
         let cell = self.cell(&key);
         let (planned, change, remedy) = match self.workload.fit(&cell) {
-            Fit::Measure => return Some(key),
+            Fit::Measure => return Ok(Some(key)),
             Fit::Leave { what, cause, remedy } => (None, Change::LeftOut { what, cause }, remedy),
             Fit::AtMost { parameter, max, cause, remedy } => {
                 let is_axis = parameter == self.axis.name;
+                let requested = cell.parameter(parameter).map_err(|lacking| {
+                    RequestError::NotPossibleHere(format!("{}: {lacking}", self.workload.name()))
+                })?;
                 let mut limit = Limit {
                     parameter: parameter.into(),
                     label: self.label(parameter).into(),
-                    // A workload limits a parameter of its own, and a cell has all of these.
-                    requested: cell.parameters[parameter].clone(),
+                    requested: requested.clone(),
                     max,
                     cause,
                     position: None,
@@ -460,7 +462,7 @@ impl<'a> Swept<'a> {
             }
         };
         keep_change(plan, key, change, remedy);
-        planned
+        Ok(planned)
     }
 
     /// The cell as its workload sees it.

@@ -40,8 +40,8 @@ pub use undecided::Undecided;
 pub use verdict_group::VerdictGroup;
 
 use crate::conclusions::Conclusions;
+use crate::finding::sentence::{Sentence, text};
 use crate::format::{count, counted, list};
-use crate::sentence::{Sentence, text};
 use material::Material;
 use model::Run;
 use serde::Serialize;

@@ -4,7 +4,7 @@
 //! The file holds a type with the data of one caveat, which implements [`CaveatKind`]. Its line,
 //! `file::Type,`, gives the type a variant in [`Caveat`]; the order of the lines is that of the list.
 
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use analysis::gather::positions::verdicts_from;
 use analysis::{PointSummary, Row, Table};
 use cpu_taken::CpuTaken;

@@ -1,10 +1,13 @@
 //! All that is concluded from one run.
 
+pub(crate) mod context;
+pub(crate) mod named_points;
+
 use crate::caveats::{self, Caveat};
-use crate::context::{Context, Reader};
+use crate::conclusions::context::{Context, Reader};
+use crate::conclusions::named_points::NamedPoints;
 use crate::finding::Finding;
 use crate::kinds;
-use crate::named_points::NamedPoints;
 use analysis::Analysis;
 use model::Run;
 

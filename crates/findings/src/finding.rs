@@ -1,9 +1,13 @@
 //! One finding: what it is about, and its data.
 
+pub(crate) mod names;
+pub(crate) mod sentence;
+pub(crate) mod verdict;
+
+use crate::finding::names::Names;
+use crate::finding::sentence::Sentence;
+use crate::finding::verdict::Tag;
 use crate::kinds::{Data, Kind};
-use crate::names::Names;
-use crate::sentence::Sentence;
-use crate::verdict::Tag;
 use analysis::{Analysis, Row, Table};
 use model::{Parameters, Run};
 use serde::Serialize;

@@ -1,5 +1,6 @@
 //! How figures, classes and lists are written: one place, so that a table, a finding and a chart agree.
 
+pub(crate) mod attributed;
 mod commands;
 mod figures;
 mod functions;
@@ -10,6 +11,7 @@ pub use functions::{function_name, short_function};
 pub use printable::{bytes, count, plural, quantity, significant};
 
 use analysis::{Estimate, Shares};
+use model::{Rank, RankMeasured};
 
 /// A length of time in whole units: `2 min`, `1 min 30 s`.
 pub fn duration(ms: u64) -> String {
@@ -31,6 +33,25 @@ pub fn interval(estimate: Estimate, figure: fn(f64) -> String) -> String {
     } else {
         String::new()
     }
+}
+
+/// What a rank did of a load of several processes: `on node1: 2,500 replies; began 0.104 ms after the start (clock ± 0.048 ms); busiest thread 3.1 %`.
+pub fn rank_sentence(rank: &Rank) -> String {
+    let Some(measured) = &rank.measured else { return "missing".to_owned() };
+    let &RankMeasured { replies, start_late_ns, clock_bound_ns, late, busy_share, .. } = measured;
+    let sent_late = if late == 0 {
+        String::new()
+    } else {
+        format!(", {} sent late", quantity(late, "request"))
+    };
+    format!(
+        "on {}: {} replies{sent_late}; began {:.3} ms after the start (clock ± {:.3} ms); busiest thread {}",
+        measured.host,
+        count(replies),
+        start_late_ns as f64 / 1e6,
+        clock_bound_ns as f64 / 1e6,
+        percent(busy_share),
+    )
 }
 
 /// A ratio as a multiple or as a percentage: `1.2`, `83 %`.

@@ -19,11 +19,11 @@
 //! }
 //! ```
 
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
-use crate::names::Names;
-use crate::sentence::Sentence;
-use crate::verdict::Tag;
+use crate::finding::names::Names;
+use crate::finding::sentence::Sentence;
+use crate::finding::verdict::Tag;
 use serde::Serialize;
 
 /// A kind of finding: what it looks for, how it is ordered and how it reads.

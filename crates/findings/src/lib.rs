@@ -8,38 +8,27 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
-mod attributed;
 pub mod caveats;
 mod conclusions;
-pub mod contention;
-mod context;
 pub mod emulation;
 mod finding;
 pub mod fleet;
 pub mod format;
 pub mod kinds;
 pub mod left_out;
-mod load_rank;
-mod named_points;
-mod names;
 pub mod reasons;
 pub mod resuming;
-mod roles;
 pub mod run_changes;
-mod sentence;
-mod server_behaviour;
 pub mod thresholds;
-mod verdict;
 
 pub use answer::Answer;
 pub use caveats::Caveat;
+pub use conclusions::context::{Context, Reader};
+pub use conclusions::named_points::NamedPoints;
 pub use conclusions::{Conclusions, conclude, conclude_for, conclude_named};
-pub use context::{Context, Reader};
 pub use finding::Finding;
+pub use finding::names::{Names, qualifier};
+pub use finding::sentence::{Part, Sentence};
+pub use finding::verdict::{Tag, Tone, Verdict};
+pub use kinds::behaviour::server::{GrowthPerConnection, ServerBehaviour};
 pub use kinds::{Data, FindingKind, Kind};
-pub use load_rank::rank_sentence;
-pub use named_points::NamedPoints;
-pub use names::{Names, qualifier};
-pub use sentence::{Part, Sentence};
-pub use server_behaviour::{GrowthPerConnection, ServerBehaviour};
-pub use verdict::{Tag, Tone, Verdict};

@@ -1,11 +1,12 @@
 //! What changed between two runs, in sentences.
 
-use crate::attributed;
-use crate::contention;
+pub mod contention;
+
+use crate::finding::names::{Names, qualifier};
+use crate::format::attributed;
 use crate::format::{class, count, factor, significant, trend};
 use crate::kinds::FindingKind;
 use crate::kinds::crossover::Crossover;
-use crate::names::{Names, qualifier};
 use analysis::compare::{Change, ChangeDetail, Comparison, Ratio, RunAttribution, Verdict};
 use analysis::{CutShort, DifferenceVerdict, Growth, Table};
 

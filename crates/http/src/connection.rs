@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 
 use crate::Limits;
 use crate::request::{HEAD_BYTES, Length, Parsed, Request, parse};
-use crate::response::body::Body;
+use crate::response::Body;
 use crate::response::status::Status;
 use crate::workers::context::Context;
 use pending::Pending;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::connection::{Connection, Next};
-use crate::response::body::{Body, Part};
+use crate::response::{Body, Part};
 use crate::site::Site;
 use crate::workers::context::Context;
 use crate::workers::counters::Counters;

@@ -1,13 +1,21 @@
-//! The server and its handle.
+//! The server and its handle, and why there is none.
 
 use std::net::SocketAddr;
 
-use crate::config::Config;
-use crate::counts::Counts;
-use crate::error::Error;
 use crate::workers::wakeup::Order;
-use crate::workers::{Stopper, Workers};
-use crate::{drivers, listener, sending};
+use crate::workers::{Stopper, Workers, drivers, listener, sending};
+use crate::{Config, Counts};
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The configuration is wrong: a directory, a file, a name.
+    #[error("{0}")]
+    Invalid(String),
+    /// It can't be done now.
+    #[error("{0}")]
+    Failed(String),
+}
 
 /// A running server. It stops when it is dropped.
 ///

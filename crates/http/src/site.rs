@@ -17,7 +17,7 @@ use crate::request::conditional::{self, Verdict};
 use crate::request::range::{self, Selected};
 use crate::request::target;
 use crate::request::{Method, Request};
-use crate::response::body::Body;
+use crate::response::Body;
 use crate::response::status::Status;
 use crate::response::writer::{Fate, Heads, Source, Writer, end_of_whole};
 use crate::site::cache::Cache;

@@ -1,7 +1,11 @@
 //! The threads of a server: how they start, how they get orders, and how they end.
 
+mod access_log;
 pub(crate) mod context;
 pub(crate) mod counters;
+pub(crate) mod drivers;
+pub(crate) mod listener;
+pub(crate) mod sending;
 pub(crate) mod wakeup;
 
 use std::net::SocketAddr;
@@ -10,15 +14,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use crate::access_log::AccessLog;
-use crate::drivers::Row;
-use crate::drivers::driver::{Driver, Setup};
-use crate::sending::Way;
 use crate::site::Site;
+use crate::workers::access_log::AccessLog;
 use crate::workers::context::Context;
 use crate::workers::counters::Counters;
+use crate::workers::drivers::{Driver, Row, Setup};
+use crate::workers::sending::Way;
 use crate::workers::wakeup::{Order, Wakeup};
-use crate::{Config, Counts, Error, listener};
+use crate::{Config, Counts, Error};
 
 /// Drains or stops a server from another thread, and reads its counts. After the server's end it has no
 /// effect.

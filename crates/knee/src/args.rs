@@ -24,7 +24,7 @@ use crate::commands::read::show::Show;
 use crate::exit::{CODES, Trouble};
 use crate::output::{self, ScreenFlags};
 use crate::usage;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use engine::{About, Parameter, Subject, Values};
 use model::Value;
@@ -218,6 +218,32 @@ where
     })
 }
 
+/// The words of a command line as they are recorded and printed: without users and passwords in their URLs.
+pub fn recorded(words: &[String]) -> Vec<String> {
+    let line = Line::command();
+    // Those that read a name with its value.
+    let readers = [ValueParser::new(usage::label), ValueParser::new(suites::read_word)];
+    let is_named = |flag: &&Arg| {
+        readers.iter().any(|reader| reader.type_id() == flag.get_value_parser().type_id())
+    };
+    let all = line.get_subcommands().flat_map(clap::Command::get_arguments);
+    let flags = all.filter(is_named).flat_map(|flag| {
+        let long = flag.get_long().map(|name| format!("--{name}="));
+        long.into_iter().chain(flag.get_short().map(|letter| format!("-{letter}")))
+    });
+    let flags: Vec<String> = flags.collect();
+    let before = std::iter::once("").chain(words.iter().map(String::as_str));
+    let clean = before.zip(words).map(|(before, word)| {
+        let gives =
+            |flag: &String| before == flag.trim_end_matches('=') || word.starts_with(flag.as_str());
+        // What stands behind its name is a value, blanks included; elsewhere it may be a command.
+        let url = word.find("://").filter(|_| flags.iter().any(gives)).unwrap_or(0);
+        let (name, value) = word.split_at(word[..url].rfind('=').map_or(0, |at| at + 1));
+        format!("{name}{}", printable::word_without_user_info(value))
+    });
+    clean.collect()
+}
+
 /// What `command` measures in turns: the words after its `--`, which are to be those of `knee run`, as `expected` says.
 fn measured_in_turns(
     command: &str,
@@ -367,6 +393,26 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn a_value_with_a_name_is_a_url_to_its_end() {
+        let url = "u=postgres://me:se cret@h/d";
+        let recorded = |line: &[&str]| {
+            super::recorded(&line.iter().map(|&word| word.to_owned()).collect::<Vec<String>>())
+        };
+        for flag in ["--set", "--label", "-l"] {
+            for start in [&["knee", "run"][..], &["knee", "vm", "--", "run"]] {
+                let word = recorded(&[start, &[flag, url]].concat()).pop().unwrap();
+                assert_eq!(word, "u=postgres://***@h/d", "{flag}");
+            }
+        }
+        for attached in ["--set=", "--label=", "-l", "-l="] {
+            let word = recorded(&[&[attached, url].concat()]).pop().unwrap();
+            assert_eq!(word, format!("{attached}u=postgres://***@h/d"));
+        }
+        let command = ["--command", "u=postgres://h/d ./migrate; mail me@h"];
+        assert_eq!(recorded(&command), command);
     }
 
     #[test]

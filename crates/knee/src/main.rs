@@ -31,23 +31,7 @@ fn main() -> ExitCode {
     if let Some(code) = internal(&words) {
         return code;
     }
-    // What is recorded and printed of the command line has no password in it.
-    let recorded = without_user_info(&words);
-    ended(&words, || args::parse(&typed).and_then(|command| obey(command, recorded))).into()
-}
-
-/// The words of a command line without the secrets of their URLs.
-fn without_user_info(words: &[String]) -> Vec<String> {
-    let before = std::iter::once("").chain(words.iter().map(String::as_str));
-    let clean = before.zip(words).map(|(flag, word)| {
-        // What is behind the name is a value, blanks included; elsewhere it may be a command.
-        let named = word.split_once('=').filter(|_| ["--set", "--label", "-l"].contains(&flag));
-        match named {
-            Some((name, value)) => format!("{name}={}", printable::word_without_user_info(value)),
-            None => printable::word_without_user_info(word).into_owned(),
-        }
-    });
-    clean.collect()
+    ended(&words, || obey(args::parse(&typed)?, args::recorded(&words))).into()
 }
 
 /// How the command line of `words` ends. A fault of this program's own is no verdict on a version.
@@ -132,16 +116,5 @@ mod tests {
         assert_eq!(ended_of("knee vm --against base.db -- run poll").ok(), Some(128));
         assert!(ended_of("knee vm -- run poll").is_err(), "others end as any program does");
         assert_eq!(ended(&[], || Ok(Exit::Done)).code(), 0);
-    }
-
-    #[test]
-    fn a_value_with_a_name_is_a_url_to_its_end() {
-        let url = "u=postgres://me:se cret@h/d";
-        for flag in ["--set", "--label", "-l"] {
-            let words = ["knee", "run", flag, url].map(str::to_owned);
-            assert_eq!(without_user_info(&words)[3], "u=postgres://***@h/d", "{flag}");
-        }
-        let command = ["--command", "u=postgres://h/d ./migrate; mail me@h"].map(str::to_owned);
-        assert_eq!(without_user_info(&command), command);
     }
 }

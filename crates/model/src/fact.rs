@@ -13,10 +13,10 @@ pub enum Fact {
     Number(f64),
     /// Any other text.
     Text(String),
-    /// Parts of a whole, which is 1: finite numbers.
-    Shares(Vec<f64>),
-    /// Several texts.
+    /// Texts. They come before the shares, because JSON's empty list is read as the first kind of list.
     Texts(Vec<String>),
+    /// Parts of a whole, which is 1: finite numbers, at least one.
+    Shares(Vec<f64>),
 }
 
 impl Fact {
@@ -141,13 +141,14 @@ mod tests {
     #[test]
     fn lists_stay_lists() {
         let ends = ["exited with 3", "exited with 4"].map(str::to_owned).to_vec();
-        let facts = [Fact::shares(&[0, 0]), Fact::shares(&[46, 954]), Fact::Texts(ends)];
+        let none = Fact::Texts(Vec::new());
+        let facts = [Fact::shares(&[0, 0]), Fact::shares(&[46, 954]), Fact::Texts(ends), none];
         let json = serde_json::to_string(&facts).unwrap();
-        assert_eq!(json, r#"[[0.0,0.0],[0.046,0.954],["exited with 3","exited with 4"]]"#);
+        assert_eq!(json, r#"[[0.0,0.0],[0.046,0.954],["exited with 3","exited with 4"],[]]"#);
         assert_eq!(serde_json::from_str::<Vec<Fact>>(&json).unwrap(), facts);
         assert_eq!(
             facts.each_ref().map(Fact::to_string),
-            ["0% 0%", "5% 95%", "exited with 3, exited with 4"]
+            ["0% 0%", "5% 95%", "exited with 3, exited with 4", ""]
         );
     }
 }

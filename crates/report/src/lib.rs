@@ -6,11 +6,8 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
-
 pub mod comparison;
 pub mod export;
-mod guests;
-
 pub mod history;
 pub mod html;
 pub mod json;

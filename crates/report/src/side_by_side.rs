@@ -6,6 +6,7 @@
 mod compared;
 mod fleet;
 pub(crate) mod grid;
+pub(crate) mod guests;
 mod json;
 mod machines;
 mod markdown;

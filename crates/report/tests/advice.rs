@@ -5,8 +5,7 @@ mod fixture;
 use analysis::Estimate;
 use analysis::advise::{Advice, GainVerdict, Spot, grounds};
 use fixture::pipetest;
-use report::advice::process::verdict;
-use report::advice::{Source, SourcedAdvice, Substitution, json, text};
+use report::advice::{Source, SourcedAdvice, Substitution, json, process_verdict, text};
 use report::layout::{Detail, Style};
 use serde_json::json;
 
@@ -139,11 +138,11 @@ fn a_process_gets_a_verdict() {
     let cheapest = advice.ranking[0].subject.clone();
     let gain = advice.gain(&cheapest, 1_000.0).expect("it was measured");
     assert_eq!(
-        verdict("nginx", "epoll (edge-triggered)", &advice, Some(&gain)),
+        process_verdict("nginx", "epoll (edge-triggered)", &advice, Some(&gain)),
         "nginx waits by epoll (edge-triggered): right for 0.9 % active of 2,023; nothing to gain."
     );
     assert_eq!(
-        verdict("nginx", "epoll (oneshot)", &advice, None),
+        process_verdict("nginx", "epoll (oneshot)", &advice, None),
         "nginx waits by epoll (oneshot), which was not measured for 0.9 % active of 2,023."
     );
     let cost_ns = |value| Estimate { value, low: value - 30.0, high: value + 40.0 };
@@ -157,7 +156,7 @@ fn a_process_gets_a_verdict() {
     let text = |events_per_s, wanted| {
         let gain = advice.gain(&in_use, events_per_s).expect("it was measured");
         assert_eq!(gain.verdict, wanted);
-        verdict("python3", "poll", &advice, Some(&gain))
+        process_verdict("python3", "poll", &advice, Some(&gain))
     };
     assert_eq!(
         text(80_000.0, GainVerdict::Worth),

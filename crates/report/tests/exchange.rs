@@ -683,7 +683,7 @@ fn the_action_gets_figures_of_one_direction_under_names_that_stay() {
     let figures = conclusions.analysis.tables.iter().flat_map(|table| &table.rows);
     assert_eq!(names.len(), figures.map(|row| row.cells.iter().flatten().count()).sum::<usize>());
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "each is there once");
-    assert_eq!(names[0], "poll/select/loop active=1 object=socketpair watched descriptors=10");
+    assert_eq!(names[0], "poll/select/loop active=1 object=socketpair watched=10");
     let at = conclusions.analysis.tables[0].rows[0].cells[0].as_ref().unwrap();
     assert_eq!(entries[0]["value"], at.median.value);
     assert_eq!(entries[0]["unit"], "ns");

@@ -3,11 +3,11 @@
 
 mod source_lines;
 
-use crate::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
 use crate::kernel_memory::KernelMemory;
 use crate::profile::{CodeFault, FrameKind, MachineCode};
 use crate::symbols::Symbol;
-use crate::tables::vdso;
+use crate::symbols::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
+use crate::symbols::tables::vdso;
 use source_lines::{check_time, source_lines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -163,7 +163,7 @@ fn in_kernel(symbol: &Symbol) -> io::Result<MachineCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maps::Maps;
+    use crate::symbols::maps::Maps;
     use std::fs;
     use std::time::Duration;
 

@@ -39,41 +39,30 @@
 //! `Display` fits in a sentence.
 #![forbid(unsafe_code)]
 
-mod addresses;
 mod code;
-mod demangle;
-mod display;
-mod entry;
 mod kernel_memory;
-mod kernel_variables;
-mod limitation;
-mod maps;
-mod model;
 mod profile;
 mod profiler;
-mod sampler;
-mod summary;
+mod stack_sample;
 mod symbols;
-mod tables;
 mod threads;
 
-pub use demangle::readable;
-pub use entry::Entry;
-pub use kernel_variables::kernel_variables;
-pub use limitation::Limitation;
-pub use maps::{Mapping, Maps};
-pub use model::{Function, Program, StackSample, ThreadState};
+pub use kernel_memory::kernel_variables;
+pub use profile::entry::Entry;
 pub use profile::{
     CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledEvent, SampledStacks,
     TimedSample,
 };
 pub use profiler::{ProfileError, Profiler};
-pub use summary::{Activity, FunctionShares, StateCounts, Summary};
+pub use stack_sample::summary::{Activity, FunctionShares, StateCounts, Summary};
+pub use stack_sample::{Function, Limitation, Program, StackSample, ThreadState};
+pub use symbols::demangle::readable;
+pub use symbols::maps::{Mapping, Maps};
 pub use symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
 pub use threads::ProcessName;
 
 use rustix::process::Pid;
-use sampler::{Sampler, ThreadClock};
+use stack_sample::sampler::{Sampler, ThreadClock};
 use std::io;
 use std::time::{Duration, Instant};
 use sys::perf::Modes;

@@ -1,5 +1,7 @@
 //! The shape of a profile: samples of call stacks with their times, and what they were named.
 
+pub(crate) mod entry;
+
 use std::fmt::{self, Display, Formatter};
 
 /// Call stacks that were sampled over some time.

@@ -6,11 +6,11 @@ mod processes;
 
 pub use error::ProfileError;
 
-use crate::addresses::{CodeAddress, ResolvedAddress};
 use crate::code::machine_codes;
 use crate::profile::{
     CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledStacks, TimedSample,
 };
+use crate::symbols::addresses::{CodeAddress, ResolvedAddress};
 use crate::threads::threads_below;
 use clocks::{Clocks, Open, cycles_per_s};
 pub(crate) use error::perf_level;

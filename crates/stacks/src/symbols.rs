@@ -1,7 +1,12 @@
 //! The function at an address: from an ELF file, from the text of `kallsyms`, or from what a just-in-time
 //! compiler wrote about its code.
 
-use crate::readable;
+pub(crate) mod addresses;
+pub(crate) mod demangle;
+pub(crate) mod maps;
+pub(crate) mod tables;
+
+use demangle::readable;
 use object::read::{File, ReadRef};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
 use std::io::{self, BufRead};

@@ -1,6 +1,6 @@
 //! Samples processes of known behaviour, and writes the text of made-up samples.
 
-use super::sampler::PERIOD_NS;
+use super::stack_sample::sampler::PERIOD_NS;
 use super::*;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};

@@ -1,6 +1,6 @@
 //! The threads below some processes, as `/proc` shows them: name, state, and where they wait.
 
-use crate::addresses::ProcessMaps;
+use crate::symbols::addresses::ProcessMaps;
 use rustix::process::Pid;
 use std::collections::BTreeSet;
 use std::fs;

@@ -196,11 +196,11 @@ const FINDING: Toy = Toy {
     text: r#"//! A toy: how many points a series has.
 
 use super::FindingKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Tone};
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use serde::Serialize;
 
 /// The data of one finding.

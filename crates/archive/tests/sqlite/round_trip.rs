@@ -94,7 +94,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         float().prop_map(Fact::Number),
         any::<String>().prop_map(Fact::Text),
         vec(share(), 1..4).prop_map(Fact::Shares),
-        vec(any::<String>(), 1..4).prop_map(Fact::Texts),
+        vec(any::<String>(), 0..4).prop_map(Fact::Texts),
     ]
 }
 

@@ -43,8 +43,8 @@ mod tests {
     use super::*;
     use crate::run::settings::Secrets;
     use crate::workload::custom::{unused_words, word_axis, word_parameters};
-    use crate::{About, Cell, Failure, Overrides, Probe, Subject};
-    use model::{MetricInfo, Template, Value, WorkloadInfo};
+    use crate::{About, Cell, Failure, Fit, Overrides, Probe, Subject};
+    use model::{LimitCause, MetricInfo, Template, Value, WorkloadInfo};
     use quantities::template;
     use std::sync::LazyLock;
 
@@ -109,6 +109,14 @@ mod tests {
                 ..Subject::plain(&command.name, "")
             };
             self.custom.commands.iter().map(subject).collect()
+        }
+
+        fn fit(&self, cell: &Cell) -> Fit {
+            if cell.subject != "stray" {
+                return Fit::Measure;
+            }
+            let cause = LimitCause::Descriptors { max: 1 };
+            Fit::AtMost { parameter: "watched", max: 1, cause, remedy: String::new() }
         }
 
         fn measure(&self, _: &Cell, _: &mut Probe) -> Result<(), Failure> {
@@ -247,6 +255,12 @@ mod tests {
         let plan = plan(&request, &[&Toy]).unwrap();
         assert_eq!(plan.workloads[0].axis_parameter, "threads");
         assert!(plan.cells.iter().all(|key| [1, 8].contains(&key.point)));
+    }
+
+    #[test]
+    fn a_limit_on_a_parameter_that_a_workload_lacks_is_an_error() {
+        let refused = plan(&request(Some(custom("stray=sort {n}"))), &[&Toy]).unwrap_err();
+        assert_eq!(refused.to_string(), "toy: the cell lacks the parameter watched");
     }
 
     #[test]

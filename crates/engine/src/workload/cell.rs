@@ -33,7 +33,7 @@ impl Cell {
         self.parameter(name).map(Value::text)
     }
 
-    fn parameter(&self, name: &str) -> Result<&Value, Failure> {
+    pub(crate) fn parameter(&self, name: &str) -> Result<&Value, Failure> {
         let value = self.parameters.get(name);
         value.ok_or_else(|| Failure::new(format!("the cell lacks the parameter {name}")))
     }

@@ -4,9 +4,9 @@
 use super::range::Range;
 use super::thresholds::ALTERNATIVES_MAX;
 use super::verdict_group::VerdictGroup;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Part, Sentence, list_with, text};
 use crate::format::{counted, number_word, position as figure_at};
-use crate::names::Names;
-use crate::sentence::{Part, Sentence, list_with, text};
 use analysis::{ComparisonOutcome, SubjectComparison, Table};
 use serde::Serialize;
 

@@ -5,10 +5,10 @@ use super::consequence::Consequence;
 use super::material::Material;
 use super::range::Range;
 use super::statement::{Statement, Topic, rank};
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
 use crate::format::share;
 use crate::kinds::Data;
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
 use analysis::{Crossover, Table};
 
 /// The crossovers of a table that say the same: several subjects overtake one.

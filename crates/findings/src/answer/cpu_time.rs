@@ -3,12 +3,12 @@
 
 use super::material::Material;
 use super::statement::{Statement, Topic, rank};
-use crate::attributed;
 use crate::finding::Finding;
+use crate::finding::sentence::{Sentence, text};
+use crate::format::attributed;
 use crate::format::count;
 use crate::kinds::attribution::{Attribution, Between};
 use crate::kinds::{Data, Kind};
-use crate::sentence::{Sentence, text};
 use analysis::{ProfileDifference, Table};
 
 /// A finding with its data.

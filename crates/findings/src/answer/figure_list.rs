@@ -2,8 +2,8 @@
 //! only: nothing can scale, and nothing is compared, so the answer is the figures themselves.
 
 use super::material::Material;
+use crate::finding::sentence::Sentence;
 use crate::format::{Unit, percent};
-use crate::sentence::Sentence;
 use analysis::{Estimate, Row, Table};
 use model::{Parameters, WorkloadInfo};
 use serde::Serialize;

@@ -2,8 +2,7 @@
 
 use crate::conclusions::Conclusions;
 use crate::finding::Finding;
-use crate::names::Names;
-use crate::roles;
+use crate::finding::names::Names;
 use analysis::Table;
 use model::{Run, WorkloadInfo};
 
@@ -19,7 +18,7 @@ impl<'a> Material<'a> {
         let tables = self.conclusions.analysis.tables.iter().filter(|table| table.headline);
         tables.filter(|table| {
             let workload = self.workload(&table.workload);
-            !workload.is_some_and(|workload| workload.averages || roles::is_control(workload))
+            !workload.is_some_and(|workload| workload.averages || workload.is_control())
         })
     }
 

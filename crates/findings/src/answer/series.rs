@@ -3,9 +3,9 @@
 use super::material::Material;
 use super::verdict_group::VerdictGroup;
 use crate::finding::Finding;
+use crate::finding::verdict::Verdict;
 use crate::format::class;
 use crate::kinds::Data;
-use crate::verdict::Verdict;
 use analysis::{Class, GrowthReason, Remedy, Row, Table, TrendReason};
 
 /// A series of a headline table that a verdict was given of.

@@ -8,8 +8,8 @@ use super::statement::{Statement, Topic};
 use super::stops_scaling::level_text;
 use super::thresholds::{SPREAD_FACTOR_MIN, SPREAD_GROUP_FACTOR_MAX};
 use super::verdict_group::VerdictGroup;
+use crate::finding::sentence::{Part, Sentence, text};
 use crate::format::factor;
-use crate::sentence::{Part, Sentence, text};
 use analysis::{ComparisonOutcome, Row, Table};
 use std::collections::BTreeSet;
 

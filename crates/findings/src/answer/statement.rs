@@ -3,7 +3,7 @@
 use super::advice::Advice;
 use super::consequence::Consequence;
 use super::range::Range;
-use crate::sentence::Sentence;
+use crate::finding::sentence::Sentence;
 use analysis::Table;
 use model::Parameters;
 use serde::{Serialize, Serializer};

@@ -8,10 +8,10 @@ use super::series::Series;
 use super::statement::{Evidence, Statement, Topic, rank};
 use super::thresholds::SAME_FACTOR_MAX;
 use super::verdict_group::VerdictGroup;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Part, Sentence, text};
 use crate::format::{class, count, counted, factor, fall, list, multiple, number_word};
 use crate::kinds::Data;
-use crate::names::Names;
-use crate::sentence::{Part, Sentence, text};
 use analysis::{Class, Table};
 use std::collections::BTreeSet;
 

@@ -7,13 +7,13 @@ use super::statement::{Statement, Topic, rank};
 use super::stops_scaling::{level_text, slowing};
 use super::{advice, spread};
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
 use crate::format::{count, factor, multiple, number_word, percent, ratio};
 use crate::kinds::sharing::Sharing;
 use crate::kinds::step::{between, step_factor};
 use crate::kinds::trade_off::TradeOff;
 use crate::kinds::{Data, Kind};
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
 use analysis::Table;
 
 /// The statements, the greatest consequence first.

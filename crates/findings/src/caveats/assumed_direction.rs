@@ -1,7 +1,7 @@
 //! Metrics of which nothing says which of two figures is better.
 
 use super::{CaveatKind, headline_tables};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use serde::Serialize;
 
 /// A metric whose direction is a guess.

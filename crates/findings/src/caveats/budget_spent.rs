@@ -2,9 +2,9 @@
 
 use super::more_rounds::MoreRounds;
 use super::{CaveatKind, figures};
-use crate::context::Context;
+use crate::conclusions::context::Context;
+use crate::finding::names::point_of;
 use crate::format::{count, counted, duration, percent};
-use crate::names::point_of;
 use analysis::trust::widths;
 use analysis::{Estimate, Table};
 use model::{Budget, RunState};

@@ -1,7 +1,7 @@
 //! A subject that is wrong on purpose was not caught in each of its cells.
 
 use super::CaveatKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::count;
 use crate::kinds::control::Control;
 use serde::Serialize;

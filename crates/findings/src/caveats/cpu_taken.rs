@@ -2,7 +2,7 @@
 //! same shares.
 
 use super::CaveatKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::{percent, time};
 use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES, THROTTLED_SHARES};
 use model::{CPU_QUOTA, CpuUse, Host, QUOTA_REMEDY, fact_text};

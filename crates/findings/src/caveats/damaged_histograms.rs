@@ -1,7 +1,7 @@
 //! Histograms that can't be read: their operations are in no distribution.
 
 use super::CaveatKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::count;
 use analysis::tables::distributions::unreadable;
 use serde::Serialize;

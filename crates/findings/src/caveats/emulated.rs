@@ -1,7 +1,7 @@
 //! QEMU emulated the machine.
 
 use super::CaveatKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::emulation::Emulation;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Cells that failed, those of one subject and reason together.
 
 use super::{CaveatKind, with_parameters};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::{count, counted, points};
 use model::{CellKey, FailureReason, Outcome, Parameters, Run, WorkloadInfo};
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use super::more_rounds::MoreRounds;
 use super::{CaveatKind, figures, headline_tables};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::number_word;
 use crate::thresholds::ROUNDS_MIN;
 use serde::Serialize;

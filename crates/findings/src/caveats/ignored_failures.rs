@@ -1,7 +1,7 @@
 //! Runs of a command that failed, and were to count all the same.
 
 use super::{CaveatKind, with_parameters};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::{list, points};
 use model::{Fact, Parameters, command_facts};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Processes that a command left running at its end: its time is not all of what it started.
 
 use super::{CaveatKind, with_parameters};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::count;
 use model::{Cell, Parameters, command_facts};
 use printable::quantity;

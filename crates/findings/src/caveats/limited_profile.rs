@@ -1,7 +1,7 @@
 //! What a profile could not see.
 
 use super::CaveatKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::{count, percent};
 use crate::thresholds::{LOST_SHARE_MIN, UNNAMED_SHARE_MIN};
 use model::{Frame, FrameKind, Outcome, Profile, ProfileLimit, ProfiledCell};

@@ -1,7 +1,7 @@
 //! The machine was another after the last cell than before the first.
 
 use super::CaveatKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use model::{Host, HostDifference, HostFact, HostRole};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! What was warned of when the run was planned and measured.
 
 use super::CaveatKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use model::Warning;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The run did not come to its end.
 
 use super::CaveatKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::{count, counted, resume_command};
 use crate::resuming::obstacle;
 use model::{HOST_NAME, RunState};

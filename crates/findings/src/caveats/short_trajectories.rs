@@ -1,7 +1,7 @@
 //! Trajectories that ended before their axis did, those of one subject and reason together.
 
 use super::{CaveatKind, with_parameters};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::count;
 use model::{FailureReason, Outcome, Parameters};
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use super::more_rounds::MoreRounds;
 use super::{CaveatKind, figures, headline_tables, is_foreign};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::format::count;
 use crate::thresholds::{ROUNDS_MIN, WIDE_CI_SHARE_MIN};
 use analysis::PointSummary;

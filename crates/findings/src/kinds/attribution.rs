@@ -1,13 +1,13 @@
 //! Which functions an operation's added CPU time is in: between two points, or between two subjects.
 
 use super::{FindingKind, stake};
-use crate::attributed;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
+use crate::format::attributed;
 use crate::format::count;
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Tone};
 use analysis::{DifferenceVerdict, ProfileDifference, ProfileTable, Table};
 use serde::Serialize;
 

@@ -1,12 +1,14 @@
 //! What a server of the user's own is seen to do to connections and replies.
 
+pub(crate) mod server;
+
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
-use crate::server_behaviour::{GrowthPerConnection, ServerBehaviour};
-use crate::verdict::{Tag, Tone};
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
+use crate::kinds::behaviour::server::{GrowthPerConnection, ServerBehaviour};
 use analysis::{Row, Table};
 use model::{Cell, server_facts};
 use serde::Serialize;

@@ -2,12 +2,12 @@
 //! measured as if it were right says that the workload's check does not see what it is there to see.
 
 use super::FindingKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{count, counted};
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Tone};
 use model::{CellKey, Outcome, Run};
 use serde::Serialize;
 

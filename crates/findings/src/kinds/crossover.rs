@@ -2,13 +2,13 @@
 
 use super::trade_off::TradeOff;
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Part, Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{at_most, count, factor, number_word, position, ratio_with_interval, share};
-use crate::names::Names;
 use crate::reasons;
-use crate::sentence::{Part, Sentence, text};
-use crate::verdict::{Tag, Tone};
 use analysis::pairs::notable::{common_points, notable};
 use analysis::{ComparisonOutcome, Estimate, SubjectComparison, Table};
 use serde::Serialize;

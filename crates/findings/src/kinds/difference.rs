@@ -1,13 +1,13 @@
 //! How much two subjects differ at points that are words, where nothing grows.
 
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
+use crate::conclusions::named_points::NamedPoints;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{factor, significant};
-use crate::named_points::NamedPoints;
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Tone};
 use analysis::stats::student;
 use analysis::{Row, Table};
 use model::{Cell, FailureReason, Outcome, Run};

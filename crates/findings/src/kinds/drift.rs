@@ -1,12 +1,12 @@
 //! How a series changed while it was measured.
 
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{factor, significant};
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Tone};
 
 pub use analysis::Drift;
 

@@ -4,15 +4,15 @@
 //! fastest at some point whose index is clearly low there is a finding, at the point where it is lowest.
 
 use super::FindingKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{Unit, ratio};
-use crate::names::Names;
-use crate::roles::{is_fairness, is_max_wait};
-use crate::sentence::{Sentence, text};
 use crate::thresholds::{FAST_FACTOR_MAX, INDEX_FAIR_MIN, OWN_SHARE_MIN, WAIT_NS_MIN};
-use crate::verdict::{Tag, Tone};
 use analysis::{Estimate, Row, Table};
+use model::MetricRole;
 use serde::Serialize;
 
 /// A fast and unfair series, at the point where it is most unfair.
@@ -77,7 +77,7 @@ impl FindingKind for Fairness {
 impl Fairness {
     fn new(context: &Context<'_>, table: &Table, row: &Row) -> Option<Self> {
         let indices = context
-            .sibling(table, is_fairness)
+            .sibling(table, MetricRole::Fairness)
             .filter(|fairness| !fairness.metric.lower_is_better)?;
         let indices = indices.row(&row.subject)?.cells.iter().flatten();
         let (worst, of_best) = indices
@@ -85,7 +85,7 @@ impl Fairness {
             .filter_map(|index| Some((index, share_of_best(table, row, index.point)?)))
             .filter(|(_, of_best)| of_best * FAST_FACTOR_MAX >= 1.0)
             .min_by(|a, b| a.0.median.value.total_cmp(&b.0.median.value))?;
-        let waits = context.sibling(table, is_max_wait);
+        let waits = context.sibling(table, MetricRole::MaxWait);
         let max_wait_ns =
             waits.and_then(|waits| Some(waits.row(&row.subject)?.at(worst.point)?.max));
         Some(Self {

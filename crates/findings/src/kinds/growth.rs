@@ -1,13 +1,13 @@
 //! How the cost of a series grows along the axis.
 
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Verdict};
 use crate::format::{class, count, divided, exponent_of, factor_with_interval};
-use crate::names::Names;
 use crate::reasons;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Verdict};
 use analysis::Class;
 
 pub use analysis::Growth;

@@ -7,13 +7,13 @@
 //! there, and main memory may have begun.
 
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{Unit, size};
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
 use crate::thresholds::{CACHE_EXCESS_MAX, CACHE_LEFT_SHARE_MIN};
-use crate::verdict::{Tag, Tone};
 use analysis::{Estimate, Level, Row, Table};
 use model::{CpuCache, MemoryAccess};
 use serde::Serialize;

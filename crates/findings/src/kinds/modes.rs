@@ -1,13 +1,13 @@
 //! Which several curves the samples of a series lie on.
 
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{Unit, class, count, list, mode_rank, number_word, percent};
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
 use crate::thresholds::MODE_FLAT_LOG_MAX;
-use crate::verdict::{Tag, Tone};
 use analysis::stats::quantiles::median_of;
 use analysis::{Class, Division, Mode};
 

@@ -1,13 +1,13 @@
 //! The order of the subjects at one point.
 
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Part, Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::factor;
-use crate::names::Names;
-use crate::sentence::{Part, Sentence, text};
 use crate::thresholds::{RANKING_BANDS, RANKING_SAME_FACTOR_MAX};
-use crate::verdict::{Tag, Tone};
 use analysis::{RankedSubject, Table};
 
 pub use analysis::Ranking;

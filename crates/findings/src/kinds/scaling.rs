@@ -1,13 +1,13 @@
 //! How a rate fits the Universal Scalability Law.
 
 use super::FindingKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{counted, interval, position, significant};
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
 use crate::thresholds::PEAK_CI_RATIO_MAX;
-use crate::verdict::{Tag, Tone};
 use analysis::{Estimate, Row, Table};
 use serde::Serialize;
 

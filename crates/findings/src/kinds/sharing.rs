@@ -1,12 +1,12 @@
 //! What threads lose by what they share: a call that gains less with threads of one process than with processes.
 
 use super::FindingKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{self, count, factor, interval, significant};
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Tone};
 use analysis::rates::speedup::falls_behind;
 use analysis::{Row, Speedup, SpeedupVerdict, Table};
 use model::Parallel;

@@ -1,12 +1,12 @@
 //! How a rate grows with threads or processes that work side by side, up to one for each CPU.
 
 use super::FindingKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Verdict};
 use crate::format::{self, count, counted, factor, interval, multiple, significant};
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Verdict};
 use analysis::{Estimate, Row, SpeedupVerdict, Table};
 
 pub use analysis::Speedup;

@@ -1,12 +1,12 @@
 //! Where a curve jumps.
 
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{self, count, interval};
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Tone};
 
 pub use analysis::Step;
 

@@ -2,14 +2,14 @@
 //! the most.
 
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{divided, factor, multiple, significant};
-use crate::names::Names;
-use crate::roles::is_cpu;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Tone};
 use analysis::{Estimate, Row, Table};
+use model::MetricRole;
 use serde::Serialize;
 
 /// Less than this share is written as what it is divided by.
@@ -95,7 +95,7 @@ impl TradeOff {
             ratio.value.is_finite().then_some(ratio)
         };
         let (rate_from, rate_to) = (rate(from)?, rate(to)?);
-        let cpu_table = context.sibling(table, is_cpu);
+        let cpu_table = context.sibling(table, MetricRole::Cpu);
         let cpu = |point| {
             let cost = |row: &Row| Some(cpu_table?.row(&row.subject)?.at(point)?.median.value);
             let ratio = cost(second)? / cost(first)?;

@@ -2,13 +2,13 @@
 
 use super::unfinished::explains;
 use super::{FindingKind, stake};
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Verdict};
 use crate::format::{self, count, counted, factor, interval, multiple, ratio, significant};
-use crate::names::Names;
 use crate::reasons;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Verdict};
 use analysis::rates::thresholds::COLLAPSE_MAX;
 use analysis::{Best, Estimate, Halved, Rate, RateTrend, Shares, TrendReason};
 

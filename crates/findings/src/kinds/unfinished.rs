@@ -1,12 +1,12 @@
 //! Which cells of a series did not finish before their deadline.
 
 use super::FindingKind;
-use crate::context::Context;
+use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::names::Names;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::trend;
-use crate::names::Names;
-use crate::sentence::{Sentence, text};
-use crate::verdict::{Tag, Tone};
 use analysis::{Rate, RateTrend, Row, Table};
 use model::FailureReason;
 use serde::Serialize;

@@ -7,8 +7,8 @@ use std::io::Write;
 use std::rc::Rc;
 
 use crate::request::range::Span;
-use crate::response::body::{Body, Part};
 use crate::response::status::Status;
+use crate::response::{Body, Part};
 use crate::site::content::{Facts, date};
 
 /// The first line of most replies; heads are kept with it.

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::request::{Parsed, parse};
-use crate::response::body::Part;
+use crate::response::Part;
 
 const CACHE_BYTES: usize = 1024 * 1024;
 

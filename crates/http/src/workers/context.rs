@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use super::counters::Counters;
-use crate::access_log::AccessLog;
 use crate::site::{Site, Summary};
+use crate::workers::access_log::AccessLog;
 
 /// How long the wall clock is derived from the monotonic one, which every turn reads anyway.
 const WALL_MS: u64 = 500;

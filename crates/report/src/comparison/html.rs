@@ -8,10 +8,10 @@ use super::text::{
     advice, changes, confidence, headline, identities, in_unit, interval, legend, medians,
     ranked_changes, ratio_factor, scope, sign, tag, title, unit, word,
 };
-use crate::guests;
 use crate::history::sentences::difference;
 use crate::html::spark::{self, Accent};
 use crate::html::{Front, head, page_with};
+use crate::side_by_side::guests;
 use crate::text::{NO_FIGURE, metrics};
 use analysis::compare::{
     Change, ComparedPoint, ComparedRow, ComparedTable, Comparison, Direction, Ratio, Verdict,

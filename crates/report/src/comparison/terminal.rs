@@ -8,11 +8,11 @@ use super::text::{
     advice, changes, confidence, contention, identities, in_unit, interval, legend, medians, point,
     ratio, scope, tag, title, unit, verdicts, with_remedy, word,
 };
-use crate::guests::Guests;
 use crate::layout::{
     BAD, BOLD, DIM, Detail, GAP, GOOD, INDENT, PLAIN, Pen, Style, display_width, right, widest,
     wrapped,
 };
+use crate::side_by_side::guests::Guests;
 use crate::text::{NO_FIGURE, metrics};
 use analysis::compare::{
     Change, ChangeKind, ComparedRow, ComparedTable, Comparison, Difference, Verdict,

@@ -9,8 +9,8 @@ use analysis::compare::{
     Direction, Ratio, Verdict,
 };
 use analysis::is_predicted;
-use findings::contention::short_sentence;
 use findings::format::{Unit, count, counted, factor, percent, significant};
+use findings::run_changes::contention::short_sentence;
 use findings::run_changes::sentence;
 use model::{HOST_NAME, Run, Warning};
 

@@ -3,9 +3,9 @@
 use super::grid::{Cell, Grid};
 use super::{SideBySide, SideCell, SideRow, SideTable, confidence, legend, range};
 use crate::comparison::{headline, in_unit, ranked_changes, ratio, tag, with_remedy};
-use crate::guests::Guests;
 use crate::history::sentences::difference;
 use crate::layout::{BAD, BOLD, DIM, Detail, GOOD, INDENT, PLAIN, Pen, Style};
+use crate::side_by_side::guests::Guests;
 use crate::text::NO_FIGURE;
 use analysis::compare::{Comparison, Verdict};
 use anstyle::Style as Paint;

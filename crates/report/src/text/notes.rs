@@ -2,8 +2,8 @@
 
 use crate::text::tables::{grouped, rows};
 use analysis::{Analysis, FactByPoint, Row, Table};
-use findings::format::{count, list};
-use findings::{rank_sentence, reasons};
+use findings::format::{count, list, rank_sentence};
+use findings::reasons;
 use model::{Fact, LoadOutcome, fact_name, fact_text};
 use std::collections::BTreeMap;
 

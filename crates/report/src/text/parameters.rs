@@ -30,33 +30,36 @@ pub(crate) fn with_axis_of(info: &WorkloadInfo, fixed: &Parameters) -> String {
         (Some(object), Some(start)) => format!("{start}{}", plural(&object.text())),
         _ => axis.to_owned(),
     };
-    // Records of an older knee hold no ratio; their only one was this.
-    let (part, whole, word) = match &info.ratio {
-        Some(ratio) => (ratio.part.as_str(), ratio.whole.as_str(), ratio.word.as_str()),
-        None => ("active", info.axis_parameter.as_str(), "active"),
-    };
     // Where neither half grows, both are listed like the other parameters.
-    let fixed_half = match info.axis_parameter.as_str() {
-        axis if axis == part => whole,
-        axis if axis == whole => part,
-        _ => "",
-    };
-    let first = match (fixed.get(fixed_half), multiple_ratio(info)) {
+    let fixed_half = info.ratio.as_ref().and_then(|ratio| {
+        let half = match &info.axis_parameter {
+            axis if *axis == ratio.part => &ratio.whole,
+            axis if *axis == ratio.whole => &ratio.part,
+            _ => return None,
+        };
+        Some((ratio, half, fixed.get(half)?))
+    });
+    let first = match fixed_half {
         // The word `n` of a command of the user's own.
-        (None, _) if objects == "n" => objects.clone(),
-        (None, _) => format!("N {objects}"),
-        (Some(value), Some(ratio)) => per_whole(info, axis, ratio, value),
-        (Some(value), None) if fixed_half == whole => {
+        None if objects == "n" => objects.clone(),
+        None => format!("N {objects}"),
+        Some((ratio, _, value)) if ratio.multiple => per_whole(info, axis, ratio, value),
+        Some((Ratio { whole, .. }, half, value)) if half == whole => {
             format!("N {objects} in {}", counted(&text(value), whole))
         }
-        (Some(Value::Share(share)), None) if is_share_of(word) => {
-            format!("N {objects}, {} % as many {part}", share.percent())
-        }
-        (Some(Value::Share(share)), None) => format!("{} % {word} of N {objects}", share.percent()),
-        (Some(value), None) if part == word => format!("{} {word} of N {objects}", text(value)),
-        (Some(value), None) => format!("{} in N {objects}", counted(&text(value), part)),
+        Some((Ratio { part, word, .. }, _, value)) => match value {
+            Value::Share(share) if is_share_of(word) => {
+                format!("N {objects}, {} % as many {part}", share.percent())
+            }
+            Value::Share(share) => format!("{} % {word} of N {objects}", share.percent()),
+            _ if part == word => format!("{} {word} of N {objects}", text(value)),
+            _ => format!("{} in N {objects}", counted(&text(value), part)),
+        },
     };
-    let is_written = |name: &str| name == fixed_half || (name == "object" && objects != axis);
+    let is_written = |name: &str| {
+        let is_half = fixed_half.is_some_and(|(_, half, _)| half == name);
+        is_half || (name == "object" && objects != axis)
+    };
     let rest = fixed.iter().filter(|(name, _)| !is_written(name)).map(pair);
     std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" · ")
 }
@@ -203,9 +206,14 @@ mod tests {
                 "1 active of N watched socketpairs · timeout 0",
             ),
             (
-                growing("watched descriptors", "", None),
-                &poll,
-                "1 active of N watched socketpairs · timeout 0",
+                growing("watched descriptors", "watched", active),
+                &[("active", "10%"), ("object", "pipe")],
+                "10 % active of N watched pipes",
+            ),
+            (
+                growing("watched descriptors", "watched", None),
+                &[("active", "1"), ("object", "pipe")],
+                "N watched pipes · active 1",
             ),
             (growing("threads", "threads", None), &[], "N threads"),
             (

@@ -1,8 +1,8 @@
 //! The processes of a profile: their names and mappings over time, and their samples as stacks that are kept once.
 
 use super::clocks::Scope;
-use crate::addresses::{CodeAddress, MappedFiles};
-use crate::maps::{Mapping, Maps};
+use crate::symbols::addresses::{CodeAddress, MappedFiles};
+use crate::symbols::maps::{Mapping, Maps};
 use crate::threads::{ProcessName, program_of};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;

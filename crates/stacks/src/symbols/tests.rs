@@ -1,7 +1,7 @@
 //! Addresses, names and files of known contents.
 
 use super::*;
-use crate::maps::{Mapping, Maps};
+use crate::symbols::maps::{Mapping, Maps};
 use object::read::ReadCache;
 use std::fs;
 use std::process::Command;

@@ -4,6 +4,7 @@ mod died_in;
 mod ticks;
 
 use super::{consoles, facts};
+use crate::args;
 use crate::commands::keep::claim::Claim;
 use crate::commands::measure::progress::Progress;
 use crate::exit::{Trouble, complain};
@@ -513,7 +514,7 @@ fn not_paired() -> Warning {
 /// The command line of this program: what was typed in the guest measures this machine, where it is typed here.
 fn typed() -> Vec<String> {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    words.map(|word| printable::word_without_user_info(&word).into_owned()).collect()
+    args::recorded(&words.collect::<Vec<String>>())
 }
 
 /// Boots all sides, until their runs begin.

@@ -10,7 +10,7 @@ use analysis::advise::{Gain, Ranked, Spot};
 use engine::Stop;
 use findings::format::{count, number_word, significant};
 use observe::{Call, Estimate, Observation, Triggers, Waiter, Watched};
-use report::advice::{SourcedAdvice, process};
+use report::advice::{SourcedAdvice, process_verdict};
 use serde_json::{Value, json};
 
 /// The maximum of waits that are listed.
@@ -161,7 +161,7 @@ fn advised(
 /// Whether the mechanism in use is right, or what another would save.
 fn verdict(seen: &Observation, advised: &Advised) -> String {
     let (name, mechanism) = (&seen.name, &advised.in_use.label);
-    process::verdict(name, mechanism, &advised.advice.advice, advised.gain.as_ref())
+    process_verdict(name, mechanism, &advised.advice.advice, advised.gain.as_ref())
 }
 
 /// Three digits of a mean: more would be read as exact.

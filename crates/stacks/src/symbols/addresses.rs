@@ -1,10 +1,10 @@
 //! From addresses of living processes to symbols: each address becomes an offset in a file while the process
 //! lives, and a name afterwards.
 
-use crate::maps::{Mapping, Maps};
 use crate::profile::FrameKind;
+use crate::symbols::maps::{Mapping, Maps};
+use crate::symbols::tables::{file_symbols, kernel_symbols, vdso};
 use crate::symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
-use crate::tables::{file_symbols, kernel_symbols, vdso};
 use rustix::fs::OFlags;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};

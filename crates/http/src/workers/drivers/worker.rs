@@ -8,16 +8,16 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 
-use super::driver::Setup;
+use super::Setup;
 use super::pace::Pace;
 use super::slab::{Key, Slab};
 use crate::Error;
 use crate::connection::{Connection, Next};
-use crate::listener::{self, Accepted};
-use crate::response::body::Body;
-use crate::sending::Sending;
-use crate::sending::outbox::{Outbox, Progress};
+use crate::response::Body;
 use crate::workers::context::Context;
+use crate::workers::listener::{self, Accepted};
+use crate::workers::sending::Sending;
+use crate::workers::sending::outbox::{Outbox, Progress};
 use crate::workers::wakeup::{Order, Wakeup};
 
 /// A connection, its socket, and what the driver knows of it.

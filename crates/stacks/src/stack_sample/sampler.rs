@@ -1,9 +1,8 @@
 //! Samples threads as they run: a CPU clock on each, its samples by address, and the result at the end.
 
-use crate::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
-use crate::limitation::Limitation;
-use crate::model::{Function, Program, StackSample, ThreadState};
 use crate::profiler::{ProfileError, perf_level};
+use crate::stack_sample::{Function, Limitation, Program, StackSample, ThreadState};
+use crate::symbols::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
 use crate::threads::{Process, ProcessName, Thread, Threads};
 use rustix::io::Errno;
 use rustix::process::Pid;

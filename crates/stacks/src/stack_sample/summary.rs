@@ -1,7 +1,7 @@
 //! The most important part of a stack sample.
 
-use crate::model::{Function, Program, StackSample, ThreadState};
-use crate::sampler::{PERIOD_NS, SHARE_MIN};
+use crate::stack_sample::sampler::{PERIOD_NS, SHARE_MIN};
+use crate::stack_sample::{Function, Program, StackSample, ThreadState};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

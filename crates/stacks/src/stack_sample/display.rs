@@ -1,8 +1,7 @@
 //! The text of a stack sample: the summary fits in a sentence, the whole in some lines.
 
-use crate::limitation::Limitation;
-use crate::model::{Function, Program, StackSample, ThreadState};
-use crate::summary::{Activity, FunctionShares, StateCounts, Summary};
+use crate::stack_sample::summary::{Activity, FunctionShares, StateCounts, Summary};
+use crate::stack_sample::{Function, Limitation, Program, StackSample, ThreadState};
 use printable::quantity;
 use std::cmp::Reverse;
 use std::fmt::{self, Display, Formatter, Write};

@@ -1,7 +1,7 @@
 //! How the subjects, points and figures of a finding are called in its sentence.
 
+use crate::finding::sentence::{Part, list, text};
 use crate::format::{self, Unit};
-use crate::sentence::{Part, list, text};
 use analysis::{Shares, Table};
 use model::WorkloadInfo;
 use std::collections::BTreeSet;

@@ -1,15 +1,34 @@
 //! Drivers: the event loop of a worker, over readiness mechanisms or over completions.
 
 mod completion;
-pub(crate) mod driver;
 mod pace;
 mod readiness;
 mod slab;
 mod worker;
 
-use crate::Error;
-use crate::drivers::completion::COMPLETION;
-use crate::drivers::driver::{Driver, Setup};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use crate::workers::context::Context;
+use crate::workers::sending::Way;
+use crate::workers::wakeup::Wakeup;
+use crate::{Config, Error};
+use completion::COMPLETION;
+
+/// A worker that is ready to serve.
+pub(crate) trait Driver {
+    /// Serves until an order ends the worker.
+    fn run(self: Box<Self>) -> Result<(), Error>;
+}
+
+/// What a driver needs to begin.
+pub(crate) struct Setup {
+    pub wakeup: Arc<Wakeup>,
+    pub context: Context,
+    pub listener: OwnedFd,
+    pub config: Config,
+    pub way: &'static Way,
+}
 
 /// What can drive a server.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! What findings and caveats are looked for in.
 
-use crate::named_points::NamedPoints;
+use crate::conclusions::named_points::NamedPoints;
 use analysis::{Analysis, Row, Table};
-use model::{Host, MetricInfo, Run, WorkloadInfo};
+use model::{Host, MetricRole, Run, WorkloadInfo};
 use std::path::PathBuf;
 
 /// Who reads a run: what a command about it has to name, and the machine that would carry it out.
@@ -57,16 +57,12 @@ impl<'a> Context<'a> {
         self.workload(table).map_or(&[], |workload| &workload.compared_pairs)
     }
 
-    /// The table of another metric of the same workload under the same parameters.
-    pub fn sibling(
-        &self,
-        table: &Table,
-        wanted: impl Fn(&MetricInfo) -> bool,
-    ) -> Option<&'a Table> {
+    /// The table of the metric with this role of the same workload under the same parameters.
+    pub fn sibling(&self, table: &Table, role: MetricRole) -> Option<&'a Table> {
         self.all_tables().find(|sibling| {
             let same =
                 (&sibling.workload, &sibling.parameters) == (&table.workload, &table.parameters);
-            same && wanted(&sibling.metric)
+            same && sibling.metric.role == role
         })
     }
 
@@ -91,6 +87,6 @@ impl<'a> Context<'a> {
     }
 
     fn is_control(&self, table: &Table) -> bool {
-        self.workload(table).is_some_and(crate::roles::is_control)
+        self.workload(table).is_some_and(WorkloadInfo::is_control)
     }
 }

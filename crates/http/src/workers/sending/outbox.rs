@@ -6,8 +6,8 @@ use std::os::fd::BorrowedFd;
 
 use rustix::net::SendFlags;
 
-use crate::response::body::{Body, Part};
-use crate::sending::{Sending, Stretch, Window};
+use crate::response::{Body, Part};
+use crate::workers::sending::{Sending, Stretch, Window};
 
 /// Output that is still to be sent.
 pub(crate) struct Outbox {

@@ -17,13 +17,13 @@ use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 use sys::ring::{Done, Lent, Ring};
 
-use super::driver::{Driver, Setup};
 use super::slab::Key;
 use super::worker::{Backend, Core, Flush, Link, errno, serve};
+use super::{Driver, Setup};
 use crate::Error;
 use crate::connection::{INPUT_BYTES, Next};
-use crate::listener::{self, Accepted};
-use crate::sending::TURN_BYTES;
+use crate::workers::listener::{self, Accepted};
+use crate::workers::sending::TURN_BYTES;
 use crate::workers::wakeup::Order;
 
 /// The name of the driver that is no row of `readiness`, since it is no readiness mechanism.

@@ -1,7 +1,7 @@
 //! Symbols that are read once for the life of the program: those of files, of the kernel, and of the kernel's code
 //! in user space.
 
-use crate::maps::Maps;
+use crate::symbols::maps::Maps;
 use crate::symbols::{FileSymbols, KernelSymbols};
 use object::read::ReadCache;
 use std::collections::BTreeMap;

@@ -8,14 +8,14 @@ use readiness::{Event, Interest, Mechanism, Readiness, Token, Trigger};
 use rustix::io::Errno;
 use rustix::net::{self, RecvFlags, SendFlags};
 
-use super::driver::{Driver, Setup};
 use super::slab::Key;
 use super::worker::{Backend, Core, Flush, Link, serve};
+use super::{Driver, Setup};
 use crate::Error;
 use crate::connection::Next;
-use crate::listener::{self, Accepted};
-use crate::sending::{Sending, TURN_BYTES};
 use crate::workers::context::Context;
+use crate::workers::listener::{self, Accepted};
+use crate::workers::sending::{Sending, TURN_BYTES};
 use crate::workers::wakeup::Order;
 
 /// Bytes that one call receives.

@@ -13,7 +13,8 @@ pub use gain::{Gain, GainVerdict};
 pub use range::{only_grounds, subjects_in_range};
 pub use wakeups::{IdleWakeups, Wakeups};
 
-use crate::pairs::thresholds::{LEAD_MIN, SAME_POSITION_RATIO, errors_asked};
+use crate::advise::thresholds::errors_asked;
+use crate::pairs::thresholds::{LEAD_MIN, SAME_POSITION_RATIO};
 use crate::stats::NORMAL_95;
 use crate::{Analysis, ComparisonOutcome, Crossover, Estimate, PointSummary, Table};
 use model::Parameters;

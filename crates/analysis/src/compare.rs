@@ -32,8 +32,8 @@
 //! Of several runs each is compared with the first, and where one is to be called the best, with all others. The
 //! correction is for all pairs of them, so that the 5 % hold for the whole.
 //!
-//! Runs that took turns cell by cell are compared round by round: what disturbed one disturbed the other,
-//! so that neither drift nor floor is added, and no witness is asked. Between runs apart the witness hides a
+//! Runs that took turns cell by cell are compared as two series of one run ([`crate::pairs`]): what disturbed one
+//! disturbed the other, so that neither drift nor floor is added, and no witness is asked. Between runs apart the witness hides a
 //! change that leaves a tenth of the operations alone: a different result of the medians is reported, and
 //! decides nothing. What this can't know: a neighbour who was there from the
 //! beginning to the end of one of two runs, and another build that lies in memory otherwise. Both differ by
@@ -143,7 +143,7 @@ fn compare_with<'a>(
         workload.map(|workload| workload.compared_pairs.clone()).unwrap_or_default()
     };
     let differences = differences::differences(base, new);
-    let mut changes = contention::contention([base, new], &tables, &differences, terms.margin);
+    let mut changes = contention::contention(new, &tables, &differences, terms.margin);
     changes.extend(changes::changes(&pairs, &tables, family, &rivals));
     attributions::attribute(&mut changes, [base, new], &tables, &sources[1]);
     // That all cells fail now is a change too.

@@ -1,8 +1,11 @@
 //! Two series against each other: the leader at each part of the axis, and the changes of the leader.
 
+pub mod comparison;
 pub(crate) mod comparisons;
-pub mod crossover;
+mod crossover;
+mod leader;
+pub(crate) mod leads;
 pub mod notable;
 pub(crate) mod rankings;
-pub(crate) mod series;
+pub mod series;
 pub mod thresholds;

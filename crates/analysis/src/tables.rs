@@ -11,8 +11,8 @@ pub(crate) mod shares;
 
 use crate::gather::positions::verdicts_from;
 use crate::gather::{Absence, Gathered, Samples};
+use crate::pairs::comparison::Series;
 use crate::pairs::comparisons::Comparisons;
-use crate::pairs::crossover::Series;
 use crate::pairs::rankings;
 use crate::rates::unfinished;
 use crate::rates::usl;
@@ -29,7 +29,6 @@ use crate::{
 };
 use fastrand::Rng;
 use model::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
-use std::collections::BTreeMap;
 
 /// Every table of `run`, headline metrics first, else in the order of the plan.
 pub(crate) fn tables(run: &Run) -> Vec<Table> {
@@ -161,8 +160,10 @@ impl Context<'_> {
             // The first calls of a trajectory are cold, and not compared.
             let warm = verdicts_from(self.workload.trajectory, &points);
             let counting = figures.iter().filter(|figure| figure.summary.point >= warm);
-            let of_row = self.series(subject, &counting.collect::<Vec<_>>());
-            series.extend(of_row.map(|series| series.split_at(one_each)));
+            let of_row = counting.map(Figure::seen).collect::<Vec<_>>();
+            if !of_row.is_empty() {
+                series.push(Series::new(&subject.name, self.metric.lower_is_better, of_row));
+            }
             rows.push(row);
         }
         // Half and maximal load are no rivals, and where it is a guess which figure is better, nothing is.
@@ -228,18 +229,6 @@ impl Context<'_> {
             }
         }
         all
-    }
-
-    /// The figures of a row in the form that comparisons take; `None` without figures.
-    fn series(&self, subject: &SubjectInfo, figures: &[&Figure]) -> Option<Series> {
-        let all = figures.iter().map(|figure| figure.seen());
-        let lower_is_better = self.metric.lower_is_better;
-        let by_round = |point| {
-            let figure = figures.iter().find(|figure| figure.summary.point == point);
-            figure.map_or_else(BTreeMap::new, |figure| figure.by_round.clone())
-        };
-        let series = || Series::new(&subject.name, lower_is_better, all).with_rounds(by_round);
-        (!figures.is_empty()).then(series)
     }
 
     fn unavailable(&self, subject: &str) -> Option<String> {

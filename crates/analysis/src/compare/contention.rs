@@ -3,29 +3,19 @@
 //! Threads of one process share what is their process's, and processes don't. An emulated or slower CPU slows both. A
 //! lock that waits otherwise slows only the operations of those that meet at it: so the same operation by those that
 //! share nothing is the control.
-//!
-//! A guest whose CPUs wait for those of its host has rounds that differ by decades: no standard error describes them. So
-//! where both runs took turns, each round has its own difference between the operation and its control, and the sign test
-//! says where the median of these lies, whatever their distribution.
 
-use super::effects::Arrangement;
-use super::levels::{Level, Levels};
 use super::results::{
     Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Contention, Difference,
     Direction, Ratio, Verdict,
 };
 use super::slowdown;
 use crate::Estimate;
-use crate::compare::thresholds::FALSE_ALARM;
-use crate::gather::Gathered;
-use crate::stats::sign_test::median_between;
 use model::{HostFact, HostRole, Parallel, Run, WorkloadInfo};
-use std::collections::BTreeMap;
 
 /// The changes of this kind, the largest first. `differences` are the facts in which the runs differ, and `margin` the
 /// share by which a figure may differ and be the same.
 pub(super) fn contention(
-    [base, new]: [&Run; 2],
+    new: &Run,
     tables: &[ComparedTable],
     differences: &[Difference],
     margin: f64,
@@ -34,19 +24,8 @@ pub(super) fn contention(
     for info in &new.plan.workloads {
         let Some(parallel) = &info.parallel else { continue };
         let positions = of_workload(info, parallel, tables);
-        if positions.is_empty() {
-            continue;
-        }
-        let gathered = [base, new].map(|run| Gathered::new(run, &info.name));
-        let confidence = 1.0 - FALSE_ALARM / positions.len() as f64;
-        let is_paired = Arrangement::new(base, new) == Arrangement::Interleaved;
         for position in positions {
-            let evidence = if is_paired {
-                Evidence::of_rounds(&gathered, &position, (confidence, margin))
-            } else {
-                Evidence::of_ratios(&position, margin)
-            };
-            let Some(evidence) = evidence else { continue };
+            let Some(evidence) = Evidence::new(&position, margin) else { continue };
             let excess = (evidence.slowdown.value / evidence.control.value).ln().abs();
             all.push((excess, change(&evidence, &position, info, waiting(differences))));
         }
@@ -139,8 +118,8 @@ struct Evidence {
 }
 
 impl Evidence {
-    /// From the intervals of both ratios, which hold at once: they must lie apart by more than `margin`.
-    fn of_ratios(position: &Position<'_>, margin: f64) -> Option<Evidence> {
+    /// From the intervals of both ratios, which hold at once: one over the other must be beyond the `margin`.
+    fn new(position: &Position<'_>, margin: f64) -> Option<Evidence> {
         let [ratio, of_control] = position.ratios()?;
         if !matches!(ratio.verdict, Verdict::Slower | Verdict::Faster) {
             return None;
@@ -148,58 +127,11 @@ impl Evidence {
         let lower_is_better = position.sharing.metric.lower_is_better;
         let [slowdown, control] =
             [ratio, of_control].map(|ratio| slowdown::factor(ratio.ratio, lower_is_better));
-        let is_beyond = if slowdown.value > 1.0 {
-            slowdown.low > control.high * (1.0 + margin)
-        } else {
-            slowdown.high * (1.0 + margin) < control.low
-        };
+        let excess = slowdown.over(control);
+        let is_beyond = excess.low.max(1.0 / excess.high) > 1.0 + margin;
+        let is_same_way = (excess.value > 1.0) == (slowdown.value > 1.0);
         let control_verdict = of_control.verdict;
-        is_beyond.then_some(Evidence { slowdown, control, control_verdict })
-    }
-
-    /// From rounds that took turns: in each, how much more the operation changed than its control.
-    fn of_rounds(
-        gathered: &[Gathered<'_>; 2],
-        position: &Position<'_>,
-        (confidence, margin): (f64, f64),
-    ) -> Option<Evidence> {
-        let subject = &position.row.subject;
-        let levels = |table: &ComparedTable| {
-            let ComparedTable { parameters, metric, .. } = table;
-            [0, 1].map(|run| {
-                Levels::new(&gathered[run], subject, parameters, metric, &[position.point]).rounds
-            })
-        };
-        let ([base, new], [control_base, control_new]) =
-            (levels(position.sharing), levels(position.control));
-        let sign = if position.sharing.metric.lower_is_better { 1.0 } else { -1.0 };
-        let of_round = |round: &u32| {
-            let middle =
-                |rounds: &BTreeMap<u32, Vec<Option<Level>>>| Some(rounds.get(round)?[0]?.middle);
-            let changed = sign * (middle(&new)? - middle(&base)?);
-            Some((changed, sign * (middle(&control_new)? - middle(&control_base)?)))
-        };
-        let (changed, unchanged): (Vec<f64>, Vec<f64>) = base.keys().filter_map(of_round).unzip();
-        let excess: Vec<f64> = changed.iter().zip(&unchanged).map(|(a, b)| a - b).collect();
-        let excess = median_between(&excess, confidence)?;
-        let [slowdown, control] = [changed, unchanged].map(|all| median_between(&all, confidence));
-        let (slowdown, control) = (slowdown?, control?);
-        let margin = margin.ln_1p();
-        // What both have in common is no lock, and a difference within the margin is none.
-        let is_slower = excess.low > margin && slowdown.low > 0.0;
-        let is_faster = excess.high < -margin && slowdown.high < 0.0;
-        let factor = |Estimate { value, low, high }: Estimate| {
-            let [value, low, high] = [value, low, high].map(f64::exp);
-            Estimate { value, low, high }
-        };
-        let control_verdict = match control {
-            Estimate { low, high, .. } if low >= -margin && high <= margin => Verdict::Same,
-            Estimate { low, .. } if low > 0.0 => Verdict::Slower,
-            Estimate { high, .. } if high < 0.0 => Verdict::Faster,
-            _ => Verdict::Undecided,
-        };
-        let (slowdown, control) = (factor(slowdown), factor(control));
-        (is_slower || is_faster).then_some(Evidence { slowdown, control, control_verdict })
+        (is_beyond && is_same_way).then_some(Evidence { slowdown, control, control_verdict })
     }
 }
 

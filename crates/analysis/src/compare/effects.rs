@@ -4,7 +4,9 @@ use super::levels::{Level, Levels};
 use crate::compare::thresholds::{
     REPLICATES, ROUNDS_EDGE, SINGLE_ROUND_ERROR, SINGLE_ROUND_FREEDOM,
 };
+use crate::growth::levels::Evidence;
 use crate::is_predicted;
+use crate::pairs::leads::{Leads, PointLead};
 use crate::stats::bootstrap::{drawn_from, few_rounds_factor};
 use crate::stats::moments::sample_deviation;
 use crate::stats::quantiles::{median_of, quantile, sort};
@@ -104,24 +106,18 @@ pub(super) fn effects(
     arrangement: Arrangement,
     random: &mut Rng,
 ) -> Effects {
-    let paired = arrangement == Arrangement::Interleaved;
+    if arrangement == Arrangement::Interleaved {
+        return in_turns(base, new, count);
+    }
     let draw = |random: Option<&mut Rng>| {
-        let mut drawn: Drawn =
-            if paired { turns(base, new, count.len(), random) } else { apart(base, new, random) };
+        let mut drawn: Drawn = apart(base, new, random);
         // A run that has no round of it has no points either.
         drawn.resize(count.len(), None);
         drawn
     };
     let measured = draw(None);
     let draws: Vec<Drawn> = (0..REPLICATES).map(|_| draw(Some(&mut *random))).collect();
-    let rounds = |index: usize| {
-        // In turns only a round that both have says anything.
-        if paired {
-            [base.rounds_common(new, index); 2]
-        } else {
-            [base.rounds_at(index), new.rounds_at(index)]
-        }
-    };
+    let rounds = |index: usize| [base.rounds_at(index), new.rounds_at(index)];
     let at = |index: usize| {
         let drawn: Vec<Level> = draws.iter().filter_map(|drawn| drawn[index]).collect();
         Some(effect(measured[index]?, &drawn, rounds(index), arrangement))
@@ -142,10 +138,52 @@ pub(super) fn effects(
     }
 }
 
+/// The same of two runs that took turns: by the levels of both in the rounds that both have, as two series of a run.
+fn in_turns(base: &Levels, new: &Levels, count: &[bool]) -> Effects {
+    let evidence = |levels: &Levels, partner: &Levels| {
+        let cells = (0..count.len()).map(|index| {
+            let rounds = levels.rounds.iter();
+            let common = rounds.filter(|(round, _)| partner.has(**round, index));
+            let cells = common.filter_map(|(round, row)| Some((*round, row[index]?.middle)));
+            (index as u64, cells.collect())
+        });
+        Evidence::new(cells.collect())
+    };
+    let both = [&evidence(new, base), &evidence(base, new)];
+    let Leads { points, common } = Leads::new(both, [&[], &[]]);
+    // Of a single round there is no error.
+    let error = |lead: &PointLead| lead.whole_error().unwrap_or(SINGLE_ROUND_ERROR);
+    let effect = |value: f64, error: f64, rounds: usize| {
+        let part = Part { value, error };
+        // All points show the noise, but for what each round has in common.
+        let freedom = (points.len().max(2) - 1) * (rounds.max(1) - 1);
+        let freedom = if rounds < 2 { SINGLE_ROUND_FREEDOM } else { freedom };
+        Effect { middle: part, edge: part, freedom, rounds, offset: 0.0 }
+    };
+    let rounds = |lead: &PointLead| base.rounds_common(new, lead.point as usize);
+    let mut effects = Effects { points: vec![None; count.len()], overall: None, bend: None };
+    for lead in &points {
+        let at = effect(lead.log(), error(lead).hypot(common), rounds(lead));
+        effects.points[lead.point as usize] = Some(at);
+    }
+    let counting: Vec<&PointLead> =
+        points.iter().filter(|lead| count[lead.point as usize]).collect();
+    let number = counting.len() as f64;
+    let Some(fewest) = counting.iter().map(|lead| rounds(lead)).min() else { return effects };
+    let mean = counting.iter().map(|lead| lead.log()).sum::<f64>() / number;
+    let squares: f64 = counting.iter().map(|lead| error(lead).powi(2)).sum();
+    effects.overall = Some(effect(mean, (squares.sqrt() / number).hypot(common), fewest));
+    if let [first, .., last] = counting.as_slice() {
+        let bend = last.log() - first.log();
+        effects.bend = Some(effect(bend, error(first).hypot(error(last)), fewest));
+    }
+    effects
+}
+
 /// What was found, with the errors that drawings show, from so many rounds of base and of new.
 fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], arrangement: Arrangement) -> Effect {
     let few = rounds[0].min(rounds[1]);
-    let all = if arrangement == Arrangement::Interleaved { few } else { rounds[0] + rounds[1] - 1 };
+    let all = rounds[0] + rounds[1] - 1;
     let by = few_rounds_factor(few);
     let assumed =
         if few < 2 && arrangement != Arrangement::Predicted { SINGLE_ROUND_ERROR } else { 0.0 };
@@ -178,24 +216,6 @@ fn apart(base: &Levels, new: &Levels, mut random: Option<&mut Rng>) -> Drawn {
     });
     let both = base.iter().zip(&new);
     both.map(|(base, new)| Some(less(new.as_ref()?, base.as_ref()?))).collect()
-}
-
-/// The same of two runs whose rounds took turns: the median of what rounds differ by, of their middles and
-/// of their edges.
-fn turns(base: &Levels, new: &Levels, points: usize, random: Option<&mut Rng>) -> Drawn {
-    type Row = Vec<Option<Level>>;
-    let rounds = base.rounds.iter();
-    let common: Vec<(&Row, &Row)> =
-        rounds.filter_map(|(round, row)| Some((row, new.rounds.get(round)?))).collect();
-    let drawn = drawn_from(&common, random);
-    let at = |index: usize| {
-        let both = drawn.iter().filter_map(|(base, new)| Some((base[index]?, new[index]?)));
-        let differ: Vec<Level> = both.map(|(base, new)| less(&new, &base)).collect();
-        let median =
-            |part: fn(&Level) -> f64| median_of(&mut differ.iter().map(part).collect::<Vec<f64>>());
-        Some(Level { middle: median(|level| level.middle)?, edge: median(|level| level.edge)? })
-    };
-    (0..points).map(at).collect()
 }
 
 /// The median of rounds, and their edge, at each point.

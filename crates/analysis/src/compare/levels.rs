@@ -94,9 +94,15 @@ impl Levels {
 
     /// How many rounds have something there in both runs.
     pub(super) fn rounds_common(&self, newer: &Self, index: usize) -> usize {
-        let has_level = |row: &[Option<Level>]| row[index].is_some();
-        let both = |round: &u32| newer.rounds.get(round).is_some_and(|row| has_level(row));
-        self.rounds.iter().filter(|(round, row)| has_level(row) && both(round)).count()
+        self.rounds
+            .keys()
+            .filter(|round| self.has(**round, index) && newer.has(**round, index))
+            .count()
+    }
+
+    /// Whether `round` has something at the point of this index.
+    pub(super) fn has(&self, round: u32, index: usize) -> bool {
+        self.rounds.get(&round).is_some_and(|row| row[index].is_some())
     }
 }
 

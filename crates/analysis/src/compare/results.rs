@@ -124,8 +124,7 @@ pub struct ComparedPoint {
 /// A ratio with its interval and what is to be made of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ratio {
-    /// New over base: of the medians, or, where the runs took turns, the median of what it is in each
-    /// round. The interval is as wide as it has to be for all ratios of the comparison to be in
+    /// New over base: of the medians, or, where the runs took turns, of the levels of the rounds that both have. The interval is as wide as it has to be for all ratios of the comparison to be in
     /// theirs with 95 % confidence.
     pub ratio: Estimate,
     /// The verdict.

@@ -53,7 +53,8 @@ fn rounds_for(effect: Effect, error: f64, family: Family, wanted: f64) -> Option
     let wanted = wanted.ln_1p();
     let detects = |rounds: u32| {
         let error = error * (effect.rounds as f64 / f64::from(rounds)).sqrt();
-        let errors = two_sided_quantile(for_series(family), rounds as usize - 1);
+        let freedom = effect.freedom * (rounds as usize - 1) / (effect.rounds.max(2) - 1);
+        let errors = two_sided_quantile(for_series(family), freedom.max(1));
         (errors + DETECTION_ERRORS) * error <= wanted
     };
     if !detects(ROUNDS_MAX) {

@@ -6,10 +6,11 @@
 //! twenty-one observations of the noise, and a level has an error although it was measured three times.
 
 use crate::growth::thresholds::{
-    BLOCKS_MAX, DISTURBANCE_LOG, DISTURBED_SHARES, ERROR_MIN, FASTER_SHARE, NODE_SPACING, NODES,
-    NOISE_FACTORS, POINT_FACTORS,
+    BELOW_ERRORS, BLOCKS_MAX, DISTURBANCE_LOG, DISTURBED_SHARES, ERROR_MIN, EXCESS_ERRORS,
+    FASTER_SHARE, NODE_SPACING, NODES, NOISE_FACTORS, PAIRED_NOISE_MAX, POINT_FACTORS,
 };
 use crate::stats::bootstrap::REPLICATES;
+use crate::stats::moments::{mean, squares_about};
 use crate::stats::quantiles::median_of;
 use crate::stats::random::normal;
 use fastrand::Rng;
@@ -31,30 +32,172 @@ pub struct Level {
 pub type Cells = BTreeMap<u32, f64>;
 
 /// The levels of a series by its `cells` at each point, ascending. A point without cells is none.
-pub fn levels(mut cells: Vec<(u64, Cells)>) -> Vec<Level> {
-    cells.retain(|(_, cells)| !cells.is_empty());
-    take_off_rounds(&mut cells);
-    let points: Vec<(u64, Vec<f64>)> =
-        cells.into_iter().map(|(point, cells)| (point, blocks(cells))).collect();
-    let Some(noise) = noise(&points) else {
-        let single = |(point, logs): (u64, Vec<f64>)| Level { point, log: logs[0], error: None };
-        return points.into_iter().map(single).collect();
-    };
+pub fn levels(cells: Vec<(u64, Cells)>) -> Vec<Level> {
+    let evidence = Evidence::new(cells);
+    evidence.levels(&evidence.log_shares)
+}
+
+/// Points, ascending, with the logarithms of their cells.
+type Points = Vec<(u64, Vec<f64>)>;
+
+/// How well each of [`DISTURBED_SHARES`] explains what was measured: logarithms.
+pub type LogShares = [f64; DISTURBED_SHARES.len()];
+
+/// What the cells of a series say, whatever share of them was disturbed: that is the machine's, and known better from
+/// several series together.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// The cells at each of the points, by round.
+    cells: Vec<(u64, Cells)>,
+    /// The points that have cells, ascending, with the logarithms of these, of which rounds are taken off.
+    points: Points,
+    /// See [`noise`].
+    noise: Option<f64>,
+    /// The level of each point by each of the shares.
+    by_share: [Vec<Posterior>; DISTURBED_SHARES.len()],
+    /// How well each of the shares explains the cells.
+    pub log_shares: LogShares,
+    /// What all points of a round are off, as a logarithm, by round. Empty with fewer than three points: then it is noise.
+    pub rounds: BTreeMap<u32, f64>,
+    /// The standard error of each of `rounds` that the cells' noise makes.
+    pub round_error: f64,
+}
+
+impl Evidence {
+    /// Of `cells` at each point, ascending.
+    pub fn new(cells: Vec<(u64, Cells)>) -> Self {
+        Self::with(cells, FASTER_SHARE)
+    }
+
+    /// The same where this share of the disturbed cells has less for it.
+    fn with(mut cells: Vec<(u64, Cells)>, less_share: f64) -> Self {
+        /// The error of a median over that of a mean.
+        const MEDIAN_ERROR: f64 = 1.253_3;
+        cells.retain(|(_, cells)| !cells.is_empty());
+        let (rounds, points) = without_rounds(&cells);
+        let Some(noise) = noise(&points) else {
+            return Self { cells, points, ..Self::default() };
+        };
+        let mut log_shares = DISTURBED_SHARES.map(|(_, prior)| prior.ln());
+        let by_share = std::array::from_fn(|index| {
+            let share = (DISTURBED_SHARES[index].0, less_share);
+            let (log_evidence, levels) = levels_by(&points, noise, share);
+            log_shares[index] += log_evidence;
+            levels
+        });
+        let round_error = MEDIAN_ERROR * noise / (points.len() as f64).sqrt();
+        Self { cells, points, noise: Some(noise), by_share, log_shares, rounds, round_error }
+    }
+
+    /// What the two differ by, cell by cell, if both were measured in the same rounds and cells of a round were disturbed
+    /// alike: then differences scatter less than the cells do.
+    pub(crate) fn difference(&self, second: &Self) -> Option<Self> {
+        let mut cells = Vec::new();
+        for (point, of_first) in &self.cells {
+            let at = second.cells.binary_search_by_key(point, |(point, _)| *point);
+            let Ok(index) = at else { continue };
+            let of_second = &second.cells[index].1;
+            if !of_first.keys().eq(of_second.keys()) {
+                return None;
+            }
+            let apart = |(round, log): (&u32, &f64)| (*round, log - of_second[round]);
+            cells.push((*point, of_first.iter().map(apart).collect::<Cells>()));
+        }
+        let apart = noise(&without_rounds(&cells).1)?;
+        let is_paired = apart < PAIRED_NOISE_MAX * self.noise?.hypot(second.noise?);
+        is_paired.then(|| Self::with(cells, 0.5))
+    }
+
+    /// The levels, by what is known of the share of disturbed cells.
+    pub fn levels(&self, log_shares: &LogShares) -> Vec<Level> {
+        let level = |(index, (point, logs)): (usize, &(u64, Vec<f64>))| {
+            if self.noise.is_none() {
+                return Level { point: *point, log: logs[0], error: None };
+            }
+            let by_share = log_shares.iter().zip(&self.by_share);
+            let Posterior { mean, variance, .. } =
+                Posterior::mixture(by_share.map(|(log, levels)| (*log, levels[index])));
+            Level { point: *point, log: mean, error: Some(variance.sqrt().max(ERROR_MIN)) }
+        };
+        self.points.iter().enumerate().map(level).collect()
+    }
+
+    /// For each of its `levels`, how likely most of its cells were disturbed, and it is off by what that does to a cell.
+    pub fn astray(&self, levels: &[Level], log_shares: &LogShares) -> Vec<f64> {
+        let Some(noise) = self.noise else { return vec![0.0; levels.len()] };
+        let top = log_shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weights = log_shares.map(|log| (log - top).exp());
+        let shares = weights.iter().zip(DISTURBED_SHARES);
+        let share = shares.map(|(weight, (share, _))| weight * share).sum::<f64>()
+            / weights.iter().sum::<f64>();
+        let each = levels.iter().zip(&self.points);
+        each.map(|(level, (_, logs))| astray(level.log, logs, noise, share)).collect()
+    }
+}
+
+/// What all points of a round are off, and the cells of each point without it.
+fn without_rounds(cells: &[(u64, Cells)]) -> (BTreeMap<u32, f64>, Points) {
+    let mut cells = cells.to_vec();
+    let rounds = take_off_rounds(&mut cells);
+    (rounds, cells.into_iter().map(|(point, cells)| (point, blocks(cells))).collect())
+}
+
+/// The levels of `points` where a share of cells is disturbed, and a share of these has less for it, averaged over what the
+/// noise may be, and the logarithm of the evidence.
+fn levels_by(points: &[(u64, Vec<f64>)], noise: f64, share: (f64, f64)) -> (f64, Vec<Posterior>) {
     let assumptions: Vec<(f64, Vec<Posterior>)> = NOISE_FACTORS
         .iter()
-        .flat_map(|factor| DISTURBED_SHARES.map(|share| (factor * noise, share)))
-        .map(|(noise, (share, prior))| {
-            let each = points.iter().map(|(_, logs)| Posterior::new(logs, noise, share));
-            let each: Vec<Posterior> = each.collect();
-            (prior.ln() + each.iter().map(|posterior| posterior.log_evidence).sum::<f64>(), each)
+        .map(|factor| {
+            let posterior =
+                |(_, logs): &(u64, Vec<f64>)| Posterior::new(logs, factor * noise, share);
+            let levels: Vec<Posterior> = points.iter().map(posterior).collect();
+            (levels.iter().map(|level| level.log_evidence).sum::<f64>(), levels)
         })
         .collect();
-    let level = |(index, (point, _)): (usize, &(u64, Vec<f64>))| {
-        let Posterior { mean, variance, .. } =
-            Posterior::mixture(assumptions.iter().map(|(log, each)| (*log, each[index])));
-        Level { point: *point, log: mean, error: Some(variance.sqrt().max(ERROR_MIN)) }
+    let level =
+        |index| Posterior::mixture(assumptions.iter().map(|(log, levels)| (*log, levels[index])));
+    let log_evidence = log_sum(assumptions.iter().map(|(log, _)| *log));
+    (log_evidence, (0..points.len()).map(level).collect())
+}
+
+/// The logarithm of the sum of what these are the logarithms of.
+fn log_sum(logs: impl Iterator<Item = f64> + Clone) -> f64 {
+    let top = logs.clone().fold(f64::NEG_INFINITY, f64::max);
+    top + logs.map(|log| (log - top).exp()).sum::<f64>().ln()
+}
+
+/// How likely the cells at `level` were all disturbed, and those below it were not: a neighbour makes many of them slower
+/// by the same factor.
+fn astray(level: f64, logs: &[f64], noise: f64, disturbed_share: f64) -> f64 {
+    let below = logs.iter().filter(|log| **log < level - BELOW_ERRORS * noise).count();
+    let (below, above) = (below as f64, (logs.len() - below) as f64);
+    let (disturbed, usual) = (disturbed_share, 1.0 - disturbed_share);
+    let is_astray = disturbed.powf(above) * usual.powf(below);
+    let is_right = usual.powf(above) * (FASTER_SHARE * disturbed).powf(below);
+    is_astray / (is_astray + is_right)
+}
+
+/// The standard error that rounds add to all levels alike, by what each of them is `off`: each a little, by noise of
+/// standard error `round_error`, or besides by a standard deviation of its own, which is averaged over.
+pub(crate) fn shared_error(off: &[f64], round_error: f64) -> f64 {
+    if off.len() < 2 {
+        return 0.0;
+    }
+    let squares = squares_about(mean(off), off);
+    let freedom = (off.len() - 1) as f64;
+    let log_likelihood = |own: f64| {
+        let variance = own * own + round_error * round_error;
+        -0.5 * (freedom * variance.ln() + squares / variance)
     };
-    points.iter().enumerate().map(level).collect()
+    let own = EXCESS_ERRORS.into_iter().chain([0.0]).map(|own| (log_likelihood(own), own));
+    let top = own.clone().map(|(log, _)| log).fold(f64::NEG_INFINITY, f64::max);
+    let (mut weights, mut sum) = (0.0, 0.0);
+    for (log, own) in own {
+        let weight = (log - top).exp();
+        weights += weight;
+        sum += weight * own * own;
+    }
+    (sum / weights / off.len() as f64).sqrt()
 }
 
 /// The logarithms of the levels in a number of draws from what is known of them; none where nothing was repeated.
@@ -70,10 +213,10 @@ pub fn draws(levels: &[Level]) -> Vec<Vec<f64>> {
 }
 
 /// Takes off what all points of a round share, which no factor between points depends on: by the median of what the
-/// round's cells are off.
-fn take_off_rounds(cells: &mut [(u64, Cells)]) {
+/// round's cells are off. Returns it by round.
+fn take_off_rounds(cells: &mut [(u64, Cells)]) -> BTreeMap<u32, f64> {
     if cells.len() < 3 {
-        return;
+        return BTreeMap::new();
     }
     let points = cells.len() as f64;
     let mut off: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
@@ -102,6 +245,7 @@ fn take_off_rounds(cells: &mut [(u64, Cells)]) {
             *log = middle + rest * (*log - middle);
         }
     }
+    off
 }
 
 /// The cells of a point in the order of rounds; of many, the medians of [`BLOCKS_MAX`] stretches.
@@ -133,7 +277,7 @@ fn noise(points: &[(u64, Vec<f64>)]) -> Option<f64> {
 }
 
 /// What the cells of one point say of its level, given the noise.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Posterior {
     log_evidence: f64,
     mean: f64,
@@ -142,7 +286,7 @@ struct Posterior {
 
 impl Posterior {
     /// Averaged over how much more than usual the cells of this point scatter.
-    fn new(logs: &[f64], noise: f64, disturbed_share: f64) -> Self {
+    fn new(logs: &[f64], noise: f64, disturbed_share: (f64, f64)) -> Self {
         let spread = logs.iter().map(|log| (log - logs[0]).abs()).fold(0.0, f64::max);
         // Cells that lie close together don't scatter much.
         let factors =
@@ -174,7 +318,7 @@ impl Posterior {
     }
 
     /// Integrates over nodes around each of the `logs`, by trapezoids.
-    fn with_noise(logs: &[f64], noise: f64, disturbed_share: f64) -> Self {
+    fn with_noise(logs: &[f64], noise: f64, disturbed_share: (f64, f64)) -> Self {
         let around = |log: &f64| {
             let log = *log;
             (-NODES..=NODES).map(move |node| log + NODE_SPACING * noise * f64::from(node))
@@ -197,10 +341,10 @@ impl Posterior {
 }
 
 /// The density of a cell that is `off` its level.
-fn density(off: f64, noise: f64, disturbed_share: f64) -> f64 {
+fn density(off: f64, noise: f64, (disturbed_share, less_share): (f64, f64)) -> f64 {
     let normal = (-0.5 * (off / noise).powi(2)).exp() / (noise * TAU.sqrt());
     let usual = DISTURBANCE_LOG.max(2.0 * noise);
-    let side = if off > 0.0 { 1.0 - FASTER_SHARE } else { FASTER_SHARE };
+    let side = if off > 0.0 { 1.0 - less_share } else { less_share };
     let disturbed = side * (-off.abs() / usual).exp() / usual;
     (1.0 - disturbed_share) * normal + disturbed_share * disturbed
 }

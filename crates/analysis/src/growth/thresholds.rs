@@ -24,6 +24,11 @@ pub const ORDER_RANGE_MIN: f64 = 30.0;
 pub const DISTURBED_SHARES: [(f64, f64); 3] = [(0.02, 0.6), (0.1, 0.3), (0.25, 0.1)];
 /// What a disturbance usually does to a cell, as a logarithm: ×1.4. Source: usual.
 pub const DISTURBANCE_LOG: f64 = 0.35;
+/// The noise of what cells of two series differ by, in that of both, up to which their rounds are taken in pairs. Source: a choice;
+/// more than chance makes with fifteen cells of each.
+pub const PAIRED_NOISE_MAX: f64 = 0.7;
+/// A cell this many times the noise below its point's level is no noise.
+pub const BELOW_ERRORS: f64 = 3.0;
 /// Share of the disturbed cells that are faster for it. Source: usual.
 pub const FASTER_SHARE: f64 = 0.15;
 /// The noise of cells as factors of what it is by the median of their deviations. Source: the spread of that median.

@@ -1,6 +1,6 @@
 //! All pairs of the series of a table: the best at each point, and where the leader changes.
 
-use crate::pairs::crossover::{Comparison, Series};
+use crate::pairs::comparison::{Comparison, Series};
 use crate::{Estimate, Lead, RankedSubject, SubjectComparison};
 
 /// All pairs of the series of one table.
@@ -41,7 +41,7 @@ impl<'a> Comparisons<'a> {
         Some(Lead {
             best: self.subject(best),
             second: self.subject(second),
-            margin: Comparison::new(&self.series[best], &self.series[second]).lead_at(point)?,
+            margin: self.lead_over(best, second, point)?,
             clear: tied.is_empty(),
             tied,
             measured: ranked.len(),
@@ -52,19 +52,20 @@ impl<'a> Comparisons<'a> {
     pub(crate) fn ranking(&self, point: u64) -> Vec<RankedSubject> {
         let ranked = self.ranked(point);
         let Some(&best) = ranked.first() else { return Vec::new() };
+        let itself = Estimate { value: 1.0, low: 1.0, high: 1.0 };
         let subject = |&index: &usize| {
             let better = ranked.iter().filter(|&&rival| self.beats(rival, index, point));
             let tied = ranked.iter().filter(|&&rival| {
                 let decided = self.beats(rival, index, point) || self.beats(index, rival, point);
                 rival != index && !decided
             });
-            let lead = Comparison::new(&self.series[best], &self.series[index]).lead_at(point);
-            let itself = Estimate { value: 1.0, low: 1.0, high: 1.0 };
+            let lead =
+                if index == best { Some(itself) } else { self.lead_over(best, index, point) };
             Some(RankedSubject {
                 subject: self.subject(index),
                 level: self.series[index].median_at(point)?,
                 rank: 1 + better.count(),
-                behind: lead.filter(|_| index != best).unwrap_or(itself),
+                behind: lead?,
                 tied: tied.map(|&rival| self.subject(rival)).collect(),
             })
         };
@@ -84,6 +85,13 @@ impl<'a> Comparisons<'a> {
 
     fn subject(&self, index: usize) -> String {
         self.series[index].subject().to_owned()
+    }
+
+    /// How many times better series `index` is than series `rival` at `point`.
+    fn lead_over(&self, index: usize, rival: usize, point: u64) -> Option<Estimate> {
+        let (first, second) = (index.min(rival), index.max(rival));
+        let lead = self.pairs[first][second - first - 1].lead_at(point)?;
+        Some(if index == first { lead } else { lead.inverse() })
     }
 
     /// Whether series `index` is clearly better than series `rival` at `point`.

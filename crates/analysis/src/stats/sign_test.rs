@@ -8,9 +8,6 @@
 //! often as it says, whatever the distribution. [`levels`] says which percentiles of the replicates stand
 //! for these figures, so that noise within rounds still counts.
 
-use super::quantiles::{median, sorted};
-use crate::Estimate;
-
 /// How often an interval is to hold the true median.
 const CONFIDENCE: f64 = 0.95;
 /// With more rounds than this the figures are so close that percentiles do.
@@ -44,15 +41,6 @@ pub fn levels(rounds: usize) -> Option<Levels> {
     Some(Levels { outer: middle(last), inner: middle(last + 1), part })
 }
 
-/// The median of `figures` with the narrowest interval between two of them that holds the true median with this
-/// `confidence`, whatever their distribution; none where there are too few of them for that.
-pub fn median_between(figures: &[f64], confidence: f64) -> Option<Estimate> {
-    let ascending = sorted(figures);
-    let (count, value) = (ascending.len(), median(&ascending)?);
-    let k = (1..=count / 2).take_while(|&k| coverage(count, k) >= confidence).last()?;
-    Some(Estimate { value, low: ascending[k - 1], high: ascending[count - k] })
-}
-
 /// How often the true median lies between the `k`-th of `rounds` figures and the `k`-th from above.
 fn coverage(rounds: usize, k: usize) -> f64 {
     1.0 - 2.0 * (1.0 - at_least(rounds, 0.5, k))
@@ -81,16 +69,6 @@ fn at_least(draws: usize, chance: f64, min: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_median_lies_between_two_figures() {
-        let figures: Vec<f64> = (1..=9).map(f64::from).collect();
-        let between = |confidence| median_between(&figures, confidence);
-        // 1 - 2 (1 + 9) / 2^9 and 1 - 2 / 2^9, as in any table of the sign test.
-        assert_eq!(between(0.96), Some(Estimate { value: 5.0, low: 2.0, high: 8.0 }));
-        assert_eq!(between(0.99), Some(Estimate { value: 5.0, low: 1.0, high: 9.0 }));
-        assert_eq!(between(0.999), None);
-    }
 
     #[test]
     fn binomial_sums_are_those_of_the_closed_form() {

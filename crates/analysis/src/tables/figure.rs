@@ -4,7 +4,7 @@ use crate::gather::positions::warm;
 use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::growth;
 use crate::growth::levels::{Cells, levels};
-use crate::pairs::crossover;
+use crate::pairs::series;
 use crate::rates::RatePoint;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::Pooled;
@@ -41,14 +41,9 @@ impl Figure {
     }
 
     /// In the form that comparisons take.
-    pub(crate) fn seen(&self) -> crossover::Figure<'_> {
-        crossover::Figure {
-            point: self.summary.point,
-            median: self.summary.median,
-            rounds: self.summary.rounds,
-            samples: self.summary.samples,
-            replicates: &self.replicates,
-        }
+    pub(crate) fn seen(&self) -> series::Figure {
+        let PointSummary { point, median, rounds, samples, .. } = self.summary;
+        series::Figure { point, median, rounds, samples, cells: self.log_cells() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Figures of a table by subject and point.
 
-use crate::pairs::thresholds::CLOSE_LEAD_MAX;
+use crate::pairs::thresholds::SAME_MAX;
 use crate::{ComparisonOutcome, Estimate, Lead, PointSummary, Row, Table};
 
 impl Table {
@@ -61,7 +61,7 @@ impl Estimate {
     /// How far two with this ratio are apart at most; `None` where that is no longer close.
     pub fn close_within(self) -> Option<f64> {
         let bound = self.high.max(1.0 / self.low);
-        (bound <= CLOSE_LEAD_MAX).then_some(bound)
+        (bound <= SAME_MAX).then_some(bound)
     }
 }
 

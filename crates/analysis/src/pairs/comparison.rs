@@ -1,0 +1,211 @@
+//! Comparison of two series: one overtakes, one leads throughout, or neither leads.
+//!
+//! The lead at a point that both series have is the logarithm of the ratio of their levels. Which of them leads there is
+//! judged by all points together (`leader.rs`). Where the leader changes once or twice, the crossover is the zero of
+//! the lead on logarithmic axes (`crossover.rs`). Three changes or more are not reported as crossovers.
+//!
+//! Where neither leads, the mean of the leads over all points measures how similar the two are. It is more precise than
+//! any single point.
+
+use crate::pairs::crossover::Zeros;
+use crate::pairs::leader::{Belief, beliefs};
+use crate::pairs::leads::{Leads, PointLead};
+pub use crate::pairs::series::{Figure, Series};
+use crate::pairs::thresholds::{CLOSE, LEAD_MIN, LEAD_MIN_OF_SINGLES, SURE};
+use crate::stats::NORMAL_95;
+use crate::stats::moments::{deviation, mean};
+use crate::stats::student;
+use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate};
+
+/// How `first` and `second` compare along the axis.
+pub fn compare_series(first: &Series, second: &Series) -> ComparisonOutcome {
+    Comparison::new(first, second).outcome()
+}
+
+/// Two series at the points that both have.
+pub struct Comparison<'a> {
+    first: &'a Series,
+    second: &'a Series,
+    points: Vec<Point>,
+    /// The standard error of what rounds shift at all points alike.
+    common: f64,
+}
+
+/// Two series at one point, of which more is better.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) at: PointLead,
+    belief: Belief,
+}
+
+impl Point {
+    /// The logarithm of how many times better the first is than the second.
+    pub(super) fn lead(&self) -> f64 {
+        self.at.log()
+    }
+
+    /// Whether the first leads, or the second, where that is sure.
+    fn leader(&self) -> Option<bool> {
+        if self.at.errors.is_none() {
+            // The error of single figures is unknown, and no neighbour makes them surer.
+            let is_seen = self.lead().abs() >= LEAD_MIN_OF_SINGLES.ln();
+            return is_seen.then_some(self.lead() > 0.0);
+        }
+        match self.belief {
+            Belief { first, .. } if first >= SURE => Some(true),
+            Belief { second, .. } if second >= SURE => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The same where a reader sees it, too: a lead of less than [`LEAD_MIN`] is none, whatever its neighbours say.
+    fn clear_leader(&self) -> Option<bool> {
+        let leader = self.leader()?;
+        let lead = if leader { self.lead() } else { -self.lead() };
+        (self.at.errors.is_none() || lead >= LEAD_MIN.ln()).then_some(leader)
+    }
+}
+
+impl<'a> Comparison<'a> {
+    /// Compares `first` with `second`.
+    pub fn new(first: &'a Series, second: &'a Series) -> Self {
+        let Leads { mut points, common } = Leads::new(
+            [&first.evidence, &second.evidence],
+            [&first.single_errors, &second.single_errors],
+        );
+        for (side, series) in [first, second].into_iter().enumerate() {
+            for point in &mut points {
+                point.logs[side] *= series.sign();
+            }
+        }
+        let beliefs = beliefs(&points, common);
+        let points =
+            points.into_iter().zip(beliefs).map(|(at, belief)| Point { at, belief }).collect();
+        Self { first, second, points, common }
+    }
+
+    /// The first series.
+    pub fn first(&self) -> &Series {
+        self.first
+    }
+
+    /// The second series.
+    pub fn second(&self) -> &Series {
+        self.second
+    }
+
+    /// Whether the first series is clearly better at `point`, or the second one is; `None` if it is too
+    /// close to call, or one of them has no figure.
+    pub fn first_leads_at(&self, point: u64) -> Option<bool> {
+        self.at(point)?.clear_leader()
+    }
+
+    /// How many times better the first is than the second at `point`, with its CI.
+    pub fn lead_at(&self, point: u64) -> Option<Estimate> {
+        let at = self.at(point)?;
+        let half = NORMAL_95 * at.at.whole_error().map_or(0.0, |error| error.hypot(self.common));
+        let [value, low, high] = [0.0, -half, half].map(|off| (at.lead() + off).exp());
+        let shown = self.first.worth_at(point)? - self.second.worth_at(point)?;
+        Some(Estimate { value, low, high }.around(shown.exp()))
+    }
+
+    fn at(&self, point: u64) -> Option<&Point> {
+        let index = self.points.binary_search_by_key(&point, |point| point.at.point).ok()?;
+        Some(&self.points[index])
+    }
+
+    /// The outcome.
+    pub fn outcome(&self) -> ComparisonOutcome {
+        let points = self.points.as_slice();
+        if points.len() < 2 {
+            let reason = ComparisonReason::TooFewCommonPoints { points: points.len() };
+            return ComparisonOutcome::Unknown { reason };
+        }
+        let max_lead = points.iter().map(|point| point.lead().abs()).fold(0.0, f64::max).exp();
+        let sure: Vec<(usize, bool)> =
+            (0..points.len()).filter_map(|index| Some((index, points[index].leader()?))).collect();
+        let changes: Vec<[(usize, bool); 2]> = sure
+            .windows(2)
+            .filter(|pair| pair[0].1 != pair[1].1)
+            .map(|pair| [pair[0], pair[1]])
+            .collect();
+        match (sure.as_slice(), changes.as_slice()) {
+            ([], _) => self.neither_leads(max_lead),
+            ([(from, first_leads), ..], []) => {
+                let to = sure[sure.len() - 1].0;
+                self.throughout([*from, to], *first_leads)
+            }
+            (_, [_] | [_, _]) => {
+                let crossovers = changes.iter().map(|[(after, first_leads), (before, _)]| {
+                    self.crossover([*after, *before], *first_leads)
+                });
+                ComparisonOutcome::Crosses { crossovers: crossovers.collect() }
+            }
+            (_, many) => ComparisonOutcome::Unsettled { changes: many.len(), max_lead },
+        }
+    }
+
+    /// Too close to call, if neither is ahead by more than what is flat at any point.
+    fn neither_leads(&self, max_lead: f64) -> ComparisonOutcome {
+        let ratio = self.ratio();
+        let is_close = |point: &Point| match point.at.errors {
+            Some(_) => point.belief.close >= CLOSE,
+            None => true,
+        };
+        if self.points.iter().all(is_close) {
+            return ComparisonOutcome::TooClose { max_lead, ratio };
+        }
+        let reason = ComparisonReason::WithinScatter { max_lead, ratio };
+        ComparisonOutcome::Unknown { reason }
+    }
+
+    /// The figures of the first over those of the second, over all points: the mean of the logarithms. Its
+    /// error is that of the figures or that of the scatter over points, whichever is larger. `None` where the
+    /// error is unknown.
+    fn ratio(&self) -> Option<Estimate> {
+        let errors: Vec<f64> = self.points.iter().filter_map(|point| point.at.error()).collect();
+        if errors.len() < self.points.len() {
+            return None;
+        }
+        let count = self.points.len() as f64;
+        let leads: Vec<f64> =
+            self.points.iter().map(|point| self.first.sign() * point.lead()).collect();
+        let mean = mean(&leads);
+        let own = errors.iter().map(|error| error.powi(2)).sum::<f64>().sqrt() / count;
+        let scatter = deviation(&leads) / (count - 1.0).sqrt();
+        let half = (student::quantile_95(self.points.len() - 1) * scatter)
+            .max(NORMAL_95 * own)
+            .hypot(NORMAL_95 * self.common);
+        let [value, low, high] = [mean, mean - half, mean + half].map(f64::exp);
+        half.is_finite().then_some(Estimate { value, low, high })
+    }
+
+    fn throughout(&self, [from, to]: [usize; 2], first_leads: bool) -> ComparisonOutcome {
+        let its_own = |point: &&Point| (point.lead() > 0.0) == first_leads;
+        let leads =
+            || self.points[from..=to].iter().filter(its_own).map(|point| point.lead().abs());
+        ComparisonOutcome::Throughout {
+            better: if first_leads { self.first } else { self.second }.subject().to_owned(),
+            min_lead: leads().fold(f64::INFINITY, f64::min).exp(),
+            max_lead: leads().fold(0.0, f64::max).exp(),
+            from: self.points[from].at.point,
+            to: self.points[to].at.point,
+            clear: self.points.iter().filter(|point| point.clear_leader().is_some()).count(),
+            points: self.points.len(),
+        }
+    }
+
+    /// Between two points of which one leads at the first, and the other at the second.
+    fn crossover(&self, [after, before]: [usize; 2], first_leads: bool) -> Crossover {
+        let (overtaken, overtakes) =
+            if first_leads { (self.first, self.second) } else { (self.second, self.first) };
+        Crossover {
+            overtakes: overtakes.subject().to_owned(),
+            overtaken: overtaken.subject().to_owned(),
+            at: Zeros::new(&self.points, [after, before], first_leads).position(self.common),
+            share: None,
+            after: self.points[after].at.point,
+            before: self.points[before].at.point,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Which of two series leads at each point, by the evidence of all points together.
+//!
+//! At each point the first leads by one of a few factors, the second does, or neither leads and they differ by what the
+//! layout of a program makes. From one point to the next the lead mostly stays, or becomes a little more or less; seldom
+//! it is anything else. So neighbours of the same leader make each other surer, and a single point against its
+//! neighbours must be far off. What the rounds of one series shift at all points alike is averaged over. (A hidden Markov
+//! chain, with the forward-backward algorithm.)
+
+use crate::growth::thresholds::{DISTURBANCE_LOG, FLAT_FACTOR_MAX};
+use crate::pairs::leads::PointLead;
+use crate::pairs::thresholds::{
+    JUMPS, LAYOUT_ERROR, LEAD_SPREAD, LEADS, NEITHER_PRIOR, STEP_SHARE,
+};
+use std::f64::consts::TAU;
+
+/// How likely each of two series leads at a point.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Belief {
+    /// That the first leads.
+    pub(crate) first: f64,
+    /// That the second does.
+    pub(crate) second: f64,
+    /// That neither does by more than ×1.3.
+    pub(crate) close: f64,
+}
+
+/// The states: the second leads by each of [`LEADS`], neither, the first does.
+const STATES: usize = 2 * LEADS.len() + 1;
+type Shares = [f64; STATES];
+
+/// What is believed at each of the points. `common` is the standard error of what shifts all `leads` alike.
+pub(crate) fn beliefs(leads: &[PointLead], common: f64) -> Vec<Belief> {
+    let transition = transition(leads.len());
+    let mut sums: Vec<Shares> = vec![[0.0; STATES]; leads.len()];
+    let (mut weights, mut top) = (0.0, f64::NEG_INFINITY);
+    for (shift, log_prior) in shifts(common) {
+        let (log_evidence, shares) = shares(leads, shift, &transition);
+        let log = log_evidence + log_prior;
+        // All in units of the largest so far.
+        let scale = if log > top { (top - log).exp() } else { 1.0 };
+        top = top.max(log);
+        let weight = (log - top).exp();
+        weights = weights * scale + weight;
+        for (sum, shares) in sums.iter_mut().flatten().zip(shares.iter().flatten()) {
+            *sum = *sum * scale + weight * shares;
+        }
+    }
+    let belief = |sum: Shares| {
+        let share = |counts: &dyn Fn(f64) -> bool| {
+            (0..STATES).filter(|state| counts(lead(*state))).map(|state| sum[state]).sum::<f64>()
+        };
+        Belief {
+            first: share(&|lead| lead > 0.0) / weights,
+            second: share(&|lead| lead < 0.0) / weights,
+            close: share(&|lead| lead.abs() <= FLAT_FACTOR_MAX.ln()) / weights,
+        }
+    };
+    sums.into_iter().map(belief).collect()
+}
+
+/// The lead of the first in a state.
+fn lead(state: usize) -> f64 {
+    match state.checked_sub(LEADS.len()) {
+        Some(0) => 0.0,
+        Some(ahead) => LEADS[ahead - 1],
+        None => -LEADS[LEADS.len() - 1 - state],
+    }
+}
+
+/// Shifts within three of their standard errors, with the logarithms of their weights.
+fn shifts(error: f64) -> impl Iterator<Item = (f64, f64)> {
+    let reach = if error > 0.0 { 6 } else { 0 };
+    (-reach..=reach).map(move |step| {
+        let errors = 0.5 * f64::from(step);
+        (errors * error, -0.5 * errors * errors)
+    })
+}
+
+/// How likely each state follows each other one from a point to the next, of so many points.
+fn transition(points: usize) -> [Shares; STATES] {
+    let jump = (JUMPS / (points.max(2) - 1) as f64).min(0.5);
+    let from = |state: usize| {
+        let share = |next: usize| STEP_SHARE.powf(state.abs_diff(next) as f64);
+        let all: f64 = (0..STATES).map(share).sum();
+        std::array::from_fn(|next| jump / STATES as f64 + (1.0 - jump) * share(next) / all)
+    };
+    std::array::from_fn(from)
+}
+
+/// The shares of the states at each point, and the logarithm of the evidence.
+fn shares(leads: &[PointLead], shift: f64, transition: &[Shares; STATES]) -> (f64, Vec<Shares>) {
+    let leader = (1.0 - NEITHER_PRIOR) / (STATES - 1) as f64;
+    let mut before: Shares = [leader; STATES];
+    before[LEADS.len()] = NEITHER_PRIOR;
+    let mut log_evidence = 0.0;
+    let mut forward: Vec<Shares> = Vec::with_capacity(leads.len());
+    let mut likelihoods: Vec<Shares> = Vec::with_capacity(leads.len());
+    for lead in leads {
+        let (top, likelihood) = likelihood(lead, shift);
+        let joint = std::array::from_fn(|state| before[state] * likelihood[state]);
+        let (sum, shares) = normalized(joint);
+        log_evidence += top + sum.ln();
+        before = std::array::from_fn(|next| {
+            shares.iter().zip(transition).map(|(share, row)| share * row[next]).sum()
+        });
+        forward.push(shares);
+        likelihoods.push(likelihood);
+    }
+    let mut after: Shares = [1.0; STATES];
+    for (shares, likelihood) in forward.iter_mut().zip(&likelihoods).rev() {
+        *shares = normalized(std::array::from_fn(|state| shares[state] * after[state])).1;
+        let seen: Shares = std::array::from_fn(|state| after[state] * likelihood[state]);
+        let before = |state: usize| transition[state].iter().zip(&seen).map(|(a, b)| a * b).sum();
+        after = normalized(std::array::from_fn(before)).1;
+    }
+    (log_evidence, forward)
+}
+
+fn normalized(shares: Shares) -> (f64, Shares) {
+    let sum: f64 = shares.iter().sum();
+    (sum, shares.map(|share| share / sum))
+}
+
+/// The density of `seen` in each state, in units of the largest, and the logarithm of that.
+fn likelihood(seen: &PointLead, shift: f64) -> (f64, Shares) {
+    // Where nothing was repeated, these shares are not asked for.
+    let own_error = seen.error().unwrap_or_default();
+    let chance = (seen.astray[0] + seen.astray[1]).min(1.0);
+    let logs: Shares = std::array::from_fn(|state| {
+        let lead = lead(state);
+        let error = own_error.hypot(LAYOUT_ERROR.max(LEAD_SPREAD * lead.abs()));
+        let off = seen.log() - shift - lead;
+        let usual = -0.5 * (off / error).powi(2) - (error * TAU.sqrt()).ln();
+        let astray = -off.abs() / DISTURBANCE_LOG - (2.0 * DISTURBANCE_LOG).ln();
+        let (usual, astray) = (usual + (1.0 - chance).ln(), astray + chance.ln());
+        let top = usual.max(astray);
+        top + ((usual - top).exp() + (astray - top).exp()).ln()
+    });
+    let top = logs.into_iter().fold(f64::NEG_INFINITY, f64::max);
+    (top, logs.map(|log| (log - top).exp()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairs::thresholds::SURE;
+
+    fn led(logs: &[f64], error: f64, common: f64) -> Vec<Option<bool>> {
+        let lead = |&log: &f64| PointLead {
+            point: 0,
+            logs: [log, 0.0],
+            errors: Some([error, 0.0]),
+            astray: [0.0; 2],
+        };
+        let leads: Vec<PointLead> = logs.iter().map(lead).collect();
+        let leader = |belief: Belief| match () {
+            () if belief.first >= SURE => Some(true),
+            () if belief.second >= SURE => Some(false),
+            () => None,
+        };
+        beliefs(&leads, common).into_iter().map(leader).collect()
+    }
+
+    #[test]
+    fn a_lead_that_is_clear_nowhere_is_clear_altogether() {
+        assert_eq!(led(&[0.14; 6], 0.06, 0.0)[1..], [Some(true); 5]);
+        assert_eq!(led(&[-0.14; 2], 0.06, 0.0), [None; 2]);
+        // Not if all of them are off by as much.
+        assert_eq!(led(&[0.14; 6], 0.06, 0.1), [None; 6]);
+    }
+
+    #[test]
+    fn a_certain_lead_may_be_too_small_to_matter() {
+        assert_eq!(led(&[0.01; 6], 0.001, 0.0), [None; 6]);
+        assert_eq!(led(&[0.04; 6], 0.001, 0.0), [Some(true); 6]);
+        assert_eq!(led(&[9.0, -9.0], 1e-4, 0.0), [Some(true), Some(false)]);
+    }
+
+    #[test]
+    fn a_point_against_its_neighbours_must_be_far_off() {
+        let [small, large] = [0.04, 0.5].map(|log| led(&[-0.2, -0.2, log, -0.2, -0.2], 0.015, 0.0));
+        assert_eq!(small[2], None);
+        assert_eq!(large, [Some(false), Some(false), Some(true), Some(false), Some(false)]);
+    }
+}

@@ -52,7 +52,7 @@ pub struct Advice {
     pub ranking: Vec<Ranked>,
     /// Requested subjects without a figure at the spot.
     pub absent: Vec<String>,
-    /// Whether the first is clearly cheaper than every other subject, by the rule that marks tables. If not,
+    /// Whether the first is clearly cheaper than every other subject, by several standard errors. If not,
     /// it is too close to call.
     pub clear: bool,
     /// The smallest number of rounds behind a figure of it.
@@ -76,7 +76,7 @@ pub struct Ranked {
     pub cost_ns: Estimate,
     /// How many times the cheapest's cost.
     pub times: f64,
-    /// Whether it is clearly dearer than the cheapest, by the rule that marks tables.
+    /// Whether it is clearly dearer than the cheapest, by several standard errors.
     pub clearly_behind: bool,
 }
 
@@ -244,7 +244,7 @@ impl Cost {
         Estimate { value: lead.exp(), low: end(-1.0), high: end(1.0) }
     }
 
-    /// Whether this is cheaper than `rival` by the rule that marks tables.
+    /// Whether this is cheaper than `rival` by several standard errors.
     fn is_clearly_below(&self, rival: &Cost) -> bool {
         let (lead, error) = (rival.log_ns - self.log_ns, self.error.hypot(rival.error));
         let required = self.errors_asked.max(rival.errors_asked);

@@ -123,6 +123,7 @@ fn growth_of(part: &Cloud, trajectory: bool, random: &mut Rng) -> Option<Growth>
             .collect();
         let slices: Vec<&[f64]> = rounds.iter().map(Vec::as_slice).collect();
         figure(position, &slices, random)
+            .map(|(figure, _)| figure)
             .filter(|figure| figure.summary.samples >= POINT_SAMPLES_MIN)
     };
     let figures: Vec<Figure> = positions.into_iter().filter_map(at).collect();

@@ -170,7 +170,7 @@ impl Context<'_> {
         if self.workload.averages || self.metric.direction_assumed {
             series.clear();
         }
-        let comparisons = Comparisons::new(&series);
+        let comparisons = Comparisons::new(&series, |a, b| self.are_compared(&rows, a, b));
         let do_the_same = rows.windows(2).all(|pair| pair[0].operation == pair[1].operation);
         let ranked =
             headline && do_the_same && shares.as_ref().is_some_and(|shares| shares.multiple);
@@ -186,7 +186,7 @@ impl Context<'_> {
             points_down: self.workload.points_down,
             shares,
             leads: leads(&comparisons, &rows, &points),
-            comparisons: with_shares(self.outcomes(&comparisons, &rows), portion.as_ref()),
+            comparisons: with_shares(comparisons.outcomes(), portion.as_ref()),
             rankings: if ranked {
                 rankings::rankings(&comparisons, &rows, &points)
             } else {
@@ -200,20 +200,15 @@ impl Context<'_> {
         }
     }
 
-    /// How the pairs compare that are alternatives, or are always compared.
-    fn outcomes(&self, comparisons: &Comparisons<'_>, rows: &[Row]) -> Vec<SubjectComparison> {
+    /// Whether two subjects are alternatives, or always compared.
+    fn are_compared(&self, rows: &[Row], first: &str, second: &str) -> bool {
         let operation = |subject: &str| {
             rows.iter().find(|row| row.subject == subject).map(|row| row.operation.as_str())
         };
-        let mut outcomes = comparisons.outcomes();
-        outcomes.retain(|outcome| {
-            let is_pair = |(first, second): &(String, String)| {
-                [(first, second), (second, first)].contains(&(&outcome.first, &outcome.second))
-            };
-            operation(&outcome.first) == operation(&outcome.second)
-                || self.workload.compared_pairs.iter().any(is_pair)
-        });
-        outcomes
+        let is_pair = |(a, b): &(String, String)| {
+            [(a.as_str(), b.as_str()), (b, a)].contains(&(first, second))
+        };
+        operation(first) == operation(second) || self.workload.compared_pairs.iter().any(is_pair)
     }
 
     /// How single operations are distributed, where the record keeps them.
@@ -387,17 +382,15 @@ impl Context<'_> {
     fn summarise(&self, subject: &str, point: u64, samples: &Samples<'_>) -> Option<Figure> {
         let rounds: Vec<&[f64]> =
             samples.rounds.iter().map(AsRef::as_ref).filter(|round| !round.is_empty()).collect();
-        let mut figure = figure(point, &rounds, &mut self.random(subject, point))?;
-        if self.run.plan.budget.is_some() && !figure.replicates.is_empty() {
-            figure.summary.median =
-                budget_interval(figure.summary.median.value, &figure.replicates);
+        let (mut figure, replicates) = figure(point, &rounds, &mut self.random(subject, point))?;
+        if self.run.plan.budget.is_some() && !replicates.is_empty() {
+            figure.summary.median = budget_interval(figure.summary.median.value, &replicates);
         }
         let draws = (REPLICATES, &mut self.random(subject, point));
         let of_series = (subject, self.parameters);
         if let Some(whole) = self.gathered.whole_quantile(of_series, self.metric, point, draws) {
             figure.summary.median = whole.estimate();
             figure.summary.rounds = whole.blocks as u32;
-            figure.replicates = whole.replicates;
         }
         (figure.summary.user_ns, figure.summary.system_ns) = cpu_per_operation(samples);
         figure.by_round = samples.medians();

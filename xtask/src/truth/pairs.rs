@@ -71,7 +71,9 @@ fn family(
 fn judge(outcome: &Value, truth: Truth) -> Score {
     let kind = outcome["outcome"].as_str().unwrap_or("missing");
     match (truth, kind) {
-        (Truth::Alike, "too-close") => Score::Exact,
+        // Within a tenth they are called the same.
+        (Truth::Alike, "too-close") if is_within_tenth(&outcome["ratio"]) => Score::Exact,
+        (Truth::Alike, "too-close") => Score::Right,
         (_, "unknown" | "unsettled" | "too-close") => Score::Undecided,
         (Truth::FirstLeads(_), "throughout") if outcome["better"] == "s0" => Score::Exact,
         (Truth::Crosses(at), "crosses") => {
@@ -93,6 +95,11 @@ fn judge(outcome: &Value, truth: Truth) -> Score {
         }
         _ => Score::Wrong,
     }
+}
+
+fn is_within_tenth(ratio: &Value) -> bool {
+    let end = |name: &str| ratio[name].as_f64().unwrap_or(f64::NAN);
+    end("low") >= 1.0 / 1.1 && end("high") <= 1.1
 }
 
 fn holds(estimate: &Value, truth: f64) -> bool {

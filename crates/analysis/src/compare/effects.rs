@@ -1,4 +1,5 @@
-//! How two runs of a series differ, with standard errors: whole rounds are resampled.
+//! How two runs of a series differ, with standard errors: whole rounds are resampled, or, in turns, both are compared as two
+//! series of one run.
 
 use super::levels::{Level, Levels};
 use crate::compare::thresholds::{
@@ -140,11 +141,13 @@ pub(super) fn effects(
 
 /// The same of two runs that took turns: by the levels of both in the rounds that both have, as two series of a run.
 fn in_turns(base: &Levels, new: &Levels, count: &[bool]) -> Effects {
+    // A disturbance makes a cost more and a rate less.
+    let sign = if base.lower_is_better { 1.0 } else { -1.0 };
     let evidence = |levels: &Levels, partner: &Levels| {
         let cells = (0..count.len()).map(|index| {
             let rounds = levels.rounds.iter();
             let common = rounds.filter(|(round, _)| partner.has(**round, index));
-            let cells = common.filter_map(|(round, row)| Some((*round, row[index]?.middle)));
+            let cells = common.filter_map(|(round, row)| Some((*round, sign * row[index]?.middle)));
             (index as u64, cells.collect())
         });
         Evidence::new(cells.collect())
@@ -154,7 +157,7 @@ fn in_turns(base: &Levels, new: &Levels, count: &[bool]) -> Effects {
     // Of a single round there is no error.
     let error = |lead: &PointLead| lead.whole_error().unwrap_or(SINGLE_ROUND_ERROR);
     let effect = |value: f64, error: f64, rounds: usize| {
-        let part = Part { value, error };
+        let part = Part { value: sign * value, error };
         // All points show the noise, but for what each round has in common.
         let freedom = (points.len().max(2) - 1) * (rounds.max(1) - 1);
         let freedom = if rounds < 2 { SINGLE_ROUND_FREEDOM } else { freedom };
@@ -172,7 +175,10 @@ fn in_turns(base: &Levels, new: &Levels, count: &[bool]) -> Effects {
     let Some(fewest) = counting.iter().map(|lead| rounds(lead)).min() else { return effects };
     let mean = counting.iter().map(|lead| lead.log()).sum::<f64>() / number;
     let squares: f64 = counting.iter().map(|lead| error(lead).powi(2)).sum();
-    effects.overall = Some(effect(mean, (squares.sqrt() / number).hypot(common), fewest));
+    let sum: f64 = counting.iter().map(|lead| error(lead)).sum();
+    // What a round does to both of two points, or what a single round lacks, no mean takes off.
+    let own = if points.len() < 3 || fewest < 2 { sum } else { squares.sqrt() } / number;
+    effects.overall = Some(effect(mean, own.hypot(common), fewest));
     if let [first, .., last] = counting.as_slice() {
         let bend = last.log() - first.log();
         effects.bend = Some(effect(bend, error(first).hypot(error(last)), fewest));

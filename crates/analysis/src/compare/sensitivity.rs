@@ -16,10 +16,11 @@ pub(super) fn sensitivity<'a>(
     wanted: f64,
 ) -> Option<Sensitivity> {
     let ratios = || tables.iter().flat_map(|table| &table.rows).map(|row| &row.overall);
-    let series: Vec<(Effect, f64)> = effects
+    let series: Vec<(Effect, f64, usize)> = effects
         .filter_map(|(effects, usual)| {
             let effect = effects.overall?;
-            Some((effect, effect.middle.error.max(usual.error())))
+            let points = effects.points.iter().flatten().count();
+            Some((effect, effect.middle.error.max(usual.error()), points))
         })
         .collect();
     let open = |row: &&Ratio| matches!(row.verdict, Verdict::Same | Verdict::Undecided);
@@ -27,12 +28,12 @@ pub(super) fn sensitivity<'a>(
     let half_width = |row: &Ratio| 0.5 * (row.ratio.high / row.ratio.low).ln();
     let mut detectable: Vec<f64> = ratios()
         .zip(&series)
-        .map(|(row, (_, error))| (half_width(row) + DETECTION_ERRORS * error).exp_m1())
+        .map(|(row, (_, error, _))| (half_width(row) + DETECTION_ERRORS * error).exp_m1())
         .collect();
     let mut rounds: Vec<f64> = series
         .iter()
-        .map(|&(effect, error)| {
-            rounds_for(effect, error, family, wanted).map_or(f64::INFINITY, f64::from)
+        .map(|&(effect, error, points)| {
+            rounds_for((effect, points), error, family, wanted).map_or(f64::INFINITY, f64::from)
         })
         .collect();
     let detectable = median_of(&mut detectable)?;
@@ -49,11 +50,16 @@ pub(super) fn sensitivity<'a>(
 
 /// The rounds in turns after which a difference of `wanted` is significant: errors fall with the root of
 /// the number of rounds.
-fn rounds_for(effect: Effect, error: f64, family: Family, wanted: f64) -> Option<u32> {
+fn rounds_for(
+    (effect, points): (Effect, usize),
+    error: f64,
+    family: Family,
+    wanted: f64,
+) -> Option<u32> {
     let wanted = wanted.ln_1p();
     let detects = |rounds: u32| {
         let error = error * (effect.rounds as f64 / f64::from(rounds)).sqrt();
-        let freedom = effect.freedom * (rounds as usize - 1) / (effect.rounds.max(2) - 1);
+        let freedom = (points.max(2) - 1) * (rounds as usize - 1);
         let errors = two_sided_quantile(for_series(family), freedom.max(1));
         (errors + DETECTION_ERRORS) * error <= wanted
     };

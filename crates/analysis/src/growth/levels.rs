@@ -53,6 +53,8 @@ pub struct Evidence {
     points: Points,
     /// See [`noise`].
     noise: Option<f64>,
+    /// The share of disturbed cells that have less for it.
+    less_share: f64,
     /// The level of each point by each of the shares.
     by_share: [Vec<Posterior>; DISTURBED_SHARES.len()],
     /// How well each of the shares explains the cells.
@@ -86,7 +88,16 @@ impl Evidence {
             levels
         });
         let round_error = MEDIAN_ERROR * noise / (points.len() as f64).sqrt();
-        Self { cells, points, noise: Some(noise), by_share, log_shares, rounds, round_error }
+        Self {
+            cells,
+            points,
+            noise: Some(noise),
+            less_share,
+            by_share,
+            log_shares,
+            rounds,
+            round_error,
+        }
     }
 
     /// What the two differ by, cell by cell, if both were measured in the same rounds and cells of a round were disturbed
@@ -97,15 +108,21 @@ impl Evidence {
             let at = second.cells.binary_search_by_key(point, |(point, _)| *point);
             let Ok(index) = at else { continue };
             let of_second = &second.cells[index].1;
-            if !of_first.keys().eq(of_second.keys()) {
+            let apart = |(round, log): (&u32, &f64)| Some((*round, log - of_second.get(round)?));
+            let apart: Cells = of_first.iter().filter_map(apart).collect();
+            if apart.is_empty() {
                 return None;
             }
-            let apart = |(round, log): (&u32, &f64)| (*round, log - of_second[round]);
-            cells.push((*point, of_first.iter().map(apart).collect::<Cells>()));
+            cells.push((*point, apart));
         }
         let apart = noise(&without_rounds(&cells).1)?;
         let is_paired = apart < PAIRED_NOISE_MAX * self.noise?.hypot(second.noise?);
         is_paired.then(|| Self::with(cells, 0.5))
+    }
+
+    /// The usual noise of a cell: a standard deviation. `None` where no point has two.
+    pub(crate) fn noise(&self) -> Option<f64> {
+        self.noise
     }
 
     /// The levels, by what is known of the share of disturbed cells.
@@ -131,7 +148,13 @@ impl Evidence {
         let share = shares.map(|(weight, (share, _))| weight * share).sum::<f64>()
             / weights.iter().sum::<f64>();
         let each = levels.iter().zip(&self.points);
-        each.map(|(level, (_, logs))| astray(level.log, logs, noise, share)).collect()
+        let shares = [(1.0 - self.less_share) * share, self.less_share * share];
+        each.map(|(level, (_, logs))| {
+            let off: Vec<f64> = logs.iter().map(|log| (log - level.log) / noise).collect();
+            let mirrored: Vec<f64> = off.iter().map(|off| -off).collect();
+            astray(&off, shares).max(astray(&mirrored, [shares[1], shares[0]]))
+        })
+        .collect()
     }
 }
 
@@ -166,14 +189,15 @@ fn log_sum(logs: impl Iterator<Item = f64> + Clone) -> f64 {
     top + logs.map(|log| (log - top).exp()).sum::<f64>().ln()
 }
 
-/// How likely the cells at `level` were all disturbed, and those below it were not: a neighbour makes many of them slower
-/// by the same factor.
-fn astray(level: f64, logs: &[f64], noise: f64, disturbed_share: f64) -> f64 {
-    let below = logs.iter().filter(|log| **log < level - BELOW_ERRORS * noise).count();
-    let (below, above) = (below as f64, (logs.len() - below) as f64);
-    let (disturbed, usual) = (disturbed_share, 1.0 - disturbed_share);
-    let is_astray = disturbed.powf(above) * usual.powf(below);
-    let is_right = usual.powf(above) * (FASTER_SHARE * disturbed).powf(below);
+/// How likely the cells at their level were all made more by a disturbance, and those below it were not: a neighbour makes many
+/// of them slower by the same factor. By how far each is `off`, in units of the noise, and the shares of cells that have more and
+/// less for a disturbance.
+fn astray(off: &[f64], [more, less]: [f64; 2]) -> f64 {
+    let below = off.iter().filter(|off| **off < -BELOW_ERRORS).count();
+    let (below, at) = (below as f64, (off.len() - below) as f64);
+    let usual = 1.0 - more - less;
+    let is_astray = more.powf(at) * usual.powf(below);
+    let is_right = usual.powf(at) * less.powf(below);
     is_astray / (is_astray + is_right)
 }
 

@@ -73,10 +73,8 @@ impl<'a> Comparison<'a> {
             [&first.evidence, &second.evidence],
             [&first.single_errors, &second.single_errors],
         );
-        for (side, series) in [first, second].into_iter().enumerate() {
-            for point in &mut points {
-                point.logs[side] *= series.sign();
-            }
+        for point in &mut points {
+            point.logs = point.logs.map(|cost| -cost);
         }
         let beliefs = beliefs(&points, common);
         let points =
@@ -97,16 +95,23 @@ impl<'a> Comparison<'a> {
     /// Whether the first series is clearly better at `point`, or the second one is; `None` if it is too
     /// close to call, or one of them has no figure.
     pub fn first_leads_at(&self, point: u64) -> Option<bool> {
-        self.at(point)?.clear_leader()
+        let leader = self.at(point)?.clear_leader()?;
+        // No figure is marked that is worse than the one beside it.
+        (leader == (self.shown_lead(point)? > 0.0)).then_some(leader)
     }
 
-    /// How many times better the first is than the second at `point`, with its CI.
+    /// How many times better the first is than the second at `point`, by their medians, with a CI that holds them.
     pub fn lead_at(&self, point: u64) -> Option<Estimate> {
         let at = self.at(point)?;
         let half = NORMAL_95 * at.at.whole_error().map_or(0.0, |error| error.hypot(self.common));
-        let [value, low, high] = [0.0, -half, half].map(|off| (at.lead() + off).exp());
-        let shown = self.first.worth_at(point)? - self.second.worth_at(point)?;
-        Some(Estimate { value, low, high }.around(shown.exp()))
+        let [low, high] = [-half, half].map(|off| (at.lead() + off).exp());
+        let value = self.shown_lead(point)?.exp();
+        Some(Estimate { value, low: low.min(value), high: high.max(value) })
+    }
+
+    /// The logarithm of the ratio of the medians that tables show.
+    fn shown_lead(&self, point: u64) -> Option<f64> {
+        Some(self.first.worth_at(point)? - self.second.worth_at(point)?)
     }
 
     fn at(&self, point: u64) -> Option<&Point> {

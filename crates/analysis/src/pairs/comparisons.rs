@@ -7,13 +7,19 @@ use crate::{Estimate, Lead, RankedSubject, SubjectComparison};
 pub(crate) struct Comparisons<'a> {
     series: &'a [Series],
     /// The comparison of series `i` with series `j`, for `i` < `j`, row by row.
-    pairs: Vec<Vec<Comparison<'a>>>,
+    /// `None` for two that are not compared.
+    pairs: Vec<Vec<Option<Comparison<'a>>>>,
 }
 
 impl<'a> Comparisons<'a> {
-    pub(crate) fn new(series: &'a [Series]) -> Self {
+    /// Those of two subjects that are to be compared.
+    pub(crate) fn new(series: &'a [Series], is_wanted: impl Fn(&str, &str) -> bool) -> Self {
+        let compared = |first: &'a Series, second: &'a Series| {
+            let is_wanted = is_wanted(first.subject(), second.subject());
+            is_wanted.then(|| Comparison::new(first, second))
+        };
         let with_later = |(index, first): (usize, &'a Series)| {
-            series[index + 1..].iter().map(|second| Comparison::new(first, second)).collect()
+            series[index + 1..].iter().map(|second| compared(first, second)).collect()
         };
         Self { series, pairs: series.iter().enumerate().map(with_later).collect() }
     }
@@ -25,7 +31,7 @@ impl<'a> Comparisons<'a> {
             second: pair.second().subject().to_owned(),
             outcome: pair.outcome(),
         };
-        self.pairs.iter().flatten().map(outcome).collect()
+        self.pairs.iter().flatten().flatten().map(outcome).collect()
     }
 
     /// The best at `point` of the subjects that are `alternatives`, where at least two have a figure.
@@ -90,7 +96,7 @@ impl<'a> Comparisons<'a> {
     /// How many times better series `index` is than series `rival` at `point`.
     fn lead_over(&self, index: usize, rival: usize, point: u64) -> Option<Estimate> {
         let (first, second) = (index.min(rival), index.max(rival));
-        let lead = self.pairs[first][second - first - 1].lead_at(point)?;
+        let lead = self.pairs[first][second - first - 1].as_ref()?.lead_at(point)?;
         Some(if index == first { lead } else { lead.inverse() })
     }
 
@@ -100,6 +106,7 @@ impl<'a> Comparisons<'a> {
             return false;
         }
         let (first, second) = (index.min(rival), index.max(rival));
-        self.pairs[first][second - first - 1].first_leads_at(point) == Some(index == first)
+        let pair = self.pairs[first][second - first - 1].as_ref();
+        pair.and_then(|pair| pair.first_leads_at(point)) == Some(index == first)
     }
 }

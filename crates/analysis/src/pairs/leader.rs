@@ -123,8 +123,8 @@ fn normalized(shares: Shares) -> (f64, Shares) {
 
 /// The density of `seen` in each state, in units of the largest, and the logarithm of that.
 fn likelihood(seen: &PointLead, shift: f64) -> (f64, Shares) {
-    // Where nothing was repeated, these shares are not asked for.
-    let own_error = seen.error().unwrap_or_default();
+    // A figure of which no error is known says nothing of its neighbours.
+    let Some(own_error) = seen.error() else { return (0.0, [1.0; STATES]) };
     let chance = (seen.astray[0] + seen.astray[1]).min(1.0);
     let logs: Shares = std::array::from_fn(|state| {
         let lead = lead(state);

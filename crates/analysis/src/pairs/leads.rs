@@ -6,6 +6,7 @@
 
 use crate::growth::levels::{Evidence, Level, shared_error};
 use crate::growth::thresholds::DISTURBANCE_LOG;
+use crate::pairs::thresholds::ROUND_DRIFT;
 use crate::stats::moments::mean;
 
 /// Two series at one point.
@@ -15,8 +16,7 @@ pub(crate) struct PointLead {
     pub(crate) point: u64,
     /// The logarithms of the levels of both, of which what rounds do to one of them is taken off.
     pub(crate) logs: [f64; 2],
-    /// Their standard errors; that of a single figure beside a repeated one is as large as the other's. None where
-    /// nothing was repeated.
+    /// Their standard errors; none where nothing was repeated.
     pub(crate) errors: Option<[f64; 2]>,
     /// How likely each of them is off by what a disturbance does.
     pub(crate) astray: [f64; 2],
@@ -59,14 +59,24 @@ impl Leads {
             std::array::from_fn(|index| first.log_shares[index] + second.log_shares[index]);
         let levels = series.map(|series| series.levels(&log_shares));
         let astray = [0, 1].map(|side| series[side].astray(&levels[side], &log_shares));
-        let (shift, common) = common_shift(first, second);
+        let (shift, mut common) = common_shift(first, second);
+        for (side, series) in series.into_iter().enumerate() {
+            if series.noise().is_none() && single_errors[side].iter().any(Option::is_some) {
+                common = common.hypot(ROUND_DRIFT);
+            }
+        }
         let lead = |(index, level): (usize, &Level)| {
             let second_index =
                 levels[1].binary_search_by_key(&level.point, |level| level.point).ok()?;
             let error = level.error.or_else(|| *single_errors[0].get(index)?);
             let second_error =
                 levels[1][second_index].error.or_else(|| *single_errors[1].get(second_index)?);
-            let errors = error.or(second_error).zip(second_error.or(error));
+            // A single figure beside a repeated one has the noise of the cells there.
+            let borrowed = |own: Option<f64>, beside: &Evidence, its: Option<f64>| {
+                own.or_else(|| beside.noise()).or(its)
+            };
+            let errors =
+                borrowed(error, second, second_error).zip(borrowed(second_error, first, error));
             Some(PointLead {
                 point: level.point,
                 logs: [level.log + shift, levels[1][second_index].log],
@@ -85,8 +95,9 @@ impl Leads {
         let astray = apart.astray(&levels, &apart.log_shares);
         let of_first = first.levels(&first.log_shares);
         let lead = |(level, astray): (&Level, f64)| {
-            let of_first = of_first.iter().find(|of_first| of_first.point == level.point)?;
-            let logs = [of_first.log, of_first.log - level.log - shift];
+            let index = of_first.binary_search_by_key(&level.point, |level| level.point).ok()?;
+            let log = of_first[index].log;
+            let logs = [log, log - level.log - shift];
             let errors = level.error.map(|error| [0.0, error]);
             Some(PointLead { point: level.point, logs, errors, astray: [0.0, astray] })
         };
@@ -97,11 +108,12 @@ impl Leads {
 
 /// What rounds do to the first and not to the second, at all points alike, with its standard error.
 fn common_shift(first: &Evidence, second: &Evidence) -> (f64, f64) {
-    let [a, b] = [&first.rounds, &second.rounds];
-    if a.keys().eq(b.keys()) {
-        let apart: Vec<f64> = a.values().zip(b.values()).map(|(a, b)| a - b).collect();
-        let shift = if apart.is_empty() { 0.0 } else { mean(&apart) };
-        return (shift, shared_error(&apart, first.round_error.hypot(second.round_error)));
+    let both = first.rounds.iter();
+    let both = both.filter_map(|(round, off)| Some(off - second.rounds.get(round)?));
+    let apart: Vec<f64> = both.collect();
+    if apart.len() > 1 {
+        let error = first.round_error.hypot(second.round_error);
+        return (mean(&apart), shared_error(&apart, error));
     }
     let each = [first, second].map(|series| {
         let off: Vec<f64> = series.rounds.values().copied().collect();

@@ -2,7 +2,8 @@
 
 use crate::Estimate;
 use crate::growth::levels::{Cells, Evidence};
-use crate::pairs::thresholds::ROUND_DRIFT;
+use crate::growth::thresholds::ERROR_MIN;
+use crate::pairs::thresholds::UNKNOWN_ERROR;
 use crate::stats::NORMAL_95;
 use crate::stats::thresholds::SAMPLES_MIN;
 
@@ -30,6 +31,7 @@ pub struct Series {
     medians: Vec<f64>,
     /// Points, ascending.
     pub(crate) points: Vec<u64>,
+    /// By what one costs.
     pub(crate) evidence: Evidence,
     /// The errors of figures that were not repeated, but have samples.
     pub(crate) single_errors: Vec<Option<f64>>,
@@ -43,11 +45,22 @@ impl Series {
         lower_is_better: bool,
         figures: impl IntoIterator<Item = Figure>,
     ) -> Self {
-        let has_log = |figure: &Figure| {
-            figure.median.value.ln().is_finite() && figure.cells.values().all(|log| log.is_finite())
+        let with_logs = |mut figure: Figure| {
+            let log = figure.median.value.ln();
+            // A round of nothing has no logarithm, and the median of all of them may have.
+            if figure.cells.values().any(|log| !log.is_finite()) {
+                figure.cells = [(u32::MAX, log)].into();
+            }
+            log.is_finite().then_some(figure)
         };
-        let figures: Vec<Figure> = figures.into_iter().filter(has_log).collect();
-        let cells = figures.iter().map(|figure| (figure.point, figure.cells.clone()));
+        let figures: Vec<Figure> = figures.into_iter().filter_map(with_logs).collect();
+        // A disturbance makes a cost more and a rate less.
+        let sign = if lower_is_better { 1.0 } else { -1.0 };
+        let costs = |figure: &Figure| {
+            let cells = figure.cells.iter().map(|(round, log)| (*round, sign * log));
+            (figure.point, cells.collect())
+        };
+        let cells = figures.iter().map(costs);
         Self {
             subject: subject.to_owned(),
             lower_is_better,
@@ -83,8 +96,7 @@ impl Series {
     }
 }
 
-/// The standard error of a logarithm from the samples of a single round, and what a further round would differ by; none
-/// from a single sample.
+/// The standard error of a logarithm from the samples of a single round; none from a single sample.
 fn error_of_single_round(figure: &Figure) -> Option<f64> {
     let Estimate { low, high, .. } = figure.median;
     if figure.samples < 2 {
@@ -93,5 +105,6 @@ fn error_of_single_round(figure: &Figure) -> Option<f64> {
     // The CI of few samples goes from the smallest to the largest.
     let few = figure.rounds < 2 && figure.samples < SAMPLES_MIN as u64;
     let own = (high / low).ln() / if few { 2.0 } else { 2.0 * NORMAL_95 };
-    Some(if own.is_finite() { own.hypot(ROUND_DRIFT) } else { f64::INFINITY })
+    // An interval from zero on says next to nothing.
+    Some(if own.is_finite() { own.max(ERROR_MIN) } else { UNKNOWN_ERROR })
 }

@@ -6,7 +6,7 @@ pub const LEAD_MIN: f64 = 1.02;
 /// The same where both are single figures, whose error is unknown. Source: in Mattheij's tables of 2010, 1.5 %
 /// counts and 0.8 % is too close to call.
 pub const LEAD_MIN_OF_SINGLES: f64 = 1.01;
-/// How sure a leader is. Source: so that identical curves have a leader in one of a hundred comparisons.
+/// How sure a leader is. Source: simulated, `tests/crossing.rs`.
 pub const SURE: f64 = 0.994;
 /// How likely neither leads at the first point.
 pub const NEITHER_PRIOR: f64 = 0.5;
@@ -18,7 +18,7 @@ pub const STEP_SHARE: f64 = 0.3;
 pub const SAME_MAX: f64 = 1.1;
 /// How surely two series are too close to call.
 pub const CLOSE: f64 = 0.95;
-/// The logarithms of leads, all equally likely: ×1.03 to ×50.
+/// The logarithms of leads, all equally likely: ×1.03 to ×55.
 pub const LEADS: [f64; 8] = [0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0];
 /// How far each of [`LEADS`] reaches, as a share of it: to its neighbours, and not to the other side of zero.
 pub const LEAD_SPREAD: f64 = 0.3;
@@ -26,6 +26,8 @@ pub const LEAD_SPREAD: f64 = 0.3;
 pub const LAYOUT_ERROR: f64 = 0.006;
 /// The assumed change between rounds, as a share, where a single round can't show it.
 pub const ROUND_DRIFT: f64 = 0.03;
+/// The standard error of a logarithm of which nothing is known: a factor of twenty thousand.
+pub const UNKNOWN_ERROR: f64 = 10.0;
 /// Draws that the interval of a crossover is made of.
 pub const DRAWS: usize = 300;
 /// Positions of measured points that differ by no more than this, as a ratio, are the same: rounding.

@@ -76,7 +76,7 @@ pub enum ComparisonOutcome {
         /// The reason.
         reason: ComparisonReason,
     },
-    /// Neither leads, or the lead changes often and is small.
+    /// Neither leads by more than ×1.3 at any point, for sure.
     TooClose {
         /// The largest lead that either has at a point: 1.04 is 4 %.
         max_lead: f64,
@@ -108,7 +108,7 @@ pub enum ComparisonOutcome {
         /// The crossovers, ascending.
         crossovers: Vec<Crossover>,
     },
-    /// The lead changes three times or more, and is too large to be called close.
+    /// The lead changes three times or more.
     Unsettled {
         /// Number of changes.
         changes: usize,

@@ -15,8 +15,6 @@ use std::collections::BTreeMap;
 /// The distribution at one point, with what its growth is judged by.
 pub(crate) struct Figure {
     pub(crate) summary: PointSummary,
-    /// The bootstrap's replicates of its median.
-    pub(crate) replicates: Vec<f64>,
     /// The median of each round, by the round's number; empty where a round comes twice.
     pub(crate) by_round: BTreeMap<u32, f64>,
 }
@@ -57,8 +55,12 @@ pub(crate) fn counting(figures: &[Figure], trajectory: bool) -> Vec<&Figure> {
     figures.iter().filter(counts).collect()
 }
 
-/// The figure of `rounds` at `point`; `None` without samples.
-pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<Figure> {
+/// The figure of `rounds` at `point`, with the bootstrap's replicates of its median; `None` without samples.
+pub(crate) fn figure(
+    point: u64,
+    rounds: &[&[f64]],
+    random: &mut Rng,
+) -> Option<(Figure, Vec<f64>)> {
     let Resampled { estimate, replicates } = median_over_rounds(rounds, REPLICATES, random)?;
     let all = Pooled::new(rounds);
     let at = |p| all.at(p);
@@ -78,7 +80,7 @@ pub(crate) fn figure(point: u64, rounds: &[&[f64]], random: &mut Rng) -> Option<
         system_ns: None,
     };
     let by_round = BTreeMap::new();
-    Some(Figure { summary, replicates, by_round })
+    Some((Figure { summary, by_round }, replicates))
 }
 
 /// How the series with these figures grows; `None` with fewer than two points.

@@ -47,28 +47,32 @@ impl Gate {
     fn certain(&self, history: &Joined) -> Option<String> {
         let alarms = history.lines.iter().flat_map(|line| {
             let alarms = line.alarms.iter();
-            let refused = alarms.filter(|alarm| self.refuses(line, alarm.direction, alarm.factor));
+            let refused = alarms.filter(|alarm| {
+                let slowdown = slowdown_min(alarm.factor, line.metric.lower_is_better);
+                self.refuses(line, alarm.direction, slowdown)
+            });
             refused.map(move |alarm| (line, alarm.at, alarm.factor))
         });
         self.text(history, alarms.collect())
     }
 
-    /// What the newest run brings to light and does not make certain: the worst of it.
+    /// What the newest run brings to light and does not make certain, and may be above the limit: the worst of it.
     fn shown(&self, history: &Joined) -> Option<String> {
         let fresh = history.changes.iter().filter(|change| change.fresh);
         let of_change = |change: &Change| {
             let lines = change.lines.iter().map(|&(line, factor)| (&history.lines[line], factor));
             let (at, direction) = (change.at, change.direction);
-            let refused =
-                lines.filter(move |&(line, factor)| self.refuses(line, direction, factor));
+            let refused = lines.filter(move |&(line, factor)| {
+                let slowdown = slowdown_max(factor, line.metric.lower_is_better);
+                self.refuses(line, direction, slowdown)
+            });
             refused.map(move |(line, factor)| (line, at, factor)).collect::<Vec<_>>()
         };
         self.text(history, fresh.flat_map(of_change).collect())
     }
 
-    fn refuses(&self, line: &Line, direction: Direction, factor: Estimate) -> bool {
-        let above = self.limit <= 0.0
-            || slowdown_min(factor, line.metric.lower_is_better) > 1.0 + self.limit;
+    fn refuses(&self, line: &Line, direction: Direction, slowdown: f64) -> bool {
+        let above = self.limit <= 0.0 || slowdown > 1.0 + self.limit;
         direction == Direction::Worse && above && !line.metric.direction_assumed
     }
 
@@ -180,6 +184,11 @@ fn run(history: &Joined, at: usize) -> String {
 /// The factor by which something is slower at least: the lower end of its interval.
 fn slowdown_min(factor: Estimate, lower_is_better: bool) -> f64 {
     if lower_is_better { factor.low } else { 1.0 / factor.high }
+}
+
+/// The factor by which something is slower at most.
+fn slowdown_max(factor: Estimate, lower_is_better: bool) -> f64 {
+    if lower_is_better { factor.high } else { 1.0 / factor.low }
 }
 
 #[cfg(test)]

@@ -72,8 +72,8 @@ impl Leads {
             let second_error =
                 levels[1][second_index].error.or_else(|| *single_errors[1].get(second_index)?);
             // A single figure beside a repeated one has the noise of the cells there.
-            let borrowed = |own: Option<f64>, beside: &Evidence, its: Option<f64>| {
-                own.or_else(|| beside.noise()).or(its)
+            let borrowed = |own: Option<f64>, sibling: &Evidence, of_sibling: Option<f64>| {
+                own.or_else(|| sibling.noise()).or(of_sibling)
             };
             let errors =
                 borrowed(error, second, second_error).zip(borrowed(second_error, first, error));

@@ -19,7 +19,7 @@ pub(crate) mod unfinished;
 pub mod usl;
 
 use crate::growth::curves::explained;
-use crate::growth::levels::{Cells, Level, draws, levels};
+use crate::growth::levels::{Cells, Level, costs, draws, levels};
 use crate::growth::{Judged, Turn, judge};
 use crate::rates::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, POSITION_RATIO_MAX};
 use crate::stats::quantiles::{quantile, sort};
@@ -93,14 +93,8 @@ pub(crate) struct Costs<'a> {
 
 impl<'a> Costs<'a> {
     pub(crate) fn new(points: &'a [RatePoint]) -> Self {
-        let costs = |point: &RatePoint| {
-            let costs: Cells = point.cells.iter().map(|(round, log)| (*round, -log)).collect();
-            // A round without a reply has no logarithm: then the median, which it is part of, stands for all.
-            let has_all = costs.values().all(|cost| cost.is_finite());
-            let costs = if has_all { costs } else { [(0, -point.median.ln())].into() };
-            (point.point, costs)
-        };
-        Self { points, levels: levels(points.iter().map(costs).collect()) }
+        let cells = |point: &RatePoint| (point.point, costs(&point.cells, point.median, false));
+        Self { points, levels: levels(points.iter().map(cells).collect()) }
     }
 
     fn rate(&self) -> Rate {

@@ -3,6 +3,7 @@
 //! | module | what it has |
 //! | --- | --- |
 //! | `quantiles` | quantiles and medians of samples, sorting |
+//! | `logs` | sums of what only logarithms can hold |
 //! | `moments` | means and deviations |
 //! | `bootstrap` | medians with intervals, intervals from replicates |
 //! | `drawn_median` | medians of figures that are drawn again and again |
@@ -16,6 +17,7 @@
 
 pub mod bootstrap;
 pub(crate) mod drawn_median;
+pub mod logs;
 pub mod moments;
 pub mod normal;
 pub mod poisson;

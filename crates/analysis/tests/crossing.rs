@@ -1,7 +1,7 @@
 //! Curves of known standing through the whole contest: a crossover where there is one, with an
 //! interval that holds it, and hardly ever one where there is none.
 
-use analysis::pairs::comparison::{Comparison, Figure, Series, compare_series};
+use analysis::pairs::comparison::{Comparison, Figure, Series};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
 use analysis::{ComparisonOutcome, Estimate};
@@ -132,7 +132,7 @@ fn tally_at(
         let mut random = generator(seed, &[&format!("{sizes:?} {design:?}")]);
         let first = series("one", first_curve, sizes, design, &mut random);
         let second = series("other", second_curve, sizes, design, &mut random);
-        match compare_series(&first, &second) {
+        match Comparison::new(&first, &second).outcome() {
             ComparisonOutcome::Throughout { .. } => tally.crossings[0] += 1,
             ComparisonOutcome::TooClose { .. } => tally.close += 1,
             ComparisonOutcome::Unknown { .. } | ComparisonOutcome::Unsettled { .. } => {
@@ -289,7 +289,7 @@ fn a_crossover_is_found_on_a_noisy_machine() {
         of_rounds(subject, false, &all)
     };
     let (poll, epoll) = (series("poll", poll), series("epoll", epoll));
-    let outcome = compare_series(&poll, &epoll);
+    let outcome = Comparison::new(&poll, &epoll).outcome();
     let ComparisonOutcome::Crosses { crossovers } = &outcome else { panic!("{outcome:?}") };
     let [crossover] = crossovers.as_slice() else { panic!("{crossovers:?}") };
     assert_eq!((crossover.overtakes.as_str(), crossover.after), ("poll", 10), "{crossover:?}");

@@ -1,8 +1,8 @@
-//! Pairs of series in one run: alike, one ahead, or crossing at a known place.
+//! Pairs of series in one run, of costs or of rates: alike, one ahead, or crossing at a known place.
 
 use super::curves::points;
 use super::family::{Case, Family, Input, Score};
-use super::random::{Design, NOISES, Noise, Rounds, log_uniform, one_of};
+use super::random::{Design, NOISES, Noise, Rounds, Sample, log_uniform, one_of};
 use fastrand::Rng;
 use serde_json::Value;
 use std::sync::Arc;
@@ -57,9 +57,14 @@ fn family(
         let shared = Rounds::new(rng, rounds, &noise);
         let mut measured = shared.measure(rng, (0, &first), &noise, samples);
         measured.extend(shared.measure(rng, (1, &second), &noise, samples));
+        let (input, kind) = if rng.bool() {
+            (Input::Rates(measured.into_iter().map(Sample::rate).collect()), "rates")
+        } else {
+            (Input::Costs(measured), "costs")
+        };
         Case {
-            input: Input::Costs(measured),
-            about: format!("{truth:.3?}, {rounds} rounds"),
+            input,
+            about: format!("{truth:.3?}, {rounds} rounds, {kind}"),
             judge: Box::new(move |json| {
                 judge(&json["tables"][0]["comparisons"][0]["outcome"], truth)
             }),

@@ -91,6 +91,13 @@ pub struct Sample {
     pub figure: f64,
 }
 
+impl Sample {
+    /// What was measured as nanoseconds of one, as so many a second.
+    pub fn rate(self) -> Self {
+        Self { figure: 1e9 / self.figure, ..self }
+    }
+}
+
 /// The levels of a run's rounds, which all its series share.
 #[derive(Clone)]
 pub struct Rounds(Vec<f64>);

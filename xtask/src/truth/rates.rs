@@ -57,8 +57,7 @@ fn family(
             curve.iter().map(|&(point, rate)| (point, 1.0 / rate)).collect();
         let costs = scaled(rng, &costs);
         let drawn = Rounds::new(rng, rounds, &noise).measure(rng, (0, &costs), &noise, samples);
-        let rate = |sample: Sample| Sample { figure: 1e9 / sample.figure, ..sample };
-        let measured = drawn.into_iter().map(rate).collect();
+        let measured = drawn.into_iter().map(Sample::rate).collect();
         Case {
             input: Input::Rates(measured),
             about: format!("{truth:.3?}, {rounds} rounds"),

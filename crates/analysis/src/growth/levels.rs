@@ -10,6 +10,7 @@ use crate::growth::thresholds::{
     FASTER_SHARE, NODE_SPACING, NODES, NOISE_FACTORS, PAIRED_NOISE_MAX, POINT_FACTORS,
 };
 use crate::stats::bootstrap::REPLICATES;
+use crate::stats::logs::{log_sum, shares};
 use crate::stats::moments::{mean, squares_about};
 use crate::stats::quantiles::median_of;
 use crate::stats::random::normal;
@@ -30,6 +31,22 @@ pub struct Level {
 
 /// The cells of a point: the logarithms of their medians, by round.
 pub type Cells = BTreeMap<u32, f64>;
+
+/// What one costs in each of `cells`: a disturbance makes a cost more, and a rate less. Where a round has no logarithm, since
+/// nothing was done, the `median` of all rounds, which it is part of, stands for them.
+pub fn costs(cells: &Cells, median: f64, lower_is_better: bool) -> Cells {
+    let sign = if lower_is_better { 1.0 } else { -1.0 };
+    if cells.values().all(|log| log.is_finite()) {
+        cells.iter().map(|(round, log)| (*round, sign * log)).collect()
+    } else {
+        alone(sign * median.ln())
+    }
+}
+
+/// A figure that is no single round's: of none that others have.
+pub fn alone(log: f64) -> Cells {
+    [(u32::MAX, log)].into()
+}
 
 /// The levels of a series by its `cells` at each point, ascending. A point without cells is none.
 pub fn levels(cells: Vec<(u64, Cells)>) -> Vec<Level> {
@@ -142,11 +159,8 @@ impl Evidence {
     /// For each of its `levels`, how likely most of its cells were disturbed, and it is off by what that does to a cell.
     pub fn astray(&self, levels: &[Level], log_shares: &LogShares) -> Vec<f64> {
         let Some(noise) = self.noise else { return vec![0.0; levels.len()] };
-        let top = log_shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights = log_shares.map(|log| (log - top).exp());
-        let shares = weights.iter().zip(DISTURBED_SHARES);
-        let share = shares.map(|(weight, (share, _))| weight * share).sum::<f64>()
-            / weights.iter().sum::<f64>();
+        let weights = shares(log_shares).into_iter().zip(DISTURBED_SHARES);
+        let share: f64 = weights.map(|(weight, (share, _))| weight * share).sum();
         let each = levels.iter().zip(&self.points);
         let shares = [(1.0 - self.less_share) * share, self.less_share * share];
         each.map(|(level, (_, logs))| {
@@ -179,14 +193,8 @@ fn levels_by(points: &[(u64, Vec<f64>)], noise: f64, share: (f64, f64)) -> (f64,
         .collect();
     let level =
         |index| Posterior::mixture(assumptions.iter().map(|(log, levels)| (*log, levels[index])));
-    let log_evidence = log_sum(assumptions.iter().map(|(log, _)| *log));
-    (log_evidence, (0..points.len()).map(level).collect())
-}
-
-/// The logarithm of the sum of what these are the logarithms of.
-fn log_sum(logs: impl Iterator<Item = f64> + Clone) -> f64 {
-    let top = logs.clone().fold(f64::NEG_INFINITY, f64::max);
-    top + logs.map(|log| (log - top).exp()).sum::<f64>().ln()
+    let logs: Vec<f64> = assumptions.iter().map(|(log, _)| *log).collect();
+    (log_sum(&logs), (0..points.len()).map(level).collect())
 }
 
 /// How likely the cells at their level were all made more by a disturbance, and those below it were not: a neighbour makes many
@@ -213,15 +221,10 @@ pub(crate) fn shared_error(off: &[f64], round_error: f64) -> f64 {
         let variance = own * own + round_error * round_error;
         -0.5 * (freedom * variance.ln() + squares / variance)
     };
-    let own = EXCESS_ERRORS.into_iter().chain([0.0]).map(|own| (log_likelihood(own), own));
-    let top = own.clone().map(|(log, _)| log).fold(f64::NEG_INFINITY, f64::max);
-    let (mut weights, mut sum) = (0.0, 0.0);
-    for (log, own) in own {
-        let weight = (log - top).exp();
-        weights += weight;
-        sum += weight * own * own;
-    }
-    (sum / weights / off.len() as f64).sqrt()
+    let own: Vec<f64> = EXCESS_ERRORS.into_iter().chain([0.0]).collect();
+    let weights = shares(&own.iter().map(|own| log_likelihood(*own)).collect::<Vec<_>>());
+    let variance: f64 = weights.iter().zip(&own).map(|(weight, own)| weight * own * own).sum();
+    (variance / off.len() as f64).sqrt()
 }
 
 /// The logarithms of the levels in a number of draws from what is known of them; none where nothing was repeated.

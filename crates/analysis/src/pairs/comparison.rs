@@ -11,16 +11,11 @@ use crate::pairs::crossover::Zeros;
 use crate::pairs::leader::{Belief, beliefs};
 use crate::pairs::leads::{Leads, PointLead};
 pub use crate::pairs::series::{Figure, Series};
-use crate::pairs::thresholds::{CLOSE, LEAD_MIN, LEAD_MIN_OF_SINGLES, SURE};
+use crate::pairs::thresholds::{CLOSE, LEAD_MIN, LEAD_MIN_OF_SINGLES};
 use crate::stats::NORMAL_95;
 use crate::stats::moments::{deviation, mean};
 use crate::stats::student;
 use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate};
-
-/// How `first` and `second` compare along the axis.
-pub fn compare_series(first: &Series, second: &Series) -> ComparisonOutcome {
-    Comparison::new(first, second).outcome()
-}
 
 /// Two series at the points that both have.
 pub struct Comparison<'a> {
@@ -51,11 +46,7 @@ impl Point {
             let is_seen = self.lead().abs() >= LEAD_MIN_OF_SINGLES.ln();
             return is_seen.then_some(self.lead() > 0.0);
         }
-        match self.belief {
-            Belief { first, .. } if first >= SURE => Some(true),
-            Belief { second, .. } if second >= SURE => Some(false),
-            _ => None,
-        }
+        self.belief.leader()
     }
 
     /// The same where a reader sees it, too: a lead of less than [`LEAD_MIN`] is none, whatever its neighbours say.

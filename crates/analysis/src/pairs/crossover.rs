@@ -45,7 +45,7 @@ impl<'a> Zeros<'a> {
         let mut random = Rng::with_seed(self.points.len() as u64);
         let (mut middles, mut lows, mut highs) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..DRAWS {
-            let shift = common * normal(&mut random);
+            let of_rounds = common * normal(&mut random);
             let drawn = self.points.iter().zip(&errors).map(|(point, errors)| {
                 let [first, second] = [0, 1].map(|side| {
                     let is_astray = random.f64() < point.at.astray[side];
@@ -53,7 +53,7 @@ impl<'a> Zeros<'a> {
                         if is_astray { DISTURBANCE_LOG * normal(&mut random) } else { 0.0 };
                     point.at.logs[side] + errors[side] * normal(&mut random) + disturbed
                 });
-                [first + shift, second]
+                [first + of_rounds, second]
             });
             let Zero { straight, of_sums, smooth } = self.zero(&drawn.collect::<Vec<_>>());
             middles.push(straight);

@@ -9,8 +9,9 @@
 use crate::growth::thresholds::{DISTURBANCE_LOG, FLAT_FACTOR_MAX};
 use crate::pairs::leads::PointLead;
 use crate::pairs::thresholds::{
-    JUMPS, LAYOUT_ERROR, LEAD_SPREAD, LEADS, NEITHER_PRIOR, STEP_SHARE,
+    JUMPS, LAYOUT_ERROR, LEAD_SPREAD, LEADS, NEITHER_PRIOR, STEP_SHARE, SURE,
 };
+use crate::stats::logs;
 use std::f64::consts::TAU;
 
 /// How likely each of two series leads at a point.
@@ -24,6 +25,17 @@ pub(crate) struct Belief {
     pub(crate) close: f64,
 }
 
+impl Belief {
+    /// Whether the first leads, or the second, where that is sure.
+    pub(crate) fn leader(&self) -> Option<bool> {
+        match self {
+            Self { first, .. } if *first >= SURE => Some(true),
+            Self { second, .. } if *second >= SURE => Some(false),
+            _ => None,
+        }
+    }
+}
+
 /// The states: the second leads by each of [`LEADS`], neither, the first does.
 const STATES: usize = 2 * LEADS.len() + 1;
 type Shares = [f64; STATES];
@@ -32,17 +44,15 @@ type Shares = [f64; STATES];
 pub(crate) fn beliefs(leads: &[PointLead], common: f64) -> Vec<Belief> {
     let transition = transition(leads.len());
     let mut sums: Vec<Shares> = vec![[0.0; STATES]; leads.len()];
-    let (mut weights, mut top) = (0.0, f64::NEG_INFINITY);
-    for (shift, log_prior) in shifts(common) {
-        let (log_evidence, shares) = shares(leads, shift, &transition);
-        let log = log_evidence + log_prior;
-        // All in units of the largest so far.
-        let scale = if log > top { (top - log).exp() } else { 1.0 };
-        top = top.max(log);
-        let weight = (log - top).exp();
-        weights = weights * scale + weight;
-        for (sum, shares) in sums.iter_mut().flatten().zip(shares.iter().flatten()) {
-            *sum = *sum * scale + weight * shares;
+    let (logs, by_shift): (Vec<f64>, Vec<Vec<Shares>>) = shifts(common)
+        .map(|(shift, log_prior)| {
+            let (log_evidence, shares) = shares(leads, shift, &transition);
+            (log_evidence + log_prior, shares)
+        })
+        .unzip();
+    for (weight, shares) in logs::shares(&logs).into_iter().zip(&by_shift) {
+        for (sum, share) in sums.iter_mut().flatten().zip(shares.iter().flatten()) {
+            *sum += weight * share;
         }
     }
     let belief = |sum: Shares| {
@@ -50,9 +60,9 @@ pub(crate) fn beliefs(leads: &[PointLead], common: f64) -> Vec<Belief> {
             (0..STATES).filter(|state| counts(lead(*state))).map(|state| sum[state]).sum::<f64>()
         };
         Belief {
-            first: share(&|lead| lead > 0.0) / weights,
-            second: share(&|lead| lead < 0.0) / weights,
-            close: share(&|lead| lead.abs() <= FLAT_FACTOR_MAX.ln()) / weights,
+            first: share(&|lead| lead > 0.0),
+            second: share(&|lead| lead < 0.0),
+            close: share(&|lead| lead.abs() <= FLAT_FACTOR_MAX.ln()),
         }
     };
     sums.into_iter().map(belief).collect()
@@ -132,9 +142,7 @@ fn likelihood(seen: &PointLead, shift: f64) -> (f64, Shares) {
         let off = seen.log() - shift - lead;
         let usual = -0.5 * (off / error).powi(2) - (error * TAU.sqrt()).ln();
         let astray = -off.abs() / DISTURBANCE_LOG - (2.0 * DISTURBANCE_LOG).ln();
-        let (usual, astray) = (usual + (1.0 - chance).ln(), astray + chance.ln());
-        let top = usual.max(astray);
-        top + ((usual - top).exp() + (astray - top).exp()).ln()
+        logs::log_sum(&[usual + (1.0 - chance).ln(), astray + chance.ln()])
     });
     let top = logs.into_iter().fold(f64::NEG_INFINITY, f64::max);
     (top, logs.map(|log| (log - top).exp()))
@@ -143,7 +151,6 @@ fn likelihood(seen: &PointLead, shift: f64) -> (f64, Shares) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairs::thresholds::SURE;
 
     fn led(logs: &[f64], error: f64, common: f64) -> Vec<Option<bool>> {
         let lead = |&log: &f64| PointLead {
@@ -153,12 +160,7 @@ mod tests {
             astray: [0.0; 2],
         };
         let leads: Vec<PointLead> = logs.iter().map(lead).collect();
-        let leader = |belief: Belief| match () {
-            () if belief.first >= SURE => Some(true),
-            () if belief.second >= SURE => Some(false),
-            () => None,
-        };
-        beliefs(&leads, common).into_iter().map(leader).collect()
+        beliefs(&leads, common).iter().map(Belief::leader).collect()
     }
 
     #[test]

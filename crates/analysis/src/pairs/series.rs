@@ -1,7 +1,7 @@
 //! A series, ready to be compared: its levels as logarithms, with their standard errors.
 
 use crate::Estimate;
-use crate::growth::levels::{Cells, Evidence};
+use crate::growth::levels::{Cells, Evidence, costs};
 use crate::growth::thresholds::ERROR_MIN;
 use crate::pairs::thresholds::UNKNOWN_ERROR;
 use crate::stats::NORMAL_95;
@@ -45,22 +45,11 @@ impl Series {
         lower_is_better: bool,
         figures: impl IntoIterator<Item = Figure>,
     ) -> Self {
-        let with_logs = |mut figure: Figure| {
-            let log = figure.median.value.ln();
-            // A round of nothing has no logarithm, and the median of all of them may have.
-            if figure.cells.values().any(|log| !log.is_finite()) {
-                figure.cells = [(u32::MAX, log)].into();
-            }
-            log.is_finite().then_some(figure)
-        };
-        let figures: Vec<Figure> = figures.into_iter().filter_map(with_logs).collect();
-        // A disturbance makes a cost more and a rate less.
-        let sign = if lower_is_better { 1.0 } else { -1.0 };
-        let costs = |figure: &Figure| {
-            let cells = figure.cells.iter().map(|(round, log)| (*round, sign * log));
-            (figure.point, cells.collect())
-        };
-        let cells = figures.iter().map(costs);
+        let has_log = |figure: &Figure| figure.median.value.ln().is_finite();
+        let figures: Vec<Figure> = figures.into_iter().filter(has_log).collect();
+        let cells = figures.iter().map(|figure| {
+            (figure.point, costs(&figure.cells, figure.median.value, lower_is_better))
+        });
         Self {
             subject: subject.to_owned(),
             lower_is_better,

@@ -3,7 +3,7 @@
 use crate::gather::positions::warm;
 use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::growth;
-use crate::growth::levels::{Cells, levels};
+use crate::growth::levels::{Cells, alone, levels};
 use crate::pairs::series;
 use crate::rates::RatePoint;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
@@ -27,9 +27,10 @@ impl Figure {
 
     /// The logarithms of its rounds' medians; where rounds have no numbers of their own, of the median of all.
     fn log_cells(&self) -> Cells {
-        let all = || [(0, self.summary.median.value)].into();
-        let medians = if self.by_round.is_empty() { all() } else { self.by_round.clone() };
-        medians.into_iter().map(|(round, median)| (round, median.ln())).collect()
+        if self.by_round.is_empty() {
+            return alone(self.summary.median.value.ln());
+        }
+        self.by_round.iter().map(|(round, median)| (*round, median.ln())).collect()
     }
 
     /// In the form that rates take.

@@ -11,7 +11,7 @@ use crate::pairs::leads::PointLead;
 use crate::pairs::thresholds::{
     JUMPS, LAYOUT_ERROR, LEAD_SPREAD, LEADS, NEITHER_PRIOR, STEP_SHARE, SURE,
 };
-use crate::stats::logs;
+use crate::stats::{logs, normal};
 use std::f64::consts::TAU;
 
 /// How likely each of two series leads at a point.
@@ -138,14 +138,24 @@ fn likelihood(seen: &PointLead, shift: f64) -> (f64, Shares) {
     let chance = (seen.astray[0] + seen.astray[1]).min(1.0);
     let logs: Shares = std::array::from_fn(|state| {
         let lead = lead(state);
-        let error = own_error.hypot(LAYOUT_ERROR.max(LEAD_SPREAD * lead.abs()));
+        let spread = LAYOUT_ERROR.max(LEAD_SPREAD * lead.abs());
+        let error = own_error.hypot(spread);
         let off = seen.log() - shift - lead;
-        let usual = -0.5 * (off / error).powi(2) - (error * TAU.sqrt()).ln();
+        let its_side = if lead == 0.0 { 1.0 } else { own_side(lead, off, [spread, own_error]) };
+        let usual = -0.5 * (off / error).powi(2) - (error * TAU.sqrt()).ln() + its_side.ln();
         let astray = -off.abs() / DISTURBANCE_LOG - (2.0 * DISTURBANCE_LOG).ln();
         logs::log_sum(&[usual + (1.0 - chance).ln(), astray + chance.ln()])
     });
     let top = logs.into_iter().fold(f64::NEG_INFINITY, f64::max);
     (top, logs.map(|log| (log - top).exp()))
+}
+
+/// How likely what was seen this far `off` a `lead` is a lead of the same sign: a state reaches widely, and ends at zero.
+fn own_side(lead: f64, off: f64, [spread, own_error]: [f64; 2]) -> f64 {
+    let weights = [spread, own_error].map(|error| error.powi(-2));
+    let true_lead = lead + off * weights[1] / (weights[0] + weights[1]);
+    let errors = true_lead * lead.signum() * (weights[0] + weights[1]).sqrt();
+    normal::upper_tail(-errors)
 }
 
 #[cfg(test)]
@@ -176,6 +186,12 @@ mod tests {
         assert_eq!(led(&[0.01; 6], 0.001, 0.0), [None; 6]);
         assert_eq!(led(&[0.04; 6], 0.001, 0.0), [Some(true); 6]);
         assert_eq!(led(&[9.0, -9.0], 1e-4, 0.0), [Some(true), Some(false)]);
+    }
+
+    #[test]
+    fn leads_that_alternate_are_sure() {
+        let logs = [0.3, -0.3, 0.3, -0.3, 0.3, -0.3, 0.3];
+        assert_eq!(led(&logs, 0.005, 0.002), logs.map(|log| Some(log > 0.0)));
     }
 
     #[test]

@@ -3,6 +3,10 @@
 /// The logarithm of the sum of what `logs` are the logarithms of.
 pub fn log_sum(logs: &[f64]) -> f64 {
     let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // Nothing but zeros.
+    if top == f64::NEG_INFINITY {
+        return top;
+    }
     top + logs.iter().map(|log| (log - top).exp()).sum::<f64>().ln()
 }
 
@@ -23,5 +27,6 @@ mod tests {
         let shares = shares(&logs);
         assert!((shares[0] - 0.25).abs() < 1e-12 && (shares[1] - 0.75).abs() < 1e-12);
         assert!(shares[2] < 1e-12);
+        assert!(log_sum(&[f64::NEG_INFINITY; 2]) < -1e300);
     }
 }

@@ -1,6 +1,6 @@
 //! The map of who is fastest where: its spots are the analysis's, for eyes, ears and paper.
 
-use crate::page::{ONE, PIPES, PIPES_TWO, Page, Runs, with};
+use crate::page::{CALLS, PIPES, PIPES_TWO, Page, Runs, with};
 use analysis::{Lead, Map};
 use serde::Deserialize;
 use serde_json::json;
@@ -408,7 +408,7 @@ fn a_workload_without_a_map_or_with_a_single_row_shows_none() {
             *spot = None;
         }
     }
-    for runs in [&*ONE, &line] {
+    for runs in [&*CALLS, &line] {
         with(runs, |page| {
             let maps: usize = page.get("document.querySelectorAll('.map, table.heat').length");
             assert_eq!(maps, 0);

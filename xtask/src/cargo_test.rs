@@ -10,7 +10,7 @@ use crate::style;
 use crate::tally::Tally;
 use anyhow::{Result, anyhow};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Write as _};
 use std::num::NonZero;
 use std::process::Stdio;
@@ -29,6 +29,9 @@ const PRINTED_WITHIN: Duration = Duration::from_secs(20);
 
 /// If so many fail at most, they are run again; more don't fail by chance.
 const UNSTEADY_MAX: usize = 3;
+
+/// Characters of what a test died of.
+const CAUSE_MAX: usize = 600;
 /// Programs, as cargo names them, whose tests look for what goes wrong once in thousands of times: what
 /// fails there once has failed.
 const STRICT: [&str; 6] = [
@@ -245,6 +248,11 @@ struct Counts {
     ignored: u64,
     names_failed: Vec<String>,
     names_unsteady: Vec<String>,
+    /// What those that failed or were unsteady died of, by name, and which of them the lines are of.
+    causes: BTreeMap<String, String>,
+    failing: String,
+    /// Whether the lines say what it died of.
+    is_cause: bool,
     names_ignored: Vec<(String, String)>,
     /// The tests that passed without what they need, or without a part of it, and why.
     skipped: Vec<(String, String)>,
@@ -281,6 +289,7 @@ impl Counts {
         self.ignored += more.ignored;
         self.names_failed.extend(more.names_failed);
         self.names_unsteady.extend(more.names_unsteady);
+        self.causes.extend(more.causes);
         self.names_ignored.extend(more.names_ignored);
         self.skipped.extend(more.skipped);
         self.skipped_in_part.extend(more.skipped_in_part);
@@ -335,8 +344,28 @@ impl Counts {
             }
             return false;
         }
+        self.take_cause(line);
         self.take_verdict(line);
         true
+    }
+
+    /// Takes a line of what a test printed that failed: the first lines of its panic are why.
+    fn take_cause(&mut self, line: &str) {
+        if let Some(name) = line.strip_prefix("---- ") {
+            name.trim_end_matches(" stdout ----").clone_into(&mut self.failing);
+        } else if line.starts_with("thread '") && line.contains(" panicked at ") {
+            self.is_cause = !self.causes.contains_key(&self.failing);
+        } else if line.is_empty()
+            || line.starts_with("stack backtrace:")
+            || line.starts_with("note: ")
+        {
+            self.is_cause = false;
+        } else if self.is_cause {
+            let cause = self.causes.entry(self.failing.clone()).or_default();
+            let left = CAUSE_MAX.saturating_sub(cause.chars().count());
+            cause.push(' ');
+            cause.extend(line.trim().chars().take(left));
+        }
     }
 
     fn take_verdict(&mut self, line: &str) {
@@ -397,11 +426,16 @@ impl Counts {
     fn into_tally(self, is_whole_machine: bool, tally: &mut Tally) {
         tally.pass(self.passed.saturating_sub(self.skipped_before));
         let unnamed = self.failed.saturating_sub(self.names_failed.len() as u64);
+        let of = |name: &String| self.causes.get(name).map(|cause| format!(":{cause}"));
         for name in &self.names_unsteady {
-            tally.unsteady(&format!("test {name}"), "failed, and passed when it was run again");
+            let how = "failed, and passed when it was run again";
+            tally.unsteady(
+                &format!("test {name}"),
+                &format!("{how}{}", of(name).unwrap_or_default()),
+            );
         }
         for name in &self.names_failed {
-            tally.fail(format!("test {name}"));
+            tally.fail(format!("test {name}{}", of(name).unwrap_or_default()));
         }
         for _ in 0..unnamed {
             tally.fail("a test that printed no name");
@@ -463,7 +497,8 @@ mod tests {
                     successes:\n\n---- a::slurm stdout ----\nSKIPPED: no slurmctld here\nSKIPPED: no slurmd here\n\
                     \n---- a::rows stdout ----\ntest b ... FAILED\nSKIPPED in part: kqueue: Linux\n\n\
                     ---- a::whole stdout ----\nminimal failing input: 3\n\nsuccesses:\n    a::rows\n    a::slurm\n    a::whole\n\n\
-                    failures:\n\n---- a::breaks stdout ----\nSKIPPED: it says\n\nfailures:\n    a::breaks\n\n\
+                    failures:\n\n---- a::breaks stdout ----\nSKIPPED: it says\n\n\
+                    thread 'a::breaks' (7) panicked at a.rs:1:2:\nassertion failed\n  left: 1\nnote: run\n\nfailures:\n    a::breaks\n\n\
                     test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n";
         let mut read = Counts::default();
         let printed: Vec<&str> = text.lines().filter(|line| read.take(line)).collect();
@@ -478,6 +513,7 @@ mod tests {
             "skipped: test a::slurm: no slurmctld here\n",
             "skipped: test a::slurm: no slurmd here\n",
             "skipped: a part of test a::rows: kqueue: Linux\n",
+            "FAILED:  test a::breaks: assertion failed left: 1\n",
         ] {
             assert!(summary.contains(skipped), "{summary}");
         }

@@ -426,16 +426,16 @@ impl Counts {
     fn into_tally(self, is_whole_machine: bool, tally: &mut Tally) {
         tally.pass(self.passed.saturating_sub(self.skipped_before));
         let unnamed = self.failed.saturating_sub(self.names_failed.len() as u64);
-        let of = |name: &String| self.causes.get(name).map(|cause| format!(":{cause}"));
+        let cause = |name: &String| self.causes.get(name).map(|text| format!(":{text}"));
         for name in &self.names_unsteady {
             let how = "failed, and passed when it was run again";
             tally.unsteady(
                 &format!("test {name}"),
-                &format!("{how}{}", of(name).unwrap_or_default()),
+                &format!("{how}{}", cause(name).unwrap_or_default()),
             );
         }
         for name in &self.names_failed {
-            tally.fail(format!("test {name}{}", of(name).unwrap_or_default()));
+            tally.fail(format!("test {name}{}", cause(name).unwrap_or_default()));
         }
         for _ in 0..unnamed {
             tally.fail("a test that printed no name");

@@ -25,11 +25,12 @@ pub use dead::{
 };
 pub use error::Error;
 pub use http::delayed::{DelayedReply, delayed_reply};
+pub use http::pipelined::pipelines;
 pub use http::receive::{Received, Receiver};
 pub use http::reply::{Framing, ReplyHead};
 pub use http::url::{NoneAccepts, Url, accepting};
-pub use plan::{Arrivals, Plan, Shape, Share, Target};
-pub use results::counts::{Closings, Counts, Errors};
+pub use plan::{Arrivals, Plan, Shape, Share, Statuses, Target};
+pub use results::counts::{Closings, Counts, Errors, Protocol, Stall};
 pub use results::distribution::Quantiles;
 pub use results::interval::{IntervalOutcome, Tick};
 pub use results::outcome::{Outcome, Rates};

@@ -1,5 +1,9 @@
 //! The plan of a load: the target, and when to send how much.
 
+mod statuses;
+
+pub use statuses::Statuses;
+
 use crate::connect;
 use crate::dead::descriptors_max;
 use crate::error::Error;
@@ -68,6 +72,8 @@ pub struct Plan {
     pub keep_alive: bool,
     /// Time between a reply and the connection's next request, in a closed loop.
     pub think: Duration,
+    /// The statuses of replies that are a success. Others are errors: in no rate and in no latency.
+    pub success: Statuses,
     /// A request without its whole reply by then is an error, and its connection closed.
     pub timeout: Duration,
     /// How long; none is until `requests`.
@@ -126,6 +132,7 @@ impl Plan {
             calls: None,
             keep_alive: true,
             think: Duration::ZERO,
+            success: Statuses::default(),
             timeout: Duration::from_secs(5),
             duration: Some(Duration::from_secs(1)),
             requests: None,

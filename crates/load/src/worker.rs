@@ -6,6 +6,7 @@
 
 mod connecting;
 mod connection;
+mod quiet;
 pub(crate) mod tally;
 mod traffic;
 
@@ -16,6 +17,7 @@ use crate::results::counts::Kind;
 use crate::results::part::Part;
 use crate::schedule::Schedule;
 use connection::{Connection, Stage};
+use quiet::Quiet;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::io::Errno;
 use std::cmp::Reverse;
@@ -33,6 +35,8 @@ const WAIT_NS_MAX: i64 = 50_000_000;
 /// A load by number ends after this time and a time-out without progress: longer than any pause before a
 /// connection is tried again.
 const NO_PROGRESS_NS: i64 = 2_000_000_000;
+/// Replies that are left at the end are waited for as long as this at least, however short the load was.
+const IN_VAIN_NS_MIN: i64 = 3_000_000_000;
 /// A request sent later than this is late.
 const LATE_NS: i64 = 1_000_000;
 
@@ -88,6 +92,7 @@ pub(crate) struct Worker<'a> {
     starved_ns: i64,
     /// When a connection was last made or a reply last ended.
     progress_ns: i64,
+    quiet: Quiet,
     /// When time-outs are checked again.
     next_check_ns: i64,
     requests_in_flight: usize,
@@ -140,6 +145,7 @@ impl<'a> Worker<'a> {
             sent_until_ns: i64::MIN,
             starved_ns: i64::MIN,
             progress_ns: gate.clock.now_ns(),
+            quiet: Quiet::default(),
             next_check_ns: 0,
             requests_in_flight: 0,
             connecting: 0,
@@ -258,12 +264,28 @@ impl<'a> Worker<'a> {
         self.tally.end(self.end_ns, self.requests_in_flight);
         self.phase = Phase::Draining;
         let last_ns = self.now_ns.saturating_add(self.timeout_ns);
-        while self.is_awaiting() && self.now_ns <= last_ns && !self.stopped() {
+        while self.is_awaiting()
+            && self.now_ns <= last_ns
+            && !self.stopped()
+            && !self.awaits_in_vain()
+        {
             self.check_timeouts();
             self.wait(self.next_check_ns.min(last_ns))?;
             self.now_ns = self.gate.clock.now_ns();
         }
+        // Whom the server never served it has not stalled.
+        let served = self.connections.iter().filter(|connection| connection.was_served());
+        let sent_ns = served.filter_map(|connection| connection.in_flight.front());
+        if let Some(sent_ns) = sent_ns.map(|request| request.sent_ns).min() {
+            self.quiet.end(sent_ns.max(self.zero_ns), self.now_ns);
+        }
         for connection in &self.connections {
+            let is_asked = connection.asked_ns >= self.zero_ns || !connection.in_flight.is_empty();
+            if is_asked && self.mode != Mode::Sessions {
+                self.tally.part.counts.asked += 1;
+                let is_served = connection.served_ns >= self.zero_ns;
+                self.tally.part.counts.unserved += u64::from(!is_served);
+            }
             connection
                 .in_flight
                 .iter()
@@ -275,6 +297,18 @@ impl<'a> Worker<'a> {
         // Last: for a rate far above what is possible, this takes longer than a reply.
         self.give_up_unsent();
         Ok(())
+    }
+
+    /// Whether nothing has come for as long as the load took, and all that is waited for are connections that never got a
+    /// reply: the server serves others.
+    fn awaits_in_vain(&self) -> bool {
+        let patience_ns = IN_VAIN_NS_MIN.max(self.end_ns.saturating_sub(self.zero_ns));
+        self.mode != Mode::Sessions
+            && self.now_ns - self.progress_ns.max(self.end_ns) > patience_ns
+            && self
+                .connections
+                .iter()
+                .all(|connection| connection.in_flight.is_empty() || !connection.was_served())
     }
 
     /// Whether requests are in flight, or connections of sessions that have begun.
@@ -309,6 +343,7 @@ impl<'a> Worker<'a> {
         part.elapsed_ns = (self.end_ns - self.zero_ns).max(0);
         let counts = &mut part.counts;
         counts.stopped = stopped;
+        counts.stall = self.quiet.max_quiet(self.zero_ns);
         counts.user_ns = after.user_ns - before.user_ns;
         counts.system_ns = after.system_ns - before.system_ns;
         if part.elapsed_ns > 0 {
@@ -335,6 +370,7 @@ impl<'a> Worker<'a> {
 
     /// Waits for events until `until_ns`, and handles them.
     fn wait(&mut self, until_ns: i64) -> Result<(), Errno> {
+        self.quiet.look(self.now_ns);
         let left_ns = until_ns.saturating_sub(self.now_ns).clamp(0, WAIT_NS_MAX);
         let mut left = Timespec { tv_sec: 0, tv_nsec: left_ns };
         if left_ns > 0 && (self.schedule.is_some() || !self.timers.is_empty()) {
@@ -358,6 +394,7 @@ impl<'a> Worker<'a> {
         if count > 0 {
             self.now_ns = self.gate.clock.now_ns();
         }
+        self.quiet.look(self.now_ns);
         for event in &events[..count] {
             let (flags, data) = (event.flags, event.data.u64());
             let (index, generation) = (data as u32, (data >> 32) as u32);

@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Answer, OK, Server};
-use load::{Closings, Plan, delayed_reply};
+use load::{
+    Arrivals, Closings, Outcome, Plan, Protocol, Shape, Statuses, delayed_reply, pipelines,
+};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -54,4 +56,116 @@ fn a_reply_that_waits_for_an_acknowledgement_differs_from_a_slow_one() {
         Answer::Send(OK.to_vec())
     });
     assert_eq!(delayed_reply(&slow.target(), 41e6).unwrap(), None);
+}
+
+fn load_on(server: &Server, plan: Plan) -> Outcome {
+    let plan = Plan { target: server.target(), ..plan };
+    load::run(&plan, &AtomicBool::new(false), None).unwrap()
+}
+
+fn answering(reply: &'static [u8]) -> Server {
+    Server::start(move |_| Answer::Send(reply.to_vec()))
+}
+
+#[test]
+fn a_silent_close_after_each_reply_is_one_of_the_server() {
+    let server = Server::start(|_| Answer::Last(OK.to_vec()));
+    let plan = Plan { requests: Some(40), connections: 2, duration: None, ..server.plan() };
+    let counts = load_on(&server, plan).counts;
+    let Closings { unannounced, announced, replies_min, replies_max, .. } = counts.closings;
+    assert_eq!((announced, replies_min, replies_max), (0, 1, 1), "{counts:?}");
+    assert!(unannounced > 0 && counts.replies > 0, "{counts:?}");
+    // What was in flight then is no reset of a connection that never served.
+    assert_eq!(counts.errors.total(), counts.errors.closed, "{counts:?}");
+}
+
+#[test]
+fn an_idle_connection_that_ends_is_no_failed_request() {
+    for connections in [1, 2] {
+        let server = Server::start(|_| Answer::LastAfter(OK.to_vec(), Duration::from_millis(300)));
+        let plan = Plan {
+            shape: Shape::Open(Arrivals::Constant { per_s: 1.0 }),
+            duration: Some(Duration::from_millis(2_500)),
+            ..server.plan()
+        };
+        let counts = load_on(&server, Plan { connections, ..plan }).counts;
+        assert_eq!((counts.errors.total(), counts.replies), (0, 3), "{counts:?}");
+        let Closings { idle, idle_ms_min, .. } = counts.closings;
+        assert!(idle >= 2 && idle_ms_min >= 250, "{counts:?}");
+    }
+}
+
+#[test]
+fn connections_that_never_get_a_reply_are_counted() {
+    // The first three requests come over three of ten connections.
+    let server = Server::start(|number| match number {
+        0..3 => Answer::Send(OK.to_vec()),
+        _ => Answer::Silence,
+    });
+    let plan = Plan {
+        connections: 10,
+        duration: Some(Duration::from_millis(200)),
+        timeout: Duration::from_secs(1),
+        ..server.plan()
+    };
+    let counts = load_on(&server, plan).counts;
+    assert_eq!((counts.asked, counts.replies), (10, 3), "{counts:?}");
+    assert!((7..=9).contains(&counts.unserved), "{counts:?}");
+    let served = answering(OK);
+    let plan = Plan { connections: 10, requests: Some(200), duration: None, ..served.plan() };
+    let counts = load_on(&served, plan).counts;
+    assert_eq!((counts.asked, counts.unserved), (10, 0));
+}
+
+#[test]
+fn replies_that_are_no_success_are_in_no_rate_and_no_latency() {
+    const MISSING: &[u8] = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+    let server =
+        Server::start(|number| Answer::Send(if number % 5 < 3 { MISSING } else { OK }.to_vec()));
+    let plan = Plan { requests: Some(100), duration: None, ..server.plan() };
+    let outcome = load_on(&server, plan.clone());
+    assert_eq!((outcome.counts.replies, outcome.counts.errors.status), (40, 60));
+    assert_eq!((outcome.latency.count, outcome.counts.statuses), (40, [0, 40, 0, 60, 0]));
+    let meant = Plan { success: "200,404".parse::<Statuses>().unwrap(), ..plan };
+    let counts = load_on(&server, meant).counts;
+    assert_eq!((counts.replies, counts.errors.total()), (100, 0));
+}
+
+#[test]
+fn a_redirect_and_another_protocol_are_named() {
+    let once = |reply: &'static [u8]| {
+        let server = answering(reply);
+        load_on(&server, Plan { requests: Some(2), duration: None, ..server.plan() }).counts
+    };
+    let moved = once(b"HTTP/1.1 301 Moved\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n");
+    assert_eq!((moved.redirects_to.as_deref(), moved.replies), (Some("/elsewhere"), 2));
+    assert_eq!(once(&[21, 3, 3, 0, 2, 2, 40]).speaks, Some(Protocol::Tls));
+    let settings = once(&[0, 0, 0, 4, 0, 0, 0, 0, 0]);
+    assert_eq!((settings.speaks, settings.replies), (Some(Protocol::Http2), 0));
+    assert_eq!(once(b"220 ready when you are\r\n").speaks, None);
+}
+
+#[test]
+fn a_time_without_a_reply_is_measured() {
+    let server = Server::start(|number| {
+        if number == 100 {
+            std::thread::sleep(Duration::from_millis(700));
+        }
+        Answer::Send(OK.to_vec())
+    });
+    let plan = Plan { requests: Some(200), duration: None, ..server.plan() };
+    let stall = load_on(&server, plan).counts.stall.unwrap();
+    assert!(stall.length_s >= 0.69, "{stall:?}");
+}
+
+#[test]
+fn a_server_that_answers_one_of_two_requests_does_not_pipeline() {
+    assert_eq!(pipelines(&answering(OK).target()), Some(true));
+    // The second of each pair is forgotten.
+    let forgets = Server::start(|number| match number % 2 {
+        0 => Answer::Send(OK.to_vec()),
+        _ => Answer::Silence,
+    });
+    assert_eq!(pipelines(&forgets.target()), Some(false));
+    assert_eq!(pipelines(&answering(LAST).target()), None);
 }

@@ -22,8 +22,10 @@ pub struct LoadOutcome {
 pub struct LoadCounts {
     /// Requests that were sent.
     pub requests: u64,
-    /// Whole replies.
+    /// Whole replies that are a success.
     pub replies: u64,
+    /// Those that are none, by their status.
+    pub failures: u64,
     /// Requests that were due and never sent.
     pub unsent: u64,
     /// Requests that were in flight at the end.
@@ -32,6 +34,10 @@ pub struct LoadCounts {
     pub waited: u64,
     /// Connections that were opened.
     pub connections: u64,
+    /// Connections at a time that requests were sent over; none where they come and go.
+    pub asked: u64,
+    /// Those of them that never got a reply.
+    pub unserved: u64,
     /// Errors by kind; none of a kind that did not occur.
     pub errors: BTreeMap<String, u64>,
 }
@@ -42,9 +48,9 @@ impl LoadCounts {
         self.errors.values().sum()
     }
 
-    /// Requests without a whole reply, those that were never sent among them.
+    /// Requests without any whole reply, those that were never sent among them.
     pub fn without_reply(&self) -> u64 {
-        (self.requests + self.unsent).saturating_sub(self.replies)
+        (self.requests + self.unsent).saturating_sub(self.replies + self.failures)
     }
 }
 

@@ -14,6 +14,8 @@ pub const THREADS_AFTER: &str = "threads with the dead connections";
 pub const REPLIES_PER_CONNECTION: &str = "replies over each connection";
 /// Whether these replies are of HTTP/1.0: 1, or 0.
 pub const HTTP_10: &str = "HTTP/1.0";
+/// Whether the server ended them without a word: 1; absent where it announced it.
+pub const UNANNOUNCED: &str = "ended without announcing it";
 /// What a reply takes that waits for a delayed acknowledgement, in milliseconds.
 pub const DELAYED_MS: &str = "reply with delayed acknowledgements_ms";
 /// What it takes with immediate ones.

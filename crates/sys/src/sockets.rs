@@ -77,6 +77,20 @@ pub fn is_own(address: IpAddr) -> bool {
     address.to_canonical().is_loopback() || from().is_ok_and(|from| from.ip() == address)
 }
 
+/// How often a connection came to a listener of this network namespace whose accept queue was full; absent where the
+/// kernel does not say it.
+pub fn accept_queue_overflows() -> Option<u64> {
+    overflows_in(&std::fs::read_to_string("/proc/net/netstat").ok()?)
+}
+
+/// Of lines in pairs, one with names and one with numbers.
+fn overflows_in(netstat: &str) -> Option<u64> {
+    let mut lines = netstat.lines().filter(|line| line.starts_with("TcpExt:"));
+    let (names, numbers) = (lines.next()?.split(' '), lines.next()?.split(' '));
+    let (_, number) = names.zip(numbers).find(|(name, _)| *name == "ListenOverflows")?;
+    number.parse().ok()
+}
+
 /// Takes each line of the kernel's lists.
 fn each(mut take: impl FnMut(&str)) -> io::Result<()> {
     for path in ["/proc/net/tcp", "/proc/net/tcp6"] {

@@ -2,10 +2,9 @@
 //! series of one run.
 
 use super::levels::{Level, Levels};
-use crate::compare::thresholds::{
-    REPLICATES, ROUNDS_EDGE, SINGLE_ROUND_ERROR, SINGLE_ROUND_FREEDOM,
-};
+use crate::compare::thresholds::{REPLICATES, ROUNDS_EDGE, SINGLE_ROUND_FREEDOM};
 use crate::growth::levels::Evidence;
+use crate::growth::thresholds::DISTURBANCE_LOG;
 use crate::is_predicted;
 use crate::pairs::leads::{Leads, PointLead};
 use crate::stats::bootstrap::{drawn_from, few_rounds_factor};
@@ -154,8 +153,8 @@ fn in_turns(base: &Levels, new: &Levels, count: &[bool]) -> Effects {
     };
     let both = [&evidence(new, base), &evidence(base, new)];
     let Leads { points, common } = Leads::new(both, [&[], &[]]);
-    // Of a single round there is no error.
-    let error = |lead: &PointLead| lead.whole_error().unwrap_or(SINGLE_ROUND_ERROR);
+    // A single round shows no error, and no disturbance.
+    let error = |lead: &PointLead| lead.whole_error().unwrap_or(DISTURBANCE_LOG);
     let effect = |value: f64, error: f64, rounds: usize| {
         let part = Part { value: sign * value, error };
         // All points show the noise, but for what each round has in common.
@@ -192,7 +191,7 @@ fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], arrangement: Arrang
     let all = rounds[0] + rounds[1] - 1;
     let by = few_rounds_factor(few);
     let assumed =
-        if few < 2 && arrangement != Arrangement::Predicted { SINGLE_ROUND_ERROR } else { 0.0 };
+        if few < 2 && arrangement != Arrangement::Predicted { DISTURBANCE_LOG } else { 0.0 };
     let part = |value: f64, part: fn(&Level) -> f64| {
         let drawn: Vec<f64> = drawn.iter().map(part).collect();
         let error = by * sample_deviation(&drawn).unwrap_or(0.0).hypot(assumed);

@@ -10,9 +10,7 @@ pub const REPLICATES: usize = 300;
 /// The quantile of rounds that is the edge of a series: one disturbed or lucky round more or less does not
 /// move it.
 pub const ROUNDS_EDGE: f64 = 0.2;
-/// How much rounds are assumed to differ, as a logarithm, where a single one can't show it.
-pub const SINGLE_ROUND_ERROR: f64 = 0.1;
-/// The degrees of freedom that [`SINGLE_ROUND_ERROR`] is known by.
+/// The degrees of freedom by which the error of a single round is known: what a disturbance does, which it can't show.
 pub const SINGLE_ROUND_FREEDOM: usize = 4;
 /// The probability that any interval of a comparison misses.
 pub const FALSE_ALARM: f64 = 0.05;

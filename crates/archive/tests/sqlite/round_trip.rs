@@ -116,11 +116,22 @@ fn load() -> impl Strategy<Value = LoadOutcome> {
         Rank { rank, measured }
     });
     let errors = btree_map(".{0,9}", count(), 0..3);
-    let counts = prop::array::uniform6(count());
+    let counts = prop::array::uniform9(count());
     (counts, errors, vec(rank, 0..3)).prop_map(|(counts, errors, ranks)| {
-        let [requests, replies, unsent, unfinished, waited, connections] = counts;
-        let counts =
-            LoadCounts { requests, replies, unsent, unfinished, waited, connections, errors };
+        let [requests, replies, failures, unsent, unfinished, waited, ..] = counts;
+        let [.., connections, asked, unserved] = counts;
+        let counts = LoadCounts {
+            requests,
+            replies,
+            failures,
+            unsent,
+            unfinished,
+            waited,
+            connections,
+            asked,
+            unserved,
+            errors,
+        };
         LoadOutcome { counts, ranks }
     })
 }

@@ -76,6 +76,13 @@ impl Load<'_> {
             clauses.extend(self.times(is_bound));
         }
         let clause = |number: u64, what: &str| (number > 0).then(|| counted(&count(number), what));
+        let counted_of = |number: fn(&LoadCounts) -> u64| counts.map_or(0, number);
+        let (unserved, asked) = (counted_of(|all| all.unserved), counted_of(|all| all.asked));
+        if unserved > 0 {
+            let served = count(asked - unserved.min(asked));
+            clauses.push(format!("{served} of {} connections served", count(asked)));
+        }
+        clauses.extend(clause(counted_of(|all| all.failures), "failures"));
         clauses.extend(clause(without_reply, "requests").map(|text| text + " without a reply"));
         let errors = counts.map_or_else(|| self.errors_of_intervals(), LoadCounts::errors_total);
         clauses.extend(clause(errors, "errors"));

@@ -36,7 +36,7 @@ impl FindingKind for Behaviour {
             cells.sort_by_key(|cell| std::cmp::Reverse(cell.key.point));
             let kinds: [fn(&Cell) -> Option<ServerBehaviour>; 3] = [closes, delays, grows];
             let seen = kinds.iter().filter_map(|kind| cells.iter().find_map(|cell| kind(cell)));
-            let finding = |behaviour| Finding::about_row(table, row, Self { behaviour });
+            let finding = |behaviour: ServerBehaviour| Finding::about_row(table, row, Self { behaviour });
             seen.map(finding).collect::<Vec<Finding>>()
         };
         context.headline_rows().flat_map(of_row).collect()
@@ -60,6 +60,11 @@ impl FindingKind for Behaviour {
 
     fn tag(&self) -> Tag {
         let word = match self.behaviour {
+            ServerBehaviour::ServesSome { .. } => "unserved",
+            ServerBehaviour::Fails { .. } | ServerBehaviour::Speaks { .. } => "fails",
+            ServerBehaviour::Redirects { .. } => "redirects",
+            ServerBehaviour::Stalls { .. } => "stalls",
+            ServerBehaviour::OverflowsAcceptQueue { .. } => "queue",
             ServerBehaviour::ClosesAfterReply { .. }
             | ServerBehaviour::ClosesAfterRequests { .. }
             | ServerBehaviour::ClosesIdle { .. }
@@ -80,7 +85,8 @@ fn fact(cell: &Cell, name: &str) -> Option<f64> {
 fn closes(cell: &Cell) -> Option<ServerBehaviour> {
     let replies = fact(cell, server_facts::REPLIES_PER_CONNECTION)? as u64;
     let http_10 = fact(cell, server_facts::HTTP_10) == Some(1.0);
-    ServerBehaviour::of_closings((1, 1), http_10, (replies, replies))
+    let is_announced = fact(cell, server_facts::UNANNOUNCED) != Some(1.0);
+    ServerBehaviour::of_closings((1, 1), is_announced, http_10, (replies, replies))
 }
 
 fn delays(cell: &Cell) -> Option<ServerBehaviour> {

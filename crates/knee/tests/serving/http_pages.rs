@@ -15,8 +15,9 @@ fn flags(help: &str) -> Vec<(String, Option<String>)> {
         let text = text.split(" -h, --help").next().unwrap();
         let name = text.split(' ').next().unwrap().to_owned();
         let default = text.split("[default: ").nth(1).map(|rest| {
-            let rest = rest.split([']', ',', ';']).next().unwrap_or_default();
-            rest.to_owned()
+            // A list of words has no blanks.
+            let rest = rest.split([']', ';']).next().unwrap_or_default();
+            rest.split(", ").next().unwrap_or_default().to_owned()
         });
         flags.push((name, default));
     }

@@ -14,6 +14,11 @@ enum Manner {
     ClosesAfterReply,
     ClosesIdleAfter(Duration),
     SplitsReplies,
+    /// Two requests of three fail, fast.
+    Fails,
+    /// Whatever comes together has one reply.
+    AnswersOne,
+    SpeaksTls,
 }
 
 /// A server with a thread for each connection. Its threads end with their clients.
@@ -33,8 +38,18 @@ fn serve(mut stream: TcpStream, manner: Manner) {
         stream.set_read_timeout(Some(time)).unwrap();
     }
     let mut bytes = [0; 4096];
+    let mut asked = 0;
     while let Ok(1..) = stream.read(&mut bytes) {
+        asked += 1;
+        if let Manner::SpeaksTls = manner {
+            // The alert that a handshake has failed.
+            let _ = stream.write_all(&[21, 3, 3, 0, 2, 2, 40]);
+            return;
+        }
         let (head, body) = match manner {
+            Manner::Fails if asked % 3 > 0 => {
+                ("HTTP/1.1 500 Oops\r\nContent-Length: 5\r\n\r\n", "sorry")
+            }
             Manner::ClosesAfterReply => ("HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\n", "hello"),
             _ => ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "hello"),
         };
@@ -118,6 +133,56 @@ fn a_server_that_closes_idle_connections_is_named_with_the_time() {
     let text = closes["text"].as_str().unwrap();
     assert!(text.starts_with("closes idle connections after"), "{text}");
     assert!(text.ends_with("dead connections can't be held"), "{text}");
+}
+
+#[test]
+fn failures_are_in_no_rate_and_are_named() {
+    let address = server(Manner::Fails);
+    let words = ["--connections", "1", "--requests", "300"];
+    let came = load(address, &words);
+    let line =
+        "fails 200 of 300 requests (2xx 100, 5xx 200): failures are in no rate and no latency";
+    assert!(came.out.contains(line) && came.out.contains("100 succeeded"), "{}", came.out);
+    let figures = json(&load(address, &[&words[..], &["--json"]].concat()));
+    assert_eq!((&figures["replies"], &figures["latency"]["count"]), (&100.into(), &100.into()));
+    assert_eq!(behaviour(&figures, "fails").unwrap()["failures"], 200, "{figures}");
+    let meant = json(&load(address, &[&words[..], &["--success", "200,500", "--json"]].concat()));
+    assert_eq!((&meant["replies"], &meant["plan"]["success"]), (&300.into(), &"200,500".into()));
+}
+
+/// A pool of workers that each own a connection, until that ends.
+#[test]
+fn clients_that_are_never_served_are_counted() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    for _ in 0..2 {
+        let own = listener.try_clone().unwrap();
+        std::thread::spawn(move || {
+            own.incoming().flatten().for_each(|stream| serve(stream, Manner::Keeps));
+        });
+    }
+    let came = load(address, &["--connections", "6", "--duration", "300ms", "--timeout", "1m"]);
+    let line = "serves 2 of 6 active connections: the others never got a reply";
+    assert!(came.out.contains(line), "{}", came.out);
+    assert!(came.out.contains("4 of 6 never got a reply"), "{}", came.out);
+    assert!(!came.out.contains("gave no reply for"), "{}", came.out);
+}
+
+#[test]
+fn what_is_no_pipeline_and_no_http_is_named() {
+    let refused = |manner, words: &[&str]| {
+        let url = format!("http://{}/", server(manner));
+        let came = Knee::new().run(&[&["load", &url, "--requests", "20"], words].concat());
+        assert_eq!(came.code, Some(1), "{came:?}");
+        came
+    };
+    let pipelined = refused(Manner::AnswersOne, &["--pipeline", "4"]);
+    assert!(pipelined.err.contains("it does not pipeline → --pipeline 1"), "{pipelined:?}");
+    let tls = refused(Manner::SpeaksTls, &[]);
+    assert!(
+        tls.out.contains("speaks TLS on this port") && !tls.out.contains("No reply"),
+        "{tls:?}"
+    );
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(super) enum Order {
 /// What a holder answers, in the same way.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    Opened(DeadOutcome),
+    Opened(Box<DeadOutcome>),
     /// How many are open, and for how long each of the others was idle, in milliseconds, when it ended.
     Alive {
         alive: u64,
@@ -60,7 +60,7 @@ pub(super) fn serve(mut line: &UnixStream) -> io::Result<()> {
             break;
         }
         let answer = match serde_json::from_str(&order)? {
-            Order::Open(share) => Answer::Opened(all.open(&share)?),
+            Order::Open(share) => Answer::Opened(Box::new(all.open(&share)?)),
             Order::Count => all.count()?,
             Order::Close => {
                 let answer = all.count()?;

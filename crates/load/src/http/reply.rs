@@ -62,6 +62,18 @@ pub(crate) struct Heads {
     head: Option<ReplyHead>,
 }
 
+impl Heads {
+    /// Where the last head says that its target is.
+    pub(crate) fn location(&self) -> Option<&str> {
+        let mut headers = [EMPTY_HEADER; HEADERS_MAX];
+        let mut response = Response::new(&mut headers);
+        response.parse(&self.bytes).ok()?;
+        let mut headers = response.headers.iter();
+        let value = headers.find(|header| header.name.eq_ignore_ascii_case("location"))?.value;
+        std::str::from_utf8(value).ok().map(str::trim)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Body {
     /// The head has not ended yet.
@@ -87,6 +99,11 @@ impl Reply {
         let framing = Framing::UntilClose;
         let head = ReplyHead { bytes: 0, status: 0, keep: true, is_http_10: false, framing };
         Reply { body: Body::None, pending: Vec::new(), head, bytes: 0 }
+    }
+
+    /// Whether a part of it has come.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.bytes > 0 || !matches!(self.body, Body::None)
     }
 
     /// Forgets a reply that has begun.

@@ -8,13 +8,17 @@ use std::ops::AddAssign;
 pub struct Counts {
     /// Requests sent.
     pub requests: u64,
-    /// Whole replies.
+    /// Whole replies that are a success: see [`Plan::success`](crate::Plan::success).
     pub replies: u64,
-    /// Bytes of replies.
+    /// Bytes of replies, those that are none included.
     pub bytes: u64,
     /// Connections opened.
     pub connections: u64,
-    /// Replies by class of status: 1xx to 5xx.
+    /// Connections at a time that requests were sent over. Of sessions, which come and go, none.
+    pub asked: u64,
+    /// Those of them that never got a reply.
+    pub unserved: u64,
+    /// Replies by class of status, 1xx to 5xx, whether they are a success or not.
     pub statuses: [u64; 5],
     /// Errors by kind.
     pub errors: Errors,
@@ -22,6 +26,12 @@ pub struct Counts {
     pub other_error: Option<String>,
     /// Connections that the server ended although it was not asked to.
     pub closings: Closings,
+    /// Where a reply that redirects said that the target is.
+    pub redirects_to: Option<String>,
+    /// What the server speaks that is not HTTP/1, as far as its first bytes say so.
+    pub speaks: Option<Protocol>,
+    /// The longest time without a reply although requests were in flight; absent where no request was replied to.
+    pub stall: Option<Stall>,
     /// Requests that were sent more than a millisecond after their intended time although a
     /// connection was free: the generator's own fault.
     pub late: u64,
@@ -49,10 +59,18 @@ impl AddAssign<&Counts> for Counts {
         self.replies += more.replies;
         self.bytes += more.bytes;
         self.connections += more.connections;
+        self.asked += more.asked;
+        self.unserved += more.unserved;
         self.statuses.iter_mut().zip(more.statuses).for_each(|(sum, count)| *sum += count);
         self.errors += &more.errors;
         self.other_error = self.other_error.take().or_else(|| more.other_error.clone());
         self.closings += &more.closings;
+        self.redirects_to = self.redirects_to.take().or_else(|| more.redirects_to.clone());
+        self.speaks = self.speaks.or(more.speaks);
+        self.stall = match (self.stall, more.stall) {
+            (Some(stall), Some(more)) => Some(stall.both(more)),
+            (stall, more) => stall.or(more),
+        };
         self.late += more.late;
         self.late_max_ns = self.late_max_ns.max(more.late_max_ns);
         self.waited += more.waited;
@@ -62,6 +80,47 @@ impl AddAssign<&Counts> for Counts {
         self.user_ns += more.user_ns;
         self.system_ns += more.system_ns;
         self.busy_share = self.busy_share.max(more.busy_share);
+    }
+}
+
+/// A time without a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stall {
+    /// When it began, in seconds from the start of what counts.
+    pub from_s: f64,
+    /// Its length, in seconds.
+    pub length_s: f64,
+}
+
+impl Stall {
+    /// The time in which neither of two threads had a reply.
+    fn both(self, more: Stall) -> Stall {
+        let from_s = self.from_s.max(more.from_s);
+        let until_s = (self.from_s + self.length_s).min(more.from_s + more.length_s);
+        Stall { from_s, length_s: (until_s - from_s).max(0.0) }
+    }
+}
+
+/// What a server speaks that is not HTTP/1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// TLS: an alert, or a handshake.
+    Tls,
+    /// HTTP/2: its first frame is one of settings.
+    Http2,
+}
+
+impl Protocol {
+    /// By the first bytes that came.
+    pub(crate) fn from_start(bytes: &[u8]) -> Option<Protocol> {
+        match bytes {
+            // A record's type, and versions 3.0 (SSL) to 3.4.
+            [21 | 22, 3, 0..=4, ..] => Some(Protocol::Tls),
+            // A frame of type 4 (SETTINGS) on stream 0.
+            [_, _, _, 4, _, 0, 0, 0, 0, ..] => Some(Protocol::Http2),
+            _ => None,
+        }
     }
 }
 
@@ -110,8 +169,10 @@ errors! {
     timeout Timeout "time-out",
     /// The connection ended before the reply did.
     short Short "short",
-    /// A status of 400 and more.
+    /// A reply whose status is no success.
     status Status "status",
+    /// A connection that had served before ended, without announcing it, before a byte of the reply came.
+    closed Closed "closed",
     /// Not HTTP.
     malformed Malformed "malformed",
     /// No descriptor was left here.
@@ -135,15 +196,24 @@ impl Errors {
     }
 }
 
-/// Connections that the server ended after a reply, although the request did not ask for that.
+/// A connection that ends earlier after its last reply was not ended for being idle.
+pub(crate) const IDLE_NS_MIN: i64 = 100_000_000;
+
+/// Connections that the server ended, although the request did not ask for that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Closings {
     /// Those whose last reply announced it.
     pub announced: u64,
     /// Those of them whose last reply was one of HTTP/1.0.
     pub http_10: u64,
-    /// Those that ended between two requests, without a word.
+    /// Those that ended at once after a reply, without a word.
     pub unannounced: u64,
+    /// Those that ended, without a word, after they had been idle for a while.
+    pub idle: u64,
+    /// For how long these had been idle, in milliseconds: the minimum.
+    pub idle_ms_min: u64,
+    /// The maximum.
+    pub idle_ms_max: u64,
     /// Replies over each of these connections: the minimum.
     pub replies_min: u64,
     /// The maximum.
@@ -151,7 +221,7 @@ pub struct Closings {
 }
 
 impl Closings {
-    /// All of them.
+    /// Those that ended with a reply.
     pub fn total(&self) -> u64 {
         self.announced + self.unannounced
     }
@@ -160,11 +230,18 @@ impl Closings {
     pub(crate) fn count_announced(&mut self, replies: u64, is_http_10: bool) {
         let http_10 = u64::from(is_http_10);
         let (replies_min, replies_max) = (replies, replies);
-        *self += &Closings { announced: 1, http_10, unannounced: 0, replies_min, replies_max };
+        *self +=
+            &Closings { announced: 1, http_10, replies_min, replies_max, ..Closings::default() };
     }
 
-    /// Counts a connection that ended after so many replies, between two requests.
-    pub(crate) fn count_unannounced(&mut self, replies: u64) {
+    /// Counts a connection that ended after so many replies, without a word, when it had been idle for so long.
+    pub(crate) fn count_unannounced(&mut self, replies: u64, idle_ns: i64) {
+        if idle_ns >= IDLE_NS_MIN {
+            let idle_ms = (idle_ns / 1_000_000) as u64;
+            let (idle_ms_min, idle_ms_max) = (idle_ms, idle_ms);
+            *self += &Closings { idle: 1, idle_ms_min, idle_ms_max, ..Closings::default() };
+            return;
+        }
         let (replies_min, replies_max) = (replies, replies);
         *self += &Closings { unannounced: 1, replies_min, replies_max, ..Closings::default() };
     }
@@ -178,6 +255,13 @@ impl AddAssign<&Closings> for Closings {
             _ => self.replies_min.min(more.replies_min),
         };
         self.replies_max = self.replies_max.max(more.replies_max);
+        self.idle_ms_min = match (self.idle, more.idle) {
+            (_, 0) => self.idle_ms_min,
+            (0, _) => more.idle_ms_min,
+            _ => self.idle_ms_min.min(more.idle_ms_min),
+        };
+        self.idle_ms_max = self.idle_ms_max.max(more.idle_ms_max);
+        self.idle += more.idle;
         self.announced += more.announced;
         self.http_10 += more.http_10;
         self.unannounced += more.unannounced;

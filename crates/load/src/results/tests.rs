@@ -59,7 +59,7 @@ fn measured(base_ns: u64, series: &mut Series) -> Part {
             tally.lost(&request, Kind::Timeout, now_ns + 9 * took_ns);
             continue;
         }
-        tally.reply(&request, &whole, now_ns + took_ns);
+        tally.reply(&request, &whole, true, now_ns + took_ns);
     }
     for (number, interval) in receiver.try_iter() {
         series.add(number, interval);

@@ -4,7 +4,7 @@ use super::connection::Stage;
 use super::{Mode, Phase, Worker};
 use crate::connect;
 use crate::plan::Plan;
-use crate::results::counts::Kind;
+use crate::results::counts::{IDLE_NS_MIN, Kind};
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use std::cmp::Reverse;
@@ -49,6 +49,7 @@ impl Worker<'_> {
         connection.stage = Stage::Open;
         connection.calls_left = self.calls_max;
         (connection.replies, connection.thinking) = (0, false);
+        connection.rests_since_ns = self.now_ns;
         self.connecting -= 1;
         self.progress_ns = self.now_ns;
         self.tally.part.counts.connections += 1;
@@ -68,7 +69,36 @@ impl Worker<'_> {
         if kind == Kind::Other {
             self.tally.part.counts.other_error = Some(error.to_string());
         }
-        self.fail(index, kind);
+        let is_open = self.connections[index as usize].stage == Stage::Open;
+        if kind == Kind::Reset && is_open {
+            self.server_ended(index, kind);
+        } else {
+            self.fail(index, kind);
+        }
+    }
+
+    /// The server has ended an open connection. It may do so where no request is in flight; where one is, it is the kind
+    /// of failure that this is, unless the server had kept the connection and gave no notice.
+    pub(super) fn server_ended(&mut self, index: u32, kind: Kind) {
+        let connection = &mut self.connections[index as usize];
+        let until_ns = connection.in_flight.front().map_or(self.now_ns, |request| request.sent_ns);
+        let (idle_ns, replies) = (until_ns - connection.rests_since_ns, connection.replies);
+        let is_idle = connection.in_flight.is_empty();
+        let is_kept = if is_idle {
+            replies > 0 || idle_ns >= IDLE_NS_MIN
+        } else {
+            replies > 0 && !connection.reply.has_begun()
+        };
+        if is_kept && self.plan.keep_alive && self.phase == Phase::Going {
+            self.tally.part.counts.closings.count_unannounced(replies, idle_ns);
+        }
+        match (is_kept, is_idle) {
+            (false, _) => self.fail(index, kind),
+            (true, false) => self.fail(index, Kind::Closed),
+            // One that never served is not reopened at once.
+            (true, true) if replies == 0 => self.close_for_a_while(index),
+            (true, true) => self.finish(index),
+        }
     }
 
     /// A connection failed: it closes, its requests in flight are lost, and it is made again after a pause.
@@ -90,6 +120,12 @@ impl Worker<'_> {
         for request in connection.in_flight.drain(..) {
             self.tally.lost(&request, kind, self.now_ns);
         }
+        self.close_for_a_while(index);
+    }
+
+    /// Closes, and connects again after a pause.
+    fn close_for_a_while(&mut self, index: u32) {
+        let connection = &mut self.connections[index as usize];
         connection.failures += 1;
         let doubled = (connection.failures - 1).min(DOUBLED_MAX);
         self.close(index);

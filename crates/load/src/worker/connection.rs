@@ -35,6 +35,11 @@ pub(super) struct Connection {
     pub thinking: bool,
     /// Replies that this socket has brought.
     pub replies: u64,
+    /// When the last of them came, or the socket was connected.
+    pub rests_since_ns: i64,
+    /// When a request was last sent over any of its sockets, and when one of them last brought a reply.
+    pub asked_ns: i64,
+    pub served_ns: i64,
     /// Failures since the last reply.
     pub failures: u32,
 }
@@ -54,6 +59,9 @@ impl Connection {
             is_free: false,
             thinking: false,
             replies: 0,
+            rests_since_ns: 0,
+            asked_ns: i64::MIN,
+            served_ns: i64::MIN,
             failures: 0,
         }
     }
@@ -61,6 +69,11 @@ impl Connection {
     /// Whether this socket has brought a reply.
     pub(super) fn has_replied(&self) -> bool {
         self.replies > 0
+    }
+
+    /// Whether any of its sockets has brought one.
+    pub(super) fn was_served(&self) -> bool {
+        self.served_ns > i64::MIN
     }
 
     /// Since when it has waited for something that has a time-out.

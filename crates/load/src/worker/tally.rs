@@ -76,17 +76,24 @@ impl Tally {
     }
 
     #[inline]
-    pub(crate) fn reply(&mut self, request: &InFlight, whole: &Whole, now_ns: i64) {
+    pub(crate) fn reply(
+        &mut self,
+        request: &InFlight,
+        whole: &Whole,
+        is_success: bool,
+        now_ns: i64,
+    ) {
         let is_in_interval = self.in_time && now_ns >= self.zero_ns;
         if self.counts(request) {
             let counts = &mut self.part.counts;
-            counts.replies += 1;
             counts.bytes += whole.bytes;
             counts.statuses[usize::from(whole.head.status / 100).clamp(1, 5) - 1] += 1;
-            if whole.head.status >= 400 {
-                counts.errors.count(Kind::Status);
-                self.interval.tick.errors += 1;
-            }
+        }
+        if self.counts(request) && !is_success {
+            self.part.counts.errors.count(Kind::Status);
+            self.interval.tick.errors += 1;
+        } else if self.counts(request) {
+            self.part.counts.replies += 1;
             let (latency_ns, service_ns) = (now_ns - request.intended_ns, now_ns - request.sent_ns);
             self.part.times.latency.record(latency_ns);
             if self.part.is_planned {
@@ -101,7 +108,7 @@ impl Tally {
             }
         }
         if is_in_interval {
-            self.interval.tick.replies += 1;
+            self.interval.tick.replies += u64::from(is_success);
             self.interval.tick.bytes += whole.bytes;
         }
     }

@@ -4,7 +4,7 @@ use super::connection::Stage;
 use super::tally::InFlight;
 use super::{LATE_NS, Mode, Phase, Worker};
 use crate::http::reply::{Step, Whole};
-use crate::results::counts::Kind;
+use crate::results::counts::{Kind, Protocol};
 use crate::schedule::Schedule;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
@@ -85,6 +85,7 @@ impl Worker<'_> {
             connection.in_flight.push_back(request);
             self.tally.sent(&request);
         }
+        connection.asked_ns = self.now_ns;
         self.requests_in_flight += count;
         connection.calls_left -= count as u64;
         let waiting = connection.unsent_bytes > 0;
@@ -149,7 +150,12 @@ impl Worker<'_> {
             match taken {
                 Ok(true) => {}
                 Ok(false) => return self.finish(index),
-                Err(()) => return self.fail(index, Kind::Malformed),
+                Err(()) => {
+                    let counts = &mut self.tally.part.counts;
+                    counts.speaks =
+                        counts.speaks.or(Protocol::from_start(&self.buffer[..received]));
+                    return self.fail(index, Kind::Malformed);
+                }
             }
             if received < self.buffer.len() && !ends {
                 break;
@@ -195,16 +201,23 @@ impl Worker<'_> {
         self.requests_in_flight -= 1;
         self.progress_ns = self.now_ns;
         (connection.replies, connection.failures) = (connection.replies + 1, 0);
+        connection.rests_since_ns = self.now_ns;
+        connection.served_ns = self.now_ns;
+        self.quiet.end(request.sent_ns.max(self.zero_ns), self.now_ns);
         if !whole.head.keep && self.plan.keep_alive {
             let closings = &mut self.tally.part.counts.closings;
             closings.count_announced(connection.replies, whole.head.is_http_10);
         }
         self.tally.roll(self.now_ns, self.requests_in_flight);
-        self.tally.reply(&request, whole, self.now_ns);
+        let status = whole.head.status;
+        self.tally.reply(&request, whole, self.plan.success.has(status), self.now_ns);
+        if (300..400).contains(&status) && self.tally.part.counts.redirects_to.is_none() {
+            self.tally.part.counts.redirects_to = self.heads.location().map(str::to_owned);
+        }
     }
 
     /// The last reply of this connection has come; requests after it are lost.
-    fn finish(&mut self, index: u32) {
+    pub(super) fn finish(&mut self, index: u32) {
         if !self.connections[index as usize].in_flight.is_empty() {
             return self.fail(index, Kind::Short);
         }
@@ -222,14 +235,7 @@ impl Worker<'_> {
             self.replied(index, &whole);
             return self.finish(index);
         }
-        // It may close an idle connection. One that never served is not reopened at once.
-        if connection.in_flight.is_empty() && connection.has_replied() {
-            if self.plan.keep_alive && self.phase == Phase::Going {
-                self.tally.part.counts.closings.count_unannounced(connection.replies);
-            }
-            return self.finish(index);
-        }
-        self.fail(index, Kind::Short);
+        self.server_ended(index, Kind::Short);
     }
 
     /// Uses a connection that may have capacity for requests.

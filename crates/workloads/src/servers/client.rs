@@ -10,8 +10,24 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 use sys::tcp::Address;
 
-/// A reply that takes longer than this never comes.
+/// A first reply that takes longer than this never comes.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// A later one, of a server that has replied.
+const PATIENCE_THEN: Duration = Duration::from_secs(5);
+
+/// Why no whole reply came.
+fn no_reply(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Failure::new(format!(
+            "the server gave no reply within {} s: it may serve fewer connections than are open",
+            PATIENCE_THEN.as_secs()
+        )),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => Failure::new(
+            "the server closed a connection before its reply, or after the last one without announcing it",
+        ),
+        _ => Failure::call("waiting for a reply", error),
+    }
+}
 
 /// Asks for a file. The first reply gave the length of each.
 pub(crate) struct Client {
@@ -48,7 +64,7 @@ impl AnyReplies {
         let received = self
             .receiver
             .receive(stream)
-            .map_err(|error| Failure::call("waiting for a reply", error))?;
+            .map_err(no_reply)?;
         if received.status != 200 {
             return Err(Failure::new(format!(
                 "the server replied with status {}",
@@ -110,7 +126,7 @@ impl Client {
     pub fn socket(&self) -> Result<TcpStream, Failure> {
         let made = || -> io::Result<TcpStream> {
             let stream = TcpStream::from(sys::tcp::socket(self.v6)?);
-            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.set_read_timeout(Some(PATIENCE_THEN))?;
             Ok(stream)
         };
         made().map_err(shortage::during("socket"))
@@ -137,7 +153,7 @@ impl Client {
             return any.receive(stream);
         }
         let reply = &mut self.buffer[..self.reply_bytes];
-        stream.read_exact(reply).map_err(|error| Failure::call("waiting for a reply", error))?;
+        stream.read_exact(reply).map_err(no_reply)?;
         if is_good(reply) {
             return Ok(());
         }

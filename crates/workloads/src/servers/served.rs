@@ -11,6 +11,8 @@ use engine::{
     WorkloadInfo, descriptors_max, word_axis, word_parameters,
 };
 use quantities::template;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use std::collections::BTreeMap;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -247,10 +249,26 @@ pub(crate) fn with_connections(
     let mut scene = Scene::open(own, cell, probe, bytes, 1, &cpus)?;
     let mut open = Vec::new();
     let outcome = scene.client().and_then(|client| act(client, &mut open, probe));
-    let outcome = scene.running.judged(outcome);
+    let outcome = scene.running.judged(outcome.and_then(|()| all_open(&open)));
     reset(open);
     // A failure that was met first says more than how the server ended.
     outcome.and(scene.close().map(drop))
+}
+
+/// Whether none of these connections has ended: figures over n open ones would be over fewer.
+fn all_open(connections: &[TcpStream]) -> Result<(), Failure> {
+    let has_ended = |stream: &&TcpStream| {
+        let seen = recv(stream, &mut [0_u8; 1][..], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+        !matches!(seen, Ok((_, 1..)) | Err(Errno::AGAIN | Errno::INTR))
+    };
+    let ended = connections.iter().filter(has_ended).count();
+    if ended == 0 {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "the server has closed {ended} of {} connections, and did not announce it: connections can't be held",
+        connections.len()
+    )))
 }
 
 /// The directory to serve, next to those of the servers.

@@ -6,12 +6,62 @@ use crate::thresholds::{
 };
 use serde::Serialize;
 
+/// A connection that ends earlier after its last reply was not ended for being idle. Source: usual.
+const IDLE_MS_MIN: u64 = 100;
+/// A pause is no stall that is shorter, or less than so many times what a reply usually takes. Source: usual.
+const STALL_S_MIN: f64 = 0.25;
+const STALL_FACTOR_MIN: f64 = 20.0;
+
 /// What a server is seen to do.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "behaviour", rename_all = "kebab-case")]
 pub enum ServerBehaviour {
+    /// It never replies to some of those that ask.
+    ServesSome {
+        /// How many connections it replied to.
+        served: u64,
+        /// Of how many that asked.
+        asked: u64,
+        /// Whether its processes had no descriptor left.
+        has_no_descriptor: bool,
+    },
+    /// It replies, and grants nothing.
+    Fails {
+        /// Replies that are no success.
+        failures: u64,
+        /// Of how many.
+        replies: u64,
+        /// All replies by class of status, 1xx to 5xx.
+        statuses: [u64; 5],
+    },
+    /// It sends those that ask to another target.
+    Redirects {
+        /// To which.
+        to: String,
+    },
+    /// It speaks something that is not asked for.
+    Speaks {
+        /// What.
+        protocol: &'static str,
+    },
+    /// It gave no reply for a time although requests were under way.
+    Stalls {
+        /// When that began, in seconds from the start of what counts.
+        from_s: f64,
+        /// How long it took, in seconds.
+        length_s: f64,
+    },
+    /// More clients came than its queue of connections that wait for `accept` takes.
+    OverflowsAcceptQueue {
+        /// How often the queue was full.
+        overflows: u64,
+        /// The longest that a connection took to be made, in seconds.
+        connect_s: f64,
+    },
     /// It ends each connection with its first reply.
     ClosesAfterReply {
+        /// Whether the reply says so.
+        is_announced: bool,
         /// The replies are of HTTP/1.0.
         http_10: bool,
     },
@@ -72,9 +122,16 @@ impl GrowthPerConnection {
 }
 
 impl ServerBehaviour {
+    /// A pause that is no matter of how long replies take, which is `usual_ns`.
+    pub fn of_pause(from_s: f64, length_s: f64, usual_ns: f64) -> Option<Self> {
+        let is_long = length_s >= STALL_S_MIN && length_s * 1e9 >= STALL_FACTOR_MIN * usual_ns;
+        is_long.then_some(Self::Stalls { from_s, length_s })
+    }
+
     /// What it does to connections that make requests: `closed` of `connections` ended after so many replies.
     pub fn of_closings(
         (closed, connections): (u64, u64),
+        is_announced: bool,
         http_10: bool,
         (replies_min, replies_max): (u64, u64),
     ) -> Option<Self> {
@@ -83,7 +140,7 @@ impl ServerBehaviour {
             return None;
         }
         Some(match replies_max {
-            1 => Self::ClosesAfterReply { http_10 },
+            1 => Self::ClosesAfterReply { is_announced, http_10 },
             requests => Self::ClosesAfterRequests { requests },
         })
     }
@@ -92,7 +149,11 @@ impl ServerBehaviour {
     /// `after_ms` at the median.
     pub fn of_idle(after_ms: u64, closed: u64, opened: u64) -> Option<Self> {
         let is_rule = closed > 0 && closed as f64 >= opened as f64 * IDLE_CLOSED_SHARE_MIN;
-        is_rule.then_some(Self::ClosesIdle { after_ms, closed, opened })
+        is_rule.then_some(match after_ms {
+            // It does not wait for a request.
+            0..IDLE_MS_MIN => Self::ClosesAfterReply { is_announced: false, http_10: false },
+            _ => Self::ClosesIdle { after_ms, closed, opened },
+        })
     }
 
     /// What grows with its connections: a process for each, or else a thread for each.
@@ -106,8 +167,44 @@ impl ServerBehaviour {
     /// What is seen, without its subject: `closes idle connections after 5 s: dead connections can't be held`.
     pub fn sentence(&self) -> String {
         match *self {
-            Self::ClosesAfterReply { http_10 } => {
-                let how = if http_10 { "HTTP/1.0" } else { "Connection: close" };
+            Self::ServesSome { served, asked, has_no_descriptor } => {
+                let why = if has_no_descriptor { ", and it has no descriptor left" } else { "" };
+                format!(
+                    "serves {} of {}: the others never got a reply{why}",
+                    count(served),
+                    quantity(asked, "active connection")
+                )
+            }
+            Self::Fails { failures, replies, statuses } => {
+                let classes = ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(statuses);
+                let classes = classes.filter(|(_, number)| *number > 0);
+                let classes: Vec<String> =
+                    classes.map(|(class, number)| format!("{class} {}", count(number))).collect();
+                let how_many = if failures == replies { "all".into() } else { count(failures) };
+                format!(
+                    "fails {how_many} of {} ({}): failures are in no rate and no latency",
+                    quantity(replies, "request"),
+                    classes.join(", ")
+                )
+            }
+            Self::Redirects { ref to } => format!("redirects to {to}"),
+            Self::Speaks { protocol } => format!("speaks {protocol} on this port"),
+            Self::Stalls { from_s, length_s } => format!(
+                "gave no reply for {} from {} on, although requests were under way",
+                time(length_s * 1e9),
+                time(from_s * 1e9)
+            ),
+            Self::OverflowsAcceptQueue { overflows, connect_s } => format!(
+                "has a full accept queue: {} too many came, and a connection took up to {}",
+                quantity(overflows, "connection"),
+                time(connect_s * 1e9)
+            ),
+            Self::ClosesAfterReply { is_announced, http_10 } => {
+                let how = match (http_10, is_announced) {
+                    (true, _) => "HTTP/1.0",
+                    (_, true) => "Connection: close",
+                    (_, false) => "not announced",
+                };
                 format!("closes each connection after its reply ({how}): connections can't be held")
             }
             Self::ClosesAfterRequests { requests } => {
@@ -145,8 +242,20 @@ impl ServerBehaviour {
     /// What changes it; empty where nothing is known to.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::ClosesAfterReply { http_10: true } => "HTTP/1.1 in the server",
-            Self::ClosesAfterReply { http_10: false } => "keep-alive in the server",
+            Self::ServesSome { has_no_descriptor: true, .. } => "ulimit -n of the server",
+            Self::ServesSome { .. } => "more workers in the server, or fewer connections",
+            Self::Fails { .. } => "the server's log; --success, if these statuses are meant",
+            Self::Redirects { .. } => "ask for that",
+            Self::Speaks { .. } => "a port of the server that speaks HTTP/1.1, or a proxy before it",
+            Self::Stalls { .. } => "what the server, or its machine, did then",
+            Self::OverflowsAcceptQueue { .. } => {
+                "a longer queue: listen() in the server, net.core.somaxconn; or accept faster"
+            }
+            Self::ClosesAfterReply { http_10: true, .. } => "HTTP/1.1 in the server",
+            Self::ClosesAfterReply { is_announced: false, .. } => {
+                "keep-alive in the server, or Connection: close in its replies"
+            }
+            Self::ClosesAfterReply { .. } => "keep-alive in the server",
             Self::ClosesAfterRequests { .. } => "the server's limit on requests a connection",
             Self::ClosesIdle { .. } => "a longer keep-alive time-out in the server",
             Self::HoldsFewer { .. } => "the server's limits on connections and descriptors",
@@ -185,9 +294,9 @@ mod tests {
     #[test]
     fn a_rule_holds_for_nearly_every_connection() {
         let closes = |closed, connections, replies| {
-            ServerBehaviour::of_closings((closed, connections), true, replies)
+            ServerBehaviour::of_closings((closed, connections), true, true, replies)
         };
-        let each = Some(ServerBehaviour::ClosesAfterReply { http_10: true });
+        let each = Some(ServerBehaviour::ClosesAfterReply { is_announced: true, http_10: true });
         assert_eq!(closes(100, 110, (1, 1)), each);
         assert_eq!(
             closes(10, 12, (1_000, 1_000)),
@@ -202,6 +311,32 @@ mod tests {
             "closes idle connections after 5 s: dead connections can't be held"
         );
         assert_eq!(ServerBehaviour::of_idle(5_004, 3, 1_000), None);
+        let at_once = ServerBehaviour::of_idle(5, 1_000, 1_000).unwrap();
+        assert!(at_once.sentence().contains("after its reply (not announced)"), "{at_once:?}");
+    }
+
+    #[test]
+    fn a_pause_is_a_stall_where_replies_are_faster() {
+        let pause = ServerBehaviour::of_pause;
+        assert!(pause(1.0, 3.0, 1e6).is_some() && pause(1.0, 0.1, 1e3).is_none());
+        assert_eq!(pause(1.0, 3.0, 1e9), None);
+        assert_eq!(
+            pause(4.2, 3.0, 1e6).unwrap().sentence(),
+            "gave no reply for 3.00 s from 4.20 s on, although requests were under way"
+        );
+    }
+
+    #[test]
+    fn failures_have_their_statuses() {
+        let fails = |failures, statuses: [u64; 5]| {
+            let replies = statuses.iter().sum();
+            ServerBehaviour::Fails { failures, replies, statuses }.sentence()
+        };
+        assert_eq!(
+            fails(600, [0, 400, 0, 0, 600]),
+            "fails 600 of 1,000 requests (2xx 400, 5xx 600): failures are in no rate and no latency"
+        );
+        assert!(fails(5, [0, 0, 0, 5, 0]).starts_with("fails all of 5 requests (4xx 5)"));
     }
 
     #[test]

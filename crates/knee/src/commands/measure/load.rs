@@ -11,7 +11,10 @@ mod together;
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::output::{print, print_json};
 use crate::usage;
-use ::load::{Arrivals, NoneAccepts, Plan, Shape, Target, Url, accepting, loopback_sources};
+use ::load::{
+    Arrivals, NoneAccepts, Plan, Shape, Statuses, Target, Url, accepting, loopback_sources,
+    pipelines,
+};
 use clap::Args;
 use engine::{Stop, Warning};
 use findings::format::{count, quantity};
@@ -66,6 +69,9 @@ pub struct Load {
     /// A request without its whole reply by then is an error, and its connection closed
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = quantities::time_from_ms)]
     pub timeout: Duration,
+    /// Statuses of replies that are a success, by numbers or classes; others are errors, in no rate and no latency
+    #[arg(long, value_name = "STATUSES", default_value = "2xx,3xx")]
+    pub success: Statuses,
     /// How long [default: 10s, or until --requests are done]
     #[arg(long, value_name = "TIME", value_parser = quantities::time_from_ms)]
     pub duration: Option<Duration>,
@@ -158,6 +164,11 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let recording = Recording::open(&ask.record, command)?;
     if ask.wait.is_some() || addresses.len() > 1 {
         plan.target.address = reached(&addresses, ask.wait, &stop)?;
+    }
+    if plan.pipeline > 1 && pipelines(&plan.target) == Some(false) {
+        return Err(Trouble::failed(
+            "of two requests that arrive together the server answers one: it does not pipeline → --pipeline 1",
+        ));
     }
     if let Some(joined) = joined {
         return load_together(ask, joined, &url, &plan, recording);
@@ -517,6 +528,7 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
         calls: ask.calls.or(sessions.then_some(1)),
         keep_alive: !ask.no_keep_alive,
         think: ask.think.unwrap_or_default(),
+        success: ask.success.clone(),
         timeout: ask.timeout,
         duration,
         requests: ask.requests,

@@ -95,7 +95,14 @@ impl DeadConnections {
         let idle = self.connections.as_ref().and_then(|dead| dead.outcome().closed_idle);
         if let Some(IdleTimes { median_ms, .. }) = idle {
             let after = match median_ms {
-                0..1_000 => format!("{median_ms} ms"),
+                // It does not wait for a request.
+                0..100 => {
+                    return Err(Failure::new(
+                        "the server closes each connection after its reply, and does not announce it: dead \
+                         connections can't be held",
+                    ));
+                }
+                100..1_000 => format!("{median_ms} ms"),
                 _ => format!("{:.0} s", median_ms as f64 / 1e3),
             };
             return Err(Failure::new(format!(
@@ -280,6 +287,13 @@ const THREADS_MAX: usize = 8;
 fn flawless(counts: &Counts) -> Result<(), Failure> {
     let [_, good, not_good @ ..] = counts.statuses;
     let odd: u64 = not_good.iter().sum();
+    let &Counts { asked, unserved, .. } = counts;
+    if unserved > 0 && good > 0 {
+        return Err(Failure::new(format!(
+            "the server served {} of {asked} active connections: the others never got a reply",
+            asked - unserved.min(asked)
+        )));
+    }
     if counts.errors == Errors::default() && odd == 0 {
         return Ok(());
     }
@@ -287,6 +301,9 @@ fn flawless(counts: &Counts) -> Result<(), Failure> {
     let mut errors: Vec<String> = kinds.map(|(name, count)| format!("{name} {count}")).collect();
     if odd > 0 {
         errors.push(format!("replies that grant nothing {odd}"));
+    }
+    if counts.errors.closed > 0 {
+        errors.push("the server closes connections and does not announce it".to_owned());
     }
     errors.extend(counts.other_error.clone());
     let (requests, errors) = (counts.requests, errors.join(", "));
@@ -406,6 +423,9 @@ mod tests {
         let errors = Errors { reset: 2, ..Errors::default() };
         let message = flawless(&Counts { errors, ..good.clone() }).unwrap_err().to_string();
         assert!(message.contains("reset 2"), "{message}");
+        let starved = Counts { asked: 100, unserved: 84, ..good.clone() };
+        let message = flawless(&starved).unwrap_err().to_string();
+        assert!(message.starts_with("the server served 16 of 100 active connections"), "{message}");
         assert!(flawless(&Counts { statuses: [0, 8, 1, 0, 0], ..good }).is_err());
     }
 }

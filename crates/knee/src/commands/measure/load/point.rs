@@ -3,13 +3,13 @@
 use super::live::Live;
 use super::server::{Growing, Unsettled, Use, Watcher};
 use ::load::{
-    Dead, DeadOutcome, DelayedReply, Error, Holding, IntervalOutcome, Outcome, Plan, Tick, Watch,
-    delayed_reply,
+    Counts, Dead, DeadOutcome, DelayedReply, Error, Holding, IntervalOutcome, Outcome, Plan,
+    Protocol, Tick, Watch, delayed_reply,
 };
 use engine::Stop;
 use findings::ServerBehaviour;
 use std::net::SocketAddr;
-use sys::sockets::{established_at, is_own};
+use sys::sockets::{accept_queue_overflows, established_at, is_own};
 use workloads::local::NotFound;
 
 /// One load, and all that was seen meanwhile.
@@ -23,6 +23,10 @@ pub struct Point {
     /// What grew with the connections.
     growing: Option<Growing>,
     delayed: Option<DelayedReply>,
+    /// The server had no descriptor left.
+    has_no_descriptor: bool,
+    /// How often an accept queue of this machine was full meanwhile; absent where the server is elsewhere.
+    overflows: Option<u64>,
     /// The server was still busy when the next load was to begin.
     pub unsettled: Option<Unsettled>,
 }
@@ -30,8 +34,19 @@ pub struct Point {
 impl Point {
     /// Of a load that others did too: who serves it was not looked at.
     pub fn from_outcome(outcome: Outcome) -> Point {
-        let (server, server_unknown, growing, delayed, unsettled) = (None, None, None, None, None);
-        Point { outcome, server, server_unknown, growing, delayed, unsettled }
+        let (server, server_unknown, growing) = (None, None, None);
+        let (delayed, overflows, unsettled) = (None, None, None);
+        let has_no_descriptor = false;
+        Point {
+            outcome,
+            server,
+            server_unknown,
+            growing,
+            delayed,
+            has_no_descriptor,
+            overflows,
+            unsettled,
+        }
     }
 
     /// Puts the load of `plan` on its target, with so many dead connections, and gives `keep` each interval that is
@@ -45,6 +60,7 @@ impl Point {
         keep: &mut dyn FnMut(IntervalOutcome),
     ) -> Result<Point, Error> {
         let address = plan.target.address;
+        let is_here = is_own(address.ip());
         watcher.begin();
         let mut dead = number.map(|number| CountedDead::open(number, plan, stop)).transpose()?;
         let opened = dead.as_ref().map_or(0, CountedDead::opened);
@@ -54,15 +70,19 @@ impl Point {
         }
         watcher.load_begins(opened);
         let live = Live::new(plan);
+        let overflows_before = is_here.then(accept_queue_overflows).flatten();
         let connections = plan.connections as u64;
         let mut watching = Watching { live: &live, watcher: &mut *watcher, connections, keep };
         let outcome = ::load::run(plan, stop.flag(), Some(&mut watching));
         live.done();
         let mut outcome = outcome?;
+        let overflows = overflows_before
+            .and_then(|before| Some(accept_queue_overflows()?.saturating_sub(before)));
         let (server, growing) = watcher.load_ended(&outcome);
+        let has_no_descriptor = watcher.has_no_descriptor();
         outcome.dead = dead.as_mut().map(|dead| dead.outcome(address));
         // The figures are there: what can't be asked again is left open.
-        let may_ask = !stop.is_requested() && is_own(address.ip());
+        let may_ask = !stop.is_requested() && is_here;
         let median_ns = outcome.service.p50;
         let delayed =
             if may_ask { delayed_reply(&plan.target, median_ns).ok().flatten() } else { None };
@@ -70,7 +90,16 @@ impl Point {
         drop(dead);
         let unsettled = if is_last { None } else { watcher.settle(stop, address, unrelated) };
         let server_unknown = watcher.not_found();
-        Ok(Point { outcome, server, server_unknown, growing, delayed, unsettled })
+        Ok(Point {
+            outcome,
+            server,
+            server_unknown,
+            growing,
+            delayed,
+            has_no_descriptor,
+            overflows,
+            unsettled,
+        })
     }
 
     /// The number of dead connections; none where it was measured without.
@@ -95,18 +124,26 @@ impl Point {
 
     /// What the server was seen to do.
     pub fn behaviours(&self) -> Vec<ServerBehaviour> {
-        let closings = &self.outcome.counts.closings;
-        let closes = ServerBehaviour::of_closings(
-            (closings.total(), self.outcome.counts.connections),
+        let counts = &self.outcome.counts;
+        let closings = &counts.closings;
+        let mut all = self.of_replies();
+        all.extend(ServerBehaviour::of_closings(
+            (closings.total(), counts.connections),
+            closings.announced >= closings.unannounced,
             closings.http_10 > 0,
             (closings.replies_min, closings.replies_max),
-        );
-        let mut all: Vec<ServerBehaviour> = closes.into_iter().collect();
+        ));
+        all.extend(ServerBehaviour::of_idle(
+            closings.idle_ms_min,
+            closings.idle,
+            counts.connections,
+        ));
         if let Some(dead) = &self.outcome.dead {
             let missing = dead.asked - dead.opened.min(dead.asked);
             if self.can_not_hold() {
                 let http_10 = dead.closings.http_10 > 0;
-                let closes = ServerBehaviour::ClosesAfterReply { http_10 };
+                let is_announced = dead.closings.announced > 0;
+                let closes = ServerBehaviour::ClosesAfterReply { is_announced, http_10 };
                 if !all.contains(&closes) {
                     all.push(closes);
                 }
@@ -115,9 +152,9 @@ impl Point {
                 all.push(ServerBehaviour::HoldsFewer { opened, asked });
             }
             let idle = dead.closed_idle;
-            all.extend(idle.and_then(|idle| {
-                ServerBehaviour::of_idle(idle.median_ms, idle.count, dead.opened)
-            }));
+            let idle = idle
+                .and_then(|idle| ServerBehaviour::of_idle(idle.median_ms, idle.count, dead.opened));
+            all.extend(idle.filter(|idle| !all.contains(idle)));
         }
         all.extend(self.delayed.map(|delayed| ServerBehaviour::DelayedReply {
             delayed_ms: delayed.delayed_ms,
@@ -128,6 +165,44 @@ impl Point {
                 .and_then(|growing| ServerBehaviour::of_growth(growing.processes, growing.threads)),
         );
         all
+    }
+}
+
+impl Point {
+    /// What the server was seen to do by whom it replied to, when, and with what.
+    fn of_replies(&self) -> Vec<ServerBehaviour> {
+        let Outcome { counts, connect, service, .. } = &self.outcome;
+        let Counts { asked, unserved, statuses, .. } = *counts;
+        let (failures, replies) = (counts.errors.status, statuses.iter().sum());
+        let serves = ServerBehaviour::ServesSome {
+            served: asked - unserved.min(asked),
+            asked,
+            has_no_descriptor: self.has_no_descriptor,
+        };
+        let protocol = counts.speaks.map(|protocol| match protocol {
+            Protocol::Tls => "TLS",
+            Protocol::Http2 => "HTTP/2",
+        });
+        // Who gets no reply at all has another trouble than a crowd.
+        let is_some = unserved > 0 && replies > 0;
+        let fails = ServerBehaviour::Fails { failures, replies, statuses };
+        let redirects = counts.redirects_to.clone().map(|to| ServerBehaviour::Redirects { to });
+        let stall = counts
+            .stall
+            .and_then(|stall| ServerBehaviour::of_pause(stall.from_s, stall.length_s, service.p50));
+        let connect_s = connect.max / 1e9;
+        // The first retry comes after a second: what took less was not turned away.
+        let overflows = self.overflows.filter(|overflows| *overflows > 0 && connect_s > 0.9);
+        let all = [
+            is_some.then_some(serves),
+            (failures > 0).then_some(fails),
+            redirects,
+            protocol.map(|protocol| ServerBehaviour::Speaks { protocol }),
+            stall,
+            overflows
+                .map(|overflows| ServerBehaviour::OverflowsAcceptQueue { overflows, connect_s }),
+        ];
+        all.into_iter().flatten().collect()
     }
 }
 

@@ -33,6 +33,7 @@ pub fn plan(plan: &Plan) -> Value {
         "calls": plan.calls,
         "keep_alive": plan.keep_alive,
         "think_s": plan.think.as_secs_f64(),
+        "success": plan.success.to_string(),
         "timeout_s": plan.timeout.as_secs_f64(),
         "duration_s": plan.duration.map(|duration| duration.as_secs_f64()),
         "requests": plan.requests,

@@ -29,8 +29,12 @@ pub struct Watcher {
     /// With the dead connections, before the load.
     with_dead: ServerUse,
     dead: u64,
+    /// When the load began.
+    begun: Instant,
     /// Once while the load is on it, with so many connections.
     loaded: Option<(ServerUse, u64)>,
+    /// Descriptors that it might still have had then.
+    descriptors_left: Option<u64>,
 }
 
 /// What the server's processes had and used.
@@ -75,7 +79,9 @@ impl Watcher {
         let none = ServerUse::default();
         let server = LocalServer::at(address);
         let first = FirstLook::now(server_ns(&server));
-        Watcher { server, first, before: none, with_dead: none, dead: 0, loaded: None }
+        let (begun, loaded, descriptors_left) = (Instant::now(), None, None);
+        let (before, with_dead, dead) = (none, none, 0);
+        Watcher { server, first, before, with_dead, dead, begun, loaded, descriptors_left }
     }
 
     /// Why its processes can't be looked at, if they can't.
@@ -93,13 +99,21 @@ impl Watcher {
     pub fn load_begins(&mut self, dead: u64) {
         self.dead = dead;
         self.with_dead = if dead > 0 { self.look() } else { self.before };
+        self.begun = Instant::now();
     }
 
     /// While the load is on it, with so many connections; the first time counts.
     pub fn look_once(&mut self, connections: u64) {
         if self.loaded.is_none() && self.server.is_ok() {
             self.loaded = Some((self.look(), connections));
+            self.descriptors_left =
+                self.server.as_ref().ok().and_then(LocalServer::descriptors_left);
         }
+    }
+
+    /// Whether it had no descriptor left for another connection.
+    pub fn has_no_descriptor(&self) -> bool {
+        self.descriptors_left == Some(0)
     }
 
     /// What it used, and what grew.
@@ -119,7 +133,8 @@ impl Watcher {
             resident_bytes: self.with_dead.resident_bytes,
             bytes_per_dead,
             cpu_ns_per_reply: (all_replies > 0).then_some(used_ns / all_replies as f64),
-            cpus: used_ns / (outcome.elapsed_s * 1e9).max(1.0),
+            // Its work for the replies that were waited for after the end is in it, too.
+            cpus: used_ns / self.begun.elapsed().as_nanos().max(1) as f64,
         };
         (Some(used), Some(self.growing()))
     }

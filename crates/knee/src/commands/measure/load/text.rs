@@ -222,7 +222,9 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
     // What was waited for after the end is answered, and in no rate.
     let in_time = |field: fn(&Tick) -> u64| outcome.series.iter().map(field).sum::<u64>();
     let answered_per_s = per_s(in_time(|tick| tick.replies));
-    requests.push(format!("{} answered ({answered_per_s}/s)", count(outcome.counts.replies)));
+    let is_all = outcome.counts.errors.status == 0;
+    let came = if is_all { "answered" } else { "succeeded" };
+    requests.push(format!("{} {came} ({answered_per_s}/s)", count(outcome.counts.replies)));
     for (number, what) in [
         (outcome.counts.unfinished, "still under way"),
         (outcome.counts.unsent, "never sent"),
@@ -237,6 +239,13 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
         .filter(|(_, number)| *number > 0)
         .map(|(name, number)| format!("{name} {}", count(number)))
         .collect();
+    let unserved = outcome.counts.unserved;
+    let unserved = match unserved {
+        0 => String::new(),
+        unserved => {
+            format!(", {} of {} never got a reply", count(unserved), count(outcome.counts.asked))
+        }
+    };
     let statuses = if statuses.is_empty() { "none".into() } else { statuses.join(" · ") };
     let moved = format!(
         "{} in replies, {}/s",
@@ -247,7 +256,7 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
         + &line("replies/s", &rates(plan, outcome))
         + &line("statuses", &statuses)
         + &line("transfer", &moved)
-        + &line("connections", &format!("{} opened", count(outcome.counts.connections)))
+        + &line("connections", &format!("{} opened{unserved}", count(outcome.counts.connections)))
 }
 
 /// httperf's samples of the reply rate.
@@ -378,11 +387,11 @@ mod tests {
     #[test]
     fn what_is_seen_with_the_most_dead_connections_is_kept_in_any_order() {
         let idle = |opened| ServerBehaviour::of_idle(5_000, opened, opened).unwrap();
-        let closes = ServerBehaviour::ClosesAfterReply { http_10: true };
-        let ascending = [(idle(10), 10), (closes, 10), (idle(1_000), 1_000)];
-        let descending = [(idle(1_000), 1_000), (closes, 10), (idle(10), 10)];
+        let closes = ServerBehaviour::ClosesAfterReply { is_announced: true, http_10: true };
+        let ascending = [(idle(10), 10), (closes.clone(), 10), (idle(1_000), 1_000)];
+        let descending = [(idle(1_000), 1_000), (closes.clone(), 10), (idle(10), 10)];
         for order in [ascending, descending] {
-            assert_eq!(of_most(order.into_iter()), [idle(1_000), closes]);
+            assert_eq!(of_most(order.into_iter()), [idle(1_000), closes.clone()]);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::point::Point;
 use super::Present;
-use ::load::{Arrivals, Counts, IntervalOutcome, Plan, Quantiles, Shape};
+use ::load::{Arrivals, Counts, IntervalOutcome, Plan, Quantiles, Shape, Statuses};
 use findings::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
 use model::{
     Cell, CellKey, FailureReason, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, LoadOutcome, Metric,
@@ -214,7 +214,8 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
     let time = |name: &str, which: &str| {
         MetricInfo::time(name, &format!("reply, from {from} on, {which} of an interval"))
     };
-    let replies = MetricInfo::more("replies", "replies that ended in an interval", "replies/s");
+    let about = "successful replies that ended in an interval";
+    let replies = MetricInfo::more("replies", about, "replies/s");
     let mut all = vec![time("latency", "the median")];
     all.extend(TAILS.iter().filter_map(|tail| Some(time(tail.of_interval?, tail.which))));
     all.extend(TAILS.iter().filter_map(|tail| {
@@ -238,6 +239,8 @@ fn metric_infos(plan: &Plan) -> Vec<MetricInfo> {
     all.push(MetricInfo::time("server cpu", about).with_role(MetricRole::Whole));
     let about = "time of its busiest thread on a CPU";
     all.push(MetricInfo::less("generator busy", about, "%").with_role(MetricRole::Whole));
+    let about = "connections at a time that never got a reply";
+    all.push(MetricInfo::less("unserved", about, "%").with_role(MetricRole::Whole));
     all
 }
 
@@ -286,6 +289,10 @@ fn whole_metrics(point: &Point) -> Vec<Metric> {
     all.extend(
         TAILS.iter().filter_map(|tail| Some(metric(tail.of_load?.0, tail.figure_of(latency)?))),
     );
+    let Counts { asked, unserved, .. } = outcome.counts;
+    if asked > 0 {
+        all.push(metric("unserved", unserved as f64 / asked as f64 * 1e2));
+    }
     let cpu_ns = point.server.and_then(|server| server.cpu_ns_per_reply);
     all.extend(cpu_ns.map(|cpu_ns| metric("server cpu", cpu_ns)));
     all
@@ -326,6 +333,9 @@ fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
     if !plan.think.is_zero() {
         set("think_ms", ms(plan.think));
     }
+    if plan.success != Statuses::default() {
+        set("success", plan.success.to_string());
+    }
     if plan.pipeline > 1 {
         set("pipeline", plan.pipeline.to_string());
     }
@@ -339,9 +349,22 @@ fn ms(time: Duration) -> String {
 
 /// What is known of a load as a whole, kept with its last interval.
 fn outcome(point: &Point, ranks: &[Rank]) -> LoadOutcome {
-    let &Counts { requests, replies, unsent, unfinished, waited, connections, errors, .. } =
+    let &Counts { requests, replies, unsent, unfinished, waited, errors, .. } =
         &point.outcome.counts;
+    let &Counts { connections, asked, unserved, .. } = &point.outcome.counts;
+    let failures = errors.status;
     let errors = errors.each().map(|(kind, number)| (kind.to_owned(), number)).collect();
-    let counts = LoadCounts { requests, replies, unsent, unfinished, waited, connections, errors };
+    let counts = LoadCounts {
+        requests,
+        replies,
+        failures,
+        unsent,
+        unfinished,
+        waited,
+        connections,
+        asked,
+        unserved,
+        errors,
+    };
     LoadOutcome { counts, ranks: ranks.to_vec() }
 }

@@ -3,7 +3,8 @@
 use super::super::Measured;
 use super::super::point::Point;
 use super::super::server::Unsettled;
-use ::load::{Outcome, Plan, Shape};
+use ::load::{Counts, Outcome, Plan, Shape};
+use findings::ServerBehaviour;
 use findings::format::{count, list, percent, quantity, significant, time};
 
 /// From this share of its time on, the generator itself is what is measured.
@@ -102,7 +103,10 @@ fn missed(plan: &Plan, outcome: &Outcome) -> Option<String> {
 /// An open loop says what the server can do only from the rate on at which it can't.
 fn unlimited(plan: &Plan, outcome: &Outcome) -> Option<String> {
     let left = outcome.counts.unsent + outcome.counts.unfinished + outcome.counts.errors.total();
-    let kept_up = left == 0 && outcome.counts.replies > 0;
+    // What waited through a stall was caught up on, and not kept up with.
+    let stall_s = outcome.counts.stall.map_or(0.0, |stall| stall.length_s);
+    let has_stalled = ServerBehaviour::of_pause(0.0, stall_s, outcome.service.p50).is_some();
+    let kept_up = left == 0 && outcome.counts.replies > 0 && !has_stalled;
     (plan.shape_is_planned() && kept_up && !outcome.counts.stopped).then(|| {
         let more = match plan.shape {
             Shape::Sessions(_) => "a higher --connection-rate, or more --calls",
@@ -147,17 +151,24 @@ fn missing_dead(point: &Point) -> Option<String> {
     let max_missing = missing(dead.opened).max(missing(dead.alive_at_end)).max(missing(seen));
     let errors = super::errors(&dead.errors);
     let why = if errors.is_empty() { String::new() } else { format!(" ({})", errors.join(", ")) };
+    // Of a shortage here there is a line of its own.
+    let is_of_the_server = errors.is_empty() || dead.errors.is_of_the_server();
+    let remedy = if is_of_the_server {
+        " → the server's limits on connections and on idle time"
+    } else {
+        ""
+    };
     (max_missing > 0).then(|| {
         format!(
-            "{} of the dead connections were missing{why}: the figures are of fewer. → the server's limits \
-             on connections and on idle time",
+            "{} of the dead connections were missing{why}: the figures are of fewer.{remedy}",
             count(max_missing)
         )
     })
 }
 
 fn unanswered(_plan: &Plan, outcome: &Outcome) -> Option<String> {
-    (outcome.counts.replies == 0 && !outcome.counts.stopped)
+    let Counts { replies, statuses, speaks, stopped, .. } = outcome.counts;
+    (replies == 0 && statuses == [0; 5] && speaks.is_none() && !stopped)
         .then(|| "No reply came at all. → whether a server listens there, and speaks HTTP".into())
 }
 

@@ -1,0 +1,74 @@
+//! How long no reply came although requests were in flight.
+
+use crate::results::counts::Stall;
+
+/// A thread that did not look for so long can't tell a quiet server from its own pause: several times the longest wait.
+const OWN_PAUSE_NS: i64 = 200_000_000;
+
+/// The longest time without a reply.
+#[derive(Debug, Default)]
+pub(super) struct Quiet {
+    /// The last moment that is known not to be part of one.
+    last_ns: i64,
+    looked_ns: i64,
+    max_quiet: Option<(i64, i64)>,
+}
+
+impl Quiet {
+    /// Now events are looked for.
+    pub(super) fn look(&mut self, now_ns: i64) {
+        if now_ns - self.looked_ns > OWN_PAUSE_NS {
+            self.last_ns = now_ns;
+        }
+        self.looked_ns = now_ns;
+    }
+
+    /// A reply has come to a request that was sent then; or the load has ended, and none has.
+    pub(super) fn end(&mut self, sent_ns: i64, now_ns: i64) {
+        let from_ns = self.last_ns.max(sent_ns);
+        if self.max_quiet.is_none_or(|(from, until)| now_ns - from_ns > until - from) {
+            self.max_quiet = Some((from_ns, now_ns));
+        }
+        self.last_ns = now_ns;
+    }
+
+    /// The longest, from `zero_ns` on.
+    pub(super) fn max_quiet(&self, zero_ns: i64) -> Option<Stall> {
+        let (from_ns, until_ns) = self.max_quiet?;
+        let from_ns = from_ns.max(zero_ns);
+        let seconds = |ns: i64| ns.max(0) as f64 / 1e9;
+        Some(Stall { from_s: seconds(from_ns - zero_ns), length_s: seconds(until_ns - from_ns) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    fn max_quiet(quiet: &Quiet) -> (f64, f64) {
+        let stall = quiet.max_quiet(0).unwrap();
+        (stall.from_s, stall.length_s)
+    }
+
+    #[test]
+    fn a_time_without_a_request_or_without_a_look_is_no_stall() {
+        let mut quiet = Quiet::default();
+        assert_eq!(quiet.max_quiet(0), None);
+        for ms in 0..=500 {
+            quiet.look(ms * MS);
+        }
+        quiet.end(490 * MS, 500 * MS);
+        assert_eq!(max_quiet(&quiet), (0.49, 0.01));
+        for ms in (500..=2_500).step_by(50) {
+            quiet.look(ms * MS);
+        }
+        quiet.end(1_000 * MS, 2_500 * MS);
+        assert_eq!(max_quiet(&quiet), (1.0, 1.5));
+        // The generator itself had no turn.
+        quiet.look(9_000 * MS);
+        quiet.end(2_600 * MS, 9_001 * MS);
+        assert_eq!(max_quiet(&quiet), (1.0, 1.5));
+    }
+}

@@ -242,11 +242,15 @@ impl Pressure {
 
     /// States what the server does to connections and replies.
     fn state_manners(&self, outcome: &Outcome, probe: &mut Probe) {
-        let Closings { replies_min, replies_max, http_10, .. } = outcome.counts.closings;
+        let Closings { replies_min, replies_max, http_10, announced, unannounced, .. } =
+            outcome.counts.closings;
         let closed = outcome.counts.closings.total();
         if closed > 0 && replies_min == replies_max && 2 * closed >= outcome.counts.connections {
             probe.fact(server_facts::REPLIES_PER_CONNECTION, replies_max);
             probe.fact(server_facts::HTTP_10, u64::from(http_10 > 0));
+            if unannounced > announced {
+                probe.fact(server_facts::UNANNOUNCED, 1_u64);
+            }
         }
         // The figures are there: what can't be asked again is left open.
         if let Ok(Some(delayed)) = delayed_reply(&self.target, outcome.service.p50) {

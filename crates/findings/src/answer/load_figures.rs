@@ -84,7 +84,11 @@ impl Load<'_> {
         }
         clauses.extend(clause(counted_of(|all| all.failures), "failures"));
         clauses.extend(clause(without_reply, "requests").map(|text| text + " without a reply"));
-        let errors = counts.map_or_else(|| self.errors_of_intervals(), LoadCounts::errors_total);
+        // Failures have a clause of their own.
+        let errors = counts.map_or_else(
+            || self.errors_of_intervals(),
+            |counts| counts.errors_total().saturating_sub(counts.failures),
+        );
         clauses.extend(clause(errors, "errors"));
         let of_ranks = self.ranks().unwrap_or_default();
         let rest = text(format!(" at {at}{of_ranks}: {}.", clauses.join(", ")));

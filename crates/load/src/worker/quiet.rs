@@ -11,7 +11,7 @@ pub(super) struct Quiet {
     /// The last moment that is known not to be part of one.
     last_ns: i64,
     looked_ns: i64,
-    max_quiet: Option<(i64, i64)>,
+    max: Option<(i64, i64)>,
 }
 
 impl Quiet {
@@ -26,15 +26,15 @@ impl Quiet {
     /// A reply has come to a request that was sent then; or the load has ended, and none has.
     pub(super) fn end(&mut self, sent_ns: i64, now_ns: i64) {
         let from_ns = self.last_ns.max(sent_ns);
-        if self.max_quiet.is_none_or(|(from, until)| now_ns - from_ns > until - from) {
-            self.max_quiet = Some((from_ns, now_ns));
+        if self.max.is_none_or(|(from, until)| now_ns - from_ns > until - from) {
+            self.max = Some((from_ns, now_ns));
         }
         self.last_ns = now_ns;
     }
 
     /// The longest, from `zero_ns` on.
     pub(super) fn max_quiet(&self, zero_ns: i64) -> Option<Stall> {
-        let (from_ns, until_ns) = self.max_quiet?;
+        let (from_ns, until_ns) = self.max?;
         let from_ns = from_ns.max(zero_ns);
         let seconds = |ns: i64| ns.max(0) as f64 / 1e9;
         Some(Stall { from_s: seconds(from_ns - zero_ns), length_s: seconds(until_ns - from_ns) })

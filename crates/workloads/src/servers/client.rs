@@ -61,10 +61,7 @@ impl AnyReplies {
 
     /// Takes one, and the connection may end with it.
     fn receive_any(&mut self, stream: &mut TcpStream) -> Result<Received, Failure> {
-        let received = self
-            .receiver
-            .receive(stream)
-            .map_err(no_reply)?;
+        let received = self.receiver.receive(stream).map_err(no_reply)?;
         if received.status != 200 {
             return Err(Failure::new(format!(
                 "the server replied with status {}",

@@ -246,7 +246,9 @@ impl ServerBehaviour {
             Self::ServesSome { .. } => "more workers in the server, or fewer connections",
             Self::Fails { .. } => "the server's log; --success, if these statuses are meant",
             Self::Redirects { .. } => "ask for that",
-            Self::Speaks { .. } => "a port of the server that speaks HTTP/1.1, or a proxy before it",
+            Self::Speaks { .. } => {
+                "a port of the server that speaks HTTP/1.1, or a proxy before it"
+            }
             Self::Stalls { .. } => "what the server, or its machine, did then",
             Self::OverflowsAcceptQueue { .. } => {
                 "a longer queue: listen() in the server, net.core.somaxconn; or accept faster"

@@ -10,6 +10,7 @@ pub use outcome::{DeadOutcome, IdleTimes};
 
 use crate::error::Error;
 use crate::plan::Target;
+use crate::results::counts::IDLE_MS_MIN;
 use hold::{Answer, Order, Share};
 use rustix::process::{Resource, Signal, getppid, getrlimit, set_parent_process_death_signal};
 use std::io::{self, BufRead, BufReader, Write};
@@ -175,8 +176,11 @@ impl Dead {
                 Answer::Opened(_) => return Err(unexpected_answer()),
             }
         }
+        let (idle_ms, at_once): (Vec<u64>, Vec<u64>) =
+            all_ended_ms.into_iter().partition(|ended_ms| *ended_ms >= IDLE_MS_MIN);
         self.outcome.alive_at_end = alive;
-        self.outcome.closed_idle = IdleTimes::new(all_ended_ms);
+        self.outcome.closed_idle = IdleTimes::new(idle_ms);
+        self.outcome.closings.unannounced = at_once.len() as u64;
         Ok(alive)
     }
 }

@@ -273,7 +273,7 @@ impl<'a> Worker<'a> {
             self.wait(self.next_check_ns.min(last_ns))?;
             self.now_ns = self.gate.clock.now_ns();
         }
-        // Whom the server never served it has not stalled.
+        // A connection that was never served is no stall.
         let served = self.connections.iter().filter(|connection| connection.was_served());
         let sent_ns = served.filter_map(|connection| connection.in_flight.front());
         if let Some(sent_ns) = sent_ns.map(|request| request.sent_ns).min() {

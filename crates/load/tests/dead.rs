@@ -76,6 +76,20 @@ fn how_long_the_server_lets_them_be_idle_is_measured() {
 }
 
 #[test]
+fn a_silent_close_after_the_reply_is_no_idle_time() {
+    let server = Server::start(|_| Answer::Last(OK.to_vec()));
+    let mut dead = Dead::open(&server.target(), 100, &threads(&server, 100), &NEVER).unwrap();
+    wait_for(0, || dead.alive().unwrap());
+    let outcome = dead.outcome();
+    // A machine that is very busy sees some of them late.
+    let idle = outcome.closed_idle.map_or(0, |idle| idle.count);
+    let at_once = outcome.closings.unannounced;
+    assert_eq!(at_once + idle, outcome.opened, "{outcome:?}");
+    assert!(at_once > 0 && !outcome.closings.is_announced(), "{outcome:?}");
+    assert_eq!(outcome.can_not_be_held(), idle == 0, "{outcome:?}");
+}
+
+#[test]
 fn a_server_that_ends_each_connection_is_not_asked_for_all_of_them() {
     let reply = b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     let server = Server::start(|_| Answer::Last(reply.to_vec()));

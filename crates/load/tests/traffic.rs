@@ -294,7 +294,7 @@ fn a_connection_that_fails_is_made_again() {
 
 #[test]
 fn late_and_unsent_requests_are_reported() {
-    // One connection, and nobody answers: the first request is under way, the others wait.
+    // One connection, and no answer: the first request is under way, the others wait.
     let server = Server::start(|_| Answer::Silence);
     let plan = Plan {
         shape: Shape::Open(Arrivals::Constant { per_s: 100.0 }),

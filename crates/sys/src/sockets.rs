@@ -77,8 +77,7 @@ pub fn is_own(address: IpAddr) -> bool {
     address.to_canonical().is_loopback() || from().is_ok_and(|from| from.ip() == address)
 }
 
-/// How often a connection came to a listener of this network namespace whose accept queue was full; absent where the
-/// kernel does not say it.
+/// How often a connection met a full accept queue in this network namespace; absent where the kernel does not count that.
 pub fn accept_queue_overflows() -> Option<u64> {
     overflows_in(&std::fs::read_to_string("/proc/net/netstat").ok()?)
 }
@@ -158,6 +157,15 @@ fn address(text: &str) -> Option<SocketAddr> {
 mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn overflows_are_read_by_their_name() {
+        let netstat = "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 1 203 9\n\
+                       IpExt: InNoRoutes\nIpExt: 0\n";
+        assert_eq!(overflows_in(netstat), Some(203));
+        assert_eq!(overflows_in("TcpExt: SyncookiesSent\nTcpExt: 1\n"), None);
+        assert_eq!(overflows_in(""), None);
+    }
 
     #[test]
     fn connections_are_counted_on_the_servers_side_only() {

@@ -1,4 +1,4 @@
-//! Pairs of series in one run, of costs or of rates: alike, one ahead, or crossing at a known place.
+//! Pairs of series in one run, of costs or of rates: alike, one ahead, or crossing at a known point.
 
 use super::curves::points;
 use super::family::{Case, Family, Input, Score};

@@ -141,8 +141,8 @@ fn likelihood(seen: &PointLead, shift: f64) -> (f64, Shares) {
         let spread = LAYOUT_ERROR.max(LEAD_SPREAD * lead.abs());
         let error = own_error.hypot(spread);
         let off = seen.log() - shift - lead;
-        let its_side = if lead == 0.0 { 1.0 } else { own_side(lead, off, [spread, own_error]) };
-        let usual = -0.5 * (off / error).powi(2) - (error * TAU.sqrt()).ln() + its_side.ln();
+        let same_side = same_side(lead, off, [spread, own_error]);
+        let usual = -0.5 * (off / error).powi(2) - (error * TAU.sqrt()).ln() + same_side.ln();
         let astray = -off.abs() / DISTURBANCE_LOG - (2.0 * DISTURBANCE_LOG).ln();
         logs::log_sum(&[usual + (1.0 - chance).ln(), astray + chance.ln()])
     });
@@ -150,8 +150,11 @@ fn likelihood(seen: &PointLead, shift: f64) -> (f64, Shares) {
     (top, logs.map(|log| (log - top).exp()))
 }
 
-/// How likely what was seen this far `off` a `lead` is a lead of the same sign: a state reaches widely, and ends at zero.
-fn own_side(lead: f64, off: f64, [spread, own_error]: [f64; 2]) -> f64 {
+/// The probability that a lead seen this far `off` the `lead` of a state has its sign: a state reaches widely, and ends at zero.
+fn same_side(lead: f64, off: f64, [spread, own_error]: [f64; 2]) -> f64 {
+    if lead == 0.0 {
+        return 1.0;
+    }
     let weights = [spread, own_error].map(|error| error.powi(-2));
     let true_lead = lead + off * weights[1] / (weights[0] + weights[1]);
     let errors = true_lead * lead.signum() * (weights[0] + weights[1]).sqrt();

@@ -36,8 +36,7 @@ impl FindingKind for Behaviour {
             cells.sort_by_key(|cell| std::cmp::Reverse(cell.key.point));
             let kinds: [fn(&Cell) -> Option<ServerBehaviour>; 3] = [closes, delays, grows];
             let seen = kinds.iter().filter_map(|kind| cells.iter().find_map(|cell| kind(cell)));
-            let finding =
-                |behaviour: ServerBehaviour| Finding::about_row(table, row, Self { behaviour });
+            let finding = |behaviour| Finding::about_row(table, row, Self { behaviour });
             seen.map(finding).collect::<Vec<Finding>>()
         };
         context.headline_rows().flat_map(of_row).collect()

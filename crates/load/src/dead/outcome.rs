@@ -13,7 +13,7 @@ pub struct DeadOutcome {
     pub opened: u64,
     /// Why the others were not.
     pub errors: Errors,
-    /// Those that the server ended with the reply to their one request: they can't be held.
+    /// Those that the server ended with the reply to their one request, or at once after it: they can't be held.
     pub closings: Closings,
     /// How many were not even tried, since too many before them had come to nothing.
     pub untried: u64,
@@ -39,6 +39,13 @@ pub struct IdleTimes {
     pub median_ms: u64,
     /// The maximum.
     pub max_ms: u64,
+}
+
+impl DeadOutcome {
+    /// Whether the server ended every one with its reply.
+    pub fn can_not_be_held(&self) -> bool {
+        self.closings.total() > 0 && self.opened <= self.closings.unannounced
+    }
 }
 
 impl AddAssign<&DeadOutcome> for DeadOutcome {

@@ -58,7 +58,7 @@ fn median_ms(target: &Target, immediate: bool) -> io::Result<f64> {
     let (request, mut receiver) = (target.request(true), Receiver::default());
     let mut times_ms = Vec::new();
     for number in 0..=REQUESTS {
-        // The kernel goes back to its own judgement after a while: it is told each time.
+        // The kernel goes back to its own judgement after a while: it needs the option each time.
         sockopt::set_tcp_quickack(&stream, immediate)?;
         let begun = Instant::now();
         stream.write_all(&request)?;

@@ -26,7 +26,7 @@ pub struct Counts {
     pub other_error: Option<String>,
     /// Connections that the server ended although it was not asked to.
     pub closings: Closings,
-    /// Where a reply that redirects said that the target is.
+    /// The target of a reply that redirects.
     pub redirects_to: Option<String>,
     /// What the server speaks that is not HTTP/1, as far as its first bytes say so.
     pub speaks: Option<Protocol>,
@@ -112,6 +112,14 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// As its manuals write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Protocol::Tls => "TLS",
+            Protocol::Http2 => "HTTP/2",
+        }
+    }
+
     /// By the first bytes that came.
     pub(crate) fn from_start(bytes: &[u8]) -> Option<Protocol> {
         match bytes {
@@ -196,8 +204,8 @@ impl Errors {
     }
 }
 
-/// A connection that ends earlier after its last reply was not ended for being idle.
-pub(crate) const IDLE_NS_MIN: i64 = 100_000_000;
+/// A connection that ends earlier after its last reply was not ended for being idle. Source: usual.
+pub(crate) const IDLE_MS_MIN: u64 = 100;
 
 /// Connections that the server ended, although the request did not ask for that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,6 +234,20 @@ impl Closings {
         self.announced + self.unannounced
     }
 
+    /// Whether the server announces it, by rule.
+    pub fn is_announced(&self) -> bool {
+        self.announced >= self.unannounced
+    }
+
+    /// The server's manner, as text: `HTTP/1.0`.
+    pub fn manner(&self) -> &'static str {
+        match (self.http_10 > 0, self.is_announced()) {
+            (true, _) => "HTTP/1.0",
+            (_, true) => "Connection: close",
+            (_, false) => "not announced",
+        }
+    }
+
     /// Counts a connection whose last reply, after so many, announced its end.
     pub(crate) fn count_announced(&mut self, replies: u64, is_http_10: bool) {
         let http_10 = u64::from(is_http_10);
@@ -235,9 +257,8 @@ impl Closings {
     }
 
     /// Counts a connection that ended after so many replies, without a word, when it had been idle for so long.
-    pub(crate) fn count_unannounced(&mut self, replies: u64, idle_ns: i64) {
-        if idle_ns >= IDLE_NS_MIN {
-            let idle_ms = (idle_ns / 1_000_000) as u64;
+    pub(crate) fn count_unannounced(&mut self, replies: u64, idle_ms: u64) {
+        if idle_ms >= IDLE_MS_MIN {
             let (idle_ms_min, idle_ms_max) = (idle_ms, idle_ms);
             *self += &Closings { idle: 1, idle_ms_min, idle_ms_max, ..Closings::default() };
             return;

@@ -4,7 +4,7 @@ use super::connection::Stage;
 use super::{Mode, Phase, Worker};
 use crate::connect;
 use crate::plan::Plan;
-use crate::results::counts::{IDLE_NS_MIN, Kind};
+use crate::results::counts::{IDLE_MS_MIN, Kind};
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use std::cmp::Reverse;
@@ -82,15 +82,16 @@ impl Worker<'_> {
     pub(super) fn server_ended(&mut self, index: u32, kind: Kind) {
         let connection = &mut self.connections[index as usize];
         let until_ns = connection.in_flight.front().map_or(self.now_ns, |request| request.sent_ns);
-        let (idle_ns, replies) = (until_ns - connection.rests_since_ns, connection.replies);
+        let idle_ms = (until_ns - connection.rests_since_ns).max(0) as u64 / 1_000_000;
+        let replies = connection.replies;
         let is_idle = connection.in_flight.is_empty();
         let is_kept = if is_idle {
-            replies > 0 || idle_ns >= IDLE_NS_MIN
+            replies > 0 || idle_ms >= IDLE_MS_MIN
         } else {
             replies > 0 && !connection.reply.has_begun()
         };
         if is_kept && self.plan.keep_alive && self.phase == Phase::Going {
-            self.tally.part.counts.closings.count_unannounced(replies, idle_ns);
+            self.tally.part.counts.closings.count_unannounced(replies, idle_ms);
         }
         match (is_kept, is_idle) {
             (false, _) => self.fail(index, kind),

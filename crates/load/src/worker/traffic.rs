@@ -211,7 +211,8 @@ impl Worker<'_> {
         self.tally.roll(self.now_ns, self.requests_in_flight);
         let status = whole.head.status;
         self.tally.reply(&request, whole, self.plan.success.has(status), self.now_ns);
-        if (300..400).contains(&status) && self.tally.part.counts.redirects_to.is_none() {
+        let is_redirect = matches!(status, 301..=303 | 307 | 308);
+        if is_redirect && self.tally.part.counts.redirects_to.is_none() {
             self.tally.part.counts.redirects_to = self.heads.location().map(str::to_owned);
         }
     }

@@ -69,7 +69,7 @@ impl Server {
     }
 }
 
-/// An address where nobody listens for as long as the socket is kept: it is not willing to share its
+/// An address without a listener for as long as the socket is kept: it is not willing to share its
 /// port, so that no listener of another test gets it.
 pub fn closed_port() -> (OwnedFd, SocketAddr) {
     let flags = SocketFlags::CLOEXEC;

@@ -15,13 +15,19 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A later one, of a server that has replied.
 const PATIENCE_THEN: Duration = Duration::from_secs(5);
 
-/// Why no whole reply came.
-fn no_reply(error: io::Error) -> Failure {
+/// Why no whole reply came over `stream`.
+fn no_reply(stream: &TcpStream, error: io::Error) -> Failure {
     match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Failure::new(format!(
-            "the server gave no reply within {} s: it may serve fewer connections than are open",
-            PATIENCE_THEN.as_secs()
-        )),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            let patience = stream.read_timeout().ok().flatten().unwrap_or_default();
+            let why = if patience == PATIENCE_THEN {
+                ": it may serve fewer connections than are open"
+            } else {
+                ""
+            };
+            let within_s = patience.as_secs();
+            Failure::new(format!("the server gave no reply within {within_s} s{why}"))
+        }
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => Failure::new(
             "the server closed a connection before its reply, or after the last one without announcing it",
         ),
@@ -61,7 +67,7 @@ impl AnyReplies {
 
     /// Takes one, and the connection may end with it.
     fn receive_any(&mut self, stream: &mut TcpStream) -> Result<Received, Failure> {
-        let received = self.receiver.receive(stream).map_err(no_reply)?;
+        let received = self.receiver.receive(stream).map_err(|error| no_reply(stream, error))?;
         if received.status != 200 {
             return Err(Failure::new(format!(
                 "the server replied with status {}",
@@ -150,7 +156,7 @@ impl Client {
             return any.receive(stream);
         }
         let reply = &mut self.buffer[..self.reply_bytes];
-        stream.read_exact(reply).map_err(no_reply)?;
+        stream.read_exact(reply).map_err(|error| no_reply(stream, error))?;
         if is_good(reply) {
             return Ok(());
         }

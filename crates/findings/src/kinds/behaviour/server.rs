@@ -6,8 +6,6 @@ use crate::thresholds::{
 };
 use serde::Serialize;
 
-/// A connection that ends earlier after its last reply was not ended for being idle. Source: usual.
-const IDLE_MS_MIN: u64 = 100;
 /// A pause is no stall that is shorter, or less than so many times what a reply usually takes. Source: usual.
 const STALL_S_MIN: f64 = 0.25;
 const STALL_FACTOR_MIN: f64 = 20.0;
@@ -16,32 +14,32 @@ const STALL_FACTOR_MIN: f64 = 20.0;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "behaviour", rename_all = "kebab-case")]
 pub enum ServerBehaviour {
-    /// It never replies to some of those that ask.
+    /// It never replies over some connections.
     ServesSome {
         /// How many connections it replied to.
         served: u64,
-        /// Of how many that asked.
+        /// How many made requests.
         asked: u64,
         /// Whether its processes had no descriptor left.
         has_no_descriptor: bool,
     },
     /// It replies, and grants nothing.
     Fails {
-        /// Replies that are no success.
+        /// Requests that failed by their status.
         failures: u64,
-        /// Of how many.
-        replies: u64,
-        /// All replies by class of status, 1xx to 5xx.
+        /// How many had any status.
+        answered: u64,
+        /// All of them by class of status, 1xx to 5xx.
         statuses: [u64; 5],
     },
-    /// It sends those that ask to another target.
+    /// Its replies name another target.
     Redirects {
-        /// To which.
+        /// That target.
         to: String,
     },
-    /// It speaks something that is not asked for.
+    /// It speaks another protocol than HTTP/1.
     Speaks {
-        /// What.
+        /// Its name.
         protocol: &'static str,
     },
     /// It gave no reply for a time although requests were under way.
@@ -51,11 +49,11 @@ pub enum ServerBehaviour {
         /// How long it took, in seconds.
         length_s: f64,
     },
-    /// More clients came than its queue of connections that wait for `accept` takes.
+    /// Its queue of connections that wait for `accept` was full.
     OverflowsAcceptQueue {
         /// How often the queue was full.
         overflows: u64,
-        /// The longest that a connection took to be made, in seconds.
+        /// The maximum of the times that connections took to be made, in seconds.
         connect_s: f64,
     },
     /// It ends each connection with its first reply.
@@ -149,11 +147,7 @@ impl ServerBehaviour {
     /// `after_ms` at the median.
     pub fn of_idle(after_ms: u64, closed: u64, opened: u64) -> Option<Self> {
         let is_rule = closed > 0 && closed as f64 >= opened as f64 * IDLE_CLOSED_SHARE_MIN;
-        is_rule.then_some(match after_ms {
-            // It does not wait for a request.
-            0..IDLE_MS_MIN => Self::ClosesAfterReply { is_announced: false, http_10: false },
-            _ => Self::ClosesIdle { after_ms, closed, opened },
-        })
+        is_rule.then_some(Self::ClosesIdle { after_ms, closed, opened })
     }
 
     /// What grows with its connections: a process for each, or else a thread for each.
@@ -175,15 +169,15 @@ impl ServerBehaviour {
                     quantity(asked, "active connection")
                 )
             }
-            Self::Fails { failures, replies, statuses } => {
+            Self::Fails { failures, answered, statuses } => {
                 let classes = ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(statuses);
                 let classes = classes.filter(|(_, number)| *number > 0);
                 let classes: Vec<String> =
                     classes.map(|(class, number)| format!("{class} {}", count(number))).collect();
-                let how_many = if failures == replies { "all".into() } else { count(failures) };
+                let how_many = if failures == answered { "all".into() } else { count(failures) };
                 format!(
                     "fails {how_many} of {} ({}): failures are in no rate and no latency",
-                    quantity(replies, "request"),
+                    quantity(answered, "request"),
                     classes.join(", ")
                 )
             }
@@ -313,8 +307,8 @@ mod tests {
             "closes idle connections after 5 s: dead connections can't be held"
         );
         assert_eq!(ServerBehaviour::of_idle(5_004, 3, 1_000), None);
-        let at_once = ServerBehaviour::of_idle(5, 1_000, 1_000).unwrap();
-        assert!(at_once.sentence().contains("after its reply (not announced)"), "{at_once:?}");
+        let silent = ServerBehaviour::of_closings((100, 110), false, false, (1, 1)).unwrap();
+        assert!(silent.sentence().contains("after its reply (not announced)"), "{silent:?}");
     }
 
     #[test]
@@ -331,8 +325,8 @@ mod tests {
     #[test]
     fn failures_have_their_statuses() {
         let fails = |failures, statuses: [u64; 5]| {
-            let replies = statuses.iter().sum();
-            ServerBehaviour::Fails { failures, replies, statuses }.sentence()
+            let answered = statuses.iter().sum();
+            ServerBehaviour::Fails { failures, answered, statuses }.sentence()
         };
         assert_eq!(
             fails(600, [0, 400, 0, 0, 600]),

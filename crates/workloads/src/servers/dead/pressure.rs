@@ -92,17 +92,13 @@ impl DeadConnections {
             alive = self.alive()?.unwrap_or(alive);
         }
         let count = self.count;
-        let idle = self.connections.as_ref().and_then(|dead| dead.outcome().closed_idle);
-        if let Some(IdleTimes { median_ms, .. }) = idle {
+        let outcome = self.connections.as_ref().map(Dead::outcome).unwrap_or_default();
+        if outcome.can_not_be_held() {
+            return Err(closes_each(&outcome.closings));
+        }
+        if let Some(IdleTimes { median_ms, .. }) = outcome.closed_idle {
             let after = match median_ms {
-                // It does not wait for a request.
-                0..100 => {
-                    return Err(Failure::new(
-                        "the server closes each connection after its reply, and does not announce it: dead \
-                         connections can't be held",
-                    ));
-                }
-                100..1_000 => format!("{median_ms} ms"),
+                0..1_000 => format!("{median_ms} ms"),
                 _ => format!("{:.0} s", median_ms as f64 / 1e3),
             };
             return Err(Failure::new(format!(
@@ -149,17 +145,21 @@ impl DeadConnections {
 /// Why a server holds fewer than were to be opened.
 fn not_held(dead: &Dead) -> Failure {
     let DeadOutcome { asked, opened, errors, closings, .. } = dead.outcome();
-    if opened == 0 && closings.announced > 0 {
-        let how = if closings.http_10 > 0 { "HTTP/1.0" } else { "Connection: close" };
-        return Failure::new(format!(
-            "the server closes each connection after its reply ({how}): dead connections can't be held"
-        ));
+    if dead.outcome().can_not_be_held() {
+        return closes_each(&closings);
     }
     let errors: Vec<String> =
         errors.each().map(|(name, count)| format!("{name} {count}")).collect();
     let errors = errors.join(", ");
     Failure::new(format!(
         "the server holds {opened} of the {asked} dead connections asked for ({errors})"
+    ))
+}
+
+fn closes_each(closings: &Closings) -> Failure {
+    Failure::new(format!(
+        "the server closes each connection after its reply ({}): dead connections can't be held",
+        closings.manner()
     ))
 }
 
@@ -242,13 +242,13 @@ impl Pressure {
 
     /// States what the server does to connections and replies.
     fn state_manners(&self, outcome: &Outcome, probe: &mut Probe) {
-        let Closings { replies_min, replies_max, http_10, announced, unannounced, .. } =
-            outcome.counts.closings;
-        let closed = outcome.counts.closings.total();
+        let closings = &outcome.counts.closings;
+        let &Closings { replies_min, replies_max, http_10, .. } = closings;
+        let closed = closings.total();
         if closed > 0 && replies_min == replies_max && 2 * closed >= outcome.counts.connections {
             probe.fact(server_facts::REPLIES_PER_CONNECTION, replies_max);
             probe.fact(server_facts::HTTP_10, u64::from(http_10 > 0));
-            if unannounced > announced {
+            if !closings.is_announced() {
                 probe.fact(server_facts::UNANNOUNCED, 1_u64);
             }
         }

@@ -13,7 +13,7 @@ use sys::sockets::{accept_queue_overflows, established_at, is_own};
 use workloads::local::NotFound;
 
 /// One load, and all that was seen meanwhile.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Point {
     pub outcome: Outcome,
     /// What the server's processes used; none where they can't be looked at.
@@ -32,21 +32,9 @@ pub struct Point {
 }
 
 impl Point {
-    /// Of a load that others did too: who serves it was not looked at.
+    /// Of a load that other ranks did, too: its server was not looked at.
     pub fn from_outcome(outcome: Outcome) -> Point {
-        let (server, server_unknown, growing) = (None, None, None);
-        let (delayed, overflows, unsettled) = (None, None, None);
-        let has_no_descriptor = false;
-        Point {
-            outcome,
-            server,
-            server_unknown,
-            growing,
-            delayed,
-            has_no_descriptor,
-            overflows,
-            unsettled,
-        }
+        Point { outcome, ..Point::default() }
     }
 
     /// Puts the load of `plan` on its target, with so many dead connections, and gives `keep` each interval that is
@@ -119,7 +107,7 @@ impl Point {
 
     /// Whether the server ended every dead connection with its reply.
     pub fn can_not_hold(&self) -> bool {
-        self.outcome.dead.is_some_and(|dead| dead.opened == 0 && dead.closings.total() > 0)
+        self.outcome.dead.is_some_and(|dead| dead.can_not_be_held())
     }
 
     /// What the server was seen to do.
@@ -129,7 +117,7 @@ impl Point {
         let mut all = self.of_replies();
         all.extend(ServerBehaviour::of_closings(
             (closings.total(), counts.connections),
-            closings.announced >= closings.unannounced,
+            closings.is_announced(),
             closings.http_10 > 0,
             (closings.replies_min, closings.replies_max),
         ));
@@ -141,8 +129,8 @@ impl Point {
         if let Some(dead) = &self.outcome.dead {
             let missing = dead.asked - dead.opened.min(dead.asked);
             if self.can_not_hold() {
-                let http_10 = dead.closings.http_10 > 0;
-                let is_announced = dead.closings.announced > 0;
+                let (is_announced, http_10) =
+                    (dead.closings.is_announced(), dead.closings.http_10 > 0);
                 let closes = ServerBehaviour::ClosesAfterReply { is_announced, http_10 };
                 if !all.contains(&closes) {
                     all.push(closes);
@@ -151,10 +139,9 @@ impl Point {
                 let (opened, asked) = (dead.opened, dead.asked);
                 all.push(ServerBehaviour::HoldsFewer { opened, asked });
             }
-            let idle = dead.closed_idle;
-            let idle = idle
-                .and_then(|idle| ServerBehaviour::of_idle(idle.median_ms, idle.count, dead.opened));
-            all.extend(idle.filter(|idle| !all.contains(idle)));
+            all.extend(dead.closed_idle.and_then(|idle| {
+                ServerBehaviour::of_idle(idle.median_ms, idle.count, dead.opened)
+            }));
         }
         all.extend(self.delayed.map(|delayed| ServerBehaviour::DelayedReply {
             delayed_ms: delayed.delayed_ms,
@@ -166,44 +153,42 @@ impl Point {
         );
         all
     }
-}
 
-impl Point {
-    /// What the server was seen to do by whom it replied to, when, and with what.
+    /// What the server was seen to do by its replies and their times.
     fn of_replies(&self) -> Vec<ServerBehaviour> {
-        let Outcome { counts, connect, service, .. } = &self.outcome;
+        let Outcome { counts, connect, .. } = &self.outcome;
         let Counts { asked, unserved, statuses, .. } = *counts;
-        let (failures, replies) = (counts.errors.status, statuses.iter().sum());
+        let (failures, answered) = (counts.errors.status, statuses.iter().sum());
         let serves = ServerBehaviour::ServesSome {
             served: asked - unserved.min(asked),
             asked,
             has_no_descriptor: self.has_no_descriptor,
         };
-        let protocol = counts.speaks.map(|protocol| match protocol {
-            Protocol::Tls => "TLS",
-            Protocol::Http2 => "HTTP/2",
-        });
-        // Who gets no reply at all has another trouble than a crowd.
-        let is_some = unserved > 0 && replies > 0;
-        let fails = ServerBehaviour::Fails { failures, replies, statuses };
+        // A server without any reply has another trouble than too many connections.
+        let is_some = unserved > 0 && answered > 0;
+        let fails = ServerBehaviour::Fails { failures, answered, statuses };
         let redirects = counts.redirects_to.clone().map(|to| ServerBehaviour::Redirects { to });
-        let stall = counts
-            .stall
-            .and_then(|stall| ServerBehaviour::of_pause(stall.from_s, stall.length_s, service.p50));
+        let speaks = counts.speaks.map(Protocol::name);
         let connect_s = connect.max / 1e9;
-        // The first retry comes after a second: what took less was not turned away.
+        // The first retry comes after a second: a connection that took less was not turned away.
         let overflows = self.overflows.filter(|overflows| *overflows > 0 && connect_s > 0.9);
         let all = [
             is_some.then_some(serves),
             (failures > 0).then_some(fails),
             redirects,
-            protocol.map(|protocol| ServerBehaviour::Speaks { protocol }),
-            stall,
+            speaks.map(|protocol| ServerBehaviour::Speaks { protocol }),
+            stall(&self.outcome),
             overflows
                 .map(|overflows| ServerBehaviour::OverflowsAcceptQueue { overflows, connect_s }),
         ];
         all.into_iter().flatten().collect()
     }
+}
+
+/// The pause in the server's replies, if it is a stall.
+pub fn stall(outcome: &Outcome) -> Option<ServerBehaviour> {
+    let pause = outcome.counts.stall?;
+    ServerBehaviour::of_pause(pause.from_s, pause.length_s, outcome.service.p50)
 }
 
 /// What is done while the load goes on.

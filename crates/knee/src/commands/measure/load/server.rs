@@ -201,7 +201,7 @@ impl Watcher {
 }
 
 /// The CPU time of a server's processes, none of which are here where it is elsewhere. Where not all of them can be seen, it
-/// can't be told from that of others.
+/// can't be separated from that of other processes.
 fn server_ns(server: &Result<LocalServer, NotFound>) -> Option<u64> {
     match server {
         Ok(server) => Some(server.look().cpu_ns),

@@ -5,7 +5,7 @@ pub mod warnings;
 use super::Measured;
 use super::point::Point;
 use super::server::Use;
-use ::load::{Arrivals, DeadOutcome, Errors, Outcome, Plan, Quantiles, Shape, Tick, Url};
+use ::load::{Arrivals, Counts, DeadOutcome, Errors, Outcome, Plan, Quantiles, Shape, Tick, Url};
 use findings::ServerBehaviour;
 use findings::format::{bytes, count, percent, quantity, rank_sentence, significant, time};
 use model::Rank;
@@ -239,13 +239,11 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
         .filter(|(_, number)| *number > 0)
         .map(|(name, number)| format!("{name} {}", count(number)))
         .collect();
-    let unserved = outcome.counts.unserved;
-    let unserved = match unserved {
-        0 => String::new(),
-        unserved => {
-            format!(", {} of {} never got a reply", count(unserved), count(outcome.counts.asked))
-        }
-    };
+    let Counts { asked, unserved, connections, .. } = outcome.counts;
+    let mut opened = format!("{} opened", count(connections));
+    if unserved > 0 {
+        opened += &[", ", &count(unserved), " of ", &count(asked), " never got a reply"].concat();
+    }
     let statuses = if statuses.is_empty() { "none".into() } else { statuses.join(" · ") };
     let moved = format!(
         "{} in replies, {}/s",
@@ -256,7 +254,7 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
         + &line("replies/s", &rates(plan, outcome))
         + &line("statuses", &statuses)
         + &line("transfer", &moved)
-        + &line("connections", &format!("{} opened{unserved}", count(outcome.counts.connections)))
+        + &line("connections", &opened)
 }
 
 /// httperf's samples of the reply rate.

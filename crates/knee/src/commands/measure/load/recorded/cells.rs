@@ -349,22 +349,19 @@ fn ms(time: Duration) -> String {
 
 /// What is known of a load as a whole, kept with its last interval.
 fn outcome(point: &Point, ranks: &[Rank]) -> LoadOutcome {
-    let &Counts { requests, replies, unsent, unfinished, waited, errors, .. } =
-        &point.outcome.counts;
-    let &Counts { connections, asked, unserved, .. } = &point.outcome.counts;
-    let failures = errors.status;
-    let errors = errors.each().map(|(kind, number)| (kind.to_owned(), number)).collect();
+    let all = &point.outcome.counts;
+    let errors = all.errors.each().map(|(kind, number)| (kind.to_owned(), number));
     let counts = LoadCounts {
-        requests,
-        replies,
-        failures,
-        unsent,
-        unfinished,
-        waited,
-        connections,
-        asked,
-        unserved,
-        errors,
+        requests: all.requests,
+        replies: all.replies,
+        failures: all.errors.status,
+        unsent: all.unsent,
+        unfinished: all.unfinished,
+        waited: all.waited,
+        connections: all.connections,
+        asked: all.asked,
+        unserved: all.unserved,
+        errors: errors.collect(),
     };
     LoadOutcome { counts, ranks: ranks.to_vec() }
 }

@@ -1,10 +1,9 @@
 //! The caveats of a load's figures, each with its remedy.
 
 use super::super::Measured;
-use super::super::point::Point;
+use super::super::point::{Point, stall};
 use super::super::server::Unsettled;
 use ::load::{Counts, Outcome, Plan, Shape};
-use findings::ServerBehaviour;
 use findings::format::{count, list, percent, quantity, significant, time};
 
 /// From this share of its time on, the generator itself is what is measured.
@@ -103,10 +102,7 @@ fn missed(plan: &Plan, outcome: &Outcome) -> Option<String> {
 /// An open loop says what the server can do only from the rate on at which it can't.
 fn unlimited(plan: &Plan, outcome: &Outcome) -> Option<String> {
     let left = outcome.counts.unsent + outcome.counts.unfinished + outcome.counts.errors.total();
-    // What waited through a stall was caught up on, and not kept up with.
-    let stall_s = outcome.counts.stall.map_or(0.0, |stall| stall.length_s);
-    let has_stalled = ServerBehaviour::of_pause(0.0, stall_s, outcome.service.p50).is_some();
-    let kept_up = left == 0 && outcome.counts.replies > 0 && !has_stalled;
+    let kept_up = left == 0 && outcome.counts.replies > 0 && stall(outcome).is_none();
     (plan.shape_is_planned() && kept_up && !outcome.counts.stopped).then(|| {
         let more = match plan.shape {
             Shape::Sessions(_) => "a higher --connection-rate, or more --calls",

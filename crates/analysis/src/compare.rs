@@ -53,6 +53,7 @@ mod median;
 mod results;
 mod sensitivity;
 mod series;
+mod served;
 mod several;
 mod slowdown;
 mod table_pair;
@@ -144,7 +145,7 @@ fn compare_with<'a>(
     };
     let differences = differences::differences(base, new);
     let mut changes = contention::contention(new, &tables, &differences, terms.margin);
-    changes.extend(changes::changes(&pairs, &tables, family, &rivals));
+    changes.extend(changes::changes([base, new], &pairs, &tables, family, &rivals));
     attributions::attribute(&mut changes, [base, new], &tables, &sources[1]);
     // That all cells fail now is a change too.
     if tables.is_empty() && changes.is_empty() {

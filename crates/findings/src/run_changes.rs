@@ -4,10 +4,12 @@ pub mod contention;
 
 use crate::finding::names::{Names, qualifier};
 use crate::format::attributed;
-use crate::format::{class, count, factor, significant, trend};
+use crate::format::{class, count, factor, percent, significant, trend};
 use crate::kinds::FindingKind;
 use crate::kinds::crossover::Crossover;
-use analysis::compare::{Change, ChangeDetail, Comparison, Ratio, RunAttribution, Verdict};
+use analysis::compare::{
+    Change, ChangeDetail, Comparison, Ratio, RunAttribution, Share, Unserved, Verdict,
+};
 use analysis::{CutShort, DifferenceVerdict, Growth, Table};
 
 /// `epoll-level is slower: ×1.10 (95 % 1.08 to 1.13), suffix at 9,000 watched descriptors.`
@@ -85,6 +87,15 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
         ChangeDetail::Completed { short } => {
             format!("{subject} comes to the end; in base it reached {}.", reached(short, &names))
         }
+        ChangeDetail::Served { what, point, base, new } => {
+            let at = names.point(*point);
+            let all = match what {
+                Unserved::Requests => "requests fail or have no reply",
+                Unserved::Connections => "connections never get a reply",
+            };
+            let (base, new) = (share(*base), share(*new));
+            format!("{subject} at {at}: {new} {all}; in base {base}.")
+        }
     };
     match &change.attribution {
         Some(attribution) => sentence + &attributed_text(attribution, &names),
@@ -101,6 +112,13 @@ fn attributed_text(attribution: &RunAttribution, names: &Names<'_>) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// `18,000 of 30,000 (60 %)`.
+fn share(share: Share) -> String {
+    let [count, of] = [share.count, share.of].map(count);
+    let percent = share.share().filter(|share| *share > 0.0).map(percent);
+    format!("{count} of {of}{}", percent.map(|text| format!(" ({text})")).unwrap_or_default())
 }
 
 /// `slower` or `faster`.

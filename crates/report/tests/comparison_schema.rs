@@ -3,8 +3,8 @@
 mod fixture;
 
 use analysis::compare::{
-    Change, ChangeDetail, ChangeKind, Comparison, Contention, LeftOut, NoRatioReason, Side,
-    TableName, Terms, Verdict, WholeFigure, compare, compare_fleet, compare_several,
+    Change, ChangeDetail, ChangeKind, Comparison, Contention, LeftOut, NoRatioReason, Share, Side,
+    TableName, Terms, Unserved, Verdict, WholeFigure, compare, compare_fleet, compare_several,
 };
 use analysis::{CutShort, RateTrend};
 use findings::Conclusions;
@@ -80,6 +80,12 @@ fn with_everything() -> Value {
         ChangeDetail::Measured { points: points.clone(), reason },
         ChangeDetail::CutShort { short: short.clone() },
         ChangeDetail::Completed { short },
+        ChangeDetail::Served {
+            what: Unserved::Connections,
+            point: 10,
+            base: Share { count: 0, of: 10 },
+            new: Share { count: 6, of: 10 },
+        },
     ];
     let change = comparison.changes[0].clone();
     comparison.changes.extend(details.map(|detail| Change {

@@ -10,12 +10,15 @@ use super::judge::{Family, bends, part};
 use super::results::{Change, ChangeDetail, ChangeKind, ComparedRow, ComparedTable, Direction};
 use super::results::{Ratio, Verdict};
 use super::series;
+use super::served::Served;
 use super::table_pair::{RowPair, TablePair};
 use crate::Table;
 use crate::compare::thresholds::POINT_EXCESS_LOG;
+use model::Run;
 
 /// Everything that changed, in the order of the tables.
 pub(super) fn changes(
+    runs: [&Run; 2],
     pairs: &[TablePair<'_>],
     tables: &[ComparedTable],
     family: Family,
@@ -44,7 +47,7 @@ pub(super) fn changes(
         }
         // The other metrics of the same cells failed too.
         if pair.tables[1].headline {
-            all.extend(changes.outcomes());
+            all.extend(changes.outcomes(runs));
         }
     }
     all
@@ -136,12 +139,14 @@ impl TableChanges<'_> {
         Some(self.change(ChangeKind::Modes, None, &[&new.subject], detail))
     }
 
-    fn outcomes(&self) -> Vec<Change> {
+    fn outcomes(&self, runs: [&Run; 2]) -> Vec<Change> {
         let [base, new] = self.pair.tables;
+        let served = Served::new(runs, self.pair.tables);
         let mut all = Vec::new();
         for row in &new.rows {
             let Some(before) = base.row(&row.subject) else { continue };
-            for (direction, detail) in series::outcomes(before, row) {
+            let changed = series::outcomes(before, row);
+            for (direction, detail) in changed.into_iter().chain(served.changes(&row.subject)) {
                 let subjects = [row.subject.as_str()];
                 all.push(self.change(ChangeKind::Outcome, Some(direction), &subjects, detail));
             }

@@ -291,6 +291,43 @@ pub enum ChangeDetail {
         /// How far it came in base.
         short: CutShort,
     },
+    /// A load serves a lesser or a larger share of its requests or connections.
+    Served {
+        /// Requests or connections.
+        what: Unserved,
+        /// The point.
+        point: u64,
+        /// Those that were not served in base.
+        base: Share,
+        /// Those that are not served in new.
+        new: Share,
+    },
+}
+
+/// A number of those that there were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// Some of them.
+    pub count: u64,
+    /// All of them.
+    pub of: u64,
+}
+
+impl Share {
+    /// From 0 to 1; absent where there were none.
+    pub fn share(self) -> Option<f64> {
+        (self.of > 0).then(|| self.count as f64 / self.of as f64)
+    }
+}
+
+/// What a load was not served with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unserved {
+    /// Requests that failed, or had no reply.
+    Requests,
+    /// Connections over which requests were sent and no reply came.
+    Connections,
 }
 
 /// Sorts of changes.
@@ -310,7 +347,7 @@ pub enum ChangeKind {
     Crossover,
     /// A series has several modes that had one, or the other way round.
     Modes,
-    /// Cells of a series that were measured have failed, or the other way round.
+    /// Cells of a series that were measured have failed, or a load's requests, or the other way round.
     Outcome,
 }
 

@@ -48,5 +48,8 @@ pub const MODE_ROUNDS_MIN: u32 = 5;
 pub const MODE_P_VALUE: f64 = 0.005;
 /// The share of the samples above the lowest mode from which modes count that the other run lacks.
 pub const MODE_SHARE_ABOVE: f64 = 0.25;
+/// The difference of two shares of requests from which it counts: one in a thousand. Below, a server that restarts or a
+/// single pause of the machine is the difference. A choice.
+pub const UNSERVED_SHARE_MIN: f64 = 0.001;
 /// From this load per CPU on, other work keeps a machine busy.
 pub const BUSY_LOAD: f64 = 0.5;

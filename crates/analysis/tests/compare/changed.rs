@@ -2,13 +2,13 @@
 
 use crate::drawn::{cell, terms, workload};
 use analysis::compare::{
-    Change, ChangeDetail, ChangeKind, Comparison, Direction, Verdict, compare,
+    Change, ChangeDetail, ChangeKind, Comparison, Direction, Share, Unserved, Verdict, compare,
 };
 use analysis::compare::{LeftOut, NoRatioReason, RefusalReason};
 use analysis::stats::random::{generator, normal};
 use analysis::{Class, ComparisonOutcome, Division};
 use fixtures::{fail, late, short};
-use model::Run;
+use model::{LoadCounts, LoadOutcome, Run};
 
 const POINTS: [u64; 7] = [10, 30, 100, 300, 1000, 3000, 10_000];
 
@@ -58,6 +58,31 @@ fn another_growth_class_is_a_change() {
     assert_eq!((after.from, after.to), (10, 10_000));
     let back = compared(&new, &base);
     assert_eq!(of_kind(&back, ChangeKind::Growth)[0].direction, Some(Direction::Better));
+}
+
+/// A run of which the load at the first point had so many failures of 2,500 requests.
+fn with_failures(name: &str, failures: u64) -> Run {
+    let mut run = run(name, &[&|_| 2000.0]);
+    let replies = 2_500 - failures;
+    let counts = LoadCounts { requests: 2_500, replies, failures, ..LoadCounts::default() };
+    run.cells[0].load = Some(LoadOutcome { counts, ranks: Vec::new() });
+    run
+}
+
+#[test]
+fn requests_that_fail_are_a_change_where_the_times_are_the_same() {
+    let [good, bad] = [0, 1_500].map(|failures| with_failures("load", failures));
+    let worse = compared(&good, &bad);
+    let [change] = of_kind(&worse, ChangeKind::Outcome)[..] else { panic!("{:?}", worse.changes) };
+    let share = |count| Share { count, of: 2_500 };
+    let (what, point) = (Unserved::Requests, POINTS[0]);
+    let detail = ChangeDetail::Served { what, point, base: share(0), new: share(1_500) };
+    assert_eq!((change.direction, &change.detail), (Some(Direction::Worse), &detail));
+    assert!(change.headline);
+    let better = compared(&bad, &good);
+    assert_eq!(of_kind(&better, ChangeKind::Outcome)[0].direction, Some(Direction::Better));
+    let alike = compared(&bad, &with_failures("load", 1_480));
+    assert_eq!(of_kind(&alike, ChangeKind::Outcome), [] as [&Change; 0]);
 }
 
 #[test]

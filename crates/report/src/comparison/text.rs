@@ -133,6 +133,8 @@ pub(super) fn changes(comparison: &Comparison) -> Vec<&Change> {
 pub(crate) fn ranked_changes(comparison: &Comparison) -> Vec<&Change> {
     let size = |ratio: &Ratio| ratio.ratio.value.ln().abs();
     let rank = |change: &&Change| match &change.detail {
+        // A figure counts those that were served.
+        ChangeDetail::Served { .. } => (0, f64::INFINITY),
         ChangeDetail::Contention(contended) => {
             (0, (contended.slowdown.value / contended.control.value).ln().abs())
         }

@@ -166,8 +166,7 @@ impl<'a> Evidence<'a> {
         });
         let Some(worst) = worst else {
             let only_fails = self.changes.iter().all(|change| is_failure(change));
-            let what =
-                if only_fails { "cells that base measured fail now" } else { "something is worse" };
+            let what = if only_fails { "more fails than in base" } else { "something is worse" };
             return what.to_owned();
         };
         let is_alike = |slowdown: &&Slowdown| slowdown.point.is_some() == worst.point.is_some();
@@ -554,7 +553,7 @@ mod tests {
             assert!(only_failures(&comparison).is_empty());
             comparison.changes.extend([&failed, &unavailable].map(Clone::clone));
             let why = judged(refused, &comparison).1;
-            assert!(refused == CHANGED || why.starts_with("cells that base measured fail now"));
+            assert!(refused == CHANGED || why.starts_with("more fails than in base"));
             let failures = only_failures(&comparison).into_iter();
             let failures: Vec<_> =
                 failures.map(|cell| (cell.workload, cell.subject, cell.part)).collect();

@@ -116,9 +116,9 @@ fn attributed_text(attribution: &RunAttribution, names: &Names<'_>) -> String {
 
 /// `18,000 of 30,000 (60 %)`.
 fn share(share: Share) -> String {
-    let [count, of] = [share.count, share.of].map(count);
+    let [part, all] = [share.count, share.all].map(count);
     let percent = share.share().filter(|share| *share > 0.0).map(percent);
-    format!("{count} of {of}{}", percent.map(|text| format!(" ({text})")).unwrap_or_default())
+    format!("{part} of {all}{}", percent.map(|text| format!(" ({text})")).unwrap_or_default())
 }
 
 /// `slower` or `faster`.

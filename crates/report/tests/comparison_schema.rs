@@ -83,8 +83,8 @@ fn with_everything() -> Value {
         ChangeDetail::Served {
             what: Unserved::Connections,
             point: 10,
-            base: Share { count: 0, of: 10 },
-            new: Share { count: 6, of: 10 },
+            base: Share { count: 0, all: 10 },
+            new: Share { count: 6, all: 10 },
         },
     ];
     let change = comparison.changes[0].clone();

@@ -310,13 +310,13 @@ pub struct Share {
     /// Some of them.
     pub count: u64,
     /// All of them.
-    pub of: u64,
+    pub all: u64,
 }
 
 impl Share {
     /// From 0 to 1; absent where there were none.
     pub fn share(self) -> Option<f64> {
-        (self.of > 0).then(|| self.count as f64 / self.of as f64)
+        (self.all > 0).then(|| self.count as f64 / self.all as f64)
     }
 }
 

@@ -54,23 +54,23 @@ impl<'a> Served<'a> {
 fn shares(counts: [&LoadCounts; 2]) -> [(Unserved, [Share; 2]); 2] {
     let of_requests = counts.map(|counts| Share {
         count: counts.failures + counts.without_reply(),
-        of: counts.requests + counts.unsent,
+        all: counts.requests + counts.unsent,
     });
-    let of_connections = counts.map(|counts| Share { count: counts.unserved, of: counts.asked });
+    let of_connections = counts.map(|counts| Share { count: counts.unserved, all: counts.asked });
     [(Unserved::Requests, of_requests), (Unserved::Connections, of_connections)]
 }
 
 /// Which way a share changed: by more than chance and by more than [`UNSERVED_SHARE_MIN`], if it did.
 fn direction([base, new]: [Share; 2], chance: f64) -> Option<Direction> {
     let more = new.share()? - base.share()?;
-    let pooled = (base.count + new.count) as f64 / (base.of + new.of) as f64;
-    let error = (pooled * (1.0 - pooled) * (1.0 / base.of as f64 + 1.0 / new.of as f64)).sqrt();
+    let pooled = (base.count + new.count) as f64 / (base.all + new.all) as f64;
+    let error = (pooled * (1.0 - pooled) * (1.0 / base.all as f64 + 1.0 / new.all as f64)).sqrt();
     // Beyond a hundred Student's t is the normal distribution.
-    let freedom = (base.of + new.of).clamp(3, 102) as usize - 2;
-    let least = (two_sided_quantile(chance, freedom) * error).max(UNSERVED_SHARE_MIN);
+    let freedom = (base.all + new.all).clamp(3, 102) as usize - 2;
+    let change_min = (two_sided_quantile(chance, freedom) * error).max(UNSERVED_SHARE_MIN);
     match more {
-        more if more > least => Some(Direction::Worse),
-        more if -more > least => Some(Direction::Better),
+        more if more > change_min => Some(Direction::Worse),
+        more if -more > change_min => Some(Direction::Better),
         _ => None,
     }
 }
@@ -81,14 +81,14 @@ mod tests {
 
     #[test]
     fn a_share_is_another_beyond_chance_only() {
-        let of = |count, of| Share { count, of };
+        let share = |count, all| Share { count, all };
         let direction = |base, new| direction([base, new], 0.025);
-        assert_eq!(direction(of(0, 30_000), of(18_000, 30_000)), Some(Direction::Worse));
-        assert_eq!(direction(of(18_000, 30_000), of(0, 30_000)), Some(Direction::Better));
+        assert_eq!(direction(share(0, 30_000), share(18_000, 30_000)), Some(Direction::Worse));
+        assert_eq!(direction(share(18_000, 30_000), share(0, 30_000)), Some(Direction::Better));
         // A few of many, a few more of few, and the connections of a load that asked none.
-        assert_eq!(direction(of(0, 30_000), of(20, 30_000)), None);
-        assert_eq!(direction(of(3, 100), of(7, 100)), None);
-        assert_eq!(direction(of(0, 0), of(6, 10)), None);
-        assert_eq!(direction(of(0, 10), of(6, 10)), Some(Direction::Worse));
+        assert_eq!(direction(share(0, 30_000), share(20, 30_000)), None);
+        assert_eq!(direction(share(3, 100), share(7, 100)), None);
+        assert_eq!(direction(share(0, 0), share(6, 10)), None);
+        assert_eq!(direction(share(0, 10), share(6, 10)), Some(Direction::Worse));
     }
 }

@@ -74,7 +74,7 @@ fn requests_that_fail_are_a_change_where_the_times_are_the_same() {
     let [good, bad] = [0, 1_500].map(|failures| with_failures("load", failures));
     let worse = compared(&good, &bad);
     let [change] = of_kind(&worse, ChangeKind::Outcome)[..] else { panic!("{:?}", worse.changes) };
-    let share = |count| Share { count, of: 2_500 };
+    let share = |count| Share { count, all: 2_500 };
     let (what, point) = (Unserved::Requests, POINTS[0]);
     let detail = ChangeDetail::Served { what, point, base: share(0), new: share(1_500) };
     assert_eq!((change.direction, &change.detail), (Some(Direction::Worse), &detail));

@@ -80,6 +80,24 @@ fn a_load_by_number_says_in_json_what_came_of_it() {
 }
 
 #[test]
+fn a_search_says_which_goal_holds_at_no_rate() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let url = server.url();
+    let came = knee.run(&["load", &url, "--find", "p50<1us,failures<1%", "--connections", "4"]);
+    assert_eq!(came.code, Some(1), "{came:?}");
+    let sentence = format!("{url} holds p50 < 1.00 µs at no rate that was tried.");
+    assert!(came.out.starts_with(&sentence), "{}", came.out);
+    assert!(came.out.contains("requests at random times") && came.out.contains("100 %"));
+    for wrong in ["p99", "p99<10", "mean<1ms", "p99<1ms,"] {
+        let came = knee.run(&["load", &url, "--find", wrong]);
+        assert_eq!(came.code, Some(2), "{wrong}: {came:?}");
+        assert!(came.err.contains("is no goal"), "{}", came.err);
+    }
+    let came = knee.run(&["load", &url, "--find", "p99<1ms", "--record"]);
+    assert_eq!(came.code, Some(2), "{came:?}");
+}
+
+#[test]
 fn a_load_says_in_words_what_came_of_it() {
     let (knee, server) = (Knee::new(), Server::start());
     let url = server.url();

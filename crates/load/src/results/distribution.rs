@@ -47,6 +47,14 @@ pub struct Quantiles {
     pub histogram: String,
 }
 
+impl Quantiles {
+    /// How many are at most so many nanoseconds.
+    pub fn count_within(&self, time_ns: u64) -> u64 {
+        let Ok(histogram) = decode(&self.histogram) else { return 0 };
+        histogram.count_between(0, time_ns)
+    }
+}
+
 impl Distribution {
     /// Records a time that has passed.
     #[inline]

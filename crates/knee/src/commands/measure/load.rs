@@ -1,5 +1,6 @@
 //! `knee load`: load on a server, by plan and not by what the server lets through.
 
+mod find;
 mod live;
 mod point;
 mod recorded;
@@ -17,6 +18,7 @@ use ::load::{
 };
 use clap::Args;
 use engine::{Stop, Warning};
+use find::Goals;
 use findings::format::{count, quantity};
 use model::{FailureReason, Host, Rank};
 use point::Point;
@@ -52,13 +54,21 @@ pub struct Load {
     #[arg(long, value_name = "FROM..TO", value_parser = ramp)]
     #[arg(conflicts_with_all = ["poisson", "connection_rate"])]
     pub ramp: Option<(f64, f64)>,
+    /// Search the highest rate at which these goals hold, in a minute at most: p99<10ms,failures<0.1%
+    ///
+    /// Goals are quantiles of the latency of all requests, and shares of those without a successful reply. Requests
+    /// come at random times.
+    #[arg(long, value_name = "GOALS")]
+    #[arg(conflicts_with_all = ["rate", "poisson", "ramp", "connection_rate", "requests", "duration", "think"])]
+    #[arg(conflicts_with_all = ["warm_up", "dead", "interval", "all", "no_keep_alive", "calls", "pipeline"])]
+    pub find: Option<Goals>,
     /// Open R connections a second, each a closed loop over its --calls, with --think between
     /// them
     #[arg(long, value_name = "R", value_parser = rate)]
     pub connection_rate: Option<f64>,
-    /// Connections at a time
-    #[arg(long, value_name = "C", default_value = "10", value_parser = count_within::<u64>(1..=COUNT_MAX))]
-    pub connections: u64,
+    /// Connections at a time [default: 10; 100 with --find]
+    #[arg(long, value_name = "C", value_parser = count_within::<u64>(1..=COUNT_MAX))]
+    pub connections: Option<u64>,
     /// Requests over one connection before it is closed and another made [default: without end; 1
     /// with --connection-rate]
     #[arg(long, value_name = "N", value_parser = count_within::<u64>(1..=COUNT_MAX))]
@@ -124,6 +134,12 @@ pub struct Load {
     pub record: RecordFlags,
 }
 
+impl Load {
+    fn connections(&self) -> u64 {
+        self.connections.unwrap_or(if self.find.is_some() { 100 } else { 10 })
+    }
+}
+
 const MORE: &str = "Times: 500ms, 2s, 1m. Numbers: 500, 10k, 1M.
 
 Examples:
@@ -131,6 +147,7 @@ Examples:
   knee load http://127.0.0.1:8080/ --rate 5k --connections 200 --duration 1m
   knee load http://127.0.0.1:8080/ --connection-rate 100 --calls 20 --think 50ms --connections 200
   knee load http://127.0.0.1:8080/ --dead 0,1k,10k --connections 100
+  knee load http://127.0.0.1:8080/ --find 'p99<10ms'        how many requests a second it bears
   knee load http://127.0.0.1:8080/ --rate 5k --record       keeps it: knee show, knee compare 1 2
   mpiexec -n 4 knee load http://10.0.0.9/ --rate 100k --together --push postgres://db.lab/perf
 
@@ -145,6 +162,11 @@ const WAIT_PAUSE: Duration = Duration::from_millis(20);
 /// Puts the load on its target, and reports.
 pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let url = Url::parse(&ask.url).map_err(Trouble::usage)?;
+    if ask.find.is_some() && (ask.record.together || ask.record.is_recording()) {
+        return Err(Trouble::usage(
+            "--find is a search: it is neither recorded nor done --together",
+        ));
+    }
     engine::pinnable(&ask.pin)?;
     let owns = ask.yes_i_own_this_host;
     let addresses = url.addresses(owns).map_err(Trouble::usage)?;
@@ -169,6 +191,9 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
         return Err(Trouble::failed(
             "of two requests that arrive together the server answers one: it does not pipeline → --pipeline 1",
         ));
+    }
+    if let Some(goals) = &ask.find {
+        return find::find(ask, goals, &url, &plan, &stop);
     }
     if let Some(joined) = joined {
         return load_together(ask, joined, &url, &plan, recording);
@@ -523,8 +548,8 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
     let is_recording = ask.record.is_recording();
     Ok(Plan {
         shape,
-        seed: if ask.poisson { drawn() } else { 0 },
-        connections: ask.connections as usize,
+        seed: if ask.poisson || ask.find.is_some() { drawn() } else { 0 },
+        connections: ask.connections() as usize,
         calls: ask.calls.or(sessions.then_some(1)),
         keep_alive: !ask.no_keep_alive,
         think: ask.think.unwrap_or_default(),
@@ -547,7 +572,7 @@ fn plan(ask: &Load, target: Target) -> Result<Plan, String> {
 /// What no machine has is refused, rather than tried until the machine gives in.
 fn sizes(ask: &Load) -> Result<(), String> {
     let flags = [
-        ("--connections", Some(ask.connections), 1_000_000),
+        ("--connections", ask.connections, 1_000_000),
         ("--threads", Some(ask.threads), 1_024),
         ("--pipeline", Some(ask.pipeline), 10_000),
         ("--dead", ask.dead.iter().copied().max(), 1_000_000),
@@ -558,10 +583,11 @@ fn sizes(ask: &Load) -> Result<(), String> {
             return Err(format!("{flag} is {} at most", count(max)));
         }
     }
-    if ask.threads > ask.connections {
+    if ask.threads > ask.connections() {
         return Err(format!(
             "--threads {} is more than --connections {}: each thread has connections of its own",
-            ask.threads, ask.connections
+            ask.threads,
+            ask.connections()
         ));
     }
     Ok(())

@@ -47,7 +47,7 @@ pub fn plan(plan: &Plan) -> Value {
 }
 
 /// All that came of one load.
-fn figures(point: &Point) -> Value {
+pub fn figures(point: &Point) -> Value {
     let mut all = json!(point.outcome);
     all["server"] = json!(point.server);
     all["server_unknown"] = json!(point.server_unknown.map(|why| why.to_string()));

@@ -25,12 +25,12 @@ pub fn text(url: &Url, plan: &Plan, measured: &Measured, all: bool) -> String {
         _ => several(url, plan, points, all),
     };
     text += &section("Ranks", &ranks(&measured.ranks));
-    text += &section("The server", &behaviours(points));
+    text += &section("The server", &behaviours(points.iter()));
     text += &section("Caveats", &warnings::warnings(plan, measured));
     text
 }
 
-fn section(title: &str, lines: &[String]) -> String {
+pub fn section(title: &str, lines: &[String]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| format!("{INDENT}{line}\n")).collect();
     if lines.is_empty() { String::new() } else { format!("{title}\n{}", lines.concat()) }
 }
@@ -119,8 +119,8 @@ pub fn answered_per_s(outcome: &Outcome) -> f64 {
 }
 
 /// What the server was seen to do, each once.
-fn behaviours(points: &[Point]) -> Vec<String> {
-    let lines = points.iter().flat_map(|point| {
+pub fn behaviours<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<String> {
+    let lines = points.flat_map(|point| {
         point.behaviours().into_iter().map(move |behaviour| (behaviour, point.dead()))
     });
     of_most(lines).into_iter().map(|behaviour| behaviour.line()).collect()

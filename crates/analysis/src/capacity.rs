@@ -1,0 +1,395 @@
+//! The rate that a server bears: the highest at which a share of its requests misses a goal that is no larger than allowed.
+//!
+//! A [`Search`] asks for loads of one rate each. First it doubles, quarters and halves the distance until it has a rate at
+//! which the goal holds and one at which it does not. Then it stays near the rate between: the logit of the share that misses
+//! is a straight line over the rate there, fitted by iterated least squares, and tried in turns below and above. Requests of
+//! one load wait for each other, so that their misses are fewer than their number says: the error comes from how far the
+//! loads scatter about the line.
+
+use crate::Estimate;
+use crate::stats::student::quantile_95;
+
+/// Loads near the rate before it may be known well enough.
+pub const TRIALS_MIN: usize = 12;
+/// Half the width of the CI, as a share, that is well enough. A choice: two searches are to agree within 5 %.
+pub const HALF_WIDTH: f64 = 0.025;
+/// The rates between which there is one that is borne, before the search goes near it.
+const BRACKET: f64 = 1.2;
+/// How far from the rate, as a share, loads are part of the line, at least and at most.
+const NEAR: [f64; 2] = [0.04, 0.3];
+/// And in logits: the line is straight so far.
+const NEAR_LOGITS: f64 = 2.5;
+/// How far from the rate loads are put: not so near that a step of the rate is nothing, not so far that they count no more.
+const STEP: [f64; 2] = [0.01, 0.2];
+/// Loads are put where this many times the allowed share misses the goal, or this part of it.
+const EXCESS: f64 = 3.0;
+/// The requests, as a share of those of a load, that count as if the allowed share of them had missed the goal: a load
+/// without any, or with nothing else, has a logit then, and the rate itself does not move.
+const SHRINKAGE: f64 = 0.002;
+/// Seconds of a load that is not near the rate.
+const FAR_S: f64 = 1.0;
+/// Seconds of one that is near, at least and at most.
+const NEAR_S: [f64; 2] = [2.0, 8.0];
+/// Requests a second below which there is no rate that is borne.
+const RATE_MIN_PER_S: f64 = 1.0;
+
+/// What a rate has to hold to be borne.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// The share, above zero, of requests that may miss it.
+    pub allowed: f64,
+    /// The time within which requests are to be done; absent where it is about something else.
+    pub limit_s: Option<f64>,
+}
+
+/// What a load at one rate showed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Requests a second that were due.
+    pub rate_per_s: f64,
+    /// Requests that were due.
+    pub due: u64,
+    /// Those that missed each goal.
+    pub missed: Vec<u64>,
+}
+
+impl Trial {
+    /// Whether it was longer than those that are only to find where the rate is.
+    fn is_long(&self) -> bool {
+        self.due as f64 / self.rate_per_s > 1.5 * FAR_S
+    }
+}
+
+/// A load that a search asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NextLoad {
+    /// Requests a second.
+    pub rate_per_s: f64,
+    /// How long.
+    pub length_s: f64,
+}
+
+/// What is known of the rate that is borne.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Capacity {
+    /// Nothing yet.
+    Unknown,
+    /// It misses this goal at each rate that was tried.
+    Nothing {
+        /// The goal.
+        goal: usize,
+    },
+    /// It was never too much.
+    AtLeast {
+        /// Requests a second.
+        rate_per_s: f64,
+    },
+    /// From here on it misses a goal.
+    Rate {
+        /// Requests a second, with the 95 % CI.
+        rate_per_s: Estimate,
+        /// The goal that is missed first.
+        goal: usize,
+    },
+}
+
+/// A search for the rate that is borne.
+#[derive(Clone, Debug)]
+pub struct Search {
+    goals: Vec<Goal>,
+    first_per_s: f64,
+    trials: Vec<Trial>,
+}
+
+/// The line of one goal, and where it meets the allowed share.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    rate_per_s: Estimate,
+    /// How far from the rate, as a share of it, the logit is one more.
+    per_logit: f64,
+    loads: usize,
+}
+
+impl Goal {
+    /// How long a queue with this rate takes to forget that it began empty, ten times over: backlogs of the limit come and go
+    /// as a random walk does, in heavy traffic with a time constant of a fifth of the rate × the limit².
+    fn steady_s(self, rate_per_s: f64) -> f64 {
+        2.0 * rate_per_s * self.limit_s.unwrap_or(0.0).powi(2)
+    }
+
+    /// By how much of a rate, as a share, one that is not borne for ever may be borne for a load: what the limit leaves to the
+    /// server's full rate (as of a queue of exponential services, which leaves most), and what waits within the limit at
+    /// its end.
+    fn gap(self, rate_per_s: f64) -> f64 {
+        let gap = |limit_s: f64| -self.allowed.ln() / (limit_s * rate_per_s) + limit_s / NEAR_S[1];
+        self.limit_s.map_or(0.0, gap)
+    }
+}
+
+impl Search {
+    /// One that begins at a rate.
+    pub fn new(goals: Vec<Goal>, first_per_s: f64) -> Self {
+        Self { goals, first_per_s, trials: Vec::new() }
+    }
+
+    /// Adds what a load showed.
+    pub fn add(&mut self, trial: Trial) {
+        self.trials.push(trial);
+    }
+
+    /// All loads, in their order.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// The next load; none when the rate is known well enough, or there is none.
+    pub fn next_load(&self) -> Option<NextLoad> {
+        let short = |rate_per_s| Some(NextLoad { rate_per_s, length_s: FAR_S });
+        match self.bracket() {
+            (None, None) => short(self.first_per_s),
+            (Some(borne), None) => short(2.0 * borne),
+            (None, Some(missed)) if missed / 4.0 < RATE_MIN_PER_S => None,
+            (None, Some(missed)) => short(missed / 4.0),
+            (Some(borne), Some(missed)) if missed > BRACKET * borne => {
+                short((borne * missed).sqrt())
+            }
+            (Some(borne), Some(missed)) => {
+                let rate_per_s = self.rate_beside((borne * missed).sqrt())?;
+                let lengths_s = self.goals.iter().map(|goal| goal.steady_s(rate_per_s));
+                let length_s = lengths_s.fold(0.0, f64::max).clamp(NEAR_S[0], NEAR_S[1]);
+                Some(NextLoad { rate_per_s, length_s })
+            }
+        }
+    }
+
+    /// The rate that is borne, by all loads so far.
+    pub fn capacity(&self) -> Capacity {
+        match self.bracket() {
+            (None, None) => Capacity::Unknown,
+            (Some(rate_per_s), None) => Capacity::AtLeast { rate_per_s },
+            (None, Some(_)) => Capacity::Nothing { goal: self.worst() },
+            (Some(borne), Some(missed)) => {
+                let value = (borne * missed).sqrt();
+                let (rate_per_s, goal) = match self.first_missed(value) {
+                    Some((line, goal)) => (line.rate_per_s, goal),
+                    None => {
+                        let goal = self.worst();
+                        let low = self.at_least(goal, borne.min(missed));
+                        let high = borne.max(missed) * (1.0 + STEP[0]);
+                        (Estimate { value, low, high }, goal)
+                    }
+                };
+                Capacity::Rate { rate_per_s, goal }
+            }
+        }
+    }
+
+    /// The rate that is borne at least, where a load at `holding_per_s` held a goal.
+    fn at_least(&self, goal: usize, holding_per_s: f64) -> f64 {
+        holding_per_s * (1.0 - self.goals[goal].gap(holding_per_s) - STEP[0]).max(0.0)
+    }
+
+    /// By how many times the allowed share the worst goal was missed.
+    fn excess(&self, trial: &Trial) -> f64 {
+        (0..self.goals.len()).map(|goal| self.excess_of(trial, goal)).fold(0.0, f64::max)
+    }
+
+    fn excess_of(&self, trial: &Trial, goal: usize) -> f64 {
+        trial.missed[goal] as f64 / trial.due.max(1) as f64 / self.goals[goal].allowed
+    }
+
+    /// The highest rate that was borne and the lowest that was not. Chance has each on the other's side near the rate.
+    fn bracket(&self) -> (Option<f64>, Option<f64>) {
+        let rates = |is_borne: bool| {
+            let trials =
+                self.trials.iter().filter(move |trial| (self.excess(trial) <= 1.0) == is_borne);
+            trials.map(|trial| trial.rate_per_s)
+        };
+        (rates(true).reduce(f64::max), rates(false).reduce(f64::min))
+    }
+
+    /// The goal that was missed most.
+    fn worst(&self) -> usize {
+        let excess = |goal: &usize| {
+            self.trials.iter().map(|trial| self.excess_of(trial, *goal)).sum::<f64>()
+        };
+        let goals = 0..self.goals.len();
+        goals.max_by(|a, b| excess(a).total_cmp(&excess(b))).unwrap_or(0)
+    }
+
+    /// The next rate near the one that is borne: below it and above it in turns, or between two that are farther apart than
+    /// the loads show; none when it is known well enough.
+    fn rate_beside(&self, middle_per_s: f64) -> Option<f64> {
+        let is_above = self.trials.len().is_multiple_of(2);
+        let aside = |rate_per_s: f64, step: f64| {
+            Some(rate_per_s * if is_above { 1.0 + step } else { 1.0 - step })
+        };
+        let Some((line, goal)) = self.first_missed(middle_per_s) else {
+            return aside(middle_per_s, (BRACKET - 1.0) / 2.0);
+        };
+        let Estimate { value, low, high } = line.rate_per_s;
+        let is_wide = (high - low) / 2.0 > HALF_WIDTH * value;
+        if let [Some(holding), Some(missed)] = self.sure(goal)
+            && is_wide
+            && missed > (1.0 + 2.0 * STEP[0]) * holding
+            && (high - low) > (missed - holding)
+        {
+            return Some((holding * missed).sqrt());
+        }
+        if line.loads >= TRIALS_MIN && !is_wide {
+            return None;
+        }
+        aside(value, (line.per_logit * EXCESS.ln()).clamp(STEP[0], STEP[1]))
+    }
+
+    /// The lowest rate at which most of a long load's requests missed a goal, and the highest below at which it held.
+    fn sure(&self, goal: usize) -> [Option<f64>; 2] {
+        let long = || self.trials.iter().filter(|trial| trial.is_long());
+        let is_missed = |trial: &&Trial| 2 * trial.missed[goal] > trial.due;
+        let missed = long().filter(is_missed).map(|trial| trial.rate_per_s).reduce(f64::min);
+        let holding = long().filter(|trial| self.excess_of(trial, goal) <= 1.0);
+        let holding = holding
+            .map(|trial| trial.rate_per_s)
+            .filter(|rate| missed.is_none_or(|missed| *rate < missed));
+        [holding.reduce(f64::max), missed]
+    }
+
+    /// The line of the goal that is missed first, within what single loads show.
+    fn first_missed(&self, middle_per_s: f64) -> Option<(Line, usize)> {
+        let within = |goal: usize| {
+            let mut line = self.line(goal, middle_per_s)?;
+            let Estimate { value, low, high } = &mut line.rate_per_s;
+            let [holding, missed] = self.sure(goal);
+            *low = holding.map_or(*low, |rate| low.max(self.at_least(goal, rate)));
+            *high = missed.map_or(*high, |missed| high.min(missed)).max(*low);
+            *value = value.clamp(*low, *high);
+            Some((line, goal))
+        };
+        let lines = (0..self.goals.len()).filter_map(within);
+        lines.min_by(|a, b| a.0.rate_per_s.value.total_cmp(&b.0.rate_per_s.value))
+    }
+
+    /// The line of a goal, begun near a rate and drawn again around the one where it meets the allowed share, until it stays
+    /// there; none with fewer than three loads.
+    fn line(&self, goal: usize, from_per_s: f64) -> Option<Line> {
+        /// It stays after two or three; chance may have it go to and fro.
+        const TIMES: usize = 8;
+        let (mut middle_per_s, mut reach) = (from_per_s, NEAR[1]);
+        let mut line = None;
+        for _ in 0..TIMES {
+            // Of a steep line there may be too few loads so near: the wider one says where to put more.
+            let Some(next) = self.line_near(goal, middle_per_s, reach) else { break };
+            let by = next.rate_per_s.value / middle_per_s;
+            line = ((by - 1.0).abs() <= reach).then_some(next).or(line);
+            if (by - 1.0).abs() <= STEP[0] {
+                break;
+            }
+            middle_per_s *= by.clamp(1.0 - reach, 1.0 + reach);
+            reach = (NEAR_LOGITS * next.per_logit).clamp(NEAR[0], NEAR[1]);
+        }
+        line
+    }
+
+    /// The line through the loads within this share of a rate.
+    fn line_near(&self, goal: usize, middle_per_s: f64, reach: f64) -> Option<Line> {
+        let allowed = self.goals[goal].allowed;
+        let x = |trial: &Trial| trial.rate_per_s / middle_per_s - 1.0;
+        let loads: Vec<Load> = self
+            .trials
+            .iter()
+            .filter(|trial| x(trial).abs() <= reach && trial.is_long())
+            .map(|trial| Load {
+                x: x(trial),
+                due: trial.due as f64 * (1.0 + SHRINKAGE),
+                has_missed: trial.missed[goal] > 0,
+                missed: trial.missed[goal] as f64 + trial.due as f64 * SHRINKAGE * allowed,
+            })
+            .collect();
+        let rest = loads.len().checked_sub(2).filter(|rest| *rest > 0)?;
+        let fit = Fit::new(&loads, allowed)?;
+        let root = -fit.level / fit.slope;
+        // By the derivatives of the root: the level moves it by 1 over the slope, the slope by the root over the slope.
+        let [level, both, slope] = fit.variance;
+        let variance = (level + 2.0 * root * both + root * root * slope) / fit.slope.powi(2);
+        let with_misses = loads.iter().filter(|load| load.has_missed).count();
+        let freedom = (with_misses / 2).clamp(1, rest);
+        let half = (quantile_95(freedom) * variance.sqrt()).max(STEP[0]);
+        let at = |x: f64| middle_per_s * (1.0 + x).max(0.0);
+        let goal = self.goals[goal];
+        let is_short = 5.0 * goal.steady_s(at(root)) > NEAR_S[1];
+        let early = if is_short { goal.gap(at(root)) } else { 0.0 };
+        let (low, high) = (at(root - half - early), at(root + half));
+        let rate_per_s = Estimate { value: at(root), low, high };
+        let per_logit = 1.0 / fit.slope;
+        half.is_finite().then_some(Line { rate_per_s, per_logit, loads: loads.len() })
+    }
+}
+
+/// A load as a point of the line: how far its rate is from the middle, as a share.
+struct Load {
+    x: f64,
+    due: f64,
+    missed: f64,
+    has_missed: bool,
+}
+
+/// A logistic regression: the logit of the share, less that of the allowed one, is `level` + `slope` · x.
+struct Fit {
+    level: f64,
+    slope: f64,
+    /// Of the level, of both, of the slope; by the scatter of the loads, or by chance alone where that is more.
+    variance: [f64; 3],
+}
+
+impl Fit {
+    /// None where the slope is not above zero.
+    fn new(loads: &[Load], allowed: f64) -> Option<Self> {
+        /// Newton's steps: it is settled to the last digit long before.
+        const STEPS: usize = 50;
+        let offset = (allowed / (1.0 - allowed)).ln();
+        let (mut level, mut slope) = (0.0, 0.0);
+        let mut inverse = [0.0; 3];
+        for _ in 0..STEPS {
+            let (mut gradient, mut curvature) = ([0.0; 2], [0.0; 3]);
+            for load in loads {
+                let share = logistic(offset + level + slope * load.x);
+                let (rest, weight) =
+                    (load.missed - load.due * share, load.due * share * (1.0 - share));
+                gradient[0] += rest;
+                gradient[1] += rest * load.x;
+                curvature[0] += weight;
+                curvature[1] += weight * load.x;
+                curvature[2] += weight * load.x * load.x;
+            }
+            let determinant = curvature[0] * curvature[2] - curvature[1] * curvature[1];
+            if determinant.is_nan() || determinant <= 0.0 {
+                return None;
+            }
+            inverse = [curvature[2], -curvature[1], curvature[0]].map(|part| part / determinant);
+            // A step of a few logits at most: a longer one goes past where the line is.
+            let more = [
+                inverse[0] * gradient[0] + inverse[1] * gradient[1],
+                inverse[1] * gradient[0] + inverse[2] * gradient[1],
+            ];
+            level += more[0].clamp(-2.0, 2.0);
+            slope += more[1].clamp(-20.0, 20.0);
+        }
+        let scatter: f64 = loads
+            .iter()
+            .map(|load| {
+                let share = logistic(offset + level + slope * load.x);
+                (load.missed - load.due * share).powi(2) / (load.due * share * (1.0 - share))
+            })
+            .sum();
+        let missed: f64 = loads.iter().map(|load| load.missed).sum();
+        let together =
+            2.0 * missed / loads.iter().filter(|load| load.has_missed).count().max(1) as f64;
+        let dispersion = (scatter / (loads.len() - 2) as f64).max(together).max(1.0);
+        let variance = inverse.map(|part| part * dispersion);
+        (slope > 0.0).then_some(Self { level, slope, variance })
+    }
+}
+
+fn logistic(logit: f64) -> f64 {
+    1.0 / (1.0 + (-logit).exp())
+}

@@ -1,0 +1,111 @@
+//! The rate that simulated servers bear, of which the true one is known.
+
+use analysis::capacity::{Capacity, Goal, Search, Trial};
+use analysis::stats::random::generator;
+use fastrand::Rng;
+
+/// A queue with servers: the length of one service, drawn.
+struct Queue {
+    servers: usize,
+    service_s: fn(&mut Rng) -> f64,
+}
+
+fn exponential(random: &mut Rng) -> f64 {
+    -(1.0_f64 - random.f64()).ln()
+}
+
+impl Queue {
+    /// How many requests of a load took longer than `limit_s`, from an empty queue on; the first tenth does not count.
+    fn trial(&self, rate_per_s: f64, length_s: f64, limit_s: f64, random: &mut Rng) -> Trial {
+        let mut free_s = vec![f64::NEG_INFINITY; self.servers];
+        let (mut at_s, mut due, mut missed) = (-0.1 * length_s, 0, 0);
+        loop {
+            at_s += exponential(random) / rate_per_s;
+            if at_s > length_s {
+                return Trial { rate_per_s, due, missed: vec![missed] };
+            }
+            let first = free_s.iter_mut().min_by(|a, b| a.total_cmp(b)).expect("a server");
+            *first = first.max(at_s) + (self.service_s)(random);
+            if at_s >= 0.0 {
+                due += 1;
+                missed += u64::from(*first - at_s > limit_s);
+            }
+        }
+    }
+
+    /// A search of 50 seconds.
+    fn search(&self, goal: Goal, random: &mut Rng) -> Capacity {
+        let mut search = Search::new(vec![goal], 300.0);
+        let mut left_s = 50.0;
+        while let Some(next) = search.next_load() {
+            let length_s = next.length_s;
+            left_s -= 1.1 * length_s;
+            if left_s < 0.0 {
+                break;
+            }
+            search.add(self.trial(
+                next.rate_per_s,
+                length_s,
+                goal.limit_s.expect("a limit"),
+                random,
+            ));
+        }
+        search.capacity()
+    }
+}
+
+/// The arithmetic of a queue with one exponential server: the time of all its requests is exponential, too.
+fn true_rate(service_s: f64, goal: Goal) -> f64 {
+    1.0 / service_s + goal.allowed.ln() / goal.limit_s.expect("a limit")
+}
+
+/// How many of so many searches have the true rate in their CI.
+fn covering(queue: &Queue, goal: Goal, true_per_s: f64, searches: u64) -> u64 {
+    let is_covering = |number: &u64| {
+        let capacity = queue.search(goal, &mut generator(*number, &["search"]));
+        let Capacity::Rate { rate_per_s, goal: 0 } = capacity else { panic!("{capacity:?}") };
+        (rate_per_s.low..=rate_per_s.high).contains(&true_per_s)
+    };
+    (0..searches).filter(is_covering).count() as u64
+}
+
+const GOAL: Goal = Goal { allowed: 0.01, limit_s: Some(0.01) };
+
+#[test]
+fn the_interval_has_the_true_rate_of_a_queue() {
+    let one = Queue { servers: 1, service_s: |random| exponential(random) / 1e3 };
+    let true_per_s = true_rate(1e-3, GOAL);
+    assert!((true_per_s - 539.5).abs() < 0.1, "{true_per_s}");
+    let covering = [
+        covering(&one, GOAL, true_per_s, 200),
+        // By simulations of 2 million requests a rate.
+        covering(&Queue { servers: 4, ..one }, GOAL, 3_518.0, 100),
+        covering(&Queue { servers: 1, service_s: |_| 1e-3 }, GOAL, 774.0, 200),
+    ];
+    // 95 % are expected, and that many with a probability of 99 %.
+    assert!(covering[0] >= 182 && covering[1] >= 89 && covering[2] >= 182, "{covering:?}");
+}
+
+/// A load on a server that holds all below its limit and nothing beyond.
+fn cliff(rate_per_s: f64, length_s: f64, limit_per_s: f64) -> Trial {
+    let due = (rate_per_s * length_s) as u64;
+    Trial { rate_per_s, due, missed: vec![if rate_per_s > limit_per_s { due } else { 0 }] }
+}
+
+#[test]
+fn a_cliff_is_found_and_what_has_none_is_said_so() {
+    let searched = |limit_per_s: f64, loads: usize| {
+        let mut search = Search::new(vec![Goal { allowed: 0.01, limit_s: None }], 100.0);
+        while search.trials().len() < loads
+            && let Some(next) = search.next_load()
+        {
+            search.add(cliff(next.rate_per_s, next.length_s, limit_per_s));
+        }
+        search.capacity()
+    };
+    let Capacity::Rate { rate_per_s, .. } = searched(12_345.0, 40) else { panic!("no rate") };
+    assert!(rate_per_s.low < 12_345.0 && rate_per_s.high > 12_345.0, "{rate_per_s:?}");
+    assert!(rate_per_s.high < 1.05 * rate_per_s.low, "{rate_per_s:?}");
+    assert_eq!(searched(f64::INFINITY, 5), Capacity::AtLeast { rate_per_s: 1_600.0 });
+    assert_eq!(searched(0.0, 40), Capacity::Nothing { goal: 0 });
+}

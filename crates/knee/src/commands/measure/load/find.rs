@@ -1,0 +1,320 @@
+//! `knee load --find`: the highest rate at which the goals hold, by loads of one rate each.
+
+use super::point::Point;
+use super::server::Watcher;
+use super::text::{answered_per_s, behaviours, section};
+use super::{Load, failed, report};
+use crate::exit::{Exit, Trouble};
+use crate::output::{print, print_json};
+use ::load::{Arrivals, Outcome, Plan, Shape, Url};
+use analysis::Estimate;
+use analysis::capacity::{Capacity, Goal, Search, Trial};
+use engine::Stop;
+use findings::format::{count, percent, quantity, significant, time};
+use serde_json::{Value, json};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+/// All of a search but its warming up: a newcomer waits for a minute, not longer.
+const SEARCH_MAX: Duration = Duration::from_secs(50);
+/// A closed loop warms the server for so many of these at most, until two agree.
+const WARM_UP: Duration = Duration::from_millis(500);
+const WARM_UPS_MAX: usize = 20;
+/// Rates that agree: a server that is still compiling its code gains more.
+const LEVEL: f64 = 0.05;
+/// The part of a load before anything counts, for its connections to open.
+const OPENING: f64 = 0.1;
+/// From this share of its time on, the generator is what is measured.
+const BUSY_SHARE: f64 = 0.9;
+
+/// What a rate has to hold to be borne, as it was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goals(Vec<Wanted>);
+
+/// A goal with its text: `p99 < 10 ms`.
+#[derive(Clone, Debug, PartialEq)]
+struct Wanted {
+    text: String,
+    goal: Goal,
+}
+
+impl FromStr for Goals {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        typed.split(',').map(wanted).collect::<Result<_, _>>().map(Goals)
+    }
+}
+
+/// Reads `p99<10ms` or `failures<1%`.
+fn wanted(typed: &str) -> Result<Wanted, String> {
+    let wrong = || {
+        format!(
+            "`{typed}` is no goal (such as p99<10ms, p99.9<1s or failures<1%, with a comma between several)"
+        )
+    };
+    let (what, limit) = typed.split_once('<').ok_or_else(wrong)?;
+    let (what, limit) = (what.trim(), limit.trim());
+    if what == "failures" {
+        let allowed = quantities::percentage(limit).map_err(|_| wrong())?;
+        let is_share = allowed > 0.0 && allowed < 1.0;
+        let text = format!("failures < {}", percent(allowed));
+        let goal = Goal { allowed, limit_s: None };
+        return is_share.then_some(Wanted { text, goal }).ok_or_else(wrong);
+    }
+    let quantile = what.strip_prefix('p').and_then(|digits| digits.parse::<f64>().ok());
+    let quantile =
+        quantile.filter(|quantile| (50.0..=99.99).contains(quantile)).ok_or_else(wrong)?;
+    let limit_s = quantities::time_ns(limit).map_err(|_| wrong())? as f64 / 1e9;
+    let text = format!("{what} < {}", time(limit_s * 1e9));
+    let goal = Goal { allowed: 1.0 - quantile / 100.0, limit_s: Some(limit_s) };
+    (limit_s > 0.0).then_some(Wanted { text, goal }).ok_or_else(wrong)
+}
+
+/// What a search found, and the loads that it is from.
+struct Found<'a> {
+    url: &'a Url,
+    plan: &'a Plan,
+    goals: &'a [Wanted],
+    capacity: Capacity,
+    /// The generator, and not the server, was the limit.
+    is_generators: bool,
+    /// Whether the rate was level when the search began.
+    is_warm: bool,
+    /// In the order of their rates.
+    loads: Vec<(f64, Point)>,
+}
+
+/// Searches, and shows what was found.
+pub fn find(
+    ask: &Load,
+    goals: &Goals,
+    url: &Url,
+    plan: &Plan,
+    stop: &Stop,
+) -> Result<Exit, Trouble> {
+    let mut watcher = Watcher::new(plan.target.address);
+    let (closed_per_s, is_warm) = warm_up(plan, stop)?;
+    let goals = &goals.0[..];
+    let mut search =
+        Search::new(goals.iter().map(|wanted| wanted.goal).collect(), closed_per_s / 2.0);
+    let (mut loads, mut is_generators, begun) = (Vec::new(), false, Instant::now());
+    while let Some(next) = search.next_load() {
+        let counted = Duration::from_secs_f64(next.length_s);
+        if begun.elapsed() + counted > SEARCH_MAX || stop.is_requested() {
+            break;
+        }
+        let shape = Shape::Open(Arrivals::Poisson { per_s: next.rate_per_s });
+        let load = Plan {
+            shape,
+            seed: plan.seed.wrapping_add(loads.len() as u64),
+            duration: Some(counted),
+            warm_up: counted.mul_f64(OPENING),
+            interval: counted / 10,
+            ..plan.clone()
+        };
+        let measured = Point::measure(None, true, &load, &mut watcher, stop, &mut |_| {});
+        let point = measured.map_err(|error| failed(&error))?;
+        let trial = trial(next.rate_per_s, goals, &point.outcome);
+        let is_missed = trial
+            .missed
+            .iter()
+            .zip(goals)
+            .any(|(missed, wanted)| *missed as f64 > wanted.goal.allowed * trial.due as f64);
+        loads.push((next.rate_per_s, point));
+        let is_busy =
+            loads.last().is_some_and(|(_, point)| point.outcome.counts.busy_share > BUSY_SHARE);
+        if is_missed && is_busy {
+            is_generators = true;
+            break;
+        }
+        search.add(trial);
+    }
+    loads.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let capacity = search.capacity();
+    let found = Found { url, plan, goals, capacity, is_generators, is_warm, loads };
+    if ask.json {
+        print_json(&found.json())?
+    } else {
+        print(&found.text())?
+    }
+    Ok(match capacity {
+        _ if stop.is_requested() => Exit::Interrupted,
+        Capacity::Unknown | Capacity::Nothing { .. } => Exit::Failed,
+        Capacity::AtLeast { .. } | Capacity::Rate { .. } => Exit::Done,
+    })
+}
+
+/// A closed loop until its rate is level: the last rate, and whether it is.
+fn warm_up(plan: &Plan, stop: &Stop) -> Result<(f64, bool), Trouble> {
+    let load = Plan {
+        shape: Shape::Closed,
+        duration: Some(WARM_UP),
+        interval: WARM_UP / 5,
+        ..plan.clone()
+    };
+    let mut before = 0.0;
+    for _ in 0..WARM_UPS_MAX {
+        let outcome = ::load::run(&load, stop.flag(), None).map_err(|error| failed(&error))?;
+        let rate = answered_per_s(&outcome);
+        if stop.is_requested() {
+            return Err(Trouble::interrupted("interrupted while the server was warmed up"));
+        }
+        if rate <= 0.0 {
+            return Err(Trouble::failed(
+                "no request of a closed loop had a successful reply: knee load without --find says why",
+            ));
+        }
+        if (rate / before - 1.0).abs() <= LEVEL {
+            return Ok((rate, true));
+        }
+        before = rate;
+    }
+    Ok((before, false))
+}
+
+/// What a load showed of each goal.
+fn trial(rate_per_s: f64, goals: &[Wanted], outcome: &Outcome) -> Trial {
+    let due = outcome.counts.requests + outcome.counts.unsent;
+    let missed = goals.iter().map(|wanted| {
+        let held = wanted.goal.limit_s.map_or(outcome.counts.replies, |limit_s| {
+            outcome.latency.count_within((limit_s * 1e9) as u64)
+        });
+        due.saturating_sub(held)
+    });
+    Trial { rate_per_s, due, missed: missed.collect() }
+}
+
+impl Found<'_> {
+    fn wanted(&self) -> String {
+        let texts: Vec<&str> = self.goals.iter().map(|wanted| wanted.text.as_str()).collect();
+        texts.join(" and ")
+    }
+
+    /// The answer in one sentence.
+    fn sentence(&self) -> String {
+        let (host, wanted) =
+            (format!("http://{}{}", self.url.host_header(), self.url.path), self.wanted());
+        match self.capacity {
+            Capacity::Unknown => format!("{host}: no load was measured."),
+            Capacity::Nothing { goal } => {
+                let goal = &self.goals[goal].text;
+                format!("{host} holds {goal} at no rate that was tried.")
+            }
+            Capacity::AtLeast { rate_per_s } => format!(
+                "{host} bears {} requests/s at least with {wanted}{}.",
+                significant(rate_per_s),
+                if self.is_generators { ": beyond, the generator is the limit" } else { "" }
+            ),
+            Capacity::Rate { rate_per_s: Estimate { value, low, high }, goal } => format!(
+                "{host} bears {} requests/s (95 % CI {} to {}) with {wanted}; beyond, it misses {} first.",
+                significant(value),
+                significant(low),
+                significant(high),
+                self.goals[goal].text
+            ),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "{}\n{} · requests at random times\n\n",
+            self.sentence(),
+            quantity(self.plan.connections as u64, "connection")
+        );
+        let names = ["rate/s", "seconds", "replies/s", "p50", "p99", "max", "missed"];
+        let row = |cells: &[String]| {
+            cells.iter().map(|cell| format!("{cell:>12}")).collect::<String>() + "\n"
+        };
+        text += &row(&names.map(str::to_owned));
+        for (rate_per_s, point) in &self.loads {
+            let outcome = &point.outcome;
+            let Trial { due, missed, .. } = trial(*rate_per_s, self.goals, outcome);
+            let missed = missed.into_iter().max().unwrap_or(0);
+            text += &row(&[
+                significant(*rate_per_s),
+                significant(outcome.elapsed_s),
+                significant(answered_per_s(outcome)),
+                time(outcome.latency.p50),
+                time(outcome.latency.p99),
+                time(outcome.latency.max),
+                percent(missed as f64 / due.max(1) as f64),
+            ]);
+        }
+        let points = self.loads.iter().map(|(_, point)| point);
+        text += &section("The server", &behaviours(points));
+        text + &section("Caveats", &self.caveats())
+    }
+
+    fn caveats(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if !self.is_warm {
+            let s = WARM_UP.as_secs_f64() * WARM_UPS_MAX as f64;
+            all.push(format!("The rate of a closed loop was not level after {} s: the server may not be warm. → again", significant(s)));
+        }
+        if self.is_generators {
+            all.push(format!("A thread of the generator was busy for more than {} of the time. → --threads, with a CPU for each", percent(BUSY_SHARE)));
+        }
+        let late: u64 = self.loads.iter().map(|(_, point)| point.outcome.counts.late).sum();
+        if late > 0 {
+            all.push(format!("Requests that the generator itself sent more than a millisecond late: {}; their latencies hold that delay. → end what else runs, --pin, or --threads", count(late)));
+        }
+        all
+    }
+
+    fn json(&self) -> Value {
+        let (estimate, goal) = match self.capacity {
+            Capacity::Rate { rate_per_s, goal } => (Some(rate_per_s), Some(goal)),
+            Capacity::AtLeast { rate_per_s } => {
+                let (value, low, high) = (rate_per_s, rate_per_s, f64::INFINITY);
+                (Some(Estimate { value, low, high }), None)
+            }
+            Capacity::Nothing { goal } => (None, Some(goal)),
+            Capacity::Unknown => (None, None),
+        };
+        let load = |(rate_per_s, point): &(f64, Point)| {
+            let mut all = report::figures(point);
+            all["rate_per_s"] = json!(rate_per_s);
+            all["missed"] = json!(trial(*rate_per_s, self.goals, &point.outcome).missed);
+            all
+        };
+        json!({
+            "text": self.sentence(),
+            "url": format!("http://{}{}", self.url.host_header(), self.url.path),
+            "goals": self.goals.iter().map(|wanted| wanted.text.clone()).collect::<Vec<_>>(),
+            "bears_per_s": estimate,
+            "misses_first": goal.map(|goal| self.goals[goal].text.clone()),
+            "generator_is_limit": self.is_generators,
+            "is_warm": self.is_warm,
+            "loads": self.loads.iter().map(load).collect::<Vec<_>>(),
+            "plan": report::plan(self.plan),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_are_quantiles_of_latency_and_shares_of_failures() {
+        let goals: Goals = "p99<10ms,failures<0.5%".parse().unwrap();
+        let texts: Vec<&str> = goals.0.iter().map(|wanted| wanted.text.as_str()).collect();
+        assert_eq!(texts, ["p99 < 10.0 ms", "failures < 0.5 %"]);
+        assert!((goals.0[0].goal.allowed - 0.01).abs() < 1e-9);
+        assert_eq!((goals.0[0].goal.limit_s, goals.0[1].goal.limit_s), (Some(0.01), None));
+        for wrong in [
+            "",
+            "p99",
+            "p99>1ms",
+            "p0<1ms",
+            "p100<1ms",
+            "p99<10",
+            "p99<0",
+            "failures<0%",
+            "mean<1ms",
+        ] {
+            assert!(wrong.parse::<Goals>().is_err(), "{wrong}");
+        }
+    }
+}

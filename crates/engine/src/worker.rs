@@ -14,6 +14,7 @@ use model::{FailureReason, MetricInfo, Short};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The hidden subcommand under which the program is to call [`worker_main`].
 pub const WORKER_COMMAND: &str = "__worker";
@@ -53,7 +54,8 @@ fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
         let (cpus, error) = (order.pinned_cpus.clone(), error.to_string());
         return failed(FailureReason::PinningFailed { cpus, error });
     }
-    let mut cell = Cell::new(workload.about(), axis.name, key, order.seed);
+    let cell = Cell::new(workload.about(), axis.name, key, order.seed);
+    let mut cell = cell.with_deadline(Duration::from_millis(order.deadline_ms));
     cell.scratch.clone_from(&order.scratch);
     let mut probe = Probe::new(order.clock(), order.measure_ms);
     if order.is_profiled {

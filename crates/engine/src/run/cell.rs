@@ -8,7 +8,6 @@ use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, supervise};
 use model::{Cell, CellKey, Outcome, Plan, WorkloadInfo};
 use std::path::PathBuf;
-use std::time::Duration;
 use sys::clock::Clock;
 
 /// Measures one cell of a plan in a worker that `starter` starts; none when it was cut off. With it comes the CPU time of
@@ -22,8 +21,7 @@ pub(super) fn measured(
     let key = plan.cells.get(sequence)?;
     let scratch = std::env::temp_dir().join(format!("knee-{}-{sequence}", settings.mark()));
     let order = order(plan, key, settings, scratch);
-    let deadline = Duration::from_millis(plan.cell_deadline_ms(&key.workload));
-    let supervised = supervise(&order, deadline, settings, starter, None)?;
+    let supervised = supervise(&order, settings, starter, None)?;
     let announced_ns = supervised.announced_ns;
     Some((settings.secrets.conceal(ended_cell(sequence, key, supervised)), announced_ns))
 }
@@ -80,6 +78,7 @@ pub(super) fn order(plan: &Plan, key: &CellKey, settings: &Settings, scratch: Pa
             .and_then(|info| info.custom.as_ref())
             .map(|custom| Box::new(secrets.reveal_custom(&key.workload, custom))),
         seed: cell_seed(plan.seed, &key),
+        deadline_ms: plan.cell_deadline_ms(&key.workload),
         key,
         measure_ms: plan.measure_ms,
         is_profiled: false,

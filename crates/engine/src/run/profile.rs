@@ -121,11 +121,11 @@ impl ProfilePass {
             let order = crate::worker::frame::Order {
                 is_profiled: true,
                 measure_ms: plan.measure_ms,
+                deadline_ms: deadline_ms(run, key, plan),
                 ..order(&run.plan, key, settings, std::env::temp_dir().join(scratch))
             };
-            let deadline = deadline(run, key, plan);
             let Supervised { reply, detail, elapsed, profiler, .. } =
-                supervise(&order, deadline, settings, starter, Some(rate.hz))?;
+                supervise(&order, settings, starter, Some(rate.hz))?;
             pool.add_time(elapsed);
             let regions = match reply {
                 Ok(reply) => reply.regions,
@@ -165,9 +165,9 @@ fn headline<'a>(run: &'a Run, key: &CellKey) -> Option<&'a MetricInfo> {
 }
 
 /// A worker that has not ended by then is killed: that of the rounds, and more by what it measures longer.
-fn deadline(run: &Run, key: &CellKey, plan: ProfilePlan) -> Duration {
+fn deadline_ms(run: &Run, key: &CellKey, plan: ProfilePlan) -> u64 {
     let longer_ms = 10 * plan.measure_ms.saturating_sub(run.plan.measure_ms);
-    Duration::from_millis(run.plan.cell_deadline_ms(&key.workload) + longer_ms)
+    run.plan.cell_deadline_ms(&key.workload) + longer_ms
 }
 
 /// How often a cell is sampled.

@@ -49,14 +49,13 @@ pub(crate) struct Supervised {
 /// running thread, or nothing where that is absent. None where somebody asked the run to stop meanwhile.
 pub(crate) fn supervise(
     order: &Order,
-    deadline: Duration,
     settings: &Settings,
     starter: &Starter,
     sample_hz: Option<u64>,
 ) -> Option<Supervised> {
     let start = Instant::now();
     let seen = match Worker::start(order, settings, starter, sample_hz) {
-        Ok(worker) => worker.see_through(start, deadline, settings),
+        Ok(worker) => worker.see_through(start, order.deadline_ms, settings),
         Err(error) => Some(Supervised {
             reply: Err(FailureReason::NotStarted { error: error.to_string() }),
             detail: String::new(),
@@ -149,10 +148,10 @@ impl Worker {
     fn see_through(
         mut self,
         start: Instant,
-        deadline: Duration,
+        deadline_ms: u64,
         settings: &Settings,
     ) -> Option<Supervised> {
-        let listened = self.listen(start + deadline, &settings.stop);
+        let listened = self.listen(start + Duration::from_millis(deadline_ms), &settings.stop);
         // Its rings would run over meanwhile.
         if let Some(profiler) = &mut self.profiler {
             profiler.stop();
@@ -174,7 +173,6 @@ impl Worker {
             Ok(ListenEnd::OutputTooLong) => Err(FailureReason::OutputTooLong),
             Ok(ListenEnd::Deadline) => {
                 let activity = sample.unwrap_or_default().summary().to_string();
-                let deadline_ms = deadline.as_millis() as u64;
                 Err(FailureReason::DeadlineExceeded { deadline_ms, activity })
             }
             Ok(ListenEnd::WorkerEnded) => judge(ending, &self.stdout.bytes, strays),

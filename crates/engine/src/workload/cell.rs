@@ -5,6 +5,7 @@ use super::failure::Failure;
 use model::{CellKey, Parameters, Value};
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// One cell, as a worker sees it.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct Cell {
     pub seed: u64,
     /// Where a directory for its files may be made: see [`crate::Scratch`].
     pub scratch: PathBuf,
+    /// When what the cell starts has to be ready; absent outside of a worker.
+    pub ready_by: Option<Instant>,
 }
 
 impl Cell {
@@ -31,6 +34,18 @@ impl Cell {
     /// The value of a parameter that is a word or any other text.
     pub fn text(&self, name: &str) -> Result<Cow<'_, str>, Failure> {
         self.parameter(name).map(Value::text)
+    }
+
+    /// How long what the cell starts may take until it is ready. What is left of the deadline then is for measuring.
+    pub fn start_max(&self) -> Duration {
+        let ready_by = self.ready_by.unwrap_or_else(Instant::now);
+        ready_by.saturating_duration_since(Instant::now())
+    }
+
+    /// The same cell in a worker that is killed after this time from now on.
+    pub(crate) fn with_deadline(self, deadline: Duration) -> Cell {
+        // Measuring takes less than a quarter: a deadline has ten times the measuring time, and 30 s.
+        Cell { ready_by: Some(Instant::now() + deadline / 4 * 3), ..self }
     }
 
     pub(crate) fn parameter(&self, name: &str) -> Result<&Value, Failure> {
@@ -62,6 +77,7 @@ impl Cell {
             parameters: resolved.collect(),
             seed,
             scratch: PathBuf::new(),
+            ready_by: None,
         }
     }
 }

@@ -21,7 +21,7 @@ mod workload;
 pub use calibrate::{Calibrated, calibrate};
 pub use descriptors::{caller_descriptors_max, descriptors_max, raise_descriptors_max};
 pub use frame::{FrameFault, frame, read_frame};
-pub use helper::guard::{GUARD_COMMAND, Guarded};
+pub use helper::guard::{GUARD_COMMAND, Guarded, ProgramEnd};
 pub use helper::guard_main;
 pub use helper::park::{PARK_COMMAND, Parking, park_main};
 pub use helper::runner::{Ran, RunEnd, Runner, RunnerCommand, RunnerOutput};
@@ -50,6 +50,6 @@ pub use model::{
 };
 pub use workload::custom::{unused_words, word_axis, word_parameters};
 pub use workload::{
-    About, Cell, Failure, Fit, Kind, Original, Print, Programs, Subject, Usual, Workload, pairs,
-    strings,
+    About, Cell, Failure, Fit, Kind, Original, Print, Programs, Subject, Usual, Workload,
+    last_line, pairs, strings,
 };

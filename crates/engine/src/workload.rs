@@ -10,7 +10,7 @@ mod subject;
 
 pub use about::{About, Kind, Programs, Usual, pairs, strings};
 pub use cell::Cell;
-pub use failure::Failure;
+pub use failure::{Failure, last_line};
 pub use original::{Original, Print};
 pub use subject::{Fit, Subject};
 

@@ -1,16 +1,22 @@
 //! The guard: this program under [`GUARD_COMMAND`], between whoever starts a program that is not ours and that
 //! program. It waits for the end of the program or of a pipe that its starter holds, whatever ends that, and
-//! then kills all that came of the program: the kernel hands it the orphans.
+//! then kills all that came of the program: the kernel hands it the orphans. The last line of its output says how the
+//! program ended.
 
 use super::guarded::PROGRAM;
+use super::runner::RunEnd;
 use crate::descriptors::{CALLER_LIMIT, with_caller_limit};
-use rustix::process::{Pid, Signal, kill_process};
+use crate::process::wait_for_any;
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The hidden subcommand under which the program is to call [`guard_main`](super::guard_main).
 pub const GUARD_COMMAND: &str = "__guard";
@@ -22,6 +28,38 @@ pub struct Guarded {
     /// None once the guard has to end.
     stdin: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    /// How the program ended, once that was read.
+    ended: Option<ProgramEnd>,
+}
+
+/// How a program under a guard ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramEnd {
+    /// How its first process ended; absent where it was not started, or its guard was killed.
+    pub end: Option<RunEnd>,
+    /// Whether other processes of it were running then. They were killed.
+    pub has_left_processes: bool,
+    /// What it wrote to its standard output last, or why it was not started.
+    #[serde(skip)]
+    pub output: String,
+}
+
+impl ProgramEnd {
+    /// Writes it as the last line of a guard's output.
+    pub(super) fn report(&self, mut out: impl Write) -> io::Result<()> {
+        // The program may have ended in the middle of a line.
+        write!(out, "\n{}", serde_json::to_string(self)?)?;
+        out.flush()
+    }
+
+    /// That of the rest of a guard's output.
+    fn from_output(output: String) -> ProgramEnd {
+        let report = output.rsplit_once('\n').and_then(|(before, report)| {
+            let ended: ProgramEnd = serde_json::from_str(report).ok()?;
+            Some(ProgramEnd { output: before.to_owned(), ..ended })
+        });
+        report.unwrap_or(ProgramEnd { output, ..ProgramEnd::default() })
+    }
 }
 
 impl Guarded {
@@ -55,7 +93,7 @@ impl Guarded {
             process.wait()?;
             return Err(io::Error::other("the guard has no pipe"));
         };
-        Ok(Guarded { process, stdin, output: BufReader::new(output) })
+        Ok(Guarded { process, stdin, output: BufReader::new(output), ended: None })
     }
 
     /// The next line of its standard output, which is that of the program; empty at the end.
@@ -65,11 +103,11 @@ impl Guarded {
         Ok(line)
     }
 
-    /// What is left of the output when the program [has ended](Guarded::has_ended), or why it was not started.
-    pub fn rest(&mut self) -> io::Result<String> {
-        let mut rest = String::new();
-        self.output.read_to_string(&mut rest)?;
-        Ok(rest)
+    /// The rest of the output, up to the program's end.
+    fn rest(&mut self) -> io::Result<ProgramEnd> {
+        let mut rest = Vec::new();
+        self.output.read_to_end(&mut rest)?;
+        Ok(ProgramEnd::from_output(String::from_utf8_lossy(&rest).into_owned()))
     }
 
     /// Writes a line to its standard input.
@@ -89,12 +127,24 @@ impl Guarded {
         Ok(self.process.try_wait()?.is_some())
     }
 
+    /// How the program ended, if it has ended by itself or does so within `max`.
+    pub fn ended_within(&mut self, max: Duration) -> io::Result<Option<&ProgramEnd>> {
+        if self.ended.is_none() && !self.has_ended()? {
+            let ended = pidfd_open(Pid::from_child(&self.process), PidfdFlags::empty())?;
+            wait_for_any(&mut [PollFd::new(&ended, PollFlags::IN)], Some(max))?;
+        }
+        if self.ended.is_none() && self.has_ended()? {
+            self.ended = Some(self.rest()?);
+        }
+        Ok(self.ended.as_ref())
+    }
+
     /// Asks the program to end (SIGTERM), waits until it has, and returns the rest of its output.
     pub fn terminate(mut self) -> io::Result<String> {
         if let Some(pid) = self.pids().first().copied().and_then(Pid::from_raw) {
             kill_process(pid, Signal::TERM)?;
         }
-        let rest = self.rest()?;
+        let rest = self.rest()?.output;
         self.end()?;
         Ok(rest)
     }
@@ -136,4 +186,24 @@ pub(crate) fn outlive_session() -> io::Result<()> {
         signal_hook::flag::register(signal, Arc::default())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_program_is_the_last_line_of_its_guards_output() {
+        let ended = ProgramEnd {
+            end: Some(RunEnd::Exited(3)),
+            has_left_processes: true,
+            output: "{\"a\": 1}\nhalf a line".to_owned(),
+        };
+        let mut output = ended.output.clone().into_bytes();
+        ended.report(&mut output).unwrap();
+        let output = String::from_utf8(output).unwrap();
+        assert_eq!(ProgramEnd::from_output(output), ended);
+        let killed = ProgramEnd { output: ended.output, ..ProgramEnd::default() };
+        assert_eq!(ProgramEnd::from_output(killed.output.clone()), killed, "its guard was killed");
+    }
 }

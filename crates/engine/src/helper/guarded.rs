@@ -1,16 +1,17 @@
 //! The guard of a program that is not ours: that ends, with all that it started, when whoever started it does.
 
-use super::guard::{GUARD_COMMAND, outlive_session, without_own_variables};
+use super::guard::{GUARD_COMMAND, ProgramEnd, outlive_session, without_own_variables};
 use super::log::Log;
-use super::watch::{Before, PROCESSES_MAX, watch};
+use super::runner::RunEnd;
+use super::watch::{Before, PROCESSES_MAX, WaitEnd, watch};
 use crate::descriptors::restore_caller_limit;
 use crate::process::{die_with_parent, kill_children};
 use rustix::process::{getpid, set_child_subreaper};
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use sys::process::this_program;
+use std::process::{Child, Command, Stdio};
+use sys::process::{reap, this_program};
 
 /// Precedes the words of the program in the process that becomes it.
 pub(super) const BECOME: &str = "become";
@@ -38,7 +39,7 @@ pub(super) fn main(words: &[String]) -> io::Result<()> {
         program.stdout(log.file.try_clone()?).stderr(log.file.try_clone()?);
     }
     let started = program.stdin(Stdio::null()).spawn().map_err(sys::limits::explained);
-    let child = started.inspect_err(|error| {
+    let mut child = started.inspect_err(|error| {
         // Where the starter looks for what the program says. If that fails too, standard error has it.
         let _ = match &log {
             Some(log) => writeln!(&log.file, "not started: {error}"),
@@ -49,19 +50,39 @@ pub(super) fn main(words: &[String]) -> io::Result<()> {
         Some(mut log) => watch(&child, None, &mut [], Some(&mut || look(&mut log, before))),
         None => watch(&child, None, &mut [], None),
     };
+    let ended = waited.and_then(|waited| program_end(&mut child, &waited));
     kill_children();
-    waited.map(drop)
+    // Where its starter is gone, nobody reads it.
+    let _ = ended?.report(io::stdout());
+    Ok(())
+}
+
+/// How the program of `child` ended, which was waited for.
+fn program_end(child: &mut Child, waited: &WaitEnd) -> io::Result<ProgramEnd> {
+    let end = match waited {
+        WaitEnd::Ended => {
+            let status = child.wait()?;
+            let killed = || status.signal().map(RunEnd::Killed);
+            status.code().map(RunEnd::Exited).or_else(killed)
+        }
+        WaitEnd::TimeLimit => Some(RunEnd::TimeLimit),
+        WaitEnd::Processes => Some(RunEnd::Processes(PROCESSES_MAX)),
+        WaitEnd::StarterGone => None,
+    };
+    let has_left_processes = loop {
+        match reap() {
+            Ok(Some(_)) => {}
+            // Without any child, it is an error.
+            result => break result.is_ok(),
+        }
+    };
+    Ok(ProgramEnd { end, has_left_processes, ..ProgramEnd::default() })
 }
 
 /// Keeps the log short, and says whether the program has too many processes.
 fn look(log: &mut Log, before: Before) -> io::Result<bool> {
     log.shorten()?;
-    let are_too_many = before.has_too_many_processes();
-    if are_too_many {
-        let line = format!("it was ended at more than {PROCESSES_MAX} processes\n");
-        log.file.write_all(line.as_bytes())?;
-    }
-    Ok(are_too_many)
+    Ok(before.has_too_many_processes())
 }
 
 /// Becomes the program of `words`, which dies with the guard: the request for that survives the exec.

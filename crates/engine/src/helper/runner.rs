@@ -14,6 +14,7 @@ use super::guard::{GUARD_COMMAND, Guarded};
 use crate::process::MARK;
 use crate::worker::marked::GUARD_MARK;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -101,6 +102,20 @@ pub enum RunEnd {
     TimeLimit,
     /// It was killed because it had more than this number of processes.
     Processes(usize),
+}
+
+/// As the end of a sentence about the command.
+impl fmt::Display for RunEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunEnd::Exited(code) => write!(f, "exited with {code}"),
+            RunEnd::Killed(signal) => write!(f, "was killed by signal {signal}"),
+            RunEnd::TimeLimit => f.write_str("took too long and was killed"),
+            RunEnd::Processes(max) => {
+                write!(f, "had more than {max} processes at once and was killed")
+            }
+        }
+    }
 }
 
 impl Runner {

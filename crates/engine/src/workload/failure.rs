@@ -30,6 +30,16 @@ impl From<Failure> for FailureReason {
     }
 }
 
+/// The last line of what a program wrote, or its start where it is long.
+pub fn last_line(output: &str) -> String {
+    const CHARACTERS_MAX: usize = 500;
+    let line = output.trim_end().lines().next_back().unwrap_or_default().trim();
+    match line.char_indices().nth(CHARACTERS_MAX) {
+        Some((end, _)) => format!("{} …", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
 impl Failure {
     /// The workload's own check failed: with what it found, in one line.
     pub fn new(message: impl Into<String>) -> Failure {
@@ -42,9 +52,9 @@ impl Failure {
         Failure(FailureReason::CallFailed { operation, error })
     }
 
-    /// A command of the user's ended otherwise than it should. Its role is empty for what is measured.
+    /// A command or a server ended otherwise than it should. Its role is empty for what is measured.
     pub fn command(role: &str, command: String, end: String, errors: &str) -> Failure {
-        let last_line = errors.trim_end().lines().next_back().unwrap_or_default().trim().to_owned();
+        let last_line = last_line(errors);
         Failure(FailureReason::CommandFailed { role: role.to_owned(), command, end, last_line })
     }
 

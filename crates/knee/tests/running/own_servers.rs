@@ -167,19 +167,47 @@ fn a_template_that_can_not_work_is_refused_in_one_line() {
 #[test]
 fn a_server_that_does_not_serve_fails_its_cell_with_the_reason() {
     let knee = Knee::new();
-    let elsewhere = own("/ --port 0 --bind 127.0.0.1 # {port}");
     for (server, part) in [
-        (elsewhere.as_str(), "does not listen on port"),
-        ("x=echo what is wrong >&2; exit 3 # {port}", "x ended: what is wrong"),
-        ("x=printf '\\377\\nwhat is wrong\\n'; exit 3 # {port}", "x ended: what is wrong"),
-        ("x=no-such-program {port}", "x ended: sh: "),
+        (&*own("/ --port 0 --bind 127.0.0.1 # {port}"), "own listens at another port, "),
+        (&own("/ --port {port} & exit 0"), "own left the foreground: "),
+        ("x=true # {port}", "`x` exited with 0"),
+        ("x=echo what is wrong >&2; exit 3 # {port}", "`x` exited with 3: what is wrong"),
+        ("x=printf '\\377\\nwrong\\n'; exit 3 # {port}", "`x` exited with 3: wrong"),
+        ("x=kill -SEGV $$ # {port}", "`x` was killed by signal 11"),
+        ("x=no-such-program {port}", "`x` exited with 127: sh: "),
         (&own("/ --port {port} # {root}"), "status 404"),
     ] {
         let words = ["dead", "--points", "0", "--alive", "2", "--workers", "1", "--server", server];
         let (_, run) = run(&knee, &words);
         let reason = reason(&run.cells[0]);
         assert!(reason.contains(part), "{server}: {reason}");
-        assert_eq!(reason.contains("; it listens on "), server == elsewhere, "{server}: {reason}");
+    }
+}
+
+#[test]
+fn a_server_that_is_late_is_waited_for_as_long_as_its_cell_may_take() {
+    let knee = Knee::new();
+    let words = ["dead", "--points", "0", "--alive", "2", "--workers", "1", "--server"];
+    let never = ["x=exec sleep 1000 # {port}", "--deadline", "8s"];
+    let (_, never) = run(&knee, &[&words[..], &never].concat());
+    let reason_never = reason(&never.cells[0]);
+    assert!(reason_never.starts_with("x does not listen on port"), "{reason_never}");
+    assert!(
+        reason_never.ends_with("within 6 s → the same with a longer --deadline"),
+        "{reason_never}"
+    );
+    let httpd = format!("'{}' httpd", env!("CARGO_BIN_EXE_knee"));
+    let serve = format!("exec {httpd} {{root}} --port {{port}}");
+    for before in [
+        "sleep 1; ",
+        // Lines of any length.
+        "head -c 5000000 /dev/zero | tr '\\0' x; ",
+        // A port of its own that opens first.
+        &format!("{httpd} {{root}} --port 0 & "),
+    ] {
+        let server = format!("x={before}{serve}");
+        let (came, run) = run(&knee, &[&words[..], &[&server]].concat());
+        assert_eq!(reason(&run.cells[0]), "measured", "{before}: {came:?}");
     }
 }
 

@@ -221,6 +221,7 @@ impl Workload for Download {
         cpus.state(probe);
         let setup = Setup {
             cpus: cpus.server.clone(),
+            start_max: cell.start_max(),
             sending: row.sending,
             words: self.own.word_values(cell)?,
             ..Setup::new(&site, scratch.path())

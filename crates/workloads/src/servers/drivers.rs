@@ -7,13 +7,15 @@ mod lighttpd;
 mod nginx;
 mod ours;
 pub(crate) mod own;
+mod start;
 
-use crate::servers::client::Client;
 use crate::servers::local::{
     LocalServer, NotFound, ServerUse, cpu_ns_of, cpu_ns_with_ended, descriptors_of,
-    listening_ports, resident_bytes_of,
+    resident_bytes_of,
 };
-use engine::{Failure, Guarded, Probe, caller_descriptors_max, descriptors_max};
+use engine::{
+    Failure, Guarded, Probe, ProgramEnd, RunEnd, caller_descriptors_max, descriptors_max,
+};
 use load::Target;
 use own::OwnServer;
 use rustix::net::{
@@ -23,10 +25,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The rows of each file.
 const TABLE: &[fn() -> Vec<Server>] = &[ours::rows, nginx::rows, lighttpd::rows];
@@ -79,6 +81,8 @@ pub struct Setup {
     pub workers: usize,
     /// The CPUs that it runs on; empty for any.
     pub cpus: Vec<usize>,
+    /// How long it may take until it listens.
+    pub start_max: Duration,
     /// The program `knee`: this one, unless another asks.
     pub knee: PathBuf,
     /// How ours sends files, where that is chosen: `sendfile`, `mmap`, `splice`.
@@ -88,13 +92,14 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// One worker on any CPU.
+    /// One worker on any CPU, which listens within 10 s.
     pub fn new(root: &Path, scratch: &Path) -> Setup {
         Setup {
             root: root.into(),
             scratch: scratch.into(),
             workers: 1,
             cpus: Vec::new(),
+            start_max: Duration::from_secs(10),
             knee: sys::process::THIS_PROGRAM.into(),
             sending: None,
             words: BTreeMap::new(),
@@ -148,11 +153,7 @@ impl Server {
         let own = setup.scratch.join(self.name);
         std::fs::create_dir_all(&own)
             .map_err(|error| Failure::call(format!("a directory for {}", self.label), error))?;
-        let mut running = (self.start)(self, &Setup { scratch: own, ..setup.clone() })?;
-        if !self.is_own() {
-            running.wait_until_it_listens(&[running.address.ip()], START_MAX)?;
-        }
-        Ok(running)
+        (self.start)(self, &Setup { scratch: own, ..setup.clone() })
     }
 }
 
@@ -165,12 +166,8 @@ pub struct Counted {
     pub replies: u64,
 }
 
-/// How long a server may take until it listens, and the pause between two attempts to connect.
-const START_MAX: Duration = Duration::from_secs(10);
-const START_PAUSE: Duration = Duration::from_millis(5);
-/// How long the end of a server may take to show, and the pause between looks.
+/// How long the end of a server may take to show.
 const END_SHOWS_MAX: Duration = Duration::from_millis(500);
-const LOOK: Duration = Duration::from_millis(1);
 
 /// Where the processes of a server that runs come from.
 #[derive(Debug)]
@@ -199,6 +196,12 @@ pub struct Running {
 }
 
 impl Running {
+    /// One that has no log, no name and no target of its own.
+    fn new(server: &Server, origin: ServerOrigin, address: SocketAddr) -> Running {
+        let (name, is_ours, is_own) = (server.label, server.is_ours, server.is_own());
+        Running { origin, name, is_ours, is_own, has_name: false, address, log: None, target: None }
+    }
+
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -282,29 +285,52 @@ impl Running {
 
     /// Nothing, or why it has ended by itself.
     pub fn alive(&mut self) -> Result<(), Failure> {
+        self.alive_for(Duration::ZERO)
+    }
+
+    /// Waits for this time, or until it has ended by itself: then why.
+    fn alive_for(&mut self, time: Duration) -> Result<(), Failure> {
         let ServerOrigin::Started(guarded) = &mut self.origin else { return Ok(()) };
-        match guarded.has_ended() {
-            Ok(false) => Ok(()),
-            Ok(true) => {
-                let output = guarded.rest().unwrap_or_default();
-                let last = last_line(&output).unwrap_or_else(|| self.last_words());
-                Err(Failure::new(format!("{} ended{last}", self.name)))
+        match guarded.ended_within(time) {
+            Ok(None) => Ok(()),
+            Ok(Some(ended)) => {
+                let ended = ended.clone();
+                Err(self.ended(&ended))
             }
             Err(error) => Err(Failure::call(self.name, error)),
         }
     }
 
+    /// Why it is not there any more.
+    fn ended(&self, ended: &ProgramEnd) -> Failure {
+        let name = self.name;
+        let last_words = match ended.output.trim() {
+            "" => self.end_of_log(),
+            output => output.to_owned(),
+        };
+        match ended.end {
+            Some(RunEnd::Exited(0)) if ended.has_left_processes || self.is_served_by_others() => {
+                Failure::new(format!(
+                    "{name} left the foreground: its command exited with 0, and what it started went on → keep it in \
+                     the foreground, e.g. nginx -g 'daemon off;'"
+                ))
+            }
+            Some(end) => Failure::command("", name.to_owned(), end.to_string(), &last_words),
+            None => Failure::command("", name.to_owned(), "ended".to_owned(), &last_words),
+        }
+    }
+
+    /// Whether there is a listener at its port, now that its processes are gone: a service that its command started.
+    fn is_served_by_others(&self) -> bool {
+        let all = sys::sockets::listeners().unwrap_or_default();
+        all.iter().any(|(listener, _)| listener.port() == self.address.port())
+    }
+
     /// The outcome of what was done with it: that it has ended explains more than an error of its clients
     /// does, who may see that their connections are gone before it is.
     pub fn judged<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
-        let begun = Instant::now();
-        while outcome.is_err() {
-            let is_last = begun.elapsed() > END_SHOWS_MAX;
-            self.alive()?;
-            if is_last {
-                break;
-            }
-            std::thread::sleep(LOOK);
+        if outcome.is_err() {
+            self.alive_for(END_SHOWS_MAX)?;
         }
         outcome
     }
@@ -323,59 +349,10 @@ impl Running {
         ours::counted(&output).map(Some)
     }
 
-    /// Waits up to `start_max` until it accepts connections at its port of one of `ips`, and returns that address. A
-    /// server that ended meanwhile never will.
-    fn wait_until_it_listens(
-        &mut self,
-        ips: &[IpAddr],
-        start_max: Duration,
-    ) -> Result<SocketAddr, Failure> {
-        let (begun, port) = (Instant::now(), self.address.port());
-        loop {
-            for &ip in ips {
-                let address = SocketAddr::from((ip, port));
-                match Client::connect(address) {
-                    Ok(_) => return self.alive().map(|()| address),
-                    Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                        self.alive()?;
-                    }
-                    // A machine without this family.
-                    Err(_) if sys::loopback::check(ip.is_ipv6()).is_err() => {}
-                    Err(error) => {
-                        return Err(Failure::call(format!("reaching {}", self.name), error));
-                    }
-                }
-            }
-            if begun.elapsed() >= start_max {
-                return Err(self.does_not_listen(port, start_max));
-            }
-            std::thread::sleep(START_PAUSE);
-        }
+    /// The end of its log; empty where it has none.
+    fn end_of_log(&self) -> String {
+        self.log.as_ref().and_then(|log| end_of(log).ok()).unwrap_or_default()
     }
-
-    fn does_not_listen(&self, port: u16, waited: Duration) -> Failure {
-        let ports: Vec<String> =
-            listening_ports(&self.pids()).iter().map(ToString::to_string).collect();
-        let elsewhere = match ports.as_slice() {
-            [] => String::new(),
-            _ => format!("; it listens on {}", ports.join(", ")),
-        };
-        let (name, seconds, last) = (self.name, waited.as_secs(), self.last_words());
-        Failure::new(format!(
-            "{name} does not listen on port {port} within {seconds} s{elsewhere}{last}"
-        ))
-    }
-
-    /// The last line of its log.
-    fn last_words(&self) -> String {
-        let text = self.log.as_ref().and_then(|log| end_of(log).ok());
-        text.as_deref().and_then(last_line).unwrap_or_default()
-    }
-}
-
-/// The last line of a text, as the end of a sentence; none where it is empty.
-fn last_line(text: &str) -> Option<String> {
-    text.trim_end().lines().last().map(|line| format!(": {line}"))
 }
 
 /// The last few kilobytes of a file, which may be far longer.
@@ -417,18 +394,12 @@ impl Foreign<'_> {
             let text = configuration(port);
             std::fs::write(setup.scratch.join(CONFIGURATION), text).map_err(failed)?;
             let guarded = Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus, None);
-            let mut running = Running {
-                origin: ServerOrigin::Started(guarded.map_err(failed)?),
-                name,
-                is_ours: false,
-                is_own: false,
-                has_name: false,
-                address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
-                log: Some(setup.scratch.join(LOG)),
-                target: None,
-            };
+            let origin = ServerOrigin::Started(guarded.map_err(failed)?);
+            let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            let log = Some(setup.scratch.join(LOG));
+            let mut running = Running { log, ..Running::new(server, origin, address) };
             tries -= 1;
-            match running.wait_until_it_listens(&[Ipv4Addr::LOCALHOST.into()], START_MAX) {
+            match running.wait_until_it_listens(&[address.ip()], setup.start_max) {
                 Err(_) if tries > 0 && running.alive().is_err() => {}
                 outcome => return outcome.map(|_| running),
             }
@@ -491,25 +462,6 @@ mod tests {
         assert!(harmless(Path::new("/tmp/with a space/x")).is_ok());
         assert!(harmless(Path::new("/tmp/\"; user nobody; \"")).is_err());
         assert!(program("no-such-server").unwrap_err().contains("not installed"));
-    }
-
-    #[test]
-    fn a_server_that_does_not_listen_is_waited_for_and_named() {
-        let (_kept, port) = reserved_port().unwrap();
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let mut running = Running {
-            origin: ServerOrigin::Running(LocalServer::at(address)),
-            name: "nginx",
-            is_ours: false,
-            is_own: false,
-            has_name: false,
-            address,
-            log: None,
-            target: None,
-        };
-        let failure = running.wait_until_it_listens(&[address.ip()], Duration::ZERO).unwrap_err();
-        let expected = format!("nginx does not listen on port {port} within 0 s");
-        assert_eq!(failure.to_string(), expected);
     }
 
     #[test]

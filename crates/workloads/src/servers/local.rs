@@ -160,18 +160,14 @@ pub fn processes_below(roots: &[i32]) -> Vec<i32> {
     pids
 }
 
-/// The ports at which one of `pids` listens, ascending.
-pub fn listening_ports(pids: &[i32]) -> Vec<u16> {
+/// Where one of `pids` listens.
+pub fn listening_at(pids: &[i32]) -> BTreeSet<SocketAddr> {
+    let tables = pids
+        .iter()
+        .flat_map(|pid| proc::threads(pid).map(move |tid| format!("/proc/{pid}/task/{tid}/fd")));
+    let inodes: BTreeSet<u64> = tables.flat_map(sockets_in).collect();
     let all = listeners().unwrap_or_default().into_iter();
-    let mut ports: Vec<u16> = all
-        .filter(|&(_, inode)| {
-            !with_sockets(pids.iter().copied(), &BTreeSet::from([inode])).is_empty()
-        })
-        .map(|(listener, _)| listener.port())
-        .collect();
-    ports.sort_unstable();
-    ports.dedup();
-    ports
+    all.filter(|(_, inode)| inodes.contains(inode)).map(|(listener, _)| listener).collect()
 }
 
 /// The CPU time of these processes so far, user and system, in nanoseconds.
@@ -245,10 +241,15 @@ fn with_sockets(pids: impl Iterator<Item = i32>, inodes: &BTreeSet<u64>) -> Vec<
 
 /// Whether a table of descriptors has one of these sockets.
 fn table_has(table: impl AsRef<Path>, inodes: &BTreeSet<u64>) -> bool {
+    sockets_in(table).any(|inode| inodes.contains(&inode))
+}
+
+/// The sockets in a table of descriptors.
+fn sockets_in(table: impl AsRef<Path>) -> impl Iterator<Item = u64> {
     let descriptors = read_dir(table).into_iter().flatten().flatten();
-    descriptors.filter_map(|entry| read_link(entry.path()).ok()).any(|link| {
-        let inode = link.to_str().and_then(|link| link.strip_prefix("socket:[")?.strip_suffix(']'));
-        inode.and_then(|inode| inode.parse().ok()).is_some_and(|inode| inodes.contains(&inode))
+    descriptors.filter_map(|entry| {
+        let link = read_link(entry.path()).ok()?;
+        link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
     })
 }
 
@@ -292,7 +293,7 @@ mod tests {
             let own = listener.local_addr().unwrap();
             let mut looks = (0..100).map(|_| (LocalServer::at(own), LocalServer::at(address)));
             assert!(looks.any(|(printed, asked)| printed == asked), "{at}");
-            assert!(listening_ports(&[own_pid()]).contains(&port), "{at}");
+            assert!(listening_at(&[own_pid()]).contains(&own), "{at}");
             drop(listener);
         }
     }

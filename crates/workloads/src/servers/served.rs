@@ -208,8 +208,8 @@ impl Scene {
             .map_err(shortage::during("making the file to serve"))?;
         let server = own.server(&cell.subject)?;
         let words = own.word_values(cell)?;
-        let setup =
-            Setup { workers, cpus: cpus.into(), words, ..Setup::new(&site, scratch.path()) };
+        let (cpus, start_max) = (cpus.into(), cell.start_max());
+        let setup = Setup { workers, cpus, start_max, words, ..Setup::new(&site, scratch.path()) };
         let running = server.start(&setup)?;
         running.state(probe);
         let bytes = server.serves_files().then_some(bytes);

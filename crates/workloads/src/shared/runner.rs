@@ -17,13 +17,5 @@ pub(crate) fn start(probe: &Probe) -> Result<Runner, Failure> {
 
 /// How a command ended, if not well.
 pub(crate) fn ending(end: RunEnd) -> Option<String> {
-    match end {
-        RunEnd::Exited(0) => None,
-        RunEnd::Exited(code) => Some(format!("exited with {code}")),
-        RunEnd::Killed(signal) => Some(format!("was killed by signal {signal}")),
-        RunEnd::TimeLimit => Some("took too long and was killed".to_owned()),
-        RunEnd::Processes(max) => {
-            Some(format!("had more than {max} processes at once and was killed"))
-        }
-    }
+    (end != RunEnd::Exited(0)).then(|| end.to_string())
 }

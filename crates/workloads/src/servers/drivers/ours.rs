@@ -35,20 +35,10 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
     let ready: Value = serde_json::from_str(&line).unwrap_or_default();
     let address = ready["address"].as_str().and_then(|address| address.parse().ok());
     let address = address.ok_or_else(|| {
-        let last = super::last_line(&line).unwrap_or_default();
-        Failure::new(format!("knee httpd ended before it listened{last}"))
+        let end = "ended before it listened".to_owned();
+        Failure::command("", "knee httpd".to_owned(), end, &line)
     })?;
-    let origin = ServerOrigin::Started(guarded);
-    Ok(Running {
-        origin,
-        name: server.label,
-        is_ours: true,
-        is_own: false,
-        has_name: false,
-        address,
-        log: None,
-        target: None,
-    })
+    Ok(Running::new(server, ServerOrigin::Started(guarded), address))
 }
 
 /// Limits are as wide as they get: what is measured is not how connections are closed.

@@ -4,7 +4,7 @@
 //! `{port}` is where it has to listen, `{root}` the directory that it has to serve, `{workers}` how many
 //! workers it is to have; further words are `--set`'s.
 
-use super::{LOG, Running, START_MAX, Server, ServerOrigin, Setup, reserved_port};
+use super::{LOG, Running, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
 use crate::servers::local::LocalServer;
 use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max};
@@ -147,18 +147,11 @@ fn start_command(
     let words: [OsString; 3] = ["sh".into(), "-c".into(), format!("{exec}{command}").into()];
     let guarded =
         Guarded::start(&setup.knee, &words, directory, &setup.cpus, Some(&log)).map_err(failed)?;
-    let mut running = Running {
-        origin: ServerOrigin::Started(guarded),
-        name: server.label,
-        is_ours: false,
-        is_own: true,
-        has_name: false,
-        address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
-        log: Some(log),
-        target: None,
-    };
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let started = Running::new(server, ServerOrigin::Started(guarded), address);
+    let mut running = Running { log: Some(log), ..started };
     let loopbacks = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
-    running.address = running.wait_until_it_listens(&loopbacks, START_MAX)?;
+    running.address = running.wait_until_it_listens(&loopbacks, setup.start_max)?;
     if !template::words(text).contains(&ROOT) {
         let address = running.address;
         running.target = Some(Target { address, host: address.to_string(), path: "/".to_owned() });
@@ -181,17 +174,9 @@ fn reach(server: &Server, setup: &Setup, url: &str) -> Result<Running, Failure> 
     let address = load::accepting(&addresses, FIRST_ANSWER)
         .map_err(|none| Failure::new(format!("reaching {}: {none}", url.host)))?;
     let has_name = url.has_name();
-    let target = Target { address, host: url.host_header(), path: url.path };
-    Ok(Running {
-        origin: ServerOrigin::Running(LocalServer::at(address)),
-        name: server.label,
-        is_ours: false,
-        is_own: true,
-        has_name,
-        address,
-        log: None,
-        target: Some(target),
-    })
+    let target = Some(Target { address, host: url.host_header(), path: url.path });
+    let origin = ServerOrigin::Running(LocalServer::at(address));
+    Ok(Running { has_name, target, ..Running::new(server, origin, address) })
 }
 
 #[cfg(test)]

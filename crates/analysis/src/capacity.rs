@@ -154,7 +154,7 @@ impl Search {
                 short((borne * missed).sqrt())
             }
             (Some(borne), Some(missed)) => {
-                let rate_per_s = self.rate_beside((borne * missed).sqrt())?;
+                let rate_per_s = self.next_long_per_s((borne * missed).sqrt())?;
                 let lengths_s = self.goals.iter().map(|goal| goal.steady_s(rate_per_s));
                 let length_s = lengths_s.fold(0.0, f64::max).clamp(NEAR_S[0], NEAR_S[1]);
                 Some(NextLoad { rate_per_s, length_s })
@@ -170,16 +170,13 @@ impl Search {
             (None, Some(_)) => Capacity::Nothing { goal: self.worst() },
             (Some(borne), Some(missed)) => {
                 let value = (borne * missed).sqrt();
-                let (rate_per_s, goal) = match self.first_missed(value) {
-                    Some((line, goal)) => (line.rate_per_s, goal),
-                    None => {
-                        let goal = self.worst();
-                        let low = self.at_least(goal, borne.min(missed));
-                        let high = borne.max(missed) * (1.0 + STEP[0]);
-                        (Estimate { value, low, high }, goal)
-                    }
-                };
-                Capacity::Rate { rate_per_s, goal }
+                if let Some((line, goal)) = self.first_missed(value) {
+                    return Capacity::Rate { rate_per_s: line.rate_per_s, goal };
+                }
+                let goal = self.worst();
+                let low = self.at_least(goal, borne.min(missed));
+                let high = borne.max(missed) * (1.0 + STEP[0]);
+                Capacity::Rate { rate_per_s: Estimate { value, low, high }, goal }
             }
         }
     }
@@ -219,7 +216,7 @@ impl Search {
 
     /// The next rate near the one that is borne: below it and above it in turns, or between two that are farther apart than
     /// the loads show; none when it is known well enough.
-    fn rate_beside(&self, middle_per_s: f64) -> Option<f64> {
+    fn next_long_per_s(&self, middle_per_s: f64) -> Option<f64> {
         let is_above = self.trials.len().is_multiple_of(2);
         let aside = |rate_per_s: f64, step: f64| {
             Some(rate_per_s * if is_above { 1.0 + step } else { 1.0 - step })

@@ -73,13 +73,13 @@ const GOAL: Goal = Goal { allowed: 0.01, limit_s: Some(0.01) };
 
 #[test]
 fn the_interval_has_the_true_rate_of_a_queue() {
-    let one = Queue { servers: 1, service_s: |random| exponential(random) / 1e3 };
+    let exponential_server = Queue { servers: 1, service_s: |random| exponential(random) / 1e3 };
     let true_per_s = true_rate(1e-3, GOAL);
     assert!((true_per_s - 539.5).abs() < 0.1, "{true_per_s}");
     let covering = [
-        covering(&one, GOAL, true_per_s, 200),
+        covering(&exponential_server, GOAL, true_per_s, 200),
         // By simulations of 2 million requests a rate.
-        covering(&Queue { servers: 4, ..one }, GOAL, 3_518.0, 100),
+        covering(&Queue { servers: 4, ..exponential_server }, GOAL, 3_518.0, 100),
         covering(&Queue { servers: 1, service_s: |_| 1e-3 }, GOAL, 774.0, 200),
     ];
     // 95 % are expected, and that many with a probability of 99 %.
@@ -93,7 +93,7 @@ fn cliff(rate_per_s: f64, length_s: f64, limit_per_s: f64) -> Trial {
 }
 
 #[test]
-fn a_cliff_is_found_and_what_has_none_is_said_so() {
+fn a_cliff_has_a_rate_and_a_server_without_any_has_none() {
     let searched = |limit_per_s: f64, loads: usize| {
         let mut search = Search::new(vec![Goal { allowed: 0.01, limit_s: None }], 100.0);
         while search.trials().len() < loads

@@ -132,11 +132,11 @@ pub fn find(
     }
     loads.sort_by(|a, b| a.0.total_cmp(&b.0));
     let capacity = search.capacity();
-    let found = Found { url, plan, goals, capacity, is_generators, is_warm, loads };
+    let search = Found { url, plan, goals, capacity, is_generators, is_warm, loads };
     if ask.json {
-        print_json(&found.json())?
+        print_json(&search.json())?;
     } else {
-        print(&found.text())?
+        print(&search.text())?;
     }
     Ok(match capacity {
         _ if stop.is_requested() => Exit::Interrupted,
@@ -177,10 +177,10 @@ fn warm_up(plan: &Plan, stop: &Stop) -> Result<(f64, bool), Trouble> {
 fn trial(rate_per_s: f64, goals: &[Wanted], outcome: &Outcome) -> Trial {
     let due = outcome.counts.requests + outcome.counts.unsent;
     let missed = goals.iter().map(|wanted| {
-        let held = wanted.goal.limit_s.map_or(outcome.counts.replies, |limit_s| {
+        let holding = wanted.goal.limit_s.map_or(outcome.counts.replies, |limit_s| {
             outcome.latency.count_within((limit_s * 1e9) as u64)
         });
-        due.saturating_sub(held)
+        due.saturating_sub(holding)
     });
     Trial { rate_per_s, due, missed: missed.collect() }
 }
@@ -224,7 +224,8 @@ impl Found<'_> {
         );
         let names = ["rate/s", "seconds", "replies/s", "p50", "p99", "max", "missed"];
         let row = |cells: &[String]| {
-            cells.iter().map(|cell| format!("{cell:>12}")).collect::<String>() + "\n"
+            let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>12}")).collect();
+            cells.concat() + "\n"
         };
         text += &row(&names.map(str::to_owned));
         for (rate_per_s, point) in &self.loads {

@@ -10,9 +10,9 @@ use crate::Estimate;
 use crate::stats::student::quantile_95;
 
 /// Loads near the rate before it may be known well enough.
-pub const TRIALS_MIN: usize = 12;
+const TRIALS_MIN: usize = 12;
 /// Half the width of the CI, as a share, that is well enough. A choice: two searches are to agree within 5 %.
-pub const HALF_WIDTH: f64 = 0.025;
+const HALF_WIDTH: f64 = 0.025;
 /// The rates between which there is one that is borne, before the search goes near it.
 const BRACKET: f64 = 1.2;
 /// How far from the rate, as a share, loads are part of the line, at least and at most.
@@ -186,11 +186,12 @@ impl Search {
         holding_per_s * (1.0 - self.goals[goal].gap(holding_per_s) - STEP[0]).max(0.0)
     }
 
-    /// By how many times the allowed share the worst goal was missed.
-    fn excess(&self, trial: &Trial) -> f64 {
-        (0..self.goals.len()).map(|goal| self.excess_of(trial, goal)).fold(0.0, f64::max)
+    /// Whether a load held all goals.
+    pub fn is_borne(&self, trial: &Trial) -> bool {
+        (0..self.goals.len()).all(|goal| self.excess_of(trial, goal) <= 1.0)
     }
 
+    /// By how many times the allowed share a goal was missed.
     fn excess_of(&self, trial: &Trial, goal: usize) -> f64 {
         trial.missed[goal] as f64 / trial.due.max(1) as f64 / self.goals[goal].allowed
     }
@@ -198,8 +199,7 @@ impl Search {
     /// The highest rate that was borne and the lowest that was not. Chance has each on the other's side near the rate.
     fn bracket(&self) -> (Option<f64>, Option<f64>) {
         let rates = |is_borne: bool| {
-            let trials =
-                self.trials.iter().filter(move |trial| (self.excess(trial) <= 1.0) == is_borne);
+            let trials = self.trials.iter().filter(move |trial| self.is_borne(trial) == is_borne);
             trials.map(|trial| trial.rate_per_s)
         };
         (rates(true).reduce(f64::max), rates(false).reduce(f64::min))
@@ -239,7 +239,7 @@ impl Search {
         aside(value, (line.per_logit * EXCESS.ln()).clamp(STEP[0], STEP[1]))
     }
 
-    /// The lowest rate at which most of a long load's requests missed a goal, and the highest below at which it held.
+    /// The highest rate at which a goal held for a long load, and the lowest above at which most of its requests missed it.
     fn sure(&self, goal: usize) -> [Option<f64>; 2] {
         let long = || self.trials.iter().filter(|trial| trial.is_long());
         let is_missed = |trial: &&Trial| 2 * trial.missed[goal] > trial.due;
@@ -313,6 +313,7 @@ impl Search {
         let half = (quantile_95(freedom) * variance.sqrt()).max(STEP[0]);
         let at = |x: f64| middle_per_s * (1.0 + x).max(0.0);
         let goal = self.goals[goal];
+        // Fifty time constants: fewer have too few of the long backlogs in which most misses come.
         let is_short = 5.0 * goal.steady_s(at(root)) > NEAR_S[1];
         let early = if is_short { goal.gap(at(root)) } else { 0.0 };
         let (low, high) = (at(root - half - early), at(root + half));

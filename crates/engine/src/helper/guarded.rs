@@ -52,7 +52,7 @@ pub(super) fn main(words: &[String]) -> io::Result<()> {
     };
     let ended = waited.and_then(|waited| program_end(&mut child, &waited));
     kill_children();
-    // Where its starter is gone, nobody reads it.
+    // Its starter may be gone.
     let _ = ended?.report(io::stdout());
     Ok(())
 }

@@ -48,7 +48,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// How many are at most so many nanoseconds.
+    /// How many are at most so many nanoseconds; none of no values.
     pub fn count_within(&self, time_ns: u64) -> u64 {
         let Ok(histogram) = decode(&self.histogram) else { return 0 };
         histogram.count_between(0, time_ns)

@@ -2,15 +2,16 @@
 
 use super::point::Point;
 use super::server::Watcher;
-use super::text::{answered_per_s, behaviours, section};
+use super::text::warnings::{BUSY_SHARE, late_sends};
+use super::text::{answered_per_s, behaviours, load_row, section};
 use super::{Load, failed, report};
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json};
-use ::load::{Arrivals, Outcome, Plan, Shape, Url};
+use ::load::{Arrivals, Counts, Outcome, Plan, Shape, Url};
 use analysis::Estimate;
 use analysis::capacity::{Capacity, Goal, Search, Trial};
 use engine::Stop;
-use findings::format::{count, percent, quantity, significant, time};
+use findings::format::{percent, quantity, significant, time};
 use serde_json::{Value, json};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -24,8 +25,6 @@ const WARM_UPS_MAX: usize = 20;
 const LEVEL: f64 = 0.05;
 /// The part of a load before anything counts, for its connections to open.
 const OPENING: f64 = 0.1;
-/// From this share of its time on, the generator is what is measured.
-const BUSY_SHARE: f64 = 0.9;
 
 /// What a rate has to hold to be borne, as it was typed.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,12 +76,18 @@ struct Found<'a> {
     plan: &'a Plan,
     goals: &'a [Wanted],
     capacity: Capacity,
-    /// The generator, and not the server, was the limit.
-    is_generators: bool,
     /// Whether the rate was level when the search began.
     is_warm: bool,
     /// In the order of their rates.
-    loads: Vec<(f64, Point)>,
+    loads: Vec<Measured>,
+}
+
+/// A load of one rate.
+struct Measured {
+    rate_per_s: f64,
+    /// Whether all goals held.
+    is_borne: bool,
+    point: Point,
 }
 
 /// Searches, and shows what was found.
@@ -98,7 +103,7 @@ pub fn find(
     let goals = &goals.0[..];
     let mut search =
         Search::new(goals.iter().map(|wanted| wanted.goal).collect(), closed_per_s / 2.0);
-    let (mut loads, mut is_generators, begun) = (Vec::new(), false, Instant::now());
+    let (mut loads, begun) = (Vec::<Measured>::new(), Instant::now());
     while let Some(next) = search.next_load() {
         let counted = Duration::from_secs_f64(next.length_s);
         if begun.elapsed() + counted > SEARCH_MAX || stop.is_requested() {
@@ -116,23 +121,16 @@ pub fn find(
         let measured = Point::measure(None, true, &load, &mut watcher, stop, &mut |_| {});
         let point = measured.map_err(|error| failed(&error))?;
         let trial = trial(next.rate_per_s, goals, &point.outcome);
-        let is_missed = trial
-            .missed
-            .iter()
-            .zip(goals)
-            .any(|(missed, wanted)| *missed as f64 > wanted.goal.allowed * trial.due as f64);
-        loads.push((next.rate_per_s, point));
-        let is_busy =
-            loads.last().is_some_and(|(_, point)| point.outcome.counts.busy_share > BUSY_SHARE);
-        if is_missed && is_busy {
-            is_generators = true;
-            break;
-        }
+        loads.push(Measured {
+            rate_per_s: next.rate_per_s,
+            is_borne: search.is_borne(&trial),
+            point,
+        });
         search.add(trial);
     }
-    loads.sort_by(|a, b| a.0.total_cmp(&b.0));
+    loads.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
     let capacity = search.capacity();
-    let search = Found { url, plan, goals, capacity, is_generators, is_warm, loads };
+    let search = Found { url, plan, goals, capacity, is_warm, loads };
     if ask.json {
         print_json(&search.json())?;
     } else {
@@ -191,6 +189,12 @@ impl Found<'_> {
         texts.join(" and ")
     }
 
+    /// Whether the lowest rate that was too much was so for the generator.
+    fn is_generators(&self) -> bool {
+        let missed = self.loads.iter().find(|load| !load.is_borne);
+        missed.is_some_and(|load| load.point.outcome.counts.busy_share > BUSY_SHARE)
+    }
+
     /// The answer in one sentence.
     fn sentence(&self) -> String {
         let (host, wanted) =
@@ -201,10 +205,15 @@ impl Found<'_> {
                 let goal = &self.goals[goal].text;
                 format!("{host} holds {goal} at no rate that was tried.")
             }
-            Capacity::AtLeast { rate_per_s } => format!(
-                "{host} bears {} requests/s at least with {wanted}{}.",
-                significant(rate_per_s),
-                if self.is_generators { ": beyond, the generator is the limit" } else { "" }
+            Capacity::AtLeast { rate_per_s } => {
+                format!(
+                    "{host} bears {} requests/s at least with {wanted}.",
+                    significant(rate_per_s)
+                )
+            }
+            Capacity::Rate { rate_per_s, .. } if self.is_generators() => format!(
+                "{host} bears {} requests/s at least with {wanted}; beyond, the generator is the limit.",
+                significant(rate_per_s.low)
             ),
             Capacity::Rate { rate_per_s: Estimate { value, low, high }, goal } => format!(
                 "{host} bears {} requests/s (95 % CI {} to {}) with {wanted}; beyond, it misses {} first.",
@@ -223,16 +232,12 @@ impl Found<'_> {
             quantity(self.plan.connections as u64, "connection")
         );
         let names = ["rate/s", "seconds", "replies/s", "p50", "p99", "max", "missed"];
-        let row = |cells: &[String]| {
-            let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>12}")).collect();
-            cells.concat() + "\n"
-        };
-        text += &row(&names.map(str::to_owned));
-        for (rate_per_s, point) in &self.loads {
+        text += &load_row(&names.map(str::to_owned));
+        for Measured { rate_per_s, point, .. } in &self.loads {
             let outcome = &point.outcome;
             let Trial { due, missed, .. } = trial(*rate_per_s, self.goals, outcome);
             let missed = missed.into_iter().max().unwrap_or(0);
-            text += &row(&[
+            text += &load_row(&[
                 significant(*rate_per_s),
                 significant(outcome.elapsed_s),
                 significant(answered_per_s(outcome)),
@@ -242,7 +247,7 @@ impl Found<'_> {
                 percent(missed as f64 / due.max(1) as f64),
             ]);
         }
-        let points = self.loads.iter().map(|(_, point)| point);
+        let points = self.loads.iter().map(|load| &load.point);
         text += &section("The server", &behaviours(points));
         text + &section("Caveats", &self.caveats())
     }
@@ -253,13 +258,12 @@ impl Found<'_> {
             let s = WARM_UP.as_secs_f64() * WARM_UPS_MAX as f64;
             all.push(format!("The rate of a closed loop was not level after {} s: the server may not be warm. → again", significant(s)));
         }
-        if self.is_generators {
+        if self.is_generators() {
             all.push(format!("A thread of the generator was busy for more than {} of the time. → --threads, with a CPU for each", percent(BUSY_SHARE)));
         }
-        let late: u64 = self.loads.iter().map(|(_, point)| point.outcome.counts.late).sum();
-        if late > 0 {
-            all.push(format!("Requests that the generator itself sent more than a millisecond late: {}; their latencies hold that delay. → end what else runs, --pin, or --threads", count(late)));
-        }
+        let mut counts = Counts::default();
+        self.loads.iter().for_each(|load| counts += &load.point.outcome.counts);
+        all.extend(late_sends(&counts));
         all
     }
 
@@ -267,13 +271,14 @@ impl Found<'_> {
         let (estimate, goal) = match self.capacity {
             Capacity::Rate { rate_per_s, goal } => (Some(rate_per_s), Some(goal)),
             Capacity::AtLeast { rate_per_s } => {
+                // Infinity is null in JSON: it has no upper end.
                 let (value, low, high) = (rate_per_s, rate_per_s, f64::INFINITY);
                 (Some(Estimate { value, low, high }), None)
             }
             Capacity::Nothing { goal } => (None, Some(goal)),
             Capacity::Unknown => (None, None),
         };
-        let load = |(rate_per_s, point): &(f64, Point)| {
+        let load = |Measured { rate_per_s, point, .. }: &Measured| {
             let mut all = report::figures(point);
             all["rate_per_s"] = json!(rate_per_s);
             all["missed"] = json!(trial(*rate_per_s, self.goals, &point.outcome).missed);
@@ -285,7 +290,7 @@ impl Found<'_> {
             "goals": self.goals.iter().map(|wanted| wanted.text.clone()).collect::<Vec<_>>(),
             "bears_per_s": estimate,
             "misses_first": goal.map(|goal| self.goals[goal].text.clone()),
-            "generator_is_limit": self.is_generators,
+            "generator_is_limit": self.is_generators(),
             "is_warm": self.is_warm,
             "loads": self.loads.iter().map(load).collect::<Vec<_>>(),
             "plan": report::plan(self.plan),

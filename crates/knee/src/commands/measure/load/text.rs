@@ -79,11 +79,7 @@ fn several(url: &Url, plan: &Plan, points: &[Point], all: bool) -> String {
     ];
     let with_server = points.iter().any(|point| point.server.is_some());
     let columns = if with_server { names.len() } else { names.len() - 3 };
-    let row = |cells: &[String]| {
-        let cells: Vec<String> =
-            cells[..columns].iter().map(|cell| format!("{cell:>12}")).collect();
-        cells.concat() + "\n"
-    };
+    let row = |cells: &[String]| load_row(&cells[..columns]);
     text += &row(&names.map(str::to_owned));
     let dash = || "–".to_owned();
     for point in points {
@@ -141,6 +137,12 @@ fn of_most(seen: impl Iterator<Item = (ServerBehaviour, u64)>) -> Vec<ServerBeha
         }
     }
     kept.into_iter().map(|(behaviour, _)| behaviour).collect()
+}
+
+/// A row of a table of loads.
+pub fn load_row(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>12}")).collect();
+    cells.concat() + "\n"
 }
 
 fn server_use(server: &Use) -> String {

@@ -7,7 +7,7 @@ use ::load::{Counts, Outcome, Plan, Shape};
 use findings::format::{count, list, percent, quantity, significant, time};
 
 /// From this share of its time on, the generator itself is what is measured.
-const BUSY_SHARE: f64 = 0.9;
+pub const BUSY_SHARE: f64 = 0.9;
 
 /// Those of each load, those that are the same for all without the numbers of dead connections.
 pub fn warnings(plan: &Plan, measured: &Measured) -> Vec<String> {
@@ -71,12 +71,17 @@ fn busy(_plan: &Plan, outcome: &Outcome) -> Option<String> {
 }
 
 fn late(_plan: &Plan, outcome: &Outcome) -> Option<String> {
-    (outcome.counts.late > 0).then(|| {
+    late_sends(&outcome.counts)
+}
+
+/// Of one load, or of several together.
+pub fn late_sends(counts: &Counts) -> Option<String> {
+    (counts.late > 0).then(|| {
         format!(
             "{} sent more than a millisecond late by the generator itself, {} at most; the latencies \
              hold that delay. → end what else runs, --pin, or --threads",
-            were(outcome.counts.late),
-            time(outcome.counts.late_max_ns)
+            were(counts.late),
+            time(counts.late_max_ns)
         )
     })
 }

@@ -206,8 +206,8 @@ struct Scale {
     excess: f64,
     /// 1/variance of each point about a curve.
     weights: Vec<f64>,
-    /// Logarithms of the factors before the exponential without a step, with one and with two.
-    log_norms: [f64; 3],
+    /// Without a step, and with one or two in any gaps.
+    stretches: Vec<Stretches>,
     /// How much of what the first and the last level are off the curve is theirs, and no error.
     trust: [f64; 2],
     /// The variance of the factor's logarithm that comes from these two levels.
@@ -238,7 +238,7 @@ impl Scale {
         let errors = levels.iter().map(|level| level.error.unwrap_or_default());
         Self {
             excess,
-            log_norms,
+            stretches: Stretches::all(&weights, log_norms),
             trust: ends.map(trust),
             own_variance: ends.map(own).iter().sum(),
             error_min: errors.fold(f64::INFINITY, f64::min),
@@ -255,62 +255,25 @@ impl Scale {
         floor: f64,
         mut add: impl FnMut(f64, [f64; 2], bool),
     ) {
-        let mut sums = vec![[0.0; 2]];
-        let mut squares = 0.0;
+        let mut sums = Vec::with_capacity(logs.len() + 1);
+        let (mut sum, mut squares) = (0.0, 0.0);
+        sums.push(sum);
         for ((log, curve), weight) in logs.iter().zip(&curve.logs).zip(&self.weights) {
             let off = log - curve;
             squares += weight * off * off;
-            let [all_weight, all] = sums[sums.len() - 1];
-            sums.push([all_weight + weight, all + weight * off]);
+            sum += weight * off;
+            sums.push(sum);
         }
-        let points = logs.len();
-        let ends = [logs[0], logs[points - 1], curve.logs[0], curve.logs[points - 1]];
-        let mut with_steps = |cuts: &[usize]| {
-            let part = self.between_steps(cuts, &sums, squares, floor - curve.log_prior);
+        let last = logs.len() - 1;
+        let ends = [logs[0], logs[last], curve.logs[0], curve.logs[last]];
+        for stretches in &self.stretches {
+            let part = stretches.explain(&sums, squares, floor - curve.log_prior);
             if let Some((log, levels)) = part {
-                let is_stepped = cuts.len() > 2;
+                let is_stepped = stretches.steps > 0;
                 let factor = self.factor(ends, levels, is_stepped);
                 add(curve.log_prior + log, factor, !is_stepped && self.excess <= SMOOTH_ERROR_MAX);
             }
-        };
-        with_steps(&[0, points]);
-        for first in 1..points {
-            with_steps(&[0, first, points]);
-            // Fewer points have no three levels.
-            for second in first + 1..if points < TWO_STEPS_POINTS_MIN { 0 } else { points } {
-                with_steps(&[0, first, second, points]);
-            }
         }
-    }
-
-    /// The logarithm of the weight of a curve with a step at each inner one of `cuts`, and its levels before the first and
-    /// behind the last, each with its variance. `sums` are those of weights and of weighted deviations up to each point.
-    fn between_steps(
-        &self,
-        cuts: &[usize],
-        sums: &[[f64; 2]],
-        squares: f64,
-        floor: f64,
-    ) -> Option<(f64, [[f64; 2]; 2])> {
-        let steps = cuts.len() - 2;
-        let (mut log, mut product) = (self.log_norms[steps], 1.0);
-        let (mut rest, mut levels) = (squares, [[0.0; 2]; 3]);
-        for (level, ends) in levels.iter_mut().zip(cuts.windows(2)) {
-            let [weight, sum] = [0, 1].map(|which| sums[ends[1]][which] - sums[ends[0]][which]);
-            *level = [sum / weight, 1.0 / weight];
-            product *= level[1];
-            rest -= sum * level[0];
-        }
-        log += 0.5 * product.ln();
-        log -= 0.5 * rest.max(0.0);
-        for step in levels[..=steps].windows(2) {
-            if log < floor {
-                return None;
-            }
-            let [[before, before_variance], [behind, behind_variance]] = [step[0], step[1]];
-            log += step_share(behind - before, (before_variance + behind_variance).sqrt()).ln();
-        }
-        (log >= floor).then_some((log, [levels[0], levels[steps]]))
     }
 
     /// The mean and the variance of the factor's logarithm, by the logarithms of the first and the last figure and of the
@@ -330,6 +293,64 @@ impl Scale {
             (last_trust - first_trust).powi(2) * before_variance
         };
         [mean, self.own_variance + apart]
+    }
+}
+
+/// The axis cut at steps: what no curve changes.
+struct Stretches {
+    /// Where each stretch begins, and where the last one ends.
+    cuts: [usize; 4],
+    steps: usize,
+    /// The variance of each stretch's level.
+    variances: [f64; 3],
+    /// The standard error of each step.
+    errors: [f64; 2],
+    /// The logarithm of the factors before the exponential.
+    log_norm: f64,
+}
+
+impl Stretches {
+    /// Those of points with these `weights`; `log_norms` are without a step, with one and with two.
+    fn all(weights: &[f64], log_norms: [f64; 3]) -> Vec<Self> {
+        let points = weights.len();
+        let new = |cuts: [usize; 4], steps: usize| {
+            let mut variances = [1.0; 3];
+            for (variance, ends) in variances.iter_mut().zip(cuts.windows(2)).take(steps + 1) {
+                *variance = 1.0 / weights[ends[0]..ends[1]].iter().sum::<f64>();
+            }
+            let log_norm = log_norms[steps] + 0.5 * variances.iter().product::<f64>().ln();
+            let error = |step: usize| (variances[step] + variances[step + 1]).sqrt();
+            Self { cuts, steps, variances, errors: [error(0), error(1)], log_norm }
+        };
+        let mut all = vec![new([0, points, points, points], 0)];
+        for first in 1..points {
+            all.push(new([0, first, points, points], 1));
+            // Fewer points have no three levels.
+            for second in first + 1..if points < TWO_STEPS_POINTS_MIN { 0 } else { points } {
+                all.push(new([0, first, second, points], 2));
+            }
+        }
+        all
+    }
+
+    /// The logarithm of the weight of a curve with these steps, and its levels before the first and behind the last, each with
+    /// its variance; `None` below `floor`. `sums` are those of the weighted deviations before each point.
+    fn explain(&self, sums: &[f64], squares: f64, floor: f64) -> Option<(f64, [[f64; 2]; 2])> {
+        let (mut rest, mut levels) = (squares, [0.0; 3]);
+        for (index, ends) in self.cuts.windows(2).take(self.steps + 1).enumerate() {
+            let sum = sums[ends[1]] - sums[ends[0]];
+            levels[index] = sum * self.variances[index];
+            rest -= sum * levels[index];
+        }
+        let mut log = self.log_norm - 0.5 * rest.max(0.0);
+        for step in 0..self.steps {
+            if log < floor {
+                return None;
+            }
+            log += step_share(levels[step + 1] - levels[step], self.errors[step]).ln();
+        }
+        let level = |index: usize| [levels[index], self.variances[index]];
+        (log >= floor).then(|| (log, [level(0), level(self.steps)]))
     }
 }
 

@@ -98,10 +98,10 @@ impl Evidence {
             return Self { cells, points, ..Self::default() };
         };
         let mut log_shares = DISTURBED_SHARES.map(|(_, prior)| prior.ln());
-        let by_share = std::array::from_fn(|index| {
-            let share = (DISTURBED_SHARES[index].0, less_share);
-            let (log_evidence, levels) = levels_by(&points, noise, share);
-            log_shares[index] += log_evidence;
+        let by_noise = NOISE_FACTORS.map(|factor| posteriors(&points, factor * noise, less_share));
+        let by_share = std::array::from_fn(|share| {
+            let (log_evidence, levels) = whatever_noise(&by_noise, share);
+            log_shares[share] += log_evidence;
             levels
         });
         let round_error = MEDIAN_ERROR * noise / (points.len() as f64).sqrt();
@@ -179,22 +179,21 @@ fn without_rounds(cells: &[(u64, Cells)]) -> (BTreeMap<u32, f64>, Points) {
     (rounds, cells.into_iter().map(|(point, cells)| (point, blocks(cells))).collect())
 }
 
-/// The levels of `points` where a share of cells is disturbed, and a share of these has less for it, averaged over what the
-/// noise may be, and the logarithm of the evidence.
-fn levels_by(points: &[(u64, Vec<f64>)], noise: f64, share: (f64, f64)) -> (f64, Vec<Posterior>) {
-    let assumptions: Vec<(f64, Vec<Posterior>)> = NOISE_FACTORS
-        .iter()
-        .map(|factor| {
-            let posterior =
-                |(_, logs): &(u64, Vec<f64>)| Posterior::new(logs, factor * noise, share);
-            let levels: Vec<Posterior> = points.iter().map(posterior).collect();
-            (levels.iter().map(|level| level.log_evidence).sum::<f64>(), levels)
-        })
-        .collect();
-    let level =
-        |index| Posterior::mixture(assumptions.iter().map(|(log, levels)| (*log, levels[index])));
-    let logs: Vec<f64> = assumptions.iter().map(|(log, _)| *log).collect();
-    (log_sum(&logs), (0..points.len()).map(level).collect())
+/// What is known of each of `points` by each of the shares of disturbed cells, if this is the noise.
+fn posteriors(points: &[(u64, Vec<f64>)], noise: f64, less_share: f64) -> Vec<ByShare> {
+    points.iter().map(|(_, logs)| Posterior::new(logs, noise, less_share)).collect()
+}
+
+/// The levels by one of the shares, averaged over what the noise may be, and the logarithm of the evidence.
+fn whatever_noise(by_noise: &[Vec<ByShare>], share: usize) -> (f64, Vec<Posterior>) {
+    let log_evidence =
+        |levels: &Vec<ByShare>| levels.iter().map(|level| level[share].log_evidence).sum::<f64>();
+    let logs: Vec<f64> = by_noise.iter().map(log_evidence).collect();
+    let level = |index: usize| {
+        let levels = logs.iter().zip(by_noise);
+        Posterior::mixture(levels.map(|(log, levels)| (*log, levels[index][share])))
+    };
+    (log_sum(&logs), (0..by_noise[0].len()).map(level).collect())
 }
 
 /// How likely the cells at their level were all made more by a disturbance, and those below it were not: a neighbour makes many
@@ -311,17 +310,23 @@ struct Posterior {
     variance: f64,
 }
 
+/// By each of [`DISTURBED_SHARES`].
+type ByShare = [Posterior; DISTURBED_SHARES.len()];
+
 impl Posterior {
     /// Averaged over how much more than usual the cells of this point scatter.
-    fn new(logs: &[f64], noise: f64, disturbed_share: (f64, f64)) -> Self {
+    fn new(logs: &[f64], noise: f64, less_share: f64) -> ByShare {
         let spread = logs.iter().map(|log| (log - logs[0]).abs()).fold(0.0, f64::max);
         // Cells that lie close together don't scatter much.
         let factors =
             POINT_FACTORS.iter().filter(|(factor, _)| *factor <= 1.0 || spread > factor * noise);
-        Self::mixture(factors.map(|(factor, prior)| {
-            let scattered = Self::with_noise(logs, factor * noise, disturbed_share);
-            (prior.ln() + scattered.log_evidence, scattered)
-        }))
+        let scattered: Vec<(f64, ByShare)> = factors
+            .map(|(factor, prior)| (prior.ln(), Self::with_noise(logs, factor * noise, less_share)))
+            .collect();
+        std::array::from_fn(|share| {
+            let parts = scattered.iter().map(|(log, levels)| (*log, levels[share]));
+            Self::mixture(parts.map(|(log, level)| (log + level.log_evidence, level)))
+        })
     }
 
     /// Several of them as one, each with the logarithm of its weight.
@@ -345,7 +350,7 @@ impl Posterior {
     }
 
     /// Integrates over nodes around each of the `logs`, by trapezoids.
-    fn with_noise(logs: &[f64], noise: f64, disturbed_share: (f64, f64)) -> Self {
+    fn with_noise(logs: &[f64], noise: f64, less_share: f64) -> ByShare {
         let around = |log: &f64| {
             let log = *log;
             (-NODES..=NODES).map(move |node| log + NODE_SPACING * noise * f64::from(node))
@@ -353,27 +358,47 @@ impl Posterior {
         let mut nodes: Vec<f64> = logs.iter().flat_map(around).collect();
         nodes.sort_unstable_by(f64::total_cmp);
         nodes.dedup_by(|a, b| *a - *b < 0.2 * NODE_SPACING * noise);
-        let likelihood = |level: f64| -> f64 {
-            logs.iter().map(|log| density(log - level, noise, disturbed_share).ln()).sum()
-        };
         let width = |index: usize| {
             let (before, after) = (index.saturating_sub(1), (index + 1).min(nodes.len() - 1));
             0.5 * (nodes[after] - nodes[before])
         };
-        Self::mixture(nodes.iter().enumerate().map(|(index, &mean)| {
-            let log_evidence = likelihood(mean) + width(index).ln();
-            (log_evidence, Self { log_evidence, mean, variance: 0.0 })
-        }))
+        let mut parts = [(); DISTURBED_SHARES.len()].map(|()| Vec::with_capacity(nodes.len()));
+        for (index, &mean) in nodes.iter().enumerate() {
+            let log_width = width(index).ln();
+            let logs = log_densities(logs.iter().map(|log| log - mean), noise, less_share);
+            for (parts, log) in parts.iter_mut().zip(logs) {
+                let log_evidence = log + log_width;
+                parts.push((log_evidence, Self { log_evidence, mean, variance: 0.0 }));
+            }
+        }
+        parts.map(|parts| Self::mixture(parts.into_iter()))
     }
 }
 
-/// The density of a cell that is `off` its level.
-fn density(off: f64, noise: f64, (disturbed_share, less_share): (f64, f64)) -> f64 {
-    let normal = (-0.5 * (off / noise).powi(2)).exp() / (noise * TAU.sqrt());
+/// The logarithm of the density of cells that are `off` their level, by each of the shares.
+fn log_densities(
+    off: impl Iterator<Item = f64>,
+    noise: f64,
+    less_share: f64,
+) -> [f64; DISTURBED_SHARES.len()] {
+    /// A product that gets smaller is added to the sum: no density of one more cell then comes to nothing.
+    const PRODUCT_MIN: f64 = 1e-100;
     let usual = DISTURBANCE_LOG.max(2.0 * noise);
-    let side = if off > 0.0 { 1.0 - less_share } else { less_share };
-    let disturbed = side * (-off.abs() / usual).exp() / usual;
-    (1.0 - disturbed_share) * normal + disturbed_share * disturbed
+    let peak = 1.0 / (noise * TAU.sqrt());
+    let [mut sums, mut products] = [[0.0; DISTURBED_SHARES.len()], [1.0; DISTURBED_SHARES.len()]];
+    for off in off {
+        let normal = (-0.5 * (off / noise).powi(2)).exp() * peak;
+        let side = if off > 0.0 { 1.0 - less_share } else { less_share };
+        let disturbed = side * (-off.abs() / usual).exp() / usual;
+        for (index, (share, _)) in DISTURBED_SHARES.iter().enumerate() {
+            products[index] *= (1.0 - share) * normal + share * disturbed;
+            if products[index] < PRODUCT_MIN {
+                sums[index] += products[index].ln();
+                products[index] = 1.0;
+            }
+        }
+    }
+    std::array::from_fn(|index| sums[index] + products[index].ln())
 }
 
 #[cfg(test)]

@@ -43,10 +43,11 @@ type Shares = [f64; STATES];
 /// What is believed at each of the points. `common` is the standard error of what shifts all `leads` alike.
 pub(crate) fn beliefs(leads: &[PointLead], common: f64) -> Vec<Belief> {
     let transition = transition(leads.len());
+    let seen: Vec<Seen> = leads.iter().map(Seen::new).collect();
     let mut sums: Vec<Shares> = vec![[0.0; STATES]; leads.len()];
     let (logs, by_shift): (Vec<f64>, Vec<Vec<Shares>>) = shifts(common)
         .map(|(shift, log_prior)| {
-            let (log_evidence, shares) = shares(leads, shift, &transition);
+            let (log_evidence, shares) = shares(&seen, shift, &transition);
             (log_evidence + log_prior, shares)
         })
         .unzip();
@@ -98,15 +99,15 @@ fn transition(points: usize) -> [Shares; STATES] {
 }
 
 /// The shares of the states at each point, and the logarithm of the evidence.
-fn shares(leads: &[PointLead], shift: f64, transition: &[Shares; STATES]) -> (f64, Vec<Shares>) {
+fn shares(seen: &[Seen], shift: f64, transition: &[Shares; STATES]) -> (f64, Vec<Shares>) {
     let leader = (1.0 - NEITHER_PRIOR) / (STATES - 1) as f64;
     let mut before: Shares = [leader; STATES];
     before[LEADS.len()] = NEITHER_PRIOR;
     let mut log_evidence = 0.0;
-    let mut forward: Vec<Shares> = Vec::with_capacity(leads.len());
-    let mut likelihoods: Vec<Shares> = Vec::with_capacity(leads.len());
-    for lead in leads {
-        let (top, likelihood) = likelihood(lead, shift);
+    let mut forward: Vec<Shares> = Vec::with_capacity(seen.len());
+    let mut likelihoods: Vec<Shares> = Vec::with_capacity(seen.len());
+    for seen in seen {
+        let (top, likelihood) = seen.likelihood(shift);
         let joint = std::array::from_fn(|state| before[state] * likelihood[state]);
         let (sum, shares) = normalized(joint);
         log_evidence += top + sum.ln();
@@ -131,34 +132,81 @@ fn normalized(shares: Shares) -> (f64, Shares) {
     (sum, shares.map(|share| share / sum))
 }
 
-/// The density of `seen` in each state, in units of the largest, and the logarithm of that.
-fn likelihood(seen: &PointLead, shift: f64) -> (f64, Shares) {
-    // A figure of which no error is known says nothing of its neighbours.
-    let Some(own_error) = seen.error() else { return (0.0, [1.0; STATES]) };
-    let chance = (seen.astray[0] + seen.astray[1]).min(1.0);
-    let logs: Shares = std::array::from_fn(|state| {
-        let lead = lead(state);
-        let spread = LAYOUT_ERROR.max(LEAD_SPREAD * lead.abs());
-        let error = own_error.hypot(spread);
-        let off = seen.log() - shift - lead;
-        let same_side = same_side(lead, off, [spread, own_error]);
-        let usual = -0.5 * (off / error).powi(2) - (error * TAU.sqrt()).ln() + same_side.ln();
-        let astray = -off.abs() / DISTURBANCE_LOG - (2.0 * DISTURBANCE_LOG).ln();
-        logs::log_sum(&[usual + (1.0 - chance).ln(), astray + chance.ln()])
-    });
-    let top = logs.into_iter().fold(f64::NEG_INFINITY, f64::max);
-    (top, logs.map(|log| (log - top).exp()))
+/// A figure that is seen at a point, with what no shift changes of its density in each state.
+struct Seen {
+    log: f64,
+    /// How likely one of both levels is off by what a disturbance does to a cell.
+    astray: f64,
+    /// Empty where no error is known of it: then it says nothing of its neighbours.
+    states: Vec<State>,
 }
 
-/// The probability that a lead seen this far `off` the `lead` of a state has its sign: a state reaches widely, and ends at zero.
-fn same_side(lead: f64, off: f64, [spread, own_error]: [f64; 2]) -> f64 {
-    if lead == 0.0 {
-        return 1.0;
+/// What is expected of a figure in a state.
+struct State {
+    lead: f64,
+    error: f64,
+    /// The logarithm of the factor before the exponential.
+    log_norm: f64,
+    /// The weight of the figure, beside that of the state, in the true lead.
+    own_share: f64,
+    /// The error of the true lead, with the sign of the state; `None` where neither leads.
+    sided_error: Option<f64>,
+}
+
+impl Seen {
+    fn new(seen: &PointLead) -> Self {
+        let astray = (seen.astray[0] + seen.astray[1]).min(1.0);
+        let states = seen.error().map(|own_error| {
+            let state = |state: usize| State::new(lead(state), own_error);
+            (0..STATES).map(state).collect()
+        });
+        Self { log: seen.log(), astray, states: states.unwrap_or_default() }
     }
-    let weights = [spread, own_error].map(|error| error.powi(-2));
-    let true_lead = lead + off * weights[1] / (weights[0] + weights[1]);
-    let errors = true_lead * lead.signum() * (weights[0] + weights[1]).sqrt();
-    normal::upper_tail(-errors)
+
+    /// The density in each state if all leads are off by this `shift`, in units of one whose logarithm comes first.
+    fn likelihood(&self, shift: f64) -> (f64, Shares) {
+        if self.states.is_empty() {
+            return (0.0, [1.0; STATES]);
+        }
+        let off = |state: &State| self.log - shift - state.lead;
+        let usual: Shares = std::array::from_fn(|index| {
+            let state = &self.states[index];
+            state.log_norm - 0.5 * (off(state) / state.error).powi(2)
+        });
+        let astray: Shares = std::array::from_fn(|index| {
+            -off(&self.states[index]).abs() / DISTURBANCE_LOG - (2.0 * DISTURBANCE_LOG).ln()
+        });
+        let possible = usual.iter().chain(astray.iter().filter(|_| self.astray > 0.0));
+        let top = possible.copied().fold(f64::NEG_INFINITY, f64::max);
+        let densities = std::array::from_fn(|index| {
+            let state = &self.states[index];
+            let usual = (usual[index] - top).exp() * state.same_side(off(state));
+            usual * (1.0 - self.astray) + (astray[index] - top).exp() * self.astray
+        });
+        (top, densities)
+    }
+}
+
+impl State {
+    fn new(lead: f64, own_error: f64) -> Self {
+        let spread = LAYOUT_ERROR.max(LEAD_SPREAD * lead.abs());
+        let error = own_error.hypot(spread);
+        let [weight, own_weight] = [spread, own_error].map(|error| error.powi(-2));
+        let sided_error = lead.signum() / (weight + own_weight).sqrt();
+        Self {
+            lead,
+            error,
+            log_norm: -(error * TAU.sqrt()).ln(),
+            own_share: own_weight / (weight + own_weight),
+            sided_error: (lead != 0.0).then_some(sided_error),
+        }
+    }
+
+    /// The probability that a lead seen this far `off` has the sign of the state, which reaches widely, and ends at zero.
+    fn same_side(&self, off: f64) -> f64 {
+        let true_lead = self.lead + off * self.own_share;
+        self.sided_error.map_or(1.0, |error| normal::upper_tail(-true_lead / error))
+    }
 }
 
 #[cfg(test)]

@@ -18,10 +18,11 @@ use crate::pairs::thresholds::{LEAD_MIN, SAME_POSITION_RATIO};
 use crate::stats::NORMAL_95;
 use crate::{Analysis, ComparisonOutcome, Crossover, Estimate, PointSummary, Table};
 use model::Parameters;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A number of watched descriptors, and the number of active ones.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Spot {
     /// Descriptors that are watched.
     pub total: f64,
@@ -40,7 +41,7 @@ pub struct Ground<'a> {
 }
 
 /// Advice for one spot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// The spot in question.
     pub spot: Spot,
@@ -66,7 +67,7 @@ pub struct Advice {
 }
 
 /// One subject at the spot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ranked {
     /// The subject.
     pub subject: String,
@@ -81,7 +82,7 @@ pub struct Ranked {
 }
 
 /// A crossover near the spot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Nearest {
     /// The crossover; its subjects are labels, as reports name them.
     pub crossover: Crossover,

@@ -1,10 +1,11 @@
 //! Why a series has no figure at a point.
 
 use model::{FailureReason, LimitCause, Value};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Why a series has no figure at a point.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum MissingFigure {
     /// The cells failed there; the reason of the first.

@@ -44,11 +44,12 @@ use crate::finding::sentence::{Sentence, text};
 use crate::format::{count, counted, list};
 use material::Material;
 use model::Run;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// What a run says, ranked and grouped.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     /// Costs that grow and rates that fall, the largest factor first.
     pub stops_scaling: Vec<Statement>,

@@ -9,7 +9,8 @@ use analysis::gather::positions::verdicts_from;
 use analysis::{PointSummary, Row, Table};
 use cpu_taken::CpuTaken;
 use machine_changed::MachineChanged;
-use model::{Host, Parameters, Run};
+use model::{Host, Parameters, Run, Warning};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A kind of caveat: when it holds, and how it reads.
@@ -30,7 +31,7 @@ macro_rules! table {
         $(pub mod $file;)*
 
         /// What a reader has to know before believing the figures.
-        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
         #[serde(tag = "kind", content = "data", rename_all = "kebab-case")]
         pub enum Caveat {
             $(#[doc = concat!("See [`", stringify!($file), "`].")] $Type($file::$Type),)*
@@ -85,10 +86,7 @@ table! {
 impl Caveat {
     /// What the reader has to know, and what to do about it: `… → knee run --resume=3`.
     pub fn line(&self) -> String {
-        match self.remedy().as_str() {
-            "" => self.what(),
-            remedy => format!("{} → {remedy}", self.what()),
-        }
+        Warning { what: self.what(), remedy: self.remedy() }.line()
     }
 }
 

@@ -2,11 +2,12 @@
 //! fact ([`model::ACCELERATOR`]), and everything that shows figures asks here.
 
 use model::{ACCELERATOR, EMULATOR, Fact, Run};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Which of several runs QEMU emulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Emulation {
     /// The only run.

@@ -10,10 +10,11 @@ use crate::finding::verdict::Tag;
 use crate::kinds::{Data, Kind};
 use analysis::{Analysis, Row, Table};
 use model::{Parameters, Run};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Something that the figures of a run show.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The workload it is about.
     pub workload: String,

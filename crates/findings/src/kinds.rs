@@ -3,11 +3,11 @@
 //! The file holds a type with the data of one finding, which implements [`FindingKind`]. Its line,
 //! `file::Type,`, gives the type a variant in [`Data`] and in [`Kind`], has [`FindingKind::find`] called for
 //! every run, and puts the kind into the list of findings: those of one series first, in the order of the
-//! table, then those of several. The variant's name in kebab case is the kind's name in JSON, and its
-//! fields go into `docs/schema/run-2.schema.json`, which a test compares with what is written.
+//! table, then those of several. The variant's name in kebab case is the kind's name in JSON; the JSON schema has
+//! its fields with their docs.
 //!
 //! ```text
-//! #[derive(Clone, Debug, PartialEq, Serialize)]
+//! #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 //! pub struct Example { pub factor: f64 }
 //!
 //! impl FindingKind for Example {
@@ -24,6 +24,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::Sentence;
 use crate::finding::verdict::Tag;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A kind of finding: what it looks for, how it is ordered and how it reads.
@@ -66,7 +67,7 @@ macro_rules! table {
         }
 
         /// What was found.
-        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
         #[serde(tag = "kind", content = "data", rename_all = "kebab-case")]
         pub enum Data {
             $(#[doc = concat!("See [`", stringify!($file), "`].")] $Type($file::$Type),)*

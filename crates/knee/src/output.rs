@@ -4,6 +4,7 @@ use crate::exit::Trouble;
 use clap::{Args, ColorChoice, ValueEnum};
 use printable::clean;
 use report::layout::{Detail, Style};
+use serde::Serialize;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,8 +48,11 @@ pub fn written(result: io::Result<()>) -> Result<(), Trouble> {
 }
 
 /// Writes JSON to standard output, with a line feed.
-pub fn print_json(value: &serde_json::Value) -> Result<(), Trouble> {
-    print_exactly(&format!("{value:#}\n"))
+pub fn print_json(value: &impl Serialize) -> Result<(), Trouble> {
+    stream(|out| {
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        out.write_all(b"\n")
+    })
 }
 
 /// When output has colours.

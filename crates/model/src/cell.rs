@@ -1,11 +1,12 @@
 //! One cell: what was measured, or why its figures don't count.
 
 use crate::{CellKey, Fact, FailureReason, LoadOutcome};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One cell: planned, isolated, timed out, saved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// Which cell it is.
     pub key: CellKey,
@@ -31,7 +32,7 @@ pub struct Cell {
 
 /// Where a trajectory ended before the point that it was to reach: what it measured up to there
 /// counts. In JSON the sentence and the remedy follow the reason, as `because` and `remedy`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "ShortJson", into = "ShortJson")]
 pub struct Short {
     /// The last position on the axis that it reached; 0 if none.
@@ -40,7 +41,7 @@ pub struct Short {
     pub reason: FailureReason,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct ShortJson {
     reached: u64,
     reason: FailureReason,
@@ -64,7 +65,7 @@ impl From<ShortJson> for Short {
 }
 
 /// Whether a cell's figures count.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Outcome {
     /// They count.
@@ -79,7 +80,7 @@ pub enum Outcome {
 }
 
 /// The samples of one figure in one cell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Metric {
     /// Its name, as in [`MetricInfo`].
     pub name: String,
@@ -98,7 +99,7 @@ pub struct Metric {
 }
 
 /// Resources that the kernel counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// CPU time in user mode, in nanoseconds.
     pub user_ns: u64,

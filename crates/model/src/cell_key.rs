@@ -1,6 +1,7 @@
 //! What identifies a cell.
 
 use quantities::Value;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -8,7 +9,9 @@ use std::collections::BTreeMap;
 pub type Parameters = BTreeMap<String, Value>;
 
 /// What identifies a cell within a run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct CellKey {
     /// The workload: `poll`.
     pub workload: String,

@@ -2,16 +2,15 @@
 //! the one place where the sentence of it is made.
 
 use crate::{CellKey, Value, Warning};
-use serde::{Deserialize, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A change between what was requested and what is planned.
 ///
-/// In JSON `text` is the sentence that [`Display`] makes.
-///
-/// [`Display`]: fmt::Display
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "WithText")]
+/// In JSON `text` is the sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "WithText", into = "WithText")]
 pub struct PlanChange {
     /// The cells of a round that it concerns, as they were requested; empty where the points of a whole
     /// workload became one.
@@ -23,7 +22,7 @@ pub struct PlanChange {
 }
 
 /// What became of cells that were requested.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Change {
     /// The value on the axis is more than is possible here: the largest possible is measured instead.
@@ -49,7 +48,7 @@ pub enum Change {
 }
 
 /// A value that is more than is possible here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     /// The parameter: `watched`.
     pub parameter: String,
@@ -67,7 +66,7 @@ pub struct Limit {
 }
 
 /// A place on the axis.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AxisPosition {
     /// The axis, for people.
     pub label: String,
@@ -76,7 +75,7 @@ pub struct AxisPosition {
 }
 
 /// Why a parameter can't be more than it is, or a cell can't be measured at all.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum LimitCause {
     /// The limit on a process's descriptors.
@@ -168,7 +167,7 @@ impl fmt::Display for LimitCause {
 }
 
 /// A change as JSON has it.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct WithText {
     cells: Vec<CellKey>,
     change: Change,
@@ -184,10 +183,11 @@ impl From<WithText> for PlanChange {
     }
 }
 
-impl Serialize for PlanChange {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let PlanChange { cells, change, remedy } = self.clone();
-        WithText { cells, change, remedy, text: self.to_string() }.serialize(serializer)
+impl From<PlanChange> for WithText {
+    fn from(planned: PlanChange) -> WithText {
+        let text = planned.to_string();
+        let PlanChange { cells, change, remedy } = planned;
+        WithText { cells, change, remedy, text }
     }
 }
 

@@ -2,11 +2,12 @@
 //! processes, of a hypervisor and of a quota comes from.
 
 use crate::Run;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// CPU time over the sessions of a run. One that was resumed has several; what the CPUs did in the pauses between them does
 /// not count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuUse {
     /// Clock ticks of all CPUs.
     pub total_ticks: u64,
@@ -22,7 +23,7 @@ pub struct CpuUse {
 }
 
 /// What a CPU quota did, as the kernel counts it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Throttling {
     /// Periods in which something ran.
     pub periods: u64,

@@ -1,6 +1,7 @@
 //! What a user adds to a workload: commands and servers of their own, recorded with the run as data.
 
 use quantities::Value;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 
 /// What a user adds to a workload. Each workload takes some of the fields and refuses the others; what is
 /// empty or absent has a default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Custom {
     /// Commands to measure.
@@ -72,7 +73,7 @@ fn is_empty(path: &std::path::Path) -> bool {
 }
 
 /// A command or an address with words in braces, which have a value in each cell: `sort {n}.txt`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Template {
     /// The subject's name.
     pub name: String,
@@ -81,7 +82,7 @@ pub struct Template {
 }
 
 /// A figure that a command prints.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrintedFigure {
     /// The metric's name.
     pub name: String,
@@ -97,7 +98,7 @@ pub struct PrintedFigure {
 }
 
 /// What interprets a command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shell {
     /// Nothing: its first word is a program, the others are its arguments.
@@ -107,7 +108,7 @@ pub enum Shell {
 }
 
 /// Where the standard output of commands goes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandOutput {
     /// To `/dev/null`.

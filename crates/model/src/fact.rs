@@ -1,10 +1,11 @@
 //! What is stated of a cell or a machine besides its figures: a number, a text, or a list.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The value of a fact: a number stays one until it is shown. In JSON it is a number, a text or a list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Fact {
     /// How many.

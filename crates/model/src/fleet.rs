@@ -4,6 +4,7 @@
 //! wherever the run goes.
 
 use crate::{HOST_NAME, Host, RunSummary};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The key of the id of a run's fleet: all its runs have the same.
@@ -16,7 +17,7 @@ pub const FLEET_SIZE: &str = "fleet.size";
 pub const FLEET_LAUNCHER: &str = "fleet.launcher";
 
 /// A run's place in its fleet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetMember {
     /// The fleet's id.
     pub id: String,

@@ -182,7 +182,9 @@ pub struct HostDifference<'a> {
 }
 
 /// A cache of data, as the kernel describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
 pub struct CpuCache {
     /// Its level, counted from 1.
     pub level: u8,

@@ -1,5 +1,6 @@
 //! What is known of a load as a whole: its intervals have only what ended in them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ pub const LOAD_RANKS: &str = "ranks";
 pub const LOAD_RANKS_MISSING: &str = "ranks_missing";
 
 /// What became of a whole load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadOutcome {
     /// What became of its requests.
     pub counts: LoadCounts,
@@ -18,7 +19,7 @@ pub struct LoadOutcome {
 }
 
 /// The counts of a whole load.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCounts {
     /// Requests that were sent.
     pub requests: u64,
@@ -55,7 +56,7 @@ impl LoadCounts {
 }
 
 /// A rank of a load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rank {
     /// Its number, from 0 on.
     pub rank: u32,
@@ -64,7 +65,7 @@ pub struct Rank {
 }
 
 /// What a rank did of the load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankMeasured {
     /// The name of its machine.
     pub host: String,

@@ -1,10 +1,11 @@
 //! What a run sets out to measure: its cells in order, and what of the request they are not.
 
 use crate::{CellKey, Change, Limit, Parameters, PlanChange, ProfilePlan, Warning, WorkloadInfo};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a run sets out to measure.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Shuffles the order of cells, and seeds whatever a workload draws at random.
     pub seed: u64,
@@ -94,7 +95,7 @@ impl Plan {
 }
 
 /// When a run has measured enough: rounds go where intervals are still wide.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Budget {
     /// The time that measuring may take, in milliseconds; 0 where it may take any.
     pub time_ms: u64,
@@ -104,7 +105,7 @@ pub struct Budget {
 }
 
 /// A subject that can't be measured here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unavailable {
     /// Its workload.
     pub workload: String,

@@ -5,6 +5,7 @@
 //! a [`Cell`](crate::Cell) comes from it.
 
 use crate::{Cell, CellKey, Outcome, Plan, WorkloadInfo};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +15,7 @@ pub const DEPTH_MAX: u32 = 1024;
 const SAMPLES_MAX: u64 = 1 << 53;
 
 /// How a run is to be profiled: part of its plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfilePlan {
     /// Samples a second of each running thread.
     pub frequency_hz: u64,
@@ -23,7 +24,7 @@ pub struct ProfilePlan {
 }
 
 /// All profiled cells of a run, with the frames and stacks that they share.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Profile {
     /// Functions, or addresses without a symbol.
     pub frames: Vec<Frame>,
@@ -36,7 +37,9 @@ pub struct Profile {
 }
 
 /// A function in a file, in the kernel, or made at run time.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Frame {
     /// Its name, demangled; empty where there is no symbol. For a [`FrameKind::Process`] the program's name.
     pub function: String,
@@ -47,7 +50,9 @@ pub struct Frame {
 }
 
 /// What kind of code a frame is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameKind {
     /// The root of each stack: the process, by its program's name.
@@ -76,7 +81,7 @@ impl FrameKind {
 }
 
 /// A node of the forest of call stacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct StackNode {
     /// The index of its caller in [`Profile::stacks`]; absent for a root, which is a [`FrameKind::Process`].
     pub caller: Option<u32>,
@@ -85,7 +90,7 @@ pub struct StackNode {
 }
 
 /// A cell of the profile pass.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfiledCell {
     /// Which cell it is; its round is 0.
     pub key: CellKey,
@@ -106,7 +111,7 @@ pub struct ProfiledCell {
 }
 
 /// What makes the kernel take a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SampledEvent {
     /// A timer that runs while the thread runs.
@@ -116,7 +121,7 @@ pub enum SampledEvent {
 }
 
 /// The timed regions of one metric around one position on the axis, together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfiledRegion {
     /// The metric that they time: `loop`.
     pub metric: String,
@@ -140,7 +145,7 @@ impl ProfiledRegion {
 }
 
 /// Samples at one instruction of the innermost function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct InstructionSamples {
     /// The function's index in [`Profile::frames`].
     pub frame: u32,
@@ -151,7 +156,7 @@ pub struct InstructionSamples {
 }
 
 /// Something that a profile could not see.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ProfileLimit {
     /// The system refused samples in the kernel.
@@ -176,17 +181,18 @@ pub enum ProfileLimit {
 }
 
 /// The machine code of one function.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionCode {
     /// The function's index in [`Profile::frames`].
     pub frame: u32,
     /// Its code, or why there is none.
     #[serde(with = "CodeJson")]
+    #[schemars(with = "CodeJson<MachineCode, CodeFault>")]
     pub code: Result<MachineCode, CodeFault>,
 }
 
 /// How a result is written: under `machine` the code, or under `fault` why there is none.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Result")]
 enum CodeJson<T, E> {
     #[serde(rename = "machine")]
@@ -196,7 +202,7 @@ enum CodeJson<T, E> {
 }
 
 /// Bytes of machine code, and where they come from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineCode {
     /// The architecture, as in `std::env::consts::ARCH`: `x86_64`.
     pub architecture: String,
@@ -209,7 +215,7 @@ pub struct MachineCode {
 }
 
 /// Why the code of a function can't be shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum CodeFault {
     /// The kernel's memory can't be read.

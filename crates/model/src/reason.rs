@@ -3,17 +3,18 @@
 //! The sentence stands here and not with the findings, because every crate that meets a failed cell needs
 //! it: the progress of a run, SQL views, exports, reports. Code asks for the variant, never for the text.
 
+use schemars::{JsonSchema, Schema, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// Why the figures of a cell don't count.
 ///
-/// In JSON it is an object of `kind`, the data of that kind, and `text`: the sentence that [`Display`]
-/// makes.
-///
-/// [`Display`]: fmt::Display
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// In JSON it is an object of `kind`, the data of that kind, and `text`, the sentence.
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(remote = "Self", rename_all = "kebab-case", tag = "kind")]
+#[schemars(transform = add_text)]
 pub enum FailureReason {
     /// The worker did not end before its deadline, and was killed.
     DeadlineExceeded {
@@ -154,7 +155,9 @@ pub enum FailureReason {
 }
 
 /// What is wrong with a worker's reply.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ReplyFault {
     /// There is none.
@@ -350,9 +353,18 @@ impl<'de> Deserialize<'de> for FailureReason {
     }
 }
 
+/// What [`Serialize`] adds to each kind.
+fn add_text(schema: &mut Schema) {
+    let text = json_schema!({ "description": "The sentence.", "type": "string" });
+    for kind in schema.get_mut("oneOf").and_then(|kinds| kinds.as_array_mut()).into_iter().flatten()
+    {
+        kind["properties"]["text"] = text.clone().into();
+    }
+}
+
 impl Serialize for FailureReason {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
+        #[derive(Serialize, JsonSchema)]
         struct WithText<'a> {
             #[serde(flatten, with = "FailureReason")]
             reason: &'a FailureReason,

@@ -1,11 +1,12 @@
 //! One execution of a plan on one machine.
 
 use crate::{Cell, CellKey, CpuUse, Fact, FleetMember, Plan, Profile, WorkloadInfo};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One execution of a plan on one machine, with all that was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// What a list of runs shows.
     pub summary: RunSummary,
@@ -62,7 +63,7 @@ impl Run {
 }
 
 /// What identifies a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSummary {
     /// Number within its record, counted from 1; 0 until it is archived.
     pub number: i64,
@@ -100,7 +101,7 @@ pub struct RunSummary {
 }
 
 /// How far a run came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
     /// Not ended: it is running now, or its process was killed. It can be resumed.
@@ -124,7 +125,7 @@ impl RunState {
 }
 
 /// The clock that timed a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clock {
     /// `tsc` or `CLOCK_MONOTONIC`.
     pub source: String,
@@ -136,7 +137,7 @@ pub struct Clock {
 
 /// The state of a machine at one moment: facts by dotted key, such as `kernel.release`,
 /// `cpu.model`, `load.1m`, `steal.percent`, `limit.descriptors`, `sysctl.fs.file-max`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
     /// When it was read: RFC 3339 with offset.
     pub taken: String,
@@ -148,7 +149,9 @@ pub struct Host {
 }
 
 /// Something that a reader has to know, and what fixes it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Warning {
     /// What: `The machine was busy (load 4.1 on 2 CPUs)`.
     pub what: String,
@@ -156,8 +159,18 @@ pub struct Warning {
     pub remedy: String,
 }
 
+impl Warning {
+    /// Both in a line: `… → knee run --resume=3`.
+    pub fn line(&self) -> String {
+        match self.remedy.as_str() {
+            "" => self.what.clone(),
+            remedy => format!("{} → {remedy}", self.what),
+        }
+    }
+}
+
 /// How a run ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ending {
     /// Complete or interrupted.
     pub state: RunState,

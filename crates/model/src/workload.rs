@@ -1,11 +1,12 @@
 //! A workload as it described itself when it was measured.
 
 use crate::{Custom, Parameters, Value};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// A workload, as it described itself when it was measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadInfo {
     /// Its name: `poll`.
     pub name: String,
@@ -68,7 +69,7 @@ pub struct WorkloadInfo {
 
 /// One parameter as a share of another: active of watched descriptors. Either may be the axis. A
 /// parameter's value may be the share itself, as a percentage (`10%`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
     /// The parameter that is a part: `active`.
     pub part: String,
@@ -82,7 +83,7 @@ pub struct Ratio {
 }
 
 /// A parameter that has an effect only with some values of another one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dependence {
     /// The parameter: `position`.
     pub parameter: String,
@@ -93,7 +94,7 @@ pub struct Dependence {
 }
 
 /// What works side by side: threads that share what is their process's, or processes that don't.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Parallel {
     /// The parameter that says which: `by`.
     pub parameter: String,
@@ -104,7 +105,7 @@ pub struct Parallel {
 }
 
 /// One figure that a workload measures at each point.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MetricInfo {
     /// Short name: `loop`.
     pub name: String,
@@ -147,7 +148,7 @@ impl MetricInfo {
 }
 
 /// What findings read in a metric besides its growth. The headline is the first metric of a workload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MetricRole {
     /// The CPU time of an operation: the cost of a rate.
@@ -192,7 +193,7 @@ impl MetricRole {
 }
 
 /// What a workload is there for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadRole {
     /// It compares its subjects.
@@ -260,7 +261,7 @@ impl WorkloadInfo {
 }
 
 /// A subject, as reports name it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectInfo {
     /// The name on the command line: `kqueue`.
     pub name: String,
@@ -304,7 +305,7 @@ impl SubjectInfo {
 }
 
 /// How a subject goes over a working set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryAccess {
     /// Bytes of the working set for each byte that it takes in a cache: 64 where of each page of 4 KiB one line of
     /// 64 bytes is used.

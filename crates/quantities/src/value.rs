@@ -1,6 +1,7 @@
 //! The value of a parameter: a number, a share, a multiple or a word.
 
 use crate::Decimal;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -19,7 +20,8 @@ use std::fmt;
 /// assert_eq!(Value::from("pipe").word(), Some("pipe"));
 /// assert_eq!(Value::from("1/2x").to_string(), "1/2x");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, JsonSchema)]
+#[schemars(with = "String")]
 pub enum Value {
     /// A whole number: `9000`.
     Number(u64),

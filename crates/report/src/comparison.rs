@@ -13,7 +13,8 @@ mod text;
 
 pub use counts::{Counts, Pair};
 pub use html::page;
-pub use json::{SCHEMA, value as json};
+pub(crate) use json::CONFIDENCE;
+pub use json::{ComparisonView, SCHEMA, value as json};
 pub use markdown::text as markdown;
 pub use sight::of_another_run;
 pub use terminal::text as terminal;

@@ -12,6 +12,7 @@ pub mod history;
 pub mod html;
 pub mod json;
 pub mod layout;
+pub mod schemas;
 pub mod side_by_side;
 pub mod terminal;
 mod text;

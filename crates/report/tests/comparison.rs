@@ -198,19 +198,9 @@ fn markdown_without_a_decision_says_undecided_first() {
 }
 
 #[test]
-fn the_documented_keys_and_only_they() {
+fn json_has_counts_verdicts_and_null_for_what_is_not_finite() {
     let (runs, comparison) = compared(false);
-    let value = json(&pair(&runs, &comparison));
-    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    let mut documented: Vec<&str> = include_str!("../src/comparison/json.rs")
-        .lines()
-        .filter_map(|line| line.strip_prefix("//! | `")?.split(" | ").next())
-        .flat_map(|names| names.split(", "))
-        .map(|name| name.trim_matches('`'))
-        .collect();
-    keys.sort_unstable();
-    documented.sort_unstable();
-    assert_eq!(keys, documented);
+    let value = serde_json::to_value(json(&pair(&runs, &comparison))).unwrap();
     assert_eq!(value["schema"], SCHEMA);
     let counts = &value["verdicts"]["headline"]["series"];
     let counts = ["slower", "faster", "same", "undecided"].map(|key| counts[key].as_u64().unwrap());

@@ -37,7 +37,8 @@ fn what_changed_in_which_run_comes_first() {
 fn programs_get_each_comparison_and_the_best() {
     let runs = baseline::machines();
     let several = several(&runs);
-    let value = json(&SideBySide { runs: &runs, several: &several, words: &[], fleet: None });
+    let side = SideBySide { runs: &runs, several: &several, words: &[], fleet: None };
+    let value = serde_json::to_value(json(&side)).unwrap();
     let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
     // As the head of the module lists them.
     assert_eq!(keys, ["best", "comparisons", "confidence", "pairs", "runs", "schema"]);

@@ -3,10 +3,11 @@
 use super::thresholds::CPU_SAVED_MIN;
 use super::{Advice, Ranked};
 use crate::Estimate;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The subject that a process uses against the cheapest at its spot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Gain {
     /// The subject in use.
     pub in_use: Ranked,
@@ -21,7 +22,7 @@ pub struct Gain {
 }
 
 /// What a change to the cheapest subject is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GainVerdict {
     /// The subject in use is the cheapest, or not clearly behind it.

@@ -1,6 +1,7 @@
 //! Whether a live process wakes up for nothing.
 
 use super::thresholds::{CPU_SAVED_MIN, IDLE_WAKEUPS_MIN_PER_S, TIMER_SLACK_S};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The wake-ups of a process by one thing that it waits on.
@@ -15,7 +16,7 @@ pub struct Wakeups {
 }
 
 /// Wake-ups that no event is behind.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum IdleWakeups {
     /// Descriptors stay ready and are not served, so that no wait blocks.

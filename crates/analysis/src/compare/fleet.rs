@@ -5,6 +5,8 @@ use super::results::{ComparedTable, Comparison, Ratio, Terms, Verdict};
 use super::several::Several;
 use super::{TableCache, compare_with};
 use model::{Parameters, Run};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// With fewer machines nothing says which of them is unlike the others.
 pub const MACHINES_MIN: usize = 3;
@@ -22,7 +24,7 @@ pub struct Fleet {
 }
 
 /// A machine that is significantly slower or faster than the median machine, in some series.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Outlier {
     /// The index of its run.
     pub run: usize,
@@ -35,7 +37,7 @@ pub struct Outlier {
 }
 
 /// A series in which a machine differs from the median machine.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OutlierSeries {
     /// The workload.
     pub workload: String,

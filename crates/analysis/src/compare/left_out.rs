@@ -1,10 +1,11 @@
 //! What a comparison leaves out, and why two runs are not compared at all: data.
 
 use model::{Parameters, RunState};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Which of the two runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// The run that is compared with.
@@ -14,7 +15,7 @@ pub enum Side {
 }
 
 /// A table among the tables of its run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TableName {
     /// The workload.
     pub workload: String,
@@ -25,7 +26,7 @@ pub struct TableName {
 }
 
 /// What is in one run only, was not measured to its end, or can't be compared.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum LeftOut {
     /// A run was not measured to its end. It is compared as far as it came.
@@ -171,7 +172,7 @@ impl LeftOut {
 }
 
 /// A figure of two whole loads.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WholeFigure {
     /// The label of the subject.
     pub label: String,
@@ -184,7 +185,7 @@ pub struct WholeFigure {
 }
 
 /// Why two figures have no ratio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoRatioReason {
     /// A figure is not above zero.

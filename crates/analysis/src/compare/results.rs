@@ -5,6 +5,7 @@ use crate::{
     CutShort, Estimate, Growth, Modes, ProfileDifference, RateTrend, SubjectComparison, Table,
 };
 use model::{FailureReason, MetricInfo, Parameters, RunSummary};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How two runs are to be compared.
@@ -21,7 +22,7 @@ pub struct Terms {
 }
 
 /// Two runs, compared.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The run that is compared with.
     pub base: RunSummary,
@@ -44,14 +45,13 @@ pub struct Comparison {
     /// One for each table that both have.
     pub tables: Vec<ComparedTable>,
     /// The tables of base and of new that were compared: labels and units for sentences.
-    #[serde(skip)]
     pub sources: [Vec<Table>; 2],
     /// What changed: verdicts, growth, crossovers, modes; the headline metrics' first.
     pub changes: Vec<Change>,
 }
 
 /// What difference a comparison can show. Differences are shares: 0.2 is 20 %.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Sensitivity {
     /// In five of six comparisons a difference of this size would have been seen in the usual series.
     pub detectable: f64,
@@ -68,7 +68,7 @@ pub struct Sensitivity {
 }
 
 /// Something about the machine or the instrument that was not the same.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
     /// What, as a fact's key or a word: `kernel.release`, `knee`.
     pub what: String,
@@ -79,7 +79,7 @@ pub struct Difference {
 }
 
 /// One metric of one workload under one set of parameters, of two runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedTable {
     /// The workload.
     pub workload: String,
@@ -98,7 +98,7 @@ pub struct ComparedTable {
 }
 
 /// One series of two runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedRow {
     /// The subject's name.
     pub subject: String,
@@ -111,7 +111,7 @@ pub struct ComparedRow {
 }
 
 /// One point of a series of two runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedPoint {
     /// The median of the base run.
     pub base: Estimate,
@@ -122,7 +122,7 @@ pub struct ComparedPoint {
 }
 
 /// A ratio with its interval and what is to be made of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ratio {
     /// New over base: of the medians, or, where the runs took turns, of the levels of the rounds that both have. The interval is as wide as it has to be for all ratios of the comparison to be in
     /// theirs with 95 % confidence.
@@ -132,7 +132,7 @@ pub struct Ratio {
 }
 
 /// What is to be made of a ratio: the fixed vocabulary of comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Better, and not by less than the margin alone.
@@ -146,7 +146,7 @@ pub enum Verdict {
 }
 
 /// Something that changed from one run to the other.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
     /// What sort of change it is.
     pub kind: ChangeKind,
@@ -171,7 +171,7 @@ pub struct Change {
 }
 
 /// How the profile of a subject in new differs from that in base.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunAttribution {
     /// The point.
     pub point: u64,
@@ -181,7 +181,7 @@ pub struct RunAttribution {
 }
 
 /// How much more an operation changed by those that share something than by those that don't.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Contention {
     /// How many do it at once.
     pub point: u64,
@@ -202,7 +202,7 @@ pub struct Contention {
 }
 
 /// What changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "change")]
 pub enum ChangeDetail {
     /// A series as a whole is faster or slower.
@@ -305,7 +305,7 @@ pub enum ChangeDetail {
 }
 
 /// A number of those that there were.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Share {
     /// Some of them.
     pub count: u64,
@@ -321,7 +321,7 @@ impl Share {
 }
 
 /// What a load was not served with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unserved {
     /// Requests that failed, or had no reply.
@@ -331,7 +331,7 @@ pub enum Unserved {
 }
 
 /// Sorts of changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeKind {
     /// A series changed only where those that do it share something: the lock that they meet at is another.
@@ -352,7 +352,7 @@ pub enum ChangeKind {
 }
 
 /// Which way a change goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// For the better.

@@ -5,6 +5,8 @@ use super::results::{ComparedTable, Comparison, Ratio, Terms, Verdict};
 use super::{TableCache, compare_with};
 use crate::Table;
 use model::{Parameters, Run};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Several runs, compared.
@@ -19,7 +21,7 @@ pub struct Several {
 }
 
 /// A run that is better than each of the others.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Best {
     /// The workload.
     pub workload: String,

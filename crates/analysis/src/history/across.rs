@@ -9,6 +9,7 @@ use super::measured::{Measured, Wanted};
 use crate::Estimate;
 use crate::compare::{Comparison, Ratio, Terms, compare_among};
 use model::{Fact, HOST_FACTS, MetricInfo, Parameters, Run, RunState, RunSummary, WorkloadInfo};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -35,7 +36,7 @@ pub struct RunOfValue {
 }
 
 /// The runs of a workload across the values of a fact or a label.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AcrossValues {
     /// The workload, as the newest run describes it.
     pub workload: WorkloadInfo,
@@ -60,7 +61,7 @@ pub struct AcrossValues {
 }
 
 /// A series across the values.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesAcross {
     /// The subject's name.
     pub subject: String,
@@ -81,7 +82,7 @@ pub struct SeriesAcross {
 }
 
 /// A point of a series across the values.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PointAcross {
     /// The value on the workload's axis.
     pub point: u64,

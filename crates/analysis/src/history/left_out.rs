@@ -1,9 +1,10 @@
 //! What a history leaves out: data.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What is not joined, or not judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum LeftOut {
     /// Runs are not comparable with the newest.
@@ -51,7 +52,7 @@ pub enum LeftOut {
 }
 
 /// Why a run can't be compared with the newest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Incomparable {
     /// A model computed its figures.
@@ -103,7 +104,7 @@ pub enum Incomparable {
 }
 
 /// A machine, as far as figures are comparable on it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Machine {
     /// Its host name, if it is known.
     pub name: Option<String>,

@@ -5,6 +5,7 @@ use super::thresholds::FIGURES_MIN;
 use crate::Estimate;
 use crate::compare::{Difference, Direction};
 use model::{Fact, MetricInfo, Parameters, RunSummary, WorkloadInfo};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ pub struct Terms {
 }
 
 /// The runs of one workload over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// The workload, as the newest run describes it.
     pub workload: WorkloadInfo,
@@ -35,15 +36,13 @@ pub struct History {
     /// One for each series and point, in the order of tables.
     pub lines: Vec<Line>,
     /// The changes, the newest first.
-    #[serde(rename = "told")]
     pub changes: Vec<Change>,
     /// Changes in most subjects at once, the newest first; `changes` has each of them as well.
-    #[serde(rename = "together")]
     pub joint_changes: Vec<JointChange>,
 }
 
 /// One figure over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Line {
     /// The subject's name.
     pub subject: String,
@@ -103,7 +102,7 @@ impl Line {
 }
 
 /// A change that fails a gate: it is certain since the newest run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Alarm {
     /// The first run of the new level, as its place in [`History::runs`]; the first of all where it came bit
     /// by bit.
@@ -115,7 +114,7 @@ pub struct Alarm {
 }
 
 /// A change of level between two runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Shift {
     /// The first run of the new level, as its place in [`History::runs`].
     pub at: usize,
@@ -136,7 +135,7 @@ pub struct Shift {
 }
 
 /// A change that most subjects have the same way, within a few runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JointChange {
     /// Where the first of them changed, as a place in [`History::runs`].
     pub from: usize,
@@ -147,7 +146,6 @@ pub struct JointChange {
     /// How many subjects changed.
     pub subjects: usize,
     /// How many subjects were judged.
-    #[serde(rename = "of")]
     pub judged: usize,
     /// The lines, as their positions in [`History::lines`], each with its change.
     pub lines: Vec<(usize, Estimate)>,
@@ -156,7 +154,7 @@ pub struct JointChange {
 }
 
 /// Something that changed, of one series at one or several points.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
     /// The first run after the change, as its place in [`History::runs`]; the first of all where it came
     /// bit by bit.

@@ -1,12 +1,13 @@
 //! Means with their standard deviations, in the layout of kernbench.
 
 use model::{Fact, FailureReason, MetricInfo, Parameters};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Means with their standard deviations of one workload under one set of parameters at one point, in
 /// kernbench's layout: metrics down, subjects across.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Averages {
     /// The workload.
     pub workload: String,
@@ -25,7 +26,7 @@ pub struct Averages {
 }
 
 /// A subject, as a column of averages.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AverageColumn {
     /// The subject's name.
     pub subject: String,
@@ -46,7 +47,7 @@ pub struct AverageColumn {
 }
 
 /// A metric, as a row of averages.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AverageRow {
     /// The metric.
     pub metric: MetricInfo,
@@ -55,7 +56,7 @@ pub struct AverageRow {
 }
 
 /// A mean with its standard deviation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Average {
     /// The arithmetic mean of all samples.
     pub mean: f64,

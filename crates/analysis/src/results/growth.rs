@@ -2,10 +2,11 @@
 
 use super::{Estimate, GrowthReason};
 use crate::growth::thresholds::FLAT_FACTOR_MAX;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The growth of a series along its axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Growth {
     /// The growth class, or the word for the classes that remain.
     pub class: Class,
@@ -29,7 +30,7 @@ pub struct Growth {
 }
 
 /// The highest rate or the lowest cost, between the ends.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Best {
     /// The point.
     pub at: u64,
@@ -52,7 +53,7 @@ impl Best {
 }
 
 /// Growth classes, and the words for several of them: the fixed vocabulary of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Flat for all practical purposes: all of the factor's interval lies within ×1.3, either way.

@@ -1,10 +1,11 @@
 //! Subjects against each other: leads, rankings, comparisons and crossovers.
 
 use super::{ComparisonReason, Estimate};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The order of the subjects at one point, the best first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
     /// The point.
     pub point: u64,
@@ -15,7 +16,7 @@ pub struct Ranking {
 }
 
 /// One subject in a ranking.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RankedSubject {
     /// The subject.
     pub subject: String,
@@ -31,7 +32,7 @@ pub struct RankedSubject {
 }
 
 /// The best subject at one point, and its lead.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Lead {
     /// The subject with the best median.
     pub best: String,
@@ -57,7 +58,7 @@ impl Lead {
 }
 
 /// How two series of one table compare along the axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SubjectComparison {
     /// The subject that is higher in the table.
     pub first: String,
@@ -68,7 +69,7 @@ pub struct SubjectComparison {
 }
 
 /// The outcome of a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum ComparisonOutcome {
     /// The evidence is too thin.
@@ -118,7 +119,7 @@ pub enum ComparisonOutcome {
 }
 
 /// A value on the axis at which one series overtakes another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Crossover {
     /// The subject that leads above it.
     pub overtakes: String,

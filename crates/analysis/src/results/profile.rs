@@ -2,10 +2,11 @@
 
 use super::{Estimate, Growth};
 use model::{Frame, MetricInfo, Parameters};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The profiles of one metric of one workload under one set of parameters: subjects by points.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProfileTable {
     /// The workload.
     pub workload: String,
@@ -28,7 +29,7 @@ pub struct ProfileTable {
 }
 
 /// The profiles of one subject along the axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProfileRow {
     /// The subject's name.
     pub subject: String,
@@ -46,7 +47,7 @@ pub struct ProfileRow {
 }
 
 /// The profile of one subject at one point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProfilePoint {
     /// The value on the axis.
     pub point: u64,
@@ -67,7 +68,7 @@ pub struct ProfilePoint {
 }
 
 /// One function of a row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProfiledFunction {
     /// The function. Without a name it stands for all addresses of its module that have no symbol.
     pub frame: Frame,
@@ -87,7 +88,7 @@ pub struct ProfiledFunction {
 }
 
 /// The time that an operation spends in a function.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FunctionTime {
     /// Samples in it.
     pub samples: u64,
@@ -98,7 +99,7 @@ pub struct FunctionTime {
 }
 
 /// What a function adds to an operation's CPU time, from one profile to another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AddedTime {
     /// The added CPU time, in nanoseconds; below zero where it falls.
     pub ns: Estimate,
@@ -107,7 +108,7 @@ pub struct AddedTime {
 }
 
 /// What changed from the first point of a row to the last.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProfileChange {
     /// The first point.
     pub from: u64,
@@ -119,7 +120,7 @@ pub struct ProfileChange {
 }
 
 /// Two subjects at one point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProfileContrast {
     /// The subject with the lower cost.
     pub first: String,
@@ -133,7 +134,7 @@ pub struct ProfileContrast {
 }
 
 /// How one profile of an operation differs from another: at another point, of another subject, or in another run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProfileDifference {
     /// Samples in the first and in the second.
     pub samples: [u64; 2],
@@ -172,7 +173,7 @@ impl ProfileDifference {
 }
 
 /// What a function adds, with the function.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AddedFunction {
     /// The function, or the process.
     pub frame: Frame,
@@ -181,7 +182,7 @@ pub struct AddedFunction {
 }
 
 /// What to make of the difference between two profiles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 pub enum DifferenceVerdict {
     /// An operation takes more CPU time, and the functions are known.

@@ -1,10 +1,11 @@
 //! How a rate changes along the axis, and the Universal Scalability Law.
 
 use super::{Best, Estimate, ScalingReason, TrendReason};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The trend of a series of which more is better: a rate of replies over dead connections.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Rate {
     /// The trend.
     pub trend: RateTrend,
@@ -25,7 +26,7 @@ pub struct Rate {
 }
 
 /// The trend of a rate: the fixed vocabulary of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateTrend {
     /// It stays within ×1.3 either way.
@@ -57,7 +58,7 @@ impl RateTrend {
 }
 
 /// How a rate grows with those that work side by side, up to one for each CPU.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Speedup {
     /// The verdict.
     pub verdict: SpeedupVerdict,
@@ -84,7 +85,7 @@ pub struct Speedup {
 }
 
 /// How many times more is done at the last point than at the first, by means over rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ByRounds {
     /// The rounds at either end, the fewer of them.
     pub rounds: u32,
@@ -97,7 +98,7 @@ pub struct ByRounds {
 }
 
 /// How a rate grows with those that work side by side: the fixed vocabulary of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpeedupVerdict {
     /// It grows in proportion, or nearly.
@@ -117,7 +118,7 @@ pub enum SpeedupVerdict {
 }
 
 /// The Universal Scalability Law: X(N) = λN / (1 + σ(N − 1) + κN(N − 1)).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scaling {
     /// λ: the rate at N = 1.
     pub single: Estimate,
@@ -134,7 +135,7 @@ pub struct Scaling {
 }
 
 /// Where a rate has fallen to half.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Halved {
     /// The value on the axis. Equal ends mean that nothing was repeated and no CI is known.
     pub at: Estimate,

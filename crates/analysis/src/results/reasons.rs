@@ -1,10 +1,11 @@
 //! Why a verdict is open, or what it rests on: data with the figures that decided it.
 
 use super::{ComparisonOutcome, Estimate};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Why growth is undecided, or its order open.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum GrowthReason {
     /// A median is zero or below.
@@ -43,7 +44,7 @@ impl GrowthReason {
 }
 
 /// What to measure where the figures leave a verdict open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remedy {
     /// The same with more rounds, on a quiet machine.
@@ -55,7 +56,7 @@ pub enum Remedy {
 }
 
 /// Why a trend is undecided.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum TrendReason {
     /// The interval of the change is too wide to say whether the rate holds.
@@ -85,7 +86,7 @@ impl TrendReason {
 }
 
 /// Why the Universal Scalability Law does not apply.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ScalingReason {
     /// The series has too few points.
@@ -110,7 +111,7 @@ pub enum ScalingReason {
 }
 
 /// Why a comparison of two series is open.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ComparisonReason {
     /// They share fewer than two points.

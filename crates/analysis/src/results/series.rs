@@ -1,11 +1,12 @@
 //! What the samples of one series show besides its medians: modes, steps and drift.
 
 use super::{Estimate, Growth};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Samples on several curves instead of around a single curve: a median between the curves was never
 /// measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Modes {
     /// The first point with more than one mode.
     pub from: u64,
@@ -18,7 +19,7 @@ pub struct Modes {
 }
 
 /// A mode: a curve that a part of the samples lies on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Mode {
     /// The share of the samples between `from` and `to` that lie on it.
     pub share: f64,
@@ -31,7 +32,7 @@ pub struct Mode {
 }
 
 /// How samples are divided among modes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Division {
     /// A round lies on one mode: the start of a process decides.
@@ -43,7 +44,7 @@ pub enum Division {
 }
 
 /// A jump of a curve: a table that leaves a cache, or doubles.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     /// The value on the axis, with its CI.
     pub at: Estimate,
@@ -56,7 +57,7 @@ pub struct Step {
 }
 
 /// A part of the axis along which a curve stays the same.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Level {
     /// Its first point.
     pub from: u64,
@@ -67,7 +68,7 @@ pub struct Level {
 }
 
 /// A change over the rounds of a measurement, whatever the axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Drift {
     /// The last rounds over the first.
     pub factor: Estimate,

@@ -6,10 +6,11 @@ use super::{
 };
 use crate::MissingFigure;
 use model::{Fact, FailureReason, LoadOutcome, MetricInfo, Parameters};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The figures of one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Analysis {
     /// One table per workload, parameters and metric; headline metrics first.
     pub tables: Vec<Table>,
@@ -23,7 +24,7 @@ pub struct Analysis {
 }
 
 /// One metric of one workload under one set of parameters: subjects by points.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Table {
     /// The workload.
     pub workload: String,
@@ -66,7 +67,7 @@ pub struct Table {
 }
 
 /// A fact that the workload stated about its cells, where they agree: `hits per tenth`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FactByPoint {
     /// Its name.
     pub name: String,
@@ -75,7 +76,7 @@ pub struct FactByPoint {
 }
 
 /// Each point of a table as a share of a whole: tokens of pipes, active of watched descriptors.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Shares {
     /// The word after the percentage: `active`.
     pub word: String,
@@ -90,7 +91,7 @@ pub struct Shares {
 }
 
 /// Distribution of the single operations of one subject at one point, all rounds together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Distribution {
     /// The subject.
     pub subject: String,
@@ -120,7 +121,7 @@ pub struct Distribution {
 }
 
 /// The best subject by a whole (total pipes) and a ratio (active of total).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Map {
     /// The workload.
     pub workload: String,
@@ -144,7 +145,7 @@ pub struct Map {
 }
 
 /// One series: the figures of one subject along the axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
     /// The subject's name.
     pub subject: String,
@@ -187,7 +188,7 @@ pub struct Row {
 }
 
 /// The end of a series that ended before its axis, with the reason.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CutShort {
     /// The point that every round reached.
     pub reached: u64,
@@ -198,7 +199,7 @@ pub struct CutShort {
 }
 
 /// The distribution at one point, all rounds together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PointSummary {
     /// The value on the axis.
     pub point: u64,
@@ -230,7 +231,7 @@ pub struct PointSummary {
 }
 
 /// A figure with its 95 % CI. Both ends of a single sample are the figure itself: it has no CI.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,
@@ -265,7 +266,7 @@ impl Estimate {
 }
 
 /// Cells of a series that did not finish at one point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Unfinished {
     /// The point.
     pub point: u64,

@@ -8,10 +8,11 @@ use crate::finding::names::Names;
 use crate::finding::sentence::{Part, Sentence, list_with, text};
 use crate::format::{counted, number_word, position as figure_at};
 use analysis::{ComparisonOutcome, SubjectComparison, Table};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What to use instead.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// The best subjects at the far end: those that can't be told apart there.
     pub subjects: Vec<String>,

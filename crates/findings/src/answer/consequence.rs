@@ -3,10 +3,11 @@
 use crate::finding::Finding;
 use crate::kinds::Data;
 use analysis::{Analysis, Table};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What is at stake.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Consequence {
     /// As a factor of time or throughput; see [`crate::kinds::FindingKind::rank`].
     pub factor: f64,

@@ -6,10 +6,11 @@ use crate::finding::sentence::Sentence;
 use crate::format::{Unit, percent};
 use analysis::{Estimate, Row, Table};
 use model::{Parameters, WorkloadInfo};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The figures of one workload under one set of parameters.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FigureList {
     /// The workload.
     pub workload: String,
@@ -26,7 +27,7 @@ pub struct FigureList {
 }
 
 /// Figures that stand under one heading.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FigureGroup {
     /// The heading; may be empty.
     pub name: String,
@@ -35,7 +36,7 @@ pub struct FigureGroup {
 }
 
 /// The median of one subject, or a quantile of all operations of a load.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SingleFigure {
     /// The subject.
     pub subject: String,

@@ -9,11 +9,12 @@ use crate::finding::sentence::{Part, Sentence, list, text};
 use crate::format::{count, counted, factor};
 use analysis::Table;
 use model::Parameters;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The subjects of a table that scale.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Holding {
     /// The workload.
     pub workload: String,

@@ -4,10 +4,11 @@ use crate::caveats::cpu_taken::quota;
 use crate::emulation::EMULATED;
 use crate::format::{counted, duration};
 use model::Run;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Where it was measured, and for how long.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Measurement {
     /// The machine; absent where nothing is known of it.
     pub machine: Option<String>,

@@ -2,11 +2,12 @@
 
 use crate::format::{count, list};
 use model::{Outcome, Run, RunState};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// What is left out for want of figures.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NotMeasured {
     /// Labels of the subjects that can't be measured here, each once.
     pub unavailable: Vec<String>,
@@ -23,7 +24,7 @@ pub struct NotMeasured {
 }
 
 /// Subjects that can't be measured here for one reason.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct UnavailableSubjects {
     /// Why.
     pub reason: String,

@@ -1,9 +1,10 @@
 //! The least and the greatest of some figures.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The least and the greatest of some figures.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Range(pub f64, pub f64);
 
 impl Range {

@@ -6,10 +6,12 @@ use super::range::Range;
 use crate::finding::sentence::Sentence;
 use analysis::Table;
 use model::Parameters;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// What a statement is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String")]
 pub enum Topic {
     /// A cost that grows.
     Grows,
@@ -46,7 +48,7 @@ impl Serialize for Topic {
 }
 
 /// What the same can be stated of.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Statement {
     /// What it is about.
     pub topic: Topic,
@@ -69,7 +71,7 @@ pub struct Statement {
 }
 
 /// The figures behind a statement about growth or a trend.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
     /// The verdict that the subjects share: `linear`, `collapses`.
     pub verdict: &'static str,

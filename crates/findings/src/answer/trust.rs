@@ -9,10 +9,11 @@ use crate::kinds::Data;
 use crate::thresholds::ROUNDS_MIN;
 use analysis::stats::quantiles::median_of;
 use model::{Outcome, RunState};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How far to trust a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Trust {
     /// In a word.
     pub level: TrustLevel,
@@ -27,7 +28,7 @@ pub struct Trust {
 }
 
 /// How far to trust a run, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustLevel {
     /// Its intervals may be wider than what they are read for, or its figures shifted.
@@ -39,7 +40,7 @@ pub enum TrustLevel {
 }
 
 /// What decides how far a run is trusted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum TrustReason {
     /// There are no medians to judge by.

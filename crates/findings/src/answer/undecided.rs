@@ -5,12 +5,13 @@ use super::series::Series;
 use super::verdict_group::VerdictGroup;
 use crate::caveats::more_rounds::MoreRounds;
 use crate::finding::sentence::{Sentence, text};
-use crate::format::{count, factor, list};
+use crate::format::{count, counted, factor, list};
 use crate::kinds::Data;
 use crate::reasons;
 use crate::thresholds::GROWN_FACTOR_MIN;
 use analysis::{ComparisonOutcome, Remedy, trust::widths};
 use model::Run;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -18,7 +19,7 @@ use std::collections::BTreeSet;
 const NAMED_MAX: usize = 2;
 
 /// The verdicts that are open.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Undecided {
     /// Orders of growth and trends.
     pub series: usize,
@@ -81,11 +82,8 @@ fn is_open(outcome: &ComparisonOutcome) -> bool {
 
 /// `7 of 96 verdicts: 4 series (poll ×391, select ×337, …) and 3 comparisons`.
 fn sentence(series: usize, comparisons: usize, total: usize, grown: &[&Series<'_>]) -> Sentence {
-    let noun = |number: usize, noun: &str| match number {
-        0 => None,
-        1 => Some(format!("1 {}", noun.trim_end_matches('s'))),
-        _ => Some(format!("{} {noun}", count(number as u64))),
-    };
+    let noun =
+        |number: usize, noun: &str| (number > 0).then(|| counted(&count(number as u64), noun));
     // `series` is its own plural.
     let of_series =
         (series > 0).then(|| format!("{} series{}", count(series as u64), named(grown)));

@@ -2,10 +2,11 @@
 
 use super::{CaveatKind, headline_tables};
 use crate::conclusions::context::Context;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A metric whose direction is a guess.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AssumedDirection {
     /// The metric.
     pub metric: String,

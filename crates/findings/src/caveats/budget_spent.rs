@@ -8,10 +8,11 @@ use crate::format::{count, counted, duration, percent};
 use analysis::trust::widths;
 use analysis::{Estimate, Table};
 use model::{Budget, RunState};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The rounds and the precision that a budget led to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BudgetSpent {
     /// The budget.
     pub budget: Budget,
@@ -32,7 +33,7 @@ pub struct BudgetSpent {
 }
 
 /// How wide the interval of a median is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Width {
     /// Half of it, as a share of the median.
     pub half: f64,

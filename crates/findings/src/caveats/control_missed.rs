@@ -4,10 +4,11 @@ use super::CaveatKind;
 use crate::conclusions::context::Context;
 use crate::format::count;
 use crate::kinds::control::Control;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A control that failed, or did not finish.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ControlMissed {
     /// The workload.
     pub workload: String,

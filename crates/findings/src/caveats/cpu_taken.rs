@@ -6,10 +6,11 @@ use crate::conclusions::context::Context;
 use crate::format::{percent, time};
 use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES, THROTTLED_SHARES};
 use model::{CPU_QUOTA, CpuUse, Host, QUOTA_REMEDY, fact_text};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// CPU time that the run did not get.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CpuTaken {
     /// What had it.
     pub by: CpuTaker,
@@ -19,7 +20,7 @@ pub struct CpuTaken {
 }
 
 /// What has CPU time in place of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CpuTaker {
     /// The hypervisor.

@@ -4,10 +4,11 @@ use super::CaveatKind;
 use crate::conclusions::context::Context;
 use crate::format::count;
 use analysis::tables::distributions::unreadable;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How many.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DamagedHistograms {
     /// How many.
     pub histograms: usize,

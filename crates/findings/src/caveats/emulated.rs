@@ -3,10 +3,11 @@
 use super::CaveatKind;
 use crate::conclusions::context::Context;
 use crate::emulation::Emulation;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The run is of a guest whose instructions QEMU emulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Emulated {
     /// How many runs that holds for.
     pub runs: Emulation,

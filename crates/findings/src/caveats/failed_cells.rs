@@ -4,11 +4,12 @@ use super::{CaveatKind, with_parameters};
 use crate::conclusions::context::Context;
 use crate::format::{count, counted, points};
 use model::{CellKey, FailureReason, Outcome, Parameters, Run, WorkloadInfo};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Cells of one subject that failed for one reason.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FailedCells {
     /// The workload.
     pub workload: String,

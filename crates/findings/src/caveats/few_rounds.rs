@@ -5,10 +5,11 @@ use super::{CaveatKind, figures, headline_tables};
 use crate::conclusions::context::Context;
 use crate::format::number_word;
 use crate::thresholds::ROUNDS_MIN;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The fewest rounds of any figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FewRounds {
     /// The rounds.
     pub rounds: u32,

@@ -4,11 +4,12 @@ use super::{CaveatKind, with_parameters};
 use crate::conclusions::context::Context;
 use crate::format::{list, points};
 use model::{Fact, Parameters, command_facts};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Runs of one subject that failed, and count.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct IgnoredFailures {
     /// The subject.
     pub subject: String,

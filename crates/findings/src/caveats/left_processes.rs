@@ -5,10 +5,11 @@ use crate::conclusions::context::Context;
 use crate::format::count;
 use model::{Cell, Parameters, command_facts};
 use printable::quantity;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Processes that the runs of one subject left, the most of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LeftProcesses {
     /// The subject.
     pub subject: String,

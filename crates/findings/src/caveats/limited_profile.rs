@@ -5,10 +5,11 @@ use crate::conclusions::context::Context;
 use crate::format::{count, percent};
 use crate::thresholds::{LOST_SHARE_MIN, UNNAMED_SHARE_MIN};
 use model::{Frame, FrameKind, Outcome, Profile, ProfileLimit, ProfiledCell};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Something that a profile could not see.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "limit")]
 pub enum LimitedProfile {
     /// The system refused samples in the kernel.

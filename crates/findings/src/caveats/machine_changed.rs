@@ -3,10 +3,11 @@
 use super::CaveatKind;
 use crate::conclusions::context::Context;
 use model::{Host, HostDifference, HostFact, HostRole};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A fact of the machine that should not change during a run, and did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MachineChanged {
     /// The fact's key.
     pub key: String,

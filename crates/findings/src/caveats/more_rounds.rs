@@ -3,10 +3,11 @@
 use super::is_foreign;
 use analysis::trust::widths;
 use model::Run;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What gives the figures more rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MoreRounds {
     /// More rows in the table that the run was read from.

@@ -3,10 +3,11 @@
 use super::CaveatKind;
 use crate::conclusions::context::Context;
 use model::Warning;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A warning of the run or of its plan.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Recorded(pub Warning);
 
 impl CaveatKind for Recorded {

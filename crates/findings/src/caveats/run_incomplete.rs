@@ -5,11 +5,12 @@ use crate::conclusions::context::Context;
 use crate::format::{count, counted, resume_command};
 use crate::resuming::obstacle;
 use model::{HOST_NAME, RunState};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
 /// How far it came.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunIncomplete {
     /// The state that it is recorded in.
     pub state: RunState,
@@ -30,7 +31,7 @@ pub struct RunIncomplete {
 }
 
 /// What completes a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Completion {
     /// It can be resumed here.

@@ -4,11 +4,12 @@ use super::{CaveatKind, with_parameters};
 use crate::conclusions::context::Context;
 use crate::format::count;
 use model::{FailureReason, Outcome, Parameters};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Trajectories of one subject that ended early for one reason.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ShortTrajectories {
     /// The workload.
     pub workload: String,

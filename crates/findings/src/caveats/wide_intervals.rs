@@ -6,10 +6,11 @@ use crate::conclusions::context::Context;
 use crate::format::count;
 use crate::thresholds::{ROUNDS_MIN, WIDE_CI_SHARE_MIN};
 use analysis::PointSummary;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How many medians have wide intervals.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WideIntervals {
     /// Medians with a wide interval.
     pub wide: usize,

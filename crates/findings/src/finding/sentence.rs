@@ -1,10 +1,12 @@
 //! Sentences in parts, so that a page can set subjects off without searching for their names.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// A sentence.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String")]
 pub struct Sentence(Vec<Part>);
 
 /// A part of a sentence.

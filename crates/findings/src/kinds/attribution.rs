@@ -9,10 +9,11 @@ use crate::finding::verdict::{Tag, Tone};
 use crate::format::attributed;
 use crate::format::count;
 use analysis::{DifferenceVerdict, ProfileDifference, ProfileTable, Table};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What the profiles of an operation show of a difference that the timed rounds have.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Attribution {
     /// What is compared.
     pub between: Between,
@@ -22,7 +23,7 @@ pub struct Attribution {
 }
 
 /// Which two profiles are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "between")]
 pub enum Between {
     /// Those of one subject at two points; or of several, whose profiles do not change.

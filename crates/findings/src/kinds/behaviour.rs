@@ -11,10 +11,11 @@ use crate::finding::verdict::{Tag, Tone};
 use crate::kinds::behaviour::server::{GrowthPerConnection, ServerBehaviour};
 use analysis::{Row, Table};
 use model::{Cell, server_facts};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a server is seen to do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Behaviour {
     /// What it is.
     #[serde(flatten)]

@@ -9,10 +9,11 @@ use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
 use crate::format::{count, counted};
 use model::{CellKey, Outcome, Run};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How the cells of a control ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Control {
     /// Cells that failed, as they have to.
     pub caught: usize,

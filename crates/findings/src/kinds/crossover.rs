@@ -11,10 +11,11 @@ use crate::format::{at_most, count, factor, number_word, position, ratio_with_in
 use crate::reasons;
 use analysis::pairs::notable::{common_points, notable};
 use analysis::{ComparisonOutcome, Estimate, SubjectComparison, Table};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How two series compare along the axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Crossover {
     /// The pair, and how the comparison ends.
     pub comparison: SubjectComparison,

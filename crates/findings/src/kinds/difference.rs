@@ -11,13 +11,14 @@ use crate::format::{factor, significant};
 use analysis::stats::student;
 use analysis::{Row, Table};
 use model::{Cell, FailureReason, Outcome, Run};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A ratio from here on is written as a factor, below as a percentage.
 const FACTOR_MIN: f64 = 2.0;
 
 /// The first subject, and the second if there is one, at a point that is a word.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The word: `half`.
     pub at: String,
@@ -26,7 +27,7 @@ pub struct Difference {
 }
 
 /// How the mean of one subject compares with that of another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "relation")]
 pub enum Relation {
     /// Their ratio.

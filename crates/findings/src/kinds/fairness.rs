@@ -13,10 +13,11 @@ use crate::format::{Unit, ratio};
 use crate::thresholds::{FAST_FACTOR_MAX, INDEX_FAIR_MIN, OWN_SHARE_MIN, WAIT_NS_MIN};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A fast and unfair series, at the point where it is most unfair.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Fairness {
     /// The point.
     pub point: u64,

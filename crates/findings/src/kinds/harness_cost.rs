@@ -7,10 +7,11 @@ use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
 use analysis::{PointSummary, Row};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The cost of an operation that does nothing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HarnessCost {
     /// The lowest median of all points.
     pub min: f64,

@@ -16,11 +16,12 @@ use crate::format::{Unit, size};
 use crate::thresholds::{CACHE_EXCESS_MAX, CACHE_LEFT_SHARE_MIN};
 use analysis::{Estimate, Level, Row, Table};
 use model::{CpuCache, MemoryAccess};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 
 /// The levels of one series.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryLevels {
     /// The levels, by size.
     pub levels: Vec<MemoryLevel>,
@@ -32,7 +33,7 @@ pub struct MemoryLevels {
 }
 
 /// A level with its name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryLevel {
     /// What it is the level of.
     pub name: LevelName,
@@ -45,7 +46,7 @@ pub struct MemoryLevel {
 }
 
 /// What a level is that of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "memory")]
 pub enum LevelName {
     /// A cache.
@@ -67,7 +68,7 @@ pub enum LevelName {
 }
 
 /// A cache that holds less than the kernel says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftEarly {
     /// The level of the cache.
     pub level: u8,

@@ -9,10 +9,11 @@ use crate::finding::verdict::{Tag, Tone};
 use crate::format::{counted, interval, position, significant};
 use crate::thresholds::PEAK_CI_RATIO_MAX;
 use analysis::{Estimate, Row, Table};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A fit of the law.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scaling {
     /// The fit.
     pub law: analysis::Scaling,

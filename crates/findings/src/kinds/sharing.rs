@@ -10,10 +10,11 @@ use crate::format::{self, count, factor, interval, significant};
 use analysis::rates::speedup::falls_behind;
 use analysis::{Row, Speedup, SpeedupVerdict, Table};
 use model::Parallel;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One series by those that share, and the same by those that don't.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Sharing {
     /// Those that share: `threads`.
     pub sharing: String,

@@ -10,6 +10,7 @@ use crate::finding::verdict::{Tag, Tone};
 use crate::format::{divided, factor, multiple, significant};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Less than this share is written as what it is divided by.
@@ -17,7 +18,7 @@ const SHARE_MIN: f64 = 0.5;
 
 /// Two rivals at both ends of the range that they share, the first end at one of the part for each of the
 /// whole or more.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TradeOff {
     /// The first common point.
     pub from: u64,

@@ -9,10 +9,11 @@ use crate::finding::verdict::{Tag, Tone};
 use crate::format::trend;
 use analysis::{Rate, RateTrend, Row, Table};
 use model::FailureReason;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The points at which cells did not finish.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Unfinished {
     /// One entry for each point, ascending.
     pub points: Vec<analysis::Unfinished>,

@@ -70,10 +70,10 @@ fn a_run_comes_back_as_it_was_and_only_once() {
 }
 
 #[test]
-fn what_is_measured_is_what_the_published_schema_says() {
-    let schema = include_str!("../../../../docs/schema/run-2.schema.json");
-    let schema = serde_json::from_str(schema).unwrap();
-    let schema = jsonschema::draft202012::new(&schema).unwrap();
+fn what_is_measured_is_what_the_listed_schema_says() {
+    let schemas = Knee::new().run(&["list", "schemas", "--json"]).done("schemas");
+    let schemas: Value = serde_json::from_str(&schemas).unwrap();
+    let schema = jsonschema::draft202012::new(&schemas["schemas"]["run"]).unwrap();
     for words in [&["null", "--points", "10"], &["socket", "--points", "200"]] {
         let knee = measured(words);
         for words in [&["show", "--json"][..], &["export", "--format", "json"]] {
@@ -205,7 +205,7 @@ fn what_has_something_wrong_with_it_is_one_line_and_changes_nothing() {
     let text = std::fs::read_to_string(&good).unwrap();
     let cut = write(&knee, "cut.json", &text[..text.len() / 2]);
     let twice = write(&knee, "twice.json", text.replace("\"sequence\": 7,", "\"sequence\": 8,"));
-    let newer = write(&knee, "newer.json", text.replace("\"schema\": 2,", "\"schema\": 3,"));
+    let newer = write(&knee, "newer.json", text.replace("\"schema\": 1,", "\"schema\": 3,"));
     let second_file = write(&knee, "other.json", "{\"a\": 1}");
     let lines = write(&knee, "lines.jsonl", exported(&crate::made::knee(), "jsonl"));
     let table = write(&knee, "latencies.csv", LATENCIES);

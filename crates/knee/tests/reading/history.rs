@@ -83,7 +83,7 @@ fn json_and_page_say_the_same_as_the_terminal() {
     let value: Value =
         serde_json::from_str(&knee.done(&["history", "made", "--json", "-o", &page_name])).unwrap();
     assert_eq!((value["schema"].as_u64(), value["judged"].as_u64()), (Some(1), Some(4)));
-    let sentence = value["told"][0]["sentence"].as_str().unwrap();
+    let sentence = value["changes"][0]["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("stepped at 1,000 things is slower since run 8"), "{sentence}");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains(sentence), "{sentence}");

@@ -2,6 +2,7 @@
 
 use analysis::compare::{ComparedTable, Comparison, Verdict};
 use model::Run;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Two runs and their comparison.
@@ -16,7 +17,7 @@ pub struct Pair<'a> {
 }
 
 /// How many ratios there are of each verdict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// Worse, and not within the margin.
     pub slower: usize,

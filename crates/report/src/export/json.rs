@@ -1,13 +1,13 @@
 //! All of it as JSON: the same text as `knee show --json` prints.
 
 use super::material::{Format, Head, Material};
-use crate::json::{Samples, run};
+use crate::json::run;
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
     name: "json",
     about: "all of it for programs, with every sample: what `knee show --json` prints",
-    heads: &[Head::Text("{\n  \"answer\":"), Head::Text("{\n  \"caveats\":")],
+    heads: &[Head::Text("{\n  \"schema\":")],
     choices: &[],
     check: |_| Ok(()),
     is_profile: false,
@@ -15,7 +15,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
-    let value = run(material.run, material.conclusions(), Samples::Include);
+    let value = run(material.run, material.conclusions());
     serde_json::to_writer_pretty(&mut *out, &value)?;
     out.write_all(b"\n")
 }

@@ -1,52 +1,90 @@
-//! A history as one JSON value for programs.
-//!
-//! The keys are stable within one [`SCHEMA`]: new ones may appear, none changes its meaning or goes.
-//!
-//! | key | what it holds |
-//! | --- | --- |
-//! | `schema` | [`SCHEMA`] |
-//! | `workload` | the workload, as the newest run describes it |
-//! | `machine` | facts of the newest run by dotted key |
-//! | `runs` | the runs that are joined, the oldest first, with their labels |
-//! | `left_out` | what is not comparable with the newest run: its `kind` and data, and `what` |
-//! | `margin` | smaller shares of change are left out |
-//! | `judged` | how many lines were judged at once |
-//! | `lines` | a line for each series and point: `figures` (place in `runs`, median with its interval), `apart`, `visible`, `shifts`, `drift`, `drift_is_fresh`, `alarms` (what fails a gate: `at`, `direction`, `factor`) |
-//! | `told` | what changed, the newest first: `at`, `last`, `direction`, `lines` with their factors, `differences`, and the `sentence` |
-//! | `together` | what changed in most subjects at once, from one run to another, the newest first, with its `sentence` |
+//! A history as one value for programs: a [`HistoryView`].
 
 use super::sentences;
-use analysis::compare::Difference;
-use analysis::history::History;
+use analysis::history::{Change, History, JointChange, LeftOut, Line};
 use findings::left_out;
-use serde_json::{Value, json};
+use model::{Fact, RunSummary, WorkloadInfo};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Raised when a key changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
 
-/// The history with the keys that this module's head lists.
-pub fn value(history: &History) -> Value {
-    let mut value = json!(history);
-    value["schema"] = json!(SCHEMA);
-    for (index, part) in history.left_out.iter().enumerate() {
-        value["left_out"][index]["what"] = json!(left_out::of_history(part));
-    }
-    for (index, line) in history.lines.iter().enumerate() {
-        for (at, shift) in line.shifts.iter().enumerate() {
-            value["lines"][index]["shifts"][at]["because"] = because(&shift.differences);
-        }
-    }
-    for (index, change) in history.changes.iter().enumerate() {
-        value["told"][index]["sentence"] = json!(sentences::change(history, change));
-    }
-    for (index, change) in history.joint_changes.iter().enumerate() {
-        value["together"][index]["because"] = because(&change.differences);
-        value["together"][index]["sentence"] = json!(sentences::joint(history, change));
-    }
-    value
+/// The output of `knee history --json`.
+#[derive(Serialize, JsonSchema)]
+pub struct HistoryView<'a> {
+    /// The number of this schema.
+    schema: u32,
+    /// The workload, as the newest run describes it.
+    workload: &'a WorkloadInfo,
+    /// Facts of the newest run by dotted key.
+    machine: &'a BTreeMap<String, Fact>,
+    /// The runs that are joined, the oldest first.
+    runs: &'a [RunSummary],
+    /// What is not comparable with the newest run, or can't be judged.
+    left_out: Vec<LeftOutView<'a>>,
+    /// Smaller shares of change are left out.
+    margin: f64,
+    /// How many lines were judged at once.
+    judged: usize,
+    /// A line for each series and point.
+    lines: &'a [Line],
+    /// What changed, the newest first.
+    changes: Vec<ChangeView<'a>>,
+    /// What changed in most subjects at once, the newest first.
+    joint_changes: Vec<JointChangeView<'a>>,
 }
 
-/// One text for each difference: `kernel 6.18 → 6.19`.
-fn because(differences: &[Difference]) -> Value {
-    differences.iter().map(sentences::difference).collect()
+/// What is left out, in words.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LeftOutView<'a> {
+    #[serde(flatten)]
+    left_out: &'a LeftOut,
+    what: String,
+}
+
+/// A change with its sentence.
+#[derive(Serialize, JsonSchema)]
+struct ChangeView<'a> {
+    #[serde(flatten)]
+    change: &'a Change,
+    sentence: String,
+}
+
+/// A change of most subjects with its sentence.
+#[derive(Serialize, JsonSchema)]
+struct JointChangeView<'a> {
+    #[serde(flatten)]
+    change: &'a JointChange,
+    sentence: String,
+}
+
+/// The history as a value.
+pub fn value(history: &History) -> HistoryView<'_> {
+    let History { workload, machine, runs, margin, judged, lines, .. } = history;
+    let changes = history.changes.iter();
+    let changes =
+        changes.map(|change| ChangeView { change, sentence: sentences::change(history, change) });
+    let joint = history
+        .joint_changes
+        .iter()
+        .map(|change| JointChangeView { change, sentence: sentences::joint(history, change) });
+    HistoryView {
+        schema: SCHEMA,
+        workload,
+        machine,
+        runs,
+        left_out: left_out(&history.left_out),
+        margin: *margin,
+        judged: *judged,
+        lines,
+        changes: changes.collect(),
+        joint_changes: joint.collect(),
+    }
+}
+
+pub(super) fn left_out(all: &[LeftOut]) -> Vec<LeftOutView<'_>> {
+    let view = |left_out| LeftOutView { left_out, what: left_out::of_history(left_out) };
+    all.iter().map(view).collect()
 }

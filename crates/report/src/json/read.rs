@@ -4,8 +4,7 @@
 //! else has to be there, whole and without contradictions, so that whoever keeps the run is not
 //! surprised half-way.
 
-use super::plain;
-use super::schema::SCHEMA;
+use super::{SCHEMA, plain};
 use jiff::Timestamp;
 use model::{Cell, CellKey, Clock, Host, Plan, Profile, Run, RunState, RunSummary, Usage, Warning};
 use serde::Deserialize;
@@ -105,7 +104,7 @@ pub fn read(bytes: &[u8]) -> Result<Run, Unreadable> {
     let mut parser = serde_json::Deserializer::from_slice(bytes);
     let document: Document = serde_ignored::deserialize(&mut parser, |path| {
         let path = path.to_string();
-        if unknown.is_none() && !is_passed_over(&path) {
+        if unknown.is_none() && !CONCLUDED.contains(&path.as_str()) {
             unknown = Some(path);
         }
     })
@@ -147,12 +146,6 @@ fn known_schema(bytes: &[u8]) -> Result<(), Unreadable> {
             "it is JSON, but no run that knee wrote: `schema` or `summary` is missing",
         )),
     }
-}
-
-/// Whether a key that is not read is there all the same.
-fn is_passed_over(path: &str) -> bool {
-    let last = path.rsplit_once('.').map(|(_, last)| last);
-    CONCLUDED.contains(&path) || (path.starts_with("cells.") && last == Some("count"))
 }
 
 fn run(document: Document) -> Result<Run, Unreadable> {

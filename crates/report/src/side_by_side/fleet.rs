@@ -5,9 +5,11 @@ use super::compared::margin;
 use super::{SideBySide, confidence, legend};
 use crate::layout::{BOLD, DIM, Detail, INDENT, PLAIN, Pen, Style};
 use analysis::compare::{Fleet, Outlier, is_median};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// What a fleet is called, and what is said of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FleetHead {
     /// Its id, and how many machines there are: `slurm-1234.0: 8 machines`.
     pub title: String,
@@ -15,7 +17,7 @@ pub struct FleetHead {
     pub names: Vec<String>,
     /// Which machines are unlike the others, and what is missing.
     pub sentences: Vec<String>,
-    /// The machines that are unlike the others.
+    /// The machines that are unlike the others; in `run` the index among all runs, the median machine included.
     pub outliers: Vec<Outlier>,
 }
 
@@ -25,7 +27,9 @@ impl FleetHead {
         let sentences =
             findings::fleet::sentences(fleet, names).into_iter().chain(missing).collect();
         let names = ["median".to_owned()].into_iter().chain(names.iter().cloned()).collect();
-        Self { title, names, sentences, outliers: fleet.outliers.clone() }
+        let after_median = |outlier: &Outlier| Outlier { run: outlier.run + 1, ..outlier.clone() };
+        let outliers = fleet.outliers.iter().map(after_median).collect();
+        Self { title, names, sentences, outliers }
     }
 }
 

@@ -1,76 +1,63 @@
-//! Several runs as one JSON value for programs.
-//!
-//! | key | what it holds |
-//! | --- | --- |
-//! | `schema` | that of a comparison |
-//! | `runs` | of each run: number, id, times, state, command line, version, labels; the first is the base |
-//! | `pairs` | the number of pairs of runs: the intervals of the ratios of all of them hold at once |
-//! | `confidence` | the probability of that: 0.95 |
-//! | `comparisons` | of each run but the first: its comparison with the first, as `knee compare BASE NEW --json` has it, or `refused`, the reason why there is none |
-//! | `best` | where a run is significantly better than each other: workload, parameters, metric, subject, `point` (null: the series as a whole), and the index of the `run` |
-//! | `fleet` | of the machines of a fleet, where the first of `runs` is the median machine: `title`, `names` of the runs, `sentences`, and `outliers`: the index of the `run`, its `series` with their ratios, and how many further series are the `same` or `undecided` |
+//! Several runs as one value for programs: a [`SeveralView`].
 
 use super::SideBySide;
-use crate::comparison::{self, Pair, SCHEMA};
-use analysis::compare::{Best, Outlier, OutlierSeries};
+use super::fleet::FleetHead;
+use crate::comparison::{self, CONFIDENCE, ComparisonView, Pair, SCHEMA};
+use analysis::compare::Best;
 use findings::left_out;
-use serde_json::{Value, json};
+use model::RunSummary;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// The runs as one value, with the keys that this module's head lists.
-pub fn value(side: &SideBySide<'_>) -> Value {
-    let Some((base, _)) = side.runs.first() else { return Value::Null };
-    let comparisons = side.runs[1..].iter().zip(&side.several.comparisons);
-    let comparisons = comparisons.map(|((new, _), result)| match result {
-        Ok(comparison) => comparison::json(&Pair { base, new, comparison }),
-        Err(refusal) => json!({ "refused": left_out::refusal(refusal) }),
+/// The output of `knee show` and `knee compare` of several runs, or of a fleet, with `--json`.
+#[derive(Serialize, JsonSchema)]
+pub struct SeveralView<'a> {
+    /// The number of the schema of a comparison.
+    schema: u32,
+    /// The runs; the first is the base, of a fleet the median machine.
+    runs: Vec<&'a RunSummary>,
+    /// The number of pairs of runs: the intervals of the ratios of all of them hold at once.
+    pairs: usize,
+    /// The probability of that.
+    confidence: f64,
+    /// Of each run but the first: its comparison with the first.
+    comparisons: Vec<Compared<'a>>,
+    /// Where a run is significantly better than each other.
+    best: &'a [Best],
+    /// The machines of a fleet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fleet: Option<&'a FleetHead>,
+}
+
+/// A comparison, or why there is none.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Compared<'a> {
+    Comparison(Box<ComparisonView<'a>>),
+    Refused {
+        /// The reason.
+        refused: String,
+    },
+}
+
+/// The runs as a value; the first of them is the base.
+pub fn value<'a>(side: &SideBySide<'a>) -> SeveralView<'a> {
+    let base = side.runs.first().map(|(base, _)| base);
+    let judged = side.runs.iter().skip(1).zip(&side.several.comparisons);
+    let comparisons = judged.zip(base.into_iter().cycle());
+    let comparisons = comparisons.map(|(((new, _), result), base)| match result {
+        Ok(comparison) => {
+            Compared::Comparison(Box::new(comparison::json(&Pair { base, new, comparison })))
+        }
+        Err(refusal) => Compared::Refused { refused: left_out::refusal(refusal) },
     });
-    let mut value = json!({
-        "schema": SCHEMA,
-        "runs": side.runs.iter().map(|(run, _)| json!(run.summary)).collect::<Value>(),
-        "pairs": side.several.pairs,
-        "confidence": 0.95,
-        "comparisons": comparisons.collect::<Value>(),
-        "best": side.several.best.iter().map(best).collect::<Value>(),
-    });
-    if let Some(fleet) = side.fleet {
-        value["fleet"] = json!({
-            "title": fleet.title,
-            "names": fleet.names,
-            "sentences": fleet.sentences,
-            "outliers": fleet.outliers.iter().map(outlier).collect::<Value>(),
-        });
+    SeveralView {
+        schema: SCHEMA,
+        runs: side.runs.iter().map(|(run, _)| &run.summary).collect(),
+        pairs: side.several.pairs,
+        confidence: CONFIDENCE,
+        comparisons: comparisons.collect(),
+        best: &side.several.best,
+        fleet: side.fleet,
     }
-    value
-}
-
-fn outlier(outlier: &Outlier) -> Value {
-    let series = |series: &OutlierSeries| {
-        let OutlierSeries { workload, parameters, metric, subject, ratio, .. } = series;
-        json!({
-            "workload": workload,
-            "parameters": parameters,
-            "metric": metric,
-            "subject": subject,
-            "ratio": ratio,
-        })
-    };
-    json!({
-        // The median machine is before the machines.
-        "run": outlier.run + 1,
-        "series": outlier.series.iter().map(series).collect::<Value>(),
-        "same": outlier.same,
-        "undecided": outlier.undecided,
-    })
-}
-
-fn best(best: &Best) -> Value {
-    let Best { workload, parameters, metric, subject, point, run } = best;
-    json!({
-        "workload": workload,
-        "parameters": parameters,
-        "metric": metric,
-        "subject": subject,
-        "point": point,
-        "run": run,
-    })
 }

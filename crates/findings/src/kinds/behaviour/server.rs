@@ -4,6 +4,7 @@ use crate::format::{count, multiple, quantity, time};
 use crate::thresholds::{
     CLOSING_SHARE_MIN, GROWTH_CONNECTIONS_MIN, IDLE_CLOSED_SHARE_MIN, PER_CONNECTION_MIN,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A pause is no stall that is shorter, or less than so many times what a reply usually takes. Source: usual.
@@ -11,7 +12,7 @@ const STALL_S_MIN: f64 = 0.25;
 const STALL_FACTOR_MIN: f64 = 20.0;
 
 /// What a server is seen to do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "behaviour", rename_all = "kebab-case")]
 pub enum ServerBehaviour {
     /// It never replies over some connections.
@@ -98,7 +99,7 @@ pub enum ServerBehaviour {
 }
 
 /// A number of threads or processes that grows with the connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GrowthPerConnection {
     /// How many there were without these connections.
     pub before: u64,

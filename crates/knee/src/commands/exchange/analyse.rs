@@ -5,7 +5,6 @@ use crate::commands::read::report;
 use crate::commands::read::show;
 use crate::exit::{Exit, Trouble};
 use crate::output::{is_quiet, print, print_json, style};
-use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
 use analysis::{Analysis, MissingFigure};
 use clap::Args;
@@ -81,7 +80,7 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
     }
     let [(run, conclusions)] = &analysed;
     if ask.json {
-        print_json(&::report::json::run(run, conclusions, Samples::Include))?;
+        print_json(&::report::json::run(run, conclusions))?;
         return Ok(Exit::Done);
     }
     let style = style(ask.all);

@@ -46,7 +46,7 @@ pub struct Export {
 
 /// What `knee help export` says below its flags.
 const MORE: &str = "\
-The keys of json are in docs/export.md, and for programs in docs/schema/run-2.schema.json.
+`knee list schemas --json` has the schema of json.
 
 Examples:
   knee export --format csv -o medians.csv

@@ -22,7 +22,6 @@ use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
 use crate::originals;
 use crate::output::{is_quiet, print, print_json, style};
 use crate::remedies::explained;
-use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, compare};
@@ -291,7 +290,7 @@ fn printed(
     files: &str,
 ) -> Result<(), Trouble> {
     if asked.json {
-        return print_json(&::report::json::run(run, conclusions, Samples::Include));
+        return print_json(&::report::json::run(run, conclusions));
     }
     if let Some(name) = &asked.like {
         return print(&originals::output(name, run, conclusions, files));

@@ -8,7 +8,6 @@ use crate::commands::read::report;
 use crate::commands::read::show;
 use crate::exit::{Exit, Trouble};
 use crate::output::{is_quiet, print, print_json, style};
-use ::report::json::Samples;
 use ::report::terminal::{self, Pointers};
 use archive::{RunWriter, SqliteArchive};
 use clap::{Args, Subcommand};
@@ -61,7 +60,7 @@ fn conclude(ask: &Lock, run: Run) -> Result<Exit, Trouble> {
     }
     let [(run, conclusions)] = &analysed;
     if ask.json {
-        print_json(&::report::json::run(run, conclusions, Samples::Include))?;
+        print_json(&::report::json::run(run, conclusions))?;
         return Ok(Exit::Done);
     }
     let mut files = Vec::new();

@@ -12,7 +12,7 @@ use crate::commands::read::report;
 use crate::commands::{read_run, record_location, record_path};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
-use crate::output::{print, print_exactly, print_note, style};
+use crate::output::{print, print_exactly, print_json, print_note, style};
 use ::report::comparison::{self, Pair};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Comparison, Terms};
@@ -93,9 +93,15 @@ pub fn conclude(
     holder: &Location,
     recorded: Option<String>,
 ) -> Result<Exit, Trouble> {
-    let text = text(judgement, output, &Pair { base: &base, new: &new, comparison });
+    let pair = Pair { base: &base, new: &new, comparison };
+    let printed = if output.json {
+        print_json(&comparison::json(&pair))
+    } else if judgement.markdown {
+        print_exactly(&comparison::markdown(&pair))
+    } else {
+        print(&comparison::terminal(&pair, &style(output.all)))
+    };
     let is_for_programs = output.json || judgement.markdown;
-    let printed = if is_for_programs { print_exactly(&text) } else { print(&text) };
     let mut notes = recorded.unwrap_or_default();
     let kept = keep(judgement, output, (base, new), comparison, exit, holder, &mut notes);
     let noted = print_notes(&notes, is_for_programs);
@@ -154,17 +160,6 @@ fn keep(
         name => notes.extend(name.as_ref().map(left)),
     }
     Ok(())
-}
-
-/// The comparison in the form that was asked for.
-fn text(judgement: &Judgement, output: &Output, pair: &Pair) -> String {
-    if output.json {
-        format!("{:#}\n", comparison::json(pair))
-    } else if judgement.markdown {
-        comparison::markdown(pair)
-    } else {
-        comparison::terminal(pair, &style(output.all))
-    }
 }
 
 /// The run that is to be named, where nothing is to be compared.

@@ -8,6 +8,7 @@ use clap::Args;
 use engine::{About, Kind, Original, Workload};
 use locks::{Algorithm, Order, Waiting};
 use readiness::Mechanism;
+use report::schemas;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -37,16 +38,22 @@ pub enum What {
     Originals,
     /// Suites of knee.toml: see `knee run --suite`
     Suites,
+    /// JSON schemas of what other commands print with --json; with --json, the schemas themselves
+    Schemas,
 }
 
 /// Lists the tables.
 pub fn list(ask: &List) -> Result<Exit, Trouble> {
-    let wanted =
-        SECTIONS.iter().filter(|section| ask.what == What::All || ask.what == section.what);
+    let is_wanted = |section: &&Section| match ask.what {
+        // Nothing is to be looked up in a schema, and they are long.
+        What::All => section.what != What::Schemas,
+        what => section.what == what,
+    };
+    let wanted = SECTIONS.iter().filter(is_wanted);
     if ask.json {
         let all: serde_json::Map<String, Value> =
             wanted.map(|section| (section.name.to_lowercase(), (section.json)())).collect();
-        print_json(&all.into())?;
+        print_json(&all)?;
         return Ok(Exit::Done);
     }
     let mut text = String::new();
@@ -71,7 +78,7 @@ struct Section {
     json: fn() -> Value,
 }
 
-const SECTIONS: [Section; 5] = [
+const SECTIONS: [Section; 6] = [
     Section {
         what: What::Workloads,
         name: "Workloads",
@@ -97,9 +104,23 @@ const SECTIONS: [Section; 5] = [
         json: || originals::all().map(original_json).collect(),
     },
     Section { what: What::Suites, name: "Suites", text: describe_suites, json: suites_json },
+    Section {
+        what: What::Schemas,
+        name: "Schemas",
+        text: |text| schemas::TABLE.iter().for_each(|schema| describe_schema(text, schema)),
+        json: || {
+            let named =
+                |schema: &schemas::Document| (schema.name.to_owned(), (schema.schema)().into());
+            schemas::TABLE.iter().map(named).collect::<serde_json::Map<_, _>>().into()
+        },
+    },
 ];
 
 // Writing to a String can't fail: the results below are dropped for that reason.
+
+fn describe_schema(text: &mut String, schema: &schemas::Document) {
+    let _ = writeln!(text, "  {:<12} {}", schema.name, schema.about);
+}
 
 fn describe(text: &mut String, workload: &dyn Workload) {
     let about = workload.about();

@@ -13,7 +13,6 @@ use clap::Args;
 use findings::format::shell_word;
 use findings::{Caveat, Conclusions};
 use model::Run;
-use report::json::Samples;
 use report::layout::{Detail, Style};
 use report::terminal::{self, Chosen, Pointers};
 use std::path::Path;
@@ -87,7 +86,7 @@ pub fn show(ask: &Show) -> Result<Exit, Trouble> {
 fn show_run(ask: &Show, name: &str, run: &Run) -> Result<(), Trouble> {
     let conclusions = concluded(run, name, &ask.record_file);
     if ask.json {
-        return print_json(&report::json::run(run, &conclusions, Samples::Include));
+        return print_json(&report::json::run(run, &conclusions));
     }
     let style = style(ask.all);
     if let Some(function) = &ask.profile {

@@ -1,30 +1,58 @@
-//! Runs across the values of a fact as one JSON value for programs.
-//!
-//! | key | what it holds |
-//! | --- | --- |
-//! | `schema` | [`SCHEMA`](crate::history::json::SCHEMA) of histories |
-//! | `workload`, `machine` | as the newest run describes them |
-//! | `key` | the fact or the label |
-//! | `values`, `runs` | the values in order, and the run of each |
-//! | `in_turns` | whether all runs were measured in turns |
-//! | `left_out` | what is not compared: its `kind` and data, and `what` |
-//! | `margin`, `judged` | what counts as the same, and how many ratios were judged at once |
-//! | `series` | each with its `points` (`figures`: a median with its interval for each value, or null), `steps` (from each value to the next: ratio and verdict) and `whole` (from the first to the last) |
-//! | `steps` | what is significant, the largest first, as sentences |
+//! Runs across the values of a fact as one value for programs: an [`AcrossView`].
 
 use super::{sentence, steps};
-use crate::history::json::SCHEMA;
-use analysis::history::across::AcrossValues;
-use findings::left_out;
-use serde_json::{Value, json};
+use crate::history::json::{LeftOutView, SCHEMA, left_out};
+use analysis::history::across::{AcrossValues, SeriesAcross};
+use model::{Fact, RunSummary, WorkloadInfo};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
 
-/// The runs with the keys that this module's head lists.
-pub fn value(across: &AcrossValues) -> Value {
-    let mut value = json!(across);
-    value["schema"] = json!(SCHEMA);
-    for (index, part) in across.left_out.iter().enumerate() {
-        value["left_out"][index]["what"] = json!(left_out::of_history(part));
+/// The output of `knee history --by KEY --json`.
+#[derive(Serialize, JsonSchema)]
+pub struct AcrossView<'a> {
+    /// The number of this schema.
+    schema: u32,
+    /// The workload, as the newest run describes it.
+    workload: &'a WorkloadInfo,
+    /// Facts of the newest run by dotted key.
+    machine: &'a BTreeMap<String, Fact>,
+    /// The fact or the label.
+    key: &'a str,
+    /// Its values in order.
+    values: &'a [String],
+    /// The run of each value.
+    runs: &'a [RunSummary],
+    /// Whether all runs were measured in turns.
+    in_turns: bool,
+    /// What is not compared.
+    left_out: Vec<LeftOutView<'a>>,
+    /// A ratio whose whole interval is within this share is the same.
+    margin: f64,
+    /// How many ratios were judged at once.
+    judged: usize,
+    /// One for each subject under its parameters.
+    series: &'a [SeriesAcross],
+    /// What is significant, the largest first, as sentences.
+    steps: Vec<String>,
+}
+
+/// The runs as a value.
+pub fn value(across: &AcrossValues) -> AcrossView<'_> {
+    let AcrossValues { workload, machine, key, values, runs, in_turns, margin, judged, .. } =
+        across;
+    AcrossView {
+        schema: SCHEMA,
+        workload,
+        machine,
+        key,
+        values,
+        runs,
+        in_turns: *in_turns,
+        left_out: left_out(&across.left_out),
+        margin: *margin,
+        judged: *judged,
+        series: &across.series,
+        steps: steps(across).iter().map(|step| sentence(across, step)).collect(),
     }
-    value["steps"] = steps(across).iter().map(|step| sentence(across, step)).collect();
-    value
 }

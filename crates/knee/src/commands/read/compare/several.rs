@@ -7,7 +7,7 @@ use crate::commands::read::report;
 use crate::commands::{read_run, record_location, record_path};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
-use crate::output::{print, print_exactly, style};
+use crate::output::{print, print_exactly, print_json, style};
 use ::report::side_by_side::{self, SideBySide};
 use analysis::compare::{Comparison, Several, Terms, compare_several};
 use archive::{Location, RunRef};
@@ -88,7 +88,7 @@ fn conclude(
     let mut worst = ranked.filter(|exit| verdicts.iter().any(|verdict| verdict.exit == *exit));
     let exit = worst.next().unwrap_or(Exit::Done);
     let printed = if output.json {
-        print_exactly(&format!("{:#}\n", side_by_side::json(side)))
+        print_json(&side_by_side::json(side))
     } else if judgement.markdown {
         print_exactly(&side_by_side::markdown(side))
     } else {

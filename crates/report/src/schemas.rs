@@ -1,0 +1,69 @@
+//! The JSON schemas of what programs read, derived from the types that are written.
+
+use crate::comparison::ComparisonView;
+use crate::history::across::json::AcrossView;
+use crate::history::json::HistoryView;
+use crate::json::RunView;
+use crate::side_by_side::SeveralView;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde_json::json;
+
+/// One schema.
+pub struct Document {
+    /// Its name, which is also part of its `$id`.
+    pub name: &'static str,
+    /// The commands that print it.
+    pub about: &'static str,
+    /// The schema, of JSON Schema's draft 2020-12.
+    pub schema: fn() -> Schema,
+}
+
+/// Every schema.
+pub const TABLE: &[Document] = &[
+    Document {
+        name: "run",
+        about: "a run: knee show --json, knee export --format json",
+        schema: || derived::<RunView<'_>>("run", crate::json::SCHEMA),
+    },
+    Document {
+        name: "comparison",
+        about: "two runs: knee compare --json",
+        schema: || derived::<ComparisonView<'_>>("comparison", crate::comparison::SCHEMA),
+    },
+    Document {
+        name: "several",
+        about: "several runs or a fleet: knee show RUN RUN --json, knee show --fleet --json",
+        schema: || derived::<SeveralView<'_>>("several", crate::comparison::SCHEMA),
+    },
+    Document {
+        name: "history",
+        about: "a workload over time: knee history --json",
+        schema: || derived::<HistoryView<'_>>("history", crate::history::json::SCHEMA),
+    },
+    Document {
+        name: "across",
+        about: "a workload across the values of a fact: knee history --by KEY --json",
+        schema: || derived::<AcrossView<'_>>("across", crate::history::json::SCHEMA),
+    },
+];
+
+/// The schema of a type, with its number as a constant.
+fn derived<T: JsonSchema>(name: &str, number: u32) -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with_transform(RecursiveTransform(figures_may_be_null));
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.insert("$id".to_owned(), json!(format!("urn:knee:{name}-{number}")));
+    if let Some(property) = schema.pointer_mut("/properties/schema") {
+        property["const"] = json!(number);
+    }
+    schema
+}
+
+/// JSON has no word for what is not finite: such a figure is written as null.
+fn figures_may_be_null(schema: &mut Schema) {
+    if schema.get("type").is_some_and(|kind| kind == "number") {
+        schema.insert("type".to_owned(), json!(["number", "null"]));
+    }
+}

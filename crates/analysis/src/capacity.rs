@@ -251,14 +251,26 @@ impl Search {
         [holding.reduce(f64::max), missed]
     }
 
+    /// The lowest rate at which a long load missed a goal.
+    fn lowest_missed(&self, goal: usize) -> Option<f64> {
+        let missed = self.trials.iter().filter(|trial| trial.is_long());
+        let missed = missed.filter(|trial| self.excess_of(trial, goal) > 1.0);
+        missed.map(|trial| trial.rate_per_s).reduce(f64::min)
+    }
+
     /// The line of the goal that is missed first, within what single loads show.
     fn first_missed(&self, middle_per_s: f64) -> Option<(Line, usize)> {
         let within = |goal: usize| {
             let mut line = self.line(goal, middle_per_s)?;
             let Estimate { value, low, high } = &mut line.rate_per_s;
-            let [holding, missed] = self.sure(goal);
-            *low = holding.map_or(*low, |rate| low.max(self.at_least(goal, rate)));
-            *high = missed.map_or(*high, |missed| high.min(missed)).max(*low);
+            if let [Some(holding), missed] = self.sure(goal) {
+                *low = low.max(self.at_least(goal, holding));
+                *high = missed.map_or(*high, |missed| high.min(missed)).max(*low);
+            } else {
+                // What no load near it has shown is not beyond any of them.
+                *high = self.lowest_missed(goal).map_or(*high, |missed| high.min(missed));
+                *low = low.min(*high);
+            }
             *value = value.clamp(*low, *high);
             Some((line, goal))
         };

@@ -8,6 +8,7 @@ use printable::{count, quantity};
 /// The family.
 pub static GROUP: Group = Group {
     name: "CPU",
+    distorts_times: true,
     checks: &[
         Check {
             name: "governor",

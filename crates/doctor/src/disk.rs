@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// The family.
 pub static GROUP: Group = Group {
     name: "Disk",
+    distorts_times: false,
     checks: &[
         Check {
             name: "temporary-files",

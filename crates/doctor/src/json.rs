@@ -1,6 +1,6 @@
 //! The checks and what was fixed, as JSON.
 
-use super::{Examined, FixResult, Machine, Outcome, Remedy, State, UndoResult};
+use super::{Examined, Fitness, FixResult, Machine, Outcome, Remedy, State, UndoResult};
 use serde_json::{Value, json};
 
 /// Raised when a key of [`json`] changes its meaning or goes.
@@ -17,7 +17,10 @@ pub fn json(
     let counts: serde_json::Map<String, Value> =
         State::ALL.iter().map(|&state| (state.name().to_owned(), number(state).into())).collect();
     let checks: Vec<Value> = examined.iter().map(|row| check(machine, row)).collect();
-    let mut all = json!({ "schema": SCHEMA, "counts": counts, "checks": checks });
+    let Fitness { distorting, limiting } = Fitness::new(examined);
+    let fitness = json!({ "distorting": distorting, "limiting": limiting });
+    let mut all =
+        json!({ "schema": SCHEMA, "counts": counts, "fitness": fitness, "checks": checks });
     if let Some(fixes) = fixes {
         all["fixed"] = fixes.iter().map(fix).collect();
     }

@@ -68,6 +68,8 @@ const ALL: &[&str] = &["all"];
 pub struct Group {
     /// What it is called in the output.
     pub name: &'static str,
+    /// Whether what is wrong with it distorts times.
+    pub distorts_times: bool,
     /// Its rows.
     pub checks: &'static [Check],
 }
@@ -219,6 +221,34 @@ pub struct Examined {
     pub diagnosis: Diagnosis,
 }
 
+/// What a machine is fit for: the checks that are bad or a warning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fitness {
+    /// Those that distort times. Ratios within a run, whose cells take turns, stay.
+    pub distorting: Vec<&'static str>,
+    /// The others: they cut axes short, or leave something out.
+    pub limiting: Vec<&'static str>,
+}
+
+impl Fitness {
+    /// By all checks.
+    pub fn new(examined: &[Examined]) -> Fitness {
+        let wrong = examined
+            .iter()
+            .filter(|row| matches!(row.diagnosis.state, State::Bad | State::Warn))
+            .map(|row| {
+                (
+                    row.check.name,
+                    GROUPS.iter().any(|group| group.name == row.group && group.distorts_times),
+                )
+            });
+        let (distorting, limiting): (Vec<_>, Vec<_>) = wrong.partition(|(_, distorts)| *distorts);
+        let names =
+            |rows: Vec<(&'static str, bool)>| rows.into_iter().map(|(name, _)| name).collect();
+        Fitness { distorting: names(distorting), limiting: names(limiting) }
+    }
+}
+
 /// Makes every check, in the order of the tables.
 pub fn examine(machine: &Machine) -> Vec<Examined> {
     let all = GROUPS.iter().flat_map(|group| group.checks.iter().map(move |row| (group, row)));
@@ -304,30 +334,5 @@ mod tests {
                 assert_eq!(diagnosis.remedy, Remedy::None, "{}", check.name);
             }
         }
-    }
-
-    #[test]
-    fn the_document_has_every_check() {
-        let document = include_str!("../../../docs/doctor.md");
-        let wanted = markdown();
-        assert!(document.contains(&wanted), "docs/doctor.md is to hold this:\n\n{wanted}");
-    }
-
-    /// The tables of the document.
-    fn markdown() -> String {
-        let group = |group: &&Group| {
-            let rows: String = group.checks.iter().map(row).collect();
-            let head = "| check | looks at | why | workloads |\n| --- | --- | --- | --- |";
-            format!("### {}\n\n{head}\n{rows}", group.name)
-        };
-        GROUPS.iter().map(group).collect::<Vec<_>>().join("\n").trim_end().to_owned()
-    }
-
-    fn row(check: &Check) -> String {
-        let Check { name, looks_at, why, .. } = check;
-        let risk = check
-            .fix_risk
-            .map_or_else(String::new, |risk| format!("; `--fix` changes it only by name: {risk}"));
-        format!("| `{name}` | {looks_at} | {why}{risk} | {} |\n", check.workloads_text())
     }
 }

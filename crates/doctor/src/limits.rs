@@ -8,6 +8,7 @@ use sys::cgroup;
 /// The family.
 pub static GROUP: Group = Group {
     name: "Limits",
+    distorts_times: false,
     checks: &[
         Check {
             name: "descriptors",

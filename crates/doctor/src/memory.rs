@@ -6,6 +6,7 @@ use printable::bytes;
 /// The family.
 pub static GROUP: Group = Group {
     name: "Memory",
+    distorts_times: true,
     checks: &[
         Check {
             name: "memory",

@@ -8,6 +8,7 @@ use sys::proc::{Stat, TICK_NS};
 /// The family.
 pub static GROUP: Group = Group {
     name: "Noise",
+    distorts_times: true,
     checks: &[
         Check {
             name: "steal",

@@ -6,6 +6,7 @@ use stacks::ProfileError;
 /// The family.
 pub static GROUP: Group = Group {
     name: "Permissions",
+    distorts_times: false,
     checks: &[
         Check {
             name: "io_uring",

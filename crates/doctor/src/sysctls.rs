@@ -11,6 +11,7 @@ const QUEUE: &str = "a server under load next to a run drops connections beyond 
 /// The family.
 pub static GROUP: Group = Group {
     name: "Sockets and files",
+    distorts_times: false,
     checks: &[
         Check {
             name: "ports",

@@ -14,7 +14,7 @@ pub(crate) mod page;
 
 pub use compared::text as compared;
 pub use fleet::{FleetHead, text as fleet};
-pub use json::value as json;
+pub use json::{SeveralView, value as json};
 pub use machines::text as machines;
 pub use markdown::text as markdown;
 pub use page::page;
@@ -320,9 +320,9 @@ fn confidence(side: &SideBySide<'_>) -> String {
     }
     let emulation = Emulation::from_runs(side.runs.iter().map(|(run, _)| run));
     let emulation = emulation.map(|emulation| format!("{} ", emulation.sentence()));
+    let wider = if runs > 2 { ": each is wider than in a comparison of two runs" } else { "" };
     format!(
-        "{}The CIs of all ratios between the {runs} runs hold at once with 95 % confidence: each is wider than in a \
-         comparison of two runs",
+        "{}The CIs of all ratios between the {runs} runs hold at once with 95 % confidence{wider}",
         emulation.unwrap_or_default()
     )
 }

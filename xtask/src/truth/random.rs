@@ -42,7 +42,7 @@ pub struct Noise {
     pub mode_share: f64,
 }
 
-/// What varies least here: one per cent of each sample, each cell and each round.
+/// What varies least here: what scatters each sample, cell and round.
 pub const QUIET: Noise = Noise {
     sample: 0.02,
     cell: 0.01,

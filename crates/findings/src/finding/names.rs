@@ -201,10 +201,9 @@ impl<'a> Names<'a> {
     }
 
     /// One of what is counted: `acquisition` of `acquisitions/s`.
-    pub fn one_counted(&self) -> &'a str {
+    pub fn one_counted(&self) -> String {
         let unit = self.table.map_or("", |table| table.metric.unit.as_str());
-        let several = unit.strip_suffix("/s").unwrap_or("operations");
-        several.strip_suffix('s').unwrap_or(several)
+        format::singular(unit.strip_suffix("/s").unwrap_or("operations"))
     }
 }
 

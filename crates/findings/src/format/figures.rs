@@ -118,13 +118,16 @@ pub fn multiple(times: f64) -> String {
 
 /// So many of what an axis counts: `1 thread`, `16 threads`, `0.5 threads`, `1 copy`.
 pub fn counted(number: &str, what: &str) -> String {
-    if number != "1" {
-        return format!("{number} {what}");
+    if number == "1" { format!("1 {}", singular(what)) } else { format!("{number} {what}") }
+}
+
+/// One of several: `thread`, `copy`, `process`.
+pub fn singular(several: &str) -> String {
+    if let Some(stem) = several.strip_suffix("ies") {
+        return format!("{stem}y");
     }
-    match what.strip_suffix("ies") {
-        Some(stem) => format!("1 {stem}y"),
-        None => format!("1 {}", what.strip_suffix('s').unwrap_or(what)),
-    }
+    let long = ["sses", "xes", "ches", "shes"].iter().any(|end| several.ends_with(end));
+    several.strip_suffix(if long { "es" } else { "s" }).unwrap_or(several).to_owned()
 }
 
 /// How far a ratio is above 1, as a percentage that it does not exceed: `3 %` for 1.027.
@@ -324,6 +327,10 @@ mod tests {
             assert_eq!(multiple(times), text);
         }
         assert_eq!([counted("1", "threads"), counted("2", "threads")], ["1 thread", "2 threads"]);
+        assert_eq!(
+            ["processes", "copies", "series of work"].map(singular),
+            ["process", "copy", "series of work"]
+        );
         assert_eq!(
             (at_most(1.027), at_most(1.02), at_most(1.0)),
             ("3 %".into(), "2 %".into(), "1 %".into())

@@ -4,7 +4,7 @@ use super::counts::Pair;
 use analysis::compare::{Comparison, Sensitivity};
 use analysis::is_predicted;
 use findings::emulation::Emulation;
-use findings::format::percent;
+use findings::format::{factor, percent};
 use model::{CPU_QUOTAS, NICE, Plan, Run};
 use std::collections::BTreeSet;
 
@@ -98,6 +98,10 @@ fn sentence(
             )
         }
     };
+    if detectable > 1.0 {
+        let from = factor(1.0 + detectable);
+        return format!("{subject} no change below {from}: too much noise to tell{more}");
+    }
     format!("{subject} changes of {seen} and more{gate}{more}")
 }
 
@@ -158,6 +162,8 @@ mod tests {
             "These runs see changes of 24 % and more; no number of rounds shows 10 % here: knee doctor names \
              what disturbs"
         );
+        let far = "These runs see no change below ×24.3: too much noise to tell; no number";
+        assert!(text(23.3, None, Some(0.1)).starts_with(far), "{}", text(23.3, None, Some(0.1)));
     }
 
     #[test]

@@ -218,6 +218,9 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
                 |bound| format!("No difference above {bound}"),
             );
             match series.same {
+                0 if series.undecided == 1 => {
+                    format!("{bound}; within {margin} the series is undecided")
+                }
                 0 => format!("{bound}; within {margin} all {total} series are undecided"),
                 _ => format!(
                     "{bound}: {same} of {total} series are the same within {margin}, {undecided} undecided"

@@ -1,8 +1,8 @@
 //! The doctor's output in a terminal: one line for each check, more where something is wrong.
 
 use ::doctor::{
-    Changed, Examined, FixResult, GROUPS, Machine, Outcome, Remedy, Setting, State, UndoReport,
-    UndoResult, checks, settings_command,
+    Changed, Examined, Fitness, FixResult, GROUPS, Machine, Outcome, Remedy, Setting, State,
+    UndoReport, UndoResult, checks, settings_command,
 };
 use anstyle::Style as Paint;
 use findings::format::{list, quantity};
@@ -203,6 +203,7 @@ impl Page {
             })
             .collect();
         self.wrapped(&format!("{}.", list(&counts)), 0);
+        self.wrapped(&fitness(&Fitness::new(examined)), 0);
         let fixable = |by_name: bool| -> Vec<String> {
             let can = |row: &&Examined| {
                 matches!(row.diagnosis.remedy, Remedy::Settings(_))
@@ -238,6 +239,19 @@ impl Page {
     fn line(&mut self, line: &str) {
         self.pen.line(&mut self.text, line);
     }
+}
+
+/// What the machine is fit for, in a sentence or two.
+fn fitness(fitness: &Fitness) -> String {
+    let Fitness { distorting, limiting } = fitness;
+    let named =
+        |names: &[&str]| list(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+    let times = if distorting.is_empty() {
+        "Fit for absolute times and for comparisons with other machines.".to_owned()
+    } else {
+        format!("Fit for ratios within a run, not for absolute times: {}.", named(distorting))
+    };
+    if limiting.is_empty() { times } else { format!("{times} Limited by {}.", named(limiting)) }
 }
 
 const fn colour(state: State) -> Paint {

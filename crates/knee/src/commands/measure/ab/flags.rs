@@ -35,6 +35,6 @@ Examples:
   knee ab /new/knee -- poll --points 100,1k
   knee ab ./base/knee ./new/knee --fail-on slower -- poll --points 100,1k
   knee ab 'env MALLOC_ARENA_MAX=1' -- thread -o compared.html
-  knee ab 'env P=../good/prog' 'env P=./prog' -- command --command 'prog=$P {n}' --points 100,1k
+  knee ab 'env P=../good/prog' 'env P=./prog' -- command --command 'prog=$P {size}' --points 100,1k
   git bisect run sh -c 'make -s prog || exit 125; knee ab --bisect --fail-above 20% \
-      \"env P=../good/prog\" \"env P=./prog\" -- command --command \"prog=\\$P {n}\" --points 1k'";
+      \"env P=../good/prog\" \"env P=./prog\" -- command --command \"prog=\\$P {size}\" --points 1k'";

@@ -12,6 +12,7 @@ use analysis::Estimate;
 use analysis::capacity::{Capacity, Goal, Search, Trial};
 use engine::Stop;
 use findings::format::{percent, quantity, significant, time};
+use model::Warning;
 use serde_json::{Value, json};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -80,6 +81,8 @@ struct Found<'a> {
     is_warm: bool,
     /// In the order of their rates.
     loads: Vec<Measured>,
+    /// What else the machine did meanwhile.
+    disturbances: Vec<Warning>,
 }
 
 /// A load of one rate.
@@ -130,7 +133,8 @@ pub fn find(
     }
     loads.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
     let capacity = search.capacity();
-    let search = Found { url, plan, goals, capacity, is_warm, loads };
+    let disturbances = watcher.disturbances(&watcher.last_look());
+    let search = Found { url, plan, goals, capacity, is_warm, loads, disturbances };
     if ask.json {
         print_json(&search.json())?;
     } else {
@@ -264,6 +268,7 @@ impl Found<'_> {
         let mut counts = Counts::default();
         self.loads.iter().for_each(|load| counts += &load.point.outcome.counts);
         all.extend(late_sends(&counts));
+        all.extend(self.disturbances.iter().map(Warning::line));
         all
     }
 
@@ -292,6 +297,7 @@ impl Found<'_> {
             "misses_first": goal.map(|goal| self.goals[goal].text.clone()),
             "generator_is_limit": self.is_generators(),
             "is_warm": self.is_warm,
+            "disturbances": self.disturbances,
             "loads": self.loads.iter().map(load).collect::<Vec<_>>(),
             "plan": report::plan(self.plan),
         })

@@ -5,6 +5,7 @@ use super::super::point::{Point, stall};
 use super::super::server::Unsettled;
 use ::load::{Counts, Outcome, Plan, Shape};
 use findings::format::{count, list, percent, quantity, significant, time};
+use model::Warning;
 
 /// From this share of its time on, the generator itself is what is measured.
 pub const BUSY_SHARE: f64 = 0.9;
@@ -12,8 +13,7 @@ pub const BUSY_SHARE: f64 = 0.9;
 /// Those of each load, those that are the same for all without the numbers of dead connections.
 pub fn warnings(plan: &Plan, measured: &Measured) -> Vec<String> {
     let disturbances = measured.warnings.iter().chain(&measured.disturbances);
-    let disturbances = disturbances.map(|warning| format!("{} → {}", warning.what, warning.remedy));
-    of_load(plan, &measured.points).into_iter().chain(disturbances).collect()
+    of_load(plan, &measured.points).into_iter().chain(disturbances.map(Warning::line)).collect()
 }
 
 /// Those that are the load's own.

@@ -4,6 +4,7 @@
 mod bench;
 mod cargo_test;
 mod cross;
+mod docs;
 mod miri;
 mod one_row;
 mod setup;
@@ -64,6 +65,8 @@ enum Task {
     /// Measures knee against other programs
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// The documents as a site with search, reference pages from the program among them
+    Docs,
     /// How often verdicts on series, rates, pairs and runs of known truth are wrong, or none
     Truth(truth::Options),
 }
@@ -95,6 +98,7 @@ fn run(task: Task) -> Result<Tally> {
         Task::OneRow => one_row::run(&mut tally)?,
         Task::Setup => setup::run(&mut tally)?,
         Task::Bench(bench) => bench.run(&mut tally)?,
+        Task::Docs => docs::run(&mut tally)?,
         Task::Truth(options) => truth::run(&options)?,
     }
     Ok(tally)

@@ -1,4 +1,4 @@
-//! The documents against the program: every command in them is understood, every workload is in its table.
+//! The documents against the program: every command in them is understood.
 
 mod deployment;
 
@@ -98,14 +98,5 @@ fn the_index_lists_every_document() {
             name == "README.md" || index.contains(&format!("({name})")),
             "docs/README.md lacks {name}"
         );
-    }
-}
-
-#[test]
-fn the_table_of_workloads_has_each_in_its_own_words() {
-    let page = std::fs::read_to_string(top().join("docs/workloads.md")).unwrap();
-    for about in workloads::TABLE.iter().map(|row| &row.about().info) {
-        let row = format!("| `{}` | {} | {} |", about.name, about.question, about.operation);
-        assert!(page.contains(&row), "docs/workloads.md lacks {row}");
     }
 }

@@ -19,3 +19,4 @@ mod resume;
 mod server_workloads;
 mod suites;
 mod syscalls;
+mod tutorial;

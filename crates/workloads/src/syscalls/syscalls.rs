@@ -109,12 +109,16 @@ impl Workload for Syscalls {
 }
 
 fn subject(operation: &'static Operation) -> Subject {
-    let Operation { name, group, summary, over_loopback, shared_by_threads: shared, .. } =
-        *operation;
+    let Operation { name, group, summary, contends, over_loopback, .. } = *operation;
+    let shared = operation.shared_by_threads;
+    let summary = match contends {
+        "" => summary.to_owned(),
+        _ => format!("{summary}; all meet at {contends}"),
+    };
     let (group, shared) = (group.into(), shared.into());
     let info = SubjectInfo { group, shared, ..SubjectInfo::separate(name) };
     let available = if over_loopback { sys::loopback::check(false) } else { Ok(()) };
-    Subject { available, ..Subject::new(info, summary) }
+    Subject { available, ..Subject::new(info, &summary) }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::{Best, Class, Estimate, Growth, GrowthReason};
 
 /// How a series with these `levels` (ascending) grows; its exponent is not known here.
 ///
-/// One rule, on the 95 % interval of the factor from the first point to the last:
+/// One rule, on the 95 % CI of the factor from the first point to the last:
 /// 1. *Constant*: all of it lies within ×1.3, either way.
 /// 2. *Grows* or *falls*: all of it lies beyond 1, and its estimate beyond ×1.3.
 /// 3. *Undecided* otherwise.

@@ -29,5 +29,5 @@ pub mod student;
 pub mod thresholds;
 pub(crate) mod whole_quantile;
 
-/// Half the width of a 95 % interval in standard errors, for normal noise of known size.
+/// Half the width of a 95 % CI in standard errors, for normal noise of known size.
 pub const NORMAL_95: f64 = 1.96;

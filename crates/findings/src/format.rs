@@ -26,10 +26,10 @@ pub fn duration(ms: u64) -> String {
     nonzero.map(|(number, unit)| format!("{number} {unit}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The 95 % CI of an estimate behind its figure: ` (95 % 8.10 to 9.00)`; nothing where there is none.
+/// The 95 % CI of an estimate behind its figure: ` (95 % CI 8.10–9.00)`; nothing where there is none.
 pub fn interval(estimate: Estimate, figure: fn(f64) -> String) -> String {
     if estimate.low < estimate.high {
-        format!(" (95 % {} to {})", figure(estimate.low), figure(estimate.high))
+        format!(" (95 % CI {}–{})", figure(estimate.low), figure(estimate.high))
     } else {
         String::new()
     }

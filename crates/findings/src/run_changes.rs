@@ -12,7 +12,7 @@ use analysis::compare::{
 };
 use analysis::{CutShort, DifferenceVerdict, Growth, Table};
 
-/// `epoll-level is slower: ×1.10 (95 % 1.08 to 1.13), suffix at 9,000 watched descriptors.`
+/// `epoll-level is slower: ×1.10 (95 % CI 1.08–1.13), suffix at 9,000 watched descriptors.`
 pub fn sentence(comparison: &Comparison, change: &Change) -> String {
     let is_of = |table: &&Table| {
         table.workload == change.workload
@@ -126,10 +126,10 @@ fn verdict(ratio: &Ratio) -> &'static str {
     if ratio.verdict == Verdict::Slower { "slower" } else { "faster" }
 }
 
-/// `×1.10 (95 % 1.08 to 1.13)`.
+/// `×1.10 (95 % CI 1.08–1.13)`.
 fn with_interval(ratio: &Ratio) -> String {
     let [low, high] = [ratio.ratio.low, ratio.ratio.high].map(significant);
-    format!("{} (95 % {low} to {high})", factor(ratio.ratio.value))
+    format!("{} (95 % CI {low}–{high})", factor(ratio.ratio.value))
 }
 
 /// `linear, ×36.2`.

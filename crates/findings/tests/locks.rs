@@ -372,10 +372,10 @@ fn only_fast_and_unfair_locks_are_findings() {
     assert!(sentence_of.ends_with("); one wait lasted 1.20 s."), "{sentence_of}");
 }
 
-/// The two numbers after `95 %` in a part of a sentence.
+/// The two numbers after `95 % CI` in a part of a sentence.
 fn interval(part: &str) -> (f64, f64) {
-    let (_, interval) = part.split_once("(95 % ").unwrap();
-    let (low, rest) = interval.split_once(" to ").unwrap();
+    let (_, interval) = part.split_once("(95 % CI ").unwrap();
+    let (low, rest) = interval.split_once('–').unwrap();
     let high = rest.split_once(')').unwrap().0;
     let number = |text: &str| text.replace(',', "").parse().unwrap();
     (number(low), number(high))

@@ -258,7 +258,7 @@ fn findings_have_sentences() {
     assert!(sentences.contains(&expected), "{sentences:#?}");
     // In prose epoll is relatively flat; his table of 1,000 pipes has it fall by half.
     let expected = "epoll (generations = 1000, machine = server, pipes = 1000) falls: tokens/s \
-                    fall ÷2.09 from 100 to 1,000 threads (95 % 1.93 to 2.27).";
+                    fall ÷2.09 from 100 to 1,000 threads (95 % CI 1.93–2.27).";
     assert!(sentences.contains(&expected), "{sentences:#?}");
     assert_eq!(sentences.len(), 15, "{sentences:#?}");
 }

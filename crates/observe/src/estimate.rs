@@ -1,4 +1,4 @@
-//! A ratio of two sums with a 95 % interval, from blocks of time.
+//! A ratio of two sums with a 95 % CI, from blocks of time.
 //!
 //! Waits that follow each other resemble each other, so single waits are no independent samples;
 //! what is drawn again and again are whole blocks of time.
@@ -10,7 +10,7 @@ const REPLICATES: usize = 1000;
 /// With fewer blocks the bootstrap knows too little.
 const FEWEST_BLOCKS: usize = 5;
 
-/// A figure with its 95 % interval.
+/// A figure with its 95 % CI.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The figure.

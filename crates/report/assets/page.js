@@ -199,7 +199,7 @@ function words(at, unit) {
   return [
     ...(at.rank ? [['rank', at.rank]] : []),
     ['median', say(at.median)],
-    ['95 % interval', at.samples > 1 ? `${say(at.low)} to ${say(at.high)}` : 'none: a single figure'],
+    ['95 % CI', at.samples > 1 ? `${say(at.low)}–${say(at.high)}` : 'none: a single figure'],
     ['min', say(at.min)],
     ['p99', say(at.p99)],
     ['max', say(at.max)],

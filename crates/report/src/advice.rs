@@ -109,17 +109,13 @@ fn ranking(advice: &Advice, width: usize) -> Vec<String> {
     if width >= TABLE_WIDTH_MIN && table.iter().all(fits) {
         return table;
     }
-    let mut lines = wrapped_whole(
-        "The cost of an active descriptor, with its 95 % interval:",
-        width,
-        0,
-        INDENT,
-    );
+    let mut lines =
+        wrapped_whole("The cost of an active descriptor, with its 95 % CI:", width, 0, INDENT);
     for row in &advice.ranking {
         let Estimate { value, low, high } = row.cost_ns;
         let (low, high) = (unit.figure(low), unit.figure(high));
         let (label, value, times) = (&row.label, unit.with_symbol(value), factor(row.times));
-        let text = format!("{label}: {value} ({low} to {high}), {times}");
+        let text = format!("{label}: {value} ({low}–{high}), {times}");
         lines.extend(wrapped_whole(&text, width, INDENT, 2 * INDENT));
     }
     lines
@@ -130,10 +126,10 @@ fn table(advice: &Advice, unit: &Unit) -> Vec<String> {
     let label = advice.ranking.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
     let label = label.max("mechanism".len());
     let head = format!("{} an active descriptor", unit.symbol);
-    let mut lines = vec![format!("  {:<label$}   {head:>24}   {:>18}", "mechanism", "95 %")];
+    let mut lines = vec![format!("  {:<label$}   {head:>24}   {:>18}", "mechanism", "95 % CI")];
     lines.extend(advice.ranking.iter().map(|row| {
         let Estimate { value, low, high } = row.cost_ns;
-        let interval = format!("{} to {}", unit.figure(low), unit.figure(high));
+        let interval = format!("{}–{}", unit.figure(low), unit.figure(high));
         let (name, value, times) = (&row.label, unit.figure(value), factor(row.times));
         format!("  {name:<label$}   {value:>24}   {interval:>18}   {times:>8}")
     }));
@@ -162,10 +158,10 @@ fn verdict(advice: &Advice) -> Option<String> {
     let (low, high) = (significant(margin.low), significant(margin.high));
     Some(if advice.clear {
         let (first, second) = (&first.label, &second.label);
-        format!("{first} is the cheapest here, {by} before {second} (95 % {low} to {high}).")
+        format!("{first} is the cheapest here, {by} before {second} (95 % CI {low}–{high}).")
     } else {
         format!(
-            "{} and {} are too close to call ({by}, 95 % {low} to {high}).",
+            "{} and {} are too close to call ({by}, 95 % CI {low}–{high}).",
             first.label, second.label
         )
     })
@@ -176,7 +172,7 @@ fn nearest(advice: &Advice) -> Option<String> {
     let (over, under) = (&crossover.overtakes, &crossover.overtaken);
     let at = percent(share.value);
     let interval = if share.low < share.high {
-        format!(" (95 % {} to {})", percent(share.low), percent(share.high))
+        format!(" (95 % CI {}–{})", percent(share.low), percent(share.high))
     } else {
         String::new()
     };
@@ -232,7 +228,7 @@ pub fn process_verdict(
     let (cheapest, times) = (&gain.cheapest.label, factor(gain.in_use.times));
     let events = significant(gain.events_per_s);
     let Estimate { value, low, high } = gain.cpu_saved;
-    let interval = format!("95 % {} to {}", percent(low), percent(high));
+    let interval = format!("95 % CI {}–{}", percent(low), percent(high));
     let value = percent(value);
     let costs = format!(
         "{process} waits by {mechanism}, which costs {times} as much as {cheapest} for {part}."

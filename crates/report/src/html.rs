@@ -406,7 +406,7 @@ fn footer(runs: &[Analysed]) -> Markup {
                 (runs::verb(runs)) " by knee " (list(&versions)) ". "
                 @if read { "Every figure of the table is drawn, none is removed." }
                 @else {
-                    "Medians stand with their 95 % interval; every sample is drawn, none is removed."
+                    "Medians stand with their 95 % CI; every sample is drawn, none is removed."
                 }
             }
         }

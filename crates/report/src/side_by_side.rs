@@ -294,7 +294,7 @@ fn range(ratio: &Ratio) -> Option<String> {
     if low < high && high > RANGE_MAX * low {
         return Some("too wide".to_owned());
     }
-    Some(crate::comparison::interval(ratio)?.replace(" to ", "–"))
+    crate::comparison::interval(ratio)
 }
 
 /// What the ratios and marks mean.

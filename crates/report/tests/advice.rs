@@ -52,7 +52,7 @@ fn wide_terminals_show_a_table() {
     assert!(lines[0].starts_with("500 watched descriptors, 60.5 of them active at a time"));
     assert_eq!(
         lines[1].split_whitespace().collect::<Vec<_>>(),
-        ["mechanism", "µs", "an", "active", "descriptor", "95", "%"]
+        ["mechanism", "µs", "an", "active", "descriptor", "95", "%", "CI"]
     );
     let rows = &lines[2..2 + advised.advice.ranking.len()];
     let ends: Vec<usize> = rows.iter().map(|row| row.chars().count()).collect();
@@ -65,13 +65,13 @@ fn narrow_terminals_show_a_line_a_mechanism() {
     let advised = advised();
     for width in [83, 80] {
         let lines = lines_at(&advised, width);
-        let head = "The cost of an active descriptor, with its 95 % interval:";
+        let head = "The cost of an active descriptor, with its 95 % CI:";
         let lines_at = lines.iter().position(|line| line == head).expect("a head");
         for (row, line) in advised.advice.ranking.iter().zip(&lines[lines_at + 1..]) {
             let [value, low, high] = [row.cost_ns.value, row.cost_ns.low, row.cost_ns.high]
                 .map(|ns| findings::format::significant(ns / 1e3));
             let times = findings::format::factor(row.times);
-            let wanted = format!("  {}: {value} µs ({low} to {high}), {times}", row.label);
+            let wanted = format!("  {}: {value} µs ({low}–{high}), {times}", row.label);
             assert_eq!(*line, wanted, "{width} columns");
         }
         assert_ranked(&advised, &lines);
@@ -161,11 +161,11 @@ fn a_process_gets_a_verdict() {
     assert_eq!(
         text(80_000.0, GainVerdict::Worth),
         "python3 waits by poll, which costs ×5.00 as much as epoll-level for 0.9 % active of 2,023. At its \
-         80,000 events/s epoll-level would save 16 % of a CPU (95 % 16 % to 16 %)."
+         80,000 events/s epoll-level would save 16 % of a CPU (95 % CI 16 %–16 %)."
     );
     assert!(
         text(400.0, GainVerdict::Negligible).ends_with(
-            "At its 400 events/s that is 0.08 % of a CPU (95 % 0.078 % to 0.082 %): nothing worth a change."
+            "At its 400 events/s that is 0.08 % of a CPU (95 % CI 0.078 %–0.082 %): nothing worth a change."
         ),
         "{}",
         text(400.0, GainVerdict::Negligible)

@@ -39,5 +39,5 @@ fn a_map_over_cpus_has_columns_that_are_multiples() {
         "{map}"
     );
     // The only percentage is that of the interval.
-    assert_eq!(map.matches(" %").count(), map.matches("95 % interval").count(), "{map}");
+    assert_eq!(map.matches(" %").count(), map.matches("95 % CI").count(), "{map}");
 }

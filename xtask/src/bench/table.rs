@@ -110,7 +110,7 @@ pub enum Verdict {
     Undecided,
 }
 
-/// The place, from 0, of the value that is the lower end of the median's 95 % interval among
+/// The place, from 0, of the value that is the lower end of the median's 95 % CI among
 /// `count` sorted values: the last with at most 2.5 % of the binomial distribution below it. None
 /// with fewer than six values, of which no interval is as sure.
 pub(super) fn rank_low(count: usize) -> Option<usize> {

@@ -45,7 +45,7 @@ pub fn growth_of(class: Class, n: f64) -> f64 {
 /// What the curves say together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
-    /// The level at the last point over that at the first, with its 95 % interval.
+    /// The level at the last point over that at the first, with its 95 % CI.
     pub factor: Estimate,
     /// The share of each of the [`GROWING`] classes in what they explain together, 0 to 1.
     pub shares: [f64; GROWING.len()],
@@ -360,7 +360,7 @@ fn step_share(step: f64, error: f64) -> f64 {
     (upper_tail((low - step) / error) - upper_tail((high - step) / error)).max(0.0)
 }
 
-/// The median and the 95 % interval of all parts, and the shares of the classes.
+/// The median and the 95 % CI of all parts, and the shares of the classes.
 fn summary(parts: &[Part]) -> Explained {
     let top = parts.iter().map(|part| part.log).fold(f64::NEG_INFINITY, f64::max);
     let (mut shares, mut smooth) = ([0.0; GROWING.len()], 0.0);

@@ -5,7 +5,7 @@ use crate::growth::levels::Level;
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::regression::{least_squares, theil_sen};
 
-/// The exponent of `levels`, with its 95 % interval: of those above zero, since log 0 is undefined.
+/// The exponent of `levels`, with its 95 % CI: of those above zero, since log 0 is undefined.
 ///
 /// `draws` are [`levels::draws`](super::levels::draws): then the exponent is [`theil_sen`]'s slope, and the interval that of the
 /// draws. Without any it is [`least_squares`]' slope and interval, which judges by the scatter about the line; with three points

@@ -14,7 +14,7 @@ use crate::{Class, Estimate, Growth};
 /// What grows in a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrowingPart {
-    /// The slope of its logarithm over that of the axis, with its 95 % interval.
+    /// The slope of its logarithm over that of the axis, with its 95 % CI.
     pub exponent: Estimate,
     /// The constant part, which was taken off.
     pub constant: f64,

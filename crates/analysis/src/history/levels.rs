@@ -65,7 +65,7 @@ pub struct LevelChange {
     pub at: usize,
     /// The level before.
     pub before: f64,
-    /// The level after, less the level before, with its 95 % interval.
+    /// The level after, less the level before, with its 95 % CI.
     pub by: Estimate,
     /// How likely one at least as clear is in a sequence that has none.
     pub chance: f64,

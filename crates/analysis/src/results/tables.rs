@@ -235,9 +235,9 @@ pub struct PointSummary {
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 95 % CI.
     pub low: f64,
-    /// Upper end of the 95 % interval.
+    /// Upper end of the 95 % CI.
     pub high: f64,
 }
 

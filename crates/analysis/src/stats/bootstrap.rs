@@ -17,7 +17,7 @@ use fastrand::Rng;
 /// Replicates that an interval is taken from.
 pub const REPLICATES: usize = 1000;
 
-/// A median, its 95 % interval, and the replicates that the interval comes from.
+/// A median, its 95 % CI, and the replicates that the interval comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resampled {
     /// The median of the rounds' medians, with its interval.
@@ -217,7 +217,7 @@ mod tests {
                 (low..=high).contains(&100.0)
             })
             .count();
-        println!("95 % intervals covered the true median in {covered} of 300 repetitions");
+        println!("95 % CIs covered the true median in {covered} of 300 repetitions");
         assert!(covered >= 270, "covered in {covered} of 300");
         assert!(covered < 300, "intervals that never miss are too wide");
     }

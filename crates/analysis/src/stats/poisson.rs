@@ -3,7 +3,7 @@
 use super::NORMAL_95;
 use crate::Estimate;
 
-/// The exact 95 % interval of a Poisson mean of which `count` were seen (Garwood 1936), by the approximation of
+/// The exact 95 % CI of a Poisson mean of which `count` were seen (Garwood 1936), by the approximation of
 /// Wilson and Hilferty, which is off by less than 1 % of its width.
 pub fn interval(count: u64) -> Estimate {
     let quantile =
@@ -13,7 +13,7 @@ pub fn interval(count: u64) -> Estimate {
     Estimate { value: count, low, high: quantile(count + 1.0, NORMAL_95) }
 }
 
-/// The 95 % interval of a share of which `part` in `whole` were seen (Wilson 1927); all of it where there is nothing.
+/// The 95 % CI of a share of which `part` in `whole` were seen (Wilson 1927); all of it where there is nothing.
 pub fn share(part: u64, whole: u64) -> Estimate {
     if whole == 0 {
         return Estimate { value: 0.0, low: 0.0, high: 1.0 };

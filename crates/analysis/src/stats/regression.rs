@@ -19,7 +19,7 @@ pub fn theil_sen(x: &[f64], y: &[f64]) -> Option<f64> {
     median_of(&mut slopes)
 }
 
-/// The slope of the least-squares line with its 95 % interval by Student's t. `None` with fewer than
+/// The slope of the least-squares line with its 95 % CI by Student's t. `None` with fewer than
 /// three points or two distinct `x`: then nothing is left to judge the scatter by.
 pub fn least_squares(x: &[f64], y: &[f64]) -> Option<Estimate> {
     let count = x.len().min(y.len());

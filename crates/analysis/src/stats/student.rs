@@ -48,7 +48,7 @@ pub fn two_sided_quantile(p: f64, freedom: usize) -> f64 {
     }
 }
 
-/// Half the width of a 95 % interval in standard errors: the 97.5 % quantile. At least one degree of freedom
+/// Half the width of a 95 % CI in standard errors: the 97.5 % quantile. At least one degree of freedom
 /// counts.
 pub fn quantile_95(freedom: usize) -> f64 {
     two_sided_quantile(0.05, freedom)

@@ -27,7 +27,7 @@ fn drift_of(cloud: &Cloud) -> Option<Drift> {
     drift::find(&numbers.zip(displaced(cloud)).collect::<Vec<_>>())
 }
 
-/// Whether these are the steps, each within its interval, and the factors right. A 95 % interval misses
+/// Whether these are the steps, each within its interval, and the factors right. A 95 % CI misses
 /// in one of twenty cases as it is, so that under much noise half its length is added on either side.
 fn are(steps: &[Step], truth: &[(f64, f64)]) -> bool {
     steps.len() == truth.len()

@@ -50,7 +50,7 @@ pub fn factor(factor: f64) -> String {
     format!("×{}", significant(factor))
 }
 
-/// The factor of a growth with its interval: `×391 (95 % 380 to 402)`.
+/// The factor of a growth with its interval: `×391 (95 % CI 380–402)`.
 pub fn factor_with_interval(growth: &Growth) -> String {
     format!("{}{}", factor(growth.factor.value), interval(growth.factor, significant))
 }
@@ -150,7 +150,7 @@ pub fn exponent(exponent: f64) -> String {
     if text == "-0.00" { "0.00".into() } else { text }
 }
 
-/// An exponent with its interval: `exponent 1.31, 95 % 1.24 to 1.39`. An interval wider than 1 says
+/// An exponent with its interval: `exponent 1.31, 95 % CI 1.24–1.39`. An interval wider than 1 says
 /// only that there is none: `exponent 1.35, too few figures for an interval`.
 pub fn exponent_with_interval(estimate: Estimate) -> String {
     exponent_of_part(estimate, "")
@@ -163,7 +163,7 @@ fn exponent_of_part(estimate: Estimate, part: &str) -> String {
     if high - low > 1.0 {
         return format!("{head}, too few figures for an interval");
     }
-    format!("{head}, 95 % {} to {}", exponent(low), exponent(high))
+    format!("{head}, 95 % CI {} to {}", exponent(low), exponent(high))
 }
 
 /// The exponent of a growth with its interval: of a large constant part it says that it is without that. None
@@ -181,10 +181,10 @@ pub fn ratio(ratio: f64) -> String {
     format!("{ratio:.2}")
 }
 
-/// A ratio of two series with its interval: `ratio 0.99, 95 % 0.97 to 1.02`.
+/// A ratio of two series with its interval: `ratio 0.99, 95 % CI 0.97–1.02`.
 pub fn ratio_with_interval(estimate: Estimate) -> String {
     let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(ratio);
-    format!("ratio {value}, 95 % {low} to {high}")
+    format!("ratio {value}, 95 % CI {low}–{high}")
 }
 
 /// A unit to show figures in.
@@ -341,7 +341,7 @@ mod tests {
     fn exponents_have_no_negative_zero() {
         assert_eq!(exponent(-0.001), "0.00");
         let estimate = Estimate { value: 0.01, low: -0.012, high: 0.03 };
-        assert_eq!(exponent_with_interval(estimate), "exponent 0.01, 95 % -0.01 to 0.03");
+        assert_eq!(exponent_with_interval(estimate), "exponent 0.01, 95 % CI -0.01 to 0.03");
         let wide = Estimate { value: 1.35, low: -0.42, high: 3.12 };
         assert_eq!(exponent_with_interval(wide), "exponent 1.35, too few figures for an interval");
     }

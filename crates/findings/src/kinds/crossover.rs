@@ -141,7 +141,7 @@ impl Crossover {
         }
     }
 
-    /// `poll overtakes epoll-level at 826 tokens (83 % active; 95 % 790 to 868).`
+    /// `poll overtakes epoll-level at 826 tokens (83 % active; 95 % CI 790–868).`
     fn overtakings(&self, crossovers: &[analysis::Crossover], names: &Names<'_>) -> Sentence {
         let mut parts: Vec<Part> = Vec::new();
         for (index, crossover) in crossovers.iter().enumerate() {
@@ -231,7 +231,7 @@ fn alike(range: &str, max_lead: f64, ratio: Option<Estimate>) -> String {
     }
 }
 
-/// `at 826 tokens (83 % active; 95 % 790 to 868)`.
+/// `at 826 tokens (83 % active; 95 % CI 790–868)`.
 fn crossover_position(crossover: &analysis::Crossover, names: &Names<'_>) -> String {
     let Estimate { value, low, high } = crossover.at;
     let mut details = Vec::new();
@@ -239,7 +239,7 @@ fn crossover_position(crossover: &analysis::Crossover, names: &Names<'_>) -> Str
         details.push(share(shares, at.value));
     }
     let between = if has_interval(crossover.at) {
-        details.push(format!("95 % {} to {}", position(low), position(high)));
+        details.push(format!("95 % CI {}–{}", position(low), position(high)));
         String::new()
     } else {
         format!(", between {} and {}", count(crossover.after), count(crossover.before))

@@ -71,7 +71,7 @@ impl FindingKind for Difference {
         }
     }
 
-    /// `byte is 18.4 % below ticket at half (-j 3) (95 % 14.3 to 22.2 %).`
+    /// `byte is 18.4 % below ticket at half (-j 3) (95 % CI 14.3–22.2 %).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let at = format!("at {}{}", self.at, names.qualifier());
         let mut subjects = names.subjects().iter().map(|subject| names.label(subject));
@@ -80,13 +80,13 @@ impl FindingKind for Difference {
         let parts = match &self.relation {
             Relation::Ratio { ratio, ci: Some((low, high)) } if *low < 1.0 && *high > 1.0 => {
                 let (ratio, low, high) = (of_it(*ratio), of_it(*low), of_it(*high));
-                let rest = format!(" {at}: {ratio}, 95 % {low} to {high}.");
+                let rest = format!(" {at}: {ratio}, 95 % CI {low} to {high}.");
                 vec![first, text(" can't be distinguished from "), second, text(rest)]
             }
             Relation::Ratio { ratio, ci } => match size(*ratio) {
                 None => vec![first, text(" is the same as "), second, text(format!(" {at}."))],
                 Some(size) => {
-                    let ci = ci.map(|(low, high)| format!(" (95 % {})", span(low, high)));
+                    let ci = ci.map(|(low, high)| format!(" (95 % CI {})", span(low, high)));
                     let rest = format!(" {at}{}.", ci.unwrap_or_default());
                     vec![first, text(format!(" is {size} ")), second, text(rest)]
                 }
@@ -233,11 +233,11 @@ fn of_it(ratio: f64) -> String {
 /// Both ends of an interval that lies on one side: `14.3 to 22.2 %`, `×3.10 to ×3.70`.
 fn span(low: f64, high: f64) -> String {
     if low >= FACTOR_MIN {
-        return format!("{} to {}", factor(low), factor(high));
+        return format!("{}–{}", factor(low), factor(high));
     }
     let percent = |ratio: f64| (ratio - 1.0).abs() * 100.0;
     let (min, max) = if high <= 1.0 { (high, low) } else { (low, high) };
-    format!("{:.1} to {:.1} %", percent(min), percent(max))
+    format!("{:.1}–{:.1} %", percent(min), percent(max))
 }
 
 #[cfg(test)]
@@ -277,11 +277,11 @@ mod tests {
             (bare(100.0), bare(100.0), "a is the same as b at x."),
             (bare(0.0), bare(0.0), "a is the same as b at x."),
             (bare(0.0), bare(5.0), "a and b have no ratio at x: one is not above zero."),
-            (mean(80.0, 1.0), mean(100.0, 1.0), "a is 20.0 % below b at x (95 % 18.6 to 21.3 %)."),
+            (mean(80.0, 1.0), mean(100.0, 1.0), "a is 20.0 % below b at x (95 % CI 18.6–21.3 %)."),
             (
                 mean(99.0, 5.0),
                 mean(100.0, 5.0),
-                "a can't be distinguished from b at x: 1.0 % below it, 95 % 8.2 % below it to 6.7 % above it.",
+                "a can't be distinguished from b at x: 1.0 % below it, 95 % CI 8.2 % below it to 6.7 % above it.",
             ),
             (mean(206.0, 0.0), mean(206.0, 0.0), "a is the same as b at x."),
         ];

@@ -24,7 +24,7 @@ impl FindingKind for Drift {
         stake(self.factor.value)
     }
 
-    /// `touch drifted: the last round is ×1.30 of the first (95 % 1.22 to 1.38).`
+    /// `touch drifted: the last round is ×1.30 of the first (95 % CI 1.22–1.38).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let factor = factor(self.factor.value);
         let (low, high) = (significant(self.factor.low), significant(self.factor.high));
@@ -32,7 +32,7 @@ impl FindingKind for Drift {
             Some(round) => format!("from round {round} on it is {factor} of what it was before"),
             None => format!("the last round is {factor} of the first"),
         };
-        let rest = format!(" drifted: {change} (95 % {low} to {high}).");
+        let rest = format!(" drifted: {change} (95 % CI {low}–{high}).");
         Sentence::new(names.head().into_iter().chain([text(rest)]))
     }
 

@@ -53,7 +53,7 @@ impl FindingKind for Fairness {
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let Estimate { value, low, high } = self.index;
         let [value, low, high] = [value, low, high].map(ratio);
-        let ci = if low == high { String::new() } else { format!(" (95 % {low} to {high})") };
+        let ci = if low == high { String::new() } else { format!(" (95 % CI {low}–{high})") };
         let speed = if self.of_best < 1.0 {
             format!("×{} of the best rate", ratio(self.of_best))
         } else {

@@ -33,7 +33,7 @@ impl FindingKind for Growth {
         stake(self.factor.value)
     }
 
-    /// `poll is linear: ×391 (95 % 380 to 402) from 100 to 9,000 watched descriptors (exponent 1.31, 95 % 1.24 to 1.39).`
+    /// `poll is linear: ×391 (95 % CI 380–402) from 100 to 9,000 watched descriptors (exponent 1.31, 95 % CI 1.24–1.39).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let is = if matches!(self.class, Class::Grows | Class::Falls) { "" } else { " is" };
         let verdict = format!("{is} {}: {}", class(self.class), factor_with_interval(self));

@@ -54,7 +54,7 @@ impl FindingKind for HarnessCost {
                 unit.symbol
             )),
             subject,
-            text(format!(", 95 % {low} to {high}).")),
+            text(format!(", 95 % CI {low}–{high}).")),
         ])
     }
 

@@ -99,7 +99,7 @@ impl FindingKind for MemoryLevels {
         ends.map_or(1.0, |(first, last)| stake(last.median.value / first.median.value))
     }
 
-    /// `random: L1 (kernel 48 KiB) 1.21 ns (95 % 1.20 to 1.22) to 48 KiB, L2 (kernel 2 MiB) 4.02 ns (3.98 to 4.10) to
+    /// `random: L1 (kernel 48 KiB) 1.21 ns (95 % CI 1.20–1.22) to 48 KiB, L2 (kernel 2 MiB) 4.02 ns (3.98 to 4.10) to
     /// 512 KiB; the curve leaves L2 far below its size.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let rest = format!(": {}{}.", self.levels_text(names.metric_unit()), self.early_text());
@@ -152,9 +152,9 @@ impl MemoryLevels {
         let level = |(index, level): (usize, &MemoryLevel)| {
             let Estimate { value, low, high } = level.median;
             let figure = Unit::for_table(unit, &[value]);
-            let share = if index == 0 { "95 % " } else { "" };
+            let share = if index == 0 { "95 % CI " } else { "" };
             let ci = if low < high {
-                format!(" ({share}{} to {})", figure.figure(low), figure.figure(high))
+                format!(" ({share}{}–{})", figure.figure(low), figure.figure(high))
             } else {
                 String::new()
             };

@@ -46,8 +46,8 @@ impl FindingKind for Scaling {
         (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0)).max(1.0)
     }
 
-    /// `byte follows the Universal Scalability Law: contention 0.034 (95 % 0.030 to 0.040), crosstalk 0.0021
-    /// (95 % 0.0018 to 0.0024), peak at 21 threads (95 % 19 to 25).`
+    /// `byte follows the Universal Scalability Law: contention 0.034 (95 % CI 0.030–0.040), crosstalk 0.0021
+    /// (95 % CI 0.0018–0.0024), peak at 21 threads (95 % CI 19–25).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let with_ci = |figure: Estimate| {
             format!("{}{}", significant(figure.value), interval(figure, significant))

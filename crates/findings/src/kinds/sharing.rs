@@ -42,7 +42,7 @@ impl FindingKind for Sharing {
         self.separate_speedup.factor.value / self.speedup.factor.value
     }
 
-    /// `dup-close holds with threads and scales with processes: ×1.02 (95 % 0.97 to 1.06) and ×1.95 (95 % 1.90 to 2.00) from 1
+    /// `dup-close holds with threads and scales with processes: ×1.02 (95 % CI 0.97–1.06) and ×1.95 (95 % CI 1.90–2.00) from 1
     /// to 2; what threads share there: the descriptor table.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let Self { sharing, separate, speedup, separate_speedup, .. } = self;

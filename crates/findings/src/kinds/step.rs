@@ -25,7 +25,7 @@ impl FindingKind for Step {
         stake(self.factor.value)
     }
 
-    /// `mmap steps up ×1.80 at 12,400 maps (95 % 12,300 to 12,500).`, or `sort steps up ×1.80 between 1,000 and 2,000 n.`
+    /// `mmap steps up ×1.80 at 12,400 maps (95 % CI 12,300–12,500).`, or `sort steps up ×1.80 between 1,000 and 2,000 n.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let direction = if self.factor.value >= 1.0 { "up" } else { "down" };
         let factor = step_factor(self.factor.value);

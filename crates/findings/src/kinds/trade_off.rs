@@ -50,7 +50,7 @@ impl FindingKind for TradeOff {
         stake(self.rate_to.value)
     }
 
-    /// `ticket-block against ticket: ×0.97 at 1 thread per CPU (95 % 0.95 to 0.99), ×480 at 16 (95 % 200 to
+    /// `ticket-block against ticket: ×0.97 at 1 thread per CPU (95 % CI 0.95–0.99), ×480 at 16 (95 % 200 to
     /// 900); CPU per acquisition ×1.02 and ÷350.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let [first, second] = names.subjects() else { return Sentence::default() };
@@ -120,5 +120,5 @@ fn change_ci(estimate: Estimate) -> String {
     } else {
         (estimate.low, estimate.high)
     };
-    format!(" (95 % {} to {})", significant(low), significant(high))
+    format!(" (95 % CI {}–{})", significant(low), significant(high))
 }

@@ -35,8 +35,8 @@ impl FindingKind for Trend {
         }
     }
 
-    /// `poll collapses: replies/s fall ÷8.60 from 0 to 15,000 dead connections (95 % 8.10 to 9.00), halved
-    /// at 2,300 (95 % 2,000 to 2,700).`
+    /// `poll collapses: replies/s fall ÷8.60 from 0 to 15,000 dead connections (95 % CI 8.10–9.00), halved
+    /// at 2,300 (95 % CI 2,000–2,700).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let verdict = Wording::new(names, self).verdict();
         Sentence::new(names.head().into_iter().chain([text(format!(" {verdict}"))]))
@@ -93,7 +93,7 @@ impl<'a> Wording<'a> {
             .unwrap_or_default()
     }
 
-    /// `98.1 k replies/s at 15,000 dead connections, ×0.92 of those at 0 (95 % 0.77 to 1.03)`.
+    /// `98.1 k replies/s at 15,000 dead connections, ×0.92 of those at 0 (95 % CI 0.77–1.03)`.
     fn levels(&self) -> String {
         let rate = self.rate;
         format!(
@@ -138,7 +138,7 @@ impl<'a> Wording<'a> {
         format!("fall {}", format::fall(1.0 / self.rate.factor.value))
     }
 
-    /// The interval of the fall: ` (95 % 8.10 to 9.00)`.
+    /// The interval of the fall: ` (95 % CI 8.10–9.00)`.
     fn fall_ci(&self) -> String {
         interval(self.rate.factor.inverse(), significant)
     }
@@ -172,8 +172,8 @@ impl<'a> Wording<'a> {
         format!("is undecided: {change}, because {because}.{}", remedy.unwrap_or_default())
     }
 
-    /// `peaks at 100 tokens: 1.13 M tokens/s, ×1.53 of those at 1 (95 % 1.48 to 1.60), then they fall ÷1.21
-    /// to 1,000 (95 % 1.15 to 1.28).`
+    /// `peaks at 100 tokens: 1.13 M tokens/s, ×1.53 of those at 1 (95 % CI 1.48–1.60), then they fall ÷1.21
+    /// to 1,000 (95 % CI 1.15–1.28).`
     fn peaks(&self) -> String {
         let to = self.short_point(self.rate.to);
         let falls = format!("then they {} to {to}{}", self.fall(), self.fall_ci());
@@ -188,7 +188,7 @@ impl<'a> Wording<'a> {
         )
     }
 
-    /// `replies/s fall ÷8.60 from 0 to 15,000 dead connections (95 % 8.10 to 9.00), halved at 2,300 …`.
+    /// `replies/s fall ÷8.60 from 0 to 15,000 dead connections (95 % CI 8.10–9.00), halved at 2,300 …`.
     fn collapse(&self) -> String {
         let (counted, range) = (self.names.counted(), self.range());
         let fall = if self.rate.factor.value > 0.0 {
@@ -206,7 +206,7 @@ impl<'a> Wording<'a> {
         format!("{fall}{}{}", halved.unwrap_or_default(), before.unwrap_or_default())
     }
 
-    /// `halved at 2,300 (95 % 2,000 to 2,700)`, `halved at 5.2 threads (2.6 per CPU, 95 % 2.3 to 3.1)`, or
+    /// `halved at 2,300 (95 % CI 2,000–2,700)`, `halved at 5.2 threads (2.6 per CPU, 95 % CI 2.3–3.1)`, or
     /// only between which points.
     fn halved(&self, halved: &Halved) -> String {
         let Estimate { value, low, high } = halved.at;
@@ -235,7 +235,7 @@ impl<'a> Wording<'a> {
         let at = counted(&format::position(value), axis);
         if low < high {
             let (low, high) = (times(low), times(high));
-            return format!("halved at {at} ({} {word}, 95 % {low} to {high})", times(value));
+            return format!("halved at {at} ({} {word}, 95 % CI {low}–{high})", times(value));
         }
         let (after, before) = (self.figure(halved.after), self.figure(halved.before));
         format!(

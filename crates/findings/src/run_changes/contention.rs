@@ -4,12 +4,12 @@ use crate::format::{count, counted, factor, significant};
 use analysis::Estimate;
 use analysis::compare::{Contention, Verdict};
 
-/// `dup-close by 4 threads is 70.5 times slower (95 % 60.2 to 82.0) with queued spinlocks than with test-and-set ones; by 4
-/// processes, which do not share the descriptor table, it is 1.26 times slower (95 % 1.10 to 1.43)`, without a full stop.
+/// `dup-close by 4 threads is 70.5 times slower (95 % CI 60.2–82.0) with queued spinlocks than with test-and-set ones; by 4
+/// processes, which do not share the descriptor table, it is 1.26 times slower (95 % CI 1.10–1.43)`, without a full stop.
 pub(crate) fn sentence(label: &str, contention: &Contention) -> String {
     let Contention { slowdown, control, control_verdict, shared, .. } = contention;
     let with_interval = |(times, [low, high]): (String, [f64; 2])| {
-        format!("{times} (95 % {} to {})", significant(low), significant(high))
+        format!("{times} (95 % CI {}–{})", significant(low), significant(high))
     };
     let control = match control_verdict {
         Verdict::Slower | Verdict::Faster => with_interval(times(*control)),
@@ -98,9 +98,9 @@ mod tests {
     fn the_factor_stands_with_its_interval_and_its_control() {
         assert_eq!(
             sentence("dup-close", &contention(70.0, 1.2, Verdict::Slower)),
-            "dup-close by 4 threads is 70.0 times slower (95 % 63.6 to 77.0) with queued spinlocks than with \
+            "dup-close by 4 threads is 70.0 times slower (95 % CI 63.6–77.0) with queued spinlocks than with \
              test-and-set ones; by 4 processes, which do not share the descriptor table, it is 1.20 times slower \
-             (95 % 1.09 to 1.32)"
+             (95 % CI 1.09–1.32)"
         );
         let faster = contention(0.02, 1.0, Verdict::Same);
         assert_eq!(
@@ -116,8 +116,8 @@ mod tests {
         (contention.waiting, contention.shared) = (None, String::new());
         assert_eq!(
             sentence("futex-wake", &contention),
-            "futex-wake by 4 threads is 70.0 times slower (95 % 63.6 to 77.0) than in base; by 4 processes it is \
-             not surely different, ×1.20 (95 % 1.09 to 1.32)"
+            "futex-wake by 4 threads is 70.0 times slower (95 % CI 63.6–77.0) than in base; by 4 processes it is \
+             not surely different, ×1.20 (95 % CI 1.09–1.32)"
         );
     }
 }

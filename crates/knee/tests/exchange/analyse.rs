@@ -162,8 +162,8 @@ fn fitzhardinges_table_leads_to_his_conclusion() {
     let findings = run["findings"].as_array().unwrap();
     let message: Vec<&str> =
         findings.iter().map(|finding| finding["sentence"].as_str().unwrap()).collect();
-    assert_eq!(message[1], "byte is 18.4 % below ticket at half (-j 3) (95 % 14.3 to 22.2 %).");
-    assert_eq!(message[2], "xen-pv is 32.6 % below ticket at half (-j 3) (95 % 29.3 to 35.8 %).");
+    assert_eq!(message[1], "byte is 18.4 % below ticket at half (-j 3) (95 % CI 14.3–22.2 %).");
+    assert_eq!(message[2], "xen-pv is 32.6 % below ticket at half (-j 3) (95 % CI 29.3–35.8 %).");
     assert_eq!(message[0], without[0]);
     assert!(findings.iter().all(|finding| finding["kind"] == "difference"), "{findings:?}");
     // Student's t for four degrees of freedom, times the deviation, over the root of five.

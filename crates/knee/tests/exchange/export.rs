@@ -162,9 +162,10 @@ fn wrong_words_are_one_line_that_says_what_is_right() {
         (&["export", "--format", "json", "--table", "made"], "json is the whole run"),
         (&["export", "--format", "csv", "--what", "medians", "--samples"], "cannot be used with"),
         (&["export", "99", "--format", "csv"], "99"),
+        (&["export", "--format", "json", "--points", "10k"], "--points: json is the whole run"),
         (
-            &["export", "--format", "csv", "--points", "10k"],
-            "--points is for --format folded and pprof and perf-script and speedscope",
+            &["export", "--format", "markdown", "--points", "7"],
+            "the run has no point `7`; it has 10, 100, 1000, 3000, 10000, 100000",
         ),
         (
             &["export", "--format", "folded", "--subjects", "step"],
@@ -180,6 +181,16 @@ fn wrong_words_are_one_line_that_says_what_is_right() {
         assert_eq!((came.code, came.err.lines().count()), (Some(2), 1), "{words:?}: {came:?}");
         assert!(came.err.contains(wanted) && came.out.is_empty(), "{words:?}: {came:?}");
     }
+}
+
+#[test]
+fn a_table_for_a_page_has_the_subjects_and_points_that_are_named() {
+    let knee = knee();
+    let words = "export --format markdown --table made --subjects steep --points 10,10k,100k";
+    let text = knee.run(&words.split(' ').collect::<Vec<_>>()).done(words);
+    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("| subject")).collect();
+    assert_eq!(heads, ["| subject | 10 | 10,000 | 100,000 | growth |"; 2], "{text}");
+    assert!(text.contains("| STEEP | 0.9") && !text.contains("FLAT"), "{text}");
 }
 
 /// The commands of the page about exports, and what it shows of their output.

@@ -274,7 +274,7 @@ fn line(row: &ComparedRow, unit: &Unit, (margin, reach): (f64, f64)) -> Markup {
             }
             td.drawn {
                 (strip(&row.overall, margin, reach))
-                @if let Some(interval) = interval(&row.overall) { span.interval { "95 % " (interval) } }
+                @if let Some(interval) = interval(&row.overall) { span.interval { "95 % CI " (interval) } }
             }
             @for (at, cell) in row.cells.iter().enumerate() {
                 (point(cell.as_ref(), (&base[at], &new[at])))
@@ -286,7 +286,7 @@ fn line(row: &ComparedRow, unit: &Unit, (margin, reach): (f64, f64)) -> Markup {
 fn point(cell: Option<&ComparedPoint>, (base, new): (&str, &str)) -> Markup {
     html! {
         @if let Some(ComparedPoint { ratio: judged, .. }) = cell {
-            td class={ "number " (class(judged.verdict)) } title=[interval(judged).map(|interval| format!("95 % {interval}"))] {
+            td class={ "number " (class(judged.verdict)) } title=[interval(judged).map(|interval| format!("95 % CI {interval}"))] {
                 (ratio(judged))
                 span.unseen { " " (word(judged.verdict)) ", " }
                 span.interval { (base) " → " (new) }

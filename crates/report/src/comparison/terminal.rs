@@ -266,7 +266,7 @@ impl Pen {
         let below = if overall { self.overall(&mut text, layout, line, used) } else { None };
         self.line(out, &text);
         if let Some(interval) = below {
-            self.aside(out, &format!("{:INDENT$}95 % {interval}", ""));
+            self.aside(out, &format!("{:INDENT$}95 % CI {interval}", ""));
         }
         if !points.is_empty() {
             self.medians(out, layout, line, points);

@@ -93,7 +93,7 @@ pub(crate) fn interval(ratio: &Ratio) -> Option<String> {
     let (low, high) = (ratio.ratio.low, ratio.ratio.high);
     let has_width = low.is_finite() && high.is_finite() && low < high;
     let [low, high] = [low, high].map(|end| ratio_factor(end).replacen('×', "", 1));
-    has_width.then(|| format!("{low} to {high}"))
+    has_width.then(|| format!("{low}–{high}"))
 }
 
 /// The head of a table: `poll · 1 active of N watched socketpairs · write + wait + dispatch`.
@@ -400,8 +400,8 @@ mod tests {
     #[test]
     fn ratios_and_intervals_have_digits_where_they_are_finite() {
         for (judged, text, range) in [
-            (judged(1e-14, 1e-14 / 2.0, 2e-3), "×<0.000001 ?", Some("<0.000001 to 0.00200")),
-            (judged(1.1, 1.084, 1.131), "×1.10 ?", Some("1.08 to 1.13")),
+            (judged(1e-14, 1e-14 / 2.0, 2e-3), "×<0.000001 ?", Some("<0.000001–0.00200")),
+            (judged(1.1, 1.084, 1.131), "×1.10 ?", Some("1.08–1.13")),
             (judged(1.1, f64::NAN, f64::NAN), "×1.10 ?", None),
             (judged(1.1, 0.0, f64::INFINITY), "×1.10 ?", None),
             (judged(f64::NAN, 0.0, 0.0), "– ?", None),

@@ -70,7 +70,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
                 name: series(table, row, at.point),
                 unit: table.metric.unit.clone(),
                 value: at.median.value,
-                range: format!("95 %: {} to {}", at.median.low, at.median.high),
+                range: format!("95 % CI {}–{}", at.median.low, at.median.high),
                 extra: extra_text(at, &extra),
             }));
         }

@@ -270,7 +270,7 @@ impl Plot<'_> {
     }
 
     fn steady(&self, out: &mut dyn Write) -> io::Result<()> {
-        let rounds = format!("{}, with 95 % intervals", text::metrics::rounds(self.run));
+        let rounds = format!("{}, with 95 % CIs", text::metrics::rounds(self.run));
         writeln!(out, "set title title.\"\\n\".{}", quoted(&rounds))?;
         let per = self.unit.per;
         let (mut x, mut y) = (Span::NONE, Span::NONE);

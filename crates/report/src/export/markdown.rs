@@ -190,7 +190,7 @@ fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
         None => figure,
     };
     if low < high {
-        format!("{figure} ({} to {})", unit.figure(low), unit.figure(high))
+        format!("{figure} ({}–{})", unit.figure(low), unit.figure(high))
     } else {
         figure
     }
@@ -205,7 +205,7 @@ fn notes(out: &mut dyn Write, table: &Table) -> io::Result<()> {
     let marks = text::leads::legend(table, sign);
     let intervals = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
     let has_interval = intervals.into_iter().any(|at| at.median.low < at.median.high);
-    let interval = has_interval.then(|| "in brackets: the 95 % interval of the median".to_owned());
+    let interval = has_interval.then(|| "in brackets: the 95 % CI of the median".to_owned());
     let shared = text::notes::shared_notes(table).into_iter();
     let reasons = text::tables::rows(table).flat_map(|row| {
         text::notes::reasons(row).into_iter().map(|reason| format!("{}: {reason}", row.label))

@@ -138,8 +138,8 @@ fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
             "summary",
             format!("{about}: all samples; quantile 0.5 is the median of the rounds' medians."),
         ),
-        ("median_low", "gauge", format!("{about}: lower end of the median's 95 % interval.")),
-        ("median_high", "gauge", format!("{about}: upper end of the median's 95 % interval.")),
+        ("median_low", "gauge", format!("{about}: lower end of the median's 95 % CI.")),
+        ("median_high", "gauge", format!("{about}: upper end of the median's 95 % CI.")),
     ];
     let is_whole = table.metric.role.is_whole();
     let helps = if is_whole { &whole[..] } else { &helps };

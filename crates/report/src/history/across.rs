@@ -102,7 +102,7 @@ fn steps(across: &AcrossValues) -> Vec<Step<'_>> {
     all
 }
 
-/// `epoll-level is slower in 6.12.90 than in 6.1.0: ×1.31 (95 % 1.22 to 1.40).`
+/// `epoll-level is slower in 6.12.90 than in 6.1.0: ×1.31 (95 % CI 1.22–1.40).`
 fn sentence(across: &AcrossValues, step: &Step<'_>) -> String {
     let Step { series, to, point, ratio } = step;
     let names = names(across);
@@ -119,9 +119,9 @@ fn sentence(across: &AcrossValues, step: &Step<'_>) -> String {
     )
 }
 
-/// `×1.31 (95 % 1.22 to 1.40)`.
+/// `×1.31 (95 % CI 1.22–1.40)`.
 fn sized(ratio: &Ratio) -> String {
-    let range = interval(ratio).map(|range| format!(" (95 % {range})")).unwrap_or_default();
+    let range = interval(ratio).map(|range| format!(" (95 % CI {range})")).unwrap_or_default();
     format!("{}{range}", factor(ratio.ratio.value))
 }
 

@@ -39,7 +39,7 @@ pub fn page(history: &History) -> String {
         left_out: &history.left_out,
         runs: &history.runs,
         note: html! {
-            "Each dot is the median of a run, with its 95 % interval; each bar is a level. "
+            "Each dot is the median of a run, with its 95 % CI; each bar is a level. "
             @if history.judged > 0 { (confidence(history)) }
             @if let Some(emulation) = emulation(history) { " " (emulation.sentence()) }
         },
@@ -245,7 +245,7 @@ fn summary(history: &History, line: &Line, unit: &Unit) -> String {
 }
 
 fn interval(estimate: Estimate) -> String {
-    format!("95 % {} to {}", significant(estimate.low), significant(estimate.high))
+    format!("95 % CI {}–{}", significant(estimate.low), significant(estimate.high))
 }
 
 /// A bar from the first run of each level to its last; or a line, where it came bit by bit.
@@ -315,7 +315,7 @@ fn dot(
             circle cx=(at) cy=(scale.down(figure.value)) r="3" {}
             title {
                 "run " (run.number) ": " (unit.with_symbol(figure.value))
-                @if figure.low < figure.high { " (95 % " (low) " to " (high) ")" }
+                @if figure.low < figure.high { " (95 % CI " (low) "–" (high) ")" }
             }
         }
     }

@@ -6,7 +6,7 @@ use analysis::history::{Change, History, JointChange, Line};
 use findings::format::{count, factor, list, significant};
 
 /// `epoll-level at 1,000 watched descriptors is slower since run 12 (2026-11-20, commit 9cf01cb → 1a00bb2):
-/// ×1.13 (95 % 1.10 to 1.16).`
+/// ×1.13 (95 % CI 1.10–1.16).`
 pub(crate) fn change(history: &History, change: &Change) -> String {
     let lines = changed_lines(history, &change.lines);
     let Some(&(first, by)) = lines.first() else { return String::new() };
@@ -128,5 +128,5 @@ fn run(history: &History, position: usize) -> String {
 }
 
 fn interval(by: Estimate) -> String {
-    format!("95 % {} to {}", significant(by.low), significant(by.high))
+    format!("95 % CI {}–{}", significant(by.low), significant(by.high))
 }

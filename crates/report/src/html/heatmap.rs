@@ -248,7 +248,7 @@ impl Sheet<'_> {
                 table.in-words {
                     caption id=(id) { div {
                         "The " (self.best) " by " (self.map.metric.name)
-                        ", and the lead before the next, with the 95 % interval"
+                        ", and the lead before the next, with the 95 % CI"
                     } }
                     thead { tr {
                         th.number scope="col" { (self.counted) }
@@ -359,7 +359,7 @@ fn hue(look: marks::Look) -> String {
 fn interval(lead: &Lead) -> String {
     let margin = lead.margin;
     if margin.low < margin.high {
-        format!("{} to {}", factor(margin.low), factor(margin.high))
+        format!("{}–{}", factor(margin.low), factor(margin.high))
     } else {
         factor(margin.value)
     }

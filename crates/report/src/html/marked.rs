@@ -51,7 +51,7 @@ fn crossover_mark(table: &Table, crossover: &Crossover) -> Value {
         let figure = |value: f64| proportion(value, shares.multiple);
         let mut text = format!("{} {}", figure(share.value), shares.word);
         if share.low < share.high {
-            text = format!("{text} ({} to {})", figure(share.low), figure(share.high));
+            text = format!("{text} ({}–{})", figure(share.low), figure(share.high));
         }
         pairs.push(("ratio".to_owned(), text));
     }
@@ -88,7 +88,7 @@ fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
     if min < max {
         let factors = format!("{} to {}", factor(min), factor(max));
         let of_rounds = "factor of the rounds, least to greatest";
-        let what = if between.is_some() { of_rounds } else { "95 % interval of the factor" };
+        let what = if between.is_some() { of_rounds } else { "95 % CI of the factor" };
         pairs.push((what.to_owned(), factors));
     }
     let label = &row.label;
@@ -204,7 +204,7 @@ fn mode_pairs(mode: &Mode, division: Division) -> Pairs {
 fn interval(at: Estimate, text: impl Fn(f64) -> String) -> Pairs {
     let Estimate { low, high, .. } = at;
     if low < high {
-        vec![("95 % interval".to_owned(), format!("{} to {}", text(low), text(high)))]
+        vec![("95 % CI".to_owned(), format!("{}–{}", text(low), text(high)))]
     } else {
         Vec::new()
     }

@@ -83,7 +83,7 @@ fn caption(run: &Run, table: &Table, unit: &Unit, (id, name): (&str, Option<&str
                 @else { strong { (text::metrics::measure(&table.metric, unit)) } }
                 " · " (text::parameters::with_axis(run, &table.workload, &table.parameters))
                 " · " (text::metrics::medians(run, table))
-                @if has_intervals(table) { ", with its 95 % interval" }
+                @if has_intervals(table) { ", with its 95 % CI" }
                 @if let Some(name) = name { " · " (name) }
             }
         }
@@ -273,12 +273,12 @@ fn remaining(rate: &Rate) -> Markup {
         @if low < high && little {
             span.interval {
                 "÷" (significant(1.0 / value)) " from that at " (from)
-                ", 95 % " (significant(1.0 / high)) " to " (significant(1.0 / low))
+                ", 95 % CI " (significant(1.0 / high)) "–" (significant(1.0 / low))
             }
         } @else if low < high {
             span.interval {
                 "×" (figures(value)) " of that at " (from)
-                ", 95 % " (figures(low)) " to " (figures(high))
+                ", 95 % CI " (figures(low)) "–" (figures(high))
             }
         }
         @if let Some(halved) = rate.halved.as_ref() {
@@ -287,13 +287,13 @@ fn remaining(rate: &Rate) -> Markup {
     }
 }
 
-/// `halved at 2,300, 95 % 2,000 to 2,700`, or only between which places.
+/// `halved at 2,300, 95 % CI 2,000–2,700`, or only between which places.
 pub(super) fn halved_at(halved: &Halved) -> String {
     let Estimate { value, low, high } = halved.at;
     match (halved.vague, low < high) {
         (true, _) => format!("halved from {} to {}", position(low), position(high)),
         (false, true) => {
-            format!("halved at {}, 95 % {} to {}", position(value), position(low), position(high))
+            format!("halved at {}, 95 % CI {}–{}", position(value), position(low), position(high))
         }
         (false, false) => format!("halved at {}", position(value)),
     }
@@ -302,7 +302,7 @@ pub(super) fn halved_at(halved: &Halved) -> String {
 fn evidence(growth: &Growth) -> Markup {
     let Estimate { low, high, .. } = growth.factor;
     html! {
-        @if low < high { span.interval { "95 % " (significant(low)) " to " (significant(high)) } }
+        @if low < high { span.interval { "95 % CI " (significant(low)) "–" (significant(high)) } }
         @if let Some(exponent) = exponent_of(growth) { span.interval { (exponent) } }
     }
 }

@@ -92,7 +92,7 @@ fn listed(table: &Table, median: Estimate) -> Listed {
     let unit = Unit::for_table(&table.metric.unit, &[median.value]);
     let Estimate { value, low, high } = median;
     let (interval, width) = if low < high {
-        let ends = format!("95 % {} to {}", unit.figure(low), unit.figure(high));
+        let ends = format!("95 % CI {}–{}", unit.figure(low), unit.figure(high));
         (ends, format!("±{}", percent((high - low) / 2.0 / value.abs())))
     } else {
         (String::new(), String::new())

@@ -57,7 +57,7 @@ fn only_crossovers_of_findings_are_marked_and_listed() {
             assert_eq!(marked, wanted);
             assert_eq!(listed.len(), wanted.len());
             for (text, wanted) in listed.iter().zip(&wanted) {
-                assert!(text.starts_with(&format!("{wanted} · 95 % interval ")), "{text}");
+                assert!(text.starts_with(&format!("{wanted} · 95 % CI ")), "{text}");
                 assert!(text.contains(" % active"), "{text}");
             }
         }
@@ -188,7 +188,7 @@ fn a_rate_says_its_unit_and_that_more_is_better() {
         page.evaluate("document.querySelector('.stage').focus()");
         page.key("ArrowRight", Held::Nothing);
         let text = page.read_out();
-        assert!(text.contains("95 % interval none: a single figure"), "{text}");
+        assert!(text.contains("95 % CI none: a single figure"), "{text}");
     });
 }
 

@@ -161,12 +161,12 @@ fn difference(text: &str, marker: &Place, point: &PointSummary) -> Option<String
     (!same).then(|| format!("{title}: {text:?} is not {wanted:?}"))
 }
 
-/// `poll at 100: median 12.25 µs, 95 % interval 12.1 µs to 12.4 µs, min …, samples 100 in 5 rounds`.
+/// `poll at 100: median 12.25 µs, 95 % CI 12.1 µs–12.4 µs, min …, samples 100 in 5 rounds`.
 fn parsed(text: &str) -> Option<ReadOut> {
     let (title, rest) = text.split_once(": ")?;
     let parts: Vec<&str> = rest.split(", ").collect();
     let [median, interval, min, p99, max, samples] = parts.as_slice() else { return None };
-    let (low, high) = interval.strip_prefix("95 % interval ")?.split_once(" to ")?;
+    let (low, high) = interval.strip_prefix("95 % CI ")?.split_once('–')?;
     let (samples, rounds) = samples.strip_prefix("samples ")?.split_once(" in ")?;
     Some(ReadOut {
         title: title.to_owned(),
@@ -204,7 +204,7 @@ fn grouped(point: u64) -> String {
 
 #[test]
 fn a_read_out_is_taken_apart_as_it_is_written() {
-    let text = "poll at 1,000: median 109.4 µs, 95 % interval 1,021 ns to 110 µs, min 1 ms, \
+    let text = "poll at 1,000: median 109.4 µs, 95 % CI 1,021 ns–110 µs, min 1 ms, \
                 p99 2 s, max 3 ns, samples 1,500 in 5 rounds";
     let read_out = parsed(text).expect("it can be read");
     assert_eq!(read_out.title, "poll at 1,000");

@@ -19,7 +19,7 @@ fn growth_has_its_factors_interval_and_says_why_its_order_is_open() {
             "[...document.querySelectorAll('table.figures tr')]
                 .find((row) => row.cells[0].textContent === 'poll').cells[8].innerText",
         );
-        assert!(cell.contains("grows") && cell.contains("95 % 1.40 to 1.48"), "{cell}");
+        assert!(cell.contains("grows") && cell.contains("95 % CI 1.40–1.48"), "{cell}");
         let notes: String = page.get("document.querySelector('.notes').innerText");
         assert!(notes.contains("slower and faster orders than linear explain it"), "{notes}");
     });

@@ -136,7 +136,7 @@ fn modes_and_steps_are_marked_listed_and_go_with_their_series() {
         let wanted = [
             format!("{LOWER} · growth flat ×1.00 · samples of every round"),
             format!("{UPPER} · growth linear ×3.58 · samples of every round"),
-            format!("{STEP} · 95 % interval 349 to 351"),
+            format!("{STEP} · 95 % CI 349–351"),
         ];
         assert_eq!(listed, wanted);
         page.press("document.querySelector('[data-subject=\"dynamic\"]')", Held::Nothing);
@@ -164,7 +164,7 @@ fn a_mode_and_a_step_are_read_out_under_the_mouse_and_by_the_keyboard() {
         let text = [
             format!("{LOWER}: median near 500 160.0 µs, growth flat ×1.00"),
             format!("{UPPER}: median near 500 425.5 µs, growth linear ×3.58"),
-            format!("{STEP}: 95 % interval 349 to 351, 95 % interval of the factor ×1.65 to ×1.72"),
+            format!("{STEP}: 95 % CI 349–351, 95 % CI of the factor ×1.65–×1.72"),
         ];
         for ([x, y], text) in positions.into_iter().zip(&text) {
             page.move_to(Spot { x, y });
@@ -200,7 +200,7 @@ fn a_step_beyond_the_last_median_is_marked_and_read_out_too() {
         page.evaluate("document.querySelector('.stage').focus()");
         page.key("m", Held::Nothing);
         page.settle();
-        assert_eq!(page.read_out(), format!("{text}: 95 % interval 575 to 585"));
+        assert_eq!(page.read_out(), format!("{text}: 95 % CI 575–585"));
         page.key("ArrowRight", Held::Nothing);
         assert!(page.read_out().starts_with("clone3 pidfd near 500: "), "{}", page.read_out());
     });

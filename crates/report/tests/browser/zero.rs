@@ -93,7 +93,7 @@ fn where_a_rate_has_halved_is_marked_listed_and_read_out() {
             listed
                 .iter()
                 .zip(&wanted)
-                .all(|(text, wanted)| text.starts_with(&format!("{wanted} · 95 % interval "))),
+                .all(|(text, wanted)| text.starts_with(&format!("{wanted} · 95 % CI "))),
             "{listed:?}"
         );
         page.evaluate("document.querySelector('.stage').focus()");

@@ -34,10 +34,10 @@ pub struct Export {
     /// one sort only, that]
     #[arg(long, value_name = "WHAT")]
     pub what: Option<What>,
-    /// Of the formats of profiles: these subjects only
+    /// These subjects only; not of json
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub subjects: Vec<String>,
-    /// Of the formats of profiles: these points on the axis only
+    /// These points on the axis only; not of json
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = quantities::count)]
     pub points: Vec<u64>,
     #[command(flatten)]
@@ -101,17 +101,13 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     if let Some(file) = &ask.output {
         files::check(file, &kind, &records)?;
     }
-    if ask.table.is_some() && format.name == WHOLE {
-        let what = format!("--table: {WHOLE} is the whole run, which `knee import` reads back");
-        return Err(Trouble::usage(what));
-    }
     let run = read_run(&ask.run, &ask.record_file)?;
     let run = match &ask.table {
         Some(table) => export::narrowed(run, table)
             .map_err(|why| Trouble::usage(format!("--table {table}: {why}")))?,
         None => run,
     };
-    let run = export::selected(run, &ask.subjects, &ask.points)
+    let run = export::selected(run, &ask.subjects, &ask.points, format.is_profile)
         .map_err(|why| Trouble::usage(format!("--format {}: {why}", format.name)))?;
     let material = Material::new(&run, what);
     (format.check)(&material)
@@ -140,16 +136,18 @@ fn check_choice(format: &Format, what: Option<export::What>) -> Result<(), Troub
     )))
 }
 
-/// Refuses a choice of cells for a format that has all of them.
+/// Refuses a part of a run as what keeps the whole.
 fn check_selection(format: &Format, ask: &Export) -> Result<(), Trouble> {
-    let flags = [("--subjects", ask.subjects.is_empty()), ("--points", ask.points.is_empty())];
-    match flags.iter().find(|(_, is_absent)| !is_absent && !format.is_profile) {
+    let flags = [
+        ("--table", ask.table.is_none()),
+        ("--subjects", ask.subjects.is_empty()),
+        ("--points", ask.points.is_empty()),
+    ];
+    match flags.iter().find(|(_, is_absent)| !is_absent && format.name == WHOLE) {
         None => Ok(()),
         Some((flag, _)) => {
-            let having = export::TABLE.iter().filter(|row| row.is_profile);
-            let having: Vec<&str> = having.map(|row| row.name).collect();
-            let having = having.join(" and ");
-            Err(Trouble::usage(format!("{flag} is for --format {having}")))
+            let what = format!("{flag}: {WHOLE} is the whole run, which `knee import` reads back");
+            Err(Trouble::usage(what))
         }
     }
 }

@@ -40,7 +40,7 @@ pub fn page(across: &AcrossValues) -> String {
         left_out: &across.left_out,
         runs: &across.runs,
         note: html! {
-            "Each dot is the median of a run, with its 95 % interval; a step in colour is significant. "
+            "Each dot is the median of a run, with its 95 % CI; a step in colour is significant. "
             (confidence(across))
             @if let Some(emulation) = emulation(across) { " " (emulation) }
         },
@@ -160,7 +160,7 @@ fn panel(across: &AcrossValues, series: &SeriesAcross, point: &PointAcross, unit
                             title {
                                 (across.values[value]) ": " (unit.with_symbol(figure.value))
                                 @if figure.low < figure.high {
-                                    " (95 % " (unit.figure(figure.low)) " to " (unit.figure(figure.high)) ")"
+                                    " (95 % CI " (unit.figure(figure.low)) "–" (unit.figure(figure.high)) ")"
                                 }
                             }
                         }

@@ -94,7 +94,7 @@ fn figures(point: &PointAcross, unit: &Unit, all: bool) -> Vec<Cell> {
         let Some(figure) = figure else { return vec![(DIM, format!("{NO_FIGURE} {mark}"))] };
         let mut lines = vec![(paint(step), format!("{} {mark}", unit.figure(figure.value)))];
         if all && figure.low < figure.high {
-            let range = format!("{} to {}  ", unit.figure(figure.low), unit.figure(figure.high));
+            let range = format!("{}–{}  ", unit.figure(figure.low), unit.figure(figure.high));
             lines.push((DIM, range));
         }
         lines

@@ -16,7 +16,7 @@ use maud::{Markup, html};
 
 /// Functions that a table lists at most.
 const LISTED: usize = 8;
-/// Half widths of its 95 % interval from which a change is listed: 3.5 standard errors, as for a function that a
+/// Half widths of its 95 % CI from which a change is listed: 3.5 standard errors, as for a function that a
 /// sentence names ([`analysis::profile::thresholds::LEADER_ERRORS`]).
 const CLEAR_HALF_WIDTHS: f64 = analysis::profile::thresholds::LEADER_ERRORS / 1.96;
 /// Those with less than this share of all changes are left out.
@@ -94,7 +94,7 @@ fn function_table(
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
             table.figures.down[!columns.grows] {
                 caption id=(id) { div {
-                    strong { (row.label) } " · CPU time an operation, in each function itself, with its 95 % interval"
+                    strong { (row.label) } " · CPU time an operation, in each function itself, with its 95 % CI"
                     @if let Some(name) = name { " · " (name) }
                 } }
                 thead { tr {
@@ -218,6 +218,6 @@ fn share_cell(share: Option<Estimate>) -> Markup {
     let Some(share) = share else { return html! { (NO_FIGURE) } };
     html! {
         (percent(share.value))
-        @if share.low < share.high { span.interval { (percent(share.low)) " to " (percent(share.high)) } }
+        @if share.low < share.high { span.interval { (percent(share.low)) "–" (percent(share.high)) } }
     }
 }

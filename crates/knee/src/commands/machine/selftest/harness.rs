@@ -46,7 +46,7 @@ fn judged(nothing: Estimate, bare_ns: f64) -> Proof {
     };
     let Estimate { value, low, high } = nothing;
     let seen = format!(
-        "{value:.3} ns per operation of nothing (95 % {low:.3} to {high:.3}), a bare loop {bare_ns:.3} ns: \
+        "{value:.3} ns per operation of nothing (95 % CI {low:.3}–{high:.3}), a bare loop {bare_ns:.3} ns: \
          the harness adds {added:.3} ns ({ADDED_NS_MAX} allowed)"
     );
     let figures = json!({ "nothing_ns": nothing, "bare_ns": bare_ns, "allowed_ns": ADDED_NS_MAX });

@@ -95,7 +95,7 @@ fn judged(comparison: &Comparison, injected: Injected) -> Proof {
         let ratio = row.overall.ratio;
         let verdict = word(row.overall.verdict);
         format!(
-            "{} {verdict}, ×{:.3} (95 % {:.3} to {:.3})",
+            "{} {verdict}, ×{:.3} (95 % CI {:.3}–{:.3})",
             row.subject, ratio.value, ratio.low, ratio.high
         )
     };

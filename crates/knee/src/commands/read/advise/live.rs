@@ -240,8 +240,8 @@ impl Cells {
             by: "it waits by".into(),
             watched: "watched".into(),
             waits: "waits/s".into(),
-            events: "events a wait (95 %)".into(),
-            ratio: "active of watched (95 %)".into(),
+            events: "events a wait (95 % CI)".into(),
+            ratio: "active of watched (95 % CI)".into(),
             empty: "empty".into(),
         }
     }
@@ -269,7 +269,7 @@ impl Cells {
         let Cells { by, watched, waits, events, ratio, empty } = self;
         vec![
             format!("  {by}: {watched} watched, {waits} waits/s, {empty} empty"),
-            format!("    {events} events a wait, {ratio} active of watched (95 %)"),
+            format!("    {events} events a wait, {ratio} active of watched (95 % CI)"),
         ]
     }
 }

@@ -155,7 +155,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// The largest of what is refused, whole series before points, and how much more of its kind there is: `slower by
-    /// more than 10 %: poll: poll ×1.18 (95 % 1.12 to 1.25), and 1 more series`.
+    /// more than 10 %: poll: poll ×1.18 (95 % CI 1.12–1.25), and 1 more series`.
     fn refused_text(&self) -> String {
         if self.refused == Refused::On(FailOn::Changed) {
             return "something changed".to_owned();
@@ -254,13 +254,13 @@ fn state(refused: Refused, slowdown: &Slowdown<'_>) -> State {
     }
 }
 
-/// `poll: poll at 100 watched descriptors ×1.18 (95 % 1.12 to 1.25)`.
+/// `poll: poll at 100 watched descriptors ×1.18 (95 % CI 1.12–1.25)`.
 fn text(Slowdown { table, label, point, factor: by, .. }: &Slowdown<'_>) -> String {
     let at = point
         .map(|point| format!(" at {}", counted(&findings::format::count(point), &table.axis)))
         .unwrap_or_default();
     let [low, high] = [by.low, by.high].map(significant);
-    format!("{}: {label}{at} {} (95 % {low} to {high})", table.workload, factor(by.value))
+    format!("{}: {label}{at} {} (95 % CI {low}–{high})", table.workload, factor(by.value))
 }
 
 fn noun(is_point: bool, count: usize) -> &'static str {
@@ -439,7 +439,7 @@ mod tests {
         comparison.tables[0].rows.push(same);
         comparison.tables[0].rows[0].cells[0].as_mut().unwrap().ratio.ratio = estimate(0.5, 2.0);
         let wanted = "can't pass (exit 4); 1 of 2 series and 1 of 4 points may be slower; the widest is poll: poll \
-                      at 1 pipe ×1.00 (95 % 0.500 to 2.00); measure more rounds, or use `knee ab`";
+                      at 1 pipe ×1.00 (95 % CI 0.500–2.00); measure more rounds, or use `knee ab`";
         assert_eq!(judged(SLOWER, &comparison).1, wanted);
         let limit = judged(Refused::Above(0.1), &comparison).1;
         assert!(limit.contains("1 of 4 points may be slower by more than 10 %; "), "{limit}");
@@ -485,11 +485,10 @@ mod tests {
         let good = "good: no series is slower (exit 0)".to_owned();
         assert_eq!(judged(SLOWER, &same), (Exit::Done, good));
         let open = comparison(RatioVerdict::Same, RatioVerdict::Undecided);
-        let wanted = "can't tell: 1 of 2 points may be slower; the widest is poll: poll at 1 pipe ×1.00 (95 % 0.800 to \
-                      1.25) (exit 125)";
+        let wanted = "can't tell: 1 of 2 points may be slower; the widest is poll: poll at 1 pipe ×1.00 (95 % CI 0.800–1.25) (exit 125)";
         assert_eq!(judged(SLOWER, &open), (Exit::Inconclusive, wanted.to_owned()));
         let slower = comparison(RatioVerdict::Slower, RatioVerdict::Undecided);
-        let wanted = "bad: slower by more than 10 %: poll: poll ×1.30 (95 % 1.20 to 1.40) (exit 1)";
+        let wanted = "bad: slower by more than 10 %: poll: poll ×1.30 (95 % CI 1.20–1.40) (exit 1)";
         assert_eq!(judged(Refused::Above(0.1), &slower), (Exit::Different, wanted.to_owned()));
     }
 
@@ -578,7 +577,7 @@ mod tests {
             comparison.tables[0].rows[0].overall.ratio = estimate(low, high);
             judged(Refused::Above(0.1), &comparison)
         };
-        let wanted = "slower by more than 10 %: poll: poll ×1.18 (95 % 1.12 to 1.25) (--fail-above 10%, exit 3)";
+        let wanted = "slower by more than 10 %: poll: poll ×1.18 (95 % CI 1.12–1.25) (--fail-above 10%, exit 3)";
         assert_eq!(judged(1.12, 1.25), (Exit::Different, wanted.to_owned()));
         let (code, reason) = judged(1.05, 1.2);
         assert_eq!(code, Exit::Inconclusive);

@@ -96,7 +96,7 @@ impl Gate {
         let is_drift = line.figures.first().is_some_and(|(first, _)| *first == at);
         let since = if is_drift { "has become slower bit by bit" } else { "is slower" };
         Some(format!(
-            "{} {since}{than} since {}: {value} (95 % {low} to {high}){more}",
+            "{} {since}{than} since {}: {value} (95 % CI {low}–{high}){more}",
             name(history, line),
             run(history, at)
         ))

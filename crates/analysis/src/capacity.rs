@@ -176,7 +176,8 @@ impl Search {
                 let goal = self.worst();
                 let low = self.at_least(goal, borne.min(missed));
                 let high = borne.max(missed) * (1.0 + STEP[0]);
-                Capacity::Rate { rate_per_s: Estimate { value, low, high }, goal }
+                let rate_per_s = self.within_long(goal, Estimate { value, low, high });
+                Capacity::Rate { rate_per_s, goal }
             }
         }
     }
@@ -251,6 +252,19 @@ impl Search {
         [holding.reduce(f64::max), missed]
     }
 
+    /// An estimate within what single long loads show: what none of them has held is not beyond the lowest that missed.
+    fn within_long(&self, goal: usize, estimate: Estimate) -> Estimate {
+        let Estimate { value, mut low, mut high } = estimate;
+        if let [Some(holding), missed] = self.sure(goal) {
+            low = low.max(self.at_least(goal, holding));
+            high = missed.map_or(high, |missed| high.min(missed)).max(low);
+        } else {
+            high = self.lowest_missed(goal).map_or(high, |missed| high.min(missed));
+            low = low.min(high);
+        }
+        Estimate { value: value.clamp(low, high), low, high }
+    }
+
     /// The lowest rate at which a long load missed a goal.
     fn lowest_missed(&self, goal: usize) -> Option<f64> {
         let missed = self.trials.iter().filter(|trial| trial.is_long());
@@ -261,18 +275,9 @@ impl Search {
     /// The line of the goal that is missed first, within what single loads show.
     fn first_missed(&self, middle_per_s: f64) -> Option<(Line, usize)> {
         let within = |goal: usize| {
-            let mut line = self.line(goal, middle_per_s)?;
-            let Estimate { value, low, high } = &mut line.rate_per_s;
-            if let [Some(holding), missed] = self.sure(goal) {
-                *low = low.max(self.at_least(goal, holding));
-                *high = missed.map_or(*high, |missed| high.min(missed)).max(*low);
-            } else {
-                // What no load near it has shown is not beyond any of them.
-                *high = self.lowest_missed(goal).map_or(*high, |missed| high.min(missed));
-                *low = low.min(*high);
-            }
-            *value = value.clamp(*low, *high);
-            Some((line, goal))
+            let line = self.line(goal, middle_per_s)?;
+            let rate_per_s = self.within_long(goal, line.rate_per_s);
+            Some((Line { rate_per_s, ..line }, goal))
         };
         let lines = (0..self.goals.len()).filter_map(within);
         lines.min_by(|a, b| a.0.rate_per_s.value.total_cmp(&b.0.rate_per_s.value))

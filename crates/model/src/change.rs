@@ -130,7 +130,7 @@ impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Clamped(Limit { label, requested, max, cause, .. }) => {
-                write!(f, "{requested} {label} became {max}: {cause}.")
+                write!(f, "{requested} {label} are clamped to {max}: {cause}.")
             }
             Self::OverLimit(Limit { label, requested, max, cause, position, .. }) => {
                 write!(f, "{requested} {label}")?;
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(
             sentences,
             [
-                "20000 watched descriptors became 1000: a process may have 1024 descriptors.",
+                "20000 watched descriptors are clamped to 1000: a process may have 1024 descriptors.",
                 "20000 watched descriptors at active descriptors 10 are left out: a process may have 1024 \
                  descriptors, enough for 1000.",
                 "11 tokens in 10 pipes is left out: there are only 10 pipes.",

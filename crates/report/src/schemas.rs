@@ -20,7 +20,7 @@ pub struct Document {
     pub schema: fn() -> Schema,
 }
 
-/// Every schema.
+/// Those of this crate.
 pub const TABLE: &[Document] = &[
     Document {
         name: "run",
@@ -49,8 +49,8 @@ pub const TABLE: &[Document] = &[
     },
 ];
 
-/// The schema of a type, with its number as a constant.
-fn derived<T: JsonSchema>(name: &str, number: u32) -> Schema {
+/// The schema of a type, with its number as a constant of the key `schema`, where it has that.
+pub fn derived<T: JsonSchema>(name: &str, number: u32) -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with_transform(RecursiveTransform(figures_may_be_null));
     let mut schema = settings.into_generator().into_root_schema_for::<T>();

@@ -126,6 +126,26 @@ fn a_load_says_in_words_what_came_of_it() {
 }
 
 #[test]
+fn json_of_a_load_of_several_and_of_a_search_is_what_the_schemas_say() {
+    let (knee, server) = (Knee::new(), Server::start());
+    let schemas = json(&knee.run(&["list", "schemas", "--json"]));
+    let url = server.url();
+    for (schema, words) in [
+        ("load", &["--duration", "300ms"][..]),
+        ("load", &["--duration", "300ms", "--rate", "100", "--poisson", "--dead", "0,5"]),
+        ("find", &["--find", "p50<1us", "--connections", "4"]),
+    ] {
+        let came = knee.run(&[&["load", &url, "--json"], words].concat());
+        let mut value = json(&came);
+        let validator = jsonschema::draft202012::new(&schemas["schemas"][schema]).unwrap();
+        let wrong = validator.validate(&value).map_err(|error| error.to_string());
+        assert_eq!(wrong, Ok(()), "{words:?}");
+        value["plan"]["connections"] = "4".into();
+        assert!(!validator.is_valid(&value), "{words:?}");
+    }
+}
+
+#[test]
 fn every_shape_is_understood() {
     let (knee, server) = (Knee::new(), Server::start());
     for words in [

@@ -1,11 +1,12 @@
 //! What became of dead connections.
 
 use crate::results::counts::{Closings, Errors};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 /// The outcome of the dead connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeadOutcome {
     /// How many were to be opened.
     pub asked: u64,
@@ -29,7 +30,7 @@ pub struct DeadOutcome {
 }
 
 /// How long connections had been idle when they were ended, in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleTimes {
     /// How many were ended.
     pub count: u64,

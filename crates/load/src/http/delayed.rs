@@ -8,6 +8,7 @@
 use super::receive::Receiver;
 use crate::plan::Target;
 use rustix::net::sockopt;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::net::TcpStream;
@@ -25,7 +26,7 @@ const REQUESTS: usize = 6;
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long replies take with delayed and with immediate acknowledgements.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DelayedReply {
     /// The median with delayed ones, in milliseconds.
     pub delayed_ms: f64,

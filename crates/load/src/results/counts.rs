@@ -1,10 +1,11 @@
 //! What happened to requests and connections, in numbers that add up.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 /// The counts of a thread, of a process or of a whole load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
     /// Requests sent.
     pub requests: u64,
@@ -84,7 +85,7 @@ impl AddAssign<&Counts> for Counts {
 }
 
 /// A time without a reply.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stall {
     /// When it began, in seconds from the start of what counts.
     pub from_s: f64,
@@ -102,7 +103,7 @@ impl Stall {
 }
 
 /// What a server speaks that is not HTTP/1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// TLS: an alert, or a handshake.
@@ -136,7 +137,7 @@ impl Protocol {
 macro_rules! errors {
     ($($(#[$about:meta])+ $count:ident $kind:ident $name:literal,)*) => {
         /// Errors by kind.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         pub struct Errors {
             $($(#[$about])+ pub $count: u64,)*
         }
@@ -208,7 +209,7 @@ impl Errors {
 pub(crate) const IDLE_MS_MIN: u64 = 100;
 
 /// Connections that the server ended, although the request did not ask for that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Closings {
     /// Those whose last reply announced it.
     pub announced: u64,

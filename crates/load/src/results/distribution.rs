@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -23,7 +24,7 @@ pub(crate) enum Distribution {
 }
 
 /// A distribution.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Quantiles {
     /// How many values.
     pub count: u64,

@@ -1,12 +1,13 @@
 //! The intervals of a load: of its threads and processes, and added up.
 
 use super::distribution::{Quantiles, Times};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::AddAssign;
 
 /// One interval.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Tick {
     /// Its end, in seconds from the start of what counts.
     pub at_s: f64,

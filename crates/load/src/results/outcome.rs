@@ -4,10 +4,11 @@ use super::counts::Counts;
 use super::distribution::Quantiles;
 use super::interval::{IntervalOutcome, Tick};
 use crate::dead::DeadOutcome;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The outcome of a load.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Outcome {
     /// Time that counts, in seconds: without warm-up.
     pub elapsed_s: f64,
@@ -35,7 +36,7 @@ pub struct Outcome {
 }
 
 /// Replies a second over intervals, as httperf reports them.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Rates {
     /// Length of an interval, in seconds.
     pub interval_s: f64,

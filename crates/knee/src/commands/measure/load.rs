@@ -16,6 +16,7 @@ use ::load::{
     Arrivals, NoneAccepts, Plan, Shape, Statuses, Target, Url, accepting, loopback_sources,
     pipelines,
 };
+use ::report::schemas::{self, Document};
 use clap::Args;
 use engine::{Stop, Warning};
 use find::Goals;
@@ -290,7 +291,7 @@ fn show(
     kept: Result<Option<Kept>, Trouble>,
 ) -> Result<Exit, Trouble> {
     let printed = if ask.json {
-        print_json(&report::json(url, plan, measured))
+        print_json(&report::view(url, plan, measured))
     } else {
         print(&text::text(url, plan, measured, ask.all))
     };
@@ -299,6 +300,20 @@ fn show(
     let exit = exit(measured);
     Ok(if exit == Exit::Done { pushed } else { exit })
 }
+
+/// What it prints with `--json`.
+pub const SCHEMAS: &[Document] = &[
+    Document {
+        name: "load",
+        about: "a load: knee load --json",
+        schema: || schemas::derived::<report::LoadView<'_>>("load", 1),
+    },
+    Document {
+        name: "find",
+        about: "the rate that a server bears: knee load --find GOAL --json",
+        schema: || schemas::derived::<find::FindView<'_>>("find", 1),
+    },
+];
 
 /// All that was measured.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! `knee list`: what there is, and what is unavailable here and why. It all comes from the tables.
 
-use crate::commands::measure::config;
+use crate::commands::measure::{config, load};
 use crate::exit::{Exit, Trouble};
 use crate::originals;
 use crate::output::{print, print_json};
@@ -8,7 +8,7 @@ use clap::Args;
 use engine::{About, Kind, Original, Workload};
 use locks::{Algorithm, Order, Waiting};
 use readiness::Mechanism;
-use report::schemas;
+use report::schemas::{self, Document};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -107,18 +107,22 @@ const SECTIONS: [Section; 6] = [
     Section {
         what: What::Schemas,
         name: "Schemas",
-        text: |text| schemas::TABLE.iter().for_each(|schema| describe_schema(text, schema)),
+        text: |text| documents().for_each(|schema| describe_schema(text, schema)),
         json: || {
-            let named =
-                |schema: &schemas::Document| (schema.name.to_owned(), (schema.schema)().into());
-            schemas::TABLE.iter().map(named).collect::<serde_json::Map<_, _>>().into()
+            let named = |schema: &Document| (schema.name.to_owned(), (schema.schema)().into());
+            documents().map(named).collect::<serde_json::Map<_, _>>().into()
         },
     },
 ];
 
 // Writing to a String can't fail: the results below are dropped for that reason.
 
-fn describe_schema(text: &mut String, schema: &schemas::Document) {
+/// The JSON that commands print.
+fn documents() -> impl Iterator<Item = &'static Document> {
+    schemas::TABLE.iter().chain(load::SCHEMAS)
+}
+
+fn describe_schema(text: &mut String, schema: &Document) {
     let _ = writeln!(text, "  {:<12} {}", schema.name, schema.about);
 }
 

@@ -1,10 +1,11 @@
 //! `knee load --find`: the highest rate at which the goals hold, by loads of one rate each.
 
 use super::point::Point;
+use super::report::{Figures, PlanView};
 use super::server::Watcher;
 use super::text::warnings::{BUSY_SHARE, late_sends};
 use super::text::{answered_per_s, behaviours, load_row, section};
-use super::{Load, failed, report};
+use super::{Load, failed};
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json};
 use ::load::{Arrivals, Counts, Outcome, Plan, Shape, Url};
@@ -13,7 +14,8 @@ use analysis::capacity::{Capacity, Goal, Search, Trial};
 use engine::Stop;
 use findings::format::{percent, quantity, significant, time};
 use model::Warning;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -136,7 +138,7 @@ pub fn find(
     let disturbances = watcher.disturbances(&watcher.last_look());
     let search = Found { url, plan, goals, capacity, is_warm, loads, disturbances };
     if ask.json {
-        print_json(&search.json())?;
+        print_json(&search.view())?;
     } else {
         print(&search.text())?;
     }
@@ -272,8 +274,8 @@ impl Found<'_> {
         all
     }
 
-    fn json(&self) -> Value {
-        let (estimate, goal) = match self.capacity {
+    fn view(&self) -> FindView<'_> {
+        let (bears_per_s, goal) = match self.capacity {
             Capacity::Rate { rate_per_s, goal } => (Some(rate_per_s), Some(goal)),
             Capacity::AtLeast { rate_per_s } => {
                 // Infinity is null in JSON: it has no upper end.
@@ -283,24 +285,60 @@ impl Found<'_> {
             Capacity::Nothing { goal } => (None, Some(goal)),
             Capacity::Unknown => (None, None),
         };
-        let load = |Measured { rate_per_s, point, .. }: &Measured| {
-            let mut all = report::figures(point);
-            all["rate_per_s"] = json!(rate_per_s);
-            all["missed"] = json!(trial(*rate_per_s, self.goals, &point.outcome).missed);
-            all
-        };
-        json!({
-            "text": self.sentence(),
-            "url": format!("http://{}{}", self.url.host_header(), self.url.path),
-            "goals": self.goals.iter().map(|wanted| wanted.text.clone()).collect::<Vec<_>>(),
-            "bears_per_s": estimate,
-            "misses_first": goal.map(|goal| self.goals[goal].text.clone()),
-            "generator_is_limit": self.is_generators(),
-            "is_warm": self.is_warm,
-            "disturbances": self.disturbances,
-            "loads": self.loads.iter().map(load).collect::<Vec<_>>(),
-            "plan": report::plan(self.plan),
-        })
+        FindView {
+            text: self.sentence(),
+            url: format!("http://{}{}", self.url.host_header(), self.url.path),
+            goals: self.goals.iter().map(|wanted| wanted.text.as_str()).collect(),
+            bears_per_s,
+            misses_first: goal.map(|goal| self.goals[goal].text.as_str()),
+            generator_is_limit: self.is_generators(),
+            is_warm: self.is_warm,
+            disturbances: &self.disturbances,
+            loads: self.loads.iter().map(|load| TrialView::new(load, self.goals)).collect(),
+            plan: PlanView::new(self.plan),
+        }
+    }
+}
+
+/// The output of `knee load --find --json`.
+#[derive(Serialize, JsonSchema)]
+pub struct FindView<'a> {
+    /// The answer in one sentence.
+    text: String,
+    url: String,
+    goals: Vec<&'a str>,
+    /// The rate that is borne, with its 95 % CI; a null upper end where it was never too much.
+    bears_per_s: Option<Estimate>,
+    /// The goal that is missed first beyond it.
+    misses_first: Option<&'a str>,
+    generator_is_limit: bool,
+    /// Whether the rate of a closed loop was level when the search began.
+    is_warm: bool,
+    /// What disturbed the machine meanwhile.
+    disturbances: &'a [Warning],
+    /// By their rates, ascending.
+    loads: Vec<TrialView<'a>>,
+    plan: PlanView,
+}
+
+/// A load of one rate.
+#[derive(Serialize, JsonSchema)]
+struct TrialView<'a> {
+    rate_per_s: f64,
+    /// How many requests missed each goal.
+    missed: Vec<u64>,
+    #[serde(flatten)]
+    figures: Figures<'a>,
+}
+
+impl<'a> TrialView<'a> {
+    fn new(load: &'a Measured, goals: &[Wanted]) -> Self {
+        let Measured { rate_per_s, point, .. } = load;
+        Self {
+            rate_per_s: *rate_per_s,
+            missed: trial(*rate_per_s, goals, &point.outcome).missed,
+            figures: Figures::new(point),
+        }
     }
 }
 

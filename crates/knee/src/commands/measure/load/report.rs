@@ -1,81 +1,181 @@
-//! The JSON of a load's outcome.
+//! The JSON of a load's outcome: a [`LoadView`].
 
 use super::Measured;
 use super::point::Point;
-use ::load::{Arrivals, Plan, Shape, Url};
-use serde_json::{Value, json};
+use super::server::{Unsettled, Use};
+use ::load::{Arrivals, Outcome, Plan, Shape, Url};
+use findings::ServerBehaviour;
+use model::{Rank, Warning};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// The plan, and all that came of it: of one load its figures, of several a list of them, `points`.
-pub fn json(url: &Url, plan: &Plan, measured: &Measured) -> Value {
-    let points = &measured.points[..];
-    let mut all = match points {
-        [point] => figures(point),
-        _ => json!({"points": points.iter().map(figures).collect::<Vec<_>>()}),
-    };
-    all["url"] = json!(format!("http://{}{}", url.host_header(), url.path));
-    all["disturbances"] = json!(measured.disturbances);
-    all["address"] = json!(plan.target.address.to_string());
-    all["plan"] = self::plan(plan);
-    if !measured.ranks.is_empty() {
-        all["ranks"] = json!(measured.ranks);
-    }
-    if !measured.ranks.is_empty() || !measured.warnings.is_empty() {
-        all["warnings"] = json!(measured.warnings);
-    }
-    all
+/// The output of `knee load --json`.
+#[derive(Serialize, JsonSchema)]
+pub struct LoadView<'a> {
+    url: String,
+    /// Address and port.
+    address: String,
+    plan: PlanView,
+    /// What disturbed the machine meanwhile.
+    disturbances: &'a [Warning],
+    /// What each process did, of a load of several.
+    #[serde(skip_serializing_if = "<[Rank]>::is_empty")]
+    ranks: &'a [Rank],
+    /// What else is to be known of a load of several processes.
+    #[serde(skip_serializing_if = "<[Warning]>::is_empty")]
+    warnings: &'a [Warning],
+    #[serde(flatten)]
+    loads: Loads<'a>,
 }
 
-/// What a load was to be.
-pub fn plan(plan: &Plan) -> Value {
-    json!({
-        "shape": shape(plan),
-        "connections": plan.connections,
-        "calls": plan.calls,
-        "keep_alive": plan.keep_alive,
-        "think_s": plan.think.as_secs_f64(),
-        "success": plan.success.to_string(),
-        "timeout_s": plan.timeout.as_secs_f64(),
-        "duration_s": plan.duration.map(|duration| duration.as_secs_f64()),
-        "requests": plan.requests,
-        "warm_up_s": plan.warm_up.as_secs_f64(),
-        "threads": plan.threads,
-        "pin": plan.pin,
-        "pipeline": plan.pipeline,
-        "sources": plan.sources,
-        "interval_s": plan.interval.as_secs_f64(),
-    })
+/// The figures of one load, or a list of those of several.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Loads<'a> {
+    One(Box<Figures<'a>>),
+    Several {
+        /// One for each number of dead connections.
+        points: Vec<Figures<'a>>,
+    },
 }
 
 /// All that came of one load.
-pub fn figures(point: &Point) -> Value {
-    let mut all = json!(point.outcome);
-    all["server"] = json!(point.server);
-    all["server_unknown"] = json!(point.server_unknown.map(|why| why.to_string()));
-    all["server_busy_after"] = json!(point.unsettled);
-    let behaviours = point.behaviours().into_iter().map(|behaviour| {
-        let mut data = json!(behaviour);
-        data["text"] = json!(behaviour.sentence());
-        data
-    });
-    all["behaviours"] = behaviours.collect();
-    all
+#[derive(Serialize, JsonSchema)]
+pub struct Figures<'a> {
+    #[serde(flatten)]
+    outcome: &'a Outcome,
+    /// The server's processes, where it runs here and they can be seen.
+    server: Option<Use>,
+    /// Why they can't be seen.
+    server_unknown: Option<String>,
+    /// What the server still did long after the load.
+    server_busy_after: Option<Unsettled>,
+    /// What the server does, as its replies and processes show it.
+    behaviours: Vec<Behaviour>,
 }
 
-fn shape(plan: &Plan) -> Value {
-    let (kind, arrivals) = match plan.shape {
-        Shape::Closed => return json!({"kind": "closed"}),
-        Shape::Open(arrivals) => ("open", arrivals),
-        Shape::Sessions(arrivals) => ("sessions", arrivals),
+/// A behaviour with its sentence.
+#[derive(Serialize, JsonSchema)]
+struct Behaviour {
+    #[serde(flatten)]
+    behaviour: ServerBehaviour,
+    text: String,
+}
+
+/// What a load was to be.
+#[derive(Serialize, JsonSchema)]
+pub struct PlanView {
+    shape: ShapeView,
+    connections: usize,
+    /// Requests of a session.
+    calls: Option<u64>,
+    keep_alive: bool,
+    /// The pause between the requests of a session, in seconds.
+    think_s: f64,
+    /// The statuses of a success.
+    success: String,
+    timeout_s: f64,
+    duration_s: Option<f64>,
+    requests: Option<u64>,
+    warm_up_s: f64,
+    threads: usize,
+    /// The CPUs that threads are kept to.
+    pin: Vec<usize>,
+    pipeline: usize,
+    /// The local addresses that connections come from.
+    sources: Vec<String>,
+    interval_s: f64,
+}
+
+/// What decides when requests are sent.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum ShapeView {
+    /// Each connection sends its next request when it has the reply to the last one.
+    Closed,
+    /// Requests are due at times of their own.
+    Open(ArrivalsView),
+    /// Sessions begin at times of their own.
+    Sessions(ArrivalsView),
+}
+
+/// When they are due.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "arrivals", rename_all = "kebab-case")]
+enum ArrivalsView {
+    /// At equal distances.
+    Constant { per_s: f64 },
+    /// At random times.
+    Poisson { per_s: f64, seed: u64 },
+    /// At a rate that rises.
+    Ramp { from_per_s: f64, to_per_s: f64 },
+}
+
+/// The plan, and all that came of it: of one load its figures, of several a list of them.
+pub fn view<'a>(url: &Url, plan: &Plan, measured: &'a Measured) -> LoadView<'a> {
+    LoadView {
+        url: format!("http://{}{}", url.host_header(), url.path),
+        address: plan.target.address.to_string(),
+        plan: PlanView::new(plan),
+        disturbances: &measured.disturbances,
+        ranks: &measured.ranks,
+        warnings: &measured.warnings,
+        loads: match &measured.points[..] {
+            [point] => Loads::One(Box::new(Figures::new(point))),
+            points => Loads::Several { points: points.iter().map(Figures::new).collect() },
+        },
+    }
+}
+
+impl<'a> Figures<'a> {
+    /// Of one load.
+    pub fn new(point: &'a Point) -> Self {
+        let behaviours = point.behaviours().into_iter();
+        Self {
+            outcome: &point.outcome,
+            server: point.server,
+            server_unknown: point.server_unknown.as_ref().map(ToString::to_string),
+            server_busy_after: point.unsettled,
+            behaviours: behaviours
+                .map(|behaviour| Behaviour { text: behaviour.sentence(), behaviour })
+                .collect(),
+        }
+    }
+}
+
+impl PlanView {
+    /// Of a plan.
+    pub fn new(plan: &Plan) -> Self {
+        let seconds = |time: std::time::Duration| time.as_secs_f64();
+        Self {
+            shape: shape(plan),
+            connections: plan.connections,
+            calls: plan.calls,
+            keep_alive: plan.keep_alive,
+            think_s: seconds(plan.think),
+            success: plan.success.to_string(),
+            timeout_s: seconds(plan.timeout),
+            duration_s: plan.duration.map(seconds),
+            requests: plan.requests,
+            warm_up_s: seconds(plan.warm_up),
+            threads: plan.threads,
+            pin: plan.pin.clone(),
+            pipeline: plan.pipeline,
+            sources: plan.sources.iter().map(ToString::to_string).collect(),
+            interval_s: seconds(plan.interval),
+        }
+    }
+}
+
+fn shape(plan: &Plan) -> ShapeView {
+    let view = |arrivals| match arrivals {
+        Arrivals::Constant { per_s } => ArrivalsView::Constant { per_s },
+        Arrivals::Poisson { per_s } => ArrivalsView::Poisson { per_s, seed: plan.seed },
+        Arrivals::Ramp { from_per_s, to_per_s } => ArrivalsView::Ramp { from_per_s, to_per_s },
     };
-    match arrivals {
-        Arrivals::Constant { per_s } => {
-            json!({"kind": kind, "arrivals": "constant", "per_s": per_s})
-        }
-        Arrivals::Poisson { per_s } => {
-            json!({"kind": kind, "arrivals": "poisson", "per_s": per_s, "seed": plan.seed})
-        }
-        Arrivals::Ramp { from_per_s, to_per_s } => {
-            json!({"kind": kind, "arrivals": "ramp", "from_per_s": from_per_s, "to_per_s": to_per_s})
-        }
+    match plan.shape {
+        Shape::Closed => ShapeView::Closed,
+        Shape::Open(arrivals) => ShapeView::Open(view(arrivals)),
+        Shape::Sessions(arrivals) => ShapeView::Sessions(view(arrivals)),
     }
 }

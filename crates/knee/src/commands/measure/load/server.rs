@@ -4,6 +4,7 @@ use ::load::Outcome;
 use engine::{CpuLook, Stop, Warning};
 use findings::GrowthPerConnection;
 use model::Host;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -38,7 +39,7 @@ pub struct Watcher {
 }
 
 /// What the server's processes had and used.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Use {
     /// How many processes, and threads of all, at the end of the load.
     pub processes: u64,
@@ -61,7 +62,7 @@ pub struct Growing {
 }
 
 /// A server that is busy although nothing is asked of it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Unsettled {
     /// How long it was waited for.
     pub waited_s: f64,

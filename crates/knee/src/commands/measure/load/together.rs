@@ -437,7 +437,7 @@ fn read<T: DeserializeOwned>(rank: u32, text: &[u8]) -> Result<T, Trouble> {
 fn check_in(url: &Url, plan: &Plan, size: u32) -> CheckIn {
     let seed = plan.seed;
     let common = Plan { seed: 0, pin: Vec::new(), ..plan.clone() };
-    let mut plan = report::plan(&common);
+    let mut plan = json!(report::PlanView::new(&common));
     plan["url"] = json!(format!("http://{}{}", url.host_header(), url.path));
     plan["version"] = json!(env!("CARGO_PKG_VERSION"));
     plan["ranks"] = json!(size);

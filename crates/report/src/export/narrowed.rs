@@ -48,13 +48,13 @@ pub fn selected(
     points: &[u64],
     is_profile: bool,
 ) -> Result<Run, String> {
-    let place = if is_profile { " in its profile" } else { "" };
+    let source = if is_profile { " in its profile" } else { "" };
     let in_profile = run.profile.cells.iter().filter(|_| is_profile).map(|cell| &cell.key);
     let keys = run.cells.iter().filter(|_| !is_profile).map(|cell| &cell.key).chain(in_profile);
     let names: BTreeSet<&str> = keys.clone().map(|key| key.subject.as_str()).collect();
     if let Some(subject) = subjects.iter().find(|subject| !names.contains(subject.as_str())) {
         let names: Vec<&str> = names.into_iter().collect();
-        return Err(unknown(&format!("subject{place}"), subject, &names));
+        return Err(unknown(&format!("subject{source}"), subject, &names));
     }
     let is_trajectory = run.plan.workloads.iter().any(|info| info.trajectory);
     if is_trajectory && !is_profile && !points.is_empty() {
@@ -69,7 +69,7 @@ pub fn selected(
     if let Some(point) = points.iter().find(|point| !positions.contains(point)) {
         let all: Vec<String> = positions.iter().map(ToString::to_string).collect();
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        return Err(unknown(&format!("point{place}"), &point.to_string(), &all));
+        return Err(unknown(&format!("point{source}"), &point.to_string(), &all));
     }
     let is_wanted = |subject: &String| subjects.is_empty() || subjects.contains(subject);
     let is_at = |point: &u64| points.is_empty() || points.contains(point);

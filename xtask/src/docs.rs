@@ -22,19 +22,19 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     if source.exists() {
         fs::remove_dir_all(&source).with_context(|| format!("emptying {}", source.display()))?;
     }
-    let pages = shell::files(&root)?;
-    for page in pages.iter().filter(|path| path.extension().is_some_and(|ext| ext == "md")) {
-        let text = fs::read_to_string(root.join(page))?;
-        write(&source.join(page), &text)?;
+    let is_shown =
+        |path: &&PathBuf| path.extension().is_some_and(|ext| ext == "md" || ext == "png");
+    for file in shell::files(&root)?.iter().filter(is_shown) {
+        write(&source.join(file), &fs::read(root.join(file))?)?;
     }
     let knee = built(&root, &target)?;
     let reference = reference(&knee)?;
     for (file, page) in &reference {
-        write(&source.join(REFERENCE).join(file), page)?;
+        write(&source.join(REFERENCE).join(file), page.as_bytes())?;
     }
     let summary = fs::read_to_string(root.join("docs/README.md"))?;
-    write(&source.join("SUMMARY.md"), &as_summary(&summary, &reference))?;
-    write(&book.join("book.toml"), "[book]\ntitle = \"knee\"\nlanguage = \"en\"\n")?;
+    write(&source.join("SUMMARY.md"), as_summary(&summary, &reference).as_bytes())?;
+    write(&book.join("book.toml"), b"[book]\ntitle = \"knee\"\nlanguage = \"en\"\n")?;
     let mut build = Command::new(mdbook(&target)?);
     tally.check("docs", shell::succeeds(build.arg("build").arg(&book))?);
     println!("The site is {}.", book.join("book/index.html").display());
@@ -149,10 +149,10 @@ fn as_summary(list: &str, reference: &[(&str, String)]) -> String {
     list.replace("# Reference\n\n", &format!("# Reference\n\n{}", titles.collect::<String>()))
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
+fn write(path: &Path, content: &[u8]) -> Result<()> {
     let directory = path.parent().context("a file has a directory")?;
     fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
-    fs::write(path, text).with_context(|| format!("writing {}", path.display()))
+    fs::write(path, content).with_context(|| format!("writing {}", path.display()))
 }
 
 #[cfg(test)]

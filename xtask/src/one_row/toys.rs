@@ -201,10 +201,11 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The data of one finding.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Toy {
     /// Points with a figure.
     pub points: usize,

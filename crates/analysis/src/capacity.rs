@@ -234,7 +234,8 @@ impl Search {
         {
             return Some((holding * missed).sqrt());
         }
-        if line.loads >= TRIALS_MIN && !is_wide {
+        let is_held = (0..self.goals.len()).all(|goal| self.sure(goal)[0].is_some());
+        if line.loads >= TRIALS_MIN && !is_wide && is_held {
             return None;
         }
         aside(value, (line.per_logit * EXCESS.ln()).clamp(STEP[0], STEP[1]))
@@ -252,15 +253,19 @@ impl Search {
         [holding.reduce(f64::max), missed]
     }
 
-    /// An estimate within what single long loads show: what none of them has held is not beyond the lowest that missed.
+    /// An estimate of a goal within what single long loads show. Where none holds one of the goals, at a rate below those at
+    /// which most requests miss it, nothing is borne beyond the lowest rate that missed.
     fn within_long(&self, goal: usize, estimate: Estimate) -> Estimate {
         let Estimate { value, mut low, mut high } = estimate;
         if let [Some(holding), missed] = self.sure(goal) {
             low = low.max(self.at_least(goal, holding));
             high = missed.map_or(high, |missed| high.min(missed)).max(low);
-        } else {
-            high = self.lowest_missed(goal).map_or(high, |missed| high.min(missed));
-            low = low.min(high);
+        }
+        for unheld in (0..self.goals.len()).filter(|goal| self.sure(*goal)[0].is_none()) {
+            if let Some(missed) = self.lowest_missed(unheld) {
+                high = high.min(missed);
+                low = low.min(self.at_least(unheld, high));
+            }
         }
         Estimate { value: value.clamp(low, high), low, high }
     }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 pub(super) const FORMAT: Format = Format {
     name: "json",
     about: "all of it for programs, with every sample: what `knee show --json` prints",
-    heads: &[Head::Text("{\n  \"schema\":")],
+    heads: &[Head::Text("{\n  \"schema\": 1,\n  \"summary\":")],
     choices: &[],
     check: |_| Ok(()),
     is_profile: false,

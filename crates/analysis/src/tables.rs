@@ -28,7 +28,7 @@ use crate::{
     Rate, Row, Scaling, Speedup, SubjectComparison, Table, rates,
 };
 use fastrand::Rng;
-use model::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WorkloadInfo};
+use model::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WORKER_AXES, WorkloadInfo};
 
 /// Every table of `run`, headline metrics first, else in the order of the plan.
 pub(crate) fn tables(run: &Run) -> Vec<Table> {
@@ -258,8 +258,9 @@ impl Context<'_> {
             Some(one_each) => unfinished::beyond(rate, &all, one_each, &unfinished),
             None => rate,
         };
-        let speedup = headline_from.and_then(|one_each| self.speedup(&all, one_each));
-        let scaling = headline_from.and_then(|one_each| self.scaling(&all, one_each));
+        let workers_to = headline_from.or_else(|| self.table_of_workers(points, headline));
+        let speedup = workers_to.and_then(|to| self.speedup(&all, to));
+        let scaling = workers_to.and_then(|to| self.scaling(&all, to));
         // A trajectory has more positions than its table shows.
         let figures: Vec<Figure> =
             all.into_iter().filter(|figure| points.contains(&figure.summary.point)).collect();
@@ -307,10 +308,22 @@ impl Context<'_> {
         says_so && !self.metric.lower_is_better && !self.workload.averages
     }
 
-    fn speedup(&self, figures: &[Figure], one_each: u64) -> Option<Speedup> {
-        let is_parallel = self.workload.parallel.is_some() && self.is_rate(true);
+    /// The last point of somebody else's table over workers: nothing says how many CPUs they had.
+    fn table_of_workers(&self, points: &[u64], headline: bool) -> Option<u64> {
+        let is_foreign = self.run.host_before.facts.is_empty();
+        let is_of_workers =
+            headline && is_foreign && WORKER_AXES.contains(&self.workload.axis.as_str());
+        points.last().copied().filter(|_| is_of_workers)
+    }
+
+    /// How the rate grows with workers up to the point `to`. A workload of the user's own has the whole that its axis is a
+    /// multiple of only where that counts workers.
+    fn speedup(&self, figures: &[Figure], to: u64) -> Option<Speedup> {
+        let WorkloadInfo { parallel, custom, .. } = self.workload;
+        let is_foreign = self.run.host_before.facts.is_empty();
+        let is_parallel = parallel.is_some() || custom.is_some() || is_foreign;
         let points: Vec<_> = figures.iter().map(Figure::rate_point).collect();
-        is_parallel.then(|| rates::speedup::speedup(&points, one_each))?
+        (is_parallel && self.is_rate(true)).then(|| rates::speedup::speedup(&points, to))?
     }
 
     /// The law. Of those that do work of their own it is that up to one for each of the whole: beyond, they only take turns.

@@ -46,7 +46,8 @@ pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 pub use model::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use model::{
     Dependence, Fact, FailureReason, LimitCause, MemoryAccess, MetricInfo, MetricRole, Parallel,
-    Ratio, SubjectInfo, Warning, WorkloadInfo, WorkloadRole, command_facts, server_facts,
+    Ratio, SubjectInfo, WORKER_AXES, Warning, WorkloadInfo, WorkloadRole, command_facts,
+    server_facts,
 };
 pub use workload::custom::{unused_words, word_axis, word_parameters};
 pub use workload::{

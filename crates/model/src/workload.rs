@@ -5,6 +5,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+/// Names of a user's axis that count what works at the same time: a figure per second along one of them is to grow with it.
+pub const WORKER_AXES: [&str; 12] = [
+    "threads",
+    "thread",
+    "workers",
+    "jobs",
+    "processes",
+    "procs",
+    "cores",
+    "tasks",
+    "parallel",
+    "parallelism",
+    "concurrency",
+    "goroutines",
+];
+
 /// A workload, as it described itself when it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadInfo {

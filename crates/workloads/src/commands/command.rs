@@ -23,7 +23,7 @@ use crate::shared::cpus::{ALL, per_cpu};
 use checks::checked;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Kind, MetricInfo, Parameter, Probe, Programs, Subject,
-    SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings, unused_words,
+    SubjectInfo, Sweep, Usual, Values, WORKER_AXES, Workload, WorkloadInfo, pairs, strings, unused_words,
     word_axis, word_parameters,
 };
 use figures::Figure;
@@ -45,22 +45,6 @@ struct CustomCommands {
 
 /// The word that is the axis where no other is named.
 const AXIS: &str = "n";
-/// Words that count what works at the same time: a figure per second along one of them scales with the CPUs, and
-/// is judged from one for each CPU on.
-const PARALLEL: [&str; 12] = [
-    "threads",
-    "thread",
-    "workers",
-    "jobs",
-    "processes",
-    "procs",
-    "cores",
-    "tasks",
-    "parallel",
-    "parallelism",
-    "concurrency",
-    "goroutines",
-];
 /// A run that takes longer is killed where no limit is named, in milliseconds.
 const TIME_LIMIT_MS: u64 = 600_000;
 
@@ -171,7 +155,7 @@ fn only_open_word(custom: &Custom) -> &str {
 /// The description of the workload with the user's commands.
 fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<About, String> {
     let axis_parameter = word_axis(custom, axis);
-    let is_parallel = PARALLEL.contains(&axis) && !custom.words.contains_key(ALL.name);
+    let is_parallel = WORKER_AXES.contains(&axis) && !custom.words.contains_key(ALL.name);
     let mut parameters = if is_parallel {
         vec![Parameter { values: Values::TimesOf(ALL.name), ..axis_parameter }, ALL]
     } else {

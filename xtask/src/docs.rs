@@ -69,23 +69,20 @@ fn reference(knee: &Path) -> Result<Vec<(&'static str, String)>> {
     let says = |words: &[&str]| output(Command::new(knee).args(words).env("COLUMNS", "100"));
     let json = |words: &[&str]| -> Result<Value> { Ok(serde_json::from_str(&says(words)?)?) };
     Ok(vec![
-        ("commands.md", commands(&says)?),
+        (
+            "commands.md",
+            commands(&says(&["--help"])?, &json(&["list", "commands", "--json"])?["commands"])?,
+        ),
         ("workloads.md", workloads(&json(&["list", "workloads", "--json"])?["workloads"])?),
         ("json.md", schemas(&json(&["list", "schemas", "--json"])?["schemas"])?),
     ])
 }
 
-/// The help of every command, exit codes at the end of the first.
-fn commands(says: &dyn Fn(&[&str]) -> Result<String>) -> Result<String> {
-    let help = says(&["--help"])?;
+/// The help of the program, exit codes at its end, and of every command.
+fn commands(help: &str, all: &Value) -> Result<String> {
     let mut page = format!("# Commands\n\n```text\n{help}```\n");
-    let is_command = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
-    let listed = help.lines().take_while(|line| *line != "Options:").filter(is_command);
-    for name in listed.filter_map(|line| line.split_whitespace().next()) {
-        if name == "help" {
-            continue;
-        }
-        let help = says(&[name, "--help"])?;
+    for (name, help) in all.as_object().into_iter().flatten() {
+        let help = help.as_str().unwrap_or_default();
         write!(page, "\n## knee {name}\n\n```text\n{help}```\n")?;
     }
     Ok(page)

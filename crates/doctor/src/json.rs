@@ -17,8 +17,8 @@ pub fn json(
     let counts: serde_json::Map<String, Value> =
         State::ALL.iter().map(|&state| (state.name().to_owned(), number(state).into())).collect();
     let checks: Vec<Value> = examined.iter().map(|row| check(machine, row)).collect();
-    let Fitness { distorting, limiting } = Fitness::new(examined);
-    let fitness = json!({ "distorting": distorting, "limiting": limiting });
+    let Fitness { distorting, limiting, unknown } = Fitness::new(examined);
+    let fitness = json!({ "distorting": distorting, "limiting": limiting, "unknown": unknown });
     let mut all =
         json!({ "schema": SCHEMA, "counts": counts, "fitness": fitness, "checks": checks });
     if let Some(fixes) = fixes {

@@ -228,24 +228,25 @@ pub struct Fitness {
     pub distorting: Vec<&'static str>,
     /// The others: they cut axes short, or leave something out.
     pub limiting: Vec<&'static str>,
+    /// Those that distort times if they are wrong, of which nothing is known.
+    pub unknown: Vec<&'static str>,
 }
 
 impl Fitness {
     /// By all checks.
     pub fn new(examined: &[Examined]) -> Fitness {
-        let wrong = examined
-            .iter()
-            .filter(|row| matches!(row.diagnosis.state, State::Bad | State::Warn))
-            .map(|row| {
-                (
-                    row.check.name,
-                    GROUPS.iter().any(|group| group.name == row.group && group.distorts_times),
-                )
-            });
-        let (distorting, limiting): (Vec<_>, Vec<_>) = wrong.partition(|(_, distorts)| *distorts);
-        let names =
-            |rows: Vec<(&'static str, bool)>| rows.into_iter().map(|(name, _)| name).collect();
-        Fitness { distorting: names(distorting), limiting: names(limiting) }
+        let distorts = |row: &Examined| {
+            GROUPS.iter().any(|group| group.name == row.group && group.distorts_times)
+        };
+        let named = |is_wanted: &dyn Fn(&Examined) -> bool| {
+            examined.iter().filter(|row| is_wanted(row)).map(|row| row.check.name).collect()
+        };
+        let is_wrong = |row: &Examined| matches!(row.diagnosis.state, State::Bad | State::Warn);
+        Fitness {
+            distorting: named(&|row| is_wrong(row) && distorts(row)),
+            limiting: named(&|row| is_wrong(row) && !distorts(row)),
+            unknown: named(&|row| row.diagnosis.state == State::Unknown && distorts(row)),
+        }
     }
 }
 

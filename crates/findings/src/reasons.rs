@@ -16,7 +16,7 @@ pub fn growth(reason: &GrowthReason) -> String {
         GrowthReason::RangeTooShort { factor } => {
             format!("the points span only a factor of {}", format::significant(*factor))
         }
-        GrowthReason::FactorTooWide => "its interval is too wide to say whether it grows".into(),
+        GrowthReason::FactorTooWide => "its CI is too wide to say whether it grows".into(),
         GrowthReason::GrowsAndFalls { point } => {
             format!("it grows up to {} and falls again", format::count(*point))
         }
@@ -36,7 +36,7 @@ pub const fn remedy(remedy: Remedy) -> &'static str {
 /// `it falls ÷2.50 to 100 and rises again`.
 pub fn trend(reason: &TrendReason) -> String {
     match *reason {
-        TrendReason::IntervalTooWide => "its interval is too wide to say whether it holds".into(),
+        TrendReason::IntervalTooWide => "its CI is too wide to say whether it holds".into(),
         TrendReason::NotPositive { point } => {
             format!("its figure at {} is not above zero", format::count(point))
         }

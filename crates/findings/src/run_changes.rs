@@ -10,7 +10,7 @@ use crate::kinds::crossover::Crossover;
 use analysis::compare::{
     Change, ChangeDetail, Comparison, Ratio, RunAttribution, Share, Unserved, Verdict,
 };
-use analysis::{CutShort, DifferenceVerdict, Growth, Table};
+use analysis::{Class, CutShort, DifferenceVerdict, Growth, Table};
 
 /// `epoll-level is slower: ×1.10 (95 % CI 1.08–1.13), suffix at 9,000 watched descriptors.`
 pub fn sentence(comparison: &Comparison, change: &Change) -> String {
@@ -50,7 +50,7 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
             let (from, to) = (count(new.from), count(new.to));
             let axis = names.axis();
             let (base, new) = (growth(base), growth(new));
-            format!("{subject} is {new} from {from} to {to} {axis}; in base it is {base}.")
+            format!("{subject} {new} from {from} to {to} {axis}; in base it {base}.")
         }
         ChangeDetail::Trend { base, new } => {
             format!("{subject} {}; in base it {}.", trend(*new), trend(*base))
@@ -134,7 +134,8 @@ fn with_interval(ratio: &Ratio) -> String {
 
 /// `linear, ×36.2`.
 fn growth(growth: &Growth) -> String {
-    format!("{}, {}", class(growth.class), factor(growth.factor.value))
+    let be = if matches!(growth.class, Class::Grows | Class::Falls) { "" } else { "is " };
+    format!("{be}{}, {}", class(growth.class), factor(growth.factor.value))
 }
 
 /// `1,000 of 3,000 processes: fork: Resource temporarily unavailable`.

@@ -366,7 +366,7 @@ fn only_fast_and_unfair_locks_are_findings() {
     let sentence_of = sentence(&analysis, Kind::Fairness, "byte").unwrap();
     assert!(
         sentence_of.contains(" of the best rate, Jain's index 0.")
-            && sentence_of.contains(" (95 % 0."),
+            && sentence_of.contains(" (95 % CI 0."),
         "{sentence_of}"
     );
     assert!(sentence_of.ends_with("); one wait lasted 1.20 s."), "{sentence_of}");

@@ -133,7 +133,7 @@ fn a_rate_that_is_higher_overtakes() {
         let start = format!("{name} overtakes epoll at ");
         assert!(sentence.starts_with(&start) && sentence.ends_with(")."), "{sentences:#?}");
         assert!(
-            sentence.contains(" tokens (5") && sentence.contains(" % active; 95 % 4"),
+            sentence.contains(" tokens (5") && sentence.contains(" % active; 95 % CI 4"),
             "{sentence}"
         );
     }
@@ -171,7 +171,7 @@ fn a_ratio_falls_along_the_whole() {
     assert!((share.low * at.high - 1.0).abs() < 1e-9 && (share.high * at.low - 1.0).abs() < 1e-9);
     let sentence = &crossings(&analysis)[0];
     assert!(sentence.starts_with("epoll overtakes poll at 2"), "{sentence}");
-    assert!(sentence.contains(" watched (5 % active; 95 % "));
+    assert!(sentence.contains(" watched (5 % active; 95 % CI "));
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn findings_are_sentences_in_the_fixed_vocabulary() {
     let sentences: Vec<&str> = analysis.findings.iter().map(|f| f.sentence.as_str()).collect();
     assert!(
         sentences[0].starts_with("The harness itself costs 2.1")
-            && sentences[0].contains(" ns per operation (nothing, 95 % 2.")
+            && sentences[0].contains(" ns per operation (nothing, 95 % CI 2.")
             && analysis.findings[0].kind == Kind::HarnessCost,
         "{sentences:#?}"
     );

@@ -359,6 +359,7 @@ fn add_text(schema: &mut Schema) {
     for kind in schema.get_mut("oneOf").and_then(|kinds| kinds.as_array_mut()).into_iter().flatten()
     {
         kind["properties"]["text"] = text.clone().into();
+        kind["required"].as_array_mut().into_iter().for_each(|all| all.push("text".into()));
     }
 }
 

@@ -7,7 +7,7 @@ mod material;
 mod narrowed;
 mod sampled;
 
-pub use material::{Format, Head, Material, What};
+pub use material::{Content, Format, Head, Material, Selection, What};
 pub use narrowed::{narrowed, selected};
 
 /// Declares each module, and gives its format a row.

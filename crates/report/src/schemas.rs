@@ -8,7 +8,7 @@ use crate::side_by_side::SeveralView;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// One schema.
 pub struct Document {
@@ -52,18 +52,48 @@ pub const TABLE: &[Document] = &[
 /// The schema of a type, with its number as a constant of the key `schema`, where it has that.
 pub fn derived<T: JsonSchema>(name: &str, number: u32) -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    let settings = settings.with_transform(RecursiveTransform(figures_may_be_null));
+    let settings = settings.with_transform(RecursiveTransform(for_readers));
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.insert("$id".to_owned(), json!(format!("urn:knee:{name}-{number}")));
+    schema.insert("title".to_owned(), json!(name));
     if let Some(property) = schema.pointer_mut("/properties/schema") {
         property["const"] = json!(number);
     }
     schema
 }
 
-/// JSON has no word for what is not finite: such a figure is written as null.
-fn figures_may_be_null(schema: &mut Schema) {
+/// JSON has no word for what is not finite: such a figure is written as null. Descriptions are those of the code, without its
+/// links.
+fn for_readers(schema: &mut Schema) {
     if schema.get("type").is_some_and(|kind| kind == "number") {
         schema.insert("type".to_owned(), json!(["number", "null"]));
+    }
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = without_links(text);
+    }
+}
+
+/// A link is written ``[`Name`]``, or with its target in brackets behind it.
+fn without_links(text: &str) -> String {
+    let mut parts = text.split("[`");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once("`]").unwrap_or((part, ""));
+        let rest =
+            rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |at| at.1);
+        let name = name.rsplit("::").next().unwrap_or(name);
+        plain.extend(["`", name, "`", rest]);
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_has_no_links() {
+        let text = "See [`Terms::margin`], or [`read`](read::read) of it.";
+        assert_eq!(without_links(text), "See `margin`, or `read` of it.");
     }
 }

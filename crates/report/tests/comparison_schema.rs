@@ -25,7 +25,7 @@ fn schema(name: &str) -> Value {
 }
 
 fn compiled(name: &str) -> Validator {
-    jsonschema::draft202012::new(&schema(name)).expect("a schema")
+    fixture::strict_schema(name)
 }
 
 fn holds(schema: &Validator, value: &Value) {

@@ -299,7 +299,7 @@ fn every_run_is_what_its_schema_says() {
     let schema = schemas::TABLE.iter().find(|schema| schema.name == "run").expect("a schema");
     let schema: Value = (schema.schema)().into();
     assert_eq!(schema["$id"], format!("urn:knee:run-{SCHEMA}"));
-    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    let validator = fixture::strict_schema("run");
     let check = |value: &Value| {
         let wrong = validator.validate(value);
         let wrong = wrong.map_err(|error| format!("{}: {error}", error.instance_path()));
@@ -313,8 +313,14 @@ fn every_run_is_what_its_schema_says() {
     let (run, conclusions) = trajectory::before(Size::SMALL);
     let mut value = as_json(&run, &conclusions);
     assert_eq!(check(&value), Ok(()));
+    let whole = value.clone();
     value["tables"][0]["rows"][0]["modes"]["modes"][1]["share"] = json!("38 %");
     assert!(check(&value).is_err());
+    for pointer in ["", "/summary", "/cells/0", "/tables/0/rows/0", "/findings/0", "/caveats/0"] {
+        let mut more = whole.clone();
+        more.pointer_mut(pointer).expect("it is there")["undeclared"] = json!(1);
+        assert!(check(&more).is_err(), "{pointer}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod fixture;
 use fixture::trajectory::{self, Size};
 use fixture::{build, dead, locks, pipetest, realistic};
 use model::Run;
-use report::export::{Format, Material, TABLE, What, find, narrowed};
+use report::export::{Content, Format, Material, TABLE, What, find, narrowed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -460,7 +460,7 @@ fn a_format_that_can_choose_gives_two_forms_and_others_one() {
         written(&run, format.name, What::Samples) != written(&run, format.name, What::Medians)
     };
     // Profiles have tests of their own: profile_exports.rs.
-    for format in TABLE.iter().filter(|format| !format.is_profile) {
+    for format in TABLE.iter().filter(|format| format.content != Content::Profile) {
         assert_eq!(differs(format), format.choices.contains(&What::Medians), "{}", format.name);
     }
 }

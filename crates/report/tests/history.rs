@@ -8,7 +8,6 @@ use analysis::history::JointChange;
 use fixture::history::made;
 use report::history::{html, json, terminal};
 use report::layout::{Detail, Style};
-use report::schemas;
 
 const PLAIN: Style = Style { colour: false, width: 120, detail: Detail::Headline };
 
@@ -113,8 +112,7 @@ fn the_page_has_every_line_and_loads_nothing() {
 fn json_is_what_its_schema_says() {
     let history = made(20);
     let value = serde_json::to_value(json::value(&history)).expect("written");
-    let schema = schemas::TABLE.iter().find(|schema| schema.name == "history").expect("a schema");
-    let schema = jsonschema::draft202012::new(&(schema.schema)().into()).expect("a schema");
+    let schema = fixture::strict_schema("history");
     assert!(schema.is_valid(&value), "{:?}", schema.validate(&value));
     let shift = &value["lines"][0]["shifts"][0];
     assert_eq!(value["runs"][shift["at"].as_u64().expect("a place") as usize]["number"], 18);

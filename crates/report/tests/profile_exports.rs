@@ -5,7 +5,7 @@ use base64::Engine;
 use fixtures::{cell, metric, run, workload};
 use inferno::collapse::{Collapse, perf};
 use model::{CellKey, Frame, FrameKind, Interner, ProfiledRegion, Run};
-use report::export::{Format, Material, TABLE, find, narrowed, selected};
+use report::export::{Content, Format, Material, TABLE, find, narrowed, selected};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -73,7 +73,9 @@ fn bytes(run: &Run, format: &str) -> Vec<u8> {
     let material = Material::new(run, None);
     (format.check)(&material).unwrap();
     (format.write)(&material, &mut bytes).unwrap();
-    assert!(format.is_profile && format.heads.iter().any(|head| head.is_of(&bytes)));
+    assert!(
+        format.content == Content::Profile && format.heads.iter().any(|head| head.is_of(&bytes))
+    );
     bytes
 }
 
@@ -82,7 +84,7 @@ fn text(run: &Run, format: &str) -> String {
 }
 
 fn hottest() -> Run {
-    selected(narrowed(profiled(), "poll/loop").unwrap(), &["poll".into()], &[10_000], true).unwrap()
+    selected(narrowed(profiled(), "poll/loop").unwrap(), &["poll".into()], &[10_000]).unwrap()
 }
 
 /// The samples of each stack, its frames' names with spaces.
@@ -134,7 +136,7 @@ fn inferno_draws_a_flame_graph_of_folded_stacks() {
 
 #[test]
 fn infernos_collapser_makes_the_same_folded_stacks_of_the_perf_script() {
-    for run in [hottest(), selected(profiled(), &["epoll".into()], &[10_000], true).unwrap()] {
+    for run in [hottest(), selected(profiled(), &["epoll".into()], &[10_000]).unwrap()] {
         let mut options = perf::Options::default();
         (options.annotate_kernel, options.annotate_jit) = (true, true);
         let script = bytes(&run, "perf-script");
@@ -243,7 +245,7 @@ fn what_has_no_profile_is_refused_with_what_to_do() {
     for region in empty.profile.cells.iter_mut().flat_map(|cell| &mut cell.regions) {
         region.samples.clear();
     }
-    for format in TABLE.iter().filter(|format| format.is_profile) {
+    for format in TABLE.iter().filter(|format| format.content == Content::Profile) {
         let refused = |run: &Run| (format.check)(&Material::new(run, None)).unwrap_err();
         assert_eq!(
             refused(&without),
@@ -258,8 +260,8 @@ fn what_has_no_profile_is_refused_with_what_to_do() {
     let format = find("perf-script").unwrap();
     let refused = (format.check)(&Material::new(&endless, None)).unwrap_err();
     assert!(refused.ends_with("--format folded has a line for each stack"), "{refused}");
-    let unknown = selected(profiled(), &["pol".into()], &[], true).unwrap_err();
+    let unknown = selected(profiled(), &["pol".into()], &[]).unwrap_err();
     assert_eq!(unknown, "the run has no subject in its profile `pol`; it has epoll, poll");
-    let unknown = selected(profiled(), &[], &[7], true).unwrap_err();
+    let unknown = selected(profiled(), &[], &[7]).unwrap_err();
     assert_eq!(unknown, "the run has no point in its profile `7`; it has 100, 10000");
 }

@@ -258,7 +258,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text("toy-run")],
     choices: &[],
     check: |_| Ok(()),
-    is_profile: false,
+    content: Content::Figures,
     write,
 };
 

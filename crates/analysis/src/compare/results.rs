@@ -141,7 +141,7 @@ pub enum Verdict {
     Slower,
     /// The whole interval is within the margin.
     Same,
-    /// The interval is too wide to say.
+    /// The CI is too wide to say.
     Undecided,
 }
 

@@ -76,7 +76,9 @@ fn holding(material: &Material<'_>, table: &Table, series: &[Series<'_>]) -> Opt
         _ => format!(" {verb} between {min} and {max}"),
     };
     let (label, stay) = if scales {
-        (scale_label(&holding, &names), scale_text(&holding, &names))
+        (scale_label(&holding, &names), gain_text(["scales", "scale"], &holding, &names))
+    } else if holding.iter().all(|series| series.word == "rises") {
+        (label, gain_text(["rises", "rise"], &holding, &names))
     } else {
         (label, stay)
     };
@@ -112,8 +114,8 @@ fn scale_label(holding: &[&Series<'_>], names: &Names<'_>) -> Sentence {
 const NAMED_MAX: usize = 3;
 
 /// ` scale ×1.83 to ×2.01 from 1 to 2 threads`; where they begin or end at several points, ` from 1 or 2 to 4 threads`.
-fn scale_text(holding: &[&Series<'_>], names: &Names<'_>) -> String {
-    let verb = if holding.len() == 1 { "scales" } else { "scale" };
+fn gain_text([singular, plural]: [&str; 2], holding: &[&Series<'_>], names: &Names<'_>) -> String {
+    let verb = if holding.len() == 1 { singular } else { plural };
     let gains = Range::new(holding.iter().map(|series| 1.0 / series.factor)).format(factor);
     let from = points(holding.iter().map(|series| series.from));
     let to = counted(&points(holding.iter().map(|series| series.to)), names.axis());

@@ -28,11 +28,13 @@ impl CaveatKind for FewRounds {
 
     fn what(&self) -> String {
         match self.rounds {
-            1 => "Some figures are from a single round: their intervals know nothing of what changes \
+            1 => {
+                "Some figures are from a single round: their 95 % CIs know nothing of what changes \
                   from round to round"
-                .to_owned(),
+                    .to_owned()
+            }
             few => format!(
-                "Some figures are from {} rounds: their intervals are narrower than 95 % asks for",
+                "Some figures are from {} rounds: their 95 % CIs are too narrow",
                 number_word(few as usize)
             ),
         }

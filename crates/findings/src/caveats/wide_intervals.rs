@@ -46,7 +46,7 @@ impl CaveatKind for WideIntervals {
 
     fn what(&self) -> String {
         let (wide, all) = (count(self.wide as u64), count(self.medians as u64));
-        format!("The intervals of {wide} of {all} medians are wider than ±25 %")
+        format!("The 95 % CIs of {wide} of {all} medians are wider than ±25 %")
     }
 
     fn remedy(&self) -> String {

@@ -123,10 +123,11 @@ pub fn counted(number: &str, what: &str) -> String {
 
 /// One of several: `thread`, `copy`, `process`.
 pub fn singular(several: &str) -> String {
-    if let Some(stem) = several.strip_suffix("ies") {
+    if let Some(stem) = several.strip_suffix("ies").filter(|stem| *stem != "ser") {
         return format!("{stem}y");
     }
-    let long = ["sses", "xes", "ches", "shes"].iter().any(|end| several.ends_with(end));
+    let long = ["sses", "xes", "tches", "nches", "rches", "shes"];
+    let long = long.iter().any(|end| several.ends_with(end));
     several.strip_suffix(if long { "es" } else { "s" }).unwrap_or(several).to_owned()
 }
 
@@ -151,7 +152,7 @@ pub fn exponent(exponent: f64) -> String {
 }
 
 /// An exponent with its interval: `exponent 1.31, 95 % CI 1.24–1.39`. An interval wider than 1 says
-/// only that there is none: `exponent 1.35, too few figures for an interval`.
+/// only that there is none: `exponent 1.35, too few figures for a CI`.
 pub fn exponent_with_interval(estimate: Estimate) -> String {
     exponent_of_part(estimate, "")
 }
@@ -161,9 +162,10 @@ fn exponent_of_part(estimate: Estimate, part: &str) -> String {
     let Estimate { value, low, high } = estimate;
     let head = format!("exponent {}{part}", exponent(value));
     if high - low > 1.0 {
-        return format!("{head}, too few figures for an interval");
+        return format!("{head}, too few figures for a CI");
     }
-    format!("{head}, 95 % CI {} to {}", exponent(low), exponent(high))
+    let dash = if low < 0.0 { " to " } else { "–" };
+    format!("{head}, 95 % CI {}{dash}{}", exponent(low), exponent(high))
 }
 
 /// The exponent of a growth with its interval: of a large constant part it says that it is without that. None
@@ -327,10 +329,7 @@ mod tests {
             assert_eq!(multiple(times), text);
         }
         assert_eq!([counted("1", "threads"), counted("2", "threads")], ["1 thread", "2 threads"]);
-        assert_eq!(
-            ["processes", "copies", "series of work"].map(singular),
-            ["process", "copy", "series of work"]
-        );
+        assert_eq!(["processes", "copies", "caches"].map(singular), ["process", "copy", "cache"]);
         assert_eq!(
             (at_most(1.027), at_most(1.02), at_most(1.0)),
             ("3 %".into(), "2 %".into(), "1 %".into())
@@ -343,7 +342,7 @@ mod tests {
         let estimate = Estimate { value: 0.01, low: -0.012, high: 0.03 };
         assert_eq!(exponent_with_interval(estimate), "exponent 0.01, 95 % CI -0.01 to 0.03");
         let wide = Estimate { value: 1.35, low: -0.42, high: 3.12 };
-        assert_eq!(exponent_with_interval(wide), "exponent 1.35, too few figures for an interval");
+        assert_eq!(exponent_with_interval(wide), "exponent 1.35, too few figures for a CI");
     }
 
     #[test]

@@ -158,9 +158,9 @@ impl Crossover {
         }
         if !crossovers.iter().all(|crossover| has_interval(crossover.at)) {
             parts.push(text(if self.single_figures {
-                "; single figures, no interval"
+                "; single figures, no CI"
             } else {
-                "; too few samples for an interval"
+                "; too few samples for a CI"
             }));
         }
         parts.push(text("."));

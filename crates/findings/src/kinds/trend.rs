@@ -224,7 +224,7 @@ impl<'a> Wording<'a> {
                 format!("halved at {at}{}", interval(halved.at, format::position))
             } else {
                 let (after, before) = (count(halved.after), count(halved.before));
-                format!("halved at {at}, between {after} and {before} (no interval)")
+                format!("halved at {at}, between {after} and {before} (no CI)")
             };
         };
         let word = &shares.word;
@@ -238,10 +238,7 @@ impl<'a> Wording<'a> {
             return format!("halved at {at} ({} {word}, 95 % CI {low}–{high})", times(value));
         }
         let (after, before) = (self.figure(halved.after), self.figure(halved.before));
-        format!(
-            "halved at {at} ({} {word}), between {after} and {before} (no interval)",
-            times(value)
-        )
+        format!("halved at {at} ({} {word}), between {after} and {before} (no CI)", times(value))
     }
 
     /// A position between points as a multiple: the whole is the same at each of them.

@@ -162,7 +162,10 @@ fn wrong_words_are_one_line_that_says_what_is_right() {
         (&["export", "--format", "json", "--table", "made"], "json is the whole run"),
         (&["export", "--format", "csv", "--what", "medians", "--samples"], "cannot be used with"),
         (&["export", "99", "--format", "csv"], "99"),
-        (&["export", "--format", "json", "--points", "10k"], "--points: json is the whole run"),
+        (
+            &["export", "--format", "json", "--points", "10k"],
+            "--points is for --format markdown and folded and pprof and perf-script and speedscope",
+        ),
         (
             &["export", "--format", "markdown", "--points", "7"],
             "the run has no point `7`; it has 10, 100, 1000, 3000, 10000, 100000",
@@ -190,6 +193,13 @@ fn a_table_for_a_page_has_the_subjects_and_points_that_are_named() {
     let text = knee.run(&words.split(' ').collect::<Vec<_>>()).done(words);
     let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("| subject")).collect();
     assert_eq!(heads, ["| subject | 10 | 10,000 | 100,000 | growth |"; 2], "{text}");
+    // Verdicts are those of the whole run.
+    let whole = knee.run(&["export", "--format", "markdown"]).done("whole");
+    let growth = |text: &str| -> Vec<String> {
+        let rows = text.lines().filter(|line| line.starts_with("| STEEP"));
+        rows.filter_map(|line| Some(line.rsplit('|').nth(1)?.trim().to_owned())).collect()
+    };
+    assert_eq!(growth(&text), growth(&whole), "{text}");
     assert!(text.contains("| STEEP | 0.9") && !text.contains("FLAT"), "{text}");
 }
 

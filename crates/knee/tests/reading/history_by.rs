@@ -72,7 +72,7 @@ fn kernels_stand_in_their_order_and_the_step_that_is_significant_is_named() {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for expected in [
         "made · 4 values of kernel, 5.10.0-3 to 6.12.9 · A CPU, 2 CPUs",
-        "stepped is slower in 6.2.0-1 than in 6.1.0-5: ×1.30 (95 % 1.2",
+        "stepped is slower in 6.2.0-1 than in 6.1.0-5: ×1.30 (95 % CI 1.2",
         "series 5.10.0-3 6.1.0-5 6.2.0-1 6.12.9 first to last",
         "steps of whole series: ▲ 1 slower, ▼ 0 faster",
         "Not all were measured in turns",

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// Raised when a key changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
-/// The probability that all ratios lie in their intervals.
+/// The probability that all ratios lie in their CIs.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// The output of `knee compare --json`. A ratio is new over base.
@@ -24,7 +24,7 @@ pub struct ComparisonView<'a> {
     new: &'a RunSummary,
     /// The largest share of difference that counts as the same.
     margin: f64,
-    /// The probability that all ratios lie in their intervals.
+    /// The probability that all ratios lie in their CIs.
     confidence: f64,
     /// How many ratios there are.
     judged: usize,

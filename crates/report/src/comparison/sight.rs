@@ -98,9 +98,9 @@ fn sentence(
             )
         }
     };
-    if detectable > 1.0 {
+    if detectable > wanted.max(1.0) {
         let from = factor(1.0 + detectable);
-        return format!("{subject} no change below {from}: too much noise to tell{more}");
+        return format!("{subject} no change below {from}: too much noise to tell{gate}{more}");
     }
     format!("{subject} changes of {seen} and more{gate}{more}")
 }
@@ -162,7 +162,7 @@ mod tests {
             "These runs see changes of 24 % and more; no number of rounds shows 10 % here: knee doctor names \
              what disturbs"
         );
-        let far = "These runs see no change below ×24.3: too much noise to tell; no number";
+        let far = "These runs see no change below ×24.3: too much noise to tell, so --fail-above 10% fails from";
         assert!(text(23.3, None, Some(0.1)).starts_with(far), "{}", text(23.3, None, Some(0.1)));
     }
 

@@ -306,7 +306,7 @@ pub(super) fn identities(pair: &Pair) -> [String; 2] {
 pub(super) fn confidence(pair: &Pair) -> String {
     let comparison = pair.comparison;
     let same = format!(
-        "the same means that the whole interval lies within {} (×{} to ×{})",
+        "the same means that the whole CI lies within {} (×{} to ×{})",
         percent(comparison.margin),
         significant(1.0 / (1.0 + comparison.margin)),
         significant(1.0 + comparison.margin)
@@ -316,13 +316,13 @@ pub(super) fn confidence(pair: &Pair) -> String {
     } else if comparison.paired {
         "The cells of both runs took turns, so that a disturbance hit both"
     } else {
-        "The runs were measured one after the other; the intervals allow for what changes from run to run"
+        "The runs were measured one after the other; the CIs allow for what changes from run to run"
     };
     let judged = match comparison.judged {
         0 => return "No ratio could be judged.".to_owned(),
         1 => format!("One ratio was judged, with 95 % confidence; {same}. {how}."),
         number => format!(
-            "{} ratios were judged at once: with 95 % confidence all of them lie in their intervals; \
+            "{} ratios were judged at once: with 95 % confidence all of them lie in their CIs; \
              {same}. {how}.",
             count(number as u64)
         ),
@@ -359,12 +359,12 @@ pub(super) fn advice(pair: &Pair) -> Option<Warning> {
         .filter(|&wanted| wanted > rounds(pair.new));
     let rounds = wanted.unwrap_or(2 * rounds(pair.new));
     let (why, remedy) = if comparison.paired {
-        ("more rounds narrow their intervals", format!("the same with --rounds {rounds}"))
+        ("more rounds narrow their CIs", format!("the same with --rounds {rounds}"))
     } else if pair.new.is_load() {
         ("a longer load has more intervals", longer_load(pair.new, rounds))
     } else {
         (
-            "taking turns removes what changes from run to run, and more rounds narrow the intervals",
+            "taking turns removes what changes from run to run, and more rounds narrow the CIs",
             in_turns(&workloads(comparison, &pair.new.plan), rounds),
         )
     };

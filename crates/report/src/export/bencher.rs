@@ -3,7 +3,7 @@
 //! A benchmark of Bencher is a point of a series here. A measure has one unit, and one direction in which
 //! its thresholds lie: so it is named after these, and not after the figure.
 
-use super::material::{Format, Head, Material, has_figures, measured, series};
+use super::material::{Content, Format, Head, Material, has_figures, measured, series};
 use analysis::Estimate;
 use model::MetricInfo;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text("{\n  \"")],
     choices: &[],
     check: has_figures,
-    is_profile: false,
+    content: Content::Figures,
     write,
 };
 

@@ -2,7 +2,7 @@
 //!
 //! Both call the axis `point`, and each parameter has a column. What is missing has a row without a figure, with the reason in the last column.
 
-use super::material::{Format, Head, Material, What, in_order, missing, unit};
+use super::material::{Content, Format, Head, Material, What, in_order, missing, unit};
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
 use findings::reasons;
@@ -17,7 +17,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text("run,workload,subject,")],
     choices: &[What::Medians, What::Samples],
     check: |_| Ok(()),
-    is_profile: false,
+    content: Content::Figures,
     write,
 };
 

@@ -3,7 +3,7 @@
 //! The process comes first, frames are separated by semicolons, and a function of the kernel has `_[k]` behind
 //! it, as in the output of `stackcollapse-perf`.
 
-use super::material::{Format, Head, Material};
+use super::material::{Content, Format, Head, Material};
 use super::sampled::{self, Part};
 use model::{Frame, FrameKind};
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Line(is_folded)],
     choices: &[],
     check: sampled::has_samples,
-    is_profile: true,
+    content: Content::Profile,
     write,
 };
 

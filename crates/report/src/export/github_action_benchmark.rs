@@ -4,7 +4,9 @@
 //! A file of it holds figures of one direction only, since the action takes the direction from its own
 //! configuration. So a run with both has two files.
 
-use super::material::{Format, Head, Material, What, has_figures, identity, measured, series};
+use super::material::{
+    Content, Format, Head, Material, What, has_figures, identity, measured, series,
+};
 use analysis::PointSummary;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -15,7 +17,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text("[\n  {\n    \"name\":")],
     choices: &[What::Smaller, What::Bigger],
     check,
-    is_profile: false,
+    content: Content::Figures,
     write,
 };
 

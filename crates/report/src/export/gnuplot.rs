@@ -6,7 +6,7 @@
 //! It runs in gnuplot 5 and 6.
 
 use super::material::{
-    Format, Head, Material, caveats, identity, machine_and_clock, measured, within,
+    Content, Format, Head, Material, caveats, identity, machine_and_clock, measured, within,
 };
 use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
@@ -24,7 +24,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text(HEAD)],
     choices: &[],
     check: |_| Ok(()),
-    is_profile: false,
+    content: Content::Figures,
     write,
 };
 

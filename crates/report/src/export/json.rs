@@ -1,6 +1,6 @@
 //! All of it as JSON: the same text as `knee show --json` prints.
 
-use super::material::{Format, Head, Material};
+use super::material::{Content, Format, Head, Material};
 use crate::json::run;
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text("{\n  \"schema\": 1,\n  \"summary\":")],
     choices: &[],
     check: |_| Ok(()),
-    is_profile: false,
+    content: Content::Figures,
     write,
 };
 

@@ -4,7 +4,7 @@
 //! stay together as a list, because they share all keys of their cell; these programs unfold a list with one
 //! function. A cell without figures has a line of its own.
 
-use super::material::{Format, Head, Material, in_order, missing, unit};
+use super::material::{Content, Format, Head, Material, in_order, missing, unit};
 use model::{Cell, Fact, LoadOutcome, Metric, Parameters, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text("{\"run\":\"")],
     choices: &[],
     check,
-    is_profile: false,
+    content: Content::Figures,
     write,
 };
 

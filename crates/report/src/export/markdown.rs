@@ -3,7 +3,9 @@
 //! The headline tables, the findings, the caveats and the machine stand open; the other tables are
 //! folded away, so that nothing is left out.
 
-use super::material::{Format, Head, Material, caveats, identity, machine_and_clock};
+use super::material::{
+    Content, Format, Head, Material, Selection, caveats, identity, machine_and_clock,
+};
 use crate::text;
 use crate::text::NO_FIGURE;
 use crate::text::averages;
@@ -21,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text("**knee** ")],
     choices: &[],
     check: |_| Ok(()),
-    is_profile: false,
+    content: Content::Tables,
     write,
 };
 
@@ -38,10 +40,13 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
         self::averages(out, run, averages)?;
     }
     for table in text::tables::shown(analysis).filter(|table| table.headline) {
-        self::table(out, run, table)?;
+        self::table(out, run, table, &material.selection)?;
     }
+    let is_shown = |finding: &&Finding| {
+        finding.subjects.iter().all(|subject| material.selection.has_subject(subject))
+    };
     let (headline, secondary): (Vec<&Finding>, Vec<&Finding>) =
-        conclusions.findings.iter().partition(|finding| finding.headline);
+        conclusions.findings.iter().filter(is_shown).partition(|finding| finding.headline);
     findings(out, "Findings", (run, analysis), &headline)?;
     let caveats: Vec<String> = caveats(conclusions).map(|line| escaped(&line)).collect();
     list(out, "Caveats", &caveats)?;
@@ -58,26 +63,27 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "\n<details><summary>Also measured: {}</summary>", format::list(&names))?;
     for table in rest {
-        self::table(out, run, table)?;
-        waits(out, table)?;
+        self::table(out, run, table, &material.selection)?;
+        waits(out, table, &material.selection)?;
     }
     findings(out, "Their findings", (run, analysis), &secondary)?;
     writeln!(out, "\n</details>")
 }
 
-fn table(out: &mut dyn Write, run: &Run, table: &Table) -> io::Result<()> {
+fn table(out: &mut dyn Write, run: &Run, table: &Table, selection: &Selection) -> io::Result<()> {
     let unit = text::metrics::unit(table);
     let parameters = text::parameters::with_axis(run, &table.workload, &table.parameters);
     let title =
         [table.workload.clone(), parameters, text::metrics::measure_and_rounds(run, table, &unit)]
             .join(" · ");
     writeln!(out, "\n### {}\n", escaped(&title))?;
-    if table.points_down || table.points.len() > POINTS_ACROSS_MAX {
-        down(out, table, &unit)?;
+    let columns = selection.columns(table);
+    if table.points_down || columns.len() > POINTS_ACROSS_MAX {
+        down(out, table, &unit, (selection, &columns))?;
     } else {
-        across(out, table, &unit)?;
+        across(out, table, &unit, (selection, &columns))?;
     }
-    notes(out, table)
+    notes(out, table, selection)
 }
 
 /// Means with their deviations: metrics down, subjects across.
@@ -103,13 +109,18 @@ fn averages(out: &mut dyn Write, run: &Run, table: &Averages) -> io::Result<()> 
 }
 
 /// How single operations are distributed, a table for each point.
-fn waits(out: &mut dyn Write, table: &Table) -> io::Result<()> {
-    for (point, label) in text::distributions::points(table) {
+fn waits(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Result<()> {
+    let is_shown = |point: &u64| selection.points.is_empty() || selection.points.contains(point);
+    for (point, label) in
+        text::distributions::points(table).into_iter().filter(|(at, _)| is_shown(at))
+    {
         writeln!(out, "\n#### {} at {}\n", escaped(&table.metric.name), escaped(&label))?;
         let heads = text::distributions::QUANTILES.map(str::to_owned);
         row(out, ["subject".to_owned()].into_iter().chain(heads))?;
         rule(out, text::distributions::QUANTILES.len(), false)?;
-        for distribution in table.distributions.iter().filter(|entry| entry.point == point) {
+        let is_in = |subject: &str| selection.has_subject(subject);
+        let of_point = table.distributions.iter().filter(|entry| entry.point == point);
+        for distribution in of_point.filter(|entry| is_in(&entry.subject)) {
             let figures = text::distributions::quantiles(&table.metric, distribution);
             row(out, [text_cell(&distribution.label)].into_iter().chain(figures))?;
         }
@@ -123,15 +134,25 @@ fn point(table: &Table, point: u64) -> String {
     escaped(&format!("{}{multiple}", count(point)))
 }
 
+/// The rows that are shown.
+fn rows<'a>(table: &'a Table, selection: &'a Selection) -> impl Iterator<Item = &'a Row> {
+    text::tables::rows(table).filter(|row| selection.has_subject(&row.subject))
+}
+
 /// Subjects down, points across.
-fn across(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
-    let points = table.points.iter().map(|&at| point(table, at));
+fn across(
+    out: &mut dyn Write,
+    table: &Table,
+    unit: &Unit,
+    (selection, columns): (&Selection, &[usize]),
+) -> io::Result<()> {
+    let points = columns.iter().map(|&column| point(table, table.points[column]));
     let grows = text::tables::has_verdicts(table);
     let head = grows.then(|| "growth".to_owned());
     row(out, ["subject".to_owned()].into_iter().chain(points).chain(head))?;
-    rule(out, table.points.len(), grows)?;
-    for series in text::tables::rows(table) {
-        let cells = (0..series.cells.len()).map(|column| cell(table, series, column, unit));
+    rule(out, columns.len(), grows)?;
+    for series in rows(table, selection) {
+        let cells = columns.iter().map(|&column| cell(table, series, column, unit));
         let order = grows.then(|| growth(series));
         row(out, [text_cell(&series.label)].into_iter().chain(cells).chain(order))?;
     }
@@ -139,13 +160,18 @@ fn across(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
 }
 
 /// Points down, subjects with figures across.
-fn down(out: &mut dyn Write, table: &Table, unit: &Unit) -> io::Result<()> {
-    let rows: Vec<&Row> =
-        text::tables::rows(table).filter(|row| row.unavailable.is_none()).collect();
+fn down(
+    out: &mut dyn Write,
+    table: &Table,
+    unit: &Unit,
+    (selection, columns): (&Selection, &[usize]),
+) -> io::Result<()> {
+    let rows: Vec<&Row> = rows(table, selection).filter(|row| row.unavailable.is_none()).collect();
     let labels = rows.iter().map(|row| text_cell(&row.label));
     row(out, [text_cell(&table.axis)].into_iter().chain(labels))?;
     rule(out, rows.len(), false)?;
-    for (column, &at) in table.points.iter().enumerate() {
+    for &column in columns {
+        let at = table.points[column];
         let cells = rows.iter().map(|row| cell(table, row, column, unit));
         row(out, [point(table, at)].into_iter().chain(cells))?;
     }
@@ -201,17 +227,18 @@ fn growth(row: &Row) -> String {
 }
 
 /// What the marks mean, the notes, and why figures are missing.
-fn notes(out: &mut dyn Write, table: &Table) -> io::Result<()> {
+fn notes(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Result<()> {
     let marks = text::leads::legend(table, sign);
     let intervals = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
     let has_interval = intervals.into_iter().any(|at| at.median.low < at.median.high);
     let interval = has_interval.then(|| "in brackets: the 95 % CI of the median".to_owned());
     let shared = text::notes::shared_notes(table).into_iter();
-    let reasons = text::tables::rows(table).flat_map(|row| {
+    let reasons = rows(table, selection).flat_map(|row| {
         text::notes::reasons(row).into_iter().map(|reason| format!("{}: {reason}", row.label))
     });
     let unavailable = text::notes::unavailable(table)
         .into_iter()
+        .filter(|_| selection.subjects.is_empty())
         .map(|(reason, labels)| format!("{}: unavailable: {reason}", format::list(&labels)));
     let lines: Vec<String> =
         marks.into_iter().chain(interval).chain(shared).chain(reasons).chain(unavailable).collect();

@@ -1,5 +1,6 @@
 //! What a format writes, and texts that several formats share.
 
+use super::narrowed::unknown;
 use crate::html::machine;
 use crate::text;
 use analysis::{Analysis, Row, Table};
@@ -7,6 +8,7 @@ use findings::format::count;
 use findings::{Caveat, Conclusions};
 use model::{Cell, Outcome, Parameters, Run, WorkloadInfo};
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -23,10 +25,21 @@ pub struct Format {
     pub choices: &'static [What],
     /// Why it can't hold this run or variant, and what would do; called before writing.
     pub check: fn(&Material) -> Result<(), String>,
-    /// Whether it holds the profile of a run, and not its figures.
-    pub is_profile: bool,
+    /// What it holds of a run.
+    pub content: Content,
     /// Writes the whole run.
     pub write: fn(&Material, &mut dyn Write) -> io::Result<()>,
+}
+
+/// What a format holds of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// All figures.
+    Figures,
+    /// Its tables, for people: of these, subjects and points can be selected.
+    Tables,
+    /// Its profile, of which subjects and points can be selected too.
+    Profile,
 }
 
 /// How a file begins.
@@ -89,13 +102,58 @@ impl What {
 pub struct Material<'a> {
     pub(super) run: &'a Run,
     pub(super) what: Option<What>,
+    pub(super) selection: Selection,
     conclusions: OnceCell<Conclusions>,
+}
+
+/// Subjects and points of tables that are shown; all where none is named. Verdicts are those of the whole run.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// By their names.
+    pub subjects: Vec<String>,
+    /// On the axis.
+    pub points: Vec<u64>,
+}
+
+impl Selection {
+    pub(super) fn has_subject(&self, name: &str) -> bool {
+        self.subjects.is_empty() || self.subjects.iter().any(|subject| subject == name)
+    }
+
+    /// The columns of a table that are shown.
+    pub(super) fn columns(&self, table: &Table) -> Vec<usize> {
+        let is_shown =
+            |column: &usize| self.points.is_empty() || self.points.contains(&table.points[*column]);
+        (0..table.points.len()).filter(is_shown).collect()
+    }
 }
 
 impl<'a> Material<'a> {
     /// The run, to be written as the variant `what`; `None` is the default variant.
     pub fn new(run: &'a Run, what: Option<What>) -> Self {
-        Self { run, what, conclusions: OnceCell::new() }
+        Self { run, what, selection: Selection::default(), conclusions: OnceCell::new() }
+    }
+
+    /// The same with only these subjects and points in its tables.
+    ///
+    /// # Errors
+    /// With the names or points that there are, where one is none of these.
+    pub fn selecting(self, selection: Selection) -> Result<Self, String> {
+        let tables = &self.analysis().tables;
+        let rows = tables.iter().flat_map(|table| &table.rows);
+        let names: BTreeSet<&str> = rows.map(|row| row.subject.as_str()).collect();
+        if let Some(subject) = selection.subjects.iter().find(|name| !names.contains(name.as_str()))
+        {
+            return Err(unknown("subject", subject, &names.into_iter().collect::<Vec<_>>()));
+        }
+        let points: BTreeSet<u64> =
+            tables.iter().flat_map(|table| &table.points).copied().collect();
+        if let Some(point) = selection.points.iter().find(|point| !points.contains(point)) {
+            let all: Vec<String> = points.iter().map(ToString::to_string).collect();
+            let all: Vec<&str> = all.iter().map(String::as_str).collect();
+            return Err(unknown("point", &point.to_string(), &all));
+        }
+        Ok(Self { selection, ..self })
     }
 
     pub(super) fn conclusions(&self) -> &Conclusions {

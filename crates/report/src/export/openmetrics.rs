@@ -5,7 +5,7 @@
 //! a summary of their own; where a workload has averages, mean and deviation are gauges. Times are
 //! seconds and percentages ratios, as the specification wants.
 
-use super::material::{Format, Head, Material, measured};
+use super::material::{Content, Format, Head, Material, measured};
 use crate::html::machine;
 use analysis::{Averages, Distribution, PointSummary, Row, Table};
 use model::{MetricInfo, Outcome, Parameters, Run};
@@ -19,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text("# TYPE knee_")],
     choices: &[],
     check: |_| Ok(()),
-    is_profile: false,
+    content: Content::Figures,
     write,
 };
 

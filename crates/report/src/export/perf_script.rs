@@ -5,7 +5,7 @@
 //! addresses: times are made up in the order of the file, process numbers are numbers of cells, and addresses
 //! are 0.
 
-use super::material::{Format, Head, Material};
+use super::material::{Content, Format, Head, Material};
 use super::sampled::{self, Part};
 use model::SampledEvent;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text("# Samples of knee's.\n")],
     choices: &[],
     check,
-    is_profile: true,
+    content: Content::Profile,
     write,
 };
 

@@ -3,7 +3,7 @@
 //! The messages are those of <https://github.com/google/pprof/blob/main/proto/profile.proto>, without fields that
 //! stay empty here.
 
-use super::material::{Format, Head, Material, identity};
+use super::material::{Content, Format, Head, Material, identity};
 use super::sampled::{self, Part};
 use flate2::{Compression, GzBuilder};
 use model::{Frame, Run};
@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Bytes(b"\x1f\x8b\x08\x10\0\0\0\0\0\xffknee profile\0")],
     choices: &[],
     check: sampled::has_samples,
-    is_profile: true,
+    content: Content::Profile,
     write,
 };
 

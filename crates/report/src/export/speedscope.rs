@@ -1,6 +1,6 @@
 //! The file format of speedscope: a profile for each cell, weighted by CPU time.
 
-use super::material::{Format, Head, Material, identity};
+use super::material::{Content, Format, Head, Material, identity};
 use super::sampled::{self, Part};
 use model::{Frame, FrameKind};
 use serde::Serialize;
@@ -12,7 +12,7 @@ pub(super) const FORMAT: Format = Format {
     heads: &[Head::Text("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")],
     choices: &[],
     check: sampled::has_samples,
-    is_profile: true,
+    content: Content::Profile,
     write,
 };
 

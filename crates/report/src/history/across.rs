@@ -174,7 +174,7 @@ fn confidence(across: &AcrossValues) -> String {
         " Not all were measured in turns: what changed in the machine meanwhile looks like a step."
     };
     format!(
-        "{} ratios were judged at once: with 95 % confidence all of them lie in their intervals. Each {key} is one \
+        "{} ratios were judged at once: with 95 % confidence all of them lie in their CIs. Each {key} is one \
          run.{turns}",
         count(across.judged as u64)
     )

@@ -136,7 +136,7 @@ fn tables_and_findings_say_what_collapses_and_what_holds() {
             "{cells:?}"
         );
         assert!(
-            cells[2].starts_with("holds ×") && cells[2].contains(" of that at 0, 95 % 0.9"),
+            cells[2].starts_with("holds ×") && cells[2].contains(" of that at 0, 95 % CI 0.9"),
             "{cells:?}"
         );
     });

@@ -23,8 +23,8 @@ use crate::shared::cpus::{ALL, per_cpu};
 use checks::checked;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Kind, MetricInfo, Parameter, Probe, Programs, Subject,
-    SubjectInfo, Sweep, Usual, Values, WORKER_AXES, Workload, WorkloadInfo, pairs, strings, unused_words,
-    word_axis, word_parameters,
+    SubjectInfo, Sweep, Usual, Values, WORKER_AXES, Workload, WorkloadInfo, pairs, strings,
+    unused_words, word_axis, word_parameters,
 };
 use figures::Figure;
 use quantities::template;

@@ -8,7 +8,7 @@ use crate::output::stream;
 use ::archive::RunRef;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use report::export::{self, Format, Material};
+use report::export::{self, Content, Format, Material, Selection};
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
@@ -34,10 +34,10 @@ pub struct Export {
     /// one sort only, that]
     #[arg(long, value_name = "WHAT")]
     pub what: Option<What>,
-    /// These subjects only; not of json
+    /// Of markdown and of the formats of profiles: these subjects only
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub subjects: Vec<String>,
-    /// These points on the axis only; not of json
+    /// Of markdown and of the formats of profiles: these points on the axis only
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = quantities::count)]
     pub points: Vec<u64>,
     #[command(flatten)]
@@ -107,11 +107,20 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
             .map_err(|why| Trouble::usage(format!("--table {table}: {why}")))?,
         None => run,
     };
-    let run = export::selected(run, &ask.subjects, &ask.points, format.is_profile)
-        .map_err(|why| Trouble::usage(format!("--format {}: {why}", format.name)))?;
+    let wrong = |why| Trouble::usage(format!("--format {}: {why}", format.name));
+    let run = match format.content {
+        Content::Profile => export::selected(run, &ask.subjects, &ask.points).map_err(wrong)?,
+        Content::Figures | Content::Tables => run,
+    };
     let material = Material::new(&run, what);
-    (format.check)(&material)
-        .map_err(|why| Trouble::usage(format!("--format {}: {why}", format.name)))?;
+    let material = match format.content {
+        Content::Tables => {
+            let (subjects, points) = (ask.subjects.clone(), ask.points.clone());
+            material.selecting(Selection { subjects, points }).map_err(wrong)?
+        }
+        Content::Figures | Content::Profile => material,
+    };
+    (format.check)(&material).map_err(wrong)?;
     match &ask.output {
         Some(file) => files::write(file, |out| (format.write)(&material, out))?,
         None => stream(|out| (format.write)(&material, out))?,
@@ -136,18 +145,20 @@ fn check_choice(format: &Format, what: Option<export::What>) -> Result<(), Troub
     )))
 }
 
-/// Refuses a part of a run as what keeps the whole.
+/// Refuses a part of a run as what keeps the whole, and of figures that a program can select.
 fn check_selection(format: &Format, ask: &Export) -> Result<(), Trouble> {
-    let flags = [
-        ("--table", ask.table.is_none()),
-        ("--subjects", ask.subjects.is_empty()),
-        ("--points", ask.points.is_empty()),
-    ];
-    match flags.iter().find(|(_, is_absent)| !is_absent && format.name == WHOLE) {
+    if ask.table.is_some() && format.name == WHOLE {
+        let what = format!("--table: {WHOLE} is the whole run, which `knee import` reads back");
+        return Err(Trouble::usage(what));
+    }
+    let flags = [("--subjects", ask.subjects.is_empty()), ("--points", ask.points.is_empty())];
+    match flags.iter().find(|(_, is_absent)| !is_absent && format.content == Content::Figures) {
         None => Ok(()),
         Some((flag, _)) => {
-            let what = format!("{flag}: {WHOLE} is the whole run, which `knee import` reads back");
-            Err(Trouble::usage(what))
+            let having = export::TABLE.iter().filter(|row| row.content != Content::Figures);
+            let having: Vec<&str> = having.map(|row| row.name).collect();
+            let having = having.join(" and ");
+            Err(Trouble::usage(format!("{flag} is for --format {having}")))
         }
     }
 }

@@ -1,10 +1,11 @@
 //! `knee list`: what there is, and what is unavailable here and why. It all comes from the tables.
 
+use crate::args::command;
 use crate::commands::measure::{config, load};
 use crate::exit::{Exit, Trouble};
 use crate::originals;
 use crate::output::{print, print_json};
-use clap::Args;
+use clap::{Args, Command};
 use engine::{About, Kind, Original, Workload};
 use locks::{Algorithm, Order, Waiting};
 use readiness::Mechanism;
@@ -38,6 +39,8 @@ pub enum What {
     Originals,
     /// Suites of knee.toml: see `knee run --suite`
     Suites,
+    /// Commands, each with its summary; with --json, with all of its help
+    Commands,
     /// JSON schemas of what other commands print with --json; with --json, the schemas themselves
     Schemas,
 }
@@ -45,8 +48,8 @@ pub enum What {
 /// Lists the tables.
 pub fn list(ask: &List) -> Result<Exit, Trouble> {
     let is_wanted = |section: &&Section| match ask.what {
-        // Nothing is to be looked up in a schema, and they are long.
-        What::All => section.what != What::Schemas,
+        // Both are long, and of help there is enough.
+        What::All => ![What::Schemas, What::Commands].contains(&section.what),
         what => section.what == what,
     };
     let wanted = SECTIONS.iter().filter(is_wanted);
@@ -78,7 +81,7 @@ struct Section {
     json: fn() -> Value,
 }
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     Section {
         what: What::Workloads,
         name: "Workloads",
@@ -105,6 +108,22 @@ const SECTIONS: [Section; 6] = [
     },
     Section { what: What::Suites, name: "Suites", text: describe_suites, json: suites_json },
     Section {
+        what: What::Commands,
+        name: "Commands",
+        text: |text| {
+            commands().for_each(|(name, command)| {
+                let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+                let _ = writeln!(text, "  {name:<16} {about}");
+            });
+        },
+        json: || {
+            let help = |(name, mut command): (String, Command)| {
+                (name, command.render_long_help().to_string().into())
+            };
+            commands().map(help).collect::<serde_json::Map<_, _>>().into()
+        },
+    },
+    Section {
         what: What::Schemas,
         name: "Schemas",
         text: |text| documents().for_each(|schema| describe_schema(text, schema)),
@@ -116,6 +135,23 @@ const SECTIONS: [Section; 6] = [
 ];
 
 // Writing to a String can't fail: the results below are dropped for that reason.
+
+/// Every command that is shown in help, with those below it: `record merge`.
+fn commands() -> impl Iterator<Item = (String, Command)> {
+    fn below(command: &Command, name: &str) -> Vec<(String, Command)> {
+        let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+        shown
+            .flat_map(|command| {
+                let name = format!("{name} {}", command.get_name()).trim_start().to_owned();
+                let whole = command.clone().bin_name(format!("knee {name}"));
+                [vec![(name.clone(), whole)], below(command, &name)].concat()
+            })
+            .collect()
+    }
+    let mut whole = command();
+    whole.build();
+    below(&whole, "").into_iter().filter(|(name, _)| !name.ends_with("help"))
+}
 
 /// The JSON that commands print.
 fn documents() -> impl Iterator<Item = &'static Document> {

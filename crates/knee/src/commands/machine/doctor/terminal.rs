@@ -243,15 +243,19 @@ impl Page {
 
 /// What the machine is fit for, in a sentence or two.
 fn fitness(fitness: &Fitness) -> String {
-    let Fitness { distorting, limiting } = fitness;
+    let Fitness { distorting, limiting, unknown } = fitness;
     let named =
         |names: &[&str]| list(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
-    let times = if distorting.is_empty() {
-        "Fit for absolute times and for comparisons with other machines.".to_owned()
-    } else {
-        format!("Fit for ratios within a run, not for absolute times: {}.", named(distorting))
+    let text = match (distorting.as_slice(), unknown.as_slice()) {
+        ([], []) => "Fit for absolute times and for comparisons with other machines.".to_owned(),
+        ([], unknown) => {
+            format!("Fit for absolute times, as far as is known without {}.", named(unknown))
+        }
+        (wrong, _) => {
+            format!("Fit for ratios within a run, not for absolute times: {}.", named(wrong))
+        }
     };
-    if limiting.is_empty() { times } else { format!("{times} Limited by {}.", named(limiting)) }
+    if limiting.is_empty() { text } else { format!("{text} Limited by {}.", named(limiting)) }
 }
 
 const fn colour(state: State) -> Paint {
@@ -269,6 +273,22 @@ mod tests {
     use ::doctor::examine;
     use std::fs;
     use tempfile::TempDir;
+
+    #[test]
+    fn a_machine_is_fit_for_what_its_checks_allow() {
+        let fit =
+            |distorting: &[&'static str], limiting: &[&'static str], unknown: &[&'static str]| {
+                let [distorting, limiting, unknown] =
+                    [distorting, limiting, unknown].map(<[&'static str]>::to_vec);
+                fitness(&Fitness { distorting, limiting, unknown })
+            };
+        assert!(fit(&[], &[], &[]).starts_with("Fit for absolute times and"));
+        assert!(fit(&[], &[], &["turbo"]).ends_with("known without turbo."));
+        assert_eq!(
+            fit(&["load", "thp"], &["ports"], &["turbo"]),
+            "Fit for ratios within a run, not for absolute times: load and thp. Limited by ports."
+        );
+    }
 
     /// The root of a machine where much is wrong.
     fn sick() -> TempDir {

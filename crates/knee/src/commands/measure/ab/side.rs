@@ -152,7 +152,10 @@ fn no_worker(why: &str, typed: &str) -> String {
     let mut what = format!("no worker could be started through it: {why}");
     let last = shlex::split(typed).and_then(|words| words.last().cloned()).unwrap_or_default();
     if last.contains('/') && !names_a_knee(&last) {
-        what.push_str("; a knee at its end is known by a name that begins with knee");
+        what.push_str(
+            "; a side starts a knee, whose name begins with knee; two programs: knee ab 'env P=./old' \
+             'env P=./new' -- command --command '$P {n}'",
+        );
     }
     what
 }

@@ -222,7 +222,7 @@ impl Found<'_> {
                 significant(rate_per_s.low)
             ),
             Capacity::Rate { rate_per_s: Estimate { value, low, high }, goal } => format!(
-                "{host} bears {} requests/s (95 % CI {} to {}) with {wanted}; beyond, it misses {} first.",
+                "{host} bears {} requests/s (95 % CI {}–{}) with {wanted}; beyond, it misses {} first.",
                 significant(value),
                 significant(low),
                 significant(high),

@@ -296,7 +296,7 @@ fn watched(watched: Option<Watched>) -> String {
 fn interval(estimate: Estimate, times: f64, unit: &str) -> String {
     let [value, low, high] =
         [estimate.value, estimate.low, estimate.high].map(|figure| significant(figure * times));
-    format!("{value}{unit} ({low} to {high})")
+    format!("{value}{unit} ({low}–{high})")
 }
 
 fn observation_json(

@@ -308,12 +308,12 @@ impl Context<'_> {
         says_so && !self.metric.lower_is_better && !self.workload.averages
     }
 
-    /// The last point of somebody else's table over workers: nothing says how many CPUs they had.
+    /// The last point of somebody else's table over workers, from one on: nothing says how many CPUs they had.
     fn table_of_workers(&self, points: &[u64], headline: bool) -> Option<u64> {
         let is_foreign = self.run.host_before.facts.is_empty();
         let is_of_workers =
             headline && is_foreign && WORKER_AXES.contains(&self.workload.axis.as_str());
-        points.last().copied().filter(|_| is_of_workers)
+        points.last().copied().filter(|_| is_of_workers && points.first() == Some(&1))
     }
 
     /// How the rate grows with workers up to the point `to`. A workload of the user's own has the whole that its axis is a

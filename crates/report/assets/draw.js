@@ -8,6 +8,8 @@ const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
 const MODE_DASHES = [[2, 4], [9, 4], [9, 3, 2, 3]];
 /** Radius of the ring around a crossover. */
 const RING = 5;
+/** Between two labels of the axis across. */
+const LABEL_GAP = 8;
 /** Height of a line of names, and the width that the number of those left out needs. */
 const LABEL_HEIGHT = 14;
 const ROOM_FOR_REST = 32;
@@ -142,15 +144,22 @@ class Frame {
     const bottom = box.top + box.height;
     const [first, last] = plot.dataEnds;
     const isWithin = ({ position }) => position >= first - 1e-9 && position <= last + 1e-9;
-    for (const tick of plot.scales.x.ticks(x0, x1, box.width / 80).filter(isWithin)) {
+    const grid = plot.scales.x.ticks(x0, x1, box.width / 80).filter(isWithin);
+    const points = plot.pointTicks();
+    for (const tick of grid) {
       const across = Math.round(plot.across(tick.position)) + 0.5;
       this.line(across, box.top, across, bottom, tick);
-      context.textAlign = 'center';
-      context.textBaseline = 'top';
-      if (!tick.labelled) continue;
+    }
+    context.textAlign = 'center';
+    context.textBaseline = 'top';
+    let free = -Infinity;
+    for (const tick of points.length ? points : grid.filter((tick) => tick.labelled)) {
       const label = plot.labelAcross(tick);
-      const most = plot.width - context.measureText(label).width / 2 - 1;
-      context.fillText(label, Math.min(across, most), bottom + 8);
+      const half = context.measureText(label).width / 2;
+      const across = Math.min(Math.round(plot.across(tick.position)) + 0.5, plot.width - half - 1);
+      if (across - half < free) continue;
+      context.fillText(label, across, bottom + 8);
+      free = across + half + LABEL_GAP;
     }
     for (const tick of plot.scales.y.ticks(y0, y1, box.height / 46)) {
       const down = Math.round(plot.down(tick.position)) + 0.5;

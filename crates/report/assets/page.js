@@ -368,14 +368,16 @@ function themeButton() {
   const root = document.documentElement;
   const system = matchMedia('(prefers-color-scheme: dark)');
   const isDark = () => (root.dataset.theme ?? (system.matches ? 'dark' : 'light')) === 'dark';
-  const button = switcher('Dark', isDark(), (dark) => {
-    root.dataset.theme = dark ? 'dark' : 'light';
-    showTheme();
-  }, { class: 'theme' });
+  const button = element('button', { type: 'button', class: 'theme' });
   const showTheme = () => {
-    button.setAttribute('aria-pressed', isDark());
+    button.textContent = isDark() ? 'Light' : 'Dark';
     redraw();
   };
+  button.addEventListener('click', () => {
+    root.dataset.theme = isDark() ? 'light' : 'dark';
+    showTheme();
+  });
+  button.textContent = isDark() ? 'Light' : 'Dark';
   system.addEventListener('change', showTheme);
   // Paper is white: plots are drawn in the light colours for it, then as before.
   let before;

@@ -9,6 +9,8 @@
 const HEIGHT = 470;
 /** Below this width names stand in the legend only. */
 const WIDTH_FOR_NAMES = 720;
+/** So many points, or fewer, have the labels of the axis across. */
+const POINT_LABELS_MAX = 9;
 /** How far from a point the pointer still means it, how far from a mark, and how far from a line. */
 const REACH = 48;
 const REACH_MARK = 12;
@@ -114,6 +116,17 @@ class Plot {
   /** A tick of the axis across. A percentile stands where one over what is left above it does. */
   labelAcross({ value, step }) {
     return this.data.percentiles ? percentile(value) : tickLabel(value, '', step);
+  }
+
+  /** The points, which have the labels of the axis across where they are few. */
+  pointTicks() {
+    if (this.data.percentiles || this.data.over_time || this.data.trajectory) return [];
+    const points = [...new Set(this.series.flatMap((series) => series.points.map((point) => point.x)))];
+    const { x0, x1 } = this.view;
+    const ticks = points.sort((a, b) => a - b)
+      .map((value) => ({ position: this.scales.x.position(value), value, step: value }))
+      .filter(({ position }) => position >= x0 && position <= x1);
+    return points.length <= POINT_LABELS_MAX && ticks.length > 1 ? ticks : [];
   }
 
   /** What a point is called in the read-out: `ticket at 4 (2 per CPU)`, `ticket at 99 %`. */

@@ -262,9 +262,9 @@ fn workload(
                 // A link to something inside opens the section in every browser.
                 div #(id) {
                     p { (info.operation) }
-                    (not_measured(info))
                     (averages::section(runs, info, &id))
                     @if draws(info, &views) { (plot(runs, (info, finding), index, &views)) }
+                    (not_measured(info))
                     (levels::section(runs, info, &id))
                     @if !info.averages {
                         @for (number, view) in views.iter().enumerate() {

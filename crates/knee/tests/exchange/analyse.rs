@@ -137,7 +137,7 @@ fn mattheijs_tables_have_the_crossovers_that_he_found() {
     let words = words.replace("--per machine,generations,pipes", filters);
     let text = unwrapped(&printed(&knee, &words));
     let sentence = "poll overtakes epoll at 4,720 threads (47 % of pipes), between 4,000 and 5,000; single \
-                 figures, no interval.";
+                 figures, no CI.";
     assert!(text.contains(sentence), "{text}");
 }
 

@@ -92,7 +92,7 @@ fn what_starts_no_knee_is_refused_in_one_line_before_anything_is_measured() {
         ("env X=1 /no/such/knee", "/no/such/knee"),
         ("echo", "its output is no reply"),
         (parent, "has to become a knee"),
-        ("./mything", "known by a name that begins with knee"),
+        ("./mything", "whose name begins with knee"),
     ] {
         let came = compared(&knee, with);
         assert_eq!(came.code, Some(2), "{with}: {came:?}");

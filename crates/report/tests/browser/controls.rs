@@ -32,7 +32,7 @@ fn a_wrong_figure_in_the_read_out_is_caught() {
     }
     for (good, bad) in [
         ("['median', say(at.median)]", "['median', say(at.median * 1.002)]"),
-        ("`${say(at.low)} to", "`${say(at.median)} to"),
+        ("`${say(at.low)}–", "`${say(at.median)}–"),
         ("['p99', say(at.p99)]", "['p99', say(at.p90)]"),
         ("`${whole(at.samples)} in", "`${whole(at.samples - 1)} in"),
     ] {

@@ -124,7 +124,7 @@ class Plot {
     const points = [...new Set(this.series.flatMap((series) => series.points.map((point) => point.x)))];
     const { x0, x1 } = this.view;
     const ticks = points.sort((a, b) => a - b)
-      .map((value) => ({ position: this.scales.x.position(value), value, step: value }))
+      .map((value) => ({ position: this.scales.x.position(value), value, step: value || 1 }))
       .filter(({ position }) => position >= x0 && position <= x1);
     return points.length <= POINT_LABELS_MAX && ticks.length > 1 ? ticks : [];
   }

@@ -86,7 +86,7 @@ fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
     let brief = brief(&pairs);
     let Estimate { value: times, low: min, high: max } = step.factor;
     if min < max {
-        let factors = format!("{} to {}", factor(min), factor(max));
+        let factors = format!("{}–{}", factor(min), factor(max));
         let of_rounds = "factor of the rounds, least to greatest";
         let what = if between.is_some() { of_rounds } else { "95 % CI of the factor" };
         pairs.push((what.to_owned(), factors));

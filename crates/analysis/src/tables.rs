@@ -310,9 +310,8 @@ impl Context<'_> {
 
     /// The last point of somebody else's table over workers, from one on: nothing says how many CPUs they had.
     fn table_of_workers(&self, points: &[u64], headline: bool) -> Option<u64> {
-        let is_foreign = self.run.host_before.facts.is_empty();
-        let is_of_workers =
-            headline && is_foreign && WORKER_AXES.contains(&self.workload.axis.as_str());
+        let is_over_workers = WORKER_AXES.contains(&self.workload.axis.as_str());
+        let is_of_workers = headline && self.run.is_foreign() && is_over_workers;
         points.last().copied().filter(|_| is_of_workers && points.first() == Some(&1))
     }
 
@@ -320,8 +319,7 @@ impl Context<'_> {
     /// multiple of only where that counts workers.
     fn speedup(&self, figures: &[Figure], to: u64) -> Option<Speedup> {
         let WorkloadInfo { parallel, custom, .. } = self.workload;
-        let is_foreign = self.run.host_before.facts.is_empty();
-        let is_parallel = parallel.is_some() || custom.is_some() || is_foreign;
+        let is_parallel = parallel.is_some() || custom.is_some() || self.run.is_foreign();
         let points: Vec<_> = figures.iter().map(Figure::rate_point).collect();
         (is_parallel && self.is_rate(true)).then(|| rates::speedup::speedup(&points, to))?
     }

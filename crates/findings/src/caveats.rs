@@ -86,7 +86,12 @@ table! {
 impl Caveat {
     /// What the reader has to know, and what to do about it: `… → knee run --resume=3`.
     pub fn line(&self) -> String {
-        Warning { what: self.what(), remedy: self.remedy() }.line()
+        self.warning().line()
+    }
+
+    /// Both.
+    pub fn warning(&self) -> Warning {
+        Warning { what: self.what(), remedy: self.remedy() }
     }
 }
 
@@ -123,11 +128,6 @@ pub(crate) fn figures<'a>(
     let warm = verdicts_from(table.trajectory, &table.points);
     let cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
     cells.filter(move |figure| figure.point >= warm)
-}
-
-/// Whether another program measured the run: nothing is known of the machine.
-fn is_foreign(run: &Run) -> bool {
-    run.host_before.facts.is_empty()
 }
 
 /// ` (active = 10, timeout = 0)`, or nothing where the workload has one set of parameters only.

@@ -1,6 +1,6 @@
 //! The machines of a fleet that differ from the median machine, as sentences.
 
-use crate::format::{count, list, percent, significant};
+use crate::format::{ci, count, list, percent, significant};
 use analysis::compare::{Fleet, MACHINES_MIN, Outlier, OutlierSeries};
 use model::WorkloadInfo;
 
@@ -92,7 +92,7 @@ fn of_direction(
     let ends =
         if is_inverse { [1.0 / ratio.high, 1.0 / ratio.low] } else { [ratio.low, ratio.high] };
     let [low, end] = ends.map(significant);
-    Some(format!("{high} times {word} in {series_names} (95 % CI {low}–{end})"))
+    Some(format!("{high} times {word} in {series_names} ({})", ci(&low, &end)))
 }
 
 /// Where that is: workloads and headings as a whole where all of them differ alike, else the series by name.

@@ -27,12 +27,19 @@ pub fn duration(ms: u64) -> String {
 }
 
 /// The 95 % CI of an estimate behind its figure: ` (95 % CI 8.10–9.00)`; nothing where there is none.
-pub fn interval(estimate: Estimate, figure: fn(f64) -> String) -> String {
+pub fn interval(estimate: Estimate, figure: impl Fn(f64) -> String) -> String {
     if estimate.low < estimate.high {
-        format!(" (95 % CI {}–{})", figure(estimate.low), figure(estimate.high))
+        format!(" ({})", ci(&figure(estimate.low), &figure(estimate.high)))
     } else {
         String::new()
     }
+}
+
+/// A 95 % CI by its ends: `95 % CI 8.10–9.00`. A sign or a unit would hide a dash: `95 % CI -0.01 to 0.03`.
+pub fn ci(low: &str, high: &str) -> String {
+    let hides = |end: &str| end.starts_with('-') || end.contains(' ');
+    let dash = if hides(low) || hides(high) { " to " } else { "–" };
+    format!("95 % CI {low}{dash}{high}")
 }
 
 /// What a rank did of a load of several processes: `on node1: 2,500 replies; began 0.104 ms after the start (clock ± 0.048 ms); busiest thread 3.1 %`.

@@ -4,7 +4,7 @@ pub mod contention;
 
 use crate::finding::names::{Names, qualifier};
 use crate::format::attributed;
-use crate::format::{class, count, factor, percent, significant, trend};
+use crate::format::{class, count, factor, interval, percent, significant, trend};
 use crate::kinds::FindingKind;
 use crate::kinds::crossover::Crossover;
 use analysis::compare::{
@@ -128,8 +128,7 @@ fn verdict(ratio: &Ratio) -> &'static str {
 
 /// `×1.10 (95 % CI 1.08–1.13)`.
 fn with_interval(ratio: &Ratio) -> String {
-    let [low, high] = [ratio.ratio.low, ratio.ratio.high].map(significant);
-    format!("{} (95 % CI {low}–{high})", factor(ratio.ratio.value))
+    format!("{}{}", factor(ratio.ratio.value), interval(ratio.ratio, significant))
 }
 
 /// `linear, ×36.2`.

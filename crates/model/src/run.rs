@@ -33,6 +33,11 @@ impl Run {
         self.plan.controls().any(|control| control == (&*key.workload, &*key.subject))
     }
 
+    /// Whether another program measured it: a table, with neither machine nor clock.
+    pub fn is_foreign(&self) -> bool {
+        self.host_before.facts.is_empty() && self.clock.source.is_empty()
+    }
+
     /// Whether `knee load` measured it: no other command repeats it.
     pub fn is_load(&self) -> bool {
         self.plan.workloads.iter().any(WorkloadInfo::is_load)

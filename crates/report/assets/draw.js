@@ -145,15 +145,16 @@ class Frame {
     const [first, last] = plot.dataEnds;
     const isWithin = ({ position }) => position >= first - 1e-9 && position <= last + 1e-9;
     const grid = plot.scales.x.ticks(x0, x1, box.width / 80).filter(isWithin);
-    const points = plot.pointTicks();
     for (const tick of grid) {
       const across = Math.round(plot.across(tick.position)) + 0.5;
       this.line(across, box.top, across, bottom, tick);
     }
     context.textAlign = 'center';
     context.textBaseline = 'top';
+    const points = plot.pointTicks();
+    const labelled = points.length ? points : grid.filter((tick) => tick.labelled);
     let free = -Infinity;
-    for (const tick of points.length ? points : grid.filter((tick) => tick.labelled)) {
+    for (const tick of labelled.sort((a, b) => a.position - b.position)) {
       const label = plot.labelAcross(tick);
       const half = context.measureText(label).width / 2;
       const across = Math.min(Math.round(plot.across(tick.position)) + 0.5, plot.width - half - 1);

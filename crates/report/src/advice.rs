@@ -3,7 +3,7 @@
 use crate::layout::{INDENT, Style, WIDTH_MIN, display_width, wrapped_whole};
 use analysis::Estimate;
 use analysis::advise::{Advice, Gain, GainVerdict, Nearest};
-use findings::format::{Unit, count, factor, list, percent, significant};
+use findings::format::{Unit, ci, count, factor, interval, list, percent, significant};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -155,15 +155,12 @@ fn verdict(advice: &Advice) -> Option<String> {
     let [first, second, ..] = advice.ranking.as_slice() else { return None };
     let margin = advice.margin?;
     let by = factor(margin.value);
-    let (low, high) = (significant(margin.low), significant(margin.high));
+    let ci = ci(&significant(margin.low), &significant(margin.high));
     Some(if advice.clear {
         let (first, second) = (&first.label, &second.label);
-        format!("{first} is the cheapest here, {by} before {second} (95 % CI {low}–{high}).")
+        format!("{first} is the cheapest here, {by} before {second} ({ci}).")
     } else {
-        format!(
-            "{} and {} are too close to call ({by}, 95 % CI {low}–{high}).",
-            first.label, second.label
-        )
+        format!("{} and {} are too close to call ({by}, {ci}).", first.label, second.label)
     })
 }
 
@@ -171,11 +168,7 @@ fn nearest(advice: &Advice) -> Option<String> {
     let Nearest { crossover, share, total } = advice.nearest.as_ref()?;
     let (over, under) = (&crossover.overtakes, &crossover.overtaken);
     let at = percent(share.value);
-    let interval = if share.low < share.high {
-        format!(" (95 % CI {}–{})", percent(share.low), percent(share.high))
-    } else {
-        String::new()
-    };
+    let interval = interval(*share, percent);
     let total = count(*total);
     Some(format!(
         "The nearest crossover, with {total} watched: {over} overtakes {under} at {at} active{interval}."
@@ -228,8 +221,7 @@ pub fn process_verdict(
     let (cheapest, times) = (&gain.cheapest.label, factor(gain.in_use.times));
     let events = significant(gain.events_per_s);
     let Estimate { value, low, high } = gain.cpu_saved;
-    let interval = format!("95 % CI {}–{}", percent(low), percent(high));
-    let value = percent(value);
+    let (value, interval) = (percent(value), ci(&percent(low), &percent(high)));
     let costs = format!(
         "{process} waits by {mechanism}, which costs {times} as much as {cheapest} for {part}."
     );

@@ -196,7 +196,7 @@ fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup
     html! {
         dl.dateline {
             @if let Some((role, name)) = name { div { dt { (role) } dd { (name) } } }
-            @if let Some(table) = text::runs::source(run).filter(|_| text::runs::is_foreign(run)) {
+            @if let Some(table) = text::runs::source(run).filter(|_| run.is_foreign()) {
                 div { dt { "From" } dd { "a table, " code { (table) } } }
             } @else {
                 div {
@@ -205,7 +205,7 @@ fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup
                 }
             }
             div {
-                dt { @if text::runs::is_foreign(run) { "Figures of" } @else { "Date" } }
+                dt { @if run.is_foreign() { "Figures of" } @else { "Date" } }
                 dd { time datetime=(summary.started) { (moment(&summary.started)) } }
             }
             div {
@@ -353,7 +353,7 @@ fn caveats(runs: &[Analysed]) -> Markup {
 }
 
 fn reproduce(runs: &[Analysed]) -> Markup {
-    let read = runs.iter().all(|(run, _)| text::runs::is_foreign(run));
+    let read = runs.iter().all(|(run, _)| run.is_foreign());
     html! {
         section #reproduce aria-labelledby="reproduce-head" {
             h2 #reproduce-head { "How to reproduce" }
@@ -373,7 +373,7 @@ fn reproduce(runs: &[Analysed]) -> Markup {
 fn planned(run: &Run) -> String {
     let plan = &run.plan;
     let rounds = text::metrics::rounds(run);
-    if text::runs::is_foreign(run) {
+    if run.is_foreign() {
         let mut letters = rounds.chars();
         let first = letters.next().map(|letter| letter.to_uppercase().to_string());
         return first.unwrap_or_default() + letters.as_str();
@@ -399,7 +399,7 @@ fn footer(runs: &[Analysed]) -> Markup {
     let mut versions: Vec<String> =
         runs.iter().map(|(run, _)| run.summary.version.clone()).collect();
     versions.dedup();
-    let read = runs.iter().all(|(run, _)| text::runs::is_foreign(run));
+    let read = runs.iter().all(|(run, _)| run.is_foreign());
     html! {
         footer {
             p {

@@ -7,9 +7,10 @@
 mod plain;
 mod read;
 
+use crate::worded::{Stated, Worded};
 use analysis::{Averages, Map, ProfileTable, Table};
 use findings::answer::Consequence;
-use findings::{Answer, Caveat, Conclusions, Finding, Sentence};
+use findings::{Answer, Caveat, Conclusions, Finding};
 use model::{Cell, Clock, Host, Plan, Profile, Run, RunSummary, Unavailable, Warning};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -53,7 +54,7 @@ pub struct RunView<'a> {
     /// What the figures show.
     findings: Vec<FindingView<'a>>,
     /// What to know before believing the figures.
-    caveats: Vec<CaveatView<'a>>,
+    caveats: Vec<Worded<'a, Caveat, Warning>>,
     /// The findings ranked and grouped, as the first screen has them.
     answer: Answer,
 }
@@ -70,33 +71,19 @@ struct Hosts<'a> {
 #[derive(Serialize, JsonSchema)]
 struct FindingView<'a> {
     #[serde(flatten)]
-    finding: &'a Finding,
+    finding: Worded<'a, Finding, Stated>,
     /// What is at stake.
     consequence: Consequence,
-    sentence: Sentence,
-}
-
-/// A caveat in words.
-#[derive(Serialize, JsonSchema)]
-struct CaveatView<'a> {
-    #[serde(flatten)]
-    caveat: &'a Caveat,
-    /// What the reader has to know.
-    what: String,
-    /// What to do about it; may be empty.
-    remedy: String,
 }
 
 /// The whole run with its conclusions.
 pub fn run<'a>(run: &'a Run, conclusions: &'a Conclusions) -> RunView<'a> {
     let analysis = &conclusions.analysis;
     let finding = |finding: &'a Finding| FindingView {
-        finding,
+        finding: Worded::stated(finding, finding.sentence(run, analysis).to_string()),
         consequence: finding.consequence(analysis),
-        sentence: finding.sentence(run, analysis),
     };
-    let caveat =
-        |caveat: &'a Caveat| CaveatView { caveat, what: caveat.what(), remedy: caveat.remedy() };
+    let caveat = |caveat: &'a Caveat| Worded::warned(caveat, caveat.warning());
     RunView {
         schema: SCHEMA,
         summary: &run.summary,

@@ -16,5 +16,6 @@ pub mod schemas;
 pub mod side_by_side;
 pub mod terminal;
 mod text;
+mod worded;
 
 pub use text::averages::name as average_name;

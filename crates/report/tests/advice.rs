@@ -161,11 +161,11 @@ fn a_process_gets_a_verdict() {
     assert_eq!(
         text(80_000.0, GainVerdict::Worth),
         "python3 waits by poll, which costs ×5.00 as much as epoll-level for 0.9 % active of 2,023. At its \
-         80,000 events/s epoll-level would save 16 % of a CPU (95 % CI 16 %–16 %)."
+         80,000 events/s epoll-level would save 16 % of a CPU (95 % CI 16 % to 16 %)."
     );
     assert!(
         text(400.0, GainVerdict::Negligible).ends_with(
-            "At its 400 events/s that is 0.08 % of a CPU (95 % CI 0.078 %–0.082 %): nothing worth a change."
+            "At its 400 events/s that is 0.08 % of a CPU (95 % CI 0.078 % to 0.082 %): nothing worth a change."
         ),
         "{}",
         text(400.0, GainVerdict::Negligible)

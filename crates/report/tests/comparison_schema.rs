@@ -228,7 +228,7 @@ fn several_runs_and_fleets_are_what_their_schema_says() {
 fn every_kind_of_change_and_of_omission_occurs_in_the_values_of_the_test() {
     let text = with_everything().to_string();
     let schema = schema("comparison");
-    for (list, key) in [("ChangeDetail", "change"), ("LeftOutView", "kind")] {
+    for (list, key) in [("ChangeDetail", "change"), ("WordedLeftOut", "kind")] {
         for variant in schema["$defs"][list]["oneOf"].as_array().expect("variants") {
             let name = variant["properties"][key]["const"].as_str().expect("a name");
             assert!(text.contains(&format!("\"{key}\":\"{name}\"")), "no {list} is {name}");

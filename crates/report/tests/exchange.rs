@@ -592,7 +592,7 @@ fn the_action_gets_figures_of_one_direction_under_names_that_stay() {
     let at = conclusions.analysis.tables[0].rows[0].cells[0].as_ref().unwrap();
     assert_eq!(entries[0]["value"], at.median.value);
     assert_eq!(entries[0]["unit"], "ns");
-    assert_eq!(entries[0]["range"], format!("95 %: {} to {}", at.median.low, at.median.high));
+    assert_eq!(entries[0]["range"], format!("95 % CI {}–{}", at.median.low, at.median.high));
     let changed = fixture::slower(2).0;
     let changed = written(&changed, "github-action-benchmark", Some(What::Smaller));
     assert!(changed.contains(names[0]), "another run of the same plan has the same names");

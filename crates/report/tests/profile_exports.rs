@@ -5,7 +5,7 @@ use base64::Engine;
 use fixtures::{cell, metric, run, workload};
 use inferno::collapse::{Collapse, perf};
 use model::{CellKey, Frame, FrameKind, Interner, ProfiledRegion, Run};
-use report::export::{Content, Format, Material, TABLE, find, narrowed, selected};
+use report::export::{Content, Format, Material, Selection, TABLE, find, narrowed, selected};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -83,8 +83,13 @@ fn text(run: &Run, format: &str) -> String {
     String::from_utf8(bytes(run, format)).unwrap()
 }
 
+fn selection(subjects: &[&str], points: &[u64]) -> Selection {
+    let subjects = subjects.iter().map(|subject| (*subject).to_owned()).collect();
+    Selection { subjects, points: points.to_vec() }
+}
+
 fn hottest() -> Run {
-    selected(narrowed(profiled(), "poll/loop").unwrap(), &["poll".into()], &[10_000]).unwrap()
+    selected(narrowed(profiled(), "poll/loop").unwrap(), &selection(&["poll"], &[10_000])).unwrap()
 }
 
 /// The samples of each stack, its frames' names with spaces.
@@ -136,7 +141,7 @@ fn inferno_draws_a_flame_graph_of_folded_stacks() {
 
 #[test]
 fn infernos_collapser_makes_the_same_folded_stacks_of_the_perf_script() {
-    for run in [hottest(), selected(profiled(), &["epoll".into()], &[10_000]).unwrap()] {
+    for run in [hottest(), selected(profiled(), &selection(&["epoll"], &[10_000])).unwrap()] {
         let mut options = perf::Options::default();
         (options.annotate_kernel, options.annotate_jit) = (true, true);
         let script = bytes(&run, "perf-script");
@@ -260,8 +265,8 @@ fn what_has_no_profile_is_refused_with_what_to_do() {
     let format = find("perf-script").unwrap();
     let refused = (format.check)(&Material::new(&endless, None)).unwrap_err();
     assert!(refused.ends_with("--format folded has a line for each stack"), "{refused}");
-    let unknown = selected(profiled(), &["pol".into()], &[]).unwrap_err();
+    let unknown = selected(profiled(), &selection(&["pol"], &[])).unwrap_err();
     assert_eq!(unknown, "the run has no subject in its profile `pol`; it has epoll, poll");
-    let unknown = selected(profiled(), &[], &[7]).unwrap_err();
+    let unknown = selected(profiled(), &selection(&[], &[7])).unwrap_err();
     assert_eq!(unknown, "the run has no point in its profile `7`; it has 100, 10000");
 }

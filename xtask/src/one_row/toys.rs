@@ -249,7 +249,7 @@ const FORMAT: Toy = Toy {
     file: "crates/report/src/export/toy.rs",
     text: r#"//! A toy: the run's id.
 
-use super::{Format, Head, Material};
+use super::material::{Content, Format, Head, Material};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {

@@ -1,6 +1,5 @@
 //! What gives the figures of a run more rounds.
 
-use super::is_foreign;
 use analysis::trust::widths;
 use model::Run;
 use schemars::JsonSchema;
@@ -26,7 +25,7 @@ impl MoreRounds {
     /// What gives `run` at least `rounds`, where it has no budget, and more than it has otherwise.
     pub fn new(run: &Run, rounds: u32) -> Self {
         match run.plan.budget {
-            _ if is_foreign(run) => Self::Rows,
+            _ if run.is_foreign() => Self::Rows,
             _ if run.is_load() => Self::LongerLoad,
             Some(budget) => {
                 Self::with_budget(budget.time_ms, run.plan.rounds, widths::rounds(run, None))

@@ -1,7 +1,7 @@
 //! Intervals that are too wide to say much.
 
 use super::more_rounds::MoreRounds;
-use super::{CaveatKind, figures, headline_tables, is_foreign};
+use super::{CaveatKind, figures, headline_tables};
 use crate::conclusions::context::Context;
 use crate::format::count;
 use crate::thresholds::{ROUNDS_MIN, WIDE_CI_SHARE_MIN};
@@ -40,7 +40,7 @@ impl CaveatKind for WideIntervals {
             return Vec::new();
         }
         // A model has no disturbing programs to end, and neither has an imported run.
-        let may_be_disturbed = !analysis::is_predicted(run) && !is_foreign(run);
+        let may_be_disturbed = !analysis::is_predicted(run) && !run.is_foreign();
         vec![Self { wide, medians, more, may_be_disturbed }]
     }
 

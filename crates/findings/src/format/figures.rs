@@ -1,6 +1,6 @@
 //! How figures are written: one place, so that a table, a finding and a chart agree.
 
-use super::interval;
+use super::{ci, interval};
 use analysis::{Class, Estimate, Growth, RateTrend, SpeedupVerdict};
 use printable::{count, significant};
 
@@ -164,8 +164,7 @@ fn exponent_of_part(estimate: Estimate, part: &str) -> String {
     if high - low > 1.0 {
         return format!("{head}, too few figures for a CI");
     }
-    let dash = if low < 0.0 { " to " } else { "–" };
-    format!("{head}, 95 % CI {}{dash}{}", exponent(low), exponent(high))
+    format!("{head}, {}", ci(&exponent(low), &exponent(high)))
 }
 
 /// The exponent of a growth with its interval: of a large constant part it says that it is without that. None
@@ -186,7 +185,7 @@ pub fn ratio(ratio: f64) -> String {
 /// A ratio of two series with its interval: `ratio 0.99, 95 % CI 0.97–1.02`.
 pub fn ratio_with_interval(estimate: Estimate) -> String {
     let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(ratio);
-    format!("ratio {value}, 95 % CI {low}–{high}")
+    format!("ratio {value}, {}", ci(&low, &high))
 }
 
 /// A unit to show figures in.

@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Part, Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{at_most, count, factor, number_word, position, ratio_with_interval, share};
+use crate::format::{at_most, count, factor, number_word, position, ratio_with_interval, share, ci};
 use crate::reasons;
 use analysis::pairs::notable::{common_points, notable};
 use analysis::{ComparisonOutcome, Estimate, SubjectComparison, Table};
@@ -239,7 +239,7 @@ fn crossover_position(crossover: &analysis::Crossover, names: &Names<'_>) -> Str
         details.push(share(shares, at.value));
     }
     let between = if has_interval(crossover.at) {
-        details.push(format!("95 % CI {}–{}", position(low), position(high)));
+        details.push(ci(&position(low), &position(high)));
         String::new()
     } else {
         format!(", between {} and {}", count(crossover.after), count(crossover.before))

@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{factor, significant};
+use crate::format::{factor, significant, ci};
 use analysis::stats::student;
 use analysis::{Row, Table};
 use model::{Cell, FailureReason, Outcome, Run};
@@ -80,7 +80,7 @@ impl FindingKind for Difference {
         let parts = match &self.relation {
             Relation::Ratio { ratio, ci: Some((low, high)) } if *low < 1.0 && *high > 1.0 => {
                 let (ratio, low, high) = (of_it(*ratio), of_it(*low), of_it(*high));
-                let rest = format!(" {at}: {ratio}, 95 % CI {low} to {high}.");
+                let rest = format!(" {at}: {ratio}, {}.", ci(&low, &high));
                 vec![first, text(" can't be distinguished from "), second, text(rest)]
             }
             Relation::Ratio { ratio, ci } => match size(*ratio) {

@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{factor, significant};
+use crate::format::{factor, significant, interval};
 
 pub use analysis::Drift;
 
@@ -27,12 +27,12 @@ impl FindingKind for Drift {
     /// `touch drifted: the last round is ×1.30 of the first (95 % CI 1.22–1.38).`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
         let factor = factor(self.factor.value);
-        let (low, high) = (significant(self.factor.low), significant(self.factor.high));
+        let ci = interval(self.factor, significant);
         let change = match self.since {
             Some(round) => format!("from round {round} on it is {factor} of what it was before"),
             None => format!("the last round is {factor} of the first"),
         };
-        let rest = format!(" drifted: {change} (95 % CI {low}–{high}).");
+        let rest = format!(" drifted: {change}{ci}.");
         Sentence::new(names.head().into_iter().chain([text(rest)]))
     }
 

@@ -9,7 +9,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{Unit, ratio};
+use crate::format::{Unit, ratio, interval};
 use crate::thresholds::{FAST_FACTOR_MAX, INDEX_FAIR_MIN, OWN_SHARE_MIN, WAIT_NS_MIN};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
@@ -51,9 +51,8 @@ impl FindingKind for Fairness {
     /// `byte is fast and unfair at 16 threads per CPU: ×0.51 of the best rate, Jain's index 0.31 (95 % 0.22
     /// to 0.40); one wait lasted 1.20 s.`
     fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let Estimate { value, low, high } = self.index;
-        let [value, low, high] = [value, low, high].map(ratio);
-        let ci = if low == high { String::new() } else { format!(" (95 % CI {low}–{high})") };
+        let [value, low, high] = [self.index.value, self.index.low, self.index.high].map(ratio);
+        let ci = if low == high { String::new() } else { interval(self.index, ratio) };
         let speed = if self.of_best < 1.0 {
             format!("×{} of the best rate", ratio(self.of_best))
         } else {

@@ -6,6 +6,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
+use crate::format::ci;
 use analysis::{PointSummary, Row};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,7 +55,7 @@ impl FindingKind for HarnessCost {
                 unit.symbol
             )),
             subject,
-            text(format!(", 95 % CI {low}–{high}).")),
+            text(format!(", {}).", ci(&low, &high))),
         ])
     }
 

@@ -12,7 +12,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{Unit, size};
+use crate::format::{Unit, size, interval};
 use crate::thresholds::{CACHE_EXCESS_MAX, CACHE_LEFT_SHARE_MIN};
 use analysis::{Estimate, Level, Row, Table};
 use model::{CpuCache, MemoryAccess};
@@ -150,14 +150,9 @@ impl MemoryLevels {
     /// The levels, each with its figure and its last point, and with its first one where that does not follow.
     fn levels_text(&self, unit: &str) -> String {
         let level = |(index, level): (usize, &MemoryLevel)| {
-            let Estimate { value, low, high } = level.median;
+            let value = level.median.value;
             let figure = Unit::for_table(unit, &[value]);
-            let share = if index == 0 { "95 % CI " } else { "" };
-            let ci = if low < high {
-                format!(" ({share}{}–{})", figure.figure(low), figure.figure(high))
-            } else {
-                String::new()
-            };
+            let ci = interval(level.median, |value| figure.figure(value));
             let before = index.checked_sub(1).map(|before| &self.levels[before]);
             let from = before.filter(|before| level.from > 2 * before.to);
             let from = from.map_or_else(String::new, |_| format!("from {} ", size(level.from)));

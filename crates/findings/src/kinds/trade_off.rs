@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{divided, factor, multiple, significant};
+use crate::format::{divided, factor, multiple, significant, ci};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
 use schemars::JsonSchema;
@@ -120,5 +120,5 @@ fn change_ci(estimate: Estimate) -> String {
     } else {
         (estimate.low, estimate.high)
     };
-    format!(" (95 % CI {}–{})", significant(low), significant(high))
+    format!(" ({})", ci(&significant(low), &significant(high)))
 }

@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Verdict};
-use crate::format::{self, count, counted, factor, interval, multiple, ratio, significant};
+use crate::format::{self, count, counted, factor, interval, multiple, ratio, significant, ci};
 use crate::reasons;
 use analysis::rates::thresholds::COLLAPSE_MAX;
 use analysis::{Best, Estimate, Halved, Rate, RateTrend, Shares, TrendReason};
@@ -234,8 +234,8 @@ impl<'a> Wording<'a> {
         }
         let at = counted(&format::position(value), axis);
         if low < high {
-            let (low, high) = (times(low), times(high));
-            return format!("halved at {at} ({} {word}, 95 % CI {low}–{high})", times(value));
+            let ci = ci(&times(low), &times(high));
+            return format!("halved at {at} ({} {word}, {ci})", times(value));
         }
         let (after, before) = (self.figure(halved.after), self.figure(halved.before));
         format!("halved at {at} ({} {word}), between {after} and {before} (no CI)", times(value))

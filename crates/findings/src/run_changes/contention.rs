@@ -1,6 +1,6 @@
 //! That an operation changed only where those that do it share something, as sentences.
 
-use crate::format::{count, counted, factor, significant};
+use crate::format::{ci, count, counted, factor, significant};
 use analysis::Estimate;
 use analysis::compare::{Contention, Verdict};
 
@@ -9,7 +9,7 @@ use analysis::compare::{Contention, Verdict};
 pub(crate) fn sentence(label: &str, contention: &Contention) -> String {
     let Contention { slowdown, control, control_verdict, shared, .. } = contention;
     let with_interval = |(times, [low, high]): (String, [f64; 2])| {
-        format!("{times} (95 % CI {}–{})", significant(low), significant(high))
+        format!("{times} ({})", ci(&significant(low), &significant(high)))
     };
     let control = match control_verdict {
         Verdict::Slower | Verdict::Faster => with_interval(times(*control)),

@@ -1,10 +1,11 @@
 //! A comparison as one value for programs: a [`ComparisonView`].
 
 use super::counts::{Counts, Pair};
+use crate::worded::{Stated, Worded};
 use analysis::compare::{Change, ComparedTable, Difference, LeftOut, Sensitivity};
 use findings::left_out;
 use findings::run_changes::sentence;
-use model::RunSummary;
+use model::{RunSummary, Warning};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,15 +36,15 @@ pub struct ComparisonView<'a> {
     /// The slowdown that the gate refuses, as a share; null without such a gate.
     fail_above: Option<f64>,
     /// How many there are of each verdict.
-    verdicts: Verdicts,
+    verdicts: AllVerdicts,
     /// Facts of machine and plan that differ.
     differences: &'a [Difference],
     /// What changed.
-    changes: Vec<ChangeView<'a>>,
+    changes: Vec<Worded<'a, Change, Stated>>,
     /// The ratios, and the medians behind them.
     tables: &'a [ComparedTable],
     /// What one run lacks, or what can't be compared.
-    left_out: Vec<LeftOutView<'a>>,
+    left_out: Vec<Worded<'a, LeftOut, Warning>>,
 }
 
 /// How many there are of each verdict.
@@ -51,40 +52,28 @@ pub struct ComparisonView<'a> {
 struct Verdicts {
     series: Counts,
     points: Counts,
-    /// Of the headline metrics alone.
-    headline: HeadlineVerdicts,
 }
 
-/// How many there are of each verdict of the headline metrics.
-#[derive(Serialize, JsonSchema)]
-struct HeadlineVerdicts {
-    series: Counts,
-    points: Counts,
+impl Verdicts {
+    fn new<'a, I: Iterator<Item = &'a ComparedTable>>(tables: impl Fn() -> I) -> Self {
+        Self { series: Counts::of_series(tables()), points: Counts::of_points(tables()) }
+    }
 }
 
-/// A change with its sentence.
+/// The same, and of the headline metrics alone.
 #[derive(Serialize, JsonSchema)]
-struct ChangeView<'a> {
+struct AllVerdicts {
     #[serde(flatten)]
-    change: &'a Change,
-    sentence: String,
-}
-
-/// What is left out, in words.
-#[derive(Serialize, JsonSchema)]
-struct LeftOutView<'a> {
-    #[serde(flatten)]
-    left_out: &'a LeftOut,
-    what: String,
-    /// What to do about it; may be empty.
-    remedy: String,
+    all: Verdicts,
+    headline: Verdicts,
 }
 
 /// The comparison as a value.
 pub fn value<'a>(pair: &Pair<'a>) -> ComparisonView<'a> {
     let comparison = pair.comparison;
     let headline = || comparison.tables.iter().filter(|table| table.headline);
-    let change = |change: &'a Change| ChangeView { change, sentence: sentence(comparison, change) };
+    let change = |change: &'a Change| Worded::stated(change, sentence(comparison, change));
+    let left_out = |part: &'a LeftOut| Worded::warned(part, left_out::of_comparison(part));
     ComparisonView {
         schema: SCHEMA,
         base: &comparison.base,
@@ -95,22 +84,13 @@ pub fn value<'a>(pair: &Pair<'a>) -> ComparisonView<'a> {
         paired: comparison.paired,
         sensitivity: comparison.sensitivity,
         fail_above: comparison.fail_above,
-        verdicts: Verdicts {
-            series: Counts::of_series(comparison.tables.iter()),
-            points: Counts::of_points(comparison.tables.iter()),
-            headline: HeadlineVerdicts {
-                series: Counts::of_series(headline()),
-                points: Counts::of_points(headline()),
-            },
+        verdicts: AllVerdicts {
+            all: Verdicts::new(|| comparison.tables.iter()),
+            headline: Verdicts::new(headline),
         },
         differences: &comparison.differences,
         changes: comparison.changes.iter().map(change).collect(),
         tables: &comparison.tables,
         left_out: comparison.left_out.iter().map(left_out).collect(),
     }
-}
-
-fn left_out(left_out: &LeftOut) -> LeftOutView<'_> {
-    let warning = left_out::of_comparison(left_out);
-    LeftOutView { left_out, what: warning.what, remedy: warning.remedy }
 }

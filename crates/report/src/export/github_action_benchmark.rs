@@ -8,6 +8,7 @@ use super::material::{
     Content, Format, Head, Material, What, has_figures, identity, measured, series,
 };
 use analysis::PointSummary;
+use findings::format::ci;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -72,7 +73,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
                 name: series(table, row, at.point),
                 unit: table.metric.unit.clone(),
                 value: at.median.value,
-                range: format!("95 % CI {}–{}", at.median.low, at.median.high),
+                range: ci(&at.median.low.to_string(), &at.median.high.to_string()),
                 extra: extra_text(at, &extra),
             }));
         }

@@ -110,17 +110,15 @@ fn averages(out: &mut dyn Write, run: &Run, table: &Averages) -> io::Result<()> 
 
 /// How single operations are distributed, a table for each point.
 fn waits(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Result<()> {
-    let is_shown = |point: &u64| selection.points.is_empty() || selection.points.contains(point);
     for (point, label) in
-        text::distributions::points(table).into_iter().filter(|(at, _)| is_shown(at))
+        text::distributions::points(table).into_iter().filter(|(at, _)| selection.has_point(*at))
     {
         writeln!(out, "\n#### {} at {}\n", escaped(&table.metric.name), escaped(&label))?;
         let heads = text::distributions::QUANTILES.map(str::to_owned);
         row(out, ["subject".to_owned()].into_iter().chain(heads))?;
         rule(out, text::distributions::QUANTILES.len(), false)?;
-        let is_in = |subject: &str| selection.has_subject(subject);
         let of_point = table.distributions.iter().filter(|entry| entry.point == point);
-        for distribution in of_point.filter(|entry| is_in(&entry.subject)) {
+        for distribution in of_point.filter(|entry| selection.has_subject(&entry.subject)) {
             let figures = text::distributions::quantiles(&table.metric, distribution);
             row(out, [text_cell(&distribution.label)].into_iter().chain(figures))?;
         }

@@ -2,7 +2,6 @@
 
 use super::narrowed::unknown;
 use crate::html::machine;
-use crate::text;
 use analysis::{Analysis, Row, Table};
 use findings::format::count;
 use findings::{Caveat, Conclusions};
@@ -120,6 +119,31 @@ impl Selection {
         self.subjects.is_empty() || self.subjects.iter().any(|subject| subject == name)
     }
 
+    pub(super) fn has_point(&self, point: u64) -> bool {
+        self.points.is_empty() || self.points.contains(&point)
+    }
+
+    /// Refuses what is none of these `names` and `points`; `source` is where they are.
+    pub(super) fn check<'a>(
+        &self,
+        names: impl Iterator<Item = &'a str>,
+        points: impl Iterator<Item = u64>,
+        source: &str,
+    ) -> Result<(), String> {
+        let names: BTreeSet<&str> = names.collect();
+        if let Some(subject) = self.subjects.iter().find(|name| !names.contains(name.as_str())) {
+            let names: Vec<&str> = names.into_iter().collect();
+            return Err(unknown(&format!("subject{source}"), subject, &names));
+        }
+        let points: BTreeSet<u64> = points.collect();
+        if let Some(point) = self.points.iter().find(|point| !points.contains(point)) {
+            let all: Vec<String> = points.iter().map(ToString::to_string).collect();
+            let all: Vec<&str> = all.iter().map(String::as_str).collect();
+            return Err(unknown(&format!("point{source}"), &point.to_string(), &all));
+        }
+        Ok(())
+    }
+
     /// The columns of a table that are shown.
     pub(super) fn columns(&self, table: &Table) -> Vec<usize> {
         let is_shown =
@@ -141,18 +165,8 @@ impl<'a> Material<'a> {
     pub fn selecting(self, selection: Selection) -> Result<Self, String> {
         let tables = &self.analysis().tables;
         let rows = tables.iter().flat_map(|table| &table.rows);
-        let names: BTreeSet<&str> = rows.map(|row| row.subject.as_str()).collect();
-        if let Some(subject) = selection.subjects.iter().find(|name| !names.contains(name.as_str()))
-        {
-            return Err(unknown("subject", subject, &names.into_iter().collect::<Vec<_>>()));
-        }
-        let points: BTreeSet<u64> =
-            tables.iter().flat_map(|table| &table.points).copied().collect();
-        if let Some(point) = selection.points.iter().find(|point| !points.contains(point)) {
-            let all: Vec<String> = points.iter().map(ToString::to_string).collect();
-            let all: Vec<&str> = all.iter().map(String::as_str).collect();
-            return Err(unknown("point", &point.to_string(), &all));
-        }
+        let points = tables.iter().flat_map(|table| table.points.iter().copied());
+        selection.check(rows.map(|row| row.subject.as_str()), points, "")?;
         Ok(Self { selection, ..self })
     }
 
@@ -247,7 +261,7 @@ pub(super) fn identity(run: &Run) -> String {
 
 /// The machine and the clock, in a line.
 pub(super) fn machine_and_clock(run: &Run) -> String {
-    if text::runs::is_foreign(run) {
+    if run.is_foreign() {
         return "a table from elsewhere".to_owned();
     }
     format!("{}; clock: {}", machine::name(run), run.clock.source)

@@ -1,8 +1,8 @@
 //! One table of a run: the run without its other workloads and metrics.
 
+use super::material::Selection;
 use model::Run;
 use printable::one_line;
-use std::collections::BTreeSet;
 
 /// The run with only the workload that `table` names, or with one metric of it: `poll`, `poll/loop`.
 ///
@@ -42,23 +42,14 @@ pub fn narrowed(mut run: Run, table: &str) -> Result<Run, String> {
 ///
 /// # Errors
 /// With the names or points that there are, where one is none of these.
-pub fn selected(mut run: Run, subjects: &[String], points: &[u64]) -> Result<Run, String> {
+pub fn selected(mut run: Run, selection: &Selection) -> Result<Run, String> {
     let cells = &run.profile.cells;
-    let names: BTreeSet<&str> = cells.iter().map(|cell| cell.key.subject.as_str()).collect();
-    if let Some(subject) = subjects.iter().find(|subject| !names.contains(subject.as_str())) {
-        let names: Vec<&str> = names.into_iter().collect();
-        return Err(unknown("subject in its profile", subject, &names));
-    }
+    let names = cells.iter().map(|cell| cell.key.subject.as_str());
     let regions = cells.iter().flat_map(|cell| &cell.regions);
-    let positions: BTreeSet<u64> = regions.map(|region| region.position).collect();
-    if let Some(point) = points.iter().find(|point| !positions.contains(point)) {
-        let all: Vec<String> = positions.iter().map(ToString::to_string).collect();
-        let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        return Err(unknown("point in its profile", &point.to_string(), &all));
-    }
-    run.profile.cells.retain(|cell| subjects.is_empty() || subjects.contains(&cell.key.subject));
+    selection.check(names, regions.map(|region| region.position), " in its profile")?;
+    run.profile.cells.retain(|cell| selection.has_subject(&cell.key.subject));
     for cell in &mut run.profile.cells {
-        cell.regions.retain(|region| points.is_empty() || points.contains(&region.position));
+        cell.regions.retain(|region| selection.has_point(region.position));
     }
     Ok(run)
 }

@@ -13,7 +13,7 @@ use crate::html::spark::{self, Accent};
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{History, Line, Shift};
-use findings::format::{Unit, count, factor, quantity, significant};
+use findings::format::{Unit, count, factor, interval, quantity, significant};
 use maud::{Markup, html};
 use model::RunSummary;
 
@@ -221,16 +221,16 @@ fn panel(history: &History, line: &Line, unit: &Unit) -> Markup {
 /// What a panel comes to, in a few words.
 fn summary(history: &History, line: &Line, unit: &Unit) -> String {
     if let Some(drift) = line.drift {
-        return format!("bit by bit {} ({})", factor(drift.value), interval(drift));
+        return format!("bit by bit {}{}", factor(drift.value), interval(drift, significant));
     }
     let shift_text = |shift: &Shift| {
         format!(
-            "{} → {} with run {}, {} ({})",
+            "{} → {} with run {}, {}{}",
             unit.figure(shift.before),
             unit.with_symbol(shift.after),
             history.runs[shift.at].number,
             factor(shift.factor.value),
-            interval(shift.factor)
+            interval(shift.factor, significant)
         )
     };
     let all: Vec<String> = line.shifts.iter().map(shift_text).collect();
@@ -242,10 +242,6 @@ fn summary(history: &History, line: &Line, unit: &Unit) -> String {
         None if line.has_too_few() => "too few runs".to_owned(),
         None => "not judged".to_owned(),
     }
-}
-
-fn interval(estimate: Estimate) -> String {
-    format!("95 % CI {}–{}", significant(estimate.low), significant(estimate.high))
 }
 
 /// A bar from the first run of each level to its last; or a line, where it came bit by bit.
@@ -308,14 +304,13 @@ fn dot(
 ) -> Markup {
     let at = scale.across(run_index as f64);
     let class = if line.apart.contains(&run_index) { "run apart" } else { "run" };
-    let (low, high) = (unit.figure(figure.low), unit.figure(figure.high));
     html! {
         g class=(class) data-run=(run_index) {
             line x1=(at) x2=(at) y1=(scale.down(figure.low)) y2=(scale.down(figure.high)) {}
             circle cx=(at) cy=(scale.down(figure.value)) r="3" {}
             title {
                 "run " (run.number) ": " (unit.with_symbol(figure.value))
-                @if figure.low < figure.high { " (95 % CI " (low) "–" (high) ")" }
+                (interval(*figure, |value| unit.figure(value)))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! A history as one value for programs: a [`HistoryView`].
 
 use super::sentences;
+use crate::worded::{Stated, Worded};
 use analysis::history::{Change, History, JointChange, LeftOut, Line};
 use findings::left_out;
 use model::{Fact, RunSummary, WorkloadInfo};
@@ -31,9 +32,9 @@ pub struct HistoryView<'a> {
     /// A line for each series and point.
     lines: &'a [Line],
     /// What changed, the newest first.
-    changes: Vec<ChangeView<'a>>,
+    changes: Vec<Worded<'a, Change, Stated>>,
     /// What changed in most subjects at once, the newest first.
-    joint_changes: Vec<JointChangeView<'a>>,
+    joint_changes: Vec<Worded<'a, JointChange, Stated>>,
 }
 
 /// What is left out, in words.
@@ -44,32 +45,11 @@ pub(super) struct LeftOutView<'a> {
     what: String,
 }
 
-/// A change with its sentence.
-#[derive(Serialize, JsonSchema)]
-struct ChangeView<'a> {
-    #[serde(flatten)]
-    change: &'a Change,
-    sentence: String,
-}
-
-/// A change of most subjects with its sentence.
-#[derive(Serialize, JsonSchema)]
-struct JointChangeView<'a> {
-    #[serde(flatten)]
-    change: &'a JointChange,
-    sentence: String,
-}
-
 /// The history as a value.
 pub fn value(history: &History) -> HistoryView<'_> {
     let History { workload, machine, runs, margin, judged, lines, .. } = history;
-    let changes = history.changes.iter();
-    let changes =
-        changes.map(|change| ChangeView { change, sentence: sentences::change(history, change) });
-    let joint = history
-        .joint_changes
-        .iter()
-        .map(|change| JointChangeView { change, sentence: sentences::joint(history, change) });
+    let change = |change| Worded::stated(change, sentences::change(history, change));
+    let joint = |change| Worded::stated(change, sentences::joint(history, change));
     HistoryView {
         schema: SCHEMA,
         workload,
@@ -79,8 +59,8 @@ pub fn value(history: &History) -> HistoryView<'_> {
         margin: *margin,
         judged: *judged,
         lines,
-        changes: changes.collect(),
-        joint_changes: joint.collect(),
+        changes: history.changes.iter().map(change).collect(),
+        joint_changes: history.joint_changes.iter().map(joint).collect(),
     }
 }
 

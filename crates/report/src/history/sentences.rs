@@ -3,7 +3,7 @@
 use analysis::Estimate;
 use analysis::compare::{Difference, Direction};
 use analysis::history::{Change, History, JointChange, Line};
-use findings::format::{count, factor, list, significant};
+use findings::format::{count, factor, interval, list, significant};
 
 /// `epoll-level at 1,000 watched descriptors is slower since run 12 (2026-11-20, commit 9cf01cb → 1a00bb2):
 /// ×1.13 (95 % CI 1.10–1.16).`
@@ -18,20 +18,20 @@ pub(crate) fn change(history: &History, change: &Change) -> String {
     let when = when(history, change, direction_word(first, by.value));
     if lines.len() == 1 {
         let at = format!("at {} {}", count(first.point), first.axis);
-        return format!("{name} {at} {when}: {} ({}).", factor(by.value), interval(by));
+        return format!("{name} {at} {when}: {}{}.", factor(by.value), interval(by, significant));
     }
     let size = |by: &Estimate| by.value.ln().abs();
     let largest = lines.iter().max_by(|a, b| size(&a.1).total_cmp(&size(&b.1)));
     let (largest, by) = largest.copied().unwrap_or((first, by));
     let [low, high] = range(&lines);
     format!(
-        "{name} {when}, at {} points: {} to {}, most at {} {} ({}).",
+        "{name} {when}, at {} points: {} to {}, most at {} {}{}.",
         share_of_points(history, first, lines.len()),
         factor(low),
         factor(high),
         count(largest.point),
         largest.axis,
-        interval(by)
+        interval(by, significant)
     )
 }
 
@@ -125,8 +125,4 @@ fn range(lines: &[(&Line, Estimate)]) -> [f64; 2] {
 
 fn run(history: &History, position: usize) -> String {
     format!("run {}", history.runs[position].number)
-}
-
-fn interval(by: Estimate) -> String {
-    format!("95 % CI {}–{}", significant(by.low), significant(by.high))
 }

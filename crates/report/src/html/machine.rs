@@ -20,7 +20,7 @@ pub(super) fn section(runs: &[Analysed]) -> Markup {
             h2 #machine-head { "The machine" }
             @for (run, _) in runs {
                 @if runs.len() > 1 { h3 { (runs::name(runs, run)) } }
-                @if text::runs::is_foreign(run) { (unknown(run)) } @else { (machine_facts(run)) }
+                @if run.is_foreign() { (unknown(run)) } @else { (machine_facts(run)) }
             }
         }
     }

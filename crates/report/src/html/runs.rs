@@ -2,7 +2,6 @@
 //! at all or is a model's prediction.
 
 use super::view::Analysed;
-use crate::text;
 use analysis::compare::is_median;
 use maud::{Markup, html};
 use model::{HOST_NAME, Run};
@@ -108,7 +107,7 @@ pub(super) fn verb(runs: &[Analysed]) -> &'static str {
         "Predicted, not measured,"
     } else if any(analysis::is_predicted) {
         "Measured and predicted"
-    } else if all(text::runs::is_foreign) {
+    } else if all(Run::is_foreign) {
         "Read"
     } else {
         "Measured"

@@ -12,7 +12,7 @@ use ::findings::Verdict;
 use ::findings::answer::is_single;
 use ::findings::format::exponent_of;
 use analysis::{Estimate, Growth, Halved, PointSummary, Rate, RateTrend, Row, Table};
-use findings::format::{Unit, count, list, multiple, position, proportion, ratio, significant};
+use findings::format::{Unit, ci, count, list, multiple, position, proportion, ratio, significant};
 use maud::{Markup, html};
 use model::{Run, WorkloadInfo};
 
@@ -273,12 +273,12 @@ fn remaining(rate: &Rate) -> Markup {
         @if low < high && little {
             span.interval {
                 "÷" (significant(1.0 / value)) " from that at " (from)
-                ", 95 % CI " (significant(1.0 / high)) "–" (significant(1.0 / low))
+                ", " (ci(&significant(1.0 / high), &significant(1.0 / low)))
             }
         } @else if low < high {
             span.interval {
                 "×" (figures(value)) " of that at " (from)
-                ", 95 % CI " (figures(low)) "–" (figures(high))
+                ", " (ci(&figures(low), &figures(high)))
             }
         }
         @if let Some(halved) = rate.halved.as_ref() {
@@ -293,7 +293,7 @@ pub(super) fn halved_at(halved: &Halved) -> String {
     match (halved.vague, low < high) {
         (true, _) => format!("halved from {} to {}", position(low), position(high)),
         (false, true) => {
-            format!("halved at {}, 95 % CI {}–{}", position(value), position(low), position(high))
+            format!("halved at {}, {}", position(value), ci(&position(low), &position(high)))
         }
         (false, false) => format!("halved at {}", position(value)),
     }
@@ -302,7 +302,7 @@ pub(super) fn halved_at(halved: &Halved) -> String {
 fn evidence(growth: &Growth) -> Markup {
     let Estimate { low, high, .. } = growth.factor;
     html! {
-        @if low < high { span.interval { "95 % CI " (significant(low)) "–" (significant(high)) } }
+        @if low < high { span.interval { (ci(&significant(low), &significant(high))) } }
         @if let Some(exponent) = exponent_of(growth) { span.interval { (exponent) } }
     }
 }

@@ -7,7 +7,7 @@ use crate::text;
 use crate::text::NO_FIGURE;
 use analysis::{Analysis, Estimate, Row, Table};
 use findings::answer::{self, is_single};
-use findings::format::{Unit, count, counted, percent};
+use findings::format::{Unit, ci, count, counted, percent};
 use model::{Run, WorkloadInfo};
 
 /// The workload of `table`, if its figures are listed.
@@ -92,7 +92,7 @@ fn listed(table: &Table, median: Estimate) -> Listed {
     let unit = Unit::for_table(&table.metric.unit, &[median.value]);
     let Estimate { value, low, high } = median;
     let (interval, width) = if low < high {
-        let ends = format!("95 % CI {}–{}", unit.figure(low), unit.figure(high));
+        let ends = ci(&unit.figure(low), &unit.figure(high));
         (ends, format!("±{}", percent((high - low) / 2.0 / value.abs())))
     } else {
         (String::new(), String::new())

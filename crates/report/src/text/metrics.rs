@@ -1,6 +1,5 @@
 //! What a figure is: its metric, its unit, and the number of rounds behind its median.
 
-use crate::text::runs::is_foreign;
 use analysis::Table;
 use findings::format::Unit;
 use model::{MetricInfo, Run};
@@ -80,7 +79,7 @@ pub(crate) fn rounds(run: &Run) -> String {
 
 fn rounds_text(run: &Run, min: u32, max: u32) -> String {
     let medians = match (min, max) {
-        (_, 1) if is_foreign(run) => "single figures".to_owned(),
+        (_, 1) if run.is_foreign() => "single figures".to_owned(),
         (_, 1) => "median of 1 round".to_owned(),
         _ if min < max => format!("median of {min} to {max} rounds"),
         _ => format!("median of {max} rounds"),

@@ -21,11 +21,6 @@ pub(crate) fn cells_planned(run: &Run) -> u64 {
     }
 }
 
-/// Whether the figures come from a foreign table, with neither clock nor machine.
-pub(crate) fn is_foreign(run: &Run) -> bool {
-    run.host_before.facts.is_empty() && run.clock.source.is_empty()
-}
-
 /// The file that the figures of a foreign run were read from.
 pub(crate) fn source(run: &Run) -> Option<&str> {
     let words = &run.summary.command;
@@ -86,7 +81,7 @@ pub(crate) fn command(run: &Run) -> String {
     let has_seed =
         run.summary.command.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
     // The figures of a foreign table do not depend on an order.
-    if !has_seed && !is_foreign(run) {
+    if !has_seed && !run.is_foreign() {
         words.push(format!("--seed {}", run.plan.seed));
     }
     words.join(" ")

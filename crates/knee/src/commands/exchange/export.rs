@@ -108,16 +108,14 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
         None => run,
     };
     let wrong = |why| Trouble::usage(format!("--format {}: {why}", format.name));
+    let selection = Selection { subjects: ask.subjects.clone(), points: ask.points.clone() };
     let run = match format.content {
-        Content::Profile => export::selected(run, &ask.subjects, &ask.points).map_err(wrong)?,
+        Content::Profile => export::selected(run, &selection).map_err(wrong)?,
         Content::Figures | Content::Tables => run,
     };
     let material = Material::new(&run, what);
     let material = match format.content {
-        Content::Tables => {
-            let (subjects, points) = (ask.subjects.clone(), ask.points.clone());
-            material.selecting(Selection { subjects, points }).map_err(wrong)?
-        }
+        Content::Tables => material.selecting(selection).map_err(wrong)?,
         Content::Figures | Content::Profile => material,
     };
     (format.check)(&material).map_err(wrong)?;

@@ -16,7 +16,7 @@ use crate::html::spark::{self, Accent};
 use crate::text::NO_FIGURE;
 use analysis::compare::{Ratio, Verdict};
 use analysis::history::across::{AcrossValues, PointAcross, SeriesAcross};
-use findings::format::{Unit, count, counted};
+use findings::format::{Unit, count, counted, interval};
 use maud::{Markup, html};
 
 /// More names than these have no room below a panel: others are left to the table and to pointing at them.
@@ -159,9 +159,7 @@ fn panel(across: &AcrossValues, series: &SeriesAcross, point: &PointAcross, unit
                             circle cx=(x) cy=(scale.down(figure.value)) r="3.5" {}
                             title {
                                 (across.values[value]) ": " (unit.with_symbol(figure.value))
-                                @if figure.low < figure.high {
-                                    " (95 % CI " (unit.figure(figure.low)) "–" (unit.figure(figure.high)) ")"
-                                }
+                                (interval(*figure, |value| unit.figure(value)))
                             }
                         }
                     }

@@ -4,6 +4,7 @@ use super::bench::request;
 use super::{Bench, Control, Proof, State, twice};
 use crate::exit::Trouble;
 use analysis::Estimate;
+use findings::format::interval;
 use serde_json::json;
 
 pub const CONTROL: Control = Control {
@@ -44,9 +45,9 @@ fn judged(nothing: Estimate, bare_ns: f64) -> Proof {
         }
         () => State::Proved,
     };
-    let Estimate { value, low, high } = nothing;
+    let (value, ci) = (nothing.value, interval(nothing, |value| format!("{value:.3}")));
     let seen = format!(
-        "{value:.3} ns per operation of nothing (95 % CI {low:.3}–{high:.3}), a bare loop {bare_ns:.3} ns: \
+        "{value:.3} ns per operation of nothing{ci}, a bare loop {bare_ns:.3} ns: \
          the harness adds {added:.3} ns ({ADDED_NS_MAX} allowed)"
     );
     let figures = json!({ "nothing_ns": nothing, "bare_ns": bare_ns, "allowed_ns": ADDED_NS_MAX });

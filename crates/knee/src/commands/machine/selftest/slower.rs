@@ -5,6 +5,7 @@ use super::{Bench, Control, Proof, State, twice};
 use crate::exit::Trouble;
 use analysis::compare::{ComparedRow, Comparison, Terms, Verdict, compare};
 use engine::Starter;
+use findings::format::interval;
 use findings::left_out;
 use model::Run;
 use serde_json::json;
@@ -94,10 +95,8 @@ fn judged(comparison: &Comparison, injected: Injected) -> Proof {
     let label = |row: &ComparedRow| {
         let ratio = row.overall.ratio;
         let verdict = word(row.overall.verdict);
-        format!(
-            "{} {verdict}, ×{:.3} (95 % CI {:.3}–{:.3})",
-            row.subject, ratio.value, ratio.low, ratio.high
-        )
+        let ci = interval(ratio, |value| format!("{value:.3}"));
+        format!("{} {verdict}, ×{:.3}{ci}", row.subject, ratio.value)
     };
     let seen = format!("×{factor} done: {}; ×1 done: {}", label(slowed), label(unchanged));
     let figures = json!({

@@ -12,7 +12,7 @@ use ::load::{Arrivals, Counts, Outcome, Plan, Shape, Url};
 use analysis::Estimate;
 use analysis::capacity::{Capacity, Goal, Search, Trial};
 use engine::Stop;
-use findings::format::{percent, quantity, significant, time};
+use findings::format::{interval, percent, quantity, significant, time};
 use model::Warning;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -221,11 +221,10 @@ impl Found<'_> {
                 "{host} bears {} requests/s at least with {wanted}; beyond, the generator is the limit.",
                 significant(rate_per_s.low)
             ),
-            Capacity::Rate { rate_per_s: Estimate { value, low, high }, goal } => format!(
-                "{host} bears {} requests/s (95 % CI {}–{}) with {wanted}; beyond, it misses {} first.",
-                significant(value),
-                significant(low),
-                significant(high),
+            Capacity::Rate { rate_per_s, goal } => format!(
+                "{host} bears {} requests/s{} with {wanted}; beyond, it misses {} first.",
+                significant(rate_per_s.value),
+                interval(rate_per_s, significant),
                 self.goals[goal].text
             ),
         }

@@ -8,7 +8,7 @@ use analysis::compare::{
     Bound, Change, ChangeDetail, ChangeKind, ComparedTable, Comparison, Direction, LeftOut,
     Slowdown, Verdict as RatioVerdict, bound, slowdowns,
 };
-use findings::format::{counted, factor, percent, significant};
+use findings::format::{counted, factor, interval, percent, significant};
 use findings::left_out;
 use std::collections::BTreeSet;
 
@@ -259,8 +259,8 @@ fn text(Slowdown { table, label, point, factor: by, .. }: &Slowdown<'_>) -> Stri
     let at = point
         .map(|point| format!(" at {}", counted(&findings::format::count(point), &table.axis)))
         .unwrap_or_default();
-    let [low, high] = [by.low, by.high].map(significant);
-    format!("{}: {label}{at} {} (95 % CI {low}–{high})", table.workload, factor(by.value))
+    let ci = interval(*by, significant);
+    format!("{}: {label}{at} {}{ci}", table.workload, factor(by.value))
 }
 
 fn noun(is_point: bool, count: usize) -> &'static str {

@@ -6,7 +6,7 @@ use crate::remedies::DIRECTION_IS_A_GUESS;
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{Change, History as Joined, Line};
-use findings::format::{count, counted, factor, list, percent, significant};
+use findings::format::{count, counted, factor, interval, list, percent, significant};
 
 /// A gate that refuses slowdowns by more than a share.
 pub struct Gate {
@@ -92,11 +92,11 @@ impl Gate {
             0 => String::new(),
             more => format!(", and {more} more of {} lines", history.lines.len()),
         };
-        let [value, low, high] = [factor(by.value), significant(by.low), significant(by.high)];
+        let (value, ci) = (factor(by.value), interval(by, significant));
         let is_drift = line.figures.first().is_some_and(|(first, _)| *first == at);
         let since = if is_drift { "has become slower bit by bit" } else { "is slower" };
         Some(format!(
-            "{} {since}{than} since {}: {value} (95 % CI {low}–{high}){more}",
+            "{} {since}{than} since {}: {value}{ci}{more}",
             name(history, line),
             run(history, at)
         ))

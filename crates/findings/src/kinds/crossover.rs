@@ -7,7 +7,9 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Part, Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{at_most, count, factor, number_word, position, ratio_with_interval, share, ci};
+use crate::format::{
+    at_most, ci, count, factor, number_word, position, ratio_with_interval, share,
+};
 use crate::reasons;
 use analysis::pairs::notable::{common_points, notable};
 use analysis::{ComparisonOutcome, Estimate, SubjectComparison, Table};

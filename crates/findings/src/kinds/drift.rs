@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{factor, significant, interval};
+use crate::format::{factor, interval, significant};
 
 pub use analysis::Drift;
 

@@ -12,7 +12,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{Unit, size, interval};
+use crate::format::{Unit, interval, size};
 use crate::thresholds::{CACHE_EXCESS_MAX, CACHE_LEFT_SHARE_MIN};
 use analysis::{Estimate, Level, Row, Table};
 use model::{CpuCache, MemoryAccess};

@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{divided, factor, multiple, significant, ci};
+use crate::format::{ci, divided, factor, multiple, significant};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
 use schemars::JsonSchema;

@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Verdict};
-use crate::format::{self, count, counted, factor, interval, multiple, ratio, significant, ci};
+use crate::format::{self, ci, count, counted, factor, interval, multiple, ratio, significant};
 use crate::reasons;
 use analysis::rates::thresholds::COLLAPSE_MAX;
 use analysis::{Best, Estimate, Halved, Rate, RateTrend, Shares, TrendReason};

@@ -4,6 +4,7 @@ pub mod curves;
 pub mod exponent;
 pub mod growing_part;
 pub mod levels;
+pub mod limit;
 pub mod thresholds;
 
 use crate::growth::curves::{Explained, GROWING, explained};
@@ -69,7 +70,8 @@ pub fn classify(levels: &[Level]) -> Growth {
             let classes = if hump.is_some() { GROWING.to_vec() } else { order(&explained) };
             let class = word(&classes);
             let is_open = class == Class::Grows;
-            let open = is_open.then(|| GrowthReason::order_open(&levels[start..]));
+            let points = levels[start..].iter().map(|level| level.point);
+            let open = is_open.then(|| GrowthReason::order_open(points));
             Growth { class, classes, reason: falls_again.or(open), ..growth }
         }
         Class::Undecided => {
@@ -203,8 +205,8 @@ fn word(classes: &[Class]) -> Class {
 
 impl GrowthReason {
     /// Why the order of a series that grows is open: what most of such series lack.
-    fn order_open(levels: &[Level]) -> Self {
-        let above: Vec<u64> = levels.iter().map(|level| level.point).filter(|&n| n > 0).collect();
+    pub(crate) fn order_open(points: impl Iterator<Item = u64>) -> Self {
+        let above: Vec<u64> = points.filter(|&n| n > 0).collect();
         let (points, ends) = (above.len(), above.first().zip(above.last()));
         let factor = ends.map_or(1.0, |(first, last)| *last as f64 / *first as f64);
         if points < ORDER_POINTS_MIN {

@@ -16,6 +16,7 @@ pub mod fleet;
 pub mod format;
 pub mod kinds;
 pub mod left_out;
+pub mod limit;
 pub mod reasons;
 pub mod resuming;
 pub mod run_changes;

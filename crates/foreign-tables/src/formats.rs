@@ -1,6 +1,6 @@
 //! Tables of known programs, recognised by their columns: what each column is need not be typed.
 
-use crate::{Request, listed};
+use crate::{Request, listed, samples};
 use model::Warning;
 
 /// How the columns of hyperfine's parameters begin.
@@ -14,6 +14,7 @@ pub struct Format {
     x: Option<&'static str>,
     y: &'static str,
     by: &'static [&'static str],
+    round: Option<&'static str>,
     /// Rows that are taken unless others are asked for.
     filter: Option<(&'static str, &'static str)>,
     /// The columns of figures whose unit is known, and where it is.
@@ -32,7 +33,20 @@ enum UnitOf {
     Column(&'static str),
 }
 
-const FORMATS: [Format; 5] = [
+const FORMATS: [Format; 6] = [
+    Format {
+        program: "knee's samples",
+        columns: &samples::COLUMNS,
+        x: Some("n"),
+        y: "value",
+        by: &["series"],
+        round: Some("round"),
+        filter: None,
+        unit: (&["value"], UnitOf::Column("unit")),
+        divisor: None,
+        summaries: &[],
+        parameters: None,
+    },
     Format {
         program: "criterion",
         columns: &[
@@ -46,6 +60,7 @@ const FORMATS: [Format; 5] = [
         x: Some("value"),
         y: "sample_measured_value",
         by: &["group", "function"],
+        round: None,
         filter: None,
         unit: (&["sample_measured_value"], UnitOf::Column("unit")),
         divisor: Some(("sample_measured_value", "iteration_count")),
@@ -58,6 +73,7 @@ const FORMATS: [Format; 5] = [
         x: Some("name"),
         y: "real_time",
         by: &[],
+        round: None,
         filter: None,
         unit: (&["real_time", "cpu_time"], UnitOf::Column("time_unit")),
         divisor: None,
@@ -70,6 +86,7 @@ const FORMATS: [Format; 5] = [
         x: None,
         y: "mean",
         by: &["command"],
+        round: None,
         filter: None,
         unit: (&["mean", "stddev", "median", "user", "system", "min", "max"], UnitOf::Symbol("s")),
         divisor: None,
@@ -83,6 +100,7 @@ const FORMATS: [Format; 5] = [
         x: None,
         y: "time",
         by: &["command"],
+        round: None,
         filter: None,
         unit: (&["time"], UnitOf::Symbol("s")),
         divisor: None,
@@ -95,6 +113,7 @@ const FORMATS: [Format; 5] = [
         x: Some("extra_tags"),
         y: "metric_value",
         by: &[],
+        round: None,
         filter: Some(("metric_name", "http_req_duration")),
         unit: (&["metric_value"], UnitOf::Symbol("ms")),
         divisor: None,
@@ -130,6 +149,7 @@ impl Format {
             let is_free = |name: &&&str| completed.x.as_deref() != Some(**name);
             completed.by = self.by.iter().filter(is_free).map(ToString::to_string).collect();
         }
+        completed.round = completed.round.or(self.round.map(str::to_owned));
         if let Some((column, value)) = self.filter
             && !request.wheres.iter().any(|selection| selection.starts_with(&format!("{column}=")))
         {

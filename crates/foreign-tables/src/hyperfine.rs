@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How it begins, behind its brace.
-pub const FIRST_KEY: &[u8] = b"\"results\"";
+const FIRST_KEY: &[u8] = b"\"results\"";
 
 #[derive(Deserialize)]
 struct Export {
@@ -23,15 +23,18 @@ struct Measured {
     parameters: BTreeMap<String, String>,
 }
 
+/// Whether `json` begins as an export does.
+pub fn is_export(json: &[u8]) -> bool {
+    let first_key = json.trim_ascii_start().get(1..).unwrap_or_default().trim_ascii_start();
+    first_key.starts_with(FIRST_KEY)
+}
+
 /// The table in `json`, or why there is none.
 pub fn table(json: &[u8]) -> Result<Vec<u8>, String> {
     let read: Result<Export, _> = serde_json::from_slice(json);
     let Export { results } = read.map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        format!(
-            "this JSON is not hyperfine's (line {line}, column {column}); `knee import` reads runs of knee, and \
-             tables are separated by commas, semicolons or tabs"
-        )
+        format!(": this JSON is not hyperfine's (line {line}, column {column})")
     })?;
     let names: BTreeSet<&String> =
         results.iter().flat_map(|result| result.parameters.keys()).collect();
@@ -56,8 +59,8 @@ pub fn table(json: &[u8]) -> Result<Vec<u8>, String> {
         }
         Ok(())
     });
-    written.map_err(|error| error.to_string())?;
-    table.into_inner().map_err(|error| error.to_string())
+    written.map_err(|error| format!(": {error}"))?;
+    table.into_inner().map_err(|error| format!(": {error}"))
 }
 
 #[cfg(test)]
@@ -71,6 +74,7 @@ mod tests {
         let wanted =
             "command,parameter_n,time,exit_code\na -j 1,1,0.1,0\na -j 1,1,0.3,\nb,,0.0000001,\n";
         assert_eq!(table(json), Ok(wanted.as_bytes().to_vec()));
-        assert!(table(b"{\"schema\": 2}").unwrap_err().contains("knee import"));
+        assert!(is_export(json) && !is_export(b"{\"schema\": 1}"));
+        assert!(table(b"{\"results\": 2}").unwrap_err().contains("(line 1, column 13)"));
     }
 }

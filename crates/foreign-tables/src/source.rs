@@ -3,7 +3,7 @@
 use super::one_line;
 use crate::Error;
 use crate::head::Head;
-use crate::hyperfine;
+use crate::{hyperfine, samples};
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use encoding_rs::WINDOWS_1252;
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
@@ -88,15 +88,19 @@ impl Input {
         Input { name: name.to_owned(), stem: String::new(), modified: None, bytes }
     }
 
-    /// The table of hyperfine's results, if it is JSON; otherwise itself.
+    /// The table of hyperfine's results or of samples, if it is JSON; otherwise itself.
     pub(crate) fn with_table_of_json(mut self) -> Result<Input, Error> {
         if !self.is_json()? {
             return Ok(self);
         }
         let (name, stem, modified) = (self.name.clone(), self.stem.clone(), self.modified);
         let json = self.read_up_to(JSON_MAX)?;
-        let table =
-            hyperfine::table(&json).map_err(|what| Error::Refused(format!("{name}: {what}")))?;
+        let table = if hyperfine::is_export(&json) {
+            hyperfine::table(&json)
+        } else {
+            samples::table(&json)
+        };
+        let table = table.map_err(|what| Error::Refused(format!("{name}{what}")))?;
         Ok(Input { stem, modified, ..Input::new(&name, Box::new(Cursor::new(table))) })
     }
 
@@ -106,12 +110,11 @@ impl Input {
         Ok(head.trim_ascii_start().starts_with(b"{"))
     }
 
-    /// Whether it begins as a run in JSON does: as JSON, but not as hyperfine's.
+    /// Whether it begins as a run in JSON does: as JSON, but neither as hyperfine's nor as a sample.
     pub fn is_run(&mut self) -> Result<bool, Error> {
         let is_json = self.is_json()?;
-        let head = self.bytes.buffer().trim_ascii_start();
-        let first_key = head.get(1..).unwrap_or_default().trim_ascii_start();
-        Ok(is_json && !first_key.starts_with(hyperfine::FIRST_KEY))
+        let head = self.bytes.buffer();
+        Ok(is_json && !hyperfine::is_export(head) && !samples::is_first(head))
     }
 
     /// All of it, but at most one byte more than `bytes_max`.

@@ -5,6 +5,7 @@
 use crate::commands::exchange::analyse::Analyse;
 use crate::commands::exchange::export::Export;
 use crate::commands::exchange::import::Import;
+use crate::commands::exchange::judge::Judge;
 use crate::commands::httpd::Httpd;
 use crate::commands::keep::record::Record;
 use crate::commands::machine::doctor::Doctor;
@@ -51,7 +52,7 @@ pub struct Line {
 const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "ab", "vm", "list"]),
     ("Read", &["show", "report", "advise"]),
-    ("Compare", &["compare", "history"]),
+    ("Compare", &["compare", "history", "judge"]),
     ("Exchange", &["export", "import", "analyse", "record"]),
     ("Machine", &["doctor", "selftest", "simulate"]),
     ("Serve and load", &["httpd", "load"]),
@@ -84,6 +85,8 @@ pub enum Command {
     /// Analyse a table of another program as if it were a run
     #[command(visible_alias = "analyze")]
     Analyse(Analyse),
+    /// Judge whether a cost grows at most like a class, for tests
+    Judge(Judge),
     /// Advise which mechanism to use, from what was measured here
     Advise(Advise),
     /// Simulate locks on a machine that you do not have

@@ -62,6 +62,7 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::Export(ask) => commands::exchange::export::export(&ask),
         Command::Import(ask) => commands::exchange::import::import(&ask, &words),
         Command::Analyse(ask) => commands::exchange::analyse::analyse(&ask, words),
+        Command::Judge(ask) => commands::exchange::judge::judge(&ask, words),
         Command::Advise(advise) => commands::read::advise::advise(&advise),
         Command::Simulate(ask) => commands::measure::simulate::simulate(&ask, words),
         Command::Doctor(ask) => commands::machine::doctor::doctor(&ask),

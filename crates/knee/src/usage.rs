@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, Trouble};
 use crate::output;
+use analysis::growth::limit::Limit;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
@@ -172,6 +173,24 @@ pub fn better() -> impl TypedValueParser<Value = Better> {
     let higher = PossibleValue::new("higher").help("More is better: rates, throughput");
     let words = PossibleValuesParser::new([lower, higher]);
     words.map(|word| if word == "lower" { Better::Lower } else { Better::Higher })
+}
+
+/// Reads a limit of growth.
+pub fn limit() -> impl TypedValueParser<Value = Limit> {
+    const NAMES: [(&str, &str); Limit::ALL.len()] = [
+        ("constant", "Flat: within ×1.3"),
+        ("logarithmic", "log n"),
+        ("square-root", "√n"),
+        ("linear", "n"),
+        ("linearithmic", "n log n"),
+        ("quadratic", "n²"),
+    ];
+    let words =
+        PossibleValuesParser::new(NAMES.map(|(name, about)| PossibleValue::new(name).help(about)));
+    words.map(|word| {
+        let index = NAMES.iter().position(|(name, _)| *name == word);
+        Limit::ALL[index.unwrap_or(0)]
+    })
 }
 
 /// Reads a label: `commit=3701d31`.

@@ -5,6 +5,7 @@ use crate::history::across::json::AcrossView;
 use crate::history::json::HistoryView;
 use crate::json::RunView;
 use crate::side_by_side::SeveralView;
+use findings::limit::Judgement;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -46,6 +47,11 @@ pub const TABLE: &[Document] = &[
         name: "across",
         about: "a workload across the values of a fact: knee history --by KEY --json",
         schema: || derived::<AcrossView<'_>>("across", crate::history::json::SCHEMA),
+    },
+    Document {
+        name: "judgement",
+        about: "costs held against a limit: knee judge --json",
+        schema: || derived::<Judgement>("judgement", findings::limit::SCHEMA),
     },
 ];
 

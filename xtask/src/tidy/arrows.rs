@@ -31,6 +31,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("report", &["analysis", "findings", "model", "printable"]),
     ("doctor", &["engine", "model", "observe", "printable", "readiness", "stacks", "sys"]),
     ("foreign-tables", &["findings", "model", "printable", "quantities"]),
+    // What a test depends on: no program, no record.
+    ("grows", &["analysis", "findings", "foreign-tables"]),
     (
         "knee",
         &[

@@ -9,6 +9,8 @@ use model::{Run, RunState};
 use postgres::error::SqlState;
 
 const DOCUMENT: &str = include_str!("../../../../docs/archive.md");
+/// The views of every archive.
+const VIEWS: &str = include_str!("../../SCHEMA.md");
 
 /// The SQL of the document's blocks of that kind.
 fn blocks(kind: &str) -> Vec<String> {
@@ -23,7 +25,7 @@ pub fn block_with(text: &str) -> String {
 }
 
 #[test]
-fn the_document_describes_every_column_of_every_view() {
+fn the_documents_describe_every_column_of_every_view() {
     let Some(server) = server::shared() else { return };
     let database = server.database();
     drop(PostgresArchive::open(&server.url("knee", &database)).unwrap());
@@ -33,10 +35,13 @@ fn the_document_describes_every_column_of_every_view() {
     assert!(rows.len() > 50, "{}", rows.len());
     for row in rows {
         let (view, column): (String, String) = (row.get(0), row.get(1));
-        let section = DOCUMENT.split(&format!("`{view}`")).nth(1);
-        let section = section.unwrap_or_else(|| panic!("docs/archive.md lacks {view}"));
-        let section = section.split("\n| `v_").next().unwrap();
-        assert!(section.contains(&format!("`{column}`")), "docs/archive.md lacks {view}.{column}");
+        let section = VIEWS.split(&format!("### `{view}`")).nth(1);
+        let section = section.unwrap_or_else(|| panic!("SCHEMA.md lacks {view}"));
+        let section = section.split("\n### ").next().unwrap();
+        let added = DOCUMENT.split(&format!("`{view}` ")).nth(1).unwrap_or_default();
+        let added = added.split(['.', ';']).next().unwrap();
+        let name = format!("`{column}`");
+        assert!(section.contains(&name) || added.contains(&name), "{view}.{column}");
     }
 }
 
@@ -97,7 +102,7 @@ fn every_query_of_the_document_runs_and_finds_something() {
         .into_iter()
         .filter(|block| block.trim_start().starts_with("SELECT"))
         .collect();
-    assert!(queries.len() >= 4, "{}", queries.len());
+    assert!(queries.len() >= 2, "{}", queries.len());
     for query in queries {
         // Grafana writes a condition for the time that is shown.
         let query = query.replace("$__timeFilter(started)", "started IS NOT NULL");

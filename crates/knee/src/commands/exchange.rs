@@ -3,4 +3,5 @@
 pub mod analyse;
 pub mod export;
 pub mod import;
+pub mod judge;
 pub mod table_flags;

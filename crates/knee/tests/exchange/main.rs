@@ -7,6 +7,7 @@ mod analyse;
 mod export;
 mod fuzz_seeds;
 mod import;
+mod judge;
 mod made;
 mod published;
 mod record_merge;

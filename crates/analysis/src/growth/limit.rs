@@ -1,0 +1,209 @@
+//! Whether a cost grows at most like a class.
+
+use super::thresholds::{FLAT_FACTOR_MAX, STEP_LOG_RANGE};
+use crate::{Class, Growth, GrowthReason, Remedy, Row};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Exponents above this exceed a quadratic limit: half-way from n² to n³. Below n², classes decide.
+const QUADRATIC_EXPONENT_MAX: f64 = 2.5;
+
+/// Whether a series keeps to a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kept {
+    /// It does.
+    Holds,
+    /// It grows faster.
+    Fails,
+    /// Either may be.
+    Open,
+}
+
+/// The fastest growth that a test allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Flat: within ×1.3.
+    Constant,
+    /// As log n.
+    Logarithmic,
+    /// As √n.
+    SquareRoot,
+    /// As n.
+    Linear,
+    /// As n log n.
+    Linearithmic,
+    /// As n².
+    Quadratic,
+}
+
+impl Limit {
+    /// Every limit, ascending.
+    pub const ALL: [Self; 6] = [
+        Self::Constant,
+        Self::Logarithmic,
+        Self::SquareRoot,
+        Self::Linear,
+        Self::Linearithmic,
+        Self::Quadratic,
+    ];
+
+    /// The class that it allows.
+    pub const fn class(self) -> Class {
+        match self {
+            Self::Constant => Class::Constant,
+            Self::Logarithmic => Class::Logarithmic,
+            Self::SquareRoot => Class::SquareRoot,
+            Self::Linear => Class::Linear,
+            Self::Linearithmic => Class::Linearithmic,
+            Self::Quadratic => Class::Quadratic,
+        }
+    }
+}
+
+/// A series held against a limit.
+pub struct LimitCheck {
+    /// Whether it keeps to the limit.
+    pub kept: Kept,
+    /// Where that is open, what may decide it.
+    pub remedy: Option<Remedy>,
+}
+
+/// Holds the cost of `row` against `limit`; none where it is a rate.
+pub fn at_most(row: &Row, limit: Limit) -> Option<LimitCheck> {
+    let growth = row.growth.as_ref()?;
+    let kept = kept(growth, limit.class());
+    let points = row.cells.iter().flatten().map(|cell| cell.point);
+    let reason = growth.reason.unwrap_or_else(|| GrowthReason::order_open(points));
+    Some(LimitCheck { kept, remedy: reason.remedy().filter(|_| kept == Kept::Open) })
+}
+
+/// It fails where all classes that are left grow faster than the limit, or where its factor is beyond the limit's own by more
+/// than leaving caches costs. It holds where no class that is left is faster. Linear holds beside n log n, since noise and
+/// caches leave both of most lines; it fails where linear is excluded. What is undecided holds if its factor is surely no
+/// greater than the limit's own over the same points.
+fn kept(growth: &Growth, limit: Class) -> Kept {
+    let own_factor = own_factor(growth, limit);
+    match growth.class {
+        Class::Constant | Class::Falls => Kept::Holds,
+        Class::Undecided if growth.factor.high <= own_factor => Kept::Holds,
+        Class::Undecided => Kept::Open,
+        _ if growth.factor.low > own_factor * STEP_LOG_RANGE.1.exp() => Kept::Fails,
+        _ if limit == Class::Quadratic => quadratic(growth),
+        _ => {
+            let fastest = if limit == Class::Linear { Class::Linearithmic } else { limit };
+            let (lowest, highest) = (growth.classes.first(), growth.classes.last());
+            match (lowest, highest) {
+                (Some(lowest), _) if *lowest > limit => Kept::Fails,
+                (_, Some(highest)) if *highest <= fastest => Kept::Holds,
+                _ => Kept::Open,
+            }
+        }
+    }
+}
+
+/// No class grows faster than n²: the exponent decides.
+fn quadratic(growth: &Growth) -> Kept {
+    match (growth.classes.last(), growth.exponent) {
+        (Some(highest), _) if *highest < Class::Quadratic => Kept::Holds,
+        (_, Some(exponent)) if exponent.low > QUADRATIC_EXPONENT_MAX => Kept::Fails,
+        (_, Some(exponent)) if exponent.high <= QUADRATIC_EXPONENT_MAX => Kept::Holds,
+        _ => Kept::Open,
+    }
+}
+
+/// How much a cost of this class grows over the points of `growth`; of a constant, as much as is flat.
+fn own_factor(growth: &Growth, limit: Class) -> f64 {
+    let [from, to] = [growth.from, growth.to].map(|point| point.max(1) as f64);
+    let ratio = to / from;
+    // Logarithms of a point of 1 are 0: one more of n has one.
+    let logs = (1.0 + to).ln() / (1.0 + from).ln();
+    match limit {
+        Class::Logarithmic => logs,
+        Class::SquareRoot => ratio.sqrt(),
+        Class::Linear => ratio,
+        Class::Linearithmic => ratio * logs,
+        Class::Quadratic => ratio.powi(2),
+        _ => FLAT_FACTOR_MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Estimate;
+
+    fn growing(classes: &[Class]) -> Growth {
+        let exact = |value: f64| Estimate { value, low: value, high: value };
+        Growth {
+            class: Class::Grows,
+            classes: classes.to_vec(),
+            factor: exact(100.0),
+            from: 10,
+            to: 1000,
+            best: None,
+            exponent: None,
+            constant: None,
+            reason: None,
+        }
+    }
+
+    #[test]
+    fn what_is_left_decides() {
+        use Class::{Linear, Linearithmic, Logarithmic, Quadratic, SquareRoot};
+        for (left, limit, wanted) in [
+            (&[Linear][..], Linear, Kept::Holds),
+            (&[SquareRoot, Linear], Linear, Kept::Holds),
+            (&[Linear, Linearithmic], Linear, Kept::Holds),
+            (&[Linear, Linearithmic, Quadratic], Linear, Kept::Open),
+            (&[Linearithmic], Linear, Kept::Fails),
+            (&[Linearithmic, Quadratic], Linear, Kept::Fails),
+            (&[Linearithmic, Quadratic], Linearithmic, Kept::Open),
+            (&[Linear, Linearithmic], Logarithmic, Kept::Fails),
+            (&[Logarithmic], Logarithmic, Kept::Holds),
+            (&[Logarithmic, SquareRoot], Logarithmic, Kept::Open),
+            (&[Logarithmic], Class::Constant, Kept::Fails),
+            (&[Linear, Linearithmic], Quadratic, Kept::Holds),
+            (&[Quadratic], Quadratic, Kept::Open),
+        ] {
+            assert_eq!(kept(&growing(left), limit), wanted, "{left:?} at most {limit:?}");
+        }
+    }
+
+    #[test]
+    fn the_exponent_decides_beyond_quadratic() {
+        let with = |low, high| Growth {
+            exponent: Some(Estimate { value: f64::midpoint(low, high), low, high }),
+            ..growing(&[Class::Quadratic])
+        };
+        let judged = |low, high| kept(&with(low, high), Class::Quadratic);
+        assert_eq!(judged(1.9, 2.2), Kept::Holds);
+        assert_eq!(judged(2.8, 3.1), Kept::Fails);
+        assert_eq!(judged(2.0, 3.0), Kept::Open);
+    }
+
+    #[test]
+    fn what_is_undecided_holds_below_the_limits_own_factor() {
+        let undecided = |high| Growth {
+            class: Class::Undecided,
+            factor: Estimate { value: 1.2, low: 0.9, high },
+            ..growing(&[])
+        };
+        assert_eq!(kept(&undecided(1.5), Class::Linear), Kept::Holds);
+        assert_eq!(kept(&undecided(150.0), Class::Linear), Kept::Open);
+        assert_eq!(kept(&undecided(1.5), Class::Constant), Kept::Open);
+        // From 10 to 1,000 a logarithm grows ×2.88.
+        assert_eq!(kept(&undecided(2.8), Class::Logarithmic), Kept::Holds);
+        assert_eq!(kept(&undecided(3.0), Class::Logarithmic), Kept::Open);
+    }
+
+    #[test]
+    fn a_factor_beyond_what_caches_cost_fails() {
+        let left = growing(&[Class::Linear, Class::Linearithmic, Class::Quadratic]);
+        let grown =
+            |low| Growth { factor: Estimate { value: low, low, high: low }, ..left.clone() };
+        // Of ×100 of a line, caches make ×1,600.
+        assert_eq!(kept(&grown(1500.0), Class::Linear), Kept::Open);
+        assert_eq!(kept(&grown(1700.0), Class::Linear), Kept::Fails);
+    }
+}

@@ -1,0 +1,101 @@
+//! Whether costs grow at most like a class: what a test asserts.
+
+use crate::format::{class, count, counted, factor_with_interval};
+use crate::reasons;
+use analysis::growth::limit::{Kept, Limit, LimitCheck, at_most};
+use analysis::{Analysis, Class, Growth};
+use model::Parameters;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The number of the schema.
+pub const SCHEMA: u32 = 1;
+
+/// The costs of a table against a limit: the output of `knee judge --json`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Judgement {
+    /// The number of this schema.
+    schema: u32,
+    /// The fastest class that the limit allows.
+    pub limit: Class,
+    /// *Fails* if a series does, else *open* if one is, else *holds*.
+    pub verdict: Kept,
+    /// Each series that is a cost.
+    pub series: Vec<JudgedSeries>,
+}
+
+/// One series against the limit.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct JudgedSeries {
+    /// Its name.
+    pub series: String,
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// Whether it keeps to the limit.
+    pub verdict: Kept,
+    /// How it grows.
+    pub growth: Growth,
+    /// All of this as a sentence.
+    pub sentence: String,
+}
+
+/// Holds every cost in `analysis` against `limit`; none where there is no cost.
+pub fn judge(analysis: &Analysis, limit: Limit) -> Option<Judgement> {
+    let rows =
+        analysis.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+    let judged = rows.filter_map(|(table, row)| {
+        let (check, growth) = at_most(row, limit).zip(row.growth.clone())?;
+        Some(JudgedSeries {
+            sentence: sentence(&row.label, &check, &growth, (limit.class(), &table.axis)),
+            series: row.subject.clone(),
+            parameters: table.parameters.clone(),
+            verdict: check.kept,
+            growth,
+        })
+    });
+    let series: Vec<JudgedSeries> = judged.collect();
+    let has = |verdict| series.iter().any(|judged| judged.verdict == verdict);
+    let verdict = match () {
+        () if series.is_empty() => return None,
+        () if has(Kept::Fails) => Kept::Fails,
+        () if has(Kept::Open) => Kept::Open,
+        () => Kept::Holds,
+    };
+    Some(Judgement { schema: SCHEMA, limit: limit.class(), verdict, series })
+}
+
+/// The verdict in a word.
+pub const fn word(verdict: Kept) -> &'static str {
+    match verdict {
+        Kept::Holds => "holds",
+        Kept::Fails => "fails",
+        Kept::Open => "open",
+    }
+}
+
+/// `open: sort at most linear: ×116 (95 % CI 96–140) from 1,000 to 100,000 n, at least linear; quadratic is not excluded; it
+/// takes more points`.
+fn sentence(
+    label: &str,
+    check: &LimitCheck,
+    growth: &Growth,
+    (limit, axis): (Class, &str),
+) -> String {
+    let open = match (growth.classes.last(), &growth.reason) {
+        _ if check.kept != Kept::Open => String::new(),
+        (Some(highest), _) => format!("; {} is not excluded", class(*highest)),
+        (None, Some(reason)) => format!(", because {}", reasons::growth(reason)),
+        (None, None) => String::new(),
+    };
+    let remedy = check.remedy.map(|remedy| format!("; it takes {}", reasons::remedy(remedy)));
+    format!(
+        "{}: {label} at most {}: {} from {} to {}, {}{open}{}",
+        word(check.kept),
+        class(limit),
+        factor_with_interval(growth),
+        count(growth.from),
+        counted(&count(growth.to), axis),
+        class(growth.class),
+        remedy.unwrap_or_default()
+    )
+}

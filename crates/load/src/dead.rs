@@ -106,6 +106,7 @@ impl Dead {
             let order = Share {
                 address: target.address,
                 request: target.request(true),
+                tls: target.tls.as_ref().map(|tls| (tls.host().to_owned(), tls.options().clone())),
                 count: count / holders + usize::from(number < count % holders),
                 // Each begins with another address, so that the turns don't meet.
                 sources: rotated(&holding.sources, number),

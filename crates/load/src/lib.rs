@@ -18,6 +18,8 @@ mod plan;
 mod results;
 mod schedule;
 mod stopwatch;
+mod stream;
+mod tls;
 mod worker;
 
 pub use dead::{
@@ -35,6 +37,8 @@ pub use results::distribution::Quantiles;
 pub use results::interval::{IntervalOutcome, Tick};
 pub use results::outcome::{Outcome, Rates};
 pub use results::part::Part;
+pub use stream::{NoStream, Stream};
+pub use tls::{Handshakes, Tls, TlsFault, TlsOptions};
 
 use crate::gate::Gate;
 use crate::results::interval::Series;
@@ -102,7 +106,9 @@ fn measure(
 ) -> Result<Part, Error> {
     // A thread without a connection would have nothing to do.
     let threads_max = (plan.connections / plan.share.ranks.max(1)).max(1);
-    let plan = &Plan { threads: plan.threads.min(threads_max), ..plan.clone() };
+    let tls = plan.target.tls.as_ref().map(Tls::without_sessions);
+    let target = Target { tls, ..plan.target.clone() };
+    let plan = &Plan { threads: plan.threads.min(threads_max), target, ..plan.clone() };
     plan.check()?;
     let (sender, receiver) = mpsc::channel();
     let gate = &Gate::new(plan, stop, agree.is_none());

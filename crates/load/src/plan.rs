@@ -7,6 +7,7 @@ pub use statuses::Statuses;
 use crate::connect;
 use crate::dead::descriptors_max;
 use crate::error::Error;
+use crate::tls::Tls;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -19,6 +20,8 @@ pub struct Target {
     pub host: String,
     /// Path and query: `/index.html`.
     pub path: String,
+    /// Absent where the connection is not encrypted.
+    pub tls: Option<Tls>,
 }
 
 /// When requests are sent.

@@ -178,7 +178,8 @@ fn what_can_not_be_asked_is_refused_in_one_line() {
     let knee = Knee::new();
     for (words, part) in [
         (&["load", "http://203.0.113.1/"][..], "--yes-i-own-this-host"),
-        (&["load", "https://127.0.0.1/"], "https is not spoken"),
+        (&["load", "http://127.0.0.1/", "--insecure"], "for https://"),
+        (&["load", "https://127.0.0.1/", "--ca", "/nonexistent"], "--ca /nonexistent"),
         (&["load", "127.0.0.1"], "http://"),
         (&["load", "http://127.0.0.1:99999/"], "port"),
         (&["load", "http://127.0.0.1/", "--poisson"], "--poisson"),

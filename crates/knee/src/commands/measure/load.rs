@@ -7,6 +7,7 @@ mod recorded;
 mod report;
 mod server;
 mod text;
+mod tls;
 mod together;
 
 use crate::exit::{Exit, Trouble, complain, note};
@@ -29,6 +30,7 @@ use server::FirstLook;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
+use tls::TlsFlags;
 use together::{Came, Joined, Together};
 use workloads::local::LocalServer;
 
@@ -42,7 +44,7 @@ use workloads::local::LocalServer;
 #[command(after_help = MORE)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Load {
-    /// What is asked for: `http://127.0.0.1:8080/index.html`
+    /// What is asked for: `http://127.0.0.1:8080/index.html`, `https://localhost/`
     #[arg(value_name = "URL")]
     pub url: String,
     /// Open loop: requests a second: 500, 2.5k
@@ -132,6 +134,8 @@ pub struct Load {
     #[arg(long)]
     pub yes_i_own_this_host: bool,
     #[command(flatten)]
+    pub tls: TlsFlags,
+    #[command(flatten)]
     pub record: RecordFlags,
 }
 
@@ -148,6 +152,7 @@ Examples:
   knee load http://127.0.0.1:8080/ --rate 5k --connections 200 --duration 1m
   knee load http://127.0.0.1:8080/ --connection-rate 100 --calls 20 --think 50ms --connections 200
   knee load http://127.0.0.1:8080/ --dead 0,1k,10k --connections 100
+  knee load https://localhost:8443/ --ca test-ca.pem --no-keep-alive    TLS handshakes, resumed
   knee load http://127.0.0.1:8080/ --find 'p99<10ms'        how many requests a second it bears
   knee load http://127.0.0.1:8080/ --rate 5k --record       keeps it: knee show, knee compare 1 2
   mpiexec -n 4 knee load http://10.0.0.9/ --rate 100k --together --push postgres://db.lab/perf
@@ -173,7 +178,7 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     let addresses = url.addresses(owns).map_err(Trouble::usage)?;
     let address =
         addresses.first().copied().unwrap_or_else(|| SocketAddr::from(([0; 4], url.port)));
-    let target = Target { address, host: url.host_header(), path: url.path.clone() };
+    let target = tls::target(&url, address, &ask.tls).map_err(Trouble::usage)?;
     let mut plan = plan(ask, target).map_err(Trouble::usage)?;
     if !ask.record.together {
         // Each of several ranks checks its share when it knows that.
@@ -188,6 +193,7 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     if ask.wait.is_some() || addresses.len() > 1 {
         plan.target.address = reached(&addresses, ask.wait, &stop)?;
     }
+    tls::check(&plan)?;
     if plan.pipeline > 1 && pipelines(&plan.target) == Some(false) {
         return Err(Trouble::failed(
             "of two requests that arrive together the server answers one: it does not pipeline → --pipeline 1",

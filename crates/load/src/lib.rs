@@ -9,6 +9,7 @@
 //! are added up at the end.
 #![forbid(unsafe_code)]
 
+mod address;
 mod connect;
 mod dead;
 mod error;
@@ -22,6 +23,7 @@ mod stream;
 mod tls;
 mod worker;
 
+pub use address::Address;
 pub use dead::{
     DEAD_COMMAND, Dead, DeadOutcome, Holding, Housing, IdleTimes, dead_main, loopback_sources,
 };
@@ -164,7 +166,7 @@ fn thread(
     tally: Tally,
 ) -> Result<Option<Part>, Error> {
     let failed = |what: &str, error: Errno| match error {
-        Errno::CONNREFUSED => Error::Refused(plan.target.address),
+        Errno::CONNREFUSED => Error::Refused(plan.target.address.clone()),
         _ => Error::Failed(format!("{what}: {error}")),
     };
     let opened = prepare_thread(plan, number)
@@ -180,7 +182,7 @@ fn thread(
     let mut worker = opened?;
     let Some(begin_ns) = begin_ns else {
         let is_absent = gate.reach.is_absent();
-        return if is_absent { Err(Error::Refused(plan.target.address)) } else { Ok(None) };
+        return if is_absent { Err(Error::Refused(plan.target.address.clone())) } else { Ok(None) };
     };
     let start_late_ns = gate.sleep_until(begin_ns);
     let warm_up_ns = i64::try_from(plan.warm_up.as_nanos()).unwrap_or(i64::MAX / 4);

@@ -1,10 +1,13 @@
 //! A connection to a target that waits for what it sends and receives, by TLS where the target has it.
 
+use crate::address::Address;
 use crate::plan::Target;
 use crate::tls::TlsFault;
 use rustls::ClientConnection;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// A connection that waits.
@@ -43,8 +46,15 @@ impl Stream {
     /// # Errors
     /// Where the target can't be reached, or is not to be trusted.
     pub fn connect(target: &Target, patience: Duration) -> Result<Stream, NoStream> {
-        let socket = TcpStream::connect_timeout(&target.address, patience)?;
-        socket.set_nodelay(true)?;
+        let socket = match &target.address {
+            Address::Tcp(address) => {
+                let socket = TcpStream::connect_timeout(address, patience)?;
+                socket.set_nodelay(true)?;
+                socket
+            }
+            // Nothing below depends on the family of the socket.
+            Address::Unix(path) => TcpStream::from(OwnedFd::from(UnixStream::connect(path)?)),
+        };
         socket.set_read_timeout(Some(patience))?;
         Stream::over(socket, target)
     }

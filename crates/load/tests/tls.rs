@@ -133,7 +133,7 @@ fn answer(socket: TcpStream, config: Arc<ServerConfig>, manner: Manner) {
 
 fn target(address: SocketAddr, host: &str, options: &TlsOptions) -> Target {
     let tls = Some(Tls::new(host, options).unwrap());
-    Target { address, host: host.into(), path: "/".into(), tls }
+    Target { address: address.into(), host: host.into(), path: "/".into(), tls }
 }
 
 fn plan(target: Target) -> Plan {
@@ -330,7 +330,8 @@ fn a_server_that_stops_in_the_handshake_is_given_up() {
 fn a_plain_request_recognises_a_server_of_tls() {
     let ca = Authority::new();
     let address = serve(ca.server(|_| {}), Manner::Keeps);
-    let target = Target { address, host: "localhost".into(), path: "/".into(), tls: None };
+    let target =
+        Target { address: address.into(), host: "localhost".into(), path: "/".into(), tls: None };
     let outcome = run(&Plan { requests: Some(1), duration: None, ..plan(target) });
     assert_eq!(outcome.counts.speaks, Some(load::Protocol::Tls), "{outcome:?}");
 }
@@ -347,7 +348,7 @@ fn dead_connections_are_encrypted_too() {
     assert_eq!((dead.outcome().opened, dead.alive().unwrap()), (20, 20), "{:?}", dead.outcome());
     // Over a server that speaks plainly there is none.
     let plain = Server::start(|_| Answer::Last(OK.to_vec()));
-    let target = Target { address: plain.address, ..target };
+    let target = Target { address: plain.address.into(), ..target };
     let holding = Holding { timeout: Duration::from_millis(50), ..holding };
     let dead = Dead::open(&target, 2, &holding, &stop).unwrap();
     let errors = dead.outcome().errors;

@@ -12,7 +12,7 @@ struct Server {
     tls: SocketAddr,
     plain: SocketAddr,
     directory: tempfile::TempDir,
-    _nginx: Nginx,
+    nginx: Nginx,
 }
 
 impl Server {
@@ -29,7 +29,7 @@ impl Server {
              ssl_certificate_key {own}/key.pem;\nssl_session_cache shared:sessions:1m;\n"
         );
         let nginx = Nginx::start_with(directory.path(), &lines)?;
-        Some(Server { tls, plain, directory, _nginx: nginx })
+        Some(Server { tls, plain, directory, nginx })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -117,4 +117,19 @@ fn without_tls_there_is_one_line_with_a_remedy() {
     refused(format!("https://localhost:{}/x.txt", server.tls.port()), unknown);
     let no_tls = "does not speak TLS on this port → use http://";
     refused(format!("https://{}/x.txt", server.plain), no_tls);
+}
+
+#[test]
+fn a_unix_socket_is_loaded_and_its_server_found() {
+    let Some(server) = Server::start() else { return };
+    let socket = server.nginx.socket();
+    let socket = socket.to_str().unwrap();
+    let own = ["load", "http://localhost/x.txt", "--unix", socket, "--requests", "2k"];
+    let came = Knee::new().run(&own);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.out.contains(&format!("http://localhost/x.txt at {socket}")), "{came:?}");
+    let figures = json(&Knee::new().run(&[&own[..], &["--json", "--dead", "10"]].concat()));
+    assert_eq!((&figures["replies"], &figures["address"]), (&2_000.into(), &socket.into()));
+    assert_eq!(figures["server"]["processes"], 1, "{figures}");
+    assert_eq!(figures["dead"]["alive_at_end"], 10, "{figures}");
 }

@@ -1,6 +1,7 @@
 //! The holder's side: opens its share of the connections, and keeps them.
 
 use super::outcome::DeadOutcome;
+use crate::address::Address;
 use crate::connect;
 use crate::http::reply::{Heads, Reply, ReplyHead, Step};
 use crate::results::counts::Kind;
@@ -12,7 +13,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -42,7 +43,7 @@ pub(super) enum Answer {
 /// The connections of one holder.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Share {
-    pub address: SocketAddr,
+    pub address: Address,
     pub request: Vec<u8>,
     /// The server's name and how it is verified, where connections are encrypted.
     pub tls: Option<(String, TlsOptions)>,
@@ -166,7 +167,7 @@ impl HeldConnections {
         let Ok(session) = tls.map(Session::new).transpose() else {
             return self.outcome.errors.count(Kind::Tls);
         };
-        match connect::begin(share.address, &share.sources, number, &self.epoll, data) {
+        match connect::begin(&share.address, &share.sources, number, &self.epoll, data) {
             Ok(socket) => {
                 let (began, reply) = (Instant::now(), Reply::new());
                 let candidate = Candidate { socket, began, is_connected: false, reply, session };

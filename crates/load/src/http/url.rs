@@ -1,6 +1,8 @@
 //! URLs: taken apart, looked up, and whether what they name may be loaded.
 
+use crate::address::Address;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use std::{fmt, io};
 use sys::sockets::is_own;
@@ -103,11 +105,19 @@ impl Url {
 ///
 /// # Errors
 /// Where none does, with the reason of each.
-pub fn accepting(addresses: &[SocketAddr], patience: Duration) -> Result<SocketAddr, NoneAccepts> {
+pub fn accepting<A: Clone + Into<Address>>(
+    addresses: &[A],
+    patience: Duration,
+) -> Result<A, NoneAccepts> {
     let mut failures = Vec::new();
-    for &address in addresses {
-        match TcpStream::connect_timeout(&address, patience) {
-            Ok(_) => return Ok(address),
+    for candidate in addresses {
+        let address = candidate.clone().into();
+        let reached = match &address {
+            Address::Tcp(address) => TcpStream::connect_timeout(address, patience).map(drop),
+            Address::Unix(path) => UnixStream::connect(path).map(drop),
+        };
+        match reached {
+            Ok(()) => return Ok(candidate.clone()),
             Err(error) => failures.push((address, error)),
         }
     }
@@ -116,7 +126,7 @@ pub fn accepting(addresses: &[SocketAddr], patience: Duration) -> Result<SocketA
 
 /// No address of a host accepts a connection.
 #[derive(Debug)]
-pub struct NoneAccepts(pub Vec<(SocketAddr, io::Error)>);
+pub struct NoneAccepts(pub Vec<(Address, io::Error)>);
 
 impl fmt::Display for NoneAccepts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -272,8 +282,8 @@ mod tests {
         }
         let refused = [unused(), unused()];
         let NoneAccepts(failures) = accepting(&refused, patience).unwrap_err();
-        let tried: Vec<SocketAddr> = failures.iter().map(|(address, _)| *address).collect();
-        assert_eq!(tried, refused);
+        let tried: Vec<Address> = failures.iter().map(|(address, _)| address.clone()).collect();
+        assert_eq!(tried, refused.map(Address::from));
         assert!(failures.iter().all(|(_, error)| error.kind() == io::ErrorKind::ConnectionRefused));
     }
 

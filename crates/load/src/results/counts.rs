@@ -178,6 +178,8 @@ macro_rules! errors {
 errors! {
     /// No program listens there.
     refused Refused "refused",
+    /// The accept queue of a unix socket was full.
+    queue Queue "accept queue full",
     /// The connection was reset.
     reset Reset "reset",
     /// No whole reply in time.

@@ -74,7 +74,7 @@ const HALF: Duration = Duration::from_millis(500);
 
 fn plan() -> Plan {
     let target = Target {
-        address: ([127, 0, 0, 1], 80).into(),
+        address: crate::Address::Tcp(([127, 0, 0, 1], 80).into()),
         host: "h".into(),
         path: "/".into(),
         tls: None,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 fn plan(arrivals: Arrivals, seconds: f64) -> Plan {
     let target = Target {
-        address: ([127, 0, 0, 1], 80).into(),
+        address: crate::Address::Tcp(([127, 0, 0, 1], 80).into()),
         host: "here".into(),
         path: "/".into(),
         tls: None,

@@ -25,7 +25,7 @@ impl Worker<'_> {
         connection.began_ns = self.now_ns;
         let data = u64::from(connection.generation) << 32 | u64::from(index);
         let Plan { target, sources, .. } = self.plan;
-        let connecting = connect::begin(target.address, sources, turn, &self.epoll, data);
+        let connecting = connect::begin(&target.address, sources, turn, &self.epoll, data);
         match connecting {
             Ok(socket) => {
                 connection.socket = Some(socket);

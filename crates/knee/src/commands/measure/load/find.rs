@@ -103,7 +103,7 @@ pub fn find(
     plan: &Plan,
     stop: &Stop,
 ) -> Result<Exit, Trouble> {
-    let mut watcher = Watcher::new(plan.target.address);
+    let mut watcher = Watcher::new(&plan.target.address);
     let (closed_per_s, is_warm) = warm_up(plan, stop)?;
     let goals = &goals.0[..];
     let mut search =

@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Serialize, JsonSchema)]
 pub struct LoadView<'a> {
     url: String,
-    /// Address and port.
+    /// Address and port, or the path of a unix socket.
     address: String,
     plan: PlanView,
     /// What disturbed the machine meanwhile.

@@ -170,7 +170,8 @@ fn line(label: &str, words: &str) -> String {
 }
 
 fn head(url: &Url, plan: &Plan, outcome: &Outcome) -> String {
-    let used = if url.has_name() { format!(" at {}", plan.target.address) } else { String::new() };
+    let is_named = url.has_name() || plan.target.address.tcp().is_none();
+    let used = if is_named { format!(" at {}", plan.target.address) } else { String::new() };
     let mut parts = vec![format!("{url}{used}"), shape(plan)];
     parts.push(quantity(plan.connections as u64, "connection"));
     if plan.threads > 1 {
@@ -358,7 +359,7 @@ fn dead_words(dead: &DeadOutcome) -> String {
             let both = format!("{}, then {}", count(before), count(after));
             words += &["; the server's side had ", &both].concat();
         }
-        _ => words += "; the server is elsewhere, so its side was not looked at",
+        _ => words += "; the server's side was not looked at",
     }
     words
 }

@@ -1,11 +1,10 @@
 //! The flags of `https://`, and whether there is TLS with the server at all.
 
 use crate::exit::Trouble;
-use ::load::{NoStream, Plan, Stream, Target, Tls, TlsOptions, Url};
+use ::load::{Address, NoStream, Plan, Stream, Target, Tls, TlsOptions, Url};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// How the server of an `https://` URL is verified.
@@ -43,7 +42,7 @@ impl TlsView {
 }
 
 /// What a URL asks for, at this address.
-pub fn target(url: &Url, address: SocketAddr, flags: &TlsFlags) -> Result<Target, String> {
+pub fn target(url: &Url, address: Address, flags: &TlsFlags) -> Result<Target, String> {
     let TlsFlags { ca, insecure, no_resume } = flags.clone();
     if !url.is_tls && (ca.is_some() || insecure || no_resume) {
         return Err("--ca, --insecure and --no-resume are for https:// URLs".to_owned());

@@ -1,22 +1,48 @@
 //! Opening connections without waiting, and the kinds of failure.
 
+use crate::address::Address;
 use crate::error::Error;
 use crate::results::counts::Kind;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, socket_with, sockopt,
+};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+/// What a unix socket whose accept queue is full comes to here: of TCP, AGAIN means another thing.
+const QUEUE_FULL: Errno = Errno::NOBUFS;
 
 /// Begins to connect a socket to `to`: the `turn`th, which takes one of the `sources` in turn where there are any. `epoll`
 /// reports its events, edge-triggered for both directions, with `data`.
 pub(crate) fn begin(
-    to: SocketAddr,
+    to: &Address,
     sources: &[IpAddr],
     turn: usize,
     epoll: &OwnedFd,
     data: u64,
 ) -> Result<OwnedFd, Errno> {
+    let socket = match to {
+        Address::Tcp(to) => begin_tcp(*to, sources, turn)?,
+        Address::Unix(path) => begin_unix(path)?,
+    };
+    let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+    epoll::add(epoll, &socket, EventData::new_u64(data), flags)?;
+    Ok(socket)
+}
+
+fn begin_unix(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    match connect(&socket, &SocketAddrUnix::new(path)?) {
+        Err(Errno::AGAIN) => Err(QUEUE_FULL),
+        connected => connected.map(|()| socket),
+    }
+}
+
+fn begin_tcp(to: SocketAddr, sources: &[IpAddr], turn: usize) -> Result<OwnedFd, Errno> {
     let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(family, SocketType::STREAM, flags, None)?;
@@ -32,8 +58,6 @@ pub(crate) fn begin(
         Ok(()) | Err(Errno::INPROGRESS) => {}
         Err(error) => return Err(error),
     }
-    let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-    epoll::add(epoll, &socket, EventData::new_u64(data), flags)?;
     Ok(socket)
 }
 
@@ -70,9 +94,11 @@ pub(crate) fn check(to: SocketAddr, from: Option<IpAddr>) -> Result<(), Error> {
 /// The kind of an error. That of a missing address ended the load before.
 pub(crate) fn kind(error: Errno) -> Kind {
     match error {
-        Errno::CONNREFUSED => Kind::Refused,
+        // A unix socket that nobody has made is no more than one at which nobody listens.
+        Errno::CONNREFUSED | Errno::NOENT => Kind::Refused,
         Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Kind::Reset,
         Errno::TIMEDOUT => Kind::Timeout,
+        QUEUE_FULL => Kind::Queue,
         Errno::MFILE | Errno::NFILE => Kind::Descriptors,
         // AGAIN is what connect says where every port of the range is taken.
         Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN => Kind::Ports,

@@ -61,8 +61,8 @@ impl Holding {
     /// In processes of this program; where the target is on the loopback interface of IPv4, from
     /// as many of its addresses as leave each enough ports.
     pub fn new(target: &Target, count: usize) -> Holding {
-        let sources = match target.address.ip() {
-            IpAddr::V4(address) if address.is_loopback() && count > PER_SOURCE => {
+        let sources = match target.address.tcp().map(|address| address.ip()) {
+            Some(IpAddr::V4(address)) if address.is_loopback() && count > PER_SOURCE => {
                 loopback_sources(count.div_ceil(PER_SOURCE))
             }
             _ => Vec::new(),
@@ -104,8 +104,9 @@ impl Dead {
         for number in 0..holders {
             let mut holder = Holder::start(&holding.housing).map_err(failed)?;
             let order = Share {
-                address: target.address,
+                address: target.address.clone(),
                 request: target.request(true),
+                tls: target.tls.as_ref().map(|tls| (tls.host().to_owned(), tls.options().clone())),
                 count: count / holders + usize::from(number < count % holders),
                 // Each begins with another address, so that the turns don't meet.
                 sources: rotated(&holding.sources, number),

@@ -9,6 +9,7 @@
 //! are added up at the end.
 #![forbid(unsafe_code)]
 
+mod address;
 mod connect;
 mod dead;
 mod error;
@@ -18,8 +19,11 @@ mod plan;
 mod results;
 mod schedule;
 mod stopwatch;
+mod stream;
+mod tls;
 mod worker;
 
+pub use address::Address;
 pub use dead::{
     DEAD_COMMAND, Dead, DeadOutcome, Holding, Housing, IdleTimes, dead_main, loopback_sources,
 };
@@ -35,6 +39,8 @@ pub use results::distribution::Quantiles;
 pub use results::interval::{IntervalOutcome, Tick};
 pub use results::outcome::{Outcome, Rates};
 pub use results::part::Part;
+pub use stream::{NoStream, Stream};
+pub use tls::{Handshakes, Tls, TlsFault, TlsOptions};
 
 use crate::gate::Gate;
 use crate::results::interval::Series;
@@ -102,7 +108,9 @@ fn measure(
 ) -> Result<Part, Error> {
     // A thread without a connection would have nothing to do.
     let threads_max = (plan.connections / plan.share.ranks.max(1)).max(1);
-    let plan = &Plan { threads: plan.threads.min(threads_max), ..plan.clone() };
+    let tls = plan.target.tls.as_ref().map(Tls::without_sessions);
+    let target = Target { tls, ..plan.target.clone() };
+    let plan = &Plan { threads: plan.threads.min(threads_max), target, ..plan.clone() };
     plan.check()?;
     let (sender, receiver) = mpsc::channel();
     let gate = &Gate::new(plan, stop, agree.is_none());
@@ -158,7 +166,7 @@ fn thread(
     tally: Tally,
 ) -> Result<Option<Part>, Error> {
     let failed = |what: &str, error: Errno| match error {
-        Errno::CONNREFUSED => Error::Refused(plan.target.address),
+        Errno::CONNREFUSED => Error::Refused(plan.target.address.clone()),
         _ => Error::Failed(format!("{what}: {error}")),
     };
     let opened = prepare_thread(plan, number)
@@ -174,7 +182,7 @@ fn thread(
     let mut worker = opened?;
     let Some(begin_ns) = begin_ns else {
         let is_absent = gate.reach.is_absent();
-        return if is_absent { Err(Error::Refused(plan.target.address)) } else { Ok(None) };
+        return if is_absent { Err(Error::Refused(plan.target.address.clone())) } else { Ok(None) };
     };
     let start_late_ns = gate.sleep_until(begin_ns);
     let warm_up_ns = i64::try_from(plan.warm_up.as_nanos()).unwrap_or(i64::MAX / 4);

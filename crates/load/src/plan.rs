@@ -4,21 +4,25 @@ mod statuses;
 
 pub use statuses::Statuses;
 
+use crate::address::Address;
 use crate::connect;
 use crate::dead::descriptors_max;
 use crate::error::Error;
-use std::net::{IpAddr, SocketAddr};
+use crate::tls::Tls;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Where requests go, and what they ask for.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Where to connect.
-    pub address: SocketAddr,
+    pub address: Address,
     /// The host, as the request names it.
     pub host: String,
     /// Path and query: `/index.html`.
     pub path: String,
+    /// Absent where the connection is not encrypted.
+    pub tls: Option<Tls>,
 }
 
 /// When requests are sent.
@@ -202,7 +206,15 @@ impl Plan {
             arrivals.check(self)?;
         }
         self.check_descriptors()?;
-        connect::check(self.target.address, self.sources.first().copied())
+        let Some(to) = self.target.address.tcp() else { return Ok(()) };
+        // One of the loopback addresses is as good as all.
+        let (loopbacks, more): (Vec<IpAddr>, Vec<IpAddr>) =
+            self.sources.iter().partition(|from| from.is_loopback());
+        let first = loopbacks.first().copied();
+        if first.is_some() || more.is_empty() {
+            connect::check(to, first)?;
+        }
+        more.into_iter().try_for_each(|from| connect::check(to, Some(from)))
     }
 
     /// Whether this process may have as many descriptors as its connections take.

@@ -6,6 +6,7 @@
 
 mod connecting;
 mod connection;
+mod encrypted;
 mod quiet;
 pub(crate) mod tally;
 mod traffic;
@@ -290,7 +291,8 @@ impl<'a> Worker<'a> {
                 .in_flight
                 .iter()
                 .for_each(|request| self.tally.unfinished(request, self.now_ns));
-            if self.mode == Mode::Sessions && connection.stage == Stage::Connecting {
+            let is_connecting = matches!(connection.stage, Stage::Connecting | Stage::Handshaking);
+            if self.mode == Mode::Sessions && is_connecting {
                 self.tally.never_sent(connection.session_ns, self.now_ns);
             }
         }

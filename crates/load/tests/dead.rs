@@ -112,7 +112,7 @@ fn what_can_not_be_opened_is_counted_by_its_kind() {
     let dead = Dead::open(&silent.target(), 5, &holding, &NEVER).unwrap();
     assert_eq!((dead.outcome().opened, dead.outcome().errors.timeout), (0, 5));
     let (_kept, address) = closed_port();
-    let target = load::Target { address, ..silent.target() };
+    let target = load::Target { address: address.into(), ..silent.target() };
     let dead = Dead::open(&target, 7, &holding, &NEVER).unwrap();
     assert_eq!((dead.outcome().opened, dead.outcome().errors.refused), (0, 7));
 }

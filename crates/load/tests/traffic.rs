@@ -64,7 +64,8 @@ fn calls_are_counted_for_each_connection() {
 #[test]
 fn a_load_ends_if_its_first_connections_are_refused_and_the_plan_says_so() {
     let (_socket, address) = closed_port();
-    let target = Target { address, host: "localhost".into(), path: "/".into() };
+    let target =
+        Target { address: address.into(), host: "localhost".into(), path: "/".into(), tls: None };
     let arrivals = Arrivals::Constant { per_s: 100.0 };
     for shape in [Shape::Closed, Shape::Open(arrivals), Shape::Sessions(arrivals)] {
         let plan = Plan {
@@ -76,7 +77,7 @@ fn a_load_ends_if_its_first_connections_are_refused_and_the_plan_says_so() {
             ..Plan::new(target.clone())
         };
         match load::run(&plan, &AtomicBool::new(false), None) {
-            Err(load::Error::Refused(refused)) => assert_eq!(refused, address),
+            Err(load::Error::Refused(refused)) => assert_eq!(refused, address.into()),
             outcome => panic!("{shape:?}: {outcome:?}"),
         }
     }
@@ -101,7 +102,12 @@ fn a_server_that_answered_one_thread_is_there_for_all() {
         threads: 2,
         connections: 2,
         ends_if_refused: true,
-        ..Plan::new(Target { address, host: "localhost".into(), path: "/".into() })
+        ..Plan::new(Target {
+            address: address.into(),
+            host: "localhost".into(),
+            path: "/".into(),
+            tls: None,
+        })
     };
     let outcome = run(&requests(20, plan));
     assert!(serving.join().unwrap() > 0);
@@ -260,7 +266,7 @@ fn unasked_bytes_are_malformed() {
 #[test]
 fn a_closed_port_refuses_and_does_not_spin() {
     let (_kept, address) = closed_port();
-    let target = Target { address, host: "x".into(), path: "/".into() };
+    let target = Target { address: address.into(), host: "x".into(), path: "/".into(), tls: None };
     for shape in [Shape::Closed, Shape::Open(Arrivals::Constant { per_s: 100.0 })] {
         let duration = Some(Duration::from_millis(300));
         let outcome = run(&Plan { shape, duration, ..Plan::new(target.clone()) });
@@ -364,7 +370,8 @@ fn what_waits_for_a_connection_is_not_called_late() {
 #[test]
 fn a_session_that_can_not_begin_has_waited() {
     let (_kept, address) = closed_port();
-    let target = Target { address, host: address.to_string(), path: "/".into() };
+    let target =
+        Target { address: address.into(), host: address.to_string(), path: "/".into(), tls: None };
     let plan = Plan {
         shape: Shape::Sessions(Arrivals::Constant { per_s: 100.0 }),
         calls: Some(1),

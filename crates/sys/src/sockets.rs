@@ -1,9 +1,10 @@
-//! TCP sockets of this network namespace, as the kernel lists them.
+//! TCP and unix sockets of this network namespace, as the kernel lists them.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::Path;
 
 /// How the kernel's lists write that a connection is established, and that a socket listens.
 const ESTABLISHED: &str = "01";
@@ -59,6 +60,34 @@ pub fn listeners() -> io::Result<Vec<(SocketAddr, u64)>> {
     let mut inodes = HashSet::new();
     all.retain(|&(_, inode)| inodes.insert(inode));
     Ok(all)
+}
+
+/// The inodes of the unix sockets that listen at `path`, as it was bound or in full.
+///
+/// # Errors
+/// Where the kernel's list can't be read.
+pub fn unix_listeners(path: &Path) -> io::Result<Vec<u64>> {
+    let text = std::fs::read("/proc/net/unix")?;
+    let full = std::fs::canonicalize(path).ok();
+    let is_there = |bound: &Path| bound == path || Some(bound) == full.as_deref();
+    let lines = String::from_utf8_lossy(&text);
+    Ok(lines
+        .lines()
+        .filter_map(unix_listener)
+        .filter(|(bound, _)| is_there(bound))
+        .map(|(_, inode)| inode)
+        .collect())
+}
+
+/// The path and the inode of a line whose socket listens.
+fn unix_listener(line: &str) -> Option<(&Path, u64)> {
+    /// `__SO_ACCEPTCON` in the column of flags.
+    const LISTENS: &str = "00010000";
+    // An address in the kernel, a count and a protocol come before; type and state after the flags.
+    let mut words = line.split_ascii_whitespace().skip(3);
+    let (flags, inode) = (words.next()?, words.nth(2)?);
+    let (_, path) = line.split_once(&format!(" {inode} "))?;
+    (flags == LISTENS).then_some((Path::new(path), inode.parse().ok()?))
 }
 
 /// Whether it is an address of this machine: to reach one of its own, it would send from that very
@@ -157,6 +186,27 @@ fn address(text: &str) -> Option<SocketAddr> {
 mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn a_unix_socket_that_listens_is_found_by_its_path() {
+        let listener = |path: &'static str, inode| Some((Path::new(path), inode));
+        let listens = "0000000091c467f6: 00000002 00000000 00010000 0001 01    77 /run/a b.sock";
+        assert_eq!(unix_listener(listens), listener("/run/a b.sock", 77));
+        for wrong in [
+            "0000000091c467f6: 00000003 00000000 00000000 0001 03 23673219 /run/a b.sock",
+            "0000000091c467f6: 00000003 00000000 00000000 0001 03 23673219",
+            "Num       RefCount Protocol Flags    Type St Inode Path",
+        ] {
+            assert_eq!(unix_listener(wrong), None, "{wrong}");
+        }
+        let directory = std::env::temp_dir().join(format!("knee-unix-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert_eq!(unix_listeners(&path).unwrap().len(), 1);
+        std::fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(unix_listeners(&directory).unwrap(), [0_u64; 0]);
+    }
 
     #[test]
     fn overflows_are_read_by_their_name() {

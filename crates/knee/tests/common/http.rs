@@ -108,10 +108,15 @@ pub struct Nginx {
 impl Nginx {
     /// None, with a message, where there is no nginx.
     pub fn start(directory: &Path) -> Option<Nginx> {
+        Nginx::start_with(directory, "")
+    }
+
+    /// The same, with further lines for its server.
+    pub fn start_with(directory: &Path, lines: &str) -> Option<Nginx> {
         let program = fixtures::needed_program("nginx")?;
         let own = tempfile::tempdir().unwrap();
         let configuration = own.path().join("nginx.conf");
-        std::fs::write(&configuration, plain(own.path(), directory)).unwrap();
+        std::fs::write(&configuration, plain(own.path(), directory, lines)).unwrap();
         let child = dying_with_us(&program)
             .args(["-c".as_ref(), configuration.as_os_str(), "-p".as_ref(), own.path().as_os_str()])
             .args(["-e".as_ref(), own.path().join("error.log").as_os_str()])
@@ -121,13 +126,18 @@ impl Nginx {
         let mut nginx = Nginx { child, directory: own };
         super::wait_until("nginx listens", || {
             assert!(nginx.child.try_wait().unwrap().is_none(), "nginx ended: {}", nginx.log());
-            UnixStream::connect(nginx.directory.path().join("socket")).is_ok()
+            UnixStream::connect(nginx.socket()).is_ok()
         });
         Some(nginx)
     }
 
+    /// Where it listens.
+    pub fn socket(&self) -> PathBuf {
+        self.directory.path().join("socket")
+    }
+
     pub fn connect(&self) -> Client {
-        Client::local(UnixStream::connect(self.directory.path().join("socket")).unwrap())
+        Client::local(UnixStream::connect(self.socket()).unwrap())
     }
 
     fn log(&self) -> String {
@@ -143,7 +153,7 @@ impl Drop for Nginx {
 }
 
 /// What nginx does by itself: only places are named, the types that it comes with, and `etag`.
-fn plain(own: &Path, root: &Path) -> String {
+fn plain(own: &Path, root: &Path, lines: &str) -> String {
     let own = own.display();
     let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
     let types = ["/etc/nginx/mime.types", "/usr/local/etc/nginx/mime.types"];
@@ -155,7 +165,7 @@ fn plain(own: &Path, root: &Path) -> String {
     format!(
         "{user}\ndaemon off;\nmaster_process off;\npid {own}/pid;\nevents {{}}\nhttp {{\n\
          access_log off;\n{temporary}{types}\ndefault_type application/octet-stream;\n\
-         etag on;\nserver {{\nlisten unix:{own}/socket;\nroot {};\n}}\n}}\n",
+         etag on;\nserver {{\nlisten unix:{own}/socket;\n{lines}root {};\n}}\n}}\n",
         root.display()
     )
 }

@@ -178,7 +178,8 @@ fn what_can_not_be_asked_is_refused_in_one_line() {
     let knee = Knee::new();
     for (words, part) in [
         (&["load", "http://203.0.113.1/"][..], "--yes-i-own-this-host"),
-        (&["load", "https://127.0.0.1/"], "https is not spoken"),
+        (&["load", "http://127.0.0.1/", "--insecure"], "for https://"),
+        (&["load", "https://127.0.0.1/", "--ca", "/nonexistent"], "--ca /nonexistent"),
         (&["load", "127.0.0.1"], "http://"),
         (&["load", "http://127.0.0.1:99999/"], "port"),
         (&["load", "http://127.0.0.1/", "--poisson"], "--poisson"),
@@ -189,7 +190,7 @@ fn what_can_not_be_asked_is_refused_in_one_line() {
         (&["load", "http://127.0.0.1/", "--connections", "2M"], "1,000,000 at most"),
         (&["load", "http://127.0.0.1/", "--threads", "11"], "--threads 11 is more"),
         (&["load", "http://127.0.0.1/", "--rate", "11M"], "10M at most"),
-        (&["load", "http://[::1]/", "--sources", "2"], "127.0.0.0/8"),
+        (&["load", "http://[::1]/", "--sources", "2"], "can't be reached from 127.0.0.2"),
         (&["load", "http://no-such-host.invalid/"], "no-such-host.invalid"),
     ] {
         let came = knee.run(words);

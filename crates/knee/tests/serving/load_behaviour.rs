@@ -180,7 +180,7 @@ fn what_is_no_pipeline_and_no_http_is_named() {
     assert!(pipelined.err.contains("it does not pipeline → --pipeline 1"), "{pipelined:?}");
     let tls = refused(Manner::SpeaksTls, &[]);
     assert!(
-        tls.out.contains("speaks TLS on this port") && !tls.out.contains("No reply"),
+        tls.out.contains("speaks TLS on this port → use https://") && !tls.out.contains("No reply"),
         "{tls:?}"
     );
 }

@@ -9,4 +9,5 @@ mod httpd_ending;
 mod load;
 mod load_behaviour;
 mod load_recorded;
+mod load_tls;
 mod load_together;

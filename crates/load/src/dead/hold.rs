@@ -1,9 +1,11 @@
 //! The holder's side: opens its share of the connections, and keeps them.
 
 use super::outcome::DeadOutcome;
+use crate::address::Address;
 use crate::connect;
 use crate::http::reply::{Heads, Reply, ReplyHead, Step};
 use crate::results::counts::Kind;
+use crate::tls::{Session, Tls, TlsOptions};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -11,7 +13,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -41,8 +43,10 @@ pub(super) enum Answer {
 /// The connections of one holder.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Share {
-    pub address: SocketAddr,
+    pub address: Address,
     pub request: Vec<u8>,
+    /// The server's name and how it is verified, where connections are encrypted.
+    pub tls: Option<(String, TlsOptions)>,
     pub count: usize,
     pub sources: Vec<IpAddr>,
     pub timeout_ms: u64,
@@ -82,6 +86,8 @@ struct Candidate {
     began: Instant,
     is_connected: bool,
     reply: Reply,
+    /// Of an encrypted one. A connection that is held needs none: what the server has of it is looked at.
+    session: Option<Session>,
 }
 
 /// A connection that is held.
@@ -122,6 +128,8 @@ impl HeldConnections {
     fn open(&mut self, share: &Share) -> io::Result<DeadOutcome> {
         const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
         self.outcome.asked = share.count as u64;
+        let tls = share.tls.as_ref().map(|(host, options)| Tls::new(host, options));
+        let tls = tls.transpose().map_err(io::Error::other)?;
         let (mut begun, timeout) = (0, Duration::from_millis(share.timeout_ms));
         loop {
             if self.is_hopeless() {
@@ -129,7 +137,7 @@ impl HeldConnections {
                 begun = share.count;
             }
             while begun < share.count && self.candidates.len() < OPENING_MAX {
-                self.begin(share, begun);
+                self.begin(share, tls.as_ref(), begun);
                 begun += 1;
             }
             if self.candidates.is_empty() {
@@ -154,12 +162,15 @@ impl HeldConnections {
         none_lasts || self.silent.len() as u64 >= several
     }
 
-    fn begin(&mut self, share: &Share, number: usize) {
+    fn begin(&mut self, share: &Share, tls: Option<&Tls>, number: usize) {
         let data = number as u64;
-        match connect::begin(share.address, &share.sources, number, &self.epoll, data) {
+        let Ok(session) = tls.map(Session::new).transpose() else {
+            return self.outcome.errors.count(Kind::Tls);
+        };
+        match connect::begin(&share.address, &share.sources, number, &self.epoll, data) {
             Ok(socket) => {
                 let (began, reply) = (Instant::now(), Reply::new());
-                let candidate = Candidate { socket, began, is_connected: false, reply };
+                let candidate = Candidate { socket, began, is_connected: false, reply, session };
                 self.candidates.insert(data, candidate);
             }
             Err(error) => self.outcome.errors.count(connect::kind(error)),
@@ -288,35 +299,85 @@ impl Candidate {
         heads: &mut Heads,
         flags: EventFlags,
     ) -> Result<Option<ReplyHead>, Kind> {
-        let Candidate { socket, is_connected, reply, .. } = self;
+        let Candidate { socket, is_connected, reply, session, .. } = self;
         if !*is_connected {
             if !connect::is_connected(socket, flags).map_err(connect::kind)? {
                 return Ok(None);
             }
             *is_connected = true;
-            // A new connection takes a request as a whole.
-            match send(&*socket, request, SendFlags::NOSIGNAL) {
-                Ok(sent) if sent == request.len() => {}
-                Ok(_) => return Err(Kind::Other),
-                Err(error) => return Err(connect::kind(error)),
+            if let Some(session) = session {
+                // It goes out when the handshake has ended.
+                session.encrypt(request);
+            } else {
+                send_whole(socket, request)?;
             }
+        }
+        if let Some(session) = session {
+            session.flush(socket).map_err(connect::kind)?;
         }
         let mut buffer = [0; 16 * 1024];
         loop {
             let received = match recv(&*socket, &mut buffer[..], RecvFlags::empty()) {
+                Ok((_, 0)) if session.is_some() => return Err(Kind::Short),
                 Ok((_, 0)) => return Ok(Some(reply.end().ok_or(Kind::Short)?.head)),
                 Ok((received, _)) => received,
                 Err(Errno::AGAIN) => return Ok(None),
                 Err(Errno::INTR) => continue,
                 Err(error) => return Err(connect::kind(error)),
             };
-            match reply.feed(&buffer[..received], heads) {
-                Step::More => {}
-                Step::Malformed => return Err(Kind::Malformed),
-                Step::Whole(whole) if whole.head.status >= 400 => return Err(Kind::Status),
-                Step::Whole(whole) if whole.used < received => return Err(Kind::Malformed),
-                Step::Whole(whole) => return Ok(Some(whole.head)),
+            let received = &buffer[..received];
+            let head = match session {
+                None => head(reply, received, heads)?,
+                Some(session) => decrypted_head(session, socket, reply, received, heads)?,
+            };
+            if head.is_some() {
+                return Ok(head);
             }
         }
+    }
+}
+
+/// A new connection takes a request as a whole.
+fn send_whole(socket: &OwnedFd, request: &[u8]) -> Result<(), Kind> {
+    match send(socket, request, SendFlags::NOSIGNAL) {
+        Ok(sent) if sent == request.len() => Ok(()),
+        Ok(_) => Err(Kind::Other),
+        Err(error) => Err(connect::kind(error)),
+    }
+}
+
+/// The head of a reply that ends with these bytes, if it does.
+fn head(reply: &mut Reply, received: &[u8], heads: &mut Heads) -> Result<Option<ReplyHead>, Kind> {
+    match reply.feed(received, heads) {
+        Step::More => Ok(None),
+        Step::Malformed => Err(Kind::Malformed),
+        Step::Whole(whole) if whole.head.status >= 400 => Err(Kind::Status),
+        Step::Whole(whole) if whole.used < received.len() => Err(Kind::Malformed),
+        Step::Whole(whole) => Ok(Some(whole.head)),
+    }
+}
+
+/// The same of bytes that are encrypted.
+fn decrypted_head(
+    session: &mut Session,
+    socket: &OwnedFd,
+    reply: &mut Reply,
+    mut received: &[u8],
+    heads: &mut Heads,
+) -> Result<Option<ReplyHead>, Kind> {
+    let mut came = None;
+    while !received.is_empty() {
+        session.decrypt(&mut received).map_err(|_| Kind::Tls)?;
+        session.take(|plain| {
+            if let Some(head) = head(reply, plain, heads)? {
+                came = Some(head);
+            }
+            Ok(true)
+        })?;
+    }
+    session.flush(socket).map_err(connect::kind)?;
+    match came {
+        None if session.has_ended() => Ok(Some(reply.end().ok_or(Kind::Short)?.head)),
+        came => Ok(came),
     }
 }

@@ -7,11 +7,11 @@
 
 use super::receive::Receiver;
 use crate::plan::Target;
+use crate::stream::Stream;
 use rustix::net::sockopt;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Linux delays an acknowledgement by 40 ms at the least (`TCP_DELACK_MIN`). A median of replies below this
@@ -53,19 +53,17 @@ pub fn delayed_reply(target: &Target, median_ns: f64) -> io::Result<Option<Delay
 
 /// The median of a few requests over one connection.
 fn median_ms(target: &Target, immediate: bool) -> io::Result<f64> {
-    let mut stream = TcpStream::connect_timeout(&target.address, TIMEOUT)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
+    let mut stream = Stream::connect(target, TIMEOUT)?;
+    let socket = stream.socket().try_clone()?;
     let (request, mut receiver) = (target.request(true), Receiver::default());
     let mut times_ms = Vec::new();
     for number in 0..=REQUESTS {
         // The kernel goes back to its own judgement after a while: it needs the option each time.
-        sockopt::set_tcp_quickack(&stream, immediate)?;
+        sockopt::set_tcp_quickack(&socket, immediate)?;
         let begun = Instant::now();
         stream.write_all(&request)?;
-        let mut from = &stream;
         let received = receiver
-            .receive_with(&mut from, || Ok(sockopt::set_tcp_quickack(&stream, immediate)?))?;
+            .receive_with(&mut stream, || Ok(sockopt::set_tcp_quickack(&socket, immediate)?))?;
         if !received.keeps || received.status >= 400 {
             return Err(io::Error::other("the server does not go on replying"));
         }

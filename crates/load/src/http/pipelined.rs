@@ -2,8 +2,8 @@
 
 use super::reply::{Heads, Reply, Step};
 use crate::plan::Target;
+use crate::stream::Stream;
 use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// A second reply that comes later than this after the first, and than three times what that took, does not come.
@@ -14,8 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Whether `target` answers the second of two requests that arrive together. Where the first one has no reply, or the
 /// connection ends with it, that stays open, and so it does where the second one has the end of the connection.
 pub fn pipelines(target: &Target) -> Option<bool> {
-    let mut stream = TcpStream::connect_timeout(&target.address, TIMEOUT).ok()?;
-    stream.set_read_timeout(Some(TIMEOUT)).ok()?;
+    let mut stream = Stream::connect(target, TIMEOUT).ok()?;
     stream.write_all(&target.request(true).repeat(2)).ok()?;
     let begun = Instant::now();
     let (mut reply, mut heads) = (Reply::new(), Heads::default());
@@ -42,7 +41,10 @@ pub fn pipelines(target: &Target) -> Option<bool> {
                     if replies == 2 {
                         return Some(true);
                     }
-                    stream.set_read_timeout(Some(PATIENCE.max(3 * begun.elapsed()))).ok()?;
+                    stream
+                        .socket()
+                        .set_read_timeout(Some(PATIENCE.max(3 * begun.elapsed())))
+                        .ok()?;
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! URLs: taken apart, looked up, and whether what they name may be loaded.
 
+use crate::address::Address;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use std::{fmt, io};
 use sys::sockets::is_own;
@@ -14,6 +16,16 @@ pub struct Url {
     pub port: u16,
     /// Path and query.
     pub path: String,
+    /// Whether it is one of `https`.
+    pub is_tls: bool,
+}
+
+/// As it would be typed, without what is the usual.
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.is_tls { "https" } else { "http" };
+        write!(f, "{scheme}://{}{}", self.host_header(), self.path)
+    }
 }
 
 impl Url {
@@ -24,13 +36,11 @@ impl Url {
     pub fn parse(typed: &str) -> Result<Url, String> {
         let wrong = |why: &str| Err(format!("`{typed}` is not a URL that can be loaded: {why}"));
         let Some((scheme, rest)) = typed.split_once("://") else {
-            return wrong("it begins with http://");
+            return wrong("it begins with http:// or https://");
         };
-        if scheme.eq_ignore_ascii_case("https") {
-            return wrong("https is not spoken here; name an http:// address of the same server");
-        }
-        if !scheme.eq_ignore_ascii_case("http") {
-            return wrong("it begins with http://");
+        let is_tls = scheme.eq_ignore_ascii_case("https");
+        if !is_tls && !scheme.eq_ignore_ascii_case("http") {
+            return wrong("it begins with http:// or https://");
         }
         let rest = rest.split('#').next().unwrap_or_default();
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -38,7 +48,7 @@ impl Url {
         if authority.contains('@') {
             return wrong("a user's name has no place in it");
         }
-        let (host, port) = match split(authority) {
+        let (host, port) = match split(authority, default_port(is_tls)) {
             Ok(both) => both,
             Err(why) => return wrong(why),
         };
@@ -46,7 +56,7 @@ impl Url {
             return wrong("what is no plain character in its path is written as %20");
         }
         let path = if path.starts_with('/') { path.into() } else { format!("/{path}") };
-        Ok(Url { host, port, path })
+        Ok(Url { host, port, path, is_tls })
     }
 
     /// The host as a request names it.
@@ -54,7 +64,7 @@ impl Url {
         // A zone has a meaning on this machine only.
         let host = self.host.split('%').next().unwrap_or_default();
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-        if self.port == 80 { host } else { format!("{host}:{}", self.port) }
+        if self.port == default_port(self.is_tls) { host } else { format!("{host}:{}", self.port) }
     }
 
     /// Whether its host is a name, which may have several addresses.
@@ -95,11 +105,19 @@ impl Url {
 ///
 /// # Errors
 /// Where none does, with the reason of each.
-pub fn accepting(addresses: &[SocketAddr], patience: Duration) -> Result<SocketAddr, NoneAccepts> {
+pub fn accepting<A: Clone + Into<Address>>(
+    addresses: &[A],
+    patience: Duration,
+) -> Result<A, NoneAccepts> {
     let mut failures = Vec::new();
-    for &address in addresses {
-        match TcpStream::connect_timeout(&address, patience) {
-            Ok(_) => return Ok(address),
+    for candidate in addresses {
+        let address = candidate.clone().into();
+        let reached = match &address {
+            Address::Tcp(address) => TcpStream::connect_timeout(address, patience).map(drop),
+            Address::Unix(path) => UnixStream::connect(path).map(drop),
+        };
+        match reached {
+            Ok(()) => return Ok(candidate.clone()),
             Err(error) => failures.push((address, error)),
         }
     }
@@ -108,7 +126,7 @@ pub fn accepting(addresses: &[SocketAddr], patience: Duration) -> Result<SocketA
 
 /// No address of a host accepts a connection.
 #[derive(Debug)]
-pub struct NoneAccepts(pub Vec<(SocketAddr, io::Error)>);
+pub struct NoneAccepts(pub Vec<(Address, io::Error)>);
 
 impl fmt::Display for NoneAccepts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,8 +135,13 @@ impl fmt::Display for NoneAccepts {
     }
 }
 
+/// The port of a URL that names none.
+fn default_port(is_tls: bool) -> u16 {
+    if is_tls { 443 } else { 80 }
+}
+
 /// A name or an address and a port.
-fn split(authority: &str) -> Result<(String, u16), &'static str> {
+fn split(authority: &str, default_port: u16) -> Result<(String, u16), &'static str> {
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let (host, port) = rest.split_once(']').ok_or("a [ has no ]")?;
         let plain = host.split('%').next().unwrap_or_default();
@@ -137,7 +160,7 @@ fn split(authority: &str) -> Result<(String, u16), &'static str> {
         (host, port)
     };
     let port = match port.strip_prefix(':') {
-        None if port.is_empty() => 80,
+        None if port.is_empty() => default_port,
         Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
             port.parse().ok().filter(|port| *port > 0).ok_or("a port is 1 to 65535")?
         }
@@ -178,13 +201,17 @@ mod tests {
         assert_eq!(parsed("http://[::1]:81/a#part"), parts("[::1]:81", 81, "/a"));
         assert_eq!(parsed("http://[fe80::1%3]"), parts("[fe80::1]", 80, "/"));
         assert_eq!(parsed("http://h?q"), parts("h", 80, "/?q"));
+        assert_eq!(parsed("https://h"), parts("h", 443, "/"));
+        assert_eq!(parsed("https://h:80/"), parts("h:80", 80, "/"));
+        for typed in ["https://h/x", "http://h:443/", "http://[::1]:81/a?b"] {
+            assert_eq!(Url::parse(typed).unwrap().to_string(), typed);
+        }
     }
 
     #[test]
     fn a_wrong_url_is_refused_in_one_line() {
         for (typed, why) in [
             ("127.0.0.1:8080", "http://"),
-            ("https://127.0.0.1/", "https is not spoken"),
             ("ftp://h/", "http://"),
             ("http:///x", "no host"),
             ("http://a b/", "no host"),
@@ -255,8 +282,8 @@ mod tests {
         }
         let refused = [unused(), unused()];
         let NoneAccepts(failures) = accepting(&refused, patience).unwrap_err();
-        let tried: Vec<SocketAddr> = failures.iter().map(|(address, _)| *address).collect();
-        assert_eq!(tried, refused);
+        let tried: Vec<Address> = failures.iter().map(|(address, _)| address.clone()).collect();
+        assert_eq!(tried, refused.map(Address::from));
         assert!(failures.iter().all(|(_, error)| error.kind() == io::ErrorKind::ConnectionRefused));
     }
 

@@ -1,5 +1,6 @@
 //! What happened to requests and connections, in numbers that add up.
 
+use crate::tls::Handshakes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -23,6 +24,8 @@ pub struct Counts {
     pub statuses: [u64; 5],
     /// Errors by kind.
     pub errors: Errors,
+    /// The handshakes of TLS; absent where there is none.
+    pub handshakes: Option<Handshakes>,
     /// The text of the last error of kind `other`.
     pub other_error: Option<String>,
     /// Connections that the server ended although it was not asked to.
@@ -64,6 +67,9 @@ impl AddAssign<&Counts> for Counts {
         self.unserved += more.unserved;
         self.statuses.iter_mut().zip(more.statuses).for_each(|(sum, count)| *sum += count);
         self.errors += &more.errors;
+        if let Some(more) = &more.handshakes {
+            *self.handshakes.get_or_insert_default() += more;
+        }
         self.other_error = self.other_error.take().or_else(|| more.other_error.clone());
         self.closings += &more.closings;
         self.redirects_to = self.redirects_to.take().or_else(|| more.redirects_to.clone());
@@ -172,6 +178,8 @@ macro_rules! errors {
 errors! {
     /// No program listens there.
     refused Refused "refused",
+    /// The accept queue of a unix socket was full.
+    queue Queue "accept queue full",
     /// The connection was reset.
     reset Reset "reset",
     /// No whole reply in time.
@@ -182,6 +190,8 @@ errors! {
     status Status "status",
     /// A connection that had served before ended, without announcing it, before a byte of the reply came.
     closed Closed "closed",
+    /// There is a connection, and no TLS over it.
+    tls Tls "TLS",
     /// Not HTTP.
     malformed Malformed "malformed",
     /// No descriptor was left here.

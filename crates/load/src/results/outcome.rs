@@ -24,6 +24,8 @@ pub struct Outcome {
     pub service: Quantiles,
     /// From `connect` to the connection, in nanoseconds.
     pub connect: Quantiles,
+    /// From the connection to the end of the handshake of TLS, in nanoseconds; absent where there was none.
+    pub handshake: Option<Quantiles>,
     /// Replies a second, a sample an interval.
     pub reply_rate: Rates,
     /// What happened in each interval.

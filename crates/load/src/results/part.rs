@@ -19,6 +19,7 @@ pub struct Part {
     pub counts: Counts,
     pub(crate) times: Times,
     pub(crate) connect: Distribution,
+    pub(crate) handshake: Distribution,
     /// Of a process; those of a thread are added up as they arrive.
     pub(crate) intervals: Vec<Interval>,
     /// The length of an interval.
@@ -38,6 +39,7 @@ impl Part {
             counts: Counts::default(),
             times: Times::default(),
             connect: Distribution::default(),
+            handshake: Distribution::default(),
             intervals: Vec::new(),
             interval_s: plan.interval.as_secs_f64(),
             is_planned: plan.shape_is_planned(),
@@ -58,6 +60,7 @@ impl Part {
             service: if self.is_planned { self.times.service.quantiles() } else { latency.clone() },
             latency,
             connect: self.connect.quantiles(),
+            handshake: (!self.handshake.is_empty()).then(|| self.handshake.quantiles()),
             reply_rate: Rates::new(&replies, self.interval_s),
             series: self.intervals.iter().map(|interval| interval.tick).collect(),
             intervals: if self.keeps_intervals { self.interval_outcomes() } else { Vec::new() },
@@ -102,6 +105,7 @@ impl AddAssign<&Part> for Part {
         self.counts += &more.counts;
         self.times += &more.times;
         self.connect += &more.connect;
+        self.handshake += &more.handshake;
         let missing = more.intervals.len().saturating_sub(self.intervals.len());
         self.intervals.extend(std::iter::repeat_n(Interval::default(), missing));
         for (sum, part) in self.intervals.iter_mut().zip(&more.intervals) {

@@ -25,7 +25,7 @@ impl Worker<'_> {
         connection.began_ns = self.now_ns;
         let data = u64::from(connection.generation) << 32 | u64::from(index);
         let Plan { target, sources, .. } = self.plan;
-        let connecting = connect::begin(target.address, sources, turn, &self.epoll, data);
+        let connecting = connect::begin(&target.address, sources, turn, &self.epoll, data);
         match connecting {
             Ok(socket) => {
                 connection.socket = Some(socket);
@@ -46,6 +46,17 @@ impl Worker<'_> {
             Err(error) => return self.fail_because(index, error),
         }
         let took_ns = self.now_ns - connection.began_ns;
+        self.gate.reach.accepted();
+        self.tally.part.connect.record(took_ns);
+        match &self.plan.target.tls {
+            None => self.opened(index),
+            Some(tls) => self.begin_handshake(index, tls),
+        }
+    }
+
+    /// Requests may go over a connection.
+    pub(super) fn opened(&mut self, index: u32) {
+        let connection = &mut self.connections[index as usize];
         connection.stage = Stage::Open;
         connection.calls_left = self.calls_max;
         (connection.replies, connection.thinking) = (0, false);
@@ -53,8 +64,6 @@ impl Worker<'_> {
         self.connecting -= 1;
         self.progress_ns = self.now_ns;
         self.tally.part.counts.connections += 1;
-        self.gate.reach.accepted();
-        self.tally.part.connect.record(took_ns);
         match self.phase {
             Phase::Opening => {}
             // A session that was due before the end has its first request sent.
@@ -136,8 +145,11 @@ impl Worker<'_> {
     /// Closes the socket; it has no request in flight.
     pub(super) fn close(&mut self, index: u32) {
         let connection = &mut self.connections[index as usize];
-        if connection.stage == Stage::Connecting {
+        if matches!(connection.stage, Stage::Connecting | Stage::Handshaking) {
             self.connecting -= 1;
+        }
+        if let (Some(mut session), Some(socket)) = (connection.tls.take(), &connection.socket) {
+            session.end(socket);
         }
         connection.socket = None;
         connection.stage = Stage::Closed;
@@ -183,7 +195,7 @@ impl Worker<'_> {
             match connection.stage {
                 Stage::Closed => self.connect(index),
                 Stage::Open => self.fill(index),
-                Stage::Connecting => {}
+                Stage::Connecting | Stage::Handshaking => {}
             }
         }
     }

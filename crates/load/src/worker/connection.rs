@@ -2,6 +2,7 @@
 
 use super::tally::InFlight;
 use crate::http::reply::Reply;
+use crate::tls::Session;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
@@ -9,6 +10,8 @@ use std::os::fd::OwnedFd;
 pub(super) enum Stage {
     Closed,
     Connecting,
+    /// The socket is connected, and the handshake of TLS goes on.
+    Handshaking,
     Open,
 }
 
@@ -16,10 +19,14 @@ pub(super) enum Stage {
 pub(super) struct Connection {
     pub stage: Stage,
     pub socket: Option<OwnedFd>,
+    /// Of an encrypted one.
+    pub tls: Option<Box<Session>>,
     /// Counts its sockets, so that an event of an old one is recognised.
     pub generation: u32,
     /// When the present socket began to connect.
     pub began_ns: i64,
+    /// When it was connected, and its handshake began.
+    pub connected_ns: i64,
     /// The intended start of the session that it is opened for.
     pub session_ns: i64,
     /// Requests in flight, the oldest first.
@@ -49,8 +56,10 @@ impl Connection {
         Connection {
             stage: Stage::Closed,
             socket: None,
+            tls: None,
             generation: 0,
             began_ns: 0,
+            connected_ns: 0,
             session_ns: 0,
             in_flight: VecDeque::with_capacity(pipeline.min(16)),
             calls_left: 0,
@@ -76,11 +85,16 @@ impl Connection {
         self.served_ns > i64::MIN
     }
 
+    /// Whether something waits until the socket takes it.
+    pub(super) fn has_unsent(&self) -> bool {
+        self.unsent_bytes > 0 || self.tls.as_ref().is_some_and(|session| session.has_unsent())
+    }
+
     /// Since when it has waited for something that has a time-out.
     pub(super) fn waits_since_ns(&self) -> Option<i64> {
         match self.stage {
             Stage::Closed => None,
-            Stage::Connecting => Some(self.began_ns),
+            Stage::Connecting | Stage::Handshaking => Some(self.began_ns),
             Stage::Open => self.in_flight.front().map(|request| request.sent_ns),
         }
     }

@@ -1,6 +1,7 @@
 //! Requests out, replies in.
 
 use super::connection::Stage;
+use super::encrypted::Broken;
 use super::tally::InFlight;
 use super::{LATE_NS, Mode, Phase, Worker};
 use crate::http::reply::{Step, Whole};
@@ -100,6 +101,9 @@ impl Worker<'_> {
     fn flush(&mut self, index: u32) {
         let connection = &mut self.connections[index as usize];
         let Some(socket) = &connection.socket else { return };
+        if connection.tls.is_some() {
+            return self.flush_encrypted(index);
+        }
         // All requests are the same, so the rest ends where the row of them ends.
         let rest = &self.requests[self.requests.len() - connection.unsent_bytes..];
         match send(socket, rest, SendFlags::NOSIGNAL) {
@@ -116,9 +120,9 @@ impl Worker<'_> {
         match connection.stage {
             Stage::Closed => {}
             Stage::Connecting => self.connected(index, flags),
-            Stage::Open => {
+            Stage::Handshaking | Stage::Open => {
                 let generation = connection.generation;
-                if connection.unsent_bytes > 0 && flags.contains(EventFlags::OUT) {
+                if connection.has_unsent() && flags.contains(EventFlags::OUT) {
                     self.flush(index);
                 }
                 let ends = EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
@@ -132,10 +136,12 @@ impl Worker<'_> {
 
     /// Receives. One `recv` is enough if it does not fill the buffer and the other side has not ended.
     fn receive(&mut self, index: u32, ends: bool) {
+        let is_encrypted = self.plan.target.tls.is_some();
         loop {
             let connection = &mut self.connections[index as usize];
             let Some(socket) = &connection.socket else { return };
             let received = match recv(socket, &mut self.buffer[..], RecvFlags::empty()) {
+                Ok((_, 0)) if is_encrypted => return self.cut_off(index),
                 Ok((_, 0)) => return self.peer_closed(index),
                 Ok((received, _)) => received,
                 Err(Errno::AGAIN) => break,
@@ -145,15 +151,22 @@ impl Worker<'_> {
             self.now_ns = self.gate.clock.now_ns();
             // Taken out, since replies change all else of this worker.
             let buffer = std::mem::take(&mut self.buffer);
-            let taken = self.take(index, &buffer[..received]);
+            let taken = if is_encrypted {
+                self.take_encrypted(index, &buffer[..received])
+            } else {
+                self.take(index, &buffer[..received])
+            };
             self.buffer = buffer;
             match taken {
                 Ok(true) => {}
                 Ok(false) => return self.finish(index),
-                Err(()) => {
+                Err(Broken::Tls(fault)) => return self.fail_handshake(index, fault),
+                Err(Broken::Closed) => return,
+                Err(Broken::Ended) => return self.peer_closed(index),
+                Err(Broken::Malformed) => {
                     let counts = &mut self.tally.part.counts;
-                    counts.speaks =
-                        counts.speaks.or(Protocol::from_start(&self.buffer[..received]));
+                    let start = if is_encrypted { &[] } else { &self.buffer[..received] };
+                    counts.speaks = counts.speaks.or(Protocol::from_start(start));
                     return self.fail(index, Kind::Malformed);
                 }
             }
@@ -166,16 +179,16 @@ impl Worker<'_> {
 
     /// Parses the replies in what was received; returns whether the connection goes on after them.
     #[inline]
-    fn take(&mut self, index: u32, received: &[u8]) -> Result<bool, ()> {
+    pub(super) fn take(&mut self, index: u32, received: &[u8]) -> Result<bool, Broken> {
         let mut rest = received;
         while !rest.is_empty() {
             let connection = &mut self.connections[index as usize];
             if connection.in_flight.is_empty() {
-                return Err(());
+                return Err(Broken::Malformed);
             }
             match connection.reply.feed(rest, &mut self.heads) {
                 Step::More => break,
-                Step::Malformed => return Err(()),
+                Step::Malformed => return Err(Broken::Malformed),
                 Step::Whole(whole) => {
                     rest = &rest[whole.used..];
                     self.replied(index, &whole);
@@ -185,7 +198,7 @@ impl Worker<'_> {
                     let connection = &self.connections[index as usize];
                     if connection.unsent_bytes > connection.in_flight.len() * self.request_bytes {
                         // A reply to what has not been sent.
-                        return Err(());
+                        return Err(Broken::Malformed);
                     }
                 }
             }

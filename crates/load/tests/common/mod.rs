@@ -60,7 +60,12 @@ impl Server {
     }
 
     pub fn target(&self) -> Target {
-        Target { address: self.address, host: "localhost".into(), path: "/x".into() }
+        Target {
+            address: self.address.into(),
+            host: "localhost".into(),
+            path: "/x".into(),
+            tls: None,
+        }
     }
 
     /// A closed loop over one connection that the test gives its own terms.

@@ -104,17 +104,21 @@ impl Client {
         Ok(Client { address, v6, request, reply_bytes, buffer, any: None })
     }
 
-    /// One that asks any server for `target`, having asked once. The file has so many `bytes`, if it is one
+    /// One that asks any server, at `address`, for `target`, having asked once. The file has so many `bytes`, if it is one
     /// of ours.
-    pub fn of_any_server(target: &Target, bytes: Option<u64>) -> Result<Client, Failure> {
+    pub fn of_any_server(
+        address: SocketAddr,
+        target: &Target,
+        bytes: Option<u64>,
+    ) -> Result<Client, Failure> {
         let failed = |error: io::Error| Failure::call(format!("asking for {}", target.path), error);
         let request =
             format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", target.path, target.host).into_bytes();
         let mut any = AnyReplies { receiver: Receiver::default(), bytes };
-        let mut stream = Client::connect(target.address).map_err(failed)?;
+        let mut stream = Client::connect(address).map_err(failed)?;
         stream.write_all(&request).map_err(failed)?;
         any.receive_any(&mut stream)?;
-        let (address, v6) = (target.address.into(), target.address.is_ipv6());
+        let (address, v6) = (address.into(), address.is_ipv6());
         Ok(Client { address, v6, request, reply_bytes: 0, buffer: Vec::new(), any: Some(any) })
     }
 

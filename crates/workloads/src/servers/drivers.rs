@@ -210,7 +210,12 @@ impl Running {
     /// What it is asked for: `file` of the directory that it serves, or what a user's own one is asked for.
     pub fn target(&self, file: &str) -> Target {
         let address = self.address;
-        let served = || Target { address, host: address.to_string(), path: format!("/{file}") };
+        let served = || Target {
+            address: address.into(),
+            host: address.to_string(),
+            path: format!("/{file}"),
+            tls: None,
+        };
         self.target.clone().unwrap_or_else(served)
     }
 

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use sys::proc::{self, Stat};
-use sys::sockets::{is_own, listeners};
+use sys::sockets::{is_own, listeners, unix_listeners};
 
 /// The first process of a system may listen for others, and everything is below it.
 const INIT: i32 = 1;
@@ -26,6 +26,8 @@ pub enum NotFound {
     NoListener(SocketAddr),
     /// Its socket is there, and belongs to a process of another user.
     NotPermitted(SocketAddr),
+    /// No process that can be seen listens at its unix socket.
+    NoneAtSocket,
 }
 
 impl fmt::Display for NotFound {
@@ -42,6 +44,9 @@ impl fmt::Display for NotFound {
                 f,
                 "the process that listens at {address} belongs to another user (root may look at it)"
             ),
+            NotFound::NoneAtSocket => {
+                f.write_str("no process that knee may look at listens at the socket by this path")
+            }
         }
     }
 }
@@ -84,15 +89,26 @@ impl LocalServer {
         if inodes.is_empty() {
             return Err(NotFound::NoListener(address));
         }
-        let mut listening = with_sockets(proc::pids().map(u32::cast_signed), &inodes);
+        LocalServer::with(&inodes).ok_or(NotFound::NotPermitted(address))
+    }
+
+    /// The one that listens at the unix socket `path`.
+    ///
+    /// # Errors
+    /// Where it can't be found.
+    pub fn at_socket(path: &Path) -> Result<LocalServer, NotFound> {
+        let inodes = unix_listeners(path).unwrap_or_default().into_iter().collect();
+        LocalServer::with(&inodes).ok_or(NotFound::NoneAtSocket)
+    }
+
+    /// The one that has these sockets; none where no process that can be seen has.
+    fn with(inodes: &BTreeSet<u64>) -> Option<LocalServer> {
+        let mut listening = with_sockets(proc::pids().map(u32::cast_signed), inodes);
         if listening.len() > 1 {
             // Whoever started it with the socket open.
             listening.retain(|&pid| pid != INIT);
         }
-        if listening.is_empty() {
-            return Err(NotFound::NotPermitted(address));
-        }
-        Ok(LocalServer { listening })
+        (!listening.is_empty()).then_some(LocalServer { listening })
     }
 
     /// Its processes at this moment, with all that they started.

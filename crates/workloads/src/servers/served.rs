@@ -221,9 +221,9 @@ impl Scene {
         let target = self.running.target(FILE);
         match self.bytes {
             Some(bytes) if !self.running.is_own() => {
-                Client::new(target.address, &target.path, bytes)
+                Client::new(self.running.address(), &target.path, bytes)
             }
-            bytes => Client::of_any_server(&target, bytes),
+            bytes => Client::of_any_server(self.running.address(), &target, bytes),
         }
     }
 

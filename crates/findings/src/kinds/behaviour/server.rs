@@ -241,6 +241,7 @@ impl ServerBehaviour {
             Self::ServesSome { .. } => "more workers in the server, or fewer connections",
             Self::Fails { .. } => "the server's log; --success, if these statuses are meant",
             Self::Redirects { .. } => "ask for that",
+            Self::Speaks { protocol: "TLS" } => "use https://",
             Self::Speaks { .. } => {
                 "a port of the server that speaks HTTP/1.1, or a proxy before it"
             }

@@ -7,14 +7,15 @@ mod recorded;
 mod report;
 mod server;
 mod text;
+mod tls;
 mod together;
 
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::output::{print, print_json};
 use crate::usage;
 use ::load::{
-    Arrivals, NoneAccepts, Plan, Shape, Statuses, Target, Url, accepting, loopback_sources,
-    pipelines,
+    Address, Arrivals, NoneAccepts, Plan, Shape, Statuses, Target, Url, accepting,
+    loopback_sources, pipelines,
 };
 use ::report::schemas::{self, Document};
 use clap::Args;
@@ -27,10 +28,12 @@ use quantities::{COUNT_MAX, count_within};
 use recorded::{Kept, LoadRun, Present, RecordFlags, Recording};
 use server::FirstLook;
 use std::io::ErrorKind;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
+use tls::TlsFlags;
 use together::{Came, Joined, Together};
-use workloads::local::LocalServer;
 
 /// Put load on a server, and report how it copes
 ///
@@ -42,7 +45,7 @@ use workloads::local::LocalServer;
 #[command(after_help = MORE)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Load {
-    /// What is asked for: `http://127.0.0.1:8080/index.html`
+    /// What is asked for: `http://127.0.0.1:8080/index.html`, `https://localhost/`
     #[arg(value_name = "URL")]
     pub url: String,
     /// Open loop: requests a second: 500, 2.5k
@@ -108,9 +111,10 @@ pub struct Load {
     /// One request a connection, which says so (`Connection: close`)
     #[arg(long, conflicts_with_all = ["calls", "pipeline"])]
     pub no_keep_alive: bool,
-    /// Connect from N addresses in turn, from 127.0.0.2 on: each has its own ports
-    #[arg(long, value_name = "N", value_parser = count_within::<u64>(1..=COUNT_MAX))]
-    pub sources: Option<u64>,
+    /// Connect from these addresses of this machine in turn: 127.0.0.1-127.0.0.8, or a list with commas; N: as many from
+    /// 127.0.0.2 on. Each has its own ports
+    #[arg(long, value_name = "N|ADDRESSES")]
+    pub sources: Option<Sources>,
     /// Connections that make one request before all this, and then stay open and do nothing; of several
     /// numbers, 0,1k,10k, each has its own load, and its own line
     #[arg(long, value_name = "D", value_delimiter = ',', value_parser = count_within::<u64>(0..=COUNT_MAX))]
@@ -132,6 +136,11 @@ pub struct Load {
     #[arg(long)]
     pub yes_i_own_this_host: bool,
     #[command(flatten)]
+    pub tls: TlsFlags,
+    /// Connect to this unix socket; the URL gives host and path of the request
+    #[arg(long, value_name = "PATH", conflicts_with = "sources")]
+    pub unix: Option<PathBuf>,
+    #[command(flatten)]
     pub record: RecordFlags,
 }
 
@@ -148,6 +157,7 @@ Examples:
   knee load http://127.0.0.1:8080/ --rate 5k --connections 200 --duration 1m
   knee load http://127.0.0.1:8080/ --connection-rate 100 --calls 20 --think 50ms --connections 200
   knee load http://127.0.0.1:8080/ --dead 0,1k,10k --connections 100
+  knee load https://localhost:8443/ --ca test-ca.pem --no-keep-alive    TLS handshakes, resumed
   knee load http://127.0.0.1:8080/ --find 'p99<10ms'        how many requests a second it bears
   knee load http://127.0.0.1:8080/ --rate 5k --record       keeps it: knee show, knee compare 1 2
   mpiexec -n 4 knee load http://10.0.0.9/ --rate 100k --together --push postgres://db.lab/perf
@@ -169,11 +179,8 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
         ));
     }
     engine::pinnable(&ask.pin)?;
-    let owns = ask.yes_i_own_this_host;
-    let addresses = url.addresses(owns).map_err(Trouble::usage)?;
-    let address =
-        addresses.first().copied().unwrap_or_else(|| SocketAddr::from(([0; 4], url.port)));
-    let target = Target { address, host: url.host_header(), path: url.path.clone() };
+    let addresses = addresses(ask, &url).map_err(Trouble::usage)?;
+    let target = tls::target(&url, addresses[0].clone(), &ask.tls).map_err(Trouble::usage)?;
     let mut plan = plan(ask, target).map_err(Trouble::usage)?;
     if !ask.record.together {
         // Each of several ranks checks its share when it knows that.
@@ -188,6 +195,7 @@ pub fn load(ask: &Load, command: Vec<String>) -> Result<Exit, Trouble> {
     if ask.wait.is_some() || addresses.len() > 1 {
         plan.target.address = reached(&addresses, ask.wait, &stop)?;
     }
+    tls::check(&plan)?;
     if plan.pipeline > 1 && pipelines(&plan.target) == Some(false) {
         return Err(Trouble::failed(
             "of two requests that arrive together the server answers one: it does not pipeline → --pipeline 1",
@@ -351,7 +359,7 @@ fn numbers(dead: &[u64]) -> Vec<Option<u64>> {
 /// clamped so. Those beyond would wait for their time-outs.
 fn within_server(numbers: Vec<Option<u64>>, plan: &Plan) -> (Vec<Option<u64>>, Option<Warning>) {
     let largest = numbers.iter().flatten().copied().max().unwrap_or(0);
-    let server = (largest > 0).then(|| LocalServer::at(plan.target.address).ok()).flatten();
+    let server = (largest > 0).then(|| server::local(&plan.target.address).ok()).flatten();
     let Some(left) = server.and_then(|server| server.descriptors_left()) else {
         return (numbers, None);
     };
@@ -381,7 +389,7 @@ fn measured(
     stop: &Stop,
     mut run: Option<LoadRun>,
 ) -> Result<(Measured, Option<Kept>), Trouble> {
-    let mut watcher = server::Watcher::new(plan.target.address);
+    let mut watcher = server::Watcher::new(&plan.target.address);
     let (mut points, mut warnings) = (Vec::<Point>::new(), Vec::from_iter(clamped));
     for (index, &number) in numbers.iter().enumerate() {
         let is_last = index + 1 == numbers.len();
@@ -478,25 +486,31 @@ fn unmeasured(
 
 fn failed(error: &::load::Error) -> Trouble {
     match error {
-        ::load::Error::Refused(address) => Trouble::failed(refused(*address)),
+        ::load::Error::Refused(address) => Trouble::failed(refused(address)),
         ::load::Error::NotPossibleHere(text) => Trouble::not_possible(text),
         ::load::Error::Failed(text) => Trouble::failed(text),
         called_off @ ::load::Error::CalledOff => Trouble::failed(called_off.to_string()),
     }
 }
 
-fn refused(address: SocketAddr) -> String {
+fn refused(address: &Address) -> String {
     format!(
         "{address} refuses connections: nothing listens there; start the server, or let `--wait 5s` wait for it"
     )
 }
 
+/// Where the server may listen: the addresses of its name, in the order of the system, or the unix socket.
+fn addresses(ask: &Load, url: &Url) -> Result<Vec<Address>, String> {
+    if let Some(path) = &ask.unix {
+        return Ok(vec![Address::Unix(path.clone())]);
+    }
+    let all = url.addresses(ask.yes_i_own_this_host)?;
+    Ok(all.into_iter().map(Address::from).collect())
+}
+
 /// The first address of the server that accepts a connection, within the time that it is waited for.
-fn reached(
-    addresses: &[SocketAddr],
-    wait: Option<Duration>,
-    stop: &Stop,
-) -> Result<SocketAddr, Trouble> {
+fn reached(addresses: &[Address], wait: Option<Duration>, stop: &Stop) -> Result<Address, Trouble> {
+    const ABSENT: [ErrorKind; 2] = [ErrorKind::ConnectionRefused, ErrorKind::NotFound];
     let begun = Instant::now();
     while !stop.is_requested() {
         let left = wait.unwrap_or_default().saturating_sub(begun.elapsed());
@@ -507,10 +521,10 @@ fn reached(
         };
         match &failures[..] {
             // Other failures are the load's to count.
-            [(address, error)] if error.kind() != ErrorKind::ConnectionRefused => {
-                return Ok(*address);
+            [(address, error)] if !ABSENT.contains(&error.kind()) => {
+                return Ok(address.clone());
             }
-            [(address, _)] if left.is_zero() => return Err(Trouble::failed(refused(*address))),
+            [(address, _)] if left.is_zero() => return Err(Trouble::failed(refused(address))),
             _ if left.is_zero() => {
                 return Err(Trouble::failed(format!(
                     "no address of this name accepts connections ({}); start the server, or let `--wait 5s` wait \
@@ -591,7 +605,6 @@ fn sizes(ask: &Load) -> Result<(), String> {
         ("--threads", Some(ask.threads), 1_024),
         ("--pipeline", Some(ask.pipeline), 10_000),
         ("--dead", ask.dead.iter().copied().max(), 1_000_000),
-        ("--sources", ask.sources, 1_000_000),
     ];
     for (flag, asked, max) in flags {
         if asked.is_some_and(|asked| asked > max) {
@@ -608,15 +621,63 @@ fn sizes(ask: &Load) -> Result<(), String> {
     Ok(())
 }
 
-fn sources(ask: &Load, target: &Target) -> Result<Vec<IpAddr>, String> {
-    let Some(number) = ask.sources else { return Ok(Vec::new()) };
-    let ip = target.address.ip();
-    if !(ip.is_ipv4() && ip.is_loopback()) {
-        return Err(format!(
-            "--sources are addresses of 127.0.0.0/8, from which {ip} can't be reached"
-        ));
+/// Local addresses that connections come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sources(Vec<IpAddr>);
+
+/// No machine has more.
+const SOURCES_MAX: u64 = 1_000_000;
+
+impl FromStr for Sources {
+    type Err = String;
+
+    /// Reads a number, a range, or a list of both kinds of addresses.
+    fn from_str(typed: &str) -> Result<Sources, String> {
+        if !typed.contains(['.', ':']) {
+            let number = count_within::<u64>(1..=SOURCES_MAX)(typed)?;
+            return Ok(Sources(loopback_sources(number as usize)));
+        }
+        let mut all = Vec::new();
+        for part in typed.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let both = first.trim().parse().ok().zip(last.trim().parse().ok());
+            let range = both.and_then(|(first, last)| addresses_between(first, last));
+            all.extend(range.ok_or_else(|| {
+                format!("`{part}` is no range of addresses (such as 127.0.0.1-127.0.0.8)")
+            })?);
+        }
+        Ok(Sources(all))
     }
-    Ok(loopback_sources(number as usize))
+}
+
+/// The addresses from one to another, if they are of one family and not too many.
+fn addresses_between(first: IpAddr, last: IpAddr) -> Option<Vec<IpAddr>> {
+    let range = match (first, last) {
+        (IpAddr::V4(first), IpAddr::V4(last)) => {
+            u128::from(u32::from(first))..=u32::from(last).into()
+        }
+        (IpAddr::V6(first), IpAddr::V6(last)) => u128::from(first)..=u128::from(last),
+        _ => return None,
+    };
+    let is_good = range.end().checked_sub(*range.start())? < u128::from(SOURCES_MAX);
+    let address = |number: u128| match first {
+        IpAddr::V4(_) => IpAddr::from(Ipv4Addr::from(number as u32)),
+        IpAddr::V6(_) => IpAddr::from(Ipv6Addr::from(number)),
+    };
+    is_good.then(|| range.map(address).collect())
+}
+
+fn sources(ask: &Load, target: &Target) -> Result<Vec<IpAddr>, String> {
+    let (Some(Sources(all)), Some(to)) = (&ask.sources, target.address.tcp()) else {
+        return Ok(Vec::new());
+    };
+    let to = to.ip();
+    let reaches =
+        |from: &IpAddr| from.is_ipv4() == to.is_ipv4() && (!from.is_loopback() || to.is_loopback());
+    match all.iter().find(|from| !reaches(from)) {
+        Some(from) => Err(format!("--sources: {to} can't be reached from {from}")),
+        None => Ok(all.clone()),
+    }
 }
 
 /// Five seconds, as httperf has it, or the largest round interval that gives at least eight. Of a recorded load a second at
@@ -663,6 +724,22 @@ mod tests {
         }
         for wrong in ["5", "0..0", "1..", "..", "1..-2"] {
             assert!(ramp(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sources_are_a_number_a_range_or_a_list() {
+        let read = |typed: &str| typed.parse::<Sources>().map(|Sources(all)| all);
+        let all = |addresses: &[&str]| -> Result<Vec<IpAddr>, String> {
+            Ok(addresses.iter().map(|address| address.parse().unwrap()).collect())
+        };
+        assert_eq!(read("2"), all(&["127.0.0.2", "127.0.0.3"]));
+        assert_eq!(read("127.0.0.255-127.0.1.1"), all(&["127.0.0.255", "127.0.1.0", "127.0.1.1"]));
+        assert_eq!(read("10.0.0.5, ::1-::2"), all(&["10.0.0.5", "::1", "::2"]));
+        for wrong in
+            ["", "0", "x", "127.0.0.1-", "127.0.0.2-127.0.0.1", "::1-127.0.0.1", "::-::ffff:ffff"]
+        {
+            assert!(read(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -19,8 +19,9 @@ impl Source {
     /// Requests the file over a connection of its own, which any server may end with it. The connection
     /// has a receive buffer of `buffer_bytes`, where that is chosen.
     pub fn open(&self, buffer_bytes: Option<usize>) -> io::Result<Transfer> {
-        let Target { address, host, path } = &self.target;
-        let mut stream = Client::connect(*address)?;
+        let Target { address, host, path, .. } = &self.target;
+        let address = address.tcp().ok_or(io::ErrorKind::Unsupported)?;
+        let mut stream = Client::connect(address)?;
         if let Some(bytes) = buffer_bytes {
             rustix::net::sockopt::set_socket_recv_buffer_size(&stream, bytes)?;
         }
@@ -113,7 +114,8 @@ mod tests {
 
     fn length(bytes: Option<u64>, head: &str) -> Result<Option<u64>, String> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-        let target = Target { address, host: "x".into(), path: "/big".into() };
+        let target =
+            Target { address: address.into(), host: "x".into(), path: "/big".into(), tls: None };
         Source { target, bytes }.length(head.as_bytes())
     }
 

@@ -70,7 +70,9 @@ pub(crate) fn rows(custom: &Custom, words: &[&str]) -> Result<Vec<Server>, Strin
     };
     let url = |row: &Template| {
         template::check(&row.text, words)?;
-        Url::parse(&row.text)?;
+        if Url::parse(&row.text)?.is_tls {
+            return Err(format!("{}: https is not spoken here → knee load, or http://", row.text));
+        }
         server(row, OwnServer::Url(row.text.clone()))
     };
     custom.servers.iter().map(command).chain(custom.urls.iter().map(url)).collect()
@@ -154,7 +156,12 @@ fn start_command(
     running.address = running.wait_until_it_listens(&loopbacks, setup.start_max)?;
     if !template::words(text).contains(&ROOT) {
         let address = running.address;
-        running.target = Some(Target { address, host: address.to_string(), path: "/".to_owned() });
+        running.target = Some(Target {
+            address: address.into(),
+            host: address.to_string(),
+            path: "/".to_owned(),
+            tls: None,
+        });
     }
     Ok(running)
 }
@@ -174,7 +181,12 @@ fn reach(server: &Server, setup: &Setup, url: &str) -> Result<Running, Failure> 
     let address = load::accepting(&addresses, FIRST_ANSWER)
         .map_err(|none| Failure::new(format!("reaching {}: {none}", url.host)))?;
     let has_name = url.has_name();
-    let target = Some(Target { address, host: url.host_header(), path: url.path });
+    let target = Some(Target {
+        address: address.into(),
+        host: url.host_header(),
+        path: url.path,
+        tls: None,
+    });
     let origin = ServerOrigin::Running(LocalServer::at(address));
     Ok(Running { has_name, target, ..Running::new(server, origin, address) })
 }

@@ -3,7 +3,7 @@
 use super::point::Point;
 use super::report::{Figures, PlanView};
 use super::server::Watcher;
-use super::text::warnings::{BUSY_SHARE, late_sends};
+use super::text::warnings::{BUSY_SHARE, late_sends, no_tls, unverified};
 use super::text::{answered_per_s, behaviours, load_row, section};
 use super::{Load, failed};
 use crate::exit::{Exit, Trouble};
@@ -103,7 +103,7 @@ pub fn find(
     plan: &Plan,
     stop: &Stop,
 ) -> Result<Exit, Trouble> {
-    let mut watcher = Watcher::new(plan.target.address);
+    let mut watcher = Watcher::new(&plan.target.address);
     let (closed_per_s, is_warm) = warm_up(plan, stop)?;
     let goals = &goals.0[..];
     let mut search =
@@ -203,8 +203,7 @@ impl Found<'_> {
 
     /// The answer in one sentence.
     fn sentence(&self) -> String {
-        let (host, wanted) =
-            (format!("http://{}{}", self.url.host_header(), self.url.path), self.wanted());
+        let (host, wanted) = (self.url, self.wanted());
         match self.capacity {
             Capacity::Unknown => format!("{host}: no load was measured."),
             Capacity::Nothing { goal } => {
@@ -269,6 +268,8 @@ impl Found<'_> {
         let mut counts = Counts::default();
         self.loads.iter().for_each(|load| counts += &load.point.outcome.counts);
         all.extend(late_sends(&counts));
+        all.extend(no_tls(&counts));
+        all.extend(unverified(self.plan));
         all.extend(self.disturbances.iter().map(Warning::line));
         all
     }
@@ -286,7 +287,7 @@ impl Found<'_> {
         };
         FindView {
             text: self.sentence(),
-            url: format!("http://{}{}", self.url.host_header(), self.url.path),
+            url: self.url.to_string(),
             goals: self.goals.iter().map(|wanted| wanted.text.as_str()).collect(),
             bears_per_s,
             misses_first: goal.map(|goal| self.goals[goal].text.as_str()),

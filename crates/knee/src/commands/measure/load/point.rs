@@ -47,8 +47,8 @@ impl Point {
         stop: &Stop,
         keep: &mut dyn FnMut(IntervalOutcome),
     ) -> Result<Point, Error> {
-        let address = plan.target.address;
-        let is_here = is_own(address.ip());
+        let address = plan.target.address.tcp();
+        let is_here = address.is_some_and(|address| is_own(address.ip()));
         watcher.begin();
         let mut dead = number.map(|number| CountedDead::open(number, plan, stop)).transpose()?;
         let opened = dead.as_ref().map_or(0, CountedDead::opened);
@@ -223,7 +223,7 @@ struct CountedDead {
 
 impl CountedDead {
     fn open(asked: u64, plan: &Plan, stop: &Stop) -> Result<CountedDead, Error> {
-        let (address, count) = (plan.target.address, asked as usize);
+        let (address, count) = (plan.target.address.tcp(), asked as usize);
         let mut holding = Holding::new(&plan.target, count);
         if !plan.sources.is_empty() {
             holding.sources.clone_from(&plan.sources);
@@ -238,7 +238,7 @@ impl CountedDead {
         self.dead.as_ref().map_or(0, |dead| dead.outcome().opened)
     }
 
-    fn outcome(&mut self, address: SocketAddr) -> DeadOutcome {
+    fn outcome(&mut self, address: Option<SocketAddr>) -> DeadOutcome {
         let more = |now: Option<u64>| Some(now?.saturating_sub(self.unrelated?));
         let (before, at_end) = (more(self.before), more(seen(address)));
         let Some(dead) = &mut self.dead else {
@@ -255,8 +255,8 @@ impl CountedDead {
     }
 }
 
-/// The server's established connections; none where the kernel's lists can't be read, or the server is on
-/// another machine.
-fn seen(address: SocketAddr) -> Option<u64> {
-    established_at(address).ok().flatten()
+/// The server's established connections; none where the kernel's lists can't be read, the server is on another
+/// machine, or listens at a unix socket.
+fn seen(address: Option<SocketAddr>) -> Option<u64> {
+    established_at(address?).ok().flatten()
 }

@@ -40,7 +40,7 @@ pub struct RecordFlags {
     /// recorded.
     #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = record_file(), default_missing_value = "")]
     record: Option<Location>,
-    /// Name of the server in the record: loads of one name are compared [default: the URL without http://]
+    /// Name of the server in the record: loads of one name are compared [default: the URL without its scheme]
     #[arg(long, value_name = "NAME", value_parser = name)]
     name: Option<String>,
     /// Record a label: commit=3701d31; may be repeated

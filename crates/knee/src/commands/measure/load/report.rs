@@ -3,6 +3,7 @@
 use super::Measured;
 use super::point::Point;
 use super::server::{Unsettled, Use};
+use super::tls::TlsView;
 use ::load::{Arrivals, Outcome, Plan, Shape, Url};
 use findings::ServerBehaviour;
 use model::{Rank, Warning};
@@ -13,7 +14,7 @@ use serde::Serialize;
 #[derive(Serialize, JsonSchema)]
 pub struct LoadView<'a> {
     url: String,
-    /// Address and port.
+    /// Address and port, or the path of a unix socket.
     address: String,
     plan: PlanView,
     /// What disturbed the machine meanwhile.
@@ -85,6 +86,8 @@ pub struct PlanView {
     /// The local addresses that connections come from.
     sources: Vec<String>,
     interval_s: f64,
+    /// Absent where connections are not encrypted.
+    tls: Option<TlsView>,
 }
 
 /// What decides when requests are sent.
@@ -114,7 +117,7 @@ enum ArrivalsView {
 /// The plan, and all that came of it: of one load its figures, of several a list of them.
 pub fn view<'a>(url: &Url, plan: &Plan, measured: &'a Measured) -> LoadView<'a> {
     LoadView {
-        url: format!("http://{}{}", url.host_header(), url.path),
+        url: url.to_string(),
         address: plan.target.address.to_string(),
         plan: PlanView::new(plan),
         disturbances: &measured.disturbances,
@@ -163,6 +166,7 @@ impl PlanView {
             pipeline: plan.pipeline,
             sources: plan.sources.iter().map(ToString::to_string).collect(),
             interval_s: seconds(plan.interval),
+            tls: plan.target.tls.as_ref().map(TlsView::new),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The server's processes while the load is on it, where they are on this machine; and who else is busy there.
 
-use ::load::Outcome;
+use ::load::{Address, Outcome};
 use engine::{CpuLook, Stop, Warning};
 use findings::GrowthPerConnection;
 use model::Host;
@@ -76,9 +76,9 @@ pub struct Unsettled {
 
 impl Watcher {
     /// One that looks at the server at `address`.
-    pub fn new(address: SocketAddr) -> Watcher {
+    pub fn new(address: &Address) -> Watcher {
         let none = ServerUse::default();
-        let server = LocalServer::at(address);
+        let server = local(address);
         let first = FirstLook::now(server_ns(&server));
         let (begun, loaded, descriptors_left) = (Instant::now(), None, None);
         let (before, with_dead, dead) = (none, none, 0);
@@ -172,7 +172,7 @@ impl Watcher {
     pub fn settle(
         &self,
         stop: &Stop,
-        address: SocketAddr,
+        address: Option<SocketAddr>,
         connections_max: u64,
     ) -> Option<Unsettled> {
         let begun = Instant::now();
@@ -182,7 +182,8 @@ impl Watcher {
             let now = self.look();
             let used_ns = now.cpu_ns.saturating_sub(before.cpu_ns) as f64;
             let cpus = used_ns / LOOK.as_nanos() as f64;
-            let connections = established_at(address).ok().flatten().unwrap_or(0);
+            let established = address.and_then(|address| established_at(address).ok().flatten());
+            let connections = established.unwrap_or(0);
             let left = connections.saturating_sub(connections_max);
             if (cpus < IDLE_SHARE_MAX && left == 0) || stop.is_requested() {
                 return None;
@@ -201,13 +202,21 @@ impl Watcher {
     }
 }
 
+/// The server at this address, where its processes can be looked at.
+pub fn local(address: &Address) -> Result<LocalServer, NotFound> {
+    match address {
+        Address::Tcp(address) => LocalServer::at(*address),
+        Address::Unix(path) => LocalServer::at_socket(path),
+    }
+}
+
 /// The CPU time of a server's processes, none of which are here where it is elsewhere. Where not all of them can be seen, it
 /// can't be separated from that of other processes.
 fn server_ns(server: &Result<LocalServer, NotFound>) -> Option<u64> {
     match server {
         Ok(server) => Some(server.look().cpu_ns),
         Err(NotFound::Elsewhere(_)) => Some(0),
-        Err(NotFound::NoListener(_) | NotFound::NotPermitted(_)) => None,
+        Err(NotFound::NoListener(_) | NotFound::NotPermitted(_) | NotFound::NoneAtSocket) => None,
     }
 }
 

@@ -5,7 +5,9 @@ pub mod warnings;
 use super::Measured;
 use super::point::Point;
 use super::server::Use;
-use ::load::{Arrivals, Counts, DeadOutcome, Errors, Outcome, Plan, Quantiles, Shape, Tick, Url};
+use ::load::{
+    Arrivals, Counts, DeadOutcome, Errors, Handshakes, Outcome, Plan, Quantiles, Shape, Tick, Url,
+};
 use findings::ServerBehaviour;
 use findings::format::{bytes, count, percent, quantity, rank_sentence, significant, time};
 use model::Rank;
@@ -168,8 +170,9 @@ fn line(label: &str, words: &str) -> String {
 }
 
 fn head(url: &Url, plan: &Plan, outcome: &Outcome) -> String {
-    let used = if url.has_name() { format!(" at {}", plan.target.address) } else { String::new() };
-    let mut parts = vec![format!("http://{}{}{used}", url.host_header(), url.path), shape(plan)];
+    let is_named = url.has_name() || plan.target.address.tcp().is_none();
+    let used = if is_named { format!(" at {}", plan.target.address) } else { String::new() };
+    let mut parts = vec![format!("{url}{used}"), shape(plan)];
     parts.push(quantity(plan.connections as u64, "connection"));
     if plan.threads > 1 {
         parts.push(quantity(plan.threads as u64, "thread"));
@@ -257,6 +260,24 @@ fn totals(plan: &Plan, outcome: &Outcome) -> String {
         + &line("statuses", &statuses)
         + &line("transfer", &moved)
         + &line("connections", &opened)
+        + &outcome.counts.handshakes.as_ref().map(handshakes(per_s)).unwrap_or_default()
+}
+
+/// How connections came to be encrypted.
+fn handshakes(per_s: impl Fn(u64) -> String) -> impl Fn(&Handshakes) -> String {
+    move |Handshakes { full, resumed, negotiated, .. }| {
+        let per_s = per_s(full + resumed);
+        let mut words = format!(
+            "{} ({per_s}/s): {} full, {} resumed",
+            quantity(full + resumed, "handshake"),
+            count(*full),
+            count(*resumed)
+        );
+        if let Some((version, cipher)) = negotiated {
+            words += &["; ", version, ", ", cipher].concat();
+        }
+        line("TLS", &words)
+    }
 }
 
 /// httperf's samples of the reply rate.
@@ -293,6 +314,9 @@ fn times(plan: &Plan, outcome: &Outcome) -> String {
         text += &row("service", &outcome.service, "from the moment it was sent on");
     }
     text += &row("connect", &outcome.connect, "");
+    if let Some(handshake) = &outcome.handshake {
+        text += &row("handshake", handshake, "");
+    }
     text + "\n"
 }
 
@@ -335,7 +359,7 @@ fn dead_words(dead: &DeadOutcome) -> String {
             let both = format!("{}, then {}", count(before), count(after));
             words += &["; the server's side had ", &both].concat();
         }
-        _ => words += "; the server is elsewhere, so its side was not looked at",
+        _ => words += "; the server's side was not looked at",
     }
     words
 }

@@ -438,7 +438,7 @@ fn check_in(url: &Url, plan: &Plan, size: u32) -> CheckIn {
     let seed = plan.seed;
     let common = Plan { seed: 0, pin: Vec::new(), ..plan.clone() };
     let mut plan = json!(report::PlanView::new(&common));
-    plan["url"] = json!(format!("http://{}{}", url.host_header(), url.path));
+    plan["url"] = json!(url.to_string());
     plan["version"] = json!(env!("CARGO_PKG_VERSION"));
     plan["ranks"] = json!(size);
     CheckIn { plan, seed }

@@ -339,6 +339,15 @@ fn parameters(plan: &Plan, has_dead: bool) -> Parameters {
     if plan.pipeline > 1 {
         set("pipeline", plan.pipeline.to_string());
     }
+    if plan.target.address.tcp().is_none() {
+        set("socket", "unix".to_owned());
+    }
+    if let Some(tls) = &plan.target.tls {
+        set("tls", if tls.options().insecure { "unverified" } else { "verified" }.to_owned());
+        if tls.options().no_resume {
+            set("resume", "no".to_owned());
+        }
+    }
     set("interval_ms", ms(plan.interval));
     all
 }

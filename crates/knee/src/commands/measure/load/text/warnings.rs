@@ -18,7 +18,19 @@ pub fn warnings(plan: &Plan, measured: &Measured) -> Vec<String> {
 
 /// Those that are the load's own.
 pub fn of_load(plan: &Plan, points: &[Point]) -> Vec<String> {
-    let rules = [busy, late, missed, unlimited, unfinished, descriptors, ports, unanswered, closed];
+    let rules = [
+        busy,
+        late,
+        missed,
+        unlimited,
+        unfinished,
+        descriptors,
+        ports,
+        unanswered,
+        broken_tls,
+        closed,
+        trusting,
+    ];
     let mut all: Vec<(String, Vec<u64>)> = Vec::new();
     for point in points {
         let own = rules.iter().filter_map(|rule| rule(plan, &point.outcome));
@@ -169,8 +181,31 @@ fn missing_dead(point: &Point) -> Option<String> {
 
 fn unanswered(_plan: &Plan, outcome: &Outcome) -> Option<String> {
     let Counts { replies, statuses, speaks, stopped, .. } = outcome.counts;
-    (replies == 0 && statuses == [0; 5] && speaks.is_none() && !stopped)
+    let is_explained = speaks.is_some() || no_tls(&outcome.counts).is_some();
+    (replies == 0 && statuses == [0; 5] && !is_explained && !stopped)
         .then(|| "No reply came at all. → whether a server listens there, and speaks HTTP".into())
+}
+
+fn broken_tls(_plan: &Plan, outcome: &Outcome) -> Option<String> {
+    no_tls(&outcome.counts)
+}
+
+/// Why a TLS handshake failed, where one did.
+pub fn no_tls(counts: &Counts) -> Option<String> {
+    let fault = counts.handshakes.as_ref()?.fault.as_ref()?;
+    Some(format!("TLS failed: {fault}. → {}", fault.remedy()))
+}
+
+fn trusting(plan: &Plan, _outcome: &Outcome) -> Option<String> {
+    unverified(plan)
+}
+
+/// Figures of any server that answers there.
+pub fn unverified(plan: &Plan) -> Option<String> {
+    let is_unverified = plan.target.tls.as_ref()?.options().insecure;
+    is_unverified.then(|| {
+        "The server's certificate was not verified (--insecure): handshakes took less work. → --ca".into()
+    })
 }
 
 fn closed(plan: &Plan, outcome: &Outcome) -> Option<String> {

@@ -1,0 +1,67 @@
+//! The flags of `https://`, and whether there is TLS with the server at all.
+
+use crate::exit::Trouble;
+use ::load::{Address, NoStream, Plan, Stream, Target, Tls, TlsOptions, Url};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// How the server of an `https://` URL is verified.
+#[derive(Args, Clone, Debug)]
+pub struct TlsFlags {
+    /// Trust the certificates of this file (PEM) too, besides those of the system
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    ca: Option<PathBuf>,
+    /// Do not verify the server's certificate
+    #[arg(long)]
+    insecure: bool,
+    /// A full TLS handshake for each connection, as of a new client; without it, connections resume sessions
+    #[arg(long)]
+    no_resume: bool,
+}
+
+/// How a server was verified.
+#[derive(Serialize, JsonSchema)]
+pub struct TlsView {
+    /// Whether its certificate was verified.
+    verified: bool,
+    /// The file of further certificates that were trusted.
+    ca: Option<String>,
+    /// Whether connections resumed sessions.
+    resume: bool,
+}
+
+impl TlsView {
+    /// Of a plan with TLS.
+    pub fn new(tls: &Tls) -> TlsView {
+        let TlsOptions { ca, insecure, no_resume } = tls.options();
+        let ca = ca.as_ref().map(|file| file.display().to_string());
+        TlsView { verified: !insecure, ca, resume: !no_resume }
+    }
+}
+
+/// What a URL asks for, at this address.
+pub fn target(url: &Url, address: Address, flags: &TlsFlags) -> Result<Target, String> {
+    let TlsFlags { ca, insecure, no_resume } = flags.clone();
+    if !url.is_tls && (ca.is_some() || insecure || no_resume) {
+        return Err("--ca, --insecure and --no-resume are for https:// URLs".to_owned());
+    }
+    let options = TlsOptions { ca, insecure, no_resume };
+    let tls = url.is_tls.then(|| Tls::new(&url.host, &options)).transpose()?;
+    Ok(Target { address, host: url.host_header(), path: url.path.clone(), tls })
+}
+
+/// Shakes hands once: why there is no TLS is one cause for all connections. Whether there is a server at all is for the load
+/// to find.
+pub fn check(plan: &Plan) -> Result<(), Trouble> {
+    if plan.target.tls.is_none() {
+        return Ok(());
+    }
+    match Stream::connect(&plan.target, plan.timeout) {
+        Err(NoStream::Tls { fault }) => {
+            Err(Trouble::failed(format!("{}: {fault} → {}", plan.target.address, fault.remedy())))
+        }
+        Err(NoStream::Io(_)) | Ok(_) => Ok(()),
+    }
+}

@@ -12,6 +12,7 @@ use model::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -85,30 +86,19 @@ pub(crate) struct KeptSummary {
     ending_checksum: i64,
 }
 
-#[derive(Serialize)]
-struct BegunRef<'a> {
-    plan: &'a Plan,
-    clock: &'a Clock,
-    host_before: &'a Host,
+/// What a run has from its beginning.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Begun<'a> {
+    pub plan: Cow<'a, Plan>,
+    clock: Cow<'a, Clock>,
+    pub host_before: Cow<'a, Host>,
 }
 
-#[derive(Deserialize)]
-pub(crate) struct Begun {
-    pub plan: Plan,
-    clock: Clock,
-    pub host_before: Host,
-}
-
-#[derive(Serialize)]
-struct LastRef<'a> {
-    host_after: Option<&'a Host>,
-    warnings: &'a [Warning],
-}
-
-#[derive(Deserialize)]
-struct Last {
-    host_after: Option<Host>,
-    warnings: Vec<Warning>,
+/// What it has only at its end.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Last<'a> {
+    host_after: Option<Cow<'a, Host>>,
+    pub warnings: Cow<'a, [Warning]>,
 }
 
 /// A profiled cell, and the frames, stacks and code that came with it: the run's profile had so many before.
@@ -146,18 +136,22 @@ impl Keep {
     /// The parts of a run that no list shows.
     pub fn begun(&self, run: &Run) -> Result<String, Error> {
         check_clock(&run.clock, &self.path)?;
-        let Run { plan, clock, host_before, .. } = run;
-        self.json(&BegunRef { plan, clock, host_before })
+        self.json(&Begun {
+            plan: Cow::Borrowed(&run.plan),
+            clock: Cow::Borrowed(&run.clock),
+            host_before: Cow::Borrowed(&run.host_before),
+        })
     }
 
     /// The begun part of a run with another plan.
-    pub fn replanned(&self, begun: &Begun, plan: &Plan) -> Result<String, Error> {
-        self.json(&BegunRef { plan, clock: &begun.clock, host_before: &begun.host_before })
+    pub fn replanned(&self, begun: Begun<'_>, plan: &Plan) -> Result<String, Error> {
+        self.json(&Begun { plan: Cow::Borrowed(plan), ..begun })
     }
 
     /// What a run knows only at its end.
     pub fn ending(&self, host_after: Option<&Host>, warnings: &[Warning]) -> Result<String, Error> {
-        self.json(&LastRef { host_after, warnings })
+        let (host_after, warnings) = (host_after.map(Cow::Borrowed), Cow::Borrowed(warnings));
+        self.json(&Last { host_after, warnings })
     }
 
     pub fn row(&self, kept: &KeptSummary) -> Result<RunRow, Error> {
@@ -352,7 +346,7 @@ impl RunRow {
         kept: &KeptSummary,
         bodies: &RunBodies,
         path: &Path,
-    ) -> Result<Begun, Error> {
+    ) -> Result<Begun<'static>, Error> {
         self.check(kept.begun_checksum, &bodies.begun, path)?;
         read(&bodies.begun, "a plan", path)
     }
@@ -374,22 +368,24 @@ impl RunRow {
         }
         let cells =
             cells.into_iter().map(|row| row.read(&self.id, path)).collect::<Result<_, _>>()?;
-        let profile = read_profile(&self.id, profiled, path)?;
-        let summary = kept.summary;
-        Ok(Run { summary, plan, clock, host_before, host_after, warnings, cells, profile })
+        Ok(Run {
+            summary: kept.summary,
+            plan: plan.into_owned(),
+            clock: clock.into_owned(),
+            host_before: host_before.into_owned(),
+            host_after: host_after.map(Cow::into_owned),
+            warnings: warnings.into_owned(),
+            cells,
+            profile: read_profile(&self.id, profiled, path)?,
+        })
     }
 
-    /// The warnings of the run.
-    pub(crate) fn warnings(
+    pub(crate) fn last(
         &self,
         kept: &KeptSummary,
         bodies: &RunBodies,
         path: &Path,
-    ) -> Result<Vec<Warning>, Error> {
-        Ok(self.last(kept, bodies, path)?.warnings)
-    }
-
-    fn last(&self, kept: &KeptSummary, bodies: &RunBodies, path: &Path) -> Result<Last, Error> {
+    ) -> Result<Last<'static>, Error> {
         self.check(kept.ending_checksum, &bodies.ending, path)?;
         read(&bodies.ending, "an ending", path)
     }

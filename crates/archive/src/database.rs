@@ -37,7 +37,8 @@ pub(crate) struct RunChange<'a> {
     pub ending: Option<&'a str>,
 }
 
-/// Rows of runs, cells and profiled cells in one database. Whatever implements it is an [`Archive`].
+/// Rows of runs, cells and profiled cells in one database. Whatever implements it is an [`Archive`]. Each method fails with
+/// the reason why the database can't be read or written, or with what its `work` or a row came to.
 pub(crate) trait Database {
     /// Where it is, for messages.
     fn location(&self) -> &Location;
@@ -52,37 +53,23 @@ pub(crate) trait Database {
 
     /// Does `work` in a transaction that writes, or in the one that is open: all of it is durable when the outermost one
     /// returns, or nothing of it was done.
-    ///
-    /// # Errors
-    /// What `work` came to; else why it can't be written.
     fn write<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error>
     where
         Self: Sized;
 
     /// Does `work` in a transaction that reads, so that all is of one moment.
-    ///
-    /// # Errors
-    /// What `work` came to; else why it can't be read.
     fn read<T>(&self, work: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error>
     where
         Self: Sized;
 
     /// Rows of runs.
-    ///
-    /// # Errors
-    /// Why they can't be read.
     fn rows(&self, which: Which<'_>) -> Result<Vec<RunRow>, Error>;
 
     /// The bodies of a run that is there.
-    ///
-    /// # Errors
-    /// Why they can't be read.
     fn bodies(&self, run: i64) -> Result<RunBodies, Error>;
 
     /// Adds a run and returns its number. `summary` is what is in the row.
-    ///
-    /// # Errors
-    /// [`Error::RunTwice`]; else why it can't be written.
+    /// [`Error::RunTwice`] where its id is there.
     fn insert_run(
         &mut self,
         row: &RunRow,
@@ -91,21 +78,12 @@ pub(crate) trait Database {
     ) -> Result<i64, Error>;
 
     /// Changes a run that is there.
-    ///
-    /// # Errors
-    /// Why it can't be written.
     fn update_run(&mut self, change: &RunChange<'_>) -> Result<(), Error>;
 
     /// Whether a run has a cell of this place in its plan.
-    ///
-    /// # Errors
-    /// Why it can't be read.
     fn has_cell(&self, run: i64, sequence: i64) -> Result<bool, Error>;
 
     /// Adds cells behind those that are there.
-    ///
-    /// # Errors
-    /// That of a row, or why they can't be written.
     fn insert_cells(
         &mut self,
         run: i64,
@@ -113,51 +91,27 @@ pub(crate) trait Database {
     ) -> Result<(), Error>;
 
     /// The cells of a run, in the order in which they ended.
-    ///
-    /// # Errors
-    /// Why they can't be read.
     fn cells(&self, run: i64) -> Result<Vec<CellRow>, Error>;
 
     /// Whether a run has a profiled cell with this key.
-    ///
-    /// # Errors
-    /// Why it can't be read.
     fn has_profiled(&self, run: i64, key: &str) -> Result<bool, Error>;
 
     /// Adds profiled cells behind those that are there.
-    ///
-    /// # Errors
-    /// Why they can't be written.
     fn insert_profiled(&mut self, run: i64, rows: &[ProfileRow]) -> Result<(), Error>;
 
     /// The profiled cells of a run in their order, or only the last one.
-    ///
-    /// # Errors
-    /// Why they can't be read.
     fn profiled(&self, run: i64, only_last: bool) -> Result<Vec<ProfileRow>, Error>;
 
     /// Gives a run that is there a name; a run that had the name loses it.
-    ///
-    /// # Errors
-    /// Why it can't be written.
     fn name_run(&mut self, name: &str, run: i64) -> Result<(), Error>;
 
     /// All such names, sorted.
-    ///
-    /// # Errors
-    /// Why they can't be read.
     fn names(&self) -> Result<Vec<(String, i64)>, Error>;
 
     /// Removes a run with all that belongs to it; `false` where it is not there.
-    ///
-    /// # Errors
-    /// Why it can't be written.
     fn remove(&mut self, run: i64) -> Result<bool, Error>;
 
     /// What is to be done after runs have ended or are gone: giving room back.
-    ///
-    /// # Errors
-    /// Why it failed.
     fn settle(&mut self, done: Done) -> Result<(), Error>;
 }
 
@@ -237,8 +191,8 @@ impl<D: Database> Archive for D {
             if kept.summary.state == RunState::Complete {
                 return Err(Error::RunComplete { path: path_of(database).into(), run });
             }
-            let warnings = row.warnings(&kept, &database.bodies(run)?, path_of(database))?;
-            let body = keep(database).ending(None, &warnings)?;
+            let last = row.last(&kept, &database.bodies(run)?, path_of(database))?;
+            let body = keep(database).ending(None, &last.warnings)?;
             change_ending(database, &row, kept, (RunState::Open, None), &body)
         })
     }
@@ -248,7 +202,7 @@ impl<D: Database> Archive for D {
             let (row, mut kept) = open(database, run)?;
             let bodies = database.bodies(run)?;
             let begun = row.begun(&kept, &bodies, path_of(database))?;
-            let begun = keep(database).replanned(&begun, plan)?;
+            let begun = keep(database).replanned(begun, plan)?;
             kept.set_begun(&begun);
             kept.summary.cells_planned = plan.cells.len() as u64;
             let row = &keep(database).row(&kept)?;
@@ -280,7 +234,7 @@ impl<D: Database> Archive for D {
             let path = path_of(database);
             let row = run_row(database, run, false)?;
             let begun = row.begun(&row.read(path)?, &database.bodies(run)?, path)?;
-            Ok((begun.plan, begun.host_before))
+            Ok((begun.plan.into_owned(), begun.host_before.into_owned()))
         })
     }
 

@@ -31,26 +31,17 @@ pub enum Error {
         matches: Vec<String>,
     },
     /// The record holds no run.
-    #[error("{path} holds no runs yet")]
-    EmptyRecord {
-        /// The record.
-        path: PathBuf,
-    },
+    #[error("{0} holds no runs yet")]
+    EmptyRecord(PathBuf),
     /// It does not name a run.
     #[error(
-        "'{text}' does not name a run; use last, last@HOST, a number, the beginning of an id, FILE.db \
+        "'{0}' does not name a run; use last, last@HOST, a number, the beginning of an id, FILE.db \
          or FILE.db:RUN"
     )]
-    BadRunRef {
-        /// What was given.
-        text: String,
-    },
+    BadRunRef(String),
     /// There is no such file.
-    #[error("there is no record at {path}")]
-    NoRecord {
-        /// Where it was looked for.
-        path: PathBuf,
-    },
+    #[error("there is no record at {0}")]
+    NoRecord(PathBuf),
     /// It is a directory, a device or the like.
     #[error("{path} is {what}, not a file that can hold a record")]
     NotAFile {
@@ -60,33 +51,22 @@ pub enum Error {
         what: &'static str,
     },
     /// It is a URL.
-    #[error(
-        "a record is a file or a PostgreSQL database (postgres://…), and {scheme}:// is neither"
-    )]
-    UnknownScheme {
-        /// Its scheme; the rest may have a password in it.
-        scheme: String,
-    },
+    #[error("a record is a file or a PostgreSQL database (postgres://…), and {0}:// is neither")]
+    UnknownScheme(String),
     /// It is a list of keywords, as PostgreSQL's own programs take it. It may have a password in it.
     #[error(
         "a database is named by a URL, postgres://USER@HOST:PORT/DATABASE, not by `host=…`; a file of such a name is ./NAME"
     )]
     Keywords,
     /// It is a URL, where only a file will do.
-    #[error("{path} is a database, and this needs a file")]
-    NotAFileButAUrl {
-        /// The URL, without secrets.
-        path: PathBuf,
-    },
+    #[error("{0} is a database, and this needs a file")]
+    NotAFileButAUrl(PathBuf),
     /// This knee was built without what reads and writes it.
     #[error(
-        "{path}: this knee was built without PostgreSQL; build one with `cargo install --path crates/knee \
+        "{0}: this knee was built without PostgreSQL; build one with `cargo install --path crates/knee \
          --features postgres`, or name a file"
     )]
-    NoPostgres {
-        /// The URL, without secrets.
-        path: PathBuf,
-    },
+    NoPostgres(PathBuf),
     /// No file can be made there.
     #[error("{path} can't be made ({cause})")]
     CannotCreate {
@@ -96,17 +76,11 @@ pub enum Error {
         cause: io::Error,
     },
     /// It is a file of another format.
-    #[error("{path} is not a record (not a SQLite database) and was left alone")]
-    NotSqlite {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0} is not a record (not a SQLite database) and was left alone")]
+    NotSqlite(PathBuf),
     /// It is a SQLite database of another program.
-    #[error("{path} is another program's SQLite database, not a record, and was left alone")]
-    NotKnee {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0} is another program's SQLite database, not a record, and was left alone")]
+    NotKnee(PathBuf),
     /// A newer knee wrote it.
     #[error(
         "{path} was written by a newer knee (schema {schema}, this one reads up to {supported}) and \
@@ -122,18 +96,12 @@ pub enum Error {
     },
     /// A knee that was never released wrote it.
     #[error(
-        "{path} was written by a knee before 0.1.0, which no released one reads, and was left alone"
+        "{0} was written by a knee before 0.1.0, which no released one reads, and was left alone"
     )]
-    Unreleased {
-        /// The record.
-        path: PathBuf,
-    },
+    Unreleased(PathBuf),
     /// The end of the file is missing.
-    #[error("{path} is cut short and was left alone; restore it from a copy, or name another file")]
-    Truncated {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0} is cut short and was left alone; restore it from a copy, or name another file")]
+    Truncated(PathBuf),
     /// What is in it contradicts itself.
     #[error("{path} is damaged ({detail})")]
     Damaged {
@@ -143,29 +111,17 @@ pub enum Error {
         detail: String,
     },
     /// The user may not look at it.
-    #[error("no permission to read {path}; see `ls -ld` on it and on its directories")]
-    NoPermission {
-        /// The file or directory.
-        path: PathBuf,
-    },
+    #[error("no permission to read {0}; see `ls -ld` on it and on its directories")]
+    NoPermission(PathBuf),
     /// The file can't be written.
-    #[error("{path} is read-only")]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0} is read-only")]
+    ReadOnly(PathBuf),
     /// The directory can't be written, and a record keeps its journal there.
-    #[error("the directory {path} is read-only")]
-    ReadOnlyDirectory {
-        /// The directory.
-        path: PathBuf,
-    },
+    #[error("the directory {0} is read-only")]
+    ReadOnlyDirectory(PathBuf),
     /// The file system can't be written.
-    #[error("{path} is on a file system that is mounted read-only")]
-    ReadOnlyFileSystem {
-        /// The file or directory.
-        path: PathBuf,
-    },
+    #[error("{0} is on a file system that is mounted read-only")]
+    ReadOnlyFileSystem(PathBuf),
     /// The directory could not be made.
     #[error("the directory {path} can't be made ({cause})")]
     NoDirectory {
@@ -175,26 +131,17 @@ pub enum Error {
         cause: io::Error,
     },
     /// No room is left where the record is.
-    #[error("no room left on the disk for {path}")]
-    DiskFull {
-        /// The record.
-        path: PathBuf,
-    },
+    #[error("no room left on the disk for {0}")]
+    DiskFull(PathBuf),
     /// Another process held it for too long.
-    #[error("{path} is held by another process; wait for it to end (`fuser FILE` names it)")]
-    Busy {
-        /// The record.
-        path: PathBuf,
-    },
+    #[error("{0} is held by another process; wait for it to end (`fuser FILE` names it)")]
+    Busy(PathBuf),
     /// Its latest cells are in a journal that can't be read where it is.
     #[error(
-        "the latest cells of {path} are in {path}-wal, which can't be read in a read-only directory; \
+        "the latest cells of {0} are in {0}-wal, which can't be read in a read-only directory; \
          copy both files to a directory that can be written"
     )]
-    UnreadableJournal {
-        /// The record.
-        path: PathBuf,
-    },
+    UnreadableJournal(PathBuf),
     /// A run of that id is there already.
     #[error("{path}: run {id} is there already")]
     RunTwice {
@@ -293,9 +240,9 @@ impl Error {
         }
         match cause.sqlite_error_code() {
             // The file ends before a page that its journal counts: the two are copies of different moments.
-            Some(ErrorCode::SystemIoFailure) if is_past_the_end(&cause) => Self::Truncated { path },
-            Some(ErrorCode::DiskFull) => Self::DiskFull { path },
-            Some(ErrorCode::NotADatabase) => Self::NotSqlite { path },
+            Some(ErrorCode::SystemIoFailure) if is_past_the_end(&cause) => Self::Truncated(path),
+            Some(ErrorCode::DiskFull) => Self::DiskFull(path),
+            Some(ErrorCode::NotADatabase) => Self::NotSqlite(path),
             // Our own SQL is right, and asks for nothing that a record of this schema refuses: if it fails,
             // the record has another schema than it says, or contradicts itself.
             Some(
@@ -305,15 +252,15 @@ impl Error {
                 | ErrorCode::TooBig
                 | ErrorCode::Unknown,
             ) => Self::Damaged { path, detail: on_one_line(&cause) },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(path),
             Some(ErrorCode::ReadOnly) if sqlite::is_file_system_read_only(&path) => {
-                Self::ReadOnlyFileSystem { path }
+                Self::ReadOnlyFileSystem(path)
             }
-            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
-            Some(ErrorCode::PermissionDenied) => Self::NoPermission { path },
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly(path),
+            Some(ErrorCode::PermissionDenied) => Self::NoPermission(path),
             // SQLite calls a failure to grow its shared-memory file an I/O error, full disk or not.
             Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if !has_free_space(&path) => {
-                Self::DiskFull { path }
+                Self::DiskFull(path)
             }
             Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
                 Self::Io { path, cause: io::Error::other(cause) }

@@ -75,7 +75,7 @@ impl Location {
     pub fn into_file(self) -> Result<PathBuf, Error> {
         match self {
             Location::File(file) => Ok(file),
-            Location::Postgres(url) => Err(Error::NotAFileButAUrl { path: url.shown }),
+            Location::Postgres(url) => Err(Error::NotAFileButAUrl(url.shown)),
         }
     }
 }

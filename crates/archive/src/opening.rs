@@ -73,5 +73,5 @@ pub fn meeting(
 
 #[cfg(not(feature = "postgres"))]
 fn no_postgres(url: &DatabaseUrl) -> Error {
-    Error::NoPostgres { path: url.shown().into() }
+    Error::NoPostgres(url.shown().into())
 }

@@ -13,15 +13,15 @@ pub use meeting::PostgresMeeting;
 
 use self::client::{Client, QueryError};
 use self::columns::{Column, Json, copy_into};
-use self::fault::{At, at_with_names, damaged, is_there_already};
-use crate::body::{CellRow, ProfileRow, RunBodies, RunRow};
+use self::fault::{At, at_with_names, is_there_already};
+use crate::body::{CellRow, ProfileRow, RunBodies, RunRow, damaged};
 use crate::database::{Database, Done, RunChange, Which};
 use crate::{DatabaseUrl, Error, Location, keeping};
 use jiff::Timestamp;
 use model::RunSummary;
 use std::cell::{RefCell, RefMut};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
@@ -56,8 +56,6 @@ static PROFILE: [Column; 5] = [
 /// link between them.
 pub struct PostgresArchive {
     location: Location,
-    /// The URL without secrets, for messages.
-    shown: PathBuf,
     client: RefCell<Client>,
     /// Whether a transaction that writes is open.
     is_whole: bool,
@@ -102,7 +100,6 @@ impl PostgresArchive {
     fn new(url: &DatabaseUrl, client: Client) -> Self {
         Self {
             location: Location::Postgres(url.clone()),
-            shown: url.shown().into(),
             client: RefCell::new(client),
             is_whole: false,
         }
@@ -124,20 +121,20 @@ impl PostgresArchive {
         values: &[&(dyn ToSql + Sync)],
         read: impl Fn(&Row) -> Result<T, Error>,
     ) -> Result<Vec<T>, Error> {
-        let rows = self.client().query(sql, values).at(&self.shown)?;
+        let rows = self.client().query(sql, values).at(self.location.shown())?;
         rows.iter().map(read).collect()
     }
 
     fn get<'a, T: FromSql<'a>>(&self, row: &'a Row, column: &str) -> Result<T, Error> {
         row.try_get(column)
-            .map_err(|error| damaged(&self.shown, format!("column {column}: {error}")))
+            .map_err(|error| damaged(self.location.shown(), format!("column {column}: {error}")))
     }
 
     fn next_ordinal(&self, table: &str, run: i64) -> Result<i64, Error> {
         let sql = format!(
             "SELECT coalesce(max(ordinal) + 1, 0) AS next FROM knee.{table} WHERE run = $1"
         );
-        let row = self.client().query_one(&sql, &[&run]).at(&self.shown)?;
+        let row = self.client().query_one(&sql, &[&run]).at(self.location.shown())?;
         self.get(&row, "next")
     }
 
@@ -162,7 +159,8 @@ impl PostgresArchive {
         let mut samples = Vec::with_capacity(lengths.len());
         for length in lengths {
             let length = usize::try_from(length).ok().filter(|&length| length <= all.len());
-            let length = length.ok_or_else(|| damaged(&self.shown, "column lengths"))?;
+            let length = length
+                .ok_or_else(|| damaged(self.location.shown(), "column lengths".to_owned()))?;
             let rest = all.split_off(length);
             samples.push(std::mem::replace(&mut all, rest));
         }
@@ -222,20 +220,20 @@ impl Database for PostgresArchive {
         if self.is_whole {
             return work(self);
         }
-        self.client().batch_execute(WRITE).at(&self.shown)?;
+        self.client().batch_execute(WRITE).at(self.location.shown())?;
         self.is_whole = true;
         let done = work(self);
         self.is_whole = false;
-        let ended = end_transaction(self.client.get_mut(), done.is_ok()).at(&self.shown);
+        let ended = end_transaction(self.client.get_mut(), done.is_ok()).at(self.location.shown());
         let value = done?;
         ended.map(|()| value)
     }
 
     fn read<T>(&self, work: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
         let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        self.client().batch_execute(begin).at(&self.shown)?;
+        self.client().batch_execute(begin).at(self.location.shown())?;
         let done = work(self);
-        let ended = end_transaction(&mut self.client(), done.is_ok()).at(&self.shown);
+        let ended = end_transaction(&mut self.client(), done.is_ok()).at(self.location.shown());
         let value = done?;
         ended.map(|()| value)
     }
@@ -247,7 +245,7 @@ impl Database for PostgresArchive {
             Which::All => {
                 let sql = format!("{ROW} ORDER BY run.started NULLS FIRST, run.number");
                 let rows = self.client().with_long_answer(|client| client.query(&sql, &[]));
-                rows.at(&self.shown)?.iter().map(read).collect()
+                rows.at(self.location.shown())?.iter().map(read).collect()
             }
             Which::Id(id) => self.query(&format!("{ROW} WHERE id = $1"), &[&id], read),
             Which::Number(run) => self.query(&format!("{ROW} WHERE number = $1"), &[&run], read),
@@ -259,7 +257,7 @@ impl Database for PostgresArchive {
 
     fn bodies(&self, run: i64) -> Result<RunBodies, Error> {
         let sql = "SELECT begun::text, ending::text FROM knee.run WHERE number = $1";
-        let row = self.client().query_one(sql, &[&run]).at(&self.shown)?;
+        let row = self.client().query_one(sql, &[&run]).at(self.location.shown())?;
         Ok(RunBodies { begun: self.get(&row, "begun")?, ending: self.get(&row, "ending")? })
     }
 
@@ -284,11 +282,18 @@ impl Database for PostgresArchive {
         let written = self.client.get_mut().query_one(sql, &values);
         let written = match written {
             Err(error) if is_there_already(&error) => {
-                return Err(Error::RunTwice { path: self.shown.clone(), id: row.id.clone() });
+                return Err(Error::RunTwice {
+                    path: self.location.shown().into(),
+                    id: row.id.clone(),
+                });
             }
             written => {
                 let fleet = summary.fleet.as_ref().map(|fleet| fleet.id.as_str());
-                at_with_names(written, &self.shown, fleet.into_iter().chain([&*summary.host]))?
+                at_with_names(
+                    written,
+                    self.location.shown(),
+                    fleet.into_iter().chain([&*summary.host]),
+                )?
             }
         };
         let number: i64 = self.get(&written, "number")?;
@@ -298,7 +303,11 @@ impl Database for PostgresArchive {
              FROM knee.run, json_array_elements(begun -> 'plan' -> 'workloads') AS workload, \
              json_array_elements(workload -> 'metrics') AS metric WHERE number = $1 ON CONFLICT DO NOTHING";
         let written = self.client.get_mut().execute(sql, &[&number]);
-        at_with_names(written, &self.shown, names_in(&bodies.begun).iter().map(String::as_str))?;
+        at_with_names(
+            written,
+            self.location.shown(),
+            names_in(&bodies.begun).iter().map(String::as_str),
+        )?;
         Ok(number)
     }
 
@@ -308,12 +317,12 @@ impl Database for PostgresArchive {
         let ended = moment(summary.ended.as_deref());
         let values: [&(dyn ToSql + Sync); 4] =
             [&row.number, &Json(&row.summary), &row.seal, &ended];
-        self.client.get_mut().execute(sql, &values).at(&self.shown)?;
+        self.client.get_mut().execute(sql, &values).at(self.location.shown())?;
         for (column, body) in [("begun", begun), ("ending", ending)] {
             if let Some(body) = body {
                 let sql = format!("UPDATE knee.run SET {column} = $2 WHERE number = $1");
                 let client = self.client.get_mut();
-                client.execute(&sql, &[&row.number, &Json(body)]).at(&self.shown)?;
+                client.execute(&sql, &[&row.number, &Json(body)]).at(self.location.shown())?;
             }
         }
         Ok(())
@@ -321,7 +330,7 @@ impl Database for PostgresArchive {
 
     fn has_cell(&self, run: i64, sequence: i64) -> Result<bool, Error> {
         let sql = "SELECT FROM knee.cell WHERE run = $1 AND sequence = $2";
-        Ok(self.client().query_opt(sql, &[&run, &sequence]).at(&self.shown)?.is_some())
+        Ok(!self.query(sql, &[&run, &sequence], |_| Ok(()))?.is_empty())
     }
 
     fn insert_cells(
@@ -330,7 +339,7 @@ impl Database for PostgresArchive {
         rows: &mut dyn Iterator<Item = Result<CellRow, Error>>,
     ) -> Result<(), Error> {
         let next = self.next_ordinal("cell", run)?;
-        let path = self.shown.as_path();
+        let path = self.location.shown();
         let mut writer = copy_into(self.client.get_mut(), "knee.cell", &CELL, path)?;
         for (ordinal, row) in (next..).zip(rows) {
             let CellRow { sequence, body, positions, samples, seal } = row?;
@@ -359,12 +368,12 @@ impl Database for PostgresArchive {
 
     fn has_profiled(&self, run: i64, key: &str) -> Result<bool, Error> {
         let sql = "SELECT FROM knee.profile WHERE run = $1 AND hashtextextended(key, 0) = hashtextextended($2, 0)";
-        Ok(self.client().query_opt(sql, &[&run, &key]).at(&self.shown)?.is_some())
+        Ok(!self.query(sql, &[&run, &key], |_| Ok(()))?.is_empty())
     }
 
     fn insert_profiled(&mut self, run: i64, rows: &[ProfileRow]) -> Result<(), Error> {
         let next = self.next_ordinal("profile", run)?;
-        let path = self.shown.as_path();
+        let path = self.location.shown();
         let mut writer = copy_into(self.client.get_mut(), "knee.profile", &PROFILE, path)?;
         for (ordinal, row) in (next..).zip(rows) {
             let ProfileRow { key, body, seal } = row;
@@ -393,7 +402,7 @@ impl Database for PostgresArchive {
         let sql = "INSERT INTO knee.baseline (name, run) VALUES ($1, $2) \
              ON CONFLICT (name) DO UPDATE SET run = excluded.run";
         let written = self.client.get_mut().execute(sql, &[&name, &run]).map(drop);
-        at_with_names(written, &self.shown, [name])
+        at_with_names(written, self.location.shown(), [name])
     }
 
     fn names(&self) -> Result<Vec<(String, i64)>, Error> {
@@ -404,7 +413,7 @@ impl Database for PostgresArchive {
     fn remove(&mut self, run: i64) -> Result<bool, Error> {
         let sql = "DELETE FROM knee.run WHERE number = $1";
         let delete = |client: &mut Client| client.execute(sql, &[&run]);
-        Ok(self.client.get_mut().with_long_answer(delete).at(&self.shown)? > 0)
+        Ok(self.client.get_mut().with_long_answer(delete).at(self.location.shown())? > 0)
     }
 
     fn settle(&mut self, _: Done) -> Result<(), Error> {

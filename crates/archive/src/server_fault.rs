@@ -5,84 +5,49 @@
 #[non_exhaustive]
 pub enum ServerFault {
     /// The URL has something wrong in it.
-    #[error("{what}")]
-    BadUrl {
-        /// What, and how it is written.
-        what: String,
-    },
+    #[error("{0}")]
+    BadUrl(String),
     /// Nothing answers there, or not in time.
     #[error(
-        "no PostgreSQL server answers ({cause}); see whether it runs, and whether host and port are right"
+        "no PostgreSQL server answers ({0}); see whether it runs, and whether host and port are right"
     )]
-    Unreachable {
-        /// What the system says.
-        cause: String,
-    },
+    Unreachable(String),
     /// Something else answers there.
-    #[error("what answers is not a PostgreSQL server ({cause}); check host and port")]
-    NotPostgres {
-        /// What it did.
-        cause: String,
-    },
+    #[error("what answers is not a PostgreSQL server ({0}); check host and port")]
+    NotPostgres(String),
     /// No connection that is safe could be made.
     #[error(
-        "no encrypted connection ({cause}); name the server's root certificate by `sslrootcert=FILE` in the \
+        "no encrypted connection ({0}); name the server's root certificate by `sslrootcert=FILE` in the \
          URL, or do without encryption by `sslmode=disable`"
     )]
-    Tls {
-        /// What was wrong.
-        cause: String,
-    },
+    Tls(String),
     /// The server refused user, password or database.
-    #[error(
-        "the server refused the connection ({cause}); PGPASSWORD or ~/.pgpass gives the password"
-    )]
-    LoginRefused {
-        /// What it says.
-        cause: String,
-    },
+    #[error("the server refused the connection ({0}); PGPASSWORD or ~/.pgpass gives the password")]
+    LoginRefused(String),
     /// The server has no such database.
-    #[error("the server has no such database ({cause}); `createdb NAME` makes one")]
-    NoDatabase {
-        /// What it says.
-        cause: String,
-    },
+    #[error("the server has no such database ({0}); `createdb NAME` makes one")]
+    NoDatabase(String),
     /// The role may not do that.
-    #[error("the role may not do that ({cause}); docs/archive.md has the grants that it needs")]
-    Denied {
-        /// What the server says.
-        cause: String,
-    },
+    #[error("the role may not do that ({0}); docs/archive.md has the grants that it needs")]
+    Denied(String),
     /// The connection was cut, or the server ended.
-    #[error("the connection was lost ({cause}); do it again when the server is back")]
-    Lost {
-        /// What was noticed.
-        cause: String,
-    },
+    #[error("the connection was lost ({0}); do it again when the server is back")]
+    Lost(String),
     /// The server has not answered for a long time, though its machine does.
-    #[error("the server was silent for {seconds} s; do it again when it answers")]
-    Silent {
-        /// How long.
-        seconds: u64,
-    },
+    #[error("the server was silent for {0} s; do it again when it answers")]
+    Silent(u64),
     /// A signal ended the wait for the server.
     #[error("interrupted while the server was awaited")]
     Interrupted,
     /// The server ended a statement: a limit of its own, or an administrator.
-    #[error("the server canceled the statement ({cause})")]
-    Canceled {
-        /// What the server says.
-        cause: String,
-    },
+    #[error("the server canceled the statement ({0})")]
+    Canceled(String),
     /// Its disk has no room left.
     #[error("the server has no room left on its disk")]
     DiskFull,
     /// The server has other work, or is just starting or ending.
-    #[error("the server can't do it now ({cause}); do it again later")]
-    Busy {
-        /// What it says.
-        cause: String,
-    },
+    #[error("the server can't do it now ({0}); do it again later")]
+    Busy(String),
     /// The database has no archive in it.
     #[error("the database has no archive in it yet")]
     NoArchive,
@@ -93,13 +58,8 @@ pub enum ServerFault {
     )]
     Unreleased,
     /// The database's encoding can't hold every text.
-    #[error(
-        "the database's encoding is {encoding}; make one in UTF8 (`createdb -E UTF8 -T template0`)"
-    )]
-    Encoding {
-        /// Its encoding.
-        encoding: String,
-    },
+    #[error("the database's encoding is {0}; make one in UTF8 (`createdb -E UTF8 -T template0`)")]
+    Encoding(String),
     /// A name is longer than an index of the server takes.
     #[error(
         "the name `{start}…` has {bytes} bytes, which is more than the server's indexes take (about 2,600)"
@@ -111,9 +71,6 @@ pub enum ServerFault {
         bytes: usize,
     },
     /// Whatever else the server says.
-    #[error("the server says: {cause}")]
-    Other {
-        /// Its answer.
-        cause: String,
-    },
+    #[error("the server says: {0}")]
+    Other(String),
 }

@@ -15,7 +15,7 @@ use crate::{Error, Location};
 use model::RunSummary;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// How long a write waits for other processes. One of theirs takes milliseconds; only deleting a
@@ -36,35 +36,19 @@ const ROW: &str = "SELECT number, id, origin, summary, seal, \
 ///
 /// ```
 /// use archive::{Archive, RunWriter, SqliteArchive};
-/// use model::{Ending, Host, Plan, Run, RunState, RunSummary};
+/// use model::{Ending, Host, Run, RunState, RunSummary};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let file = directory.path().join("knee.db");
 /// let mut archive = SqliteArchive::open(&file)?;
-/// let run = Run {
-///     summary: RunSummary {
-///         number: 0,
-///         id: "0123456789abcdef".into(),
-///         started: "2026-11-21T13:51:34+00:00".into(),
-///         ended: None,
-///         state: RunState::Open,
-///         command: vec!["knee".into(), "run".into()],
-///         version: "0.1.0".into(),
-///         cells_ended: 0,
-///         cells_planned: 0,
-///         labels: Default::default(),
-///         origin: String::new(),
-///         host: String::new(),
-///         fleet: None,
-///     },
-///     plan: Plan::default(),
-///     clock: Default::default(),
-///     host_before: Host::default(),
-///     host_after: None,
-///     warnings: vec![],
-///     cells: vec![],
-///     profile: Default::default(),
+/// let summary = RunSummary {
+///     id: "0123456789abcdef".into(),
+///     started: "2026-11-21T13:51:34+00:00".into(),
+///     command: vec!["knee".into(), "run".into()],
+///     version: "0.1.0".into(),
+///     ..RunSummary::default()
 /// };
+/// let run = Run { summary, ..Run::default() };
 /// let number = archive.begin(&run)?;
 /// // … archive.commit(number, &cell)? for each cell as it ends …
 /// let ending = Ending {
@@ -82,9 +66,7 @@ const ROW: &str = "SELECT number, id, origin, summary, seal, \
 /// ```
 #[derive(Debug)]
 pub struct SqliteArchive {
-    /// As the user named it, for messages.
-    path: PathBuf,
-    /// The same.
+    /// As the user named it.
     location: Location,
     connection: Connection,
 }
@@ -124,8 +106,8 @@ impl SqliteArchive {
         let path = path.as_ref();
         let state = file::survey(path)?;
         match state {
-            Survey::Missing => return Err(Error::NoRecord { path: path.into() }),
-            Survey::Empty => return Err(Error::EmptyRecord { path: path.into() }),
+            Survey::Missing => return Err(Error::NoRecord(path.into())),
+            Survey::Empty => return Err(Error::EmptyRecord(path.into())),
             Survey::File => {}
         }
         let real = file::real(path, state)?;
@@ -148,14 +130,14 @@ impl SqliteArchive {
 
     /// The file, as it was named.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.location.shown()
     }
 
     fn from_connection(shown: &Path, connection: Connection) -> Result<Self, Error> {
         // Else SQLite plans a query again for each run or cell that it is asked of, lest another number needs
         // another plan.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).at(shown)?;
-        Ok(Self { path: shown.into(), location: Location::File(shown.into()), connection })
+        Ok(Self { location: Location::File(shown.into()), connection })
     }
 
     fn open_to_write(real: &Path, shown: &Path) -> Result<Self, Error> {
@@ -187,14 +169,14 @@ impl SqliteArchive {
         values: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, Error> {
-        let mut select = self.connection.prepare_cached(sql).at(&self.path)?;
-        let rows = select.query_map(values, read).at(&self.path)?;
-        rows.collect::<rusqlite::Result<_>>().at(&self.path)
+        let mut select = self.connection.prepare_cached(sql).at(self.path())?;
+        let rows = select.query_map(values, read).at(self.path())?;
+        rows.collect::<rusqlite::Result<_>>().at(self.path())
     }
 
     fn execute(&self, sql: &str, values: impl Params) -> Result<usize, Error> {
-        let mut statement = self.connection.prepare_cached(sql).at(&self.path)?;
-        statement.execute(values).at(&self.path)
+        let mut statement = self.connection.prepare_cached(sql).at(self.path())?;
+        statement.execute(values).at(self.path())
     }
 
     /// Gives the room of deleted runs back, and takes their bytes out of the journal.
@@ -216,10 +198,10 @@ impl Database for SqliteArchive {
         if !self.connection.is_autocommit() {
             return work(self);
         }
-        self.connection.execute_batch("BEGIN IMMEDIATE").at(&self.path)?;
+        self.connection.execute_batch("BEGIN IMMEDIATE").at(self.path())?;
         // A newer knee may have brought it up to date since it was opened.
-        let done = schema::check(&self.connection, &self.path).and_then(|()| work(self)).and_then(
-            |value| self.connection.execute_batch("COMMIT").at(&self.path).map(|()| value),
+        let done = schema::check(&self.connection, self.path()).and_then(|()| work(self)).and_then(
+            |value| self.connection.execute_batch("COMMIT").at(self.path()).map(|()| value),
         );
         if done.is_err() {
             // What failed may have ended the transaction itself.
@@ -229,7 +211,7 @@ impl Database for SqliteArchive {
     }
 
     fn read<T>(&self, work: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
-        let _transaction = self.connection.unchecked_transaction().at(&self.path)?;
+        let _transaction = self.connection.unchecked_transaction().at(self.path())?;
         work(self)
     }
 
@@ -258,8 +240,8 @@ impl Database for SqliteArchive {
     fn bodies(&self, run: i64) -> Result<RunBodies, Error> {
         let sql = "SELECT begun, ending FROM run WHERE number = ?1";
         let read = |row: &Row<'_>| Ok(RunBodies { begun: row.get(0)?, ending: row.get(1)? });
-        let mut select = self.connection.prepare_cached(sql).at(&self.path)?;
-        select.query_row([run], read).at(&self.path)
+        let mut select = self.connection.prepare_cached(sql).at(self.path())?;
+        select.query_row([run], read).at(self.path())
     }
 
     fn insert_run(
@@ -270,7 +252,7 @@ impl Database for SqliteArchive {
     ) -> Result<i64, Error> {
         let there = self.select("SELECT 1 FROM run WHERE id = ?1", [&row.id], |_| Ok(()))?;
         if !there.is_empty() {
-            return Err(Error::RunTwice { path: self.path.clone(), id: row.id.clone() });
+            return Err(Error::RunTwice { path: self.path().into(), id: row.id.clone() });
         }
         let sql = "INSERT INTO run (id, origin, summary, begun, ending, seal) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -323,7 +305,7 @@ impl Database for SqliteArchive {
         })?;
         let with_samples = |(cell, samples): (CellRow, String)| {
             let samples = serde_json::from_str(&samples).map_err(|error| {
-                damaged(&self.path, format!("samples of cell {}: {error}", cell.sequence))
+                damaged(self.path(), format!("samples of cell {}: {error}", cell.sequence))
             })?;
             Ok(CellRow { samples, ..cell })
         };
@@ -378,7 +360,7 @@ impl Database for SqliteArchive {
             Done::Removed => match self.shrink() {
                 // Somebody else is at work: the room will be used again all the same.
                 Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
-                result => result.at(&self.path),
+                result => result.at(self.path()),
             },
         }
     }
@@ -400,7 +382,7 @@ fn connect_where_read_only(real: &Path, shown: &Path) -> Result<Connection, Erro
         Ok(connection) => Ok(connection),
         // SQLite needs a shared-memory file next to the journal and can't make one there.
         Err(_) if journal == Journal::Empty => file::connect_immutable(real).at(shown),
-        Err(_) => Err(Error::UnreadableJournal { path: shown.into() }),
+        Err(_) => Err(Error::UnreadableJournal(shown.into())),
     }
 }
 

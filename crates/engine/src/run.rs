@@ -91,7 +91,9 @@ fn measure_rounds<const N: usize>(
                 return false;
             }
             let progress = sides.iter().map(RunningSide::progress).sum();
-            sides[turn].run.cells.last().into_iter().for_each(|cell| watch.ended(cell, &progress));
+            if let Some(cell) = sides[turn].run.cells.last() {
+                watch.ended(&cell.key, &cell.outcome, &progress);
+            }
         }
     }
     true
@@ -108,14 +110,15 @@ fn profile<const N: usize>(
         for turn in 0..N {
             let progress = passes.iter().map(ProfilePass::progress).sum();
             let Some(key) = passes[turn].next_key() else { continue };
-            watch.profile_begins(key, &progress);
+            watch.begins(key, &progress);
             let RunningSide { run, keeper, starter, .. } = &mut sides[turn];
             let is_stopped = settings.stop.is_requested();
             if is_stopped || !passes[turn].measure(run, keeper, settings, starter) {
                 return false;
             }
             if let Some(cell) = run.profile.cells.last() {
-                watch.profile_ended(cell, &passes.iter().map(ProfilePass::progress).sum());
+                let progress = passes.iter().map(ProfilePass::progress).sum();
+                watch.ended(&cell.key, &cell.outcome, &progress);
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::output;
 use crate::remedies::explained;
 use archive::{Error, ServerFault};
+use engine::Stop;
 use printable::clean;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
@@ -86,6 +87,11 @@ pub fn note(line: &str) {
     if !output::is_quiet() {
         complain(line);
     }
+}
+
+/// What ends a command in good order at a signal.
+pub fn stop_on_signals() -> Result<Stop, Trouble> {
+    Stop::on_signals().map_err(|error| Trouble::failed(format!("listening for signals: {error}")))
 }
 
 /// Why a command could not do what it was asked: one line for a person, and the exit code.

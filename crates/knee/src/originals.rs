@@ -3,14 +3,12 @@
 mod averages;
 mod calls;
 mod reply_rates;
-mod rows;
 pub mod summary;
 
-use self::rows::measured;
-use analysis::{Analysis, Table};
+use analysis::{Analysis, Row, Table};
 use engine::{About, Original, Print, RunRequest};
 use findings::Conclusions;
-use model::{Run, Value};
+use model::{Parameters, Run, Value};
 use std::fmt::Write;
 
 /// Every original, with the workload that measures the same.
@@ -143,11 +141,7 @@ fn remarks(original: &Original, conclusions: &Conclusions) -> Vec<String> {
 
 /// Which of several tables this is, by the parameters that differ among them: `pipes 20`.
 fn title(out: &mut String, table: &Table, tables: &[&Table]) {
-    let differs = |name: &str| {
-        tables.iter().any(|sibling| sibling.parameters.get(name) != table.parameters.get(name))
-    };
-    let parameters = table.parameters.iter().filter(|(name, _)| differs(name));
-    let words: Vec<String> = parameters.map(|(name, value)| format!("{name} {value}")).collect();
+    let words = differing(&table.parameters, tables.iter().map(|table| &table.parameters));
     if words.is_empty() {
         return;
     }
@@ -155,6 +149,19 @@ fn title(out: &mut String, table: &Table, tables: &[&Table]) {
         out.push('\n');
     }
     let _ = writeln!(out, "{}", words.join(", "));
+}
+
+/// Those parameters of one that differ among `all`: `pipes 20`.
+fn differing<'a>(own: &Parameters, all: impl Iterator<Item = &'a Parameters>) -> Vec<String> {
+    let all: Vec<&Parameters> = all.collect();
+    let differs = |name: &str| all.iter().any(|each| each.get(name) != own.get(name));
+    let parameters = own.iter().filter(|(name, _)| differs(name));
+    parameters.map(|(name, value)| format!("{name} {value}")).collect()
+}
+
+/// The rows of a table with a figure.
+fn measured(table: &Table) -> impl Iterator<Item = &Row> {
+    table.rows.iter().filter(|row| row.cells.iter().any(Option::is_some))
 }
 
 /// Points across, subjects down; `-` where there is no figure, as the original had it.

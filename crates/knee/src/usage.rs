@@ -167,12 +167,26 @@ impl TypedValueParser for Suggested {
     }
 }
 
+/// A word, what it stands for, and its help.
+pub type Meaning<T> = (&'static str, T, &'static str);
+
+/// Reads one of these words as what it stands for.
+pub fn one_of<T: Copy + Send + Sync>(
+    all: &'static [Meaning<T>],
+) -> impl TypedValueParser<Value = T> {
+    let words = all.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(words).try_map(|typed| {
+        let row = all.iter().find(|(word, ..)| *word == typed);
+        row.map(|(_, value, _)| *value).ok_or("there is no such word")
+    })
+}
+
 /// Reads which of two figures is better.
 pub fn better() -> impl TypedValueParser<Value = Better> {
-    let lower = PossibleValue::new("lower").help("Less is better: times, costs");
-    let higher = PossibleValue::new("higher").help("More is better: rates, throughput");
-    let words = PossibleValuesParser::new([lower, higher]);
-    words.map(|word| if word == "lower" { Better::Lower } else { Better::Higher })
+    one_of(&[
+        ("lower", Better::Lower, "Less is better: times, costs"),
+        ("higher", Better::Higher, "More is better: rates, throughput"),
+    ])
 }
 
 /// Reads a limit of growth.

@@ -10,7 +10,7 @@ pub type Parameters = BTreeMap<String, Value>;
 
 /// What identifies a cell within a run.
 #[derive(
-    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub struct CellKey {
     /// The workload: `poll`.

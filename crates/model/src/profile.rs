@@ -90,7 +90,7 @@ pub struct StackNode {
 }
 
 /// A cell of the profile pass.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfiledCell {
     /// Which cell it is; its round is 0.
     pub key: CellKey,
@@ -111,10 +111,11 @@ pub struct ProfiledCell {
 }
 
 /// What makes the kernel take a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SampledEvent {
     /// A timer that runs while the thread runs.
+    #[default]
     CpuClock,
     /// A hardware counter of CPU cycles.
     Cycles,

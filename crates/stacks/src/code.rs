@@ -4,10 +4,10 @@
 mod source_lines;
 
 use crate::kernel_memory::KernelMemory;
-use crate::profile::{CodeFault, FrameKind, MachineCode};
 use crate::symbols::Symbol;
 use crate::symbols::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
 use crate::symbols::tables::vdso;
+use model::{CodeFault, FrameKind, MachineCode};
 use source_lines::{check_time, source_lines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -69,7 +69,8 @@ fn add_lines(
     let Some(file) = files.open(index) else { return };
     let range = |code: &&WithoutLines| {
         let code = codes[code.function].as_ref().ok()?;
-        Some((code.address, code.bytes.len() as u64))
+        // Two digits a byte.
+        Some((code.address, code.bytes.len() as u64 / 2))
     };
     let ranges: Vec<(u64, u64)> = functions.iter().filter_map(range).collect();
     // What takes too long is not kept without its lines: a later cell may have the time.
@@ -117,8 +118,10 @@ fn machine_code(
     }
 }
 
-fn new_code(symbol: &Symbol, bytes: Vec<u8>) -> MachineCode {
+fn new_code(symbol: &Symbol, bytes: &[u8]) -> MachineCode {
     let architecture = std::env::consts::ARCH.to_owned();
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let bytes = digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect();
     MachineCode { architecture, address: symbol.start, bytes, lines: Vec::new() }
 }
 
@@ -143,7 +146,7 @@ fn in_file(
     let length = symbol.length.min(rest).min(FUNCTION_BYTES_MAX);
     let mut bytes = vec![0; length as usize];
     file.read_exact_at(&mut bytes, offset)?;
-    Ok((new_code(symbol, bytes), Some(key)))
+    Ok((new_code(symbol, &bytes), Some(key)))
 }
 
 fn in_vdso(symbol: &Symbol, offset: u64) -> Option<MachineCode> {
@@ -151,13 +154,13 @@ fn in_vdso(symbol: &Symbol, offset: u64) -> Option<MachineCode> {
     let start = usize::try_from(offset.checked_sub(symbol.offset)?).ok()?;
     let length = usize::try_from(symbol.length.min(FUNCTION_BYTES_MAX)).ok()?;
     let bytes = vdso()?.bytes.get(start..)?.get(..length)?;
-    Some(new_code(symbol, bytes.to_vec()))
+    Some(new_code(symbol, bytes))
 }
 
 fn in_kernel(symbol: &Symbol) -> io::Result<MachineCode> {
     let memory = KernelMemory::open(File::open("/proc/kcore")?)?;
     let bytes = memory.read(symbol.start, symbol.length.min(FUNCTION_BYTES_MAX))?;
-    Ok(new_code(symbol, bytes))
+    Ok(new_code(symbol, &bytes))
 }
 
 #[cfg(test)]
@@ -200,13 +203,14 @@ mod tests {
         let code = code.unwrap();
         assert_eq!(name, "stacks::code::tests::landmark");
         assert_eq!(code.architecture, std::env::consts::ARCH);
-        let mut running = vec![0; code.bytes.len()];
+        let mut running = vec![0; code.bytes.len() / 2];
         File::open("/proc/self/mem").unwrap().read_exact_at(&mut running, start).unwrap();
-        assert_eq!(code.bytes, running);
+        let digits: Vec<String> = running.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(code.bytes, digits.concat());
         let first = LANDMARK_LINE;
         let (offset, line) = &code.lines[0];
         assert_eq!((*offset, line.as_str()), (0, &*format!("stacks/src/code.rs:{first}")));
-        assert!(code.lines.iter().all(|(offset, _)| *offset < code.bytes.len() as u64));
+        assert!(code.lines.iter().all(|(offset, _)| *offset < running.len() as u64));
         assert!(code.lines.iter().any(|(_, line)| line.ends_with(&format!(":{}", first + 1))));
         assert_eq!(code_at(start).1, Ok(code), "once more");
     }
@@ -239,6 +243,6 @@ mod tests {
         let offset = (0..vdso.bytes.len() as u64).find(|&offset| vdso.symbols.at(offset).is_some());
         let symbol = vdso.symbols.at(offset.unwrap()).unwrap();
         let code = in_vdso(&symbol, offset.unwrap()).unwrap();
-        assert_eq!(code.bytes.len() as u64, symbol.length);
+        assert_eq!(code.bytes.len() as u64, 2 * symbol.length);
     }
 }

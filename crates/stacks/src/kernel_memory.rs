@@ -1,57 +1,37 @@
 //! The kernel's memory as `/proc/kcore` shows it: an ELF core file, whose segments are ranges of addresses; and the
 //! variables in it, whose addresses are in `kallsyms`.
 
+use crate::symbols::{FileSegment, file_range};
+use object::Endianness;
+use object::elf::{FileHeader64, PT_LOAD};
+use object::read::ReadCache;
+use object::read::elf::{FileHeader, ProgramHeader};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::FileExt;
 
-/// The sizes of the header of a 64-bit ELF file, and of one of its segments' headers.
-const HEADER_BYTES: usize = 64;
-const SEGMENT_BYTES: usize = 56;
-/// `PT_LOAD`: a segment that holds memory.
-const MEMORY: u32 = 1;
-
-/// A range of addresses, and where its bytes are in the file.
-#[derive(Clone, Copy, Debug)]
-struct Segment {
-    address: u64,
-    length: u64,
-    offset: u64,
-}
-
 pub(crate) struct KernelMemory {
     file: File,
-    segments: Vec<Segment>,
+    segments: Vec<FileSegment>,
 }
 
 impl KernelMemory {
     /// Reads which addresses there are.
     ///
     /// # Errors
-    /// It can't be read, or is no ELF core of 64 bits in this machine's byte order.
+    /// It can't be read, or is no ELF core of 64 bits.
     pub fn open(file: File) -> io::Result<KernelMemory> {
-        let mut header = [0; HEADER_BYTES];
-        file.read_exact_at(&mut header, 0)?;
-        let order = if cfg!(target_endian = "big") { 2 } else { 1 };
-        if header[..6] != [0x7f, b'E', b'L', b'F', 2, order] {
-            return Err(io::Error::other("it is no ELF core of 64 bits"));
-        }
-        let (begin, count) = (word(&header, 32), half(&header, 56));
-        if usize::from(half(&header, 54)) != SEGMENT_BYTES {
-            return Err(io::Error::other("its segments have a size that is not known"));
-        }
-        let mut table = vec![0; SEGMENT_BYTES * usize::from(count)];
-        file.read_exact_at(&mut table, begin)?;
-        let segments = table.chunks_exact(SEGMENT_BYTES).filter(|segment| {
-            u32::from_ne_bytes([segment[0], segment[1], segment[2], segment[3]]) == MEMORY
+        let data = ReadCache::new(file.try_clone()?);
+        let header = FileHeader64::<Endianness>::parse(&data).map_err(io::Error::other)?;
+        let endian = header.endian().map_err(io::Error::other)?;
+        let segments = header.program_headers(endian, &data).map_err(io::Error::other)?;
+        let memory = segments.iter().filter(|segment| segment.p_type(endian) == PT_LOAD);
+        let memory = memory.map(|segment| {
+            let (offset, size) = segment.file_range(endian);
+            (offset, size, segment.p_vaddr(endian))
         });
-        let segments = segments.map(|segment| Segment {
-            offset: word(segment, 8),
-            address: word(segment, 16),
-            length: word(segment, 32),
-        });
-        Ok(KernelMemory { segments: segments.collect(), file })
+        Ok(KernelMemory { segments: memory.collect(), file })
     }
 
     /// The bytes from `address`, as many as there are up to `length`.
@@ -59,25 +39,12 @@ impl KernelMemory {
     /// # Errors
     /// The address is in no segment, or its bytes can't be read.
     pub fn read(&self, address: u64, length: u64) -> io::Result<Vec<u8>> {
-        let within = |segment: &&Segment| {
-            address.checked_sub(segment.address).is_some_and(|within| within < segment.length)
-        };
         let none = || io::Error::other(format!("it does not hold the address {address:#x}"));
-        let segment = self.segments.iter().find(within).ok_or_else(none)?;
-        let within = address - segment.address;
-        let mut bytes = vec![0; length.min(segment.length - within) as usize];
-        let offset = segment.offset.checked_add(within).ok_or_else(none)?;
+        let (offset, rest) = file_range(&self.segments, address).ok_or_else(none)?;
+        let mut bytes = vec![0; length.min(rest) as usize];
         self.file.read_exact_at(&mut bytes, offset)?;
         Ok(bytes)
     }
-}
-
-fn word(bytes: &[u8], at: usize) -> u64 {
-    bytes[at..at + 8].try_into().map_or(0, u64::from_ne_bytes)
-}
-
-fn half(bytes: &[u8], at: usize) -> u16 {
-    bytes[at..at + 2].try_into().map_or(0, u16::from_ne_bytes)
 }
 
 /// The first eight bytes of each of these variables or functions of the kernel that there are, by name.
@@ -126,6 +93,10 @@ mod tests {
     use super::*;
     use std::io::Write;
 
+    /// The sizes of the header of a 64-bit ELF file, and of one of its segments' headers.
+    const HEADER_BYTES: usize = 64;
+    const SEGMENT_BYTES: usize = 56;
+
     /// A core of these segments (kind, address, bytes), as the kernel lays it out.
     fn core(segments: &[(u32, u64, &[u8])]) -> Vec<u8> {
         let order = if cfg!(target_endian = "big") { 2 } else { 1 };
@@ -173,8 +144,8 @@ mod tests {
         let text = 0xffff_ffff_8100_0000;
         let segments: [(u32, u64, &[u8]); 3] = [
             (4, text, b"a note"),
-            (MEMORY, text, b"kernel text"),
-            (MEMORY, 0xffff_8880_0000_0000, b"data"),
+            (PT_LOAD.0, text, b"kernel text"),
+            (PT_LOAD.0, 0xffff_8880_0000_0000, b"data"),
         ];
         let memory = open(&core(&segments)).unwrap();
         assert_eq!(memory.read(text, 6).unwrap(), b"kernel");
@@ -186,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_is_no_core_or_is_cut_off_is_refused() {
-        let whole = core(&[(MEMORY, 0x1000, b"text")]);
+        let whole = core(&[(PT_LOAD.0, 0x1000, b"text")]);
         for length in 0..HEADER_BYTES + SEGMENT_BYTES {
             assert!(open(&whole[..length]).is_err(), "{length}");
         }

@@ -35,8 +35,8 @@
 //! [`sample`] answers what hangs: it observes processes for a fraction of a second and changes nothing. The same clocks
 //! sample the program counters of threads that run, and `/proc` says in which system call the others wait. It never
 //! fails; [`StackSample::limitations`] says what could not be seen. The result is typed. Its
-//! [`Display`](std::fmt::Display) writes all of it in some lines; [`StackSample::summary`] is the most important part, and its
-//! `Display` fits in a sentence.
+//! [`Display`](std::fmt::Display) writes all of it in some lines; [`StackSample::summary`] writes the most important part,
+//! which fits in a sentence.
 #![forbid(unsafe_code)]
 
 mod code;
@@ -49,17 +49,12 @@ mod threads;
 
 pub use kernel_memory::kernel_variables;
 pub use profile::entry::Entry;
-pub use profile::{
-    CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledEvent, SampledStacks,
-    TimedSample,
-};
+pub use profile::{SampledStacks, TimedSample};
 pub use profiler::{ProfileError, Profiler};
-pub use stack_sample::summary::{Activity, FunctionShares, StateCounts, Summary};
 pub use stack_sample::{Function, Limitation, Program, StackSample, ThreadState};
 pub use symbols::demangle::readable;
 pub use symbols::maps::{Mapping, Maps};
 pub use symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
-pub use threads::ProcessName;
 
 use rustix::process::Pid;
 use stack_sample::sampler::{Sampler, ThreadClock};
@@ -81,8 +76,6 @@ pub struct Request<'a> {
     pub roots: &'a [Pid],
     /// How long to sample, once the threads are found.
     pub duration: Duration,
-    /// Names a process by its `comm` and the text of its `cmdline` file.
-    pub name: &'a dyn Fn(&str, &str) -> ProcessName,
     /// Called after the last sample, before symbols are looked up. It may halt the processes, so that they do
     /// not compete for the CPUs, but has to leave them alive.
     pub sampled: &'a dyn Fn(),
@@ -104,7 +97,7 @@ fn sample_with(
     open: &dyn Fn(u32, Modes) -> io::Result<ThreadClock>,
 ) -> StackSample {
     let start = Instant::now();
-    let mut sampler = Sampler::new(open, request.name);
+    let mut sampler = Sampler::new(open);
     sampler.scan(request.roots, start + FIRST_SCAN_MAX);
     let end = Instant::now() + request.duration;
     loop {

@@ -7,14 +7,13 @@ mod processes;
 pub use error::ProfileError;
 
 use crate::code::machine_codes;
-use crate::profile::{
-    CodeFault, Frame, FrameKind, MachineCode, ProfileLimit, SampledStacks, TimedSample,
-};
+use crate::profile::{SampledStacks, TimedSample};
 use crate::symbols::addresses::{CodeAddress, ResolvedAddress};
 use crate::threads::threads_below;
 use clocks::{Clocks, Open, cycles_per_s};
 pub(crate) use error::perf_level;
-use processes::{Node, Processes, StackSample};
+use model::{CodeFault, Frame, FrameKind, MachineCode, ProfileLimit};
+use processes::{Indexed, Node, Processes, StackSample};
 use rustix::process::Pid;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -187,7 +186,7 @@ impl Profiler {
             samples: samples.collect(),
             limits: self.limits(&naming, lost),
             code,
-            frames: naming.frames,
+            frames: naming.frames.values,
         }
     }
 
@@ -220,7 +219,7 @@ struct Naming {
     resolved: BTreeMap<CodeAddress, ResolvedAddress>,
     /// Whether the time was over before all were looked up.
     is_late: bool,
-    frames: Vec<Frame>,
+    frames: Indexed<Frame>,
     /// The frame of each node that a sample needs.
     of_nodes: HashMap<u32, u32>,
 }
@@ -231,32 +230,29 @@ impl Naming {
         for sample in samples {
             let mut next = Some(sample.node);
             while let Some(node) = next.filter(|&node| nodes.insert(node)) {
-                next = processes.nodes[node as usize].caller;
+                next = processes.nodes.values[node as usize].caller;
             }
         }
-        let is_address = |node: &u32| processes.nodes[*node as usize].caller.is_some();
+        let is_address = |node: &u32| processes.nodes.values[*node as usize].caller.is_some();
         let addresses: BTreeSet<CodeAddress> =
             nodes.iter().copied().filter(is_address).map(|node| processes.address(node)).collect();
         let until = Instant::now() + LOOKUP_MAX;
         let resolved = processes.files.resolve(&addresses, true, until);
         let is_late = Instant::now() >= until;
-        let mut naming = Naming { resolved, is_late, frames: Vec::new(), of_nodes: HashMap::new() };
-        let mut indices: HashMap<Frame, u32> = HashMap::new();
+        let (frames, of_nodes) = (Indexed::default(), HashMap::new());
+        let mut naming = Naming { resolved, is_late, frames, of_nodes };
         for node in nodes {
             let frame = naming.frame(processes, node);
-            let index = *indices.entry(frame).or_insert_with_key(|frame| {
-                naming.frames.push(frame.clone());
-                naming.frames.len() as u32 - 1
-            });
+            let index = naming.frames.index(frame);
             naming.of_nodes.insert(node, index);
         }
         naming
     }
 
     fn frame(&self, processes: &Processes, node: u32) -> Frame {
-        let Node { caller, content } = processes.nodes[node as usize];
+        let Node { caller, content } = processes.nodes.values[node as usize];
         if caller.is_none() {
-            let function = processes.names[content as usize].clone();
+            let function = processes.names.values[content as usize].clone();
             return Frame { function, module: String::new(), kind: FrameKind::Process };
         }
         let resolved = &self.resolved[&processes.address(node)];
@@ -295,7 +291,7 @@ impl Naming {
         let mut next = Some(sample.node);
         while let Some(node) = next {
             stack.push(self.of_nodes[&node]);
-            next = processes.nodes[node as usize].caller;
+            next = processes.nodes.values[node as usize].caller;
         }
         stack.reverse();
         let offset = self
@@ -309,7 +305,7 @@ impl Naming {
 impl Processes {
     /// The address of a node that is no root.
     fn address(&self, node: u32) -> CodeAddress {
-        self.addresses[self.nodes[node as usize].content as usize].clone()
+        self.addresses.values[self.nodes.values[node as usize].content as usize].clone()
     }
 }
 

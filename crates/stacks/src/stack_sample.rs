@@ -2,7 +2,7 @@
 
 mod display;
 pub(crate) mod sampler;
-pub(crate) mod summary;
+mod summary;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -113,11 +113,21 @@ impl<'data, R: ReadRef<'data>> ReadRef<'data> for Bounded<R> {
     }
 }
 
+/// Where a part of an ELF file is in memory, as it was linked: its offset, size and address.
+pub(crate) type FileSegment = (u64, u64, u64);
+
+/// Where in a file the bytes from this address are, with how many follow.
+pub(crate) fn file_range(segments: &[FileSegment], address: u64) -> Option<(u64, u64)> {
+    segments.iter().find_map(|&(begin, size, start)| {
+        let within = address.checked_sub(start).filter(|&within| within < size)?;
+        Some((begin.checked_add(within)?, size - within))
+    })
+}
+
 /// The functions of an ELF file.
 #[derive(Debug, Default)]
 pub struct FileSymbols {
-    /// Where the file's bytes are in memory, as it was linked: offset, size, address.
-    segments: Vec<(u64, u64, u64)>,
+    segments: Vec<FileSegment>,
     table: Table,
 }
 
@@ -195,12 +205,9 @@ impl FileSymbols {
         })
     }
 
-    /// Where in the file the bytes from this address are, as it was linked, with how many follow.
+    /// Where in the file the bytes from this address are, with how many follow.
     pub fn file_range(&self, address: u64) -> Option<(u64, u64)> {
-        self.segments.iter().find_map(|&(begin, size, start)| {
-            let within = address.checked_sub(start).filter(|&within| within < size)?;
-            Some((begin.checked_add(within)?, size - within))
-        })
+        file_range(&self.segments, address)
     }
 }
 

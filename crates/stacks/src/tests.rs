@@ -96,13 +96,7 @@ fn until(look: impl Fn() -> StackSample, wanted: impl Fn(&StackSample) -> bool) 
 }
 
 fn request(roots: &[Pid]) -> Request<'_> {
-    Request {
-        roots,
-        duration: LONG,
-        name: &|comm, _| ProcessName::from_comm(comm),
-        sampled: &|| (),
-        lookup_max: LOOKUP_MAX,
-    }
+    Request { roots, duration: LONG, sampled: &|| (), lookup_max: LOOKUP_MAX }
 }
 
 fn threads_in(program: &Program, wanted: impl Fn(&ThreadState) -> bool) -> usize {
@@ -145,7 +139,7 @@ fn threads_that_spin_are_named_by_function_and_threads_that_wait_by_call() {
     assert_eq!(function.name.as_deref(), Some("stacks::tests::spin_in_a_test"), "{sample}");
     assert_eq!(function.module, None, "the program itself needs no name: {sample}");
     assert!(*count * 2 > sample.samples, "{sample}");
-    let summary = sample.summary().to_string();
+    let summary = sample.summary();
     assert!(summary.contains("samples in stacks::tests::spin_in_a_test; "), "{summary}");
     // The harness's own thread waits for the test in a futex as well.
     assert!(summary.contains("4 of 7 threads wait in futex, 1 waits in read"), "{summary}");
@@ -178,7 +172,7 @@ fn where_sampling_is_denied_the_reason_is_given_and_calls_are_named() {
         |sample| sample.programs.first().is_some_and(all_stand_where_they_stay),
     );
     assert_eq!(sample.samples, 0);
-    let summary = sample.summary().to_string();
+    let summary = sample.summary();
     assert!(summary.contains("4 of 7 threads wait in futex"), "{summary}");
     assert!(summary.contains("2 run"), "{summary}");
     let detail = sample.to_string();
@@ -207,7 +201,7 @@ fn another_program_is_named_with_its_call() {
     let waits = |sample: &StackSample| {
         sample.samples == 0
             && sample.to_string().contains(shell)
-            && wanted.contains(&sample.summary().to_string().as_str())
+            && wanted.contains(&sample.summary().as_str())
     };
     until(|| sample(&request(&[child.pid()])), waits);
 }
@@ -228,7 +222,7 @@ fn a_process_that_has_gone_is_ending() {
     let pid = Pid::from_child(&child);
     child.wait().unwrap();
     let sample = sample(&Request { duration: Duration::ZERO, ..request(&[pid]) });
-    assert_eq!(sample.summary().to_string(), "it was just ending");
+    assert_eq!(sample.summary(), "it was just ending");
     assert_eq!(sample.to_string(), "Looked at for 0.0 s: 0 processes, 0 threads, 0 samples.");
 }
 
@@ -266,45 +260,34 @@ fn one_clear_function_stands_alone_and_else_the_three_largest() {
     let running = [(ThreadState::Running, 2), (waits("futex"), 30), (waits("read"), 1)];
     let clear = made_up(program("knee worker", &running, &[("a", 388), ("b", 12)]), vec![]);
     let wanted = "97 % of 400 samples in a; 30 of 33 threads wait in futex, 1 waits in read";
-    assert_eq!(clear.summary().to_string(), wanted);
+    assert_eq!(clear.summary(), wanted);
     let few = [(ThreadState::Running, 16), (waits("futex"), 1)];
     let few = made_up(program("knee worker", &few, &[("a", 100)]), vec![]);
-    assert_eq!(
-        few.summary().to_string(),
-        "100 % of 100 samples in a",
-        "who waits for the others is left out"
-    );
+    assert_eq!(few.summary(), "100 % of 100 samples in a", "who waits for the others is left out");
     let functions = [("a", 160), ("b", 120), ("c", 60), ("d", 50), ("e", 10)];
     let several = made_up(program("knee worker", &[(ThreadState::Running, 1)], &functions), vec![]);
-    assert_eq!(several.summary().to_string(), "40 % of 400 samples in a, 30 % in b, 15 % in c");
+    assert_eq!(several.summary(), "40 % of 400 samples in a, 30 % in b, 15 % in c");
     let two = made_up(
         program("knee worker", &[(ThreadState::Running, 1)], &[("a", 55), ("b", 45)]),
         vec![],
     );
-    assert_eq!(two.summary().to_string(), "55 % of 100 samples in a, 45 % in b");
+    assert_eq!(two.summary(), "55 % of 100 samples in a, 45 % in b");
 }
 
 #[test]
 fn with_few_samples_the_waits_are_named() {
     let single = made_up(program("knee worker", &[(waits("futex"), 1)], &[("a", 2)]), vec![]);
-    assert_eq!(single.summary().to_string(), "it waits in futex");
+    assert_eq!(single.summary(), "it waits in futex");
     let helper = Program { is_helper: true, ..program("knee park", &[(waits("read"), 1)], &[]) };
     let helped = made_up(program("knee worker", &[(waits("futex"), 1)], &[]), vec![helper]);
-    assert_eq!(
-        helped.summary().to_string(),
-        "it waits in futex",
-        "a helper that only serves is left out"
-    );
+    assert_eq!(helped.summary(), "it waits in futex", "a helper that only serves is left out");
     assert!(helped.to_string().contains("\nknee park, "), "but in the detail: {helped}");
     let mut left = helped;
     left.programs.remove(0);
-    assert_eq!(left.summary().to_string(), "knee park (waits in read)", "it is all there is");
+    assert_eq!(left.summary(), "knee park (waits in read)", "it is all there is");
     let starved = [(ThreadState::WaitingForCpu, 3), (ThreadState::Exited, 1)];
     let starved = made_up(program("knee worker", &starved, &[]), vec![]);
-    assert_eq!(
-        starved.summary().to_string(),
-        "3 of 4 threads wait for a CPU, 1 has ended, unwaited for"
-    );
+    assert_eq!(starved.summary(), "3 of 4 threads wait for a CPU, 1 has ended, unwaited for");
 }
 
 #[test]
@@ -317,7 +300,7 @@ fn a_build_is_summed_up_by_its_programs() {
     let worker = program("knee worker", &[(waits("poll"), 1)], &[]);
     let sample = made_up(worker, vec![compiler, late, make]);
     let wanted = "cc1 ×4 (running), as ×2 (just begun), make (waits in wait4)";
-    assert_eq!(sample.summary().to_string(), wanted);
+    assert_eq!(sample.summary(), wanted);
     let detail = sample.to_string();
     let lines: Vec<&str> = detail.lines().collect();
     assert_eq!(lines[0], "Looked at for 0.2 s: 6 processes, 6 threads, 320 samples.");

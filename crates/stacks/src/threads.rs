@@ -1,6 +1,6 @@
 //! The threads below some processes, as `/proc` shows them: name, state, and where they wait.
 
-use crate::symbols::addresses::ProcessMaps;
+use crate::symbols::maps::Maps;
 use rustix::process::Pid;
 use std::collections::BTreeSet;
 use std::fs;
@@ -44,7 +44,7 @@ impl ProcessName {
     }
 
     /// The name that the kernel gives it, and no helper.
-    pub fn from_comm(comm: &str) -> ProcessName {
+    fn from_comm(comm: &str) -> ProcessName {
         ProcessName { name: comm.to_owned(), is_helper: false }
     }
 }
@@ -55,7 +55,8 @@ pub(crate) struct Process {
     pub name: ProcessName,
     /// The file that it runs.
     pub program: String,
-    pub maps: ProcessMaps,
+    /// As they were when it was last seen alive.
+    pub maps: Maps,
 }
 
 /// A thread that was found.
@@ -92,41 +93,23 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// Adds the threads of `roots` and of all their descendants that are not known yet, until `until`.
-    pub fn scan(
-        &mut self,
-        roots: &[Pid],
-        name: &dyn Fn(&str, &str) -> ProcessName,
-        until: Instant,
-    ) {
+    pub fn scan(&mut self, roots: &[Pid], until: Instant) {
         let is_later = !self.list.is_empty();
-        let mut queue: Vec<u32> =
-            roots.iter().map(|pid| pid.as_raw_pid().cast_unsigned()).collect();
-        let mut queued: BTreeSet<u32> = queue.iter().copied().collect();
-        let mut next = 0;
-        while let Some(&pid) = queue.get(next) {
-            next += 1;
-            // One more than the maximum, so that the excess is noticed.
-            for tid in proc::threads(pid).take(THREADS_MAX + 1) {
-                // At least one thread is taken, however late it is.
-                let full = self.list.len() >= THREADS_MAX;
-                if full || (!self.list.is_empty() && Instant::now() >= until) {
-                    self.truncated |= full || !is_later;
-                    return;
-                }
-                self.add(pid, tid, name, is_later);
-                let children = proc::children_of_thread(pid, tid).into_iter().take(THREADS_MAX);
-                queue.extend(children.filter(|&child| queued.insert(child)));
+        let roots = roots.iter().map(|pid| pid.as_raw_pid().cast_unsigned()).collect();
+        // One more than the maximum, so that the excess is noticed.
+        walk(roots, THREADS_MAX + 1, |pid, tid| {
+            // At least one thread is taken, however late it is.
+            let full = self.list.len() >= THREADS_MAX;
+            if full || (!self.list.is_empty() && Instant::now() >= until) {
+                self.truncated |= full || !is_later;
+                return false;
             }
-        }
+            self.add(pid, tid, is_later);
+            true
+        });
     }
 
-    fn add(
-        &mut self,
-        pid: u32,
-        tid: u32,
-        name: &dyn Fn(&str, &str) -> ProcessName,
-        is_later: bool,
-    ) {
+    fn add(&mut self, pid: u32, tid: u32, is_later: bool) {
         if !self.seen.insert((pid, tid)) {
             return;
         }
@@ -134,7 +117,7 @@ impl Threads {
         let Some(Stat { name: comm, state, .. }) = stat else { return };
         let process = self.processes.iter().position(|process| process.pid == pid);
         let process = process.unwrap_or_else(|| {
-            self.processes.push(Process::new(pid, &comm, name));
+            self.processes.push(Process::new(pid, &comm));
             self.processes.len() - 1
         });
         let blocked = (state != 'R').then(|| blocked(pid, tid)).flatten();
@@ -144,10 +127,10 @@ impl Threads {
 }
 
 impl Process {
-    fn new(pid: u32, comm: &str, name: &dyn Fn(&str, &str) -> ProcessName) -> Process {
+    fn new(pid: u32, comm: &str) -> Process {
         let command_line = proc::text(pid, "cmdline").unwrap_or_default();
-        let (name, program) = (name(comm, &command_line), program_of(pid));
-        Process { pid, name, program, maps: ProcessMaps::default() }
+        let (name, program) = (ProcessName::new(comm, &command_line), program_of(pid));
+        Process { pid, name, program, maps: Maps::default() }
     }
 }
 
@@ -159,20 +142,29 @@ pub(crate) fn program_of(pid: u32) -> String {
 
 /// The threads of a process and of all its descendants, each with its process.
 pub(crate) fn threads_below(pid: u32) -> Vec<(u32, u32)> {
-    let (mut queue, mut queued) = (vec![pid], BTreeSet::from([pid]));
     let mut threads = Vec::new();
+    walk(vec![pid], THREADS_LISTED_MAX, |pid, tid| {
+        threads.push((pid, tid));
+        threads.len() < THREADS_LISTED_MAX
+    });
+    threads
+}
+
+/// Visits the threads of these processes and of all their descendants, each with its process, until `visit` is false: of
+/// one process, and of the children of one thread, `each_max` at most.
+fn walk(mut queue: Vec<u32>, each_max: usize, mut visit: impl FnMut(u32, u32) -> bool) {
+    let mut queued: BTreeSet<u32> = queue.iter().copied().collect();
     let mut next = 0;
-    while let Some(&pid) = queue.get(next)
-        && threads.len() < THREADS_LISTED_MAX
-    {
+    while let Some(&pid) = queue.get(next) {
         next += 1;
-        for tid in proc::threads(pid).take(THREADS_LISTED_MAX) {
-            threads.push((pid, tid));
-            let children = proc::children_of_thread(pid, tid).into_iter().take(THREADS_LISTED_MAX);
+        for tid in proc::threads(pid).take(each_max) {
+            if !visit(pid, tid) {
+                return;
+            }
+            let children = proc::children_of_thread(pid, tid).into_iter().take(each_max);
             queue.extend(children.filter(|&child| queued.insert(child)));
         }
     }
-    threads
 }
 
 fn blocked(pid: u32, tid: u32) -> Option<Blocked> {
@@ -206,10 +198,6 @@ fn parse_blocked(syscall: &str, wchan: impl Fn() -> Option<String>) -> Option<Bl
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn by_comm(comm: &str, _: &str) -> ProcessName {
-        ProcessName::from_comm(comm)
-    }
 
     #[test]
     fn the_instruments_own_processes_have_names() {
@@ -251,13 +239,13 @@ mod tests {
         let deadline = Instant::now() + std::time::Duration::from_secs(60);
         let me = rustix::process::getpid();
         let gone = Pid::from_raw(0x3fff_fff0).unwrap();
-        threads.scan(&[gone, me], &by_comm, deadline);
+        threads.scan(&[gone, me], deadline);
         let child_found =
             threads.list.iter().any(|thread| threads.processes[thread.process].pid == child.id());
         let mine = threads.processes.iter().find(|process| process.pid == std::process::id());
         let program = mine.map(|process| process.program.clone());
         let count = threads.list.len();
-        threads.scan(&[me], &by_comm, deadline);
+        threads.scan(&[me], deadline);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(child_found);
@@ -277,7 +265,7 @@ mod tests {
         // There are two threads at least: the harness's own, and this one.
         let (done, wait) = std::sync::mpsc::channel::<()>();
         let waiting = std::thread::spawn(move || wait.recv());
-        threads.scan(&[rustix::process::getpid()], &by_comm, Instant::now());
+        threads.scan(&[rustix::process::getpid()], Instant::now());
         drop(done);
         assert!(waiting.join().is_ok());
         assert_eq!(threads.list.len(), 1);

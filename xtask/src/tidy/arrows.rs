@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("archive", &["model", "printable", "sys"]),
     // Builders for tests: only ever a development dependency.
     ("fixtures", &["model"]),
-    ("stacks", &["printable", "sys"]),
+    ("stacks", &["model", "printable", "sys"]),
     ("engine", &["archive", "model", "printable", "quantities", "stacks", "sys"]),
     ("guest", &["archive", "engine", "model", "printable", "sys"]),
     ("workloads", &["readiness", "locks", "http", "load", "quantities", "sys", "engine"]),
@@ -71,7 +71,7 @@ const NEVER: &[(&str, &[&str])] = &[
     ("locks", &["model", "engine"]),
     ("simulate", &["model", "engine", "locks"]),
     ("http", &["model", "engine"]),
-    ("stacks", &["model", "engine"]),
+    ("stacks", &["engine"]),
     ("engine", &["readiness", "workloads", "analysis", "report"]),
     ("doctor", &["workloads", "analysis", "findings", "report"]),
 ];

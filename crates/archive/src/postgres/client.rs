@@ -163,14 +163,6 @@ impl Client {
         self.run(async |client| client.query_one(sql, values).await)
     }
 
-    pub fn query_opt(
-        &mut self,
-        sql: &str,
-        values: &[&(dyn ToSql + Sync)],
-    ) -> Result<Option<Row>, QueryError> {
-        self.run(async |client| client.query_opt(sql, values).await)
-    }
-
     /// Begins a COPY from here, in the binary format.
     pub fn copy_in(&mut self, sql: &str, types: &[Type]) -> Result<CopyIn<'_>, QueryError> {
         let sink = self.run(async |client| client.copy_in(sql).await)?;

@@ -68,8 +68,8 @@ fn connect_within(url: &DatabaseUrl, limit: Duration, waiting: Waiting) -> Resul
     });
     ready.map_err(|error| {
         let fault = match (of_connecting(&error), ignored) {
-            (ServerFault::LoginRefused { cause }, Some(ignored)) => {
-                ServerFault::LoginRefused { cause: format!("{cause}; {ignored}") }
+            (ServerFault::LoginRefused(cause), Some(ignored)) => {
+                ServerFault::LoginRefused(format!("{cause}; {ignored}"))
             }
             (fault, _) => fault,
         };
@@ -133,7 +133,7 @@ impl Target {
 }
 
 fn bad_url(what: &str) -> ServerFault {
-    ServerFault::BadUrl { what: what.to_owned() }
+    ServerFault::BadUrl(what.to_owned())
 }
 
 /// Whether nothing goes over a network to get there.
@@ -198,7 +198,7 @@ const ROOTS_MIB_MAX: u64 = 16;
 
 /// Encryption with a server whose certificate one of these roots vouches for: those of the file, or the system's.
 fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, ServerFault> {
-    let fault = |cause: String| ServerFault::Tls { cause: one_line(&cause) };
+    let fault = |cause: String| ServerFault::Tls(one_line(&cause));
     let mut roots = RootCertStore::empty();
     if let Some(file) = root {
         let in_file = |error: &dyn std::fmt::Display| fault(format!("{}: {error}", file.display()));

@@ -35,27 +35,21 @@ pub(crate) fn server_error(path: &Path, fault: ServerFault) -> Error {
     Error::Server { path: path.into(), fault }
 }
 
-pub(crate) fn damaged(path: &Path, detail: impl Into<String>) -> Error {
-    Error::Damaged { path: path.into(), detail: detail.into() }
-}
-
 /// The fault of something that was asked of a server that had let us in.
 fn of_work(error: &QueryError) -> ServerFault {
     let error = match error {
         QueryError::Postgres(error) => error,
-        QueryError::System(error) => return ServerFault::Lost { cause: error.to_string() },
-        QueryError::Silent(time) => return ServerFault::Silent { seconds: time.as_secs() },
+        QueryError::System(error) => return ServerFault::Lost(error.to_string()),
+        QueryError::Silent(time) => return ServerFault::Silent(time.as_secs()),
         QueryError::Interrupted => return ServerFault::Interrupted,
         QueryError::GivenUp => {
-            return ServerFault::Lost { cause: "it was given up before".to_owned() };
+            return ServerFault::Lost("it was given up before".to_owned());
         }
     };
     match of_state(error) {
         Some(fault) => fault,
-        None if error.is_closed() || io_cause(error).is_some() => {
-            ServerFault::Lost { cause: cause(error) }
-        }
-        None => ServerFault::Other { cause: cause(error) },
+        None if error.is_closed() || io_cause(error).is_some() => ServerFault::Lost(cause(error)),
+        None => ServerFault::Other(cause(error)),
     }
 }
 
@@ -63,10 +57,10 @@ fn of_work(error: &QueryError) -> ServerFault {
 pub(crate) fn of_connecting(error: &QueryError) -> ServerFault {
     let error = match error {
         QueryError::Postgres(error) => error,
-        QueryError::System(error) => return ServerFault::Unreachable { cause: error.to_string() },
+        QueryError::System(error) => return ServerFault::Unreachable(error.to_string()),
         QueryError::Silent(time) => {
             let cause = format!("nothing came back within {} s", time.as_secs());
-            return ServerFault::Unreachable { cause };
+            return ServerFault::Unreachable(cause);
         }
         QueryError::Interrupted | QueryError::GivenUp => return ServerFault::Interrupted,
     };
@@ -75,10 +69,10 @@ pub(crate) fn of_connecting(error: &QueryError) -> ServerFault {
     }
     let cause = cause(error);
     match stage(error) {
-        Stage::Connect => ServerFault::Unreachable { cause },
-        Stage::Tls => ServerFault::Tls { cause },
-        Stage::Login => ServerFault::LoginRefused { cause },
-        Stage::Protocol => ServerFault::NotPostgres { cause },
+        Stage::Connect => ServerFault::Unreachable(cause),
+        Stage::Tls => ServerFault::Tls(cause),
+        Stage::Login => ServerFault::LoginRefused(cause),
+        Stage::Protocol => ServerFault::NotPostgres(cause),
     }
 }
 
@@ -115,15 +109,15 @@ fn of_state(error: &tokio_postgres::Error) -> Option<ServerFault> {
     } else if *code == SqlState::INSUFFICIENT_PRIVILEGE
         || *code == SqlState::READ_ONLY_SQL_TRANSACTION
     {
-        ServerFault::Denied { cause }
+        ServerFault::Denied(cause)
     } else if *code == SqlState::INVALID_CATALOG_NAME {
-        ServerFault::NoDatabase { cause }
+        ServerFault::NoDatabase(cause)
     } else if [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION]
         .contains(code)
     {
-        ServerFault::LoginRefused { cause }
+        ServerFault::LoginRefused(cause)
     } else if [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].contains(code) {
-        ServerFault::Lost { cause }
+        ServerFault::Lost(cause)
     } else if [
         SqlState::CANNOT_CONNECT_NOW,
         SqlState::TOO_MANY_CONNECTIONS,
@@ -134,11 +128,11 @@ fn of_state(error: &tokio_postgres::Error) -> Option<ServerFault> {
     ]
     .contains(code)
     {
-        ServerFault::Busy { cause }
+        ServerFault::Busy(cause)
     } else if *code == SqlState::QUERY_CANCELED {
-        ServerFault::Canceled { cause }
+        ServerFault::Canceled(cause)
     } else {
-        ServerFault::Other { cause }
+        ServerFault::Other(cause)
     };
     Some(fault)
 }

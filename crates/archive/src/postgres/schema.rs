@@ -31,7 +31,7 @@ pub(crate) fn create(client: &mut Client, path: &Path) -> Result<(), Error> {
     }
     let encoding: String = client.query_one("SHOW server_encoding", &[]).at(path)?.get(0);
     if encoding != ENCODING {
-        return Err(server_error(path, ServerFault::Encoding { encoding }));
+        return Err(server_error(path, ServerFault::Encoding(encoding)));
     }
     client.with_long_answer(|client| {
         // Before the transaction begins: what others made until then, the server looks up only at a beginning. The lock

@@ -47,7 +47,7 @@ pub(crate) fn survey(path: &Path) -> Result<Survey, Error> {
         Err(error) => {
             return match error.kind() {
                 ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(Survey::Missing),
-                ErrorKind::PermissionDenied => Err(Error::NoPermission { path: path.into() }),
+                ErrorKind::PermissionDenied => Err(Error::NoPermission(path.into())),
                 _ => Err(Error::Io { path: path.into(), cause: error }),
             };
         }
@@ -63,7 +63,7 @@ pub(crate) fn survey(path: &Path) -> Result<Survey, Error> {
         return Err(Error::NotAFile { path: path.into(), what });
     }
     if !may(path, Access::READ_OK) {
-        return Err(Error::NoPermission { path: path.into() });
+        return Err(Error::NoPermission(path.into()));
     }
     Ok(if metadata.len() == 0 { Survey::Empty } else { Survey::File })
 }
@@ -75,7 +75,7 @@ pub(crate) fn survey(path: &Path) -> Result<Survey, Error> {
 pub fn check_name(path: &Path) -> Result<(), Error> {
     let Some(text) = path.to_str() else { return Ok(()) };
     if let Some(scheme) = url::scheme(text) {
-        return Err(Error::UnknownScheme { scheme: scheme.into() });
+        return Err(Error::UnknownScheme(scheme.into()));
     }
     if url::is_keywords(text) { Err(Error::Keywords) } else { Ok(()) }
 }
@@ -103,13 +103,13 @@ pub(crate) fn real(path: &Path, survey: Survey) -> Result<PathBuf, Error> {
 pub(crate) fn check_writable(path: &Path, survey: Survey) -> Result<(), Error> {
     let directory = directory_of(path);
     if is_file_system_read_only(directory) {
-        return Err(Error::ReadOnlyFileSystem { path: path.into() });
+        return Err(Error::ReadOnlyFileSystem(path.into()));
     }
     if survey != Survey::Missing && !may(path, Access::WRITE_OK) {
-        return Err(Error::ReadOnly { path: path.into() });
+        return Err(Error::ReadOnly(path.into()));
     }
     if !may(directory, Access::WRITE_OK | Access::EXEC_OK) {
-        return Err(Error::ReadOnlyDirectory { path: directory.into() });
+        return Err(Error::ReadOnlyDirectory(directory.into()));
     }
     Ok(())
 }
@@ -130,19 +130,19 @@ pub(crate) fn probe(path: &Path, shown: &Path) -> Result<(), Error> {
         return Ok(());
     }
     if header.bytes < BYTES_MIN {
-        return Err(Error::Truncated { path: shown.into() });
+        return Err(Error::Truncated(shown.into()));
     }
     if header.application_id == schema::UNRELEASED_ID {
-        return Err(Error::Unreleased { path: shown.into() });
+        return Err(Error::Unreleased(shown.into()));
     }
     if header.application_id != schema::APPLICATION_ID {
-        return Err(Error::NotKnee { path: shown.into() });
+        return Err(Error::NotKnee(shown.into()));
     }
     schema::check_version(header.version, shown)?;
     // While another process writes, the file may lag behind its journal. So it is cut short only
     // if it is so before and after there was no journal.
     if header.is_cut && !is_written(path) && Header::read(path, shown)?.is_cut {
-        return Err(Error::Truncated { path: shown.into() });
+        return Err(Error::Truncated(shown.into()));
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ fn a_server_that_is_stopped_is_given_up_and_keeps_nothing_half() {
         });
         let begun = Instant::now();
         let fault = server_fault(archive.runs().unwrap_err());
-        assert_eq!(fault, ServerFault::Silent { seconds: SILENCE_MAX.as_secs() });
+        assert_eq!(fault, ServerFault::Silent(SILENCE_MAX.as_secs()));
         assert!(begun.elapsed() < NOTICED_MAX, "{:?}", begun.elapsed());
         let fault = server_fault(archive.find("x").unwrap_err());
         assert!(matches!(fault, ServerFault::Lost { .. }), "no second wait: {fault:?}");
@@ -111,7 +111,7 @@ fn a_server_that_is_stopped_is_given_up_and_keeps_nothing_half() {
         });
         let kept = archive.keep(&complete("fedcba9876543210", 2, 0), "merge");
         let fault = server_fault(kept.unwrap_err());
-        assert_eq!(fault, ServerFault::Silent { seconds: SILENCE_MAX.as_secs() });
+        assert_eq!(fault, ServerFault::Silent(SILENCE_MAX.as_secs()));
         drop(stopper.join().unwrap());
     });
     let there = PostgresArchive::open_read_only(&url).unwrap().runs().unwrap();

@@ -155,7 +155,7 @@ fn child_finishes_on_a_full_disk() {
         }
         .unwrap_or_else(|error| assert!(matches!(error, Error::DiskFull { .. }), "{error}"));
         if archive.runs().unwrap()[0].state == RunState::Interrupted {
-            break Error::DiskFull { path: path.clone() };
+            break Error::DiskFull(path.clone());
         }
     };
     assert!(matches!(refused, Error::DiskFull { .. }), "{refused}");

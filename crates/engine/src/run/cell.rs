@@ -116,7 +116,7 @@ fn ended_cell(sequence: usize, key: &CellKey, supervised: Supervised) -> Cell {
         usage: supervised.usage,
         metrics: reply.metrics,
         facts: reply.facts,
-        load: None,
+        ..Cell::default()
     }
 }
 

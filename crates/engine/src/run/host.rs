@@ -15,6 +15,7 @@ use std::fs::read_to_string;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
+use sys::cpus;
 use sys::proc::{self, Stat};
 
 /// Fewer than any process has: numbers that are used again could make a circle.
@@ -198,18 +199,16 @@ fn cpu(facts: &mut BTreeMap<String, Fact>) {
     if let Some(virtual_machine) = proc::has_cpu_flag(&info, "hypervisor") {
         let answer = if virtual_machine { "yes" } else { "no" };
         facts.insert("hypervisor.present".into(), answer.into());
-        if virtual_machine && let Some(name) = sys::cpus::hypervisor() {
+        if virtual_machine && let Some(name) = cpus::hypervisor() {
             facts.entry("hypervisor.name".into()).or_insert(name.into());
         }
     }
     // std's number is smaller under a CPU quota, which is a fact of its own.
-    if let Ok(cpus) = sys::cpus::allowed() {
+    if let Ok(cpus) = cpus::allowed() {
         facts.insert("cpu.count".into(), (cpus.len() as u64).into());
     }
-    let online = read_to_string("/sys/devices/system/cpu/online").ok();
-    if let Some(online) = online.and_then(|list| cpus_in(&list)) {
-        facts.insert("cpu.online".into(), (online as u64).into());
-    }
+    let online = cpus::online();
+    facts.extend(online.map(|cpus| ("cpu.online".into(), (cpus.len() as u64).into())));
     let status = proc::text("self", "status").unwrap_or_default();
     if let Some(list) = proc::field(&status, "Cpus_allowed_list:") {
         facts.insert("cpu.allowed".into(), list.into());
@@ -234,21 +233,11 @@ fn caches(directory: &Path, facts: &mut BTreeMap<String, Fact>) {
             _ => continue,
         };
         let name = format!("{CACHE}l{level}{kind}");
-        let cpus =
-            read("shared_cpu_list").filter(|list| cpus_in(list).is_some_and(|cpus| cpus > 1));
+        let has_several = |list: &String| cpus::in_list(list).is_some_and(|cpus| cpus.len() > 1);
+        let cpus = read("shared_cpu_list").filter(has_several);
         facts.extend(cpus.map(|cpus| (format!("{name}.cpus"), cpus.into())));
         facts.insert(format!("{name}_kib"), ((bytes >> 10) as u64).into());
     }
-}
-
-/// The number of CPUs in a list such as `0-3,8`.
-fn cpus_in(list: &str) -> Option<usize> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
-        Some((last + 1).saturating_sub(first))
-    };
-    list.trim().split(',').map(range).sum()
 }
 
 fn vulnerabilities(facts: &mut BTreeMap<String, Fact>) {
@@ -407,13 +396,6 @@ mod tests {
             (MEMORY_LIMIT, 524_288.into()),
         ];
         assert_eq!(facts(), wanted(&limits));
-    }
-
-    #[test]
-    fn cpus_of_a_list_are_counted() {
-        assert_eq!(cpus_in("0-1\n"), Some(2));
-        assert_eq!(cpus_in("0,2-4,7"), Some(5));
-        assert_eq!((cpus_in(""), cpus_in("x-1")), (None, None));
     }
 
     #[test]

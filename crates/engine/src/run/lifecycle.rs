@@ -4,7 +4,7 @@ use crate::calibrate::Calibrated;
 use crate::run::cpu_look::CpuLook;
 use crate::run::host::{host, now};
 use crate::run::quiet;
-use model::{Ending, HOST_NAME, HOST_NAMED_BY, Host, Plan, Profile, Run, RunState, RunSummary};
+use model::{Ending, HOST_NAME, HOST_NAMED_BY, Host, Plan, Run, RunState, RunSummary};
 
 /// An id that no other run has.
 pub fn new_run_id() -> String {
@@ -25,16 +25,7 @@ pub fn new_run(plan: Plan, command: Vec<String>, version: &str, clock: &Calibrat
     };
     let warnings = quiet::before(&host_before);
     let clock = clock.info();
-    Run {
-        summary,
-        plan,
-        clock,
-        host_before,
-        host_after: None,
-        warnings,
-        cells: Vec::new(),
-        profile: Profile::default(),
-    }
+    Run { summary, plan, clock, host_before, warnings, ..Run::default() }
 }
 
 /// The part of its runs that one process measures.

@@ -51,6 +51,7 @@ impl Pace {
         // An estimate from the first cells would be wrong most of the time.
         let is_predictable = all.ended >= 5 || self.began.elapsed() > Duration::from_secs(3);
         let left = (is_predictable && all.ended > 0).then(|| rest.sum());
-        RunProgress { done: u64::from(all.ended), total: u64::from(all.total), left }
+        let (done, total) = (u64::from(all.ended), u64::from(all.total));
+        RunProgress { is_profile: false, done, total, left }
     }
 }

@@ -82,7 +82,8 @@ impl ProfilePass {
     pub fn progress(&self) -> RunProgress {
         let waiting = self.waiting.len() as u32;
         let left = (self.done > 0).then(|| self.took.div_f64(self.done as f64) * waiting);
-        RunProgress { done: self.done, total: self.done + u64::from(waiting), left }
+        let (done, total) = (self.done, self.done + u64::from(waiting));
+        RunProgress { is_profile: true, done, total, left }
     }
 
     /// Profiles the next cell, adds it to the run and keeps it; false when it was cut off.
@@ -126,7 +127,7 @@ impl ProfilePass {
             };
             let Supervised { reply, detail, elapsed, profiler, .. } =
                 supervise(&order, settings, starter, Some(rate.hz))?;
-            pool.add_time(elapsed);
+            pool.cell.elapsed_ns += elapsed.as_nanos() as u64;
             let regions = match reply {
                 Ok(reply) => reply.regions,
                 Err(reason) => return Some(pool.failed(reason, detail)),
@@ -144,7 +145,7 @@ impl ProfilePass {
                 let sampled = profiler.finish(&wanted);
                 pool.add(&regions, &sampled, &mut run.profile, &mut self.interner);
             }
-            pool.add_outside(outside.get());
+            pool.cell.samples_outside += outside.get();
         }
         Some(pool.finish())
     }

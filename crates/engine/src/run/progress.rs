@@ -1,6 +1,6 @@
 //! The progress of a run, and who observes it.
 
-use model::{Cell, CellKey, ProfiledCell};
+use model::{CellKey, Outcome};
 use std::iter::Sum;
 use std::time::Duration;
 
@@ -9,16 +9,14 @@ pub trait Watch {
     /// A cell begins.
     fn begins(&mut self, _key: &CellKey, _progress: &RunProgress) {}
     /// A cell ended.
-    fn ended(&mut self, _cell: &Cell, _progress: &RunProgress) {}
-    /// A cell of the profile pass begins; `progress` is that of this pass.
-    fn profile_begins(&mut self, _key: &CellKey, _progress: &RunProgress) {}
-    /// A cell of the profile pass ended.
-    fn profile_ended(&mut self, _cell: &ProfiledCell, _progress: &RunProgress) {}
+    fn ended(&mut self, _key: &CellKey, _outcome: &Outcome, _progress: &RunProgress) {}
 }
 
-/// The progress of a run.
+/// The progress of a run, or of its profile pass.
 #[derive(Clone, Copy, Debug)]
 pub struct RunProgress {
+    /// Whether it is that of the profile pass.
+    pub is_profile: bool,
     /// Cells that ended, those before a resume included.
     pub done: u64,
     /// Cells in the plan.
@@ -31,8 +29,10 @@ pub struct RunProgress {
 impl Sum for RunProgress {
     /// That of runs whose cells take turns.
     fn sum<I: Iterator<Item = RunProgress>>(runs: I) -> RunProgress {
-        let none = RunProgress { done: 0, total: 0, left: Some(Duration::ZERO) };
+        let left = Some(Duration::ZERO);
+        let none = RunProgress { is_profile: false, done: 0, total: 0, left };
         runs.fold(none, |sum, run| RunProgress {
+            is_profile: run.is_profile,
             done: sum.done + run.done,
             total: sum.total + run.total,
             left: sum.left.zip(run.left).map(|(sum, left)| sum + left),

@@ -1,20 +1,16 @@
 //! Samples of the processes of a cell, brought together with what it timed when.
 
 use crate::probe::Region;
-use crate::run::samples::convert::{code, event, frame, limit};
 use model::{
-    CellKey, FailureReason, Frame, FunctionCode, InstructionSamples, Interner, Outcome, Profile,
-    ProfileLimit, ProfiledCell, ProfiledRegion, SampledEvent,
+    CellKey, FailureReason, FunctionCode, InstructionSamples, Interner, Outcome, Profile,
+    ProfileLimit, ProfiledCell, ProfiledRegion,
 };
 use stacks::SampledStacks;
 use std::collections::BTreeMap;
-use std::time::Duration;
-
-mod convert;
 
 /// A profiled cell while its workers come in.
 pub(super) struct Pool {
-    cell: ProfiledCell,
+    pub cell: ProfiledCell,
     counts: Vec<Counts>,
 }
 
@@ -29,27 +25,7 @@ struct Counts {
 
 impl Pool {
     pub fn new(key: CellKey) -> Pool {
-        let cell = ProfiledCell {
-            key,
-            outcome: Outcome::Measured,
-            elapsed_ns: 0,
-            event: SampledEvent::CpuClock,
-            sample_ns: 0.0,
-            regions: Vec::new(),
-            samples_outside: 0,
-            limits: Vec::new(),
-        };
-        Pool { cell, counts: Vec::new() }
-    }
-
-    /// A worker took so long.
-    pub fn add_time(&mut self, elapsed: Duration) {
-        self.cell.elapsed_ns += elapsed.as_nanos() as u64;
-    }
-
-    /// So many samples were outside of all regions.
-    pub fn add_outside(&mut self, samples: u64) {
-        self.cell.samples_outside += samples;
+        Pool { cell: ProfiledCell { key, ..ProfiledCell::default() }, counts: Vec::new() }
     }
 
     /// Adds a worker: what it timed when, and its samples, whose frames and stacks come to be in `profile`.
@@ -60,10 +36,10 @@ impl Pool {
         profile: &mut Profile,
         interner: &mut Interner,
     ) {
-        self.cell.event = event(sampled.event);
+        self.cell.event = sampled.event;
         self.cell.sample_ns = sampled.sample_ns;
-        sampled.limits.iter().map(limit).for_each(|limit| self.add_limit(limit));
-        let frames: Vec<Frame> = sampled.frames.iter().map(frame).collect();
+        sampled.limits.iter().for_each(|limit| self.add_limit(limit));
+        let frames = &sampled.frames;
         let indices: Vec<usize> = regions.iter().map(|region| self.index(region)).collect();
         for sample in &sampled.samples {
             let inside =
@@ -78,10 +54,10 @@ impl Pool {
                 *counts.instructions.entry((innermost, sample.offset)).or_default() += 1;
             }
         }
-        for (index, outcome) in &sampled.code {
+        for (index, code) in &sampled.code {
             let Some(frame) = frames.get(*index as usize) else { continue };
             let frame = interner.frame(profile, frame);
-            profile.add_code(FunctionCode { frame, code: code(outcome) });
+            profile.add_code(FunctionCode { frame, code: code.clone() });
         }
     }
 
@@ -102,7 +78,7 @@ impl Pool {
     }
 
     /// Adds what could not be seen: lost samples of several workers are added up.
-    fn add_limit(&mut self, limit: ProfileLimit) {
+    fn add_limit(&mut self, limit: &ProfileLimit) {
         if let ProfileLimit::SamplesLost { lost: more } = limit {
             for kept in &mut self.cell.limits {
                 if let ProfileLimit::SamplesLost { lost } = kept {
@@ -111,8 +87,8 @@ impl Pool {
                 }
             }
         }
-        if !self.cell.limits.contains(&limit) {
-            self.cell.limits.push(limit);
+        if !self.cell.limits.contains(limit) {
+            self.cell.limits.push(limit.clone());
         }
     }
 
@@ -148,14 +124,15 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stacks::{FrameKind, TimedSample};
+    use model::{Frame, FrameKind, SampledEvent};
+    use stacks::TimedSample;
 
     fn region(metric: &str, position: u64, ranges: &[(u64, u64)]) -> Region {
         Region { metric: metric.into(), position, operations: 10, ranges: ranges.into() }
     }
 
     fn sampled(samples: &[(u64, &[u32], u64)]) -> SampledStacks {
-        let frame = |function: &str, kind| stacks::Frame {
+        let frame = |function: &str, kind| Frame {
             function: function.into(),
             module: "kernel".into(),
             kind,
@@ -166,11 +143,11 @@ mod tests {
             offset,
         });
         SampledStacks {
-            event: stacks::SampledEvent::CpuClock,
+            event: SampledEvent::CpuClock,
             sample_ns: 1e6,
             frames: vec![frame("knee", FrameKind::Process), frame("do_poll", FrameKind::Kernel)],
             samples: samples.collect(),
-            limits: vec![stacks::ProfileLimit::SamplesLost { lost: 3 }],
+            limits: vec![ProfileLimit::SamplesLost { lost: 3 }],
             code: Vec::new(),
         }
     }
@@ -198,7 +175,7 @@ mod tests {
             [(15, &[0, 1], 4), (25, &[0], 0), (35, &[0, 1], 4), (55, &[0, 1], 8)];
         for _ in 0..2 {
             pool.add(&regions, &sampled(&samples), &mut profile, &mut interner);
-            pool.add_outside(1);
+            pool.cell.samples_outside += 1;
         }
         let cell = pool.finish();
         let counts: Vec<(&str, u64, u64, u64)> = cell

@@ -16,7 +16,7 @@ use crate::worker::starter::Starter;
 use model::{FailureReason, Usage};
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
-use stacks::{ProcessName, Profiler, StackSample};
+use stacks::{Profiler, StackSample};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -172,7 +172,7 @@ impl Worker {
             Ok(ListenEnd::StopRequested) => return None,
             Ok(ListenEnd::OutputTooLong) => Err(FailureReason::OutputTooLong),
             Ok(ListenEnd::Deadline) => {
-                let activity = sample.unwrap_or_default().summary().to_string();
+                let activity = sample.unwrap_or_default().summary();
                 Err(FailureReason::DeadlineExceeded { deadline_ms, activity })
             }
             Ok(ListenEnd::WorkerEnded) => judge(ending, &self.stdout.bytes, strays),
@@ -199,7 +199,6 @@ impl Worker {
         stacks::sample(&stacks::Request {
             roots: &roots,
             duration: STACK_SAMPLE,
-            name: &ProcessName::new,
             sampled: &|| {
                 // What can't be halted competes for the CPUs until it is killed, a moment later.
                 let _ = kill_process_group(self.pid, Signal::STOP);

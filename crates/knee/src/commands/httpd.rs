@@ -9,7 +9,6 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use ending::Ending;
 use http::{Config, Counts, Limits, SENDING, Server};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -85,7 +84,8 @@ pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
         return Err(Trouble::not_possible(format!("{} is unavailable here: {why}", ask.mechanism)));
     }
     engine::pinnable(&ask.pin)?;
-    raise_descriptors();
+    // One is needed for each connection. With fewer, accepting pauses sooner, which the counts tell.
+    engine::raise_descriptors_max();
     let ending = Ending::watch(ask.drain)?;
     let trouble = |error: http::Error| match error {
         http::Error::Invalid(what) => Trouble::usage(what),
@@ -129,15 +129,6 @@ fn config(ask: &Httpd) -> Config {
         },
         cache_bytes: ask.cache,
         log: ask.log.clone(),
-    }
-}
-
-/// Takes as many descriptors as this process may have: one is needed for each connection.
-fn raise_descriptors() {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current != maximum {
-        // With fewer, accepting pauses sooner, which the counts tell.
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     }
 }
 

@@ -4,7 +4,7 @@ pub mod ab;
 pub mod config;
 pub mod launchers;
 pub mod load;
-mod progress;
+pub mod progress;
 pub mod run;
 pub mod simulate;
 pub mod vm;

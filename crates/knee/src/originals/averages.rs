@@ -1,5 +1,6 @@
 //! Means with their deviations as kernbench logged them: a block for each load, six significant digits.
 
+use super::differing;
 use analysis::{Analysis, AverageColumn, Averages};
 use model::Run;
 use std::fmt::Write;
@@ -27,11 +28,8 @@ fn title(averages: &Averages, all: &[Averages]) -> String {
     if all.iter().any(|sibling| sibling.point != averages.point) {
         words.push(format!("{} {}", averages.axis, averages.point));
     }
-    let differs = |name: &str| {
-        all.iter().any(|sibling| sibling.parameters.get(name) != averages.parameters.get(name))
-    };
-    let parameters = averages.parameters.iter().filter(|(name, _)| differs(name));
-    words.extend(parameters.map(|(name, value)| format!("{name} {value}")));
+    let parameters = all.iter().map(|averages| &averages.parameters);
+    words.extend(differing(&averages.parameters, parameters));
     words.join(", ")
 }
 

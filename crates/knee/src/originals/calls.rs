@@ -1,6 +1,7 @@
 //! Single calls as gatling's programs printed them: a line a call, a column a figure, a block a round.
 //! All else stands behind `#`, so that gnuplot reads the whole as it is.
 
+use super::differing;
 use model::{Cell, CellKey, Outcome, Parameters, Run, Unavailable};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -88,11 +89,7 @@ fn label<'a>(run: &'a Run, subject: &'a str) -> &'a str {
 /// Which block this is: its subject, what else differs among the blocks, its round counted from 1.
 fn title(run: &Run, block: &Block, blocks: &[Block]) -> String {
     let mut words = vec![label(run, block.subject).to_owned()];
-    let differs = |name: &str| {
-        blocks.iter().any(|sibling| sibling.parameters.get(name) != block.parameters.get(name))
-    };
-    let parameters = block.parameters.iter().filter(|(name, _)| differs(name));
-    words.extend(parameters.map(|(name, value)| format!("{name} {value}")));
+    words.extend(differing(block.parameters, blocks.iter().map(|block| block.parameters)));
     if blocks.iter().any(|sibling| sibling.point != block.point) {
         words.push(format!("to {}", block.point));
     }

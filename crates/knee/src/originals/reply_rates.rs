@@ -1,7 +1,7 @@
 //! Reply rates as httperf printed them: a line of the minimum, the mean, the maximum and the deviation of
 //! all samples.
 
-use super::rows::measured;
+use super::measured;
 use analysis::{Row, Table};
 use model::Run;
 use std::fmt::Write;

@@ -1,6 +1,7 @@
 //! What a stack is in the kernel for.
 
-use crate::profile::{FrameKind, SampledStacks, TimedSample};
+use crate::profile::{SampledStacks, TimedSample};
+use model::FrameKind;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -86,7 +87,7 @@ fn entered_by(function: &str) -> Option<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Frame;
+    use model::Frame;
 
     fn entry(functions: &[(&str, FrameKind)]) -> Entry {
         let frame = |&(function, kind): &(&str, FrameKind)| Frame {

@@ -1,8 +1,8 @@
 //! The clocks of a profile: one on each CPU, and the rings that they write to.
 
 use super::error::{ProfileError, perf_level};
-use crate::profile::SampledEvent;
 use crate::threads::THREADS_MAX;
+use model::SampledEvent;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::io;
@@ -258,37 +258,16 @@ fn largest_rings(events: &[(u32, Event)], mut pages: usize) -> io::Result<Vec<Ri
 }
 
 fn online_cpus() -> Vec<u32> {
-    let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let cpus = cpu_list(&text);
-    if !cpus.is_empty() {
-        return cpus;
-    }
     // std's number of CPUs is smaller under a CPU quota.
-    let allowed = sys::cpus::allowed().unwrap_or_else(|_| vec![0]);
-    allowed.into_iter().map(|cpu| cpu as u32).collect()
-}
-
-/// `0-3,6`.
-fn cpu_list(text: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?)
-    };
-    text.trim().split(',').filter_map(range).flatten().collect()
+    let allowed = || sys::cpus::allowed().unwrap_or_else(|_| vec![0]);
+    let cpus = sys::cpus::online().unwrap_or_else(allowed);
+    cpus.into_iter().map(|cpu| cpu as u32).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::cell::RefCell;
-
-    #[test]
-    fn lists_of_cpus_are_read() {
-        assert_eq!(cpu_list("0-3,6\n"), [0, 1, 2, 3, 6]);
-        assert_eq!(cpu_list("0"), [0]);
-        assert_eq!(cpu_list(""), [] as [u32; 0]);
-        assert!(!online_cpus().is_empty());
-    }
 
     #[test]
     fn rings_grow_with_the_rate() {

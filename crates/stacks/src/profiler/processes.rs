@@ -5,6 +5,7 @@ use crate::symbols::addresses::{CodeAddress, MappedFiles};
 use crate::symbols::maps::{Mapping, Maps};
 use crate::threads::{ProcessName, program_of};
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::hash::Hash;
 use std::sync::Arc;
 use sys::perf::{Forked, Mapped, Named, Record, Sample};
 use sys::proc;
@@ -46,9 +47,9 @@ pub(super) struct Processes {
     by_pid: HashMap<u32, Process>,
     ended: VecDeque<(u64, u32)>,
     pub files: MappedFiles,
-    pub names: Vec<String>,
-    pub addresses: Vec<CodeAddress>,
-    pub nodes: Vec<Node>,
+    pub names: Indexed<String>,
+    pub addresses: Indexed<CodeAddress>,
+    pub nodes: Indexed<Node>,
     pub samples: Vec<StackSample>,
     /// Threads that have inherited their clocks, where clocks are of threads.
     pub started: BTreeSet<u32>,
@@ -56,9 +57,28 @@ pub(super) struct Processes {
     lost: u64,
     /// Samples of processes that are not followed.
     foreign: u64,
-    name_indices: HashMap<String, u32>,
-    address_indices: HashMap<CodeAddress, u32>,
-    node_indices: HashMap<Node, u32>,
+}
+
+/// Values, each once, by the order in which they came.
+pub(super) struct Indexed<T> {
+    pub values: Vec<T>,
+    indices: HashMap<T, u32>,
+}
+
+impl<T> Default for Indexed<T> {
+    fn default() -> Self {
+        Indexed { values: Vec::new(), indices: HashMap::new() }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Indexed<T> {
+    /// The index of a value, which is added if it is new.
+    pub fn index(&mut self, value: T) -> u32 {
+        *self.indices.entry(value).or_insert_with_key(|value| {
+            self.values.push(value.clone());
+            self.values.len() as u32 - 1
+        })
+    }
 }
 
 impl Processes {
@@ -191,39 +211,13 @@ impl Processes {
         let (name, maps) = (process.name.clone(), Arc::clone(&process.maps));
         let stack =
             located_stack(sample, |address| files.locate(pid, &process.program, &maps, address));
-        let mut node = self.node(None, name, Processes::name_index);
+        let content = self.names.index(name);
+        let mut node = self.nodes.index(Node { caller: None, content });
         for address in stack.into_iter().rev() {
-            node = self.node(Some(node), address, Processes::address_index);
+            let content = self.addresses.index(address);
+            node = self.nodes.index(Node { caller: Some(node), content });
         }
         self.samples.push(StackSample { time_ns, node });
-    }
-
-    fn node<T>(&mut self, caller: Option<u32>, content: T, index: fn(&mut Self, T) -> u32) -> u32 {
-        let node = Node { caller, content: index(self, content) };
-        *self.node_indices.entry(node).or_insert_with(|| {
-            self.nodes.push(node);
-            self.nodes.len() as u32 - 1
-        })
-    }
-
-    fn name_index(&mut self, name: String) -> u32 {
-        if let Some(&index) = self.name_indices.get(&name) {
-            return index;
-        }
-        let index = self.names.len() as u32;
-        self.names.push(name.clone());
-        self.name_indices.insert(name, index);
-        index
-    }
-
-    fn address_index(&mut self, address: CodeAddress) -> u32 {
-        if let Some(&index) = self.address_indices.get(&address) {
-            return index;
-        }
-        let index = self.addresses.len() as u32;
-        self.addresses.push(address.clone());
-        self.address_indices.insert(address, index);
-        index
     }
 }
 

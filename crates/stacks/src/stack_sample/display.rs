@@ -1,79 +1,14 @@
-//! The text of a stack sample: the summary fits in a sentence, the whole in some lines.
+//! The text of a whole stack sample, in some lines.
 
-use crate::stack_sample::summary::{Activity, FunctionShares, StateCounts, Summary};
 use crate::stack_sample::{Function, Limitation, Program, StackSample, ThreadState};
 use printable::quantity;
 use std::cmp::Reverse;
 use std::fmt::{self, Display, Formatter, Write};
 
-/// Programs that a summary names.
-const PROGRAMS_MAX: usize = 5;
-/// Thread states that a program's line names.
-const STATES_MAX: usize = 4;
+/// Thread states that a program's line and a summary name.
+pub(super) const STATES_MAX: usize = 4;
 /// About how long the whole text is.
 const TEXT_BYTES_MAX: usize = 1200;
-
-impl Display for Summary {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Summary::Ending => f.write_str("it was just ending"),
-            Summary::Programs(programs) => {
-                let programs = programs.iter().map(ToString::to_string).collect();
-                f.write_str(&list(programs, PROGRAMS_MAX))
-            }
-            Summary::Target { functions, threads } => {
-                if let Some(functions) = functions {
-                    write!(f, "{functions}")?;
-                }
-                if functions.is_some() && threads.is_some() {
-                    f.write_str("; ")?;
-                }
-                threads.as_ref().map_or(Ok(()), |threads| write!(f, "{threads}"))
-            }
-        }
-    }
-}
-
-/// `97 % of 400 samples in a`, `40 % of 400 samples in a, 30 % in b`.
-impl Display for FunctionShares {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (index, (function, count)) in self.functions.iter().enumerate() {
-            let share = percent(*count, self.samples);
-            if index == 0 {
-                write!(f, "{share} of {} samples in {function}", self.samples)?;
-            } else {
-                write!(f, ", {share} in {function}")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// `it waits in futex`, `4 of 7 threads wait in futex, 1 waits in read`.
-impl Display for StateCounts {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let [(first, count), rest @ ..] = &self.states[..] else { return Ok(()) };
-        if self.threads == 1 {
-            return write!(f, "it {}", first.verb_phrase(1));
-        }
-        let first = format!("{count} of {} threads {}", self.threads, first.verb_phrase(*count));
-        let rest =
-            rest.iter().map(|(state, count)| format!("{count} {}", state.verb_phrase(*count)));
-        f.write_str(&list(std::iter::once(first).chain(rest).collect(), STATES_MAX))
-    }
-}
-
-/// `cc1 ×4 (running)`.
-impl Display for Activity {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let state = match &self.state {
-            Some(ThreadState::Running) => "running".to_owned(),
-            Some(state) => state.verb_phrase(1),
-            None => "just begun".to_owned(),
-        };
-        write!(f, "{}{} ({state})", self.program, times(self.processes))
-    }
-}
 
 /// Some lines: how much was sampled, each program, and the limitations.
 impl Display for StackSample {
@@ -143,7 +78,7 @@ impl Program {
 
 impl ThreadState {
     /// What `count` threads in this state do: `runs`, `wait in futex`.
-    fn verb_phrase(&self, count: usize) -> String {
+    pub(super) fn verb_phrase(&self, count: usize) -> String {
         let verb =
             |singular: &str, plural: &str| if count == 1 { singular } else { plural }.to_owned();
         match self {
@@ -209,16 +144,16 @@ impl Display for Limitation {
     }
 }
 
-fn percent(part: u64, whole: u64) -> String {
+pub(super) fn percent(part: u64, whole: u64) -> String {
     format!("{:.0} %", part as f64 / whole as f64 * 100.0)
 }
 
-fn times(count: usize) -> String {
+pub(super) fn times(count: usize) -> String {
     if count > 1 { format!(" ×{count}") } else { String::new() }
 }
 
 /// With commas, and at most `max` items.
-fn list(mut items: Vec<String>, max: usize) -> String {
+pub(super) fn list(mut items: Vec<String>, max: usize) -> String {
     if items.len() > max {
         let rest = items.len() - max;
         items.truncate(max);

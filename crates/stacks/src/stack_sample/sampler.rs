@@ -47,7 +47,6 @@ impl ThreadClock {
 
 pub(crate) struct Sampler<'a> {
     open: &'a dyn Fn(u32, Modes) -> io::Result<ThreadClock>,
-    name: &'a dyn Fn(&str, &str) -> ProcessName,
     threads: Threads,
     files: MappedFiles,
     /// One for each thread that was found, in their order.
@@ -71,13 +70,9 @@ struct SampledThread {
 }
 
 impl<'a> Sampler<'a> {
-    pub fn new(
-        open: &'a dyn Fn(u32, Modes) -> io::Result<ThreadClock>,
-        name: &'a dyn Fn(&str, &str) -> ProcessName,
-    ) -> Self {
+    pub fn new(open: &'a dyn Fn(u32, Modes) -> io::Result<ThreadClock>) -> Self {
         Sampler {
             open,
-            name,
             threads: Threads::default(),
             files: MappedFiles::default(),
             sampled: Vec::new(),
@@ -92,7 +87,7 @@ impl<'a> Sampler<'a> {
 
     /// Finds threads that are not known yet, and puts a clock on each: first on those that run.
     pub fn scan(&mut self, roots: &[Pid], until: Instant) {
-        self.threads.scan(roots, self.name, until);
+        self.threads.scan(roots, until);
         let new = self.sampled.len()..self.threads.list.len();
         self.sampled.resize_with(new.end, SampledThread::default);
         let (running, waiting): (Vec<usize>, Vec<usize>) =
@@ -111,7 +106,7 @@ impl<'a> Sampler<'a> {
             if refreshed.replace(*pid) != Some(*pid) {
                 maps.refresh(*pid);
             }
-            let address = self.files.locate(*pid, program, &maps.maps, address);
+            let address = self.files.locate(*pid, program, maps, address);
             self.sampled[index].blocked_at = Some(address);
         }
     }
@@ -173,7 +168,7 @@ impl<'a> Sampler<'a> {
                     if refreshed.replace(*pid) != Some(*pid) {
                         maps.refresh(*pid);
                     }
-                    self.files.locate(*pid, program, &maps.maps, sample.address)
+                    self.files.locate(*pid, program, maps, sample.address)
                 };
                 *sampled.samples.entry(address).or_default() += 1;
             }

@@ -1,10 +1,10 @@
 //! From addresses of living processes to symbols: each address becomes an offset in a file while the process
 //! lives, and a name afterwards.
 
-use crate::profile::FrameKind;
 use crate::symbols::maps::{Mapping, Maps};
 use crate::symbols::tables::{file_symbols, kernel_symbols, vdso};
 use crate::symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
+use model::FrameKind;
 use rustix::fs::OFlags;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
@@ -32,21 +32,6 @@ pub(crate) enum CodeAddress {
     Memory(u32, u64),
     /// In no memory that is known.
     Unknown,
-}
-
-/// The mappings of a process, as they were when it was last seen alive.
-#[derive(Default)]
-pub(crate) struct ProcessMaps {
-    pub maps: Maps,
-}
-
-impl ProcessMaps {
-    /// Reads them again; keeps the old ones if the process has gone.
-    pub fn refresh(&mut self, pid: u32) {
-        if let Some(text) = proc::text(pid, "maps").ok().filter(|text| !text.is_empty()) {
-            self.maps = Maps::parse(&text);
-        }
-    }
 }
 
 /// The files that addresses were found in.

@@ -44,6 +44,13 @@ impl Maps {
         Maps(maps)
     }
 
+    /// Reads those of a process again; keeps the old ones if it has gone.
+    pub(crate) fn refresh(&mut self, pid: u32) {
+        if let Some(text) = sys::proc::text(pid, "maps").ok().filter(|text| !text.is_empty()) {
+            *self = Maps::parse(&text);
+        }
+    }
+
     /// The mapping that holds `address`.
     pub fn find(&self, address: u64) -> Option<&Mapping> {
         let after = self.0.partition_point(|mapping| mapping.start <= address);

@@ -10,6 +10,21 @@ pub fn allowed() -> io::Result<Vec<usize>> {
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
 }
 
+/// The CPUs that are online, in ascending order; `None` where the kernel does not say.
+pub fn online() -> Option<Vec<usize>> {
+    in_list(&std::fs::read_to_string("/sys/devices/system/cpu/online").ok()?)
+}
+
+/// The CPUs of a list as the kernel writes it: `0-3,8`; `None` for any other text.
+pub fn in_list(list: &str) -> Option<Vec<usize>> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    let ranges = list.trim().split(',').map(range).collect::<Option<Vec<_>>>()?;
+    Some(ranges.into_iter().flatten().collect())
+}
+
 /// Keeps this thread, and what it starts from now on, to these CPUs. None at all leave it where it is.
 ///
 /// # Errors
@@ -87,6 +102,14 @@ mod tests {
             assert_eq!(hypervisor(), None);
         }
         assert!(hypervisor().is_none_or(|name| !name.is_empty()));
+    }
+
+    #[test]
+    fn the_cpus_of_a_list_are_read() {
+        assert_eq!(in_list("0-3,6\n"), Some(vec![0, 1, 2, 3, 6]));
+        assert_eq!(in_list("0"), Some(vec![0]));
+        assert_eq!((in_list(""), in_list("x-1")), (None, None));
+        assert!(online().is_none_or(|cpus| !cpus.is_empty()));
     }
 
     #[test]

@@ -5,10 +5,11 @@ use crate::commands::{read_run, record_path};
 use crate::exit::{Exit, Trouble};
 use crate::files::{self, Kind};
 use crate::output::stream;
+use crate::usage::{self, Meaning};
 use ::archive::RunRef;
+use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
-use report::export::{self, Content, Format, Material, Selection};
+use report::export::{self, Content, Format, Material, Selection, What};
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
@@ -32,7 +33,7 @@ pub struct Export {
     /// What of it, or in which form: of csv medians or samples [default: medians]; of
     /// github-action-benchmark figures of which smaller or bigger is better [default: where the run has
     /// one sort only, that]
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", value_parser = usage::one_of(CHOICES))]
     pub what: Option<What>,
     /// Of markdown and of the formats of profiles: these subjects only
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -57,28 +58,12 @@ Examples:
   knee export --format folded --table poll/loop --subjects poll --points 10k | inferno-flamegraph > poll.svg
   knee export --format pprof -o run.pb.gz";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum What {
-    /// One row a sample
-    Samples,
-    /// One row a point of each series
-    Medians,
-    /// Figures of which less is better
-    Smaller,
-    /// Figures of which more is better
-    Bigger,
-}
-
-impl From<What> for export::What {
-    fn from(what: What) -> export::What {
-        match what {
-            What::Samples => export::What::Samples,
-            What::Medians => export::What::Medians,
-            What::Smaller => export::What::Smaller,
-            What::Bigger => export::What::Bigger,
-        }
-    }
-}
+const CHOICES: &[Meaning<What>] = &[
+    ("samples", What::Samples, "One row a sample"),
+    ("medians", What::Medians, "One row a point of each series"),
+    ("smaller", What::Smaller, "Figures of which less is better"),
+    ("bigger", What::Bigger, "Figures of which more is better"),
+];
 
 fn formats() -> PossibleValuesParser {
     let value = |format: &Format| clap::builder::PossibleValue::new(format.name).help(format.about);
@@ -92,7 +77,7 @@ const WHOLE: &str = "json";
 pub fn export(ask: &Export) -> Result<Exit, Trouble> {
     // The parser takes no other names.
     let Some(format) = export::find(&ask.format) else { return Ok(Exit::Usage) };
-    let what = ask.samples.then_some(What::Samples).or(ask.what).map(export::What::from);
+    let what = ask.samples.then_some(What::Samples).or(ask.what);
     check_choice(format, what)?;
     check_selection(format, ask)?;
     let kind = Kind { name: "such export", heads: format.heads };
@@ -127,7 +112,7 @@ pub fn export(ask: &Export) -> Result<Exit, Trouble> {
 }
 
 /// Whether the format can be had as what was asked for.
-fn check_choice(format: &Format, what: Option<export::What>) -> Result<(), Trouble> {
+fn check_choice(format: &Format, what: Option<What>) -> Result<(), Trouble> {
     let Some(what) = what.filter(|what| !format.choices.contains(what)) else { return Ok(()) };
     let having = export::TABLE.iter().filter(|row| row.choices.contains(&what));
     let having: Vec<&str> = having.map(|row| row.name).collect();

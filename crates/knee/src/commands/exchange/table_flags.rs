@@ -1,7 +1,7 @@
 //! The flags that say which columns of a foreign table hold what: those of `knee analyse` and `knee import`.
 
-use crate::usage;
-use clap::{Args, ValueEnum};
+use crate::usage::{self, Meaning};
+use clap::Args;
 use foreign_tables::Request;
 use quantities::{Better, DecimalSign};
 
@@ -41,26 +41,12 @@ pub struct TableFlags {
     pub unit: Option<String>,
     /// How decimals begin: 1.163 is little more than 1 with a point, and more than 1,000 with a comma
     /// [default: as each column shows]
-    #[arg(long, value_name = "SIGN")]
-    pub decimal: Option<Decimal>,
+    #[arg(long, value_name = "SIGN", value_parser = usage::one_of(DECIMALS))]
+    pub decimal: Option<DecimalSign>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Decimal {
-    /// 1,234.5
-    Point,
-    /// 1.234,5
-    Comma,
-}
-
-impl From<Decimal> for DecimalSign {
-    fn from(decimal: Decimal) -> Self {
-        match decimal {
-            Decimal::Point => Self::Point,
-            Decimal::Comma => Self::Comma,
-        }
-    }
-}
+const DECIMALS: &[Meaning<DecimalSign>] =
+    &[("point", DecimalSign::Point, "1,234.5"), ("comma", DecimalSign::Comma, "1.234,5")];
 
 impl TableFlags {
     /// The request that these flags make; what has no flag of its own keeps its default.
@@ -75,7 +61,7 @@ impl TableFlags {
             whole: self.whole.clone(),
             round: self.round.clone(),
             unit: self.unit.clone(),
-            decimal: self.decimal.map(Into::into),
+            decimal: self.decimal,
             ..Request::default()
         }
     }

@@ -27,17 +27,8 @@ const PUSH_MAX: Duration = Duration::from_secs(600);
 /// Of a run: longer than its attempts take, so that the reason of the last one is shown.
 const GIVEN_UP_AFTER: Duration = PUSH_MAX.saturating_add(Duration::from_secs(300));
 
-/// How a run came to be in the archive.
-#[derive(Debug)]
-enum Pushed {
-    /// It was not there: the number that it has now.
-    Now(i64),
-    /// So many cells of it were missing.
-    Completed(u64),
-    Before,
-    /// It has not ended, and may go on: what there is to say of that.
-    Not(&'static str),
-}
+/// How a run came to be in the archive; of one that has not ended, and may go on, what there is to say of that.
+type Pushed = Result<Merged, &'static str>;
 
 /// Pushes the runs of these `names`, or all. One that goes on is left out; what is there already is passed over, so the same
 /// command goes on after an interruption.
@@ -64,10 +55,10 @@ pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result
         let pushed = if is_open {
             push_killed(&*source, run, &mut *archive, &here)
         } else {
-            push_recorded(&*source, run, &mut *archive)
+            push_recorded(&*source, run, &mut *archive).map(Ok)
         };
         match pushed {
-            Ok(Pushed::Now(number)) => {
+            Ok(Ok(Merged::Copied(number))) => {
                 let id = replace_unprintable(&run.id);
                 let killed = if is_open { ", interrupted: its process was killed" } else { "" };
                 print_note(&format!(
@@ -75,18 +66,18 @@ pub fn push(to: &Location, names: &[String], record_file: &RecordFile) -> Result
                     run.number
                 ))?;
             }
-            Ok(Pushed::Not(why)) => {
+            Ok(Err(why)) => {
                 // One that is being measured is no failure unless it was named.
                 refused += usize::from(!chosen.is_empty());
                 complain(&format!("knee: run {} is left out: it has not ended{why}", run.number));
             }
-            Ok(Pushed::Completed(cells)) => {
+            Ok(Ok(Merged::Completed(cells))) => {
                 let (number, cells) = (run.number, quantity(cells, "cell"));
                 print_note(&format!(
                     "Pushed the {cells} of run {number} that the archive did not have\n"
                 ))?;
             }
-            Ok(Pushed::Before) => before += 1,
+            Ok(Ok(Merged::Alike)) => before += 1,
             // What is wrong with one run says nothing of the next.
             Err(error) if is_of_run(&error) => {
                 complain(&format!("knee: run {} is left out: {}", run.number, explained(&error)));
@@ -124,26 +115,18 @@ fn push_recorded(
     source: &dyn Archive,
     run: &RunSummary,
     archive: &mut dyn Archive,
-) -> Result<Pushed, Error> {
+) -> Result<Merged, Error> {
     // Comparing every figure would mean loading both.
     let there = archive.find(&run.id)?;
     if there.is_some_and(|there| is_alike(&there, run)) {
-        return Ok(Pushed::Before);
+        return Ok(Merged::Alike);
     }
-    push_run(&source.load(run.number)?, archive)
+    archive::merge(archive, &source.load(run.number)?)
 }
 
 /// Whether two copies of a run have ended alike, with as many cells.
 fn is_alike(there: &RunSummary, run: &RunSummary) -> bool {
     (there.state, &there.ended, there.cells_ended) == (run.state, &run.ended, run.cells_ended)
-}
-
-fn push_run(run: &Run, archive: &mut dyn Archive) -> Result<Pushed, Error> {
-    Ok(match archive::merge(archive, run)? {
-        Merged::Copied(number) => Pushed::Now(number),
-        Merged::Completed(cells) => Pushed::Completed(cells),
-        Merged::Alike => Pushed::Before,
-    })
 }
 
 /// Runs that were just measured and are to be pushed when they have been shown.
@@ -173,7 +156,7 @@ impl Measured {
         let mut left = Unpushed::default();
         for (index, number) in unpushed.into_iter().enumerate() {
             match results.get(index).or_else(|| results.last().filter(|last| last.is_err())) {
-                Some(Ok(Pushed::Now(number))) if !is_quiet() => {
+                Some(Ok(Merged::Copied(number))) if !is_quiet() => {
                     complain(&format!("Pushed: {to} (run {number})"));
                 }
                 Some(Ok(_)) => {}
@@ -193,7 +176,7 @@ impl Measured {
 
     /// Pushes in a thread of its own: a server that does not answer is waited for only so long. The results come in
     /// the order of the runs, and an error that is the last holds for those behind it.
-    fn wait(self, stop: &Stop) -> (Vec<Result<Pushed, String>>, bool) {
+    fn wait(self, stop: &Stop) -> (Vec<Result<Merged, String>>, bool) {
         let count = self.runs.len();
         let (sender, receiver) = mpsc::channel();
         let body = move || {
@@ -332,10 +315,10 @@ mod tests {
     fn a_fault_of_one_run_leaves_the_others_to_be_pushed() {
         let server = |fault| Error::Server { path: "a".into(), fault };
         let cause = || "x".to_owned();
-        assert!(is_of_run(&server(ServerFault::Other { cause: cause() })));
-        assert!(is_of_run(&server(ServerFault::Canceled { cause: cause() })));
+        assert!(is_of_run(&server(ServerFault::Other(cause()))));
+        assert!(is_of_run(&server(ServerFault::Canceled(cause()))));
         assert!(is_of_run(&Error::Invalid { path: "a".into(), what: cause() }));
-        assert!(!is_of_run(&server(ServerFault::Lost { cause: cause() })));
+        assert!(!is_of_run(&server(ServerFault::Lost(cause()))));
         assert!(!is_of_run(&server(ServerFault::DiskFull)));
     }
 

@@ -3,7 +3,7 @@
 use ::archive::Location;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const HELP: &str = "Record to use [default: $KNEE_RECORD or your own]";
 const LONG_HELP: &str = "Record to use [default: $KNEE_RECORD or your own]\n\n\
@@ -25,12 +25,6 @@ pub struct RecordFile {
         value_parser = archive()
     )]
     location: Option<Location>,
-}
-
-impl From<PathBuf> for RecordFile {
-    fn from(file: PathBuf) -> RecordFile {
-        RecordFile { location: Some(file.into()) }
-    }
 }
 
 impl RecordFile {

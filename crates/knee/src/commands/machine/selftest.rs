@@ -16,9 +16,12 @@ mod text;
 
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
+use analysis::compare::{Comparison, Terms, compare};
 use bench::Bench;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use findings::left_out;
+use model::Run;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -216,6 +219,18 @@ fn signed(value: f64, decimals: usize) -> String {
 /// The figure, or zero without a minus where it is rounded to that.
 fn unsigned_zero(value: f64, decimals: usize) -> f64 {
     if value.abs() < 0.5 * 10.0_f64.powf(-(decimals as f64)) { 0.0 } else { value }
+}
+
+/// What a comparison of two runs of one plan shows.
+fn of_two(base: &Run, new: &Run, terms: &Terms, judged: impl Fn(&Comparison) -> Proof) -> Proof {
+    compare(base, new, terms).map_or_else(
+        |refusal| {
+            let why = left_out::refusal(&refusal);
+            let seen = format!("two runs of one plan are not compared: {why}");
+            Proof::new(State::Failed, seen, json!({}))
+        },
+        |comparison| judged(&comparison),
+    )
 }
 
 /// Tries once more, with twice the rounds, what is not shown at first: machines are busy.

@@ -5,18 +5,16 @@ mod query;
 mod side;
 
 use super::run;
-use crate::commands::keep::claim::Claim;
 use crate::commands::keep::push;
 use crate::commands::measure::progress::Progress;
 use crate::commands::read::compare::bisect;
 use crate::commands::read::compare::flags::{FailOn, Output};
 use crate::commands::read::compare::{self, Verdict};
 use crate::commands::record_path;
-use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing, note};
+use crate::exit::{Exit, Trouble, note, stop_on_signals};
 use crate::output::print_note;
-use crate::remedies::explained;
 use archive::{RunWriter, SqliteArchive};
-use engine::{Settings, Side, Stop};
+use engine::{Settings, Side};
 use flags::Ab;
 use model::{NICE, Run, RunState};
 use side::Workers;
@@ -119,8 +117,7 @@ fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
         let what = format!("--label {WORKERS}: knee ab writes how workers were started there");
         return Err(Trouble::usage(format!("{what}; take another key")));
     }
-    let stop = Stop::on_signals()
-        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let stop = stop_on_signals()?;
     engine::raise_descriptors_max();
     let file = record_path(&measured.record_file)?;
     let own_path = || std::env::var_os("PATH").unwrap_or_default();
@@ -144,13 +141,8 @@ fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
     let (mut base, mut new) = (begun(&sides[0])?, begun(&sides[1]).map_err(skipped)?);
     base.plan.paired_with.clone_from(&new.summary.id);
     new.plan.paired_with.clone_from(&base.summary.id);
-    // The file is there then, if it can be.
-    let opened =
-        SqliteArchive::open(&file).and_then(|first| Ok([first, SqliteArchive::open(&file)?]));
-    let claim = |run: &Run| Claim::new(&run.summary.id, Some(&file));
-    let _claims = (claim(&base)?, claim(&new)?);
-    let archives = archives(opened, [&mut base, &mut new])?;
-    measure([&mut base, &mut new], archives, sides, &settings);
+    let (mut archives, _claims) = run::begin([&mut base, &mut new], &file)?;
+    measure([&mut base, &mut new], &mut archives, &sides, &settings);
     if [&base, &new].iter().any(|run| run.cells.is_empty()) {
         return Err(Trouble::interrupted("interrupted before there was anything to compare"));
     }
@@ -169,17 +161,17 @@ fn workers(typed: &[String]) -> Result<[Workers; 2], Trouble> {
 /// Measures both and says what the record could not take.
 fn measure(
     [base, new]: [&mut Run; 2],
-    archives: Option<[SqliteArchive; 2]>,
-    workers: [Workers; 2],
+    archives: &mut [SqliteArchive],
+    workers: &[Workers; 2],
     settings: &Settings,
 ) {
     let mut progress = Progress::for_plan(&base.plan, 2);
-    let [mut first, mut second] = archives.map_or([None, None], |archives| archives.map(Some));
-    let [base_starter, new_starter] = workers.map(|workers| workers.starter());
-    let sides = [
-        Side { run: &mut *base, archive: archive(&mut first), starter: base_starter, judge: None },
-        Side { run: &mut *new, archive: archive(&mut second), starter: new_starter, judge: None },
-    ];
+    let mut archives = archives.iter_mut().map(|archive| archive as &mut dyn RunWriter);
+    let mut side = |run, workers: &Workers| {
+        let (archive, starter) = (archives.next(), workers.starter());
+        Side { run, archive, starter, judge: None }
+    };
+    let sides = [side(&mut *base, &workers[0]), side(&mut *new, &workers[1])];
     let unsaved = engine::run(sides, settings, &mut progress);
     progress.done();
     for (side, unsaved) in ["base", "new run"].iter().zip(&unsaved) {
@@ -187,36 +179,6 @@ fn measure(
         Trouble::failed(format!("the {side}: {}", run::lost(unsaved))).say();
         base.summary.number = 0;
         new.summary.number = 0;
-    }
-}
-
-fn archive(archive: &mut Option<SqliteArchive>) -> Option<&mut dyn RunWriter> {
-    archive.as_mut().map(|archive| archive as &mut dyn RunWriter)
-}
-
-/// Begins both in the record. A file that is no record is refused before anything is measured; where
-/// only the disk is in the way, they are measured and printed all the same.
-fn archives(
-    opened: Result<[SqliteArchive; 2], ::archive::Error>,
-    [base, new]: [&mut Run; 2],
-) -> Result<Option<[SqliteArchive; 2]>, Trouble> {
-    let begun = opened.and_then(|mut archives| {
-        let numbers = [archives[0].begin(base)?, archives[1].begin(new)?];
-        Ok((archives, numbers))
-    });
-    match begun {
-        Ok((archives, numbers)) => {
-            [base.summary.number, new.summary.number] = numbers;
-            Ok(Some(archives))
-        }
-        Err(error) if names_the_wrong_thing(&error) => Err(Trouble::usage(explained(&error))),
-        Err(error) => {
-            complain(&format!(
-                "knee: these runs will be printed but not recorded: {}",
-                explained(&error)
-            ));
-            Ok(None)
-        }
     }
 }
 

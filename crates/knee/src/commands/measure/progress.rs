@@ -5,7 +5,7 @@ use crate::exit::note;
 use crate::output;
 use engine::{RunProgress, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Cell, CellKey, Outcome, Plan, ProfiledCell};
+use model::{CellKey, Outcome, Plan};
 use std::time::Duration;
 
 /// Draws the progress of a run.
@@ -33,8 +33,7 @@ impl Progress {
         if let Some(bar) = &progress.bar {
             // Without a time the number of cells is unknown.
             let template = if time.is_some() { "{bar:24} {msg}" } else { "{pos} cells  {msg}" };
-            let style = ProgressStyle::with_template(template);
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_style(style(template));
         }
         progress
     }
@@ -62,13 +61,15 @@ impl Progress {
     }
 
     pub fn new(total: u64) -> Progress {
-        let draws = output::draws_progress();
-        let bar = draws.then(|| ProgressBar::with_draw_target(Some(total), target()));
-        if let Some(bar) = &bar {
-            // The template is ours: were it wrong, the default would do.
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        }
+        Progress::drawn(Some(total), COUNTED)
+    }
+
+    /// By a template; without a `total`, only messages are to be shown.
+    pub fn drawn(total: Option<u64>, template: &str) -> Progress {
+        let bar = output::draws_progress().then(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(5);
+            ProgressBar::with_draw_target(total, target).with_style(style(template))
+        });
         Progress { bar, budget: None, controls: Vec::new(), is_profiling: false }
     }
 
@@ -88,39 +89,32 @@ impl Progress {
     }
 }
 
-fn target() -> ProgressDrawTarget {
-    ProgressDrawTarget::stderr_with_hz(5)
+/// How things are shown that are counted.
+const COUNTED: &str = "{bar:24} {pos}/{len}  {msg}";
+
+fn style(template: &str) -> ProgressStyle {
+    // The templates are ours: were one wrong, the default would do.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 impl Watch for Progress {
     fn begins(&mut self, key: &CellKey, progress: &RunProgress) {
         let Some(bar) = &self.bar else { return };
-        bar.set_message(format!("{}{}", left(progress), cell_name(key)));
+        let profiling = if progress.is_profile { "profiling " } else { "" };
+        if progress.is_profile && !self.is_profiling {
+            (self.is_profiling, self.budget) = (true, None);
+            bar.set_style(style(COUNTED));
+            bar.set_length(progress.total);
+        }
+        bar.set_message(format!("{}{profiling}{}", left(progress), cell_name(key)));
         self.set_position(progress);
     }
 
-    fn ended(&mut self, cell: &Cell, progress: &RunProgress) {
-        self.note_failure(&cell.key, &cell.outcome, &format!("round {}", cell.key.round + 1));
+    fn ended(&mut self, key: &CellKey, outcome: &Outcome, progress: &RunProgress) {
+        let round = format!("round {}", key.round + 1);
+        let when = if progress.is_profile { "while it was profiled" } else { &round };
+        self.note_failure(key, outcome, when);
         self.set_position(progress);
-    }
-
-    fn profile_begins(&mut self, key: &CellKey, progress: &RunProgress) {
-        let Some(bar) = &self.bar else { return };
-        if !self.is_profiling {
-            self.is_profiling = true;
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        }
-        bar.set_length(progress.total);
-        bar.set_position(progress.done);
-        bar.set_message(format!("{}profiling {}", left(progress), cell_name(key)));
-    }
-
-    fn profile_ended(&mut self, cell: &ProfiledCell, progress: &RunProgress) {
-        self.note_failure(&cell.key, &cell.outcome, "while it was profiled");
-        if let Some(bar) = &self.bar {
-            bar.set_position(progress.done);
-        }
     }
 }
 

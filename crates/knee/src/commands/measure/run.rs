@@ -18,15 +18,15 @@ use crate::commands::measure::run::labels::labels;
 use crate::commands::read::report;
 use crate::commands::read::show;
 use crate::commands::{nothing_yet, record_path};
-use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing};
+use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing, stop_on_signals};
 use crate::originals;
 use crate::output::{is_quiet, print, print_json, style};
 use crate::remedies::explained;
 use ::report::terminal::{self, Pointers};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, compare};
-use archive::{Archive, RunWriter, SqliteArchive};
-use engine::{Calibrated, Settings, Side, Starter, Stop, Unsaved};
+use archive::{Archive, Error, RunWriter, SqliteArchive};
+use engine::{Calibrated, Settings, Side, Starter, Unsaved};
 use findings::caveats::run_incomplete::Completion;
 use findings::resuming::obstacle;
 use findings::{Caveat, Conclusions, Reader};
@@ -39,7 +39,7 @@ pub struct ClaimedRun {
     pub run: Run,
     /// Absent when it can't be written: then it is measured and printed all the same.
     archive: Option<SqliteArchive>,
-    _claim: Claim,
+    _claims: Vec<Claim>,
 }
 
 /// Measures what was asked for, or completes what was interrupted, and reports it.
@@ -64,8 +64,7 @@ pub fn measured(
     asked: &Asked,
     command: Vec<String>,
 ) -> Result<(ClaimedRun, Option<Unsaved>), Trouble> {
-    let stop = Stop::on_signals()
-        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let stop = stop_on_signals()?;
     engine::raise_descriptors_max();
     let file = record_path(&asked.record_file)?;
     if let Some(page) = &asked.output {
@@ -87,8 +86,7 @@ pub fn measured(
     Ok((claimed, unsaved))
 }
 
-/// A new run, and its record if that can be written. A file that is no record is refused before
-/// anything is measured; where only the disk is in the way, it is measured and printed all the same.
+/// A new run, and its record if that can be written.
 fn begun(
     asked: &Asked,
     command: Vec<String>,
@@ -99,12 +97,6 @@ fn begun(
     let fleet = launchers::facts(&asked.fleet)?;
     let (plan, secrets) = planned(asked)?;
     settings.secrets = secrets;
-    let opened = SqliteArchive::open(file);
-    if let Err(error) = &opened
-        && names_the_wrong_thing(error)
-    {
-        return Err(Trouble::usage(explained(error)));
-    }
     let mut run = new_run(asked, plan, command, &settings.clock);
     run.summary.labels = labels;
     for (key, value) in fleet {
@@ -113,22 +105,39 @@ fn begun(
             run.host_before.facts.insert(key, value);
         }
     }
-    let claim = Claim::new(&run.summary.id, Some(file))?;
-    let begun = opened.and_then(|mut archive| {
-        run.summary.number = archive.begin(&run)?;
-        Ok(archive)
+    let (mut archives, claims) = begin([&mut run], file)?;
+    Ok(ClaimedRun { run, archive: archives.pop(), _claims: claims })
+}
+
+/// Claims new runs, and begins them in the record. A file that is no record is refused before anything is measured; where
+/// only the disk is in the way, there are no archives, and they are measured and printed all the same.
+pub fn begin<const N: usize>(
+    runs: [&mut Run; N],
+    file: &Path,
+) -> Result<(Vec<SqliteArchive>, Vec<Claim>), Trouble> {
+    // The file is there then, if it can be.
+    let opened: Result<Vec<SqliteArchive>, Error> =
+        runs.iter().map(|_| SqliteArchive::open(file)).collect();
+    let claim = |run: &&mut Run| Claim::new(&run.summary.id, Some(file));
+    let claims: Vec<Claim> = runs.iter().map(claim).collect::<Result<_, _>>()?;
+    let begun = opened.and_then(|mut archives| {
+        let numbers = runs.iter().zip(&mut archives).map(|(run, archive)| archive.begin(run));
+        let numbers: Vec<i64> = numbers.collect::<Result<_, _>>()?;
+        Ok((archives, numbers))
     });
-    let archive = match begun {
-        Ok(archive) => Some(archive),
-        Err(error) => {
-            complain(&format!(
-                "knee: this run will be printed but not recorded: {}",
-                explained(&error)
-            ));
-            None
+    match begun {
+        Ok((archives, numbers)) => {
+            runs.into_iter().zip(numbers).for_each(|(run, number)| run.summary.number = number);
+            Ok((archives, claims))
         }
-    };
-    Ok(ClaimedRun { run, archive, _claim: claim })
+        Err(error) if names_the_wrong_thing(&error) => Err(Trouble::usage(explained(&error))),
+        Err(error) => {
+            let these = if N == 1 { "this run" } else { "these runs" };
+            let why = explained(&error);
+            complain(&format!("knee: {these} will be printed but not recorded: {why}"));
+            Ok((Vec::new(), claims))
+        }
+    }
 }
 
 /// A run of `plan` without cells, on a machine of the name that was given.
@@ -160,7 +169,7 @@ fn resumed(file: &Path, name: &str, named: bool) -> Result<ClaimedRun, Trouble> 
         // An open run has none in the record; where only the profile is left, this one stays.
         run.host_after = interrupted.host_after;
     }
-    Ok(ClaimedRun { run, archive: Some(archive), _claim: claim })
+    Ok(ClaimedRun { run, archive: Some(archive), _claims: vec![claim] })
 }
 
 /// The number of the run that is meant, and the claim to it.
@@ -398,13 +407,12 @@ fn page(run: &Run, file: &Path, recorded: bool) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::archive::Error;
 
     #[test]
     fn a_file_that_is_no_record_is_refused_but_a_full_disk_is_not() {
         let path = PathBuf::from("x.db");
-        assert!(names_the_wrong_thing(&Error::NotSqlite { path: path.clone() }));
-        assert!(!names_the_wrong_thing(&Error::DiskFull { path: path.clone() }));
-        assert!(!names_the_wrong_thing(&Error::ReadOnly { path }));
+        assert!(names_the_wrong_thing(&Error::NotSqlite(path.clone())));
+        assert!(!names_the_wrong_thing(&Error::DiskFull(path.clone())));
+        assert!(!names_the_wrong_thing(&Error::ReadOnly(path)));
     }
 }

@@ -9,12 +9,11 @@ use crate::commands::read::show;
 use crate::exit::{Exit, Trouble};
 use crate::output::{is_quiet, print, print_json, style};
 use ::report::terminal::{self, Pointers};
-use archive::{RunWriter, SqliteArchive};
+use archive::{Archive, SqliteArchive};
 use clap::{Args, Subcommand};
 pub use flags::Lock;
 use lock_model::Model;
-use model::{Ending, Run, RunState};
-use std::path::Path;
+use model::Run;
 
 /// Simulate a workload on a machine that one does not have
 ///
@@ -46,7 +45,7 @@ pub fn simulate(ask: &Simulate, words: Vec<String>) -> Result<Exit, Trouble> {
     let model = Model::new(lock)?;
     let mut run = simulated_run::run(&model, model.cells()?, words);
     if let Some(file) = &lock.record {
-        keep(&mut run, file)?;
+        run.summary.number = SqliteArchive::open(file)?.keep(&run, "")?;
     }
     conclude(lock, run)
 }
@@ -77,23 +76,4 @@ fn conclude(ask: &Lock, run: Run) -> Result<Exit, Trouble> {
     let answer = terminal::answer(run, conclusions, &style, &pointers);
     print(&format!("{}\n\n{tables}{answer}", simulated_run::HEAD))?;
     Ok(Exit::Done)
-}
-
-/// Keeps the simulated run in a record, marked as simulated.
-fn keep(run: &mut Run, file: &Path) -> Result<(), Trouble> {
-    let mut archive = SqliteArchive::open(file)?;
-    let cells = std::mem::take(&mut run.cells);
-    let number = archive.begin(run)?;
-    for cell in &cells {
-        archive.commit(number, cell)?;
-    }
-    let ending = Ending {
-        state: RunState::Complete,
-        ended: run.summary.ended.clone().unwrap_or_default(),
-        host_after: run.host_before.clone(),
-        warnings: run.warnings.clone(),
-    };
-    archive.finish(number, &ending)?;
-    (run.summary.number, run.cells) = (number, cells);
-    Ok(())
 }

@@ -20,10 +20,10 @@ use crate::commands::read::compare::flags::{Compare, Output};
 use crate::commands::read::fleet::FleetFlag;
 use crate::commands::read::show::{self, Show};
 use crate::commands::record_path;
-use crate::exit::{Exit, Trouble, complain, note};
+use crate::exit::{Exit, Trouble, complain, note, stop_on_signals};
 use crate::output::print_note;
 use archive::SqliteArchive;
-use engine::{CpuLook, Scratch, Stop};
+use engine::{CpuLook, Scratch};
 use flags::Vm;
 use guest::{Accelerator, Hardware, Kernel, Machine, Xen};
 use model::Run;
@@ -71,8 +71,7 @@ fn measure(
     (file, qemu): (&Path, &str),
     judge: Option<&dyn Judge>,
 ) -> Result<bool, Trouble> {
-    let stop = Stop::on_signals()
-        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let stop = stop_on_signals()?;
     let hardware: Vec<&Hardware> = sides.iter().map(|side| &side.hardware).collect();
     checks::check_memory(&hardware)?;
     let name = format!("knee-vm-{}-{:08x}", std::process::id(), fastrand::u32(..));

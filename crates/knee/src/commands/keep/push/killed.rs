@@ -1,8 +1,8 @@
 //! Runs whose process was killed: no process ends them, and what they measured counts.
 
-use super::{Pushed, is_alike, push_run};
+use super::{Pushed, is_alike};
 use crate::commands::keep::claim::Claim;
-use archive::{Archive, Error};
+use archive::{Archive, Error, Merged};
 use jiff::Timestamp;
 use model::{Host, Run, RunState, RunSummary};
 use std::time::Duration;
@@ -16,15 +16,13 @@ pub fn push_killed(
 ) -> Result<Pushed, Error> {
     let host = source.plan_and_host(run.number)?.1;
     if !run.origin.is_empty() || !host.was_measured_from(here) {
-        return Ok(Pushed::Not(
-            ", and nothing shows that it began on this machine: push it from there",
-        ));
+        return Ok(Err(", and nothing shows that it began on this machine: push it from there"));
     }
     let Ok(claim) = Claim::new(&run.id, source.location().file()) else {
-        return Ok(Pushed::Not(": it is being measured"));
+        return Ok(Err(": it is being measured"));
     };
     if !claim.is_certain() {
-        return Ok(Pushed::Not(", and nothing shows that its process is gone"));
+        return Ok(Err(", and nothing shows that its process is gone"));
     }
     // It may have ended before it was claimed.
     let mut run = source.load(run.number)?;
@@ -32,8 +30,8 @@ pub fn push_killed(
         end(&mut run);
     }
     match archive.find(&run.summary.id)? {
-        Some(there) if is_alike(&there, &run.summary) => Ok(Pushed::Before),
-        _ => push_run(&run, archive),
+        Some(there) if is_alike(&there, &run.summary) => Ok(Ok(Merged::Alike)),
+        _ => archive::merge(archive, &run).map(Ok),
     }
 }
 

@@ -1,9 +1,9 @@
 //! A push is tried again while the archive's server has no time, restarts, or can't be reached.
 
-use super::{PUSH_MAX, Pushed, push_run};
+use super::PUSH_MAX;
 use crate::exit::note;
 use crate::remedies::explained;
-use archive::{Archive, Error, ServerFault};
+use archive::{Archive, Error, Merged, ServerFault};
 use model::{Run, RunState};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ impl<O: FnMut() -> Result<Box<dyn Archive>, Error>> Pusher<O> {
     }
 
     /// Pushes a run, in several attempts where the first fails for the time being.
-    pub fn push(&mut self, run: &Run) -> Result<Pushed, String> {
+    pub fn push(&mut self, run: &Run) -> Result<Merged, String> {
         // A load can't go on.
         if run.summary.state != RunState::Complete && !run.is_load() {
             return Err("it is not complete".to_owned());
@@ -73,7 +73,7 @@ impl<O: FnMut() -> Result<Box<dyn Archive>, Error>> Pusher<O> {
         }
     }
 
-    fn attempt(&mut self, run: &Run) -> Result<Pushed, Error> {
+    fn attempt(&mut self, run: &Run) -> Result<Merged, Error> {
         let archive = match &mut self.archive {
             Some(archive) => archive,
             none => {
@@ -85,7 +85,7 @@ impl<O: FnMut() -> Result<Box<dyn Archive>, Error>> Pusher<O> {
                 none.insert(opened?)
             }
         };
-        let pushed = push_run(run, &mut **archive);
+        let pushed = archive::merge(&mut **archive, run);
         if pushed.as_ref().is_err_and(is_passing) {
             // The connection may be of no use any more.
             self.archive = None;
@@ -128,24 +128,24 @@ mod tests {
         let run = fixtures::run(fixtures::workload("null")).complete();
         let cause = || "x".to_owned();
         let mut faults = vec![
-            ServerFault::Lost { cause: cause() },
-            ServerFault::Busy { cause: cause() },
-            ServerFault::Unreachable { cause: cause() },
+            ServerFault::Lost(cause()),
+            ServerFault::Busy(cause()),
+            ServerFault::Unreachable(cause()),
         ];
         let mut pusher = hasty(move || match faults.pop() {
             Some(fault) => Err(server(fault)),
             None => SqliteArchive::open(&file).map(|archive| Box::new(archive) as Box<dyn Archive>),
         });
         let first = pusher.push(&run);
-        assert!(matches!(first, Ok(Pushed::Now(1))), "{first:?}");
+        assert!(matches!(first, Ok(Merged::Copied(1))), "{first:?}");
     }
 
     #[test]
     fn what_does_not_pass_is_not_tried_again_nor_for_the_next_run() {
         let run = fixtures::run(fixtures::workload("null")).complete();
         for fault in [
-            ServerFault::LoginRefused { cause: "no such role".to_owned() },
-            ServerFault::BadUrl { what: "x".to_owned() },
+            ServerFault::LoginRefused("no such role".to_owned()),
+            ServerFault::BadUrl("x".to_owned()),
             ServerFault::DiskFull,
         ] {
             let mut attempts = 0;

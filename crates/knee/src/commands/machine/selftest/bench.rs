@@ -1,11 +1,10 @@
 //! Where controls measure: a record in a temporary directory, and nothing of the user's.
 
+use crate::commands::measure::progress::Progress;
 use crate::commands::measure::run::lost;
-use crate::exit::Trouble;
-use crate::output;
+use crate::exit::{Trouble, stop_on_signals};
 use archive::{Archive, RunWriter, SqliteArchive};
-use engine::{Calibrated, RunProgress, RunRequest, Scratch, Settings, Side, Starter, Stop, Watch};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use engine::{Calibrated, RunProgress, RunRequest, Scratch, Settings, Side, Starter, Watch};
 use model::{CellKey, Run, RunState, Value};
 use std::path::Path;
 use std::time::Duration;
@@ -22,8 +21,7 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(controls: usize) -> Result<Bench, Trouble> {
-        let stop = Stop::on_signals()
-            .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+        let stop = stop_on_signals()?;
         engine::raise_descriptors_max();
         let directory =
             std::env::temp_dir().join(format!("knee-selftest-{:016x}", fastrand::u64(..)));
@@ -127,8 +125,7 @@ pub fn request(
 
 /// The progress, on a terminal. Cells that fail are expected here, and not shown.
 struct Shown {
-    /// Absent off a terminal.
-    bar: Option<ProgressBar>,
+    progress: Progress,
     control: &'static str,
     number: usize,
     controls: usize,
@@ -136,15 +133,7 @@ struct Shown {
 
 impl Shown {
     fn new(controls: usize) -> Shown {
-        let draws = output::draws_progress();
-        let bar = draws.then(|| {
-            let target = ProgressDrawTarget::stderr_with_hz(5);
-            let bar = ProgressBar::with_draw_target(None, target);
-            // The template is ours: were it wrong, the default would do.
-            let style = ProgressStyle::with_template("{msg}");
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        });
-        Shown { bar, control: "", number: 0, controls }
+        Shown { progress: Progress::drawn(None, "{msg}"), control: "", number: 0, controls }
     }
 
     fn next(&mut self, control: &'static str) {
@@ -154,21 +143,14 @@ impl Shown {
     }
 
     fn say(&self, what: &str) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(format!(
-                "control {} of {}: {}  {what}",
-                self.number, self.controls, self.control
-            ));
-            bar.tick();
-        }
+        let Shown { progress, control, number, controls } = self;
+        progress.at(0, &format!("control {number} of {controls}: {control}  {what}"));
     }
 }
 
 impl Drop for Shown {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.progress.done();
     }
 }
 

@@ -66,11 +66,8 @@ fn judged(analysis: &Analysis) -> Proof {
         (_, 0) => State::Undecided,
         _ => State::Failed,
     };
-    let mut seen = format!("{right} of 6 named rightly: {}", named_curves.join(", "));
-    for what in &wrong {
-        seen.push_str("; ");
-        seen.push_str(what);
-    }
+    let seen = format!("{right} of 6 named rightly: {}", named_curves.join(", "));
+    let seen = wrong.iter().fold(seen, |seen, what| format!("{seen}; {what}"));
     Proof::new(state, seen, json!({ "right": right, "curves": figures }))
 }
 

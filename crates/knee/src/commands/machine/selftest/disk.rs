@@ -142,14 +142,11 @@ fn judged(means: Means, came: &Came, printed: &str) -> Proof {
     }
     let state = if amiss.is_empty() { State::Proved } else { State::Failed };
     let Came { recorded, planned, .. } = came;
-    let mut seen = format!(
+    let seen = format!(
         "{}: {planned} cells measured and printed, {recorded} in the record; knee reported that {lost} are not",
         means.label()
     );
-    for what in &amiss {
-        seen.push_str("; but ");
-        seen.push_str(what);
-    }
+    let seen = amiss.iter().fold(seen, |seen, what| format!("{seen}; but {what}"));
     let figures = json!({
         "means": format!("{means:?}"), "planned": planned, "recorded": recorded, "message": came.line,
     });

@@ -92,14 +92,11 @@ fn judged(run: &Run, before: &Around, after: &Around) -> Proof {
         amiss.push(format!("{left} processes and {open} descriptors were left behind"));
     }
     let state = if amiss.is_empty() { State::Proved } else { State::Failed };
-    let mut seen = format!(
+    let seen = format!(
         "{failed} cells failed for the right reason (SIGKILL, SIGSEGV, a hang, an orphan), {measured} \
          measured next to them; {left} processes and {open} descriptors left"
     );
-    for what in &amiss {
-        seen.push_str("; ");
-        seen.push_str(what);
-    }
+    let seen = amiss.iter().fold(seen, |seen, what| format!("{seen}; {what}"));
     let figures = json!({
         "failed": failed, "measured": measured, "processes_left": left, "descriptors_left": open,
     });

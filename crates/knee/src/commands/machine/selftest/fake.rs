@@ -1,7 +1,7 @@
 //! Runs that nobody measured, for tests: what a control makes of material that is wrong.
 
 use engine::RunRequest;
-use model::{Cell, CellKey, FailureReason, Metric, Outcome, Run, RunState, Usage};
+use model::{Cell, CellKey, FailureReason, Metric, Outcome, Run, RunState};
 
 /// A whole run of what was asked for, of which each cell came to what `outcome` says.
 pub fn run(request: &RunRequest, outcome: impl Fn(&CellKey) -> Result<f64, FailureReason>) -> Run {
@@ -35,11 +35,8 @@ pub fn run(request: &RunRequest, outcome: impl Fn(&CellKey) -> Result<f64, Failu
                     |_| Outcome::Measured,
                 ),
                 elapsed_ns: 1,
-                short: None,
-                usage: Usage::default(),
                 metrics: if came.is_ok() { vec![metric] } else { Vec::new() },
-                facts: std::collections::BTreeMap::new(),
-                load: None,
+                ..Cell::default()
             }
         })
         .collect();

@@ -1,11 +1,10 @@
 //! The same against the same: a difference that is found there is a false alarm.
 
 use super::bench::request;
-use super::{Control, Proof, State, twice};
+use super::{Control, Proof, State, of_two, twice};
 use analysis::compare::thresholds::MARGIN;
-use analysis::compare::{Comparison, Terms, Verdict, compare};
+use analysis::compare::{Comparison, Terms, Verdict};
 use engine::{RunRequest, Starter};
-use findings::left_out;
 use model::Run;
 use serde_json::json;
 
@@ -44,14 +43,7 @@ fn three(rounds: u32) -> RunRequest {
 
 /// What two runs of the same show.
 fn compared(base: &Run, new: &Run) -> Proof {
-    match compare(base, new, &TERMS) {
-        Ok(comparison) => judged(&comparison),
-        Err(refused) => {
-            let seen =
-                format!("two runs of one plan are not compared: {}", left_out::refusal(&refused));
-            Proof::new(State::Failed, seen, json!({}))
-        }
-    }
+    of_two(base, new, &TERMS, judged)
 }
 
 /// Every verdict of a comparison, of series and of points.

@@ -1,12 +1,11 @@
 //! One subject does more work by a known share: a comparison has to find it, and of the right size.
 
 use super::bench::request;
-use super::{Bench, Control, Proof, State, twice};
+use super::{Bench, Control, Proof, State, of_two, twice};
 use crate::exit::Trouble;
-use analysis::compare::{ComparedRow, Comparison, Terms, Verdict, compare};
+use analysis::compare::{ComparedRow, Comparison, Terms, Verdict};
 use engine::Starter;
 use findings::format::interval;
-use findings::left_out;
 use model::Run;
 use serde_json::json;
 
@@ -59,14 +58,7 @@ fn prove(bench: &mut Bench, injected: Injected) -> Result<Proof, Trouble> {
 /// What two runs show, the second with more work.
 fn compared(base: &Run, new: &Run, injected: Injected) -> Proof {
     let terms = Terms { margin: injected.margin, fail_above: None, across: false, all: false };
-    match compare(base, new, &terms) {
-        Ok(comparison) => judged(&comparison, injected),
-        Err(refused) => {
-            let seen =
-                format!("two runs of one plan are not compared: {}", left_out::refusal(&refused));
-            Proof::new(State::Failed, seen, json!({}))
-        }
-    }
+    of_two(base, new, &terms, |comparison| judged(comparison, injected))
 }
 
 /// What a comparison with a run that did more shows.

@@ -39,7 +39,7 @@ pub fn with_own_record(asked: &Asked) -> Result<Asked, Trouble> {
     }
     let file = of_host(&file, &host);
     note(&format!("Record: {} (several machines can't share one on {system})", file.display()));
-    own.record_file = RecordFile::from(file);
+    own.record_file = RecordFile::at(Some(file.into()));
     Ok(own)
 }
 

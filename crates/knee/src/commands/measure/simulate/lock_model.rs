@@ -69,21 +69,21 @@ impl Model {
 
     /// Every cell, computed, in the order of the table.
     pub fn cells(&self) -> Result<Vec<Simulated>, Trouble> {
-        let keys = self.keys();
-        let next = AtomicUsize::new(0);
+        let keys: Vec<CellKey> = self.keys();
+        let (keys, next) = (&keys, &AtomicUsize::new(0));
         let (done, results) = mpsc::channel();
         let mut progress = Progress::new(keys.len() as u64);
         let mut all: Vec<Option<Figures>> = vec![None; keys.len()];
-        let (keys, next) = (&keys, &next);
         let worker = |done: mpsc::Sender<(usize, Result<Figures, Trouble>)>| {
-            while let Some(key) = keys.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let indices = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+            for (index, key) in indices.map_while(|index| Some((index, keys.get(index)?))) {
                 // The receiver is gone once a cell can't be simulated.
-                if done.send((key.0, self.figures(key))).is_err() {
+                if done.send((index, self.figures(key))).is_err() {
                     break;
                 }
             }
         };
-        let computed = thread::scope(|scope| {
+        let computed: Result<(), Trouble> = thread::scope(|scope| {
             for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
                 let done = done.clone();
                 let started = thread::Builder::new().spawn_scoped(scope, move || worker(done));
@@ -91,59 +91,47 @@ impl Model {
             }
             drop(done);
             let begun = Instant::now();
-            for (count, (index, figures)) in results.into_iter().enumerate() {
+            let total = keys.len() as u64;
+            for (done, (index, figures)) in (1..).zip(results) {
                 all[index] = Some(figures?);
-                let done = count as u64 + 1;
-                let left = (keys.len() as u64 - done) as f64 / done as f64;
-                let left = begun.elapsed().mul_f64(left);
-                let total = keys.len() as u64;
-                progress.begins(
-                    &self.key(&keys[index]),
-                    &RunProgress { done, total, left: Some(left) },
-                );
+                let left = begun.elapsed().mul_f64((total - done) as f64 / done as f64);
+                let so_far = RunProgress { is_profile: false, done, total, left: Some(left) };
+                progress.begins(&keys[index], &so_far);
             }
             Ok(())
         });
         progress.done();
-        computed.map(|()| {
-            let cells = keys.iter().zip(all);
-            cells
-                .filter_map(|(key, figures)| {
-                    Some(Simulated { key: self.key(key), figures: figures? })
-                })
-                .collect()
-        })
+        computed?;
+        let cells = keys.iter().cloned().zip(all);
+        Ok(cells.filter_map(|(key, figures)| Some(Simulated { key, figures: figures? })).collect())
     }
 
-    /// Index, lock, threads and round of every cell.
-    fn keys(&self) -> Vec<(usize, &'static Algorithm, u64, u32)> {
-        let rounds = (0..self.rounds).flat_map(|round| {
-            let algorithms = self.algorithms.iter();
-            algorithms.flat_map(move |&row| self.threads.iter().map(move |&at| (row, at, round)))
-        });
-        rounds.enumerate().map(|(index, (row, at, round))| (index, row, at, round)).collect()
-    }
-
-    fn key(&self, (_, algorithm, point, round): &(usize, &Algorithm, u64, u32)) -> CellKey {
-        CellKey {
-            workload: WORKLOAD.into(),
-            subject: algorithm.name.into(),
-            parameters: self.parameters.clone(),
-            point: *point,
-            round: *round,
+    fn keys(&self) -> Vec<CellKey> {
+        let mut keys = Vec::new();
+        for round in 0..self.rounds {
+            for algorithm in &self.algorithms {
+                keys.extend(self.threads.iter().map(|&point| CellKey {
+                    workload: WORKLOAD.into(),
+                    subject: algorithm.name.into(),
+                    parameters: self.parameters.clone(),
+                    point,
+                    round,
+                }));
+            }
         }
+        keys
     }
 
     /// The figures of a cell. All locks of a point and round have the same seed.
-    fn figures(
-        &self,
-        &(_, algorithm, point, round): &(usize, &Algorithm, u64, u32),
-    ) -> Result<Figures, Trouble> {
+    fn figures(&self, key: &CellKey) -> Result<Figures, Trouble> {
         let mut drawn = Rng::with_seed(self.seed);
-        let mut drawn = Rng::with_seed(drawn.u64(..) ^ point);
-        let mut drawn = Rng::with_seed(drawn.u64(..) ^ u64::from(round));
-        let threads = u32::try_from(point).unwrap_or(u32::MAX);
+        let mut drawn = Rng::with_seed(drawn.u64(..) ^ key.point);
+        let mut drawn = Rng::with_seed(drawn.u64(..) ^ u64::from(key.round));
+        let threads = u32::try_from(key.point).unwrap_or(u32::MAX);
         let work = Work { threads, seed: drawn.u64(..), ..self.work };
+        let mut rows = self.algorithms.iter().filter(|row| row.name == key.subject);
+        let missing = || Trouble::failed(format!("there is no lock {}", key.subject));
+        let algorithm = rows.next().ok_or_else(missing)?;
         let figures = simulate::simulate(&self.machine, &work, algorithm);
         figures.map_err(|wrong| Trouble::usage(wrong.to_string()))
     }

@@ -2,10 +2,9 @@
 //! was not measured.
 
 use super::lock_model::{Model, Simulated};
-use jiff::{Unit, Zoned};
 use model::{
     Cell, Clock, Fact, FailureReason, Host, Metric, Outcome, Plan, Run, RunState, RunSummary,
-    Unavailable, Usage, Warning, WorkloadInfo,
+    Unavailable, Warning, WorkloadInfo,
 };
 use simulate::{Figures, LEFT_OUT, Spread};
 use std::collections::BTreeMap;
@@ -23,7 +22,7 @@ const NOT_MODELLED: &[&str] = &[
 
 /// The run.
 pub fn run(model: &Model, simulated: Vec<Simulated>, command: Vec<String>) -> Run {
-    let now = now();
+    let now = engine::now();
     let workload = workload(model);
     let cells: Vec<Cell> = simulated
         .into_iter()
@@ -50,19 +49,13 @@ pub fn run(model: &Model, simulated: Vec<Simulated>, command: Vec<String>) -> Ru
         host_after: Some(host),
         warnings: warnings(model),
         cells,
-        profile: model::Profile::default(),
+        ..Run::default()
     }
-}
-
-/// The time of day, as measured runs have it.
-fn now() -> String {
-    let now = Zoned::now().round(Unit::Second).unwrap_or_else(|_| Zoned::now());
-    now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
 fn summary(command: Vec<String>, now: &str, cells: u64) -> RunSummary {
     RunSummary {
-        id: format!("{:016x}", fastrand::u64(..)),
+        id: engine::new_run_id(),
         started: now.to_owned(),
         ended: Some(now.to_owned()),
         state: RunState::Complete,
@@ -155,12 +148,8 @@ fn cell(info: &WorkloadInfo, model: &Model, sequence: u64, simulated: Simulated)
         key,
         sequence,
         outcome,
-        elapsed_ns: 0,
-        short: None,
-        usage: Usage::default(),
         metrics: all.into_iter().filter(|metric| named(&metric.name)).collect(),
-        facts: BTreeMap::new(),
-        load: None,
+        ..Cell::default()
     }
 }
 

@@ -9,7 +9,7 @@ use super::turns::{GuestSide, Judge};
 use super::{hardware, kernels, measure, runs_named, to_push, turns};
 use crate::commands::read::compare;
 use crate::commands::read::compare::bisect::{self, skip};
-use crate::commands::read::compare::flags::{FailOn, Judgement, Output};
+use crate::commands::read::compare::flags::{FailOn, Output};
 use crate::commands::read::compare::{FailedPart, Failure, Verdict};
 use crate::commands::read_run;
 use crate::exit::{Exit, Trouble, complain, note};
@@ -21,6 +21,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::path::Path;
 
 /// The rounds of kernels that are judged, at most, where `--rounds` says nothing.
@@ -56,46 +57,39 @@ pub fn judge(mut vm: Vm, output: &Output, file: &Path, qemu: &str) -> Result<Exi
         return Ok(skip(&fault));
     }
     let mut all = hardware(&vm)?;
-    if let Base::Kernel(kernel) = &base {
-        let judged = &all[0];
-        let append = vm.against_append.clone().unwrap_or_else(|| judged.append.clone());
-        all.insert(0, Hardware { kernel: kernel.clone(), append, ..judged.clone() });
-    }
     let recorded = match base {
         Base::Recorded(run) => Some(*run),
-        Base::Kernel(_) => None,
-    };
-    let question = Question { vm: &vm, output, file, qemu, all, recorded };
-    let first = question.measure(|outcome| match outcome {
-        Outcome::Ended(exit) => Ok(First::Verdict(exit)),
-        Outcome::Compared(compared) if compared.failures.is_empty() => {
-            compared.conclude(&question, |verdict| verdict).map(First::Verdict)
+        Base::Kernel(kernel) => {
+            let judged = &all[0];
+            let append = vm.against_append.clone().unwrap_or_else(|| judged.append.clone());
+            all.insert(0, Hardware { kernel, append, ..judged.clone() });
+            None
         }
-        Outcome::Compared(compared) => {
+    };
+    let question = Question::new(&vm, output, (file, qemu), all, recorded);
+    let first = question.measure(|outcome| match outcome {
+        Break(exit) => Ok(Break(exit)),
+        Continue(compared) if compared.failures.is_empty() => {
+            compared.conclude(&question, |verdict| verdict).map(Break)
+        }
+        Continue(compared) => {
             note(compared.kept.trim_end());
-            Ok(First::Failures(compared.failures))
+            Ok(Continue(compared.failures))
         }
     })?;
+    // These fail that the base measured, and no figure is worse: a busy host causes that, too.
     let first = match first {
-        First::Verdict(exit) => return Ok(exit),
-        First::Failures(failures) => failures,
+        Break(exit) => return Ok(exit),
+        Continue(failures) => failures,
     };
     complain(&format!("knee: {}: a second boot has to confirm that", failing(&first)));
     question.measure(|outcome| match outcome {
-        Outcome::Ended(exit) => Ok(exit),
-        Outcome::Compared(compared) => {
+        Break(exit) => Ok(exit),
+        Continue(compared) => {
             let second = compared.failures.clone();
             compared.conclude(&question, |verdict| confirmed(&first, &second, verdict))
         }
     })
-}
-
-/// What the first boots say.
-enum First {
-    /// A verdict, or that there is none.
-    Verdict(Exit),
-    /// These fail that the base measured, and no figure is worse: a busy host causes that, too.
-    Failures(BTreeSet<Failure>),
 }
 
 /// What is asked of the kernels of `all`, of which the last is judged.
@@ -105,16 +99,19 @@ struct Question<'a> {
     file: &'a Path,
     qemu: &'a str,
     all: Vec<Hardware>,
+    /// The base, where it is not measured.
     recorded: Option<Run>,
+    /// How often a comparison is looked at while guests measure, and at their end, at most.
+    comparisons: usize,
+    /// Rounds after which it is still to be looked at, ascending.
+    looks: RefCell<Vec<u32>>,
+    is_decided: Cell<bool>,
+    /// Why the recorded run is not like what would be measured.
+    mismatch: RefCell<Option<String>>,
 }
 
-/// What came of one measurement.
-enum Outcome {
-    /// Nothing to compare.
-    Ended(Exit),
-    /// A comparison.
-    Compared(Box<Compared>),
-}
+/// What came of one measurement: how it ended with nothing to compare, or a comparison.
+type Outcome = ControlFlow<Exit, Box<Compared>>;
 
 /// One measurement and what it was compared with.
 struct Compared {
@@ -127,66 +124,100 @@ struct Compared {
     kept: String,
 }
 
-impl Question<'_> {
+impl<'a> Question<'a> {
+    fn new(
+        vm: &'a Vm,
+        output: &'a Output,
+        (file, qemu): (&'a Path, &'a str),
+        all: Vec<Hardware>,
+        recorded: Option<Run>,
+    ) -> Question<'a> {
+        let looks = early_looks(vm.measured.rounds.unwrap_or(ROUNDS_MAX));
+        Question {
+            vm,
+            output,
+            file,
+            qemu,
+            all,
+            recorded,
+            comparisons: looks.len() + 1,
+            looks: RefCell::new(looks),
+            is_decided: Cell::new(false),
+            mismatch: RefCell::new(None),
+        }
+    }
+
     /// Measures once, and lets `conclude` say what comes of it before the runs are pushed.
     fn measure<T>(
         &self,
         conclude: impl FnOnce(Outcome) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
-        let Question { vm, output, file, qemu, .. } = *self;
         let mut sides = labelled(self.all.clone());
-        let bisect = Bisect::new(vm, output, self.recorded.clone());
-        let is_interrupted = match measure(vm, &mut sides, (file, qemu), Some(&bisect)) {
+        *self.looks.borrow_mut() = early_looks(self.vm.measured.rounds.unwrap_or(ROUNDS_MAX));
+        self.is_decided.set(false);
+        let is_interrupted = match measure(self.vm, &mut sides, (self.file, self.qemu), Some(self))
+        {
             Ok(is_interrupted) => is_interrupted,
-            Err(trouble) => {
-                return bisect.unmeasured(&sides, trouble).map(Outcome::Ended).and_then(conclude);
-            }
+            Err(trouble) => return conclude(Break(self.unmeasured(&sides, trouble)?)),
         };
-        let push = to_push(vm, &sides);
-        let concluded = outcome(self, &sides, &bisect, is_interrupted).and_then(conclude);
+        let push = to_push(self.vm, &sides);
+        let concluded = self.outcome(&sides, is_interrupted).and_then(conclude);
         // What the archive does not take is reported, and changes no verdict.
         if let Some(push) = push {
-            push.push(&output.record_file);
+            push.push(&self.output.record_file);
         }
         concluded
     }
-}
 
-/// What came of what was measured.
-fn outcome(
-    question: &Question<'_>,
-    sides: &[GuestSide],
-    bisect: &Bisect<'_>,
-    is_interrupted: bool,
-) -> Result<Outcome, Trouble> {
-    let Question { vm, output, file, .. } = *question;
-    let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
-    let numbers: Vec<String> = runs.iter().map(|run| run.summary.number.to_string()).collect();
-    let kept = format!("Record: {} ({})\n", file.display(), runs_named(&numbers));
-    if is_interrupted {
-        note(kept.trim_end());
-        return Ok(Outcome::Ended(Exit::Interrupted));
+    /// What came of what was measured.
+    fn outcome(&self, sides: &[GuestSide], is_interrupted: bool) -> Result<Outcome, Trouble> {
+        let runs: Vec<&Run> = sides.iter().filter_map(|side| side.run.as_ref()).collect();
+        let numbers: Vec<String> = runs.iter().map(|run| run.summary.number.to_string()).collect();
+        let kept = format!("Record: {} ({})\n", self.file.display(), runs_named(&numbers));
+        if is_interrupted {
+            note(kept.trim_end());
+            return Ok(Break(Exit::Interrupted));
+        }
+        if let Some(side) = sides.iter().find(|side| side.is_lost_by_host()) {
+            note(kept.trim_end());
+            let what = "this machine or QEMU failed, which says nothing of a kernel";
+            return Err(Trouble::failed(format!("{}: {what}", side.label)));
+        }
+        if let Some(side) = sides.iter().find(|side| !side.is_complete()) {
+            note(kept.trim_end());
+            return Ok(Break(skip(&format!("{} was not measured to its end", side.label))));
+        }
+        let new = read_run(&numbers[numbers.len() - 1], &self.output.record_file)?;
+        let base = match &self.recorded {
+            Some(run) => run.clone(),
+            None => read_run(&numbers[0], &self.output.record_file)?,
+        };
+        let comparison = match self.compared(&base, &new) {
+            Ok(comparison) => comparison,
+            Err(trouble) => return Ok(Break(skip(&trouble.to_string()))),
+        };
+        let failures = compare::only_failures(&self.vm.judgement, &comparison);
+        Ok(Continue(Box::new(Compared { base, new, comparison, failures, kept })))
     }
-    if let Some(side) = sides.iter().find(|side| side.is_lost_by_host()) {
-        note(kept.trim_end());
-        let what = "this machine or QEMU failed, which says nothing of a kernel";
-        return Err(Trouble::failed(format!("{}: {what}", side.label)));
+
+    /// All looks hold at once, so that looking more than once finds no more by chance.
+    fn compared(&self, base: &Run, new: &Run) -> Result<Comparison, Trouble> {
+        let is_in_turns = self.recorded.is_none();
+        let judgement = &self.vm.judgement;
+        compare::compared((base, new), is_in_turns, judgement, self.output, self.comparisons)
     }
-    if let Some(side) = sides.iter().find(|side| !side.is_complete()) {
-        note(kept.trim_end());
-        return Ok(Outcome::Ended(skip(&format!("{} was not measured to its end", side.label))));
+
+    /// How it ends where `trouble` kept it from being measured: another commit may be measured where it is this
+    /// kernel that did not begin.
+    fn unmeasured(&self, sides: &[GuestSide], trouble: Trouble) -> Result<Exit, Trouble> {
+        if let Some(mismatch) = self.mismatch.take() {
+            return Ok(skip(&mismatch));
+        }
+        if trouble.exit != Exit::Interrupted && turns::is_only_last_unable(sides) {
+            return Ok(skip(&trouble.to_string()));
+        }
+        Err(trouble)
     }
-    let new = read_run(&numbers[numbers.len() - 1], &output.record_file)?;
-    let base = match bisect.recorded {
-        Some(ref run) => run.clone(),
-        None => read_run(&numbers[0], &output.record_file)?,
-    };
-    let comparison = match bisect.compared(&base, &new) {
-        Ok(comparison) => comparison,
-        Err(trouble) => return Ok(Outcome::Ended(skip(&trouble.to_string()))),
-    };
-    let failures = compare::only_failures(&vm.judgement, &comparison);
-    Ok(Outcome::Compared(Box::new(Compared { base, new, comparison, failures, kept })))
 }
 
 impl Compared {
@@ -297,56 +328,7 @@ fn unbuilt(vm: &Vm) -> Option<String> {
     kernels::find(typed).err().map(|trouble| trouble.to_string())
 }
 
-/// The question while guests measure.
-struct Bisect<'a> {
-    judgement: &'a Judgement,
-    output: &'a Output,
-    /// The base, where it is not measured.
-    recorded: Option<Run>,
-    /// Rounds after which the comparison is looked at, ascending.
-    looks: RefCell<Vec<u32>>,
-    /// How often it is looked at, at most.
-    comparisons: usize,
-    is_decided: Cell<bool>,
-    /// Why the recorded run is not like what would be measured.
-    mismatch: RefCell<Option<String>>,
-}
-
-impl<'a> Bisect<'a> {
-    fn new(vm: &'a Vm, output: &'a Output, recorded: Option<Run>) -> Bisect<'a> {
-        let looks = early_looks(vm.measured.rounds.unwrap_or(ROUNDS_MAX));
-        Bisect {
-            judgement: &vm.judgement,
-            output,
-            recorded,
-            comparisons: looks.len() + 1,
-            looks: RefCell::new(looks),
-            is_decided: Cell::new(false),
-            mismatch: RefCell::new(None),
-        }
-    }
-
-    /// All looks hold at once, so that looking more than once finds no more by chance.
-    fn compared(&self, base: &Run, new: &Run) -> Result<Comparison, Trouble> {
-        let is_in_turns = self.recorded.is_none();
-        let runs = (base, new);
-        compare::compared(runs, is_in_turns, self.judgement, self.output, self.comparisons)
-    }
-
-    /// How it ends where `trouble` kept it from being measured: another commit may be measured where it is this
-    /// kernel that did not begin.
-    fn unmeasured(&self, sides: &[GuestSide], trouble: Trouble) -> Result<Exit, Trouble> {
-        if let Some(mismatch) = self.mismatch.take() {
-            return Ok(skip(&mismatch));
-        }
-        if trouble.exit != Exit::Interrupted && turns::is_only_last_unable(sides) {
-            return Ok(skip(&trouble.to_string()));
-        }
-        Err(trouble)
-    }
-}
-
-impl Judge for Bisect<'_> {
+impl Judge for Question<'_> {
     fn check(&self, facts: &BTreeMap<String, Fact>) -> Result<(), Trouble> {
         let Some(run) = &self.recorded else { return Ok(()) };
         if run.host_before.fact(SAME_FACTS[0].0).is_none() {
@@ -380,7 +362,7 @@ impl Judge for Bisect<'_> {
         };
         let compared = self.compared(base, new);
         let verdict =
-            compared.map(|comparison| compare::verdict(self.judgement, &comparison, true));
+            compared.map(|comparison| compare::verdict(&self.vm.judgement, &comparison, true));
         self.is_decided.set(verdict.is_ok_and(|verdict| verdict.exit != Exit::Inconclusive));
         self.is_decided.get()
     }

@@ -3,9 +3,9 @@
 use super::spinlocks;
 use crate::args::{self, Command};
 use crate::commands::measure::run;
-use crate::exit::Trouble;
+use crate::exit::{Trouble, stop_on_signals};
 use archive::RunWriter;
-use engine::{Settings, Side, Starter, Stop, Watch};
+use engine::{Settings, Side, Starter, Watch};
 use guest::{FromGuest, Job, Machine, ToGuest, WireWriter, receive, send};
 use model::Run;
 use rustix::fs::{Mode, OFlags, open};
@@ -49,8 +49,7 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
     // Where the guest has a clock of its own, it is no less right.
     let now = Timespec { tv_sec: job.time_s.cast_signed(), tv_nsec: 0 };
     let _ = clock_settime(ClockId::Realtime, now);
-    let stop = Stop::on_signals()
-        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let stop = stop_on_signals()?;
     let words: Vec<String> = std::iter::once("knee".to_owned()).chain(job.words).collect();
     let Command::Run(asked) = args::parse(&words)? else {
         return Err(Trouble::usage("a guest measures only what `knee run` does"));

@@ -625,8 +625,9 @@ impl Shown {
 
     fn ended(&mut self, cell: &Cell) {
         self.done += 1;
-        let so_far = RunProgress { done: self.done, total: self.total, left: None };
-        self.progress.ended(cell, &so_far);
+        let (done, total) = (self.done, self.total);
+        let so_far = RunProgress { is_profile: false, done, total, left: None };
+        self.progress.ended(&cell.key, &cell.outcome, &so_far);
     }
 }
 

@@ -4,10 +4,9 @@
 use crate::commands::read::advise::flags::Advise;
 use crate::commands::read::advise::spot::advice;
 use crate::commands::read::advise::wakeups::{IdleWaiter, idle};
-use crate::exit::{Exit, Trouble};
+use crate::exit::{Exit, Trouble, stop_on_signals};
 use crate::output::{print, print_json, style};
 use analysis::advise::{Gain, Ranked, Spot};
-use engine::Stop;
 use findings::format::{count, number_word, significant};
 use observe::{Call, Estimate, Observation, Triggers, Waiter, Watched};
 use report::advice::{SourcedAdvice, process_verdict};
@@ -18,8 +17,7 @@ const WAITERS_SHOWN: usize = 10;
 
 /// Observes the process, prints the observation, and advises for the wait that returned most events.
 pub fn advise(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
-    let stop = Stop::on_signals()
-        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let stop = stop_on_signals()?;
     // Three descriptors for each thread that is watched.
     engine::raise_descriptors_max();
     let seen = observe::observe(pid, ask.seconds, &|| stop.is_requested())

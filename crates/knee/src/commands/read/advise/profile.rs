@@ -1,15 +1,14 @@
 //! `knee advise --pid --profile`: the functions that a live process's CPU time goes to.
 
 use crate::commands::read::advise::flags::Advise;
-use crate::exit::{Exit, Trouble};
+use crate::exit::{Exit, Trouble, stop_on_signals};
 use crate::output::{print, print_json, style};
-use engine::Stop;
 use findings::format::{count, short_function, significant};
+use model::{FrameKind, ProfileLimit, SampledEvent};
 use serde_json::{Value, json};
-use stacks::{Entry, FrameKind, ProfileError, Profiler, SampledEvent, SampledStacks};
+use stacks::{Entry, ProfileError, Profiler, SampledStacks};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
 use std::time::{Duration, Instant};
 
 /// Samples a second of each CPU: not a divisor of the timers that programs use.
@@ -46,8 +45,7 @@ struct Function {
 
 /// Samples the process for its time, and prints the functions with most samples.
 pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
-    let stop = Stop::on_signals()
-        .map_err(|error| Trouble::failed(format!("listening for signals: {error}")))?;
+    let stop = stop_on_signals()?;
     let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     let process = process.ok_or_else(|| trouble(&ProfileError::NoProcess { pid }))?;
     observe::check_alive(pid).map_err(|error| super::live::trouble(&error))?;
@@ -153,7 +151,7 @@ impl Seen {
             lines.extend(self.table());
         }
         let limits = &self.stacks.limits;
-        lines.extend(limits.iter().map(|limit| format!("Not seen: {limit}")));
+        lines.extend(limits.iter().map(|limit| format!("Not seen: {}", limit_text(limit))));
         let folded = lines.iter().flat_map(|line| {
             if line.is_empty() { vec![String::new()] } else { report::layout::folded(line, width) }
         });
@@ -235,7 +233,7 @@ impl Seen {
             .programs
             .iter()
             .map(|(name, part)| json!({ "name": name, "samples": part, "share": share(*part) }));
-        let limits = self.stacks.limits.iter().map(ToString::to_string);
+        let limits = self.stacks.limits.iter().map(limit_text);
         json!({
             "schema": 1,
             "pid": self.pid,
@@ -250,6 +248,28 @@ impl Seen {
             "programs": programs.collect::<Vec<_>>(),
             "not_seen": limits.collect::<Vec<_>>(),
         })
+    }
+}
+
+/// What could not be seen, and what shows it.
+fn limit_text(limit: &ProfileLimit) -> String {
+    match limit {
+        ProfileLimit::KernelHidden { perf_level } => {
+            let level = perf_level.map(|level| format!(" (kernel.perf_event_paranoid is {level})"));
+            let level = level.unwrap_or_default();
+            format!("the kernel's part: the system refuses it{level} → run as root")
+        }
+        ProfileLimit::KernelSymbolsHidden => {
+            "the names of the kernel's functions: kernel.kptr_restrict hides them → \
+             run as root, with kernel.kptr_restrict at most 1"
+                .to_owned()
+        }
+        ProfileLimit::SamplesLost { lost } => {
+            format!("{} that the kernel dropped", printable::quantity(*lost, "sample"))
+        }
+        ProfileLimit::ProcessHidden { program, error } => {
+            format!("{program}: {}", printable::one_line(error))
+        }
     }
 }
 

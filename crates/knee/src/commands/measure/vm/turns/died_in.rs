@@ -5,8 +5,7 @@ use crate::exit::complain;
 use archive::RunWriter;
 use engine::budget::ROUNDS_FEWEST;
 use guest::GuestFault;
-use model::{Cell, CellKey, FailureReason, Outcome, ReplyFault, Run, Usage};
-use std::collections::BTreeMap;
+use model::{Cell, CellKey, FailureReason, Outcome, ReplyFault, Run};
 
 /// Notes that the guest died of `fault` in the cell that it was at. At the second time the cell is kept as failed; and
 /// so are those of later rounds, where nothing was ever measured at its place.
@@ -80,10 +79,6 @@ fn failed(
         sequence: index as u64,
         outcome: Outcome::Failed { reason, detail },
         elapsed_ns: if index == died_at { side.turn.as_nanos() as u64 } else { 0 },
-        short: None,
-        usage: Usage::default(),
-        metrics: Vec::new(),
-        facts: BTreeMap::new(),
-        load: None,
+        ..Cell::default()
     }
 }

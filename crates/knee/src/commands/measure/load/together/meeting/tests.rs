@@ -45,7 +45,7 @@ impl Meeting for FakeMeeting {
 
     fn post(&mut self, kind: &str, body: &str) -> Result<(), RecordError> {
         if self.is_lost && kind == PART {
-            return Err(RecordError::NoRecord { path: "archive".into() });
+            return Err(RecordError::NoRecord("archive".into()));
         }
         let (sender, rank, body) = (self.sender, self.rank, body.to_owned());
         let posting = Posting { sender, rank, is_present: true, body };

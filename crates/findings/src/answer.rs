@@ -1,66 +1,54 @@
-//! The answer of a run on one screen: findings that say the same of several subjects in one statement, the
-//! most consequential first.
+//! The answer of a run on one screen: its findings by the question that they answer, the most consequential first.
 //!
-//! An [`Answer`] is data with its sentences; terminal, page and JSON lay it out. Its sections stand in the
+//! An [`Answer`] is a choice of findings; terminal, page and JSON lay it out. Its sections stand in the
 //! order in which a reader asks: what stops scaling (and what to use instead), where the CPU
 //! time goes that grows, what changes sides, what is
 //! worth knowing, what holds, what is not decided, how far to trust it, and where it was measured.
 
-mod advice;
-mod changes_sides;
-mod consequence;
-mod cpu_time;
 mod figure_list;
-mod holds;
 mod load_figures;
 mod material;
 mod measurement;
 mod not_measured;
-mod range;
-mod series;
-mod spread;
-mod statement;
-mod stops_scaling;
 mod thresholds;
 mod trust;
 mod undecided;
-mod verdict_group;
-mod worth_knowing;
 
-pub use advice::Advice;
-pub use consequence::Consequence;
+pub use crate::finding::advice::Advice;
+pub use crate::finding::range::Range;
 pub use figure_list::{FigureGroup, FigureList, SingleFigure, is_in_answer, is_single};
-pub use holds::Holding;
 pub use measurement::{Measurement, machine};
 pub use not_measured::{NotMeasured, UnavailableSubjects};
-pub use range::Range;
-pub use statement::{Evidence, Statement, Topic};
 pub use trust::{Trust, TrustLevel, TrustReason};
 pub use undecided::Undecided;
-pub use verdict_group::VerdictGroup;
 
 use crate::conclusions::Conclusions;
+use crate::finding::Finding;
 use crate::finding::sentence::{Sentence, text};
 use crate::format::{count, counted, list};
+use crate::kinds::attribution::Between;
+use crate::kinds::{Data, Section};
 use material::Material;
 use model::Run;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What a run says, ranked and grouped.
+/// What a run says: its findings, chosen and ranked.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     /// Costs that grow and rates that fall, the largest factor first.
-    pub stops_scaling: Vec<Statement>,
+    pub stops_scaling: Vec<Finding>,
     /// Where the CPU time goes that grows, of a profiled run.
-    pub cpu_time: Vec<Statement>,
+    pub cpu_time: Vec<Finding>,
     /// Where one subject overtakes another.
-    pub changes_sides: Vec<Statement>,
+    pub changes_sides: Vec<Finding>,
+    /// The levels of memory, in the order of the tables.
+    pub levels: Vec<Finding>,
     /// Modes, steps, drift, unequal shares and large ratios.
-    pub worth_knowing: Vec<Statement>,
-    /// Series that do not grow or that hold, one entry a table.
-    pub holds: Vec<Holding>,
+    pub worth_knowing: Vec<Finding>,
+    /// Series that do not grow or that hold, in the order of the tables.
+    pub holds: Vec<Finding>,
     /// The figures that are no series, of workloads whose subjects are not compared.
     pub figures: Vec<FigureList>,
     /// How many verdicts are open, and what decides them.
@@ -77,13 +65,19 @@ impl Answer {
     /// The answer of `run`, of which `conclusions` were drawn.
     pub fn new(run: &Run, conclusions: &Conclusions) -> Self {
         let material = Material { run, conclusions };
-        let stops_scaling = stops_scaling::statements(&material);
-        let changes_sides = changes_sides::statements(&material, &stops_scaling);
+        let stops_scaling = material.of_section(Section::StopsScaling);
+        let mut changes_sides = material.of_section(Section::ChangesSides);
+        changes_sides.retain(|finding| !is_advised(&stops_scaling, finding));
+        let in_order = |section| {
+            let of_section = material.findings().filter(|finding| finding.section() == section);
+            of_section.cloned().collect()
+        };
         Self {
-            cpu_time: cpu_time::statements(&material),
+            cpu_time: cpu_time(material.of_section(Section::CpuTime)),
             changes_sides,
-            worth_knowing: worth_knowing::statements(&material),
-            holds: holds::holdings(&material),
+            levels: in_order(Section::Levels),
+            worth_knowing: material.of_section(Section::WorthKnowing),
+            holds: in_order(Section::Holds),
             figures: [figure_list::lists(&material), load_figures::lists(&material)].concat(),
             undecided: Undecided::new(&material),
             not_measured: NotMeasured::new(run),
@@ -96,10 +90,9 @@ impl Answer {
     /// The answer in one sentence: the title of a page.
     pub fn headline(&self) -> Sentence {
         let plain = |sentence: &str| Sentence::new([text(sentence)]);
-        let statements = [&self.stops_scaling, &self.changes_sides];
-        let first = statements.into_iter().find_map(|statements| statements.first());
-        match first.or_else(|| self.levels().next()) {
-            Some(statement) => statement.sentence.clone(),
+        let first = self.stops_scaling.iter().chain(&self.changes_sides).next();
+        match first.or_else(|| self.levels.first()) {
+            Some(finding) => finding.sentence.clone(),
             None if !self.undecided.grown.is_empty() => {
                 plain("Nothing is decided yet that stops scaling.")
             }
@@ -110,16 +103,10 @@ impl Answer {
         }
     }
 
-    /// Those of the statements worth knowing that are about levels of memory.
-    pub fn levels(&self) -> impl Iterator<Item = &Statement> {
-        let topic = Topic::Finding(crate::Kind::MemoryLevels);
-        self.worth_knowing.iter().filter(move |statement| statement.topic == topic)
-    }
-
     /// Whether it has figures and no verdict: nothing was measured at more than one point.
     pub fn is_list(&self) -> bool {
-        let statements = [&self.stops_scaling, &self.changes_sides];
-        let has_verdicts = statements.iter().any(|statements| !statements.is_empty())
+        let has_verdicts = !self.stops_scaling.is_empty()
+            || !self.changes_sides.is_empty()
             || !self.holds.is_empty()
             || self.undecided.total > 0;
         !self.figures.is_empty() && !has_verdicts
@@ -155,4 +142,46 @@ impl Answer {
             _ => head,
         }
     }
+}
+
+/// Whether advice says of all that overtake from where on to use them.
+fn is_advised(stops_scaling: &[Finding], finding: &Finding) -> bool {
+    let Data::Crossover(all) = &finding.data else { return false };
+    let advised = |crossover: &analysis::Crossover| {
+        stops_scaling.iter().any(|stopped| {
+            let advice = stopped.advice.as_ref();
+            stopped.is_of_same_table(finding)
+                && stopped.subjects.contains(&crossover.overtaken)
+                && advice.is_some_and(|advice| advice.subjects.contains(&crossover.overtakes))
+        })
+    };
+    all.iter().all(|data| matches!(data.crossovers(), [only] if advised(only)))
+}
+
+/// Along the axis before contrasts of two subjects. A contrast is left out where the growth of the dearer one is attributed, or
+/// it was contrasted before: that would be the same again.
+fn cpu_time(all: Vec<Finding>) -> Vec<Finding> {
+    let is_along = |finding: &Finding| match &finding.data {
+        Data::Attribution(all) => matches!(all[0].between, Between::Points { .. }),
+        _ => false,
+    };
+    let is_attributed = |finding: &Finding| match &finding.data {
+        Data::Attribution(all) => all[0].difference.is_attributed(),
+        _ => false,
+    };
+    let (mut chosen, contrasts): (Vec<Finding>, Vec<Finding>) = all.into_iter().partition(is_along);
+    for contrast in contrasts {
+        let repeats = |finding: &Finding| {
+            is_attributed(finding)
+                && finding.is_of_same_table(&contrast)
+                && contrast.subjects.first().is_some_and(|dearer| {
+                    let subjects = finding.subjects.iter();
+                    subjects.take(if is_along(finding) { usize::MAX } else { 1 }).any(|subject| subject == dearer)
+                })
+        };
+        if !chosen.iter().any(repeats) {
+            chosen.push(contrast);
+        }
+    }
+    chosen
 }

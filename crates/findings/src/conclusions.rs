@@ -28,6 +28,17 @@ impl Conclusions {
         Self::of_reader(run, analysis, &Reader::default(), None)
     }
 
+    /// The same with those findings that are about none but `subjects` of `run`.
+    #[must_use]
+    pub fn of_subjects(self, run: &Run, subjects: &[String]) -> Self {
+        let reader = Reader::default();
+        let context = Context { run, analysis: &self.analysis, reader: &reader, named_points: None };
+        let is_about = |finding: &Finding| {
+            finding.subjects.iter().all(|subject| subjects.contains(subject))
+        };
+        Self { findings: kinds::find(&context, is_about), ..self }
+    }
+
     fn of_reader(
         run: &Run,
         analysis: Analysis,
@@ -35,7 +46,7 @@ impl Conclusions {
         named_points: Option<&NamedPoints>,
     ) -> Self {
         let context = Context { run, analysis: &analysis, reader, named_points };
-        let (findings, caveats) = (kinds::find(&context), caveats::find(&context));
+        let (findings, caveats) = (kinds::find(&context, |_| true), caveats::find(&context));
         Self { analysis, findings, caveats }
     }
 }

@@ -1,19 +1,24 @@
-//! One finding: what it is about, and its data.
+//! One finding: what it is about, its data, and the sentence that is made of them.
 
+pub(crate) mod advice;
+pub(crate) mod clusters;
 pub(crate) mod names;
+pub(crate) mod range;
 pub(crate) mod sentence;
 pub(crate) mod verdict;
 
+use crate::conclusions::context::Context;
+use crate::finding::advice::Advice;
 use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
+use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::Tag;
-use crate::kinds::{Data, Kind};
-use analysis::{Analysis, Row, Table};
-use model::{Parameters, Run};
+use crate::kinds::{Data, Kind, Section};
+use analysis::{Row, Table};
+use model::Parameters;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Something that the figures of a run show.
+/// Something that the figures of a run show, of all subjects that share it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The workload it is about.
@@ -26,9 +31,17 @@ pub struct Finding {
     pub subjects: Vec<String>,
     /// Whether it is about the headline metric, or about a secondary one.
     pub headline: bool,
-    /// Its data, with its kind.
+    /// Its kind, and its data: those of each subject, or of each pair of subjects.
     #[serde(flatten)]
     pub data: Data,
+    /// What is at stake at the far end, as a factor; see [`crate::kinds::FindingKind::rank`].
+    pub rank: f64,
+    /// What to use instead, where another subject is better at the far end.
+    pub advice: Option<Advice>,
+    /// The finding in a sentence, without a full stop.
+    pub sentence: Sentence,
+    /// The figures of each subject that the sentence leaves out: CIs, exponents, reasons; may be empty.
+    pub details: Sentence,
 }
 
 impl Finding {
@@ -39,13 +52,29 @@ impl Finding {
 
     /// A finding about several series of a table.
     pub fn about(table: &Table, subjects: Vec<String>, data: impl Into<Data>) -> Self {
+        let scope = (table.workload.clone(), table.parameters.clone());
+        let finding = Self::new(scope, table.metric.name.clone(), subjects, data);
+        finding.with_headline(table.headline)
+    }
+
+    /// A finding about a workload under its parameters and a headline `metric` of `subjects`.
+    pub fn new(
+        (workload, parameters): (String, Parameters),
+        metric: String,
+        subjects: Vec<String>,
+        data: impl Into<Data>,
+    ) -> Self {
         Self {
-            workload: table.workload.clone(),
-            parameters: table.parameters.clone(),
-            metric: table.metric.name.clone(),
+            workload,
+            parameters,
+            metric,
             subjects,
-            headline: table.headline,
+            headline: true,
             data: data.into(),
+            rank: 1.0,
+            advice: None,
+            sentence: Sentence::default(),
+            details: Sentence::default(),
         }
     }
 
@@ -60,9 +89,9 @@ impl Finding {
         self.data.kind()
     }
 
-    /// What is at stake at the far end of the axis, as a factor; see [`crate::kinds::FindingKind::rank`].
-    pub fn rank(&self) -> f64 {
-        self.data.rank()
+    /// Where an answer has it.
+    pub fn section(&self) -> Section {
+        self.data.section()
     }
 
     /// Its class, trend or sort in a word or two.
@@ -77,16 +106,58 @@ impl Finding {
             && table.metric.name == self.metric
     }
 
-    /// Its sentence, with subjects, axis and units as `run` and `analysis` name them.
-    pub fn sentence(&self, run: &Run, analysis: &Analysis) -> Sentence {
-        self.data.sentence(&self.names(run, analysis))
+    /// Whether it is about the same table as `second`.
+    pub fn is_of_same_table(&self, second: &Self) -> bool {
+        (&self.workload, &self.parameters, &self.metric)
+            == (&second.workload, &second.parameters, &second.metric)
     }
 
-    /// How `run` and `analysis` name what it is about.
-    fn names<'a>(&'a self, run: &'a Run, analysis: &'a Analysis) -> Names<'a> {
-        let tables = &analysis.tables;
-        let workload = run.plan.workloads.iter().find(|workload| workload.name == self.workload);
+    /// Its sentence and its details, with full stops.
+    pub fn text(&self) -> Sentence {
+        let details = self.details.parts();
+        let stop = (!details.is_empty()).then(|| text(". "));
+        let parts = self.sentence.parts().iter().cloned().chain(stop);
+        Sentence::new(parts.chain(details.iter().cloned()).chain([text(".")]))
+    }
+
+    /// Whether one finding has both: they show the same of different subjects with the same alternatives, or none.
+    pub(crate) fn takes(&self, second: &Self, context: &Context<'_>) -> bool {
+        let [Some(own), Some(subject)] = [self, second].map(|finding| finding.subjects.first())
+        else {
+            return false;
+        };
+        let table = context.analysis.tables.iter().find(|table| self.is_about(table));
+        self.data.joins(&second.data)
+            && self.headline == second.headline
+            && self.is_of_same_table(second)
+            && !self.subjects.contains(subject)
+            && table.is_none_or(|table| {
+                table.shared_operation(own) == table.shared_operation(subject)
+            })
+    }
+
+    /// Adds the subjects and the data of `second`.
+    pub(crate) fn join(&mut self, second: Self) {
+        for subject in second.subjects {
+            if !self.subjects.contains(&subject) {
+                self.subjects.push(subject);
+            }
+        }
+        self.data.join(second.data);
+    }
+
+    /// The same with its rank, its advice and its sentence.
+    pub(crate) fn worded(self, context: &Context<'_>) -> Self {
+        let tables = &context.analysis.tables;
         let table = tables.iter().find(|table| self.is_about(table));
-        Names::new(&self.subjects, workload, &self.metric, table, tables)
+        let mut workloads = context.run.plan.workloads.iter();
+        let workload = workloads.find(|workload| workload.name == self.workload);
+        let names = Names::new(&self.subjects, workload, &self.metric, table, tables);
+        let advice = table
+            .filter(|table| table.headline)
+            .zip(self.data.advised_at())
+            .and_then(|(table, point)| Advice::new(table, &self.subjects, point, &names));
+        let (sentence, details) = (self.data.sentence(&names), self.data.details(&names));
+        Self { rank: self.data.rank(), advice, sentence, details, ..self }
     }
 }

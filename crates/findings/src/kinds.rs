@@ -14,40 +14,90 @@
 //!     const NAME: &'static str = "example";
 //!     fn find(context: &Context<'_>) -> Vec<Finding> { … Finding::about_row(table, row, Self { factor }) … }
 //!     fn rank(&self) -> f64 { self.factor }
-//!     fn sentence(&self, names: &Names<'_>) -> Sentence { … }
-//!     fn tag(&self) -> Tag { Tag { word: "example", tone: Tone::Neutral } }
+//!     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence { … }
 //! }
 //! ```
 
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::Tag;
+use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
+use analysis::Remedy;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A kind of finding: what it looks for, how it is ordered and how it reads.
+/// A kind of finding: what it looks for, which of it is one finding, how it is ordered and how it reads.
 pub trait FindingKind: Sized {
     /// Its name in JSON.
     const NAME: &'static str;
 
-    /// Whether *worth knowing* lists it in an answer; kinds that other sections show say no.
-    const IS_WORTH_KNOWING: bool = true;
-
-    /// All findings of this kind.
+    /// All of this kind, one for each subject or pair of subjects.
     fn find(context: &Context<'_>) -> Vec<Finding>;
+
+    /// Where an answer has it.
+    fn section(&self) -> Section {
+        Section::WorthKnowing
+    }
 
     /// What is at stake at the far end of the axis, as a factor of time or throughput: 1 where nothing is,
     /// 391 where a cost has grown ×391, 8.6 where a rate has fallen to 1/8.6, infinite where nothing works
     /// any more. Of two findings the one with the greater rank matters more.
     fn rank(&self) -> f64;
 
-    /// The finding as a sentence. It is made of the data and of names alone.
-    fn sentence(&self, names: &Names<'_>) -> Sentence;
+    /// Whether `second`, of another subject of the table and of the same section, is one finding with this.
+    fn joins(&self, _second: &Self) -> bool {
+        false
+    }
+
+    /// `all` that was joined, at least one, as a sentence without a full stop. It is made of the data and of names alone.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence;
+
+    /// The first of its subjects, where its data say that.
+    fn subject(&self) -> Option<&str> {
+        None
+    }
+
+    /// What the sentence leaves out of the figures of this one: its CI, what it depends on; may be empty.
+    fn detail(&self, _names: &Names<'_>) -> String {
+        String::new()
+    }
 
     /// The finding in a word or two.
-    fn tag(&self) -> Tag;
+    fn tag(_all: &[Self]) -> Tag {
+        Tag { word: Self::NAME, tone: Tone::Neutral }
+    }
+
+    /// The point at which another subject may be better, where an answer looks for one.
+    fn advised_at(&self) -> Option<u64> {
+        None
+    }
+
+    /// What to measure to decide what is open; none where nothing is, or where no run decides it.
+    fn remedy(&self) -> Option<Remedy> {
+        None
+    }
+}
+
+/// Where an answer has a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// A cost that grows, a rate that falls, cells that did not finish.
+    StopsScaling,
+    /// Where the CPU time goes that grows.
+    CpuTime,
+    /// One subject overtakes another.
+    ChangesSides,
+    /// Levels of memory.
+    Levels,
+    /// What is worth knowing besides.
+    WorthKnowing,
+    /// A cost that does not grow, or a rate that does not fall.
+    Holds,
+    /// The figures do not decide.
+    Open,
+    /// Only the list of all findings has it.
+    ListOnly,
 }
 
 /// A factor as something at stake, whichever way it goes: 4 for a quarter; 1 where it is not known.
@@ -66,29 +116,22 @@ macro_rules! table {
             $(#[doc = concat!("See [`", stringify!($file), "`].")] $Type,)*
         }
 
-        /// What was found.
+        /// What was found, of one subject or several.
         #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
         #[serde(tag = "kind", content = "data", rename_all = "kebab-case")]
         pub enum Data {
-            $(#[doc = concat!("See [`", stringify!($file), "`].")] $Type($file::$Type),)*
+            $(#[doc = concat!("See [`", stringify!($file), "`].")] $Type(Vec<$file::$Type>),)*
         }
 
         $(impl From<$file::$Type> for Data {
             fn from(data: $file::$Type) -> Self {
-                Self::$Type(data)
+                Self::$Type(vec![data])
             }
         })*
 
         impl Kind {
             /// Every kind, in the order in which findings are listed.
             pub const ALL: &[Self] = &[$(Self::$Type,)*];
-
-            /// See [`FindingKind::IS_WORTH_KNOWING`].
-            pub const fn is_worth_knowing(self) -> bool {
-                match self {
-                    $(Self::$Type => $file::$Type::IS_WORTH_KNOWING,)*
-                }
-            }
 
             /// Its name in JSON.
             pub const fn name(self) -> &'static str {
@@ -106,24 +149,73 @@ macro_rules! table {
                 }
             }
 
-            /// See [`FindingKind::rank`].
+            /// The greatest [`FindingKind::rank`].
             pub fn rank(&self) -> f64 {
                 match self {
-                    $(Self::$Type(data) => data.rank(),)*
+                    $(Self::$Type(all) => all.iter().map(FindingKind::rank).fold(1.0, f64::max),)*
+                }
+            }
+
+            /// The rank of each.
+            pub fn ranks(&self) -> Vec<f64> {
+                match self {
+                    $(Self::$Type(all) => all.iter().map(FindingKind::rank).collect(),)*
+                }
+            }
+
+            /// See [`FindingKind::section`].
+            pub fn section(&self) -> Section {
+                match self {
+                    $(Self::$Type(all) => all.first().map_or(Section::ListOnly, FindingKind::section),)*
                 }
             }
 
             /// See [`FindingKind::tag`].
             pub fn tag(&self) -> Tag {
                 match self {
-                    $(Self::$Type(data) => data.tag(),)*
+                    $(Self::$Type(all) => FindingKind::tag(all),)*
                 }
             }
 
-            /// See [`FindingKind::sentence`].
-            pub fn sentence(&self, names: &Names<'_>) -> Sentence {
+            /// The [`FindingKind::remedy`] of each that has one.
+            pub fn remedies(&self) -> Vec<Remedy> {
                 match self {
-                    $(Self::$Type(data) => data.sentence(names),)*
+                    $(Self::$Type(all) => all.iter().filter_map(FindingKind::remedy).collect(),)*
+                }
+            }
+
+            pub(crate) fn advised_at(&self) -> Option<u64> {
+                match self {
+                    $(Self::$Type(all) => all.first()?.advised_at(),)*
+                }
+            }
+
+            pub(crate) fn joins(&self, second: &Self) -> bool {
+                match (self, second) {
+                    $((Self::$Type(all), Self::$Type(more)) => {
+                        let first = all.first().zip(more.first());
+                        self.section() == second.section() && first.is_some_and(|(a, b)| a.joins(b))
+                    })*
+                    _ => false,
+                }
+            }
+
+            pub(crate) fn join(&mut self, second: Self) {
+                match (self, second) {
+                    $((Self::$Type(all), Self::$Type(more)) => all.extend(more),)*
+                    _ => {}
+                }
+            }
+
+            pub(crate) fn sentence(&self, names: &Names<'_>) -> Sentence {
+                match self {
+                    $(Self::$Type(all) => FindingKind::sentence(all, names),)*
+                }
+            }
+
+            pub(crate) fn details(&self, names: &Names<'_>) -> Sentence {
+                match self {
+                    $(Self::$Type(all) => details(all, names),)*
                 }
             }
         }
@@ -155,14 +247,48 @@ table! {
     behaviour::Behaviour,
     ranking::Ranking,
     trade_off::TradeOff,
+    spread::Spread,
     crossover::Crossover,
     difference::Difference,
 }
 
-/// All findings of a run as they are listed: table by table; in each, first those of one series, subject by
+/// The sentence and the detail of a single one.
+pub fn words<K: FindingKind>(single: &K, names: &Names<'_>) -> [String; 2] {
+    [K::sentence(std::slice::from_ref(single), names).to_string(), single.detail(names)]
+}
+
+/// A sentence with a capital letter at its start.
+fn capitalized(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
+/// What the sentence of `all` leaves out: of each behind its label, where there are several.
+fn details<K: FindingKind>(all: &[K], names: &Names<'_>) -> Sentence {
+    let mut parts = Vec::new();
+    for (index, single) in all.iter().enumerate() {
+        let detail = single.detail(names);
+        if detail.is_empty() {
+            continue;
+        }
+        parts.extend((!parts.is_empty()).then(|| text("; ")));
+        let subject = single.subject().or(names.subjects().get(index).map(String::as_str));
+        match subject.filter(|_| all.len() > 1) {
+            Some(subject) => parts.extend([names.label(subject), text(format!(" {detail}"))]),
+            None => parts.push(text(capitalized(&detail))),
+        }
+    }
+    Sentence::new(parts)
+}
+
+/// All findings of a run that are wanted, as they are listed: table by table; in each, first those of one series, subject by
 /// subject, then those of several.
-pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+pub(crate) fn find(
+    context: &Context<'_>,
+    is_wanted: impl Fn(&Finding) -> bool,
+) -> Vec<Finding> {
     let mut all = find_each(context);
+    all.retain(is_wanted);
     all.sort_by_cached_key(|finding| {
         let mut tables = context.analysis.tables.iter();
         let table = tables.position(|table| finding.is_about(table));
@@ -176,7 +302,14 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         };
         (table.unwrap_or(usize::MAX), subject.unwrap_or(0), finding.kind())
     });
-    all
+    let mut joined: Vec<Finding> = Vec::new();
+    for finding in all {
+        match joined.iter_mut().find(|first| first.takes(&finding, context)) {
+            Some(first) => first.join(finding),
+            None => joined.push(finding),
+        }
+    }
+    joined.into_iter().map(|finding| finding.worded(context)).collect()
 }
 
 #[cfg(test)]

@@ -32,4 +32,4 @@ pub use finding::names::{Names, qualifier};
 pub use finding::sentence::{Part, Sentence};
 pub use finding::verdict::{Tag, Tone, Verdict};
 pub use kinds::behaviour::server::{GrowthPerConnection, ServerBehaviour};
-pub use kinds::{Data, FindingKind, Kind};
+pub use kinds::{Data, FindingKind, Kind, Section};

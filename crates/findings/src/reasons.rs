@@ -4,6 +4,12 @@ use crate::format;
 use analysis::{ComparisonReason, GrowthReason, MissingFigure, Remedy, ScalingReason, TrendReason};
 use model::CodeFault;
 
+/// Why something is open, and what decides it, behind a sentence: `, because 95 % CIs are wide; it takes more rounds`.
+pub(crate) fn because(reason: &str, remedy_of_it: Option<Remedy>) -> String {
+    let remedy = remedy_of_it.map(|name| format!("; it takes {}", remedy(name)));
+    format!(", because {reason}{}", remedy.unwrap_or_default())
+}
+
 /// `three points leave more than one order possible`.
 pub fn growth(reason: &GrowthReason) -> String {
     match reason {

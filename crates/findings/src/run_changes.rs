@@ -5,7 +5,7 @@ pub mod contention;
 use crate::finding::names::{Names, qualifier};
 use crate::format::attributed;
 use crate::format::{class, count, factor, interval, percent, significant, trend};
-use crate::kinds::FindingKind;
+use crate::kinds::{FindingKind, words};
 use crate::kinds::crossover::Crossover;
 use analysis::compare::{
     Change, ChangeDetail, Comparison, Ratio, RunAttribution, Share, Unserved, Verdict,
@@ -24,8 +24,8 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
     let qualifier = qualifier(&comparison.sources[1], new);
     let names = Names::of_table(&change.subjects, new, qualifier);
     let of_base = Names::of_table(&change.subjects, base, String::new());
-    let [label, of_table] = names.head();
-    let subject = format!("{label}{of_table}");
+    let label = names.label(change.subjects.first().map_or("", String::as_str));
+    let subject = format!("{label}{}", names.qualifier());
     let sentence = match &change.detail {
         ChangeDetail::Series { ratio, most_at } => {
             let most_text = most_at.map(|point| format!(", most at {}", names.point(point)));
@@ -56,16 +56,16 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
             format!("{subject} {}; in base it {}.", trend(*new), trend(*base))
         }
         ChangeDetail::Crossover { base: before, new: after } => {
-            let now = Crossover::new(new, after).sentence(&names);
-            let then = Crossover::new(base, before).sentence(&of_base);
+            let now = stated(&Crossover::new(new, after), &names);
+            let then = stated(&Crossover::new(base, before), &of_base);
             format!("{now} In base: {then}")
         }
         ChangeDetail::ModesAppeared { modes } => {
-            format!("{} In base it has one.", modes.sentence(&names))
+            format!("{} In base it has one.", stated(modes, &names))
         }
         ChangeDetail::ModesVanished { modes } => {
             let of_base = Names::of_table(&change.subjects, base, names.qualifier().to_owned());
-            format!("{subject} has one mode. In base: {}", modes.sentence(&of_base))
+            format!("{subject} has one mode. In base: {}", stated(modes, &of_base))
         }
         ChangeDetail::Unavailable { reason } => {
             format!("{subject} is unavailable: {reason}; in base it was measured.")
@@ -101,6 +101,12 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
         Some(attribution) => sentence + &attributed_text(attribution, &names),
         None => sentence,
     }
+}
+
+/// Its sentence and its detail, with full stops.
+fn stated<K: FindingKind>(single: &K, names: &Names<'_>) -> String {
+    let all = words(single, names).map(|text| if text.is_empty() { text } else { text + "." });
+    all.join(" ").trim_end().to_owned()
 }
 
 /// ` At 10,000 watched descriptors 97 % of the additional CPU time is in …`; nothing where nothing is attributed.

@@ -108,9 +108,9 @@ fn findings_have_each_pair_with_the_best_subject() {
         .iter()
         .filter(|finding| {
             matches!(&finding.data, Data::Attribution(data)
-                if matches!(data.between, Between::Subjects { point: 10_000 }))
+                if matches!(data[0].between, Between::Subjects { point: 10_000 }))
         })
-        .map(|finding| finding.sentence(&run, &conclusions.analysis).to_string())
+        .map(|finding| finding.text().to_string())
         .collect();
     assert_eq!(
         contrasts,

@@ -84,7 +84,7 @@ fn a_build_has_no_growth_no_ranking_and_no_comparison() {
     }
     let findings: Vec<(Kind, &str)> =
         analysis.findings.iter().map(|finding| (finding.kind, finding.sentence.as_str())).collect();
-    let expected = "optimal did not finish within 30 min: 1 of 4 in cc1.";
+    let expected = "optimal did not finish within 30 min. 1 of 4 in cc1.";
     assert_eq!(findings, [(Kind::Unfinished, expected)]);
     assert!(analysis.caveats.iter().all(|caveat| !caveat.what.contains("failed")));
 }

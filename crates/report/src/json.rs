@@ -7,9 +7,8 @@
 mod plain;
 mod read;
 
-use crate::worded::{Stated, Worded};
+use crate::worded::Worded;
 use analysis::{Averages, Map, ProfileTable, Table};
-use findings::answer::Consequence;
 use findings::{Answer, Caveat, Conclusions, Finding};
 use model::{Cell, Clock, Host, Plan, Profile, Run, RunSummary, Unavailable, Warning};
 use schemars::JsonSchema;
@@ -52,10 +51,10 @@ pub struct RunView<'a> {
     /// Which subject is best where, over two axes at once.
     maps: &'a [Map],
     /// What the figures show.
-    findings: Vec<FindingView<'a>>,
+    findings: &'a [Finding],
     /// What to know before believing the figures.
     caveats: Vec<Worded<'a, Caveat, Warning>>,
-    /// The findings ranked and grouped, as the first screen has them.
+    /// The findings by the question that they answer, ranked, as the first screen has them.
     answer: Answer,
 }
 
@@ -67,22 +66,9 @@ struct Hosts<'a> {
     after: Option<&'a Host>,
 }
 
-/// A finding with its sentence.
-#[derive(Serialize, JsonSchema)]
-struct FindingView<'a> {
-    #[serde(flatten)]
-    finding: Worded<'a, Finding, Stated>,
-    /// What is at stake.
-    consequence: Consequence,
-}
-
 /// The whole run with its conclusions.
 pub fn run<'a>(run: &'a Run, conclusions: &'a Conclusions) -> RunView<'a> {
     let analysis = &conclusions.analysis;
-    let finding = |finding: &'a Finding| FindingView {
-        finding: Worded::stated(finding, finding.sentence(run, analysis).to_string()),
-        consequence: finding.consequence(analysis),
-    };
     let caveat = |caveat: &'a Caveat| Worded::warned(caveat, caveat.warning());
     RunView {
         schema: SCHEMA,
@@ -98,7 +84,7 @@ pub fn run<'a>(run: &'a Run, conclusions: &'a Conclusions) -> RunView<'a> {
         tables: &analysis.tables,
         means: &analysis.averages,
         maps: &analysis.maps,
-        findings: conclusions.findings.iter().map(finding).collect(),
+        findings: &conclusions.findings,
         caveats: conclusions.caveats.iter().map(caveat).collect(),
         answer: Answer::new(run, conclusions),
     }

@@ -300,8 +300,7 @@ impl Pen {
                 last_scope = Some(scope);
             }
             let indent = if several { 2 * INDENT } else { INDENT };
-            let sentence = finding.sentence(run, analysis).to_string();
-            self.paragraph(out, PLAIN, &sentence, (indent, indent + INDENT));
+            self.paragraph(out, PLAIN, &finding.text().to_string(), (indent, indent + INDENT));
         }
     }
 

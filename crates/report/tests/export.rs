@@ -221,7 +221,7 @@ fn markdown_escapes_a_label_in_a_table_and_in_a_sentence() {
     let escaped =
         "a\\|b, \"c\" 'd' \\`touch made-by-a-title\\` {x}\\_y^z @e \\\\ \\<i\\>\\&amp; \\# EOF";
     assert!(text.lines().any(|line| line.starts_with(&format!("| {escaped} |"))), "{text}");
-    assert!(text.contains(&format!("- {escaped} (")), "{text}");
+    assert!(text.contains(&format!("- {escaped} ")), "{text}");
     let row = text.lines().find(|line| line.starts_with(&format!("| {escaped}"))).unwrap();
     assert_eq!(cells(row)[0], AWKWARD.replace('\n', " "));
 }
@@ -360,7 +360,7 @@ fn markdown_and_csv_have_rates_from_zero_on() {
     let text = written(&run, "markdown", What::Samples);
     let poll = text.lines().find(|line| line.starts_with("| growth |")).unwrap();
     assert!(poll.contains("| collapses ÷") && poll.contains("| holds ×"), "{poll}");
-    assert!(text.contains("poll (workers = 1) collapses: replies/s fall ÷"), "{text}");
+    assert!(text.contains("poll (workers = 1) collapse"), "{text}");
     let rows = read(&written(&run, "csv", What::Medians));
     let at_zero = rows.iter().filter(|row| row["point"] == "0" && row["metric"] == "replies");
     assert_eq!(at_zero.filter(|row| !row["median"].is_empty()).count(), 12);

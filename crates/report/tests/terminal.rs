@@ -297,7 +297,7 @@ fn rates_from_zero_on_collapse_or_hold_and_bytes_are_bytes() {
     insta::assert_snapshot!("dead", tables(&run, &conclusions, &PLAIN));
     let all = tables(&run, &conclusions, &EVERYTHING);
     assert!(all.contains("memory for each dead connection in KiB"), "{all}");
-    assert!(all.contains("poll (cpu, workers = 1) is linear: ×"), "{all}");
+    assert!(all.contains("select and poll (cpu, workers = 1) are linear: ×"), "{all}");
     for width in [40, 80] {
         let text = tables(&run, &conclusions, &Style { width, ..PLAIN });
         assert!(text.contains("collapses  ÷8.21") && text.contains("holds      ×0.98"), "{text}");

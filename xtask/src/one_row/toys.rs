@@ -199,8 +199,7 @@ use super::FindingKind;
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
+use crate::finding::sentence::Sentence;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -225,13 +224,13 @@ impl FindingKind for Toy {
         1.0
     }
 
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let rest = format!(" has {} toy-points.", self.points);
-        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    fn joins(&self, second: &Self) -> bool {
+        self.points == second.points
     }
 
-    fn tag(&self) -> Tag {
-        Tag { word: "toy", tone: Tone::Open }
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let verb = if names.subjects().len() == 1 { "has" } else { "have" };
+        names.claim(format!(" {verb} {} toy-points", all[0].points))
     }
 }
 "#,
@@ -239,8 +238,11 @@ impl FindingKind for Toy {
     group: None,
     row: "toy::Toy",
     uses: &[
+        (&["show", "last"], "toy-points"),
         (&["show", "last", "--all"], "toy-points"),
         (&["show", "last", "--json"], "toy-points"),
+        (&["export", "last", "--format", "markdown"], "toy-points"),
+        (&["list", "schemas", "--json"], "Points with a figure."),
     ],
 };
 

@@ -173,7 +173,7 @@ impl Load<'_> {
             // The same figure, from the distributions of all intervals.
             let with_ci = self
                 .tail(name)
-                .filter(|tail| self.is_latency(table) && (tail.value / value - 1.0).abs() < 1e-3);
+                .filter(|_| self.is_latency(table));
             figure(table, name.to_owned(), with_ci.unwrap_or(single))
         };
         counted.filter_map(figure_of).collect()

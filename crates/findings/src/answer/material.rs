@@ -2,7 +2,7 @@
 
 use crate::conclusions::Conclusions;
 use crate::finding::Finding;
-use crate::finding::names::Names;
+use crate::kinds::Section;
 use analysis::Table;
 use model::{Run, WorkloadInfo};
 
@@ -22,25 +22,18 @@ impl<'a> Material<'a> {
         })
     }
 
-    /// The findings about headline metrics, or listed with these.
+    /// The findings about headline metrics, or listed with these, about one of [`Self::tables`].
     pub fn findings(&self) -> impl Iterator<Item = &'a Finding> {
-        self.conclusions.findings.iter().filter(|finding| finding.headline)
+        let findings = self.conclusions.findings.iter().filter(|finding| finding.headline);
+        findings.filter(|finding| self.tables().any(|table| finding.is_about(table)))
     }
 
-    /// The findings about one of [`Self::tables`], each with its table.
-    pub fn table_findings(&self) -> impl Iterator<Item = (&'a Table, &'a Finding)> {
-        self.findings().filter_map(|finding| {
-            Some((self.tables().find(|table| finding.is_about(table))?, finding))
-        })
-    }
-
-    /// How `subjects` of `table` are named.
-    pub fn names<'n>(&self, table: &'n Table, subjects: &'n [String]) -> Names<'n>
-    where
-        'a: 'n,
-    {
-        let (workload, metric) = (self.workload(&table.workload), &table.metric.name);
-        Names::new(subjects, workload, metric, Some(table), &self.conclusions.analysis.tables)
+    /// Those of `section`, the greatest rank first; equal ones stay in order.
+    pub fn of_section(&self, section: Section) -> Vec<Finding> {
+        let of_section = self.findings().filter(|finding| finding.section() == section);
+        let mut all: Vec<Finding> = of_section.cloned().collect();
+        all.sort_by(|a, b| b.rank.total_cmp(&a.rank));
+        all
     }
 
     fn workload(&self, name: &str) -> Option<&'a WorkloadInfo> {

@@ -9,10 +9,8 @@ use std::collections::BTreeSet;
 /// What is left out for want of figures.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NotMeasured {
-    /// Labels of the subjects that can't be measured here, each once.
-    pub unavailable: Vec<String>,
-    /// The same by reason.
-    pub unavailable_because: Vec<UnavailableSubjects>,
+    /// The subjects that can't be measured here, by reason.
+    pub unavailable: Vec<UnavailableSubjects>,
     /// Cells that failed, without those of controls.
     pub failed: usize,
     /// Cells that ended before their axis did.
@@ -41,21 +39,19 @@ impl NotMeasured {
             let subject = subjects.find(|subject| subject.name == unavailable.subject);
             subject.map_or(&unavailable.subject, |subject| &subject.label).clone()
         };
-        let mut unavailable: Vec<String> = Vec::new();
-        let mut unavailable_because: Vec<UnavailableSubjects> = Vec::new();
+                let mut by_reason: Vec<UnavailableSubjects> = Vec::new();
         for subject in &run.plan.unavailable {
             let (label, reason) = (label(subject), &subject.reason);
-            if unavailable.contains(&label) {
+            if by_reason.iter().any(|group| group.subjects.contains(&label)) {
                 continue;
             }
-            match unavailable_because.iter_mut().find(|group| group.reason == *reason) {
-                Some(group) => group.subjects.push(label.clone()),
-                None => unavailable_because.push(UnavailableSubjects {
+            match by_reason.iter_mut().find(|group| group.reason == *reason) {
+                Some(group) => group.subjects.push(label),
+                None => by_reason.push(UnavailableSubjects {
                     reason: reason.clone(),
-                    subjects: vec![label.clone()],
+                    subjects: vec![label],
                 }),
             }
-            unavailable.push(label);
         }
         let cells = || run.cells.iter().filter(|cell| !run.is_control(&cell.key));
         let missing = match run.summary.state {
@@ -63,8 +59,7 @@ impl NotMeasured {
             _ => run.summary.cells_planned.saturating_sub(run.summary.cells_ended),
         };
         Self {
-            unavailable,
-            unavailable_because,
+            unavailable: by_reason,
             failed: cells().filter(|cell| cell.outcome != Outcome::Measured).count(),
             short: cells()
                 .filter(|cell| cell.short.is_some())
@@ -80,7 +75,7 @@ impl NotMeasured {
     pub fn unavailable_clauses(&self) -> Vec<String> {
         let clause =
             |group: &UnavailableSubjects| format!("{}: {}", list(&group.subjects), group.reason);
-        let mut clauses: Vec<String> = self.unavailable_because.iter().map(clause).collect();
+        let mut clauses: Vec<String> = self.unavailable.iter().map(clause).collect();
         clauses.sort_by_key(String::len);
         clauses
     }

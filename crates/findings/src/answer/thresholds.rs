@@ -1,14 +1,5 @@
 //! The bounds that decide what stands in an answer and where.
 
-/// Series of one verdict whose factors are no further apart than this stand together: a decade.
-pub(super) const SAME_FACTOR_MAX: f64 = 10.0;
-/// A subject that is behind the best of its table by this factor or more is worth knowing.
-pub(super) const SPREAD_FACTOR_MIN: f64 = 1.5;
-/// Of subjects that are behind, those within this factor of each other stand together.
-pub(super) const SPREAD_GROUP_FACTOR_MAX: f64 = 2.0;
-/// More alternatives than this are counted, not named.
-pub(super) const ALTERNATIVES_MAX: usize = 3;
-
 /// From this share of the medians whose 95 % CI is wider than ±25 % on figures are poor; from the second on fair.
 pub(super) const WIDE_SHARES: [f64; 2] = [0.25, 0.05];
 /// The same for the share of the cells that failed.

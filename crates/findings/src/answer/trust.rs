@@ -94,7 +94,7 @@ impl Trust {
     pub(super) fn new(material: &Material<'_>) -> Self {
         let (level, reason) = judged(material);
         let controls = material.conclusions.findings.iter().filter(
-            |finding| matches!(&finding.data, Data::Control(control) if control.caught > 0),
+            |finding| matches!(&finding.data, Data::Control(all) if all.iter().any(|control| control.caught > 0)),
         );
         let caveats = &material.conclusions.caveats;
         Self {
@@ -190,8 +190,8 @@ fn against(material: &Material<'_>, medians: usize) -> Vec<(TrustLevel, TrustRea
         add(Some(level), TrustReason::Incomplete { ended, planned });
     }
     for finding in &conclusions.findings {
-        let Data::Control(control) = &finding.data else { continue };
-        if control.missed > 0 {
+        let Data::Control(all) = &finding.data else { continue };
+        for control in all.iter().filter(|control| control.missed > 0) {
             let reason = TrustReason::ControlMissed { cells: control.missed };
             add(Some(TrustLevel::Poor), reason);
         }

@@ -1,15 +1,13 @@
 //! How many verdicts are open, and what decides them.
 
 use super::material::Material;
-use super::series::Series;
-use super::verdict_group::VerdictGroup;
 use crate::caveats::more_rounds::MoreRounds;
 use crate::finding::sentence::{Sentence, text};
 use crate::format::{count, counted, factor, list};
-use crate::kinds::Data;
+use crate::kinds::{Kind, Section};
 use crate::reasons;
 use crate::thresholds::GROWN_FACTOR_MIN;
-use analysis::{ComparisonOutcome, Remedy, trust::widths};
+use analysis::{Remedy, trust::widths};
 use model::Run;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -38,30 +36,36 @@ pub struct Undecided {
 
 impl Undecided {
     pub(super) fn new(material: &Material<'_>) -> Self {
-        let series = Series::all(material);
-        let open: Vec<&Series<'_>> =
-            series.iter().filter(|series| series.group == VerdictGroup::Undecided).collect();
-        let mut grown: Vec<&Series<'_>> =
-            open.iter().copied().filter(|series| series.factor >= GROWN_FACTOR_MIN).collect();
-        grown.sort_by(|first, second| second.factor.total_cmp(&first.factor));
-        let open_series = open.len();
-        let mut remedies: BTreeSet<Remedy> =
-            open.iter().filter_map(|series| series.remedy()).collect();
-        let (mut comparisons, mut open_comparisons) = (0, 0);
-        for (_, finding) in material.table_findings() {
-            let Data::Crossover(data) = &finding.data else { continue };
-            comparisons += 1;
-            open_comparisons += usize::from(is_open(&data.comparison.outcome));
-            remedies.extend(data.comparison.outcome.remedy());
+        let mut grown: Vec<(&str, f64)> = Vec::new();
+        let mut remedies: BTreeSet<Remedy> = BTreeSet::new();
+        let (mut series, mut comparisons, mut total) = (0, 0, 0);
+        for finding in material.findings() {
+            let kind = finding.kind();
+            let is_series = matches!(kind, Kind::Growth | Kind::Speedup | Kind::Trend);
+            if !is_series && kind != Kind::Crossover {
+                continue;
+            }
+            let ranks = finding.data.ranks();
+            total += ranks.len();
+            if finding.section() != Section::Open {
+                continue;
+            }
+            remedies.extend(finding.data.remedies());
+            *(if is_series { &mut series } else { &mut comparisons }) += ranks.len();
+            let has_grown = |(_, rank): &(&str, f64)| {
+                matches!(kind, Kind::Growth | Kind::Trend) && *rank >= GROWN_FACTOR_MIN
+            };
+            let subjects = finding.subjects.iter().map(String::as_str);
+            grown.extend(subjects.zip(ranks).filter(has_grown));
         }
-        let total = series.len() + comparisons;
+        grown.sort_by(|first, second| second.1.total_cmp(&first.1));
         Self {
-            series: open_series,
-            comparisons: open_comparisons,
+            series,
+            comparisons,
             total,
             remedy: remedy(material.run, &remedies),
-            sentence: sentence(open_series, open_comparisons, total, &grown),
-            grown: grown.into_iter().map(|series| series.row.subject.clone()).collect(),
+            sentence: sentence(series, comparisons, total, &grown),
+            grown: grown.into_iter().map(|(subject, _)| subject.to_owned()).collect(),
         }
     }
 
@@ -71,17 +75,8 @@ impl Undecided {
     }
 }
 
-/// Whether the comparison says neither which subject leads nor that they are the same.
-fn is_open(outcome: &ComparisonOutcome) -> bool {
-    match outcome {
-        ComparisonOutcome::Throughout { .. } | ComparisonOutcome::Crosses { .. } => false,
-        ComparisonOutcome::TooClose { .. } => !outcome.is_same(),
-        ComparisonOutcome::Unsettled { .. } | ComparisonOutcome::Unknown { .. } => true,
-    }
-}
-
 /// `7 of 96 verdicts: 4 series (poll ×391, select ×337, …) and 3 comparisons`.
-fn sentence(series: usize, comparisons: usize, total: usize, grown: &[&Series<'_>]) -> Sentence {
+fn sentence(series: usize, comparisons: usize, total: usize, grown: &[(&str, f64)]) -> Sentence {
     let noun =
         |number: usize, noun: &str| (number > 0).then(|| counted(&count(number as u64), noun));
     // `series` is its own plural.
@@ -98,11 +93,11 @@ fn sentence(series: usize, comparisons: usize, total: usize, grown: &[&Series<'_
 }
 
 /// The first of those that grew, with their factors, in brackets.
-fn named(grown: &[&Series<'_>]) -> String {
+fn named(grown: &[(&str, f64)]) -> String {
     let mut names: Vec<String> = grown
         .iter()
         .take(NAMED_MAX)
-        .map(|series| format!("{} {}", series.row.subject, factor(series.factor)))
+        .map(|(subject, times)| format!("{subject} {}", factor(*times)))
         .collect();
     if grown.len() > NAMED_MAX {
         names.push("…".to_owned());

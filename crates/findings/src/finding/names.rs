@@ -1,8 +1,9 @@
 //! How the subjects, points and figures of a finding are called in its sentence.
 
-use crate::finding::sentence::{Part, list, text};
+use crate::finding::range::Range;
+use crate::finding::sentence::{Part, Sentence, list, text};
 use crate::format::{self, Unit};
-use analysis::{Shares, Table};
+use analysis::{Estimate, Shares, Table};
 use model::WorkloadInfo;
 use std::collections::BTreeSet;
 
@@ -49,10 +50,91 @@ impl<'a> Names<'a> {
         self.subjects
     }
 
-    /// The finding's first subject, and what tells its table from others: `poll`, ` (wait)`.
-    pub fn head(&self) -> [Part; 2] {
-        let subject = self.subjects.first().map_or("", String::as_str);
-        [self.label(subject), text(self.qualifier.clone())]
+    /// The finding's subjects, what tells its table from others, and `rest`.
+    pub fn claim(&self, rest: impl Into<String>) -> Sentence {
+        Sentence::new(self.subject_list().into_iter().chain([text(rest)]))
+    }
+
+    /// Whether the finding is about one subject.
+    pub(crate) fn is_single(&self) -> bool {
+        self.subjects.len() == 1
+    }
+
+    /// A verb for one subject, or for several.
+    pub(crate) fn verb<'v>(&self, singular: &'v str, plural: &'v str) -> &'v str {
+        if self.is_single() { singular } else { plural }
+    }
+
+    /// A figure with its 95 % CI; of one subject the CI alone, as the sentence has the figure.
+    pub(crate) fn with_ci(
+        &self,
+        figure: &str,
+        estimate: Estimate,
+        write: impl Fn(f64) -> String,
+    ) -> String {
+        let Estimate { low, high, .. } = estimate;
+        match (self.is_single(), low < high) {
+            (true, true) => format::ci(&write(low), &write(high)),
+            (true, false) => String::new(),
+            (false, _) => format!("{figure}{}", format::interval(estimate, write)),
+        }
+    }
+
+    /// The median of `subject` at a point.
+    pub(crate) fn median(&self, subject: &str, point: u64) -> Option<f64> {
+        Some(self.table?.row(subject)?.at(point)?.median.value)
+    }
+
+    /// Figures of the metric with their unit: `3.4 to 4.1 ms`.
+    pub(crate) fn levels(&self, level: Range) -> String {
+        let unit = self.unit(&[level.0, level.1]);
+        let symbol = if unit.symbol.is_empty() { self.metric } else { &unit.symbol };
+        format!("{} {symbol}", level.format(|figure| unit.figure(figure)))
+    }
+
+    /// The medians of all subjects between two points: `between 0.89 and 1.03 µs`, `at 71.2 ns`.
+    pub(crate) fn levels_within(&self, from: u64, to: u64) -> String {
+        let rows = self.subjects.iter().filter_map(|subject| self.table?.row(subject));
+        let cells = rows.flat_map(|row| row.cells.iter().flatten());
+        let cells = cells.filter(|cell| (from..=to).contains(&cell.point));
+        let level = Range::new(cells.map(|cell| cell.median.value));
+        let unit = self.unit(&[level.0, level.1]);
+        let symbol = if unit.symbol.is_empty() { self.metric } else { &unit.symbol };
+        match (unit.figure(level.0), unit.figure(level.1)) {
+            (min, max) if min == max => format!("at {max} {symbol}"),
+            (min, max) => format!("between {min} and {max} {symbol}"),
+        }
+    }
+
+    /// A position on the axis: `826 tokens`, `2.1 threads per CPU`.
+    pub(crate) fn position(&self, position: f64) -> String {
+        match (self.multiple_between(position), self.shares()) {
+            (Some(times), Some(shares)) => {
+                let counted = format::counted(&format::position(times), self.axis());
+                format!("{counted} {}", shares.word)
+            }
+            _ => format::counted(&format::position(position), self.axis()),
+        }
+    }
+
+    /// Positions on the axis: `144 to 3,980 tokens`, or one of them where both read the same.
+    pub(crate) fn positions(&self, range: Range) -> String {
+        let figure =
+            |at: f64| format::position(self.multiple_between(at).unwrap_or(at));
+        let (min, last) = (figure(range.0), self.position(range.1));
+        if min == figure(range.1) { last } else { format!("{min} to {last}") }
+    }
+
+    /// A point without what it counts: `10,000`, or `8` of each.
+    pub(crate) fn number(&self, point: u64) -> String {
+        self.multiple_at(point).map_or_else(|| format::count(point), format::multiple)
+    }
+
+    /// `from 10 to 10,000 watched descriptors`, `from 1 or 2 to 8 threads per CPU`.
+    pub(crate) fn range(&self, from: impl Iterator<Item = u64>, to: u64) -> String {
+        let from: BTreeSet<u64> = from.collect();
+        let from: Vec<String> = from.into_iter().map(|point| self.number(point)).collect();
+        format!("from {} to {}", from.join(" or "), self.point(to))
     }
 
     /// The label of `subject`.
@@ -81,13 +163,6 @@ impl<'a> Names<'a> {
     /// The finding's subjects as such a list, and what tells its table from others.
     pub(crate) fn subject_list(&self) -> Vec<Part> {
         let mut parts = self.label_list(self.subjects.iter().map(String::as_str));
-        parts.push(text(self.qualifier.clone()));
-        parts
-    }
-
-    /// The same with every subject.
-    pub(crate) fn whole_subject_list(&self) -> Vec<Part> {
-        let mut parts = list(self.subjects.iter().map(|subject| self.label(subject)));
         parts.push(text(self.qualifier.clone()));
         parts
     }
@@ -127,11 +202,6 @@ impl<'a> Names<'a> {
     /// Whether the table has one point only.
     pub fn has_one_point(&self) -> bool {
         self.table.is_some_and(|table| table.points.len() <= 1)
-    }
-
-    /// The first point of the table.
-    pub fn first_point(&self) -> u64 {
-        self.table.and_then(|table| table.points.first().copied()).unwrap_or(1)
     }
 
     /// The ratio of the workload, where the table has one.
@@ -180,24 +250,6 @@ impl<'a> Names<'a> {
     /// The unit in which these figures of the metric are readable.
     pub fn unit(&self, figures: &[f64]) -> Unit {
         Unit::for_table(self.table.map_or("", |table| &table.metric.unit), figures)
-    }
-
-    /// A figure in the unit of its table: `3.60 M acquisitions/s`.
-    pub fn level(&self, level: f64) -> String {
-        let rows = self.table.into_iter().flat_map(|table| &table.rows);
-        let medians: Vec<f64> =
-            rows.flat_map(|row| row.cells.iter().flatten()).map(|cell| cell.median.value).collect();
-        let unit = self.unit(&medians);
-        if unit.symbol.is_empty() {
-            return format!("{} {}", unit.figure(level), self.metric);
-        }
-        unit.with_symbol(level)
-    }
-
-    /// What is counted: `replies/s`, or the metric's name where its unit is no rate.
-    pub fn counted(&self) -> &'a str {
-        let unit = self.table.map_or("", |table| table.metric.unit.as_str());
-        if unit.ends_with("/s") { unit } else { self.metric }
     }
 
     /// One of what is counted: `acquisition` of `acquisitions/s`.

@@ -30,7 +30,7 @@ const OWN_LOCKS: &str = "locks::algorithms::";
 pub(crate) fn added(differences: &[&ProfileDifference], range: &str) -> String {
     let [first, ..] = differences else { return String::new() };
     let word = if first.added_ns.value >= 0.0 { "added" } else { "saved" };
-    let whole = format!("{} {word} {range}", cpu_time(first));
+    let whole = format!("{} {word} {range}", cpu_time(first, ""));
     match first.verdict {
         DifferenceVerdict::Waiting { .. } => {
             let share = shares(differences, |difference| match difference.verdict {
@@ -54,7 +54,7 @@ pub(crate) fn added(differences: &[&ProfileDifference], range: &str) -> String {
 /// What one has more than the other: `97 % of the additional CPU time is in do_sys_poll and what it calls: …`.
 pub(crate) fn more(difference: &ProfileDifference) -> String {
     let word = if difference.added_ns.value >= 0.0 { "additional" } else { "saved" };
-    let whole = cpu_time(difference).replace("the ", &format!("the {word} "));
+    let whole = cpu_time(difference, &format!("{word} "));
     match difference.verdict {
         DifferenceVerdict::Waiting { share } => {
             format!("{} of the additional time is waiting, not CPU time", share_text(share))
@@ -63,13 +63,14 @@ pub(crate) fn more(difference: &ProfileDifference) -> String {
     }
 }
 
-/// Of profiles that do not change: ` do not change between …: no function's share of the CPU time by more than 9
-/// points.`
-pub(crate) fn same(subjects: usize, difference: &ProfileDifference, range: &str) -> String {
-    let DifferenceVerdict::Same { bound } = difference.verdict else { return String::new() };
-    let verb = if subjects == 1 { "does" } else { "do" };
-    let points = (bound * 100.0).ceil();
-    format!(" {verb} not change {range}: no function's share by more than {points:.0} points")
+/// Of profiles that do not change, how much at most: `9 points`.
+pub(crate) fn bound(differences: &[&ProfileDifference]) -> Option<String> {
+    let bound = |difference: &&ProfileDifference| match difference.verdict {
+        DifferenceVerdict::Same { bound } => Some(bound),
+        _ => None,
+    };
+    let widest = differences.iter().filter_map(bound).reduce(f64::max)?;
+    Some(format!("{:.0} points", (widest * 100.0).ceil()))
 }
 
 /// Whether one sentence can have both.
@@ -84,8 +85,10 @@ pub(crate) fn is_alike(first: &ProfileDifference, second: &ProfileDifference) ->
         && frame(first.process.as_ref()) == frame(second.process.as_ref())
 }
 
-fn cpu_time(difference: &ProfileDifference) -> &'static str {
-    if difference.kernel_hidden { "the CPU time in user space" } else { "the CPU time" }
+/// `the CPU time`, with a `word` before it.
+fn cpu_time(difference: &ProfileDifference, word: &str) -> String {
+    let part = if difference.kernel_hidden { " in user space" } else { "" };
+    format!("the {word}CPU time{part}")
 }
 
 fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {

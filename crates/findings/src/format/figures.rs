@@ -1,6 +1,6 @@
 //! How figures are written: one place, so that a table, a finding and a chart agree.
 
-use super::{ci, interval};
+use super::ci;
 use analysis::{Class, Estimate, Growth, RateTrend, SpeedupVerdict};
 use printable::{count, significant};
 
@@ -48,11 +48,6 @@ pub fn factor(factor: f64) -> String {
         return "–".into();
     }
     format!("×{}", significant(factor))
-}
-
-/// The factor of a growth with its interval: `×391 (95 % CI 380–402)`.
-pub fn factor_with_interval(growth: &Growth) -> String {
-    format!("{}{}", factor(growth.factor.value), interval(growth.factor, significant))
 }
 
 /// A speedup's verdict in a word.

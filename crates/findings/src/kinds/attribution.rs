@@ -1,14 +1,14 @@
 //! Which functions an operation's added CPU time is in: between two points, or between two subjects.
 
-use super::{FindingKind, stake};
+use super::{FindingKind, Section, stake};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use crate::finding::sentence::{Sentence, list_with, text};
 use crate::finding::verdict::{Tag, Tone};
 use crate::format::attributed;
 use crate::format::count;
-use analysis::{DifferenceVerdict, ProfileDifference, ProfileTable, Table};
+use analysis::{DifferenceVerdict, ProfileDifference, ProfileRow, ProfileTable, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub struct Attribution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "between")]
 pub enum Between {
-    /// Those of one subject at two points; or of several, whose profiles do not change.
+    /// Those of one subject at two points.
     Points {
         /// The first point.
         from: u64,
@@ -42,8 +42,6 @@ pub enum Between {
 
 impl FindingKind for Attribution {
     const NAME: &'static str = "attribution";
-    /// An answer has a section of them.
-    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let profiles = context.analysis.profiles.iter();
@@ -54,6 +52,10 @@ impl FindingKind for Attribution {
         profiles.flat_map(of_profile).collect()
     }
 
+    fn section(&self) -> Section {
+        Section::CpuTime
+    }
+
     fn rank(&self) -> f64 {
         match self.difference.verdict {
             DifferenceVerdict::Same { .. } => 1.0,
@@ -61,37 +63,51 @@ impl FindingKind for Attribution {
         }
     }
 
-    /// `poll: 97 % of the CPU time added between 100 and 10,000 watched descriptors is in do_sys_poll and what
-    /// it calls: sock_poll 51 %, unix_poll 31 %; 0.4 % has no symbol.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let subjects = names.subjects().len();
-        match self.between {
+    /// Two contrasts are two findings.
+    fn joins(&self, second: &Self) -> bool {
+        let is_same = |attribution: &Self| {
+            matches!(attribution.difference.verdict, DifferenceVerdict::Same { .. })
+        };
+        let is_alike = attributed::is_alike(&self.difference, &second.difference);
+        self.between == second.between
+            && matches!(self.between, Between::Points { .. })
+            && (is_same(self) && is_same(second) || is_alike)
+    }
+
+    /// `poll and ppoll: 96 to 97 % of the CPU time added between 100 and 10,000 watched descriptors is in do_sys_poll and what
+    /// it calls: sock_poll 51 %, unix_poll 31 %; 0.4 % has no symbol`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let differences: Vec<&ProfileDifference> =
+            all.iter().map(|attribution| &attribution.difference).collect();
+        match all[0].between {
             Between::Points { from, to } => {
                 let range = format!("between {} and {} {}", count(from), count(to), names.axis());
-                if !matches!(self.difference.verdict, DifferenceVerdict::Same { .. }) {
-                    let rest = attributed::added(&[&self.difference], &range);
-                    return Sentence::new(
-                        names.head().into_iter().chain([text(format!(": {rest}."))]),
-                    );
-                }
-                let profiles = if subjects == 1 { "The profile of " } else { "The profiles of " };
-                let rest = attributed::same(subjects, &self.difference, &range);
-                let listed = names.whole_subject_list();
-                let parts = [text(profiles)].into_iter().chain(listed);
-                Sentence::new(parts.chain([text(format!("{rest}."))]))
+                let Some(bound) = attributed::bound(&differences) else {
+                    return names.claim(format!(": {}", attributed::added(&differences, &range)));
+                };
+                let (profiles, verb) =
+                    (names.verb("profile", "profiles"), names.verb("does", "do"));
+                let rest = text(format!(" {verb} not change {range}: no function's share by more than {bound}"));
+                let head = text(format!("The {profiles} of "));
+                Sentence::new([head].into_iter().chain(names.subject_list()).chain([rest]))
             }
             Between::Subjects { point } => {
-                let second = names.subjects().get(1).map_or("", String::as_str);
-                let rest =
-                    format!(" at {}: {}.", names.point(point), attributed::more(&self.difference));
-                let parts =
-                    names.head().into_iter().chain([text(" against "), names.label(second)]);
-                Sentence::new(parts.chain([text(rest)]))
+                let (at, more) = (names.point(point), attributed::more(differences[0]));
+                let labels = names.subjects().iter().map(|subject| names.label(subject));
+                let mut parts = list_with("against", labels);
+                parts.insert(1, text(names.qualifier()));
+                Sentence::new(parts.into_iter().chain([text(format!(" at {at}: {more}"))]))
             }
         }
     }
 
-    fn tag(&self) -> Tag {
+    /// Of several whose profiles do not change: `by 9 points`.
+    fn detail(&self, names: &Names<'_>) -> String {
+        let bound = attributed::bound(&[&self.difference]);
+        bound.filter(|_| !names.is_single()).map(|bound| format!("by {bound}")).unwrap_or_default()
+    }
+
+    fn tag(_: &[Self]) -> Tag {
         Tag { word: "profile", tone: Tone::Neutral }
     }
 }
@@ -103,34 +119,17 @@ pub(crate) fn is_of(profile: &ProfileTable, table: &Table) -> bool {
 }
 
 fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut same: Vec<(&str, Between, &ProfileDifference, f64)> = Vec::new();
-    for row in &profile.rows {
-        let Some(change) = &row.change else { continue };
+    let of_row = |row: &ProfileRow| {
+        let change = row.change.as_ref()?;
+        let is_attributed = !matches!(
+            change.difference.verdict,
+            DifferenceVerdict::NotTimed | DifferenceVerdict::KernelHidden
+        );
         let between = Between::Points { from: change.from, to: change.to };
-        let difference = &change.difference;
-        match difference.verdict {
-            DifferenceVerdict::Same { bound } => {
-                same.push((&row.subject, between, difference, bound));
-            }
-            DifferenceVerdict::Added
-            | DifferenceVerdict::Saved
-            | DifferenceVerdict::Waiting { .. }
-            | DifferenceVerdict::NotReproduced
-            | DifferenceVerdict::TooFewSamples => {
-                let data = Attribution { between, difference: difference.clone() };
-                findings.push(Finding::about(table, vec![row.subject.clone()], data));
-            }
-            DifferenceVerdict::NotTimed | DifferenceVerdict::KernelHidden => {}
-        }
-    }
-    // Of several subjects whose profiles do not change one sentence says so, with the widest bound.
-    if let Some(widest) = same.iter().max_by(|a, b| a.3.total_cmp(&b.3)) {
-        let alike = same.iter().filter(|entry| entry.1 == widest.1);
-        let subjects = alike.map(|entry| entry.0.to_owned()).collect();
-        let data = Attribution { between: widest.1, difference: widest.2.clone() };
-        findings.push(Finding::about(table, subjects, data));
-    }
+        let data = Attribution { between, difference: change.difference.clone() };
+        is_attributed.then(|| Finding::about(table, vec![row.subject.clone()], data))
+    };
+    let mut findings: Vec<Finding> = profile.rows.iter().filter_map(of_row).collect();
     let contrasts = profile.contrasts.iter().filter(|contrast| contrast.difference.is_attributed());
     findings.extend(contrasts.map(|contrast| {
         let between = Between::Subjects { point: contrast.point };

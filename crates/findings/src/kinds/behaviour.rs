@@ -6,7 +6,7 @@ use super::{FindingKind, stake};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Tone};
 use crate::kinds::behaviour::server::{GrowthPerConnection, ServerBehaviour};
 use analysis::{Row, Table};
@@ -53,14 +53,13 @@ impl FindingKind for Behaviour {
         }
     }
 
-    /// `python grows a thread for each connection: 1 thread, then 1,001 with 1,000 connections.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let rest = format!(" {}.", self.behaviour.sentence());
-        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    /// `python grows a thread for each connection: 1 thread, then 1,001 with 1,000 connections`
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        names.claim(format!(" {}", all[0].behaviour.sentence()))
     }
 
-    fn tag(&self) -> Tag {
-        let word = match self.behaviour {
+    fn tag(all: &[Self]) -> Tag {
+        let word = match all[0].behaviour {
             ServerBehaviour::ServesSome { .. } => "unserved",
             ServerBehaviour::Fails { .. } | ServerBehaviour::Speaks { .. } => "fails",
             ServerBehaviour::Redirects { .. } => "redirects",

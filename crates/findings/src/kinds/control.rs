@@ -1,11 +1,11 @@
 //! Whether a subject that is wrong on purpose was caught: each of its cells has to fail. One that is
 //! measured as if it were right says that the workload's check does not see what it is there to see.
 
-use super::FindingKind;
+use super::{FindingKind, Section};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Tone};
 use crate::format::{count, counted};
 use model::{CellKey, Outcome, Run};
@@ -25,44 +25,42 @@ pub struct Control {
 
 impl FindingKind for Control {
     const NAME: &'static str = "control";
-    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(key, control): (&CellKey, Self)| {
             let mut workloads = context.run.plan.workloads.iter();
             let workload = workloads.find(|workload| workload.name == key.workload);
             let metric = workload.and_then(|workload| workload.headline(&key.subject));
-            Finding {
-                workload: key.workload.clone(),
-                parameters: key.parameters.clone(),
-                metric: metric.map_or_else(String::new, |metric| metric.name.clone()),
-                subjects: vec![key.subject.clone()],
-                headline: true,
-                data: control.into(),
-            }
+            let scope = (key.workload.clone(), key.parameters.clone());
+            let metric = metric.map_or_else(String::new, |metric| metric.name.clone());
+            Finding::new(scope, metric, vec![key.subject.clone()], control)
         };
         Self::all(context.run).into_iter().map(finding).collect()
+    }
+
+    fn section(&self) -> Section {
+        Section::ListOnly
     }
 
     fn rank(&self) -> f64 {
         if self.missed > 0 { f64::INFINITY } else { 1.0 }
     }
 
-    /// `broken, which is wrong on purpose, was caught in 5 of 5 cells.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let [subject, _] = names.head();
-        let cells = counted(&count(self.cells() as u64), "cells");
-        let caught = count(self.caught as u64);
-        let unfinished = match self.unfinished {
+    /// `broken, which is wrong on purpose, was caught in 5 of 5 cells`
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let control = &all[0];
+        let cells = counted(&count(control.cells() as u64), "cells");
+        let caught = count(control.caught as u64);
+        let unfinished = match control.unfinished {
             0 => String::new(),
             many => format!("; {} did not finish", count(many as u64)),
         };
         let rest =
-            format!(", which is wrong on purpose, was caught in {caught} of {cells}{unfinished}.");
-        Sentence::new([subject, text(rest)])
+            format!(", which is wrong on purpose, was caught in {caught} of {cells}{unfinished}");
+        names.claim(rest)
     }
 
-    fn tag(&self) -> Tag {
+    fn tag(_: &[Self]) -> Tag {
         Tag { word: "control", tone: Tone::Open }
     }
 }

@@ -1,18 +1,17 @@
 //! Where one series overtakes another, or that none does.
 
 use super::trade_off::TradeOff;
-use super::{FindingKind, stake};
+use super::{FindingKind, Section, stake};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
+use crate::finding::range::Range;
 use crate::finding::sentence::{Part, Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{
-    at_most, ci, count, factor, number_word, position, ratio_with_interval, share,
-};
+use crate::format::{at_most, ci, count, factor, number_word, position, ratio_with_interval, share as share_text};
 use crate::reasons;
 use analysis::pairs::notable::{common_points, notable};
-use analysis::{ComparisonOutcome, Estimate, SubjectComparison, Table};
+use analysis::{ComparisonOutcome, Estimate, Remedy, SubjectComparison, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,35 +30,62 @@ pub struct Crossover {
 
 impl FindingKind for Crossover {
     const NAME: &'static str = "crossover";
-    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_table = |table| {
             let finding = move |comparison: &SubjectComparison| {
-                let subjects = vec![comparison.first.clone(), comparison.second.clone()];
-                Finding::about(table, subjects, Self::new(table, comparison))
+                let data = Self::new(table, comparison);
+                let (first, second) = match data.crossovers() {
+                    [only] => (&only.overtakes, &only.overtaken),
+                    _ => (&comparison.first, &comparison.second),
+                };
+                let subjects = vec![first.clone(), second.clone()];
+                Finding::about(table, subjects, data)
             };
             selected(context, table).into_iter().map(finding)
         };
         context.tables().flat_map(of_table).collect()
     }
 
+    fn section(&self) -> Section {
+        let outcome = &self.comparison.outcome;
+        match outcome {
+            ComparisonOutcome::Crosses { crossovers } if !crossovers.is_empty() => {
+                Section::ChangesSides
+            }
+            ComparisonOutcome::Unsettled { .. } | ComparisonOutcome::Unknown { .. } => {
+                Section::Open
+            }
+            ComparisonOutcome::TooClose { .. } if !outcome.is_same() => Section::Open,
+            _ => Section::ListOnly,
+        }
+    }
+
     fn rank(&self) -> f64 {
         self.lead_to.map_or(1.0, stake)
     }
 
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let (first, second) =
-            (names.label(&self.comparison.first), names.label(&self.comparison.second));
+    /// Several may overtake one.
+    fn joins(&self, second: &Self) -> bool {
+        matches!(
+            (self.crossovers(), second.crossovers()),
+            ([own], [next]) if own.overtaken == next.overtaken
+        )
+    }
+
+    /// `select and poll overtake epoll-level at 560 to 650 tokens`, `poll overtakes epoll-level at 826 tokens (83 % active)`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let Self { comparison, .. } = &all[0];
+        let (first, second) = (names.label(&comparison.first), names.label(&comparison.second));
         let pair = [first, text(" and "), second, text(names.qualifier())];
-        let range = self.range_text(names);
-        match &self.comparison.outcome {
+        let range = all[0].range_text(names);
+        match &comparison.outcome {
             ComparisonOutcome::Unknown { reason } => {
                 let because = reasons::comparison(reason);
-                Sentence::new(pair.into_iter().chain([text(format!(" are undecided: {because}."))]))
+                Sentence::new(pair.into_iter().chain([text(format!(" are undecided: {because}"))]))
             }
             ComparisonOutcome::TooClose { max_lead, ratio } => {
-                let rest = format!(" are {}.", alike(&range, *max_lead, *ratio));
+                let rest = format!(" are {}", alike(&range, *max_lead, *ratio));
                 Sentence::new(pair.into_iter().chain([text(rest)]))
             }
             ComparisonOutcome::Throughout {
@@ -73,33 +99,63 @@ impl FindingKind for Crossover {
             } => {
                 let (low, high) = (factor(*min_lead), factor(*max_lead));
                 let by = if low == high { low } else { format!("{low} to {high}") };
-                let lead = match self.part(*from, *to, names) {
+                let lead = match all[0].part(*from, *to, names) {
                     Some((part, rest)) => {
                         format!("better {part}, {by}, and too close to call {rest}")
                     }
-                    None if clear == points => format!("better throughout, {by},{range}"),
-                    None => format!("better, {by},{range}"),
+                    None if clear == points => format!("better throughout, {by}{range}"),
+                    None => format!("better, {by}{range}"),
                 };
                 let rest = [
                     text(": no crossover in range; "),
                     names.label(better),
-                    text(format!(" is {lead}.")),
+                    text(format!(" is {lead}")),
                 ];
                 Sentence::new(pair.into_iter().chain(rest))
             }
-            ComparisonOutcome::Crosses { crossovers } => self.overtakings(crossovers, names),
+            ComparisonOutcome::Crosses { .. } => overtakings(all, names),
             ComparisonOutcome::Unsettled { changes, max_lead } => {
                 let (times, max_lead) = (number_word(*changes), factor(*max_lead));
                 let rest = format!(
-                    " alternate {times} times{range}, by up to {max_lead}: no crossover can be named."
+                    " alternate {times} times{range}, by up to {max_lead}: no crossover can be named"
                 );
                 Sentence::new(pair.into_iter().chain([text(rest)]))
             }
         }
     }
 
-    fn tag(&self) -> Tag {
-        let (word, tone) = match &self.comparison.outcome {
+    fn subject(&self) -> Option<&str> {
+        self.crossovers().first().map(|first| first.overtakes.as_str())
+    }
+
+    /// `83 % active, 95 % CI 790–868`; of several that overtake one, behind where each does.
+    fn detail(&self, names: &Names<'_>) -> String {
+        let crossovers = self.crossovers();
+        let is_several = crossovers.len() > 1 || names.subjects().len() > 2;
+        let detail = |crossover: &analysis::Crossover| {
+            let at = is_several.then(|| format!("at {}", position(crossover.at.value)));
+            let share = crossover.share.zip(names.shares());
+            let share = share.filter(|(_, shares)| is_several || shares.multiple);
+            let share = share.map(|(at, shares)| share_text(shares, at.value));
+            let Estimate { low, high, .. } = crossover.at;
+            let ci = if low < high {
+                ci(&position(low), &position(high))
+            } else {
+                let why = if self.single_figures { "single figures" } else { "too few samples" };
+                let (after, before) = (count(crossover.after), count(crossover.before));
+                format!("between {after} and {before} ({why}, no CI)")
+            };
+            [at, share, Some(ci)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        };
+        crossovers.iter().map(detail).collect::<Vec<_>>().join("; ")
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        self.comparison.outcome.remedy()
+    }
+
+    fn tag(all: &[Self]) -> Tag {
+        let (word, tone) = match &all[0].comparison.outcome {
             ComparisonOutcome::Crosses { .. } => ("overtakes", Tone::Neutral),
             outcome if outcome.is_same() => ("the same", Tone::Low),
             ComparisonOutcome::TooClose { .. } => ("too close", Tone::Open),
@@ -141,32 +197,6 @@ impl Crossover {
             ComparisonOutcome::Crosses { crossovers } => crossovers,
             _ => &[],
         }
-    }
-
-    /// `poll overtakes epoll-level at 826 tokens (83 % active; 95 % CI 790–868).`
-    fn overtakings(&self, crossovers: &[analysis::Crossover], names: &Names<'_>) -> Sentence {
-        let mut parts: Vec<Part> = Vec::new();
-        for (index, crossover) in crossovers.iter().enumerate() {
-            let qualifier = if index == 0 { names.qualifier() } else { "" };
-            if index > 0 {
-                parts.push(text("; "));
-            }
-            parts.extend([
-                names.label(&crossover.overtakes),
-                text(" overtakes "),
-                names.label(&crossover.overtaken),
-                text(format!("{qualifier} {}", crossover_position(crossover, names))),
-            ]);
-        }
-        if !crossovers.iter().all(|crossover| has_interval(crossover.at)) {
-            parts.push(text(if self.single_figures {
-                "; single figures, no CI"
-            } else {
-                "; too few samples for a CI"
-            }));
-        }
-        parts.push(text("."));
-        Sentence::new(parts)
     }
 
     /// ` from 1 to 1,000 tokens`: the first and the last point that both have.
@@ -233,24 +263,31 @@ fn alike(range: &str, max_lead: f64, ratio: Option<Estimate>) -> String {
     }
 }
 
-/// `at 826 tokens (83 % active; 95 % CI 790–868)`.
-fn crossover_position(crossover: &analysis::Crossover, names: &Names<'_>) -> String {
-    let Estimate { value, low, high } = crossover.at;
-    let mut details = Vec::new();
-    if let (Some(at), Some(shares)) = (crossover.share, names.shares()) {
-        details.push(share(shares, at.value));
+/// Each crossover behind the one before, those of several that overtake one as one.
+fn overtakings(all: &[Crossover], names: &Names<'_>) -> Sentence {
+    if let [_, _, ..] = all {
+        let crossovers = || all.iter().flat_map(Crossover::crossovers);
+        let at = Range::new(crossovers().map(|crossover| crossover.at.value));
+        let mut parts = names.label_list(crossovers().map(|crossover| crossover.overtakes.as_str()));
+        let overtaken = crossovers().next().map(|crossover| names.label(&crossover.overtaken));
+        parts.push(text(format!("{} overtake ", names.qualifier())));
+        parts.extend(overtaken);
+        parts.push(text(format!(" at {}", names.positions(at))));
+        return Sentence::new(parts);
     }
-    let between = if has_interval(crossover.at) {
-        details.push(ci(&position(low), &position(high)));
-        String::new()
-    } else {
-        format!(", between {} and {}", count(crossover.after), count(crossover.before))
-    };
-    let details =
-        if details.is_empty() { String::new() } else { format!(" ({})", details.join("; ")) };
-    format!("at {} {}{details}{between}", position(value), names.axis())
-}
-
-fn has_interval(at: Estimate) -> bool {
-    at.low < at.high
+    let mut parts: Vec<Part> = Vec::new();
+    for (index, crossover) in all[0].crossovers().iter().enumerate() {
+        let (separator, qualifier) = if index == 0 { ("", names.qualifier()) } else { ("; ", "") };
+        let share = crossover.share.zip(names.shares()).filter(|(_, shares)| !shares.multiple);
+        let share = share.map(|(at, shares)| format!(" ({})", share_text(shares, at.value)));
+        let at = names.position(crossover.at.value);
+        parts.extend([
+            text(separator),
+            names.label(&crossover.overtakes),
+            text(format!("{qualifier} overtakes ")),
+            names.label(&crossover.overtaken),
+            text(format!(" at {at}{}", share.unwrap_or_default())),
+        ]);
+    }
+    Sentence::new(parts)
 }

@@ -6,7 +6,6 @@ use crate::conclusions::named_points::NamedPoints;
 use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
 use crate::format::{ci, factor, significant};
 use analysis::stats::student;
 use analysis::{Row, Table};
@@ -71,42 +70,39 @@ impl FindingKind for Difference {
         }
     }
 
-    /// `byte is 18.4 % below ticket at half (-j 3) (95 % CI 14.3–22.2 %).`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let at = format!("at {}{}", self.at, names.qualifier());
+    /// `byte is 18.4 % below ticket at half (-j 3) (95 % CI 14.3–22.2 %)`
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let Self { at, relation } = &all[0];
+        let at = format!("at {at}{}", names.qualifier());
         let mut subjects = names.subjects().iter().map(|subject| names.label(subject));
         let first = subjects.next().unwrap_or_else(|| text(""));
         let second = subjects.next().unwrap_or_else(|| text(""));
-        let parts = match &self.relation {
+        let parts = match relation {
             Relation::Ratio { ratio, ci: Some((low, high)) } if *low < 1.0 && *high > 1.0 => {
                 let (ratio, low, high) = (of_it(*ratio), of_it(*low), of_it(*high));
-                let rest = format!(" {at}: {ratio}, {}.", ci(&low, &high));
+                let rest = format!(" {at}: {ratio}, {}", ci(&low, &high));
                 vec![first, text(" can't be distinguished from "), second, text(rest)]
             }
             Relation::Ratio { ratio, ci } => match size(*ratio) {
-                None => vec![first, text(" is the same as "), second, text(format!(" {at}."))],
+                None => vec![first, text(" is the same as "), second, text(format!(" {at}"))],
                 Some(size) => {
                     let ci = ci.map(|(low, high)| format!(" (95 % CI {})", span(low, high)));
-                    let rest = format!(" {at}{}.", ci.unwrap_or_default());
+                    let rest = format!(" {at}{}", ci.unwrap_or_default());
                     vec![first, text(format!(" is {size} ")), second, text(rest)]
                 }
             },
             Relation::Equal => {
-                vec![first, text(" is the same as "), second, text(format!(" {at}."))]
+                vec![first, text(" is the same as "), second, text(format!(" {at}"))]
             }
             Relation::NoRatio => {
-                let rest = format!(" have no ratio {at}: one is not above zero.");
+                let rest = format!(" have no ratio {at}: one is not above zero");
                 vec![first, text(" and "), second, text(rest)]
             }
             Relation::Unmeasured { because } => {
-                vec![first, text(format!(" did not finish {at}: {because}."))]
+                vec![first, text(format!(" did not finish {at}: {because}"))]
             }
         };
         Sentence::new(parts)
-    }
-
-    fn tag(&self) -> Tag {
-        Tag { word: "difference", tone: Tone::Neutral }
     }
 }
 
@@ -251,7 +247,7 @@ mod tests {
     fn sentence(mean: Mean, base: Mean) -> String {
         let subjects = ["a".to_owned(), "b".to_owned()];
         let names = Names::plain(&subjects, None);
-        Difference::at("x", mean.relation_to(base)).sentence(&names).to_string()
+        Difference::sentence(&[Difference::at("x", mean.relation_to(base))], &names).to_string()
     }
 
     /// Reference: `scipy`'s `t.ppf(0.975, 4)` = 2.776445, and Welch's freedom, 4.20, by hand.
@@ -271,19 +267,19 @@ mod tests {
     fn differences_are_written_by_their_size_and_by_what_is_known() {
         let bare = |value| Mean { value, deviation: None };
         let cases = [
-            (bare(80.0), bare(100.0), "a is 20.0 % below b at x."),
-            (bare(150.0), bare(100.0), "a is 50.0 % above b at x."),
-            (bare(340.0), bare(100.0), "a is ×3.40 of b at x."),
-            (bare(100.0), bare(100.0), "a is the same as b at x."),
-            (bare(0.0), bare(0.0), "a is the same as b at x."),
-            (bare(0.0), bare(5.0), "a and b have no ratio at x: one is not above zero."),
-            (mean(80.0, 1.0), mean(100.0, 1.0), "a is 20.0 % below b at x (95 % CI 18.6–21.3 %)."),
+            (bare(80.0), bare(100.0), "a is 20.0 % below b at x"),
+            (bare(150.0), bare(100.0), "a is 50.0 % above b at x"),
+            (bare(340.0), bare(100.0), "a is ×3.40 of b at x"),
+            (bare(100.0), bare(100.0), "a is the same as b at x"),
+            (bare(0.0), bare(0.0), "a is the same as b at x"),
+            (bare(0.0), bare(5.0), "a and b have no ratio at x: one is not above zero"),
+            (mean(80.0, 1.0), mean(100.0, 1.0), "a is 20.0 % below b at x (95 % CI 18.6–21.3 %)"),
             (
                 mean(99.0, 5.0),
                 mean(100.0, 5.0),
-                "a can't be distinguished from b at x: 1.0 % below it, 95 % CI 8.2 % below it to 6.7 % above it.",
+                "a can't be distinguished from b at x: 1.0 % below it, 95 % CI 8.2 % below it to 6.7 % above it",
             ),
-            (mean(206.0, 0.0), mean(206.0, 0.0), "a is the same as b at x."),
+            (mean(206.0, 0.0), mean(206.0, 0.0), "a is the same as b at x"),
         ];
         for (first, second, wanted) in cases {
             assert_eq!(sentence(first, second), wanted);

@@ -4,7 +4,8 @@ use super::{FindingKind, stake};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use crate::finding::range::Range;
+use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Tone};
 use crate::format::{factor, interval, significant};
 
@@ -24,19 +25,24 @@ impl FindingKind for Drift {
         stake(self.factor.value)
     }
 
-    /// `touch drifted: the last round is ×1.30 of the first (95 % CI 1.22–1.38).`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let factor = factor(self.factor.value);
-        let ci = interval(self.factor, significant);
-        let change = match self.since {
-            Some(round) => format!("from round {round} on it is {factor} of what it was before"),
-            None => format!("the last round is {factor} of the first"),
-        };
-        let rest = format!(" drifted: {change}{ci}.");
-        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    fn joins(&self, second: &Self) -> bool {
+        (self.factor.value >= 1.0) == (second.factor.value >= 1.0)
     }
 
-    fn tag(&self) -> Tag {
+    /// `touch drifted while measured: the last rounds are ×1.30 of the first`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let factors = Range::new(all.iter().map(|drift| drift.factor.value)).format(factor);
+        let rest = format!(" drifted while measured: the last rounds are {factors} of the first");
+        names.claim(rest)
+    }
+
+    /// `×1.20 from round 3 on (95 % CI 1.18–1.22)`.
+    fn detail(&self, _: &Names<'_>) -> String {
+        let since = self.since.map(|round| format!(" from round {round} on")).unwrap_or_default();
+        format!("{}{since}{}", factor(self.factor.value), interval(self.factor, significant))
+    }
+
+    fn tag(_: &[Self]) -> Tag {
         Tag { word: "drift", tone: Tone::Open }
     }
 }

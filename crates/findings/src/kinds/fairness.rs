@@ -7,9 +7,10 @@ use super::FindingKind;
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use crate::finding::range::Range;
+use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{Unit, interval, ratio};
+use crate::format::{self, ratio};
 use crate::thresholds::{FAST_FACTOR_MAX, INDEX_FAIR_MIN, OWN_SHARE_MIN, WAIT_NS_MIN};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
@@ -48,28 +49,31 @@ impl FindingKind for Fairness {
         1.0 / self.index.value
     }
 
-    /// `byte is fast and unfair at 16 threads per CPU: ×0.51 of the best rate, Jain's index 0.31 (95 % 0.22
-    /// to 0.40); one wait lasted 1.20 s.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let [value, low, high] = [self.index.value, self.index.low, self.index.high].map(ratio);
-        let ci = if low == high { String::new() } else { interval(self.index, ratio) };
+    fn joins(&self, second: &Self) -> bool {
+        self.point == second.point
+    }
+
+    /// `byte and ticket are fast and unfair at 8 threads per CPU: Jain's index 0.31 to 0.60`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let indices = Range::new(all.iter().map(|fairness| fairness.index.value)).format(ratio);
+        let (be, at) = (names.verb("is", "are"), names.point(all[0].point));
+        names.claim(format!(" {be} fast and unfair at {at}: Jain's index {indices}"))
+    }
+
+    /// `0.31 (95 % CI 0.22–0.40), ×0.51 of the best rate, one wait lasted 1.20 s`.
+    fn detail(&self, names: &Names<'_>) -> String {
+        let index = names.with_ci(&ratio(self.index.value), self.index, ratio);
         let speed = if self.of_best < 1.0 {
             format!("×{} of the best rate", ratio(self.of_best))
         } else {
             "the best rate".to_owned()
         };
-        let wait = self.max_wait_ns.map(|wait| {
-            format!("; one wait lasted {}", Unit::for_table("ns", &[wait]).with_symbol(wait))
-        });
-        let rest = format!(
-            " is fast and unfair at {}: {speed}, Jain's index {value}{ci}{}.",
-            names.point(self.point),
-            wait.unwrap_or_default()
-        );
-        Sentence::new(names.head().into_iter().chain([text(rest)]))
+        let wait = self.max_wait_ns.map(|wait| format!("one wait lasted {}", format::time(wait)));
+        let all = [Some(index).filter(|index| !index.is_empty()), Some(speed), wait];
+        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    fn tag(&self) -> Tag {
+    fn tag(_: &[Self]) -> Tag {
         Tag { word: "fairness", tone: Tone::Middle }
     }
 }

@@ -1,20 +1,21 @@
 //! How the cost of a series grows along the axis.
 
-use super::{FindingKind, stake};
+use super::{FindingKind, Section};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::clusters::{Cluster, clustered};
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use crate::finding::range::Range;
+use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Verdict};
-use crate::format::{class, count, divided, exponent_of, factor_with_interval};
+use crate::format::{class, count, divided, exponent_of, factor, significant};
 use crate::reasons;
-use analysis::Class;
+use analysis::{Class, GrowthReason, Remedy};
 
 pub use analysis::Growth;
 
 impl FindingKind for Growth {
     const NAME: &'static str = "growth";
-    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(table, row): (&analysis::Table, &analysis::Row)| {
@@ -29,45 +30,136 @@ impl FindingKind for Growth {
         context.rows().filter_map(finding).collect()
     }
 
+    fn section(&self) -> Section {
+        match self.class {
+            Class::Undecided => Section::Open,
+            Class::Constant | Class::Falls => Section::Holds,
+            Class::Logarithmic | Class::SlowerThanLinear => Section::WorthKnowing,
+            Class::Grows
+            | Class::SquareRoot
+            | Class::AtMostLinear
+            | Class::Linear
+            | Class::AtLeastLinear
+            | Class::Linearithmic
+            | Class::FasterThanLinear
+            | Class::Quadratic => Section::StopsScaling,
+        }
+    }
+
     fn rank(&self) -> f64 {
-        stake(self.factor.value)
+        self.factor.value.max(1.0)
     }
 
-    /// `poll is linear: ×391 (95 % CI 380–402) from 100 to 9,000 watched descriptors (exponent 1.31, 95 % CI 1.24–1.39).`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let is = if matches!(self.class, Class::Grows | Class::Falls) { "" } else { " is" };
-        let verdict = format!("{is} {}: {}", class(self.class), factor_with_interval(self));
-        let exponent = exponent_of(self).map(|exponent| format!(" ({exponent})"));
-        let (from, to, axis) = (count(self.from), count(self.to), names.axis());
-        let range = match self.class {
-            Class::Constant => String::new(),
-            _ => format!(" from {from} to {to} {axis}{}", exponent.unwrap_or_default()),
+    fn joins(&self, second: &Self) -> bool {
+        let is_open = self.class == Class::Undecided;
+        (shared_class(self.class), self.to) == (shared_class(second.class), second.to)
+            && (!is_open || self.reason == second.reason)
+    }
+
+    /// `poll and ppoll are linear: ×366 to ×369 from 10 to 10,000 watched descriptors; 1.04 to 1.05 ms per call at 10,000`,
+    /// `mio is flat between 0.89 and 1.03 µs`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let (class_of_all, to) = (common_class(all), all[0].to);
+        let be = names.verb("is", "are");
+        let from = all.iter().map(|growth| growth.from);
+        match class_of_all {
+            Class::Constant => {
+                let levels = names.levels_within(from.min().unwrap_or(to), to);
+                names.claim(format!(" {be} {} {levels}", class(Class::Constant)))
+            }
+            Class::Undecided => {
+                let factors = Range::new(all.iter().map(|growth| growth.factor.value));
+                let (factors, range) = (factors.format(factor), names.range(from, to));
+                let because = because(&all[0]).unwrap_or_default();
+                names.claim(format!(" {be} undecided: {factors} {range}{because}"))
+            }
+            _ => {
+                let factors: Vec<f64> = all.iter().map(|growth| growth.factor.value).collect();
+                clustered(&factors, to, names, |number, cluster| {
+                    growth_text(all, (number, cluster), names)
+                })
+            }
+        }
+    }
+
+    /// `×375 (95 % CI 360–391), exponent 1.00 without the constant part (95 % CI 0.99–1.01)`.
+    fn detail(&self, names: &Names<'_>) -> String {
+        let figure = factor(self.factor.value);
+        let figure = match names.with_ci(&figure, self.factor, significant) {
+            // The sentence has levels only.
+            ci if self.class == Class::Constant && names.is_single() && !ci.is_empty() => {
+                format!("{figure} ({ci})")
+            }
+            _ if self.class == Class::Constant && names.is_single() => figure,
+            text => text,
         };
-        let open = if self.class == Class::Grows { ", order open" } else { "" };
-        let because = self.reason.as_ref().map(|reason| {
-            let remedy =
-                reason.remedy().map(|remedy| format!(" It takes {}.", reasons::remedy(remedy)));
-            format!("{open}, because {}.{}", reasons::growth(reason), remedy.unwrap_or_default())
-        });
-        let because = because.unwrap_or_else(|| ".".to_owned());
-        let verdict = format!("{verdict}{range}{because}{}", lowest(self));
-        Sentence::new(names.head().into_iter().chain([text(verdict)]))
+        let exponent = exponent_of(self).filter(|_| self.class != Class::Constant);
+        let because = because(self).filter(|_| self.class == Class::Grows);
+        let open = because.map(|because| format!("order open{because}"));
+        let all = [Some(figure).filter(|text| !text.is_empty()), exponent, lowest(self), open];
+        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    fn tag(&self) -> Tag {
-        Verdict::from(self).tag()
+    fn tag(all: &[Self]) -> Tag {
+        let class_of_all = common_class(all);
+        Tag { word: class(class_of_all), ..Verdict::from(&all[0]).tag() }
+    }
+
+    fn advised_at(&self) -> Option<u64> {
+        matches!(self.section(), Section::StopsScaling | Section::WorthKnowing).then_some(self.to)
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        self.reason.as_ref().filter(|_| self.class == Class::Undecided)?.remedy()
     }
 }
 
-/// ` Before, it falls ÷1.60 from 10.`, or where the verdict is that between the ends, ` The lowest is at 300: ÷1.60 of that at 10.`
-fn lowest(growth: &Growth) -> String {
-    let Some(best) = growth.best else { return String::new() };
+/// The class that one can share with others: linear and n log n both are at least linear.
+fn shared_class(class: Class) -> Class {
+    match class {
+        Class::Linear | Class::Linearithmic => Class::AtLeastLinear,
+        class => class,
+    }
+}
+
+fn common_class(all: &[Growth]) -> Class {
+    let first = all[0].class;
+    if all.iter().all(|growth| growth.class == first) { first } else { shared_class(first) }
+}
+
+/// ` are linear: ×870 to ×1,003 from 10 to 10,000 watched descriptors; 3.4 to 4.1 ms per wait at 10,000`; of a further cluster
+/// ` ×20.0, 82.0 µs`.
+fn growth_text(all: &[Growth], (number, cluster): (usize, &Cluster), names: &Names<'_>) -> String {
+    let factors = cluster.factors.format(factor);
+    let level = &cluster.level;
+    if number > 0 {
+        return format!(" {factors}, {level}");
+    }
+    let word = class(common_class(all));
+    let is_single = cluster.members.len() == 1;
+    let verb = match common_class(all) {
+        Class::Grows | Class::Falls if is_single => word.to_owned(),
+        Class::Grows | Class::Falls => word.trim_end_matches('s').to_owned(),
+        _ => format!("{} {word}", if is_single { "is" } else { "are" }),
+    };
+    let to = all[0].to;
+    let range = names.range(cluster.members.iter().map(|&member| all[member].from), to);
+    let per = names.operation().map(|operation| format!(" per {operation}")).unwrap_or_default();
+    let (qualifier, at) = (names.qualifier(), names.number(to));
+    format!("{qualifier} {verb}: {factors} {range}; {level}{per} at {at}")
+}
+
+fn because(growth: &Growth) -> Option<String> {
+    let reason = growth.reason.as_ref()?;
+    Some(reasons::because(&reasons::growth(reason), GrowthReason::remedy(reason)))
+}
+
+/// `before, it falls ÷1.60 from 10`, or where the verdict is that between the ends, `the lowest is at 300: ÷1.60 of that at 10`.
+fn lowest(growth: &Growth) -> Option<String> {
+    let best = growth.best?;
     let (fall, from) = (divided(best.factor.value), count(best.over));
     if growth.from == best.at {
-        format!(" Before, it falls {fall} from {from}.")
-    } else if best.stands_out() {
-        format!(" The lowest is at {}: {fall} of that at {from}.", count(best.at))
-    } else {
-        String::new()
+        return Some(format!("before, it falls {fall} from {from}"));
     }
+    best.stands_out().then(|| format!("the lowest is at {}: {fall} of that at {from}", count(best.at)))
 }

@@ -1,9 +1,10 @@
 //! What the harness itself costs: the figures of the workload that does nothing.
 
-use super::FindingKind;
+use super::{FindingKind, Section};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
+use crate::finding::range::Range;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
 use crate::format::ci;
@@ -26,7 +27,6 @@ pub struct HarnessCost {
 
 impl FindingKind for HarnessCost {
     const NAME: &'static str = "harness-cost";
-    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let rows = context
@@ -36,30 +36,28 @@ impl FindingKind for HarnessCost {
             .collect()
     }
 
+    fn section(&self) -> Section {
+        Section::ListOnly
+    }
+
     fn rank(&self) -> f64 {
         1.0
     }
 
     /// `The harness itself costs 1.20 to 1.40 ns per operation (nothing, 95 % CI 1.19 to 1.43).`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let unit = names.unit(&[self.min, self.max]);
-        let [min, max, low, high] =
-            [self.min, self.max, self.low, self.high].map(|figure| unit.figure(figure));
-        let span = if min == max { min } else { format!("{min} to {max}") };
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let Self { min, max, low, high } = all[0];
+        let unit = names.unit(&[min, max]);
+        let span = Range(min, max).format(|figure| unit.figure(figure));
+        let [low, high] = [low, high].map(|figure| unit.figure(figure));
         let metric =
             if names.is_headline() { String::new() } else { format!("{}, ", names.metric()) };
-        let [subject, _] = names.head();
-        Sentence::new([
-            text(format!(
-                "The harness itself costs {span} {} per operation ({metric}",
-                unit.symbol
-            )),
-            subject,
-            text(format!(", {}).", ci(&low, &high))),
-        ])
+        let head = format!("The harness itself costs {span} {} per operation ({metric}", unit.symbol);
+        let ci = text(format!(", {})", ci(&low, &high)));
+        Sentence::new([text(head), names.label(&names.subjects()[0]), ci])
     }
 
-    fn tag(&self) -> Tag {
+    fn tag(_: &[Self]) -> Tag {
         Tag { word: "control", tone: Tone::Open }
     }
 }

@@ -6,11 +6,11 @@
 //! is that as well if the same on huge pages stays on its level there; else what the machine gets of the cache ends
 //! there, and main memory may have begun.
 
-use super::{FindingKind, stake};
+use super::{FindingKind, Section, stake};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Tone};
 use crate::format::{Unit, interval, size};
 use crate::thresholds::{CACHE_EXCESS_MAX, CACHE_LEFT_SHARE_MIN};
@@ -94,19 +94,23 @@ impl FindingKind for MemoryLevels {
         context.headline_rows().filter_map(of_row).collect()
     }
 
+    fn section(&self) -> Section {
+        Section::Levels
+    }
+
     fn rank(&self) -> f64 {
         let ends = self.levels.first().zip(self.levels.last());
         ends.map_or(1.0, |(first, last)| stake(last.median.value / first.median.value))
     }
 
     /// `random: L1 (kernel 48 KiB) 1.21 ns (95 % CI 1.20–1.22) to 48 KiB, L2 (kernel 2 MiB) 4.02 ns (3.98 to 4.10) to
-    /// 512 KiB; the curve leaves L2 far below its size.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let rest = format!(": {}{}.", self.levels_text(names.metric_unit()), self.early_text());
-        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    /// 512 KiB; the curve leaves L2 far below its size`
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let levels = all[0].levels_text(names.metric_unit());
+        names.claim(format!(": {levels}{}", all[0].early_text()))
     }
 
-    fn tag(&self) -> Tag {
+    fn tag(_: &[Self]) -> Tag {
         Tag { word: "levels", tone: Tone::Neutral }
     }
 }

@@ -1,11 +1,11 @@
 //! The order of the subjects at one point.
 
-use super::{FindingKind, stake};
+use super::{FindingKind, Section, stake};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
+use crate::finding::range::Range;
 use crate::finding::sentence::{Part, Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
 use crate::format::factor;
 use crate::thresholds::{RANKING_BANDS, RANKING_SAME_FACTOR_MAX};
 use analysis::{RankedSubject, Table};
@@ -14,7 +14,6 @@ pub use analysis::Ranking;
 
 impl FindingKind for Ranking {
     const NAME: &'static str = "ranking";
-    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |table: &Table, ranking: &Ranking| {
@@ -27,6 +26,10 @@ impl FindingKind for Ranking {
         context.tables().flat_map(of_table).collect()
     }
 
+    fn section(&self) -> Section {
+        Section::ListOnly
+    }
+
     /// How far the last is behind the first; infinite where some did not finish.
     fn rank(&self) -> f64 {
         match self.subjects.last() {
@@ -37,26 +40,22 @@ impl FindingKind for Ranking {
     }
 
     /// `At 16 threads per CPU: byte-block leads with 3.60 M acquisitions/s; futex and std are ×1.10 behind;
-    /// byte ×7.00; ticket and mcs ×300 to ×450; clh did not finish.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
+    /// byte ×7.00; ticket and mcs ×300 to ×450; clh did not finish`
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let Self { point, subjects, unfinished, .. } = &all[0];
         let mut parts =
-            vec![text(format!("At {}{}: ", names.point(self.point), names.qualifier()))];
-        if let Some(best) = self.subjects.first() {
-            parts.extend(order(&self.subjects, best, names));
+            vec![text(format!("At {}{}: ", names.point(*point), names.qualifier()))];
+        if let Some(best) = subjects.first() {
+            parts.extend(order(subjects, best, names));
         }
-        if !self.unfinished.is_empty() {
-            if !self.subjects.is_empty() {
+        if !unfinished.is_empty() {
+            if !subjects.is_empty() {
                 parts.push(text("; "));
             }
-            parts.extend(names.label_list(self.unfinished.iter().map(String::as_str)));
+            parts.extend(names.label_list(unfinished.iter().map(String::as_str)));
             parts.push(text(" did not finish"));
         }
-        parts.push(text("."));
         Sentence::new(parts)
-    }
-
-    fn tag(&self) -> Tag {
-        Tag { word: "ranking", tone: Tone::Neutral }
     }
 }
 
@@ -116,12 +115,11 @@ fn groups(behind: Vec<&RankedSubject>) -> Vec<Vec<&RankedSubject>> {
 
 /// How far a group is behind: `×1.10`, or `×300 to ×450`.
 fn factors(group: &[&RankedSubject]) -> String {
-    let factors = || group.iter().map(|ranked| ranked.behind.value);
-    let (min, max) = (factors().fold(f64::INFINITY, f64::min), factors().fold(0.0, f64::max));
-    if max < RANKING_SAME_FACTOR_MAX * min {
-        return factor((min * max).sqrt());
+    let range = Range::new(group.iter().map(|ranked| ranked.behind.value));
+    if range.1 < RANKING_SAME_FACTOR_MAX * range.0 {
+        return factor((range.0 * range.1).sqrt());
     }
-    format!("{} to {}", factor(min), factor(max))
+    range.format(factor)
 }
 
 fn group_labels(group: &[&RankedSubject], names: &Names<'_>) -> Vec<Part> {

@@ -4,8 +4,7 @@ use super::FindingKind;
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
+use crate::finding::sentence::Sentence;
 use crate::format::{counted, interval, position, significant};
 use crate::thresholds::PEAK_CI_RATIO_MAX;
 use analysis::{Estimate, Row, Table};
@@ -46,28 +45,30 @@ impl FindingKind for Scaling {
         (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0)).max(1.0)
     }
 
-    /// `byte follows the Universal Scalability Law: contention 0.034 (95 % CI 0.030–0.040), crosstalk 0.0021
-    /// (95 % CI 0.0018–0.0024), peak at 21 threads (95 % CI 19–25).`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let with_ci = |figure: Estimate| {
-            format!("{}{}", significant(figure.value), interval(figure, significant))
-        };
-        let peak = match self.law.peak {
-            Some(peak) => {
-                let at = counted(&position(peak.value), names.axis());
-                format!("peak at {at}{}", interval(peak, position))
-            }
-            None => "no peak in reach".to_owned(),
-        };
-        let (contention, crosstalk) = (with_ci(self.law.contention), with_ci(self.law.crosstalk));
-        let rest = format!(
-            " follows the Universal Scalability Law: contention {contention}, crosstalk {crosstalk}, \
-             {peak}."
+    /// `byte follows the Universal Scalability Law: contention 0.034, crosstalk 0.0021, peak at 21 threads`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let law = &all[0].law;
+        let [contention, crosstalk] =
+            [law.contention, law.crosstalk].map(|figure| significant(figure.value));
+        let peak = law.peak.map_or_else(
+            || "no peak in reach".to_owned(),
+            |peak| format!("peak at {}", counted(&position(peak.value), names.axis())),
         );
-        Sentence::new(names.head().into_iter().chain([text(rest)]))
+        names.claim(format!(
+            " follows the Universal Scalability Law: contention {contention}, crosstalk {crosstalk}, {peak}"
+        ))
     }
 
-    fn tag(&self) -> Tag {
-        Tag { word: "scaling", tone: Tone::Neutral }
+    /// `contention 0.034 (95 % CI 0.030–0.040), crosstalk 0.0021 (95 % CI 0.0018–0.0024), peak 21 (95 % CI 19–25)`.
+    fn detail(&self, _: &Names<'_>) -> String {
+        let figure = |name: &str, figure: Estimate, write: fn(f64) -> String| {
+            format!("{name} {}{}", write(figure.value), interval(figure, write))
+        };
+        let peak = self.law.peak.map(|peak| figure("peak", peak, position));
+        let parts = [
+            figure("contention", self.law.contention, significant),
+            figure("crosstalk", self.law.crosstalk, significant),
+        ];
+        parts.into_iter().chain(peak).collect::<Vec<_>>().join(", ")
     }
 }

@@ -4,6 +4,7 @@ use super::FindingKind;
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
+use crate::finding::range::Range;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
 use crate::format::{self, count, factor, interval, significant};
@@ -42,28 +43,44 @@ impl FindingKind for Sharing {
         self.separate_speedup.factor.value / self.speedup.factor.value
     }
 
-    /// `dup-close holds with threads and scales with processes: ×1.02 (95 % CI 0.97–1.06) and ×1.95 (95 % CI 1.90–2.00) from 1
-    /// to 2; what threads share there: the descriptor table.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let Self { sharing, separate, speedup, separate_speedup, .. } = self;
-        let change = |speedup: &Speedup| {
-            let ci = interval(speedup.factor, significant);
-            format!("{}{ci}", factor(speedup.factor.value))
-        };
-        let (word, separate_word) = (word(speedup), word(separate_speedup));
-        let verdicts = if word == separate_word {
-            format!("{word} less with {sharing} than with {separate}")
-        } else {
-            format!("{word} with {sharing} and {separate_word} with {separate}")
-        };
-        let (from, to) = (count(speedup.from), count(speedup.to));
-        let changes = format!("{} and {}", change(speedup), change(separate_speedup));
-        let rest = format!(" {verdicts}: {changes} from {from} to {to}{}.", self.reason());
-        let subject = names.subjects().first().map_or("", String::as_str);
-        Sentence::new([names.label(subject), text(rest)])
+    fn joins(&self, second: &Self) -> bool {
+        self.shared == second.shared && self.speedup.from == second.speedup.from
     }
 
-    fn tag(&self) -> Tag {
+    /// `dup-close and open-close-one do ×0.93 to ×1.05 from 1 to 2 threads, and ×1.75 to ×1.94 with processes; what threads share
+    /// there: the descriptor table`. What they share may be the reason: that it is was not measured.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let Self { sharing, separate, shared, speedup, .. } = &all[0];
+        let gains = Range::new(all.iter().map(|sharing| sharing.speedup.factor.value));
+        let apart = Range::new(all.iter().map(|sharing| sharing.separate_speedup.factor.value));
+        let (gains, apart) = (gains.format(factor), apart.format(factor));
+        let (from, to) = (count(speedup.from), count(speedup.to));
+        let verb = names.verb("does", "do");
+        let reason = match shared.as_str() {
+            "" => String::new(),
+            shared => format!("; what {sharing} share there: {shared}"),
+        };
+        let rest =
+            format!(" {verb} {gains} from {from} to {to} {sharing}, and {apart} with {separate}{reason}");
+        let labels = names.label_list(names.subjects().iter().map(String::as_str));
+        Sentence::new(labels.into_iter().chain([text(rest)]))
+    }
+
+    /// `holds ×1.02 (95 % CI 0.97–1.06) with threads, scales ×1.95 (95 % CI 1.90–2.00) with processes`.
+    fn detail(&self, _: &Names<'_>) -> String {
+        let change = |speedup: &Speedup| {
+            let word = match speedup.verdict {
+                SpeedupVerdict::Undecided => "is undecided:",
+                verdict => format::speedup(verdict),
+            };
+            let ci = interval(speedup.factor, significant);
+            format!("{word} {}{ci}", factor(speedup.factor.value))
+        };
+        let (shared, apart) = (change(&self.speedup), change(&self.separate_speedup));
+        format!("{shared} with {}, {apart} with {}", self.sharing, self.separate)
+    }
+
+    fn tag(_: &[Self]) -> Tag {
         Tag { word: "sharing", tone: Tone::Middle }
     }
 }
@@ -89,21 +106,5 @@ impl Sharing {
             speedup: speedup.clone(),
             separate_speedup: separate_speedup.clone(),
         })
-    }
-
-    /// What they share, behind a sentence: `; what threads share there: the descriptor table`. It may be the reason: that it is was not
-    /// measured.
-    pub(crate) fn reason(&self) -> String {
-        if self.shared.is_empty() {
-            return String::new();
-        }
-        format!("; what {} share there: {}", self.sharing, self.shared)
-    }
-}
-
-fn word(speedup: &Speedup) -> &'static str {
-    match speedup.verdict {
-        SpeedupVerdict::Undecided => "is undecided",
-        verdict => format::speedup(verdict),
     }
 }

@@ -1,19 +1,25 @@
 //! How a rate grows with threads or processes that work side by side, up to one for each CPU.
 
-use super::FindingKind;
+use super::{FindingKind, Section};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use crate::finding::range::Range;
+use crate::finding::sentence::{Part, Sentence, text};
 use crate::finding::verdict::{Tag, Verdict};
-use crate::format::{self, count, counted, factor, interval, multiple, significant};
-use analysis::{Estimate, Row, SpeedupVerdict, Table};
+use crate::format::{self, count, counted, factor, interval, multiple, number_word, significant};
+use crate::reasons;
+use analysis::{Remedy, Row, SpeedupVerdict, Table, TrendReason};
 
 pub use analysis::Speedup;
 
+/// Of more speedups than this that stop scaling the others are counted.
+const STOPPED_MAX: usize = 8;
+/// The same of those that scale.
+const SCALING_MAX: usize = 3;
+
 impl FindingKind for Speedup {
     const NAME: &'static str = "speedup";
-    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(table, row): (&Table, &Row)| {
@@ -22,54 +28,125 @@ impl FindingKind for Speedup {
         context.rows().filter_map(finding).collect()
     }
 
+    fn section(&self) -> Section {
+        match self.verdict {
+            SpeedupVerdict::Scales => Section::Holds,
+            SpeedupVerdict::Rises => Section::WorthKnowing,
+            // Whether two do as much as one or less, they do not do more.
+            SpeedupVerdict::Holds
+            | SpeedupVerdict::Peaks
+            | SpeedupVerdict::Falls
+            | SpeedupVerdict::Collapses => Section::StopsScaling,
+            SpeedupVerdict::Undecided => Section::Open,
+        }
+    }
+
     /// How many times more would be done in proportion.
     fn rank(&self) -> f64 {
         (self.linear / self.factor.value).max(1.0)
     }
 
-    /// `getppid scales: operations/s rise ×1.98 from 1 to 2 threads (95 % CI 1.93–2.02), of ×2 in
-    /// proportion.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let rest = format!(" {}.", verdict(self, names));
-        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    /// From another first point, others are in proportion.
+    fn joins(&self, second: &Self) -> bool {
+        let is_open = self.section() == Section::Open;
+        self.to == second.to
+            && self.linear.total_cmp(&second.linear).is_eq()
+            && (!is_open || self.reason == second.reason)
     }
 
-    fn tag(&self) -> Tag {
-        Verdict::from(self).tag()
+    /// The least first: `dup-close ×0.547, brk ×0.798 and open-close-one ×1.00 (by = threads) stop scaling from 1 to 2
+    /// threads`, `stat ×1.46 and accept-one ×1.55 rise from 1 to 2 threads, of ×2 in proportion`; `getppid and poll scale
+    /// ×1.98 to ×2.03 with 2 threads`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let (from, to) = (all[0].from, counted(&count(all[0].to), names.axis()));
+        let range = format!("from {} to {to}", count(from));
+        let linear = format!(", of ×{} in proportion", multiple(all[0].linear));
+        let labels = || names.subjects().iter().map(|subject| vec![names.label(subject)]).collect();
+        let gains = Range::new(all.iter().map(|speedup| speedup.factor.value)).format(factor);
+        let (items, max, rest) = match all[0].section() {
+            Section::Holds => {
+                let with = if from == 1 { format!("with {to}") } else { range };
+                (labels(), SCALING_MAX, format!("{} {gains} {with}", names.verb("scales", "scale")))
+            }
+            Section::Open => {
+                let (be, because) = (names.verb("is", "are"), because(&all[0]));
+                (labels(), STOPPED_MAX, format!("{be} undecided: {gains} {range}{linear}{because}"))
+            }
+            section => {
+                let rest = match section {
+                    Section::WorthKnowing => {
+                        format!("{} {range}{linear}", names.verb("rises", "rise"))
+                    }
+                    _ => format!("{} scaling {range}", names.verb("stops", "stop")),
+                };
+                (with_gains(all, names), STOPPED_MAX, rest)
+            }
+        };
+        let more = items.len().saturating_sub(max);
+        let more = (more > 0).then(|| vec![text(format!("{} more", number_word(more)))]);
+        let shown: Vec<Vec<Part>> = items.into_iter().take(max).chain(more).collect();
+        let parts = listed(shown);
+        Sentence::new(parts.into_iter().chain([text(format!("{} {rest}", names.qualifier()))]))
+    }
+
+    /// `×1.98 (95 % CI 1.93–2.02)`, `falls ÷1.31 (95 % CI 1.20–1.44)`.
+    fn detail(&self, _: &Names<'_>) -> String {
+        let word = format::speedup(self.verdict);
+        let change = format!("{}{}", factor(self.factor.value), interval(self.factor, significant));
+        match self.verdict {
+            SpeedupVerdict::Scales | SpeedupVerdict::Rises | SpeedupVerdict::Undecided => change,
+            SpeedupVerdict::Holds => format!("{word} {change}"),
+            SpeedupVerdict::Falls | SpeedupVerdict::Collapses | SpeedupVerdict::Peaks => {
+                let behind = self.peak.zip(self.after_peak);
+                let from = behind.map(|(peak, _)| format!(" from {}", count(peak.at)));
+                let fall = behind.map_or(self.factor, |(_, change)| change).inverse();
+                let ci = interval(fall, significant);
+                format!("{word} {}{}{ci}", format::fall(fall.value), from.unwrap_or_default())
+            }
+        }
+    }
+
+    fn tag(all: &[Self]) -> Tag {
+        let first = Verdict::from(&all[0]).tag();
+        let is_shared = all.iter().all(|speedup| speedup.verdict == all[0].verdict);
+        if is_shared { first } else { Tag { word: "stops scaling", ..first } }
+    }
+
+    fn advised_at(&self) -> Option<u64> {
+        matches!(self.section(), Section::StopsScaling | Section::WorthKnowing).then_some(self.to)
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        self.reason.as_ref().and_then(TrendReason::remedy)
     }
 }
 
-fn verdict(speedup: &Speedup, names: &Names<'_>) -> String {
-    let (word, rates) = (format::speedup(speedup.verdict), names.counted());
-    let threads = |point: u64| counted(&count(point), names.axis());
-    let range = format!("from {} to {}", count(speedup.from), threads(speedup.to));
-    let (change, ci) = (factor(speedup.factor.value), interval(speedup.factor, significant));
-    let linear = format!("of ×{} in proportion", multiple(speedup.linear));
-    match speedup.verdict {
-        SpeedupVerdict::Scales | SpeedupVerdict::Rises => {
-            format!("{word}: {rates} rise {change} {range}{ci}, {linear}")
-        }
-        SpeedupVerdict::Holds | SpeedupVerdict::Undecided => {
-            let is = if speedup.verdict == SpeedupVerdict::Holds { "" } else { "is " };
-            format!("{is}{word}: {rates} {change} {range}{ci}, {linear}")
-        }
-        SpeedupVerdict::Falls | SpeedupVerdict::Collapses | SpeedupVerdict::Peaks => {
-            let behind = speedup.peak.zip(speedup.after_peak);
-            let (from, change) =
-                behind.map_or((speedup.from, speedup.factor), |(peak, change)| (peak.at, change));
-            let at = if speedup.verdict == SpeedupVerdict::Peaks {
-                format!(" at {}", threads(from))
-            } else {
-                String::new()
-            };
-            let range = format!("from {} to {}", count(from), threads(speedup.to));
-            format!("{word}{at}: {rates} {}", fall(change, &range))
-        }
-    }
+/// Each with its gain, and its peak if it has one: `brk ×0.798`.
+fn with_gains(all: &[Speedup], names: &Names<'_>) -> Vec<Vec<Part>> {
+    let mut sorted: Vec<(&String, &Speedup)> = names.subjects().iter().zip(all).collect();
+    sorted.sort_by(|a, b| a.1.factor.value.total_cmp(&b.1.factor.value));
+    let item = |(subject, speedup): (&String, &Speedup)| {
+        let peak = speedup.peak.map(|peak| format!(" (peak at {})", count(peak.at)));
+        let gain = factor(speedup.factor.value);
+        vec![names.label(subject), text(format!(" {gain}{}", peak.unwrap_or_default()))]
+    };
+    sorted.into_iter().map(item).collect()
 }
 
-/// `fall ÷1.31 from 1 to 2 threads (95 % CI 1.20–1.44)`.
-fn fall(change: Estimate, range: &str) -> String {
-    let fall = change.inverse();
-    format!("fall {} {range}{}", format::fall(fall.value), interval(fall, significant))
+/// A list of items of several parts each.
+fn listed(items: Vec<Vec<Part>>) -> Vec<Part> {
+    let count = items.len();
+    let mut parts = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        let separator = if index + 1 == count { " and " } else { ", " };
+        parts.extend((index > 0).then(|| text(separator)));
+        parts.extend(item);
+    }
+    parts
+}
+
+fn because(speedup: &Speedup) -> String {
+    let because =
+        |reason: &TrendReason| reasons::because(&reasons::trend(reason), reason.remedy());
+    speedup.reason.as_ref().map(because).unwrap_or_default()
 }

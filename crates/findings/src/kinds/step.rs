@@ -4,9 +4,10 @@ use super::{FindingKind, stake};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
+use crate::finding::range::Range;
+use crate::finding::sentence::Sentence;
 use crate::format::{self, count, interval};
+use analysis::Estimate;
 
 pub use analysis::Step;
 
@@ -25,31 +26,53 @@ impl FindingKind for Step {
         stake(self.factor.value)
     }
 
-    /// `mmap steps up ×1.80 at 12,400 maps (95 % CI 12,300–12,500).`, or `sort steps up ×1.80 between 1,000 and 2,000 n.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let direction = if self.factor.value >= 1.0 { "up" } else { "down" };
-        let factor = step_factor(self.factor.value);
-        let axis = names.axis();
-        let position = match self.between {
-            Some(points) => format!("{} {axis}", between(points)),
-            None => format!("at {} {axis}{}", whole(self.at.value), interval(self.at, whole)),
-        };
-        let rest = format!(" steps {direction} {factor} {position}.");
-        Sentence::new(names.head().into_iter().chain([text(rest)]))
+    fn joins(&self, second: &Self) -> bool {
+        (self.factor.value >= 1.0) == (second.factor.value >= 1.0)
+            && self.between.is_some() == second.between.is_some()
     }
 
-    fn tag(&self) -> Tag {
-        Tag { word: "step", tone: Tone::Neutral }
+    /// `mmap steps up ×1.80 at 12,400 maps`, or `sort and heap step up ×1.80 between 1,000 and 2,000 n`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let factors = Range::new(all.iter().map(|step| step.factor.value));
+        let direction = if factors.1 >= 1.0 { "up" } else { "down" };
+        let pairs = || all.iter().filter_map(|step| step.between);
+        let ends = pairs().map(|pair| pair[0]).min().zip(pairs().map(|pair| pair[1]).max());
+        let position = if let Some((first, last)) = ends {
+            format!("{} {}", between([first, last]), names.axis())
+        } else {
+            let at = Range::new(all.iter().map(|step| step.at.value));
+            format!("at {}", names.positions(at))
+        };
+        let (verb, factors) = (names.verb("steps", "step"), factors.format(step_factor));
+        names.claim(format!(" {verb} {direction} {factors} {position}"))
+    }
+
+    /// `×1.80 at 12,400 (95 % CI 12,300–12,500), 95 % CI of the factor ×1.75–×1.84`.
+    fn detail(&self, names: &Names<'_>) -> String {
+        let position = match (names.is_single(), self.between) {
+            (true, Some(_)) => String::new(),
+            (true, None) => names.with_ci("", self.at, whole),
+            (false, Some(points)) => between(points),
+            (false, None) => format!("at {}{}", whole(self.at.value), interval(self.at, whole)),
+        };
+        let Estimate { value, low, high } = self.factor;
+        let figure = (!names.is_single()).then(|| step_factor(value));
+        let place = Some(position).filter(|text| !text.is_empty());
+        let place = figure.into_iter().chain(place).collect::<Vec<_>>().join(" ");
+        let what = if self.between.is_some() { "factor of the rounds" } else { "95 % CI of the factor" };
+        let factors = || format!("{what} {}–{}", step_factor(low), step_factor(high));
+        let all = [Some(place).filter(|text| !text.is_empty()), (low < high).then(factors)];
+        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 
 /// `×1.80` up, `÷1.39` down.
-pub(crate) fn step_factor(factor: f64) -> String {
+fn step_factor(factor: f64) -> String {
     if factor >= 1.0 { format::factor(factor) } else { format::fall(1.0 / factor) }
 }
 
 /// `between 1,000 and 2,000`.
-pub(crate) fn between([first, second]: [u64; 2]) -> String {
+fn between([first, second]: [u64; 2]) -> String {
     format!("between {} and {}", count(first), count(second))
 }
 

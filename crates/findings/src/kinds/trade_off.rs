@@ -6,8 +6,7 @@ use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
-use crate::format::{ci, divided, factor, multiple, significant};
+use crate::format::{ci, divided, factor, significant};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
 use schemars::JsonSchema;
@@ -50,29 +49,35 @@ impl FindingKind for TradeOff {
         stake(self.rate_to.value)
     }
 
-    /// `ticket-block against ticket: ×0.97 at 1 thread per CPU (95 % CI 0.95–0.99), ×480 at 16 (95 % 200 to
-    /// 900); CPU per acquisition ×1.02 and ÷350.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let [first, second] = names.subjects() else { return Sentence::default() };
-        let to = names.multiple_at(self.to).map_or_else(|| names.point(self.to), multiple);
-        let cpu = self.cpu.map(|(from, to)| {
-            format!("; CPU per {} {} and {}", names.one_counted(), change(from), change(to))
-        });
-        let rest = format!(
-            "{}: {} at {}{}, {} at {to}{}{}.",
-            names.qualifier(),
-            change(self.rate_from.value),
-            names.point(self.from),
-            change_ci(self.rate_from),
-            change(self.rate_to.value),
-            change_ci(self.rate_to),
-            cpu.unwrap_or_default()
-        );
-        Sentence::new([names.label(second), text(" against "), names.label(first), text(rest)])
+    /// `ticket-block reaches ×1.06 of the rate of ticket at 1 thread per CPU, and ×330 at 8`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let ([first, second], Self { from, to, rate_from, rate_to, .. }) =
+            (names.subjects(), &all[0])
+        else {
+            return Sentence::default();
+        };
+        let [at_start, at_end] = [rate_from, rate_to].map(|rate| factor(rate.value));
+        let (from, to, qualifier) = (names.point(*from), names.number(*to), names.qualifier());
+        Sentence::new([
+            names.label(second),
+            text(format!(" reaches {at_start} of the rate of ")),
+            names.label(first),
+            text(format!("{qualifier} at {from}, and {at_end} at {to}")),
+        ])
     }
 
-    fn tag(&self) -> Tag {
-        Tag { word: "trade-off", tone: Tone::Neutral }
+    /// `95 % CI 0.95–0.99 and 200–900; CPU per acquisition ×1.02 and ÷350`.
+    fn detail(&self, names: &Names<'_>) -> String {
+        let ends = |rate: Estimate| {
+            let [low, high] = [rate.low, rate.high].map(significant);
+            (rate.low < rate.high).then(|| ci(&low, &high))
+        };
+        let rates = ends(self.rate_from).into_iter().chain(ends(self.rate_to));
+        let rates = Some(rates.collect::<Vec<_>>().join(" and ")).filter(|text| !text.is_empty());
+        let cpu = self.cpu.map(|(from, to)| {
+            format!("CPU per {} {} and {}", names.one_counted(), change(from), change(to))
+        });
+        rates.into_iter().chain(cpu).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -109,16 +114,4 @@ impl TradeOff {
 /// `×1.02`, or below half as what it is divided by: `÷350`.
 fn change(ratio: f64) -> String {
     if ratio < SHARE_MIN { divided(ratio) } else { factor(ratio) }
-}
-
-fn change_ci(estimate: Estimate) -> String {
-    if estimate.low.is_nan() || estimate.low >= estimate.high || !estimate.high.is_finite() {
-        return String::new();
-    }
-    let (low, high) = if estimate.value < SHARE_MIN {
-        (1.0 / estimate.high, 1.0 / estimate.low)
-    } else {
-        (estimate.low, estimate.high)
-    };
-    format!(" ({})", ci(&significant(low), &significant(high)))
 }

@@ -1,248 +1,201 @@
 //! Where a rate goes along the axis: whether it holds, rises, peaks, falls or collapses.
 
 use super::unfinished::explains;
-use super::{FindingKind, stake};
+use super::{FindingKind, Section};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
+use crate::finding::clusters::{Cluster, clustered};
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use crate::finding::range::Range;
+use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Verdict};
-use crate::format::{self, ci, count, counted, factor, interval, multiple, ratio, significant};
+use crate::format::{
+    ci, count, counted, factor, fall, interval, list, multiple, position, ratio, significant, trend,
+};
 use crate::reasons;
 use analysis::rates::thresholds::COLLAPSE_MAX;
-use analysis::{Best, Estimate, Halved, Rate, RateTrend, Shares, TrendReason};
+use analysis::{Best, Estimate, Halved, Rate, RateTrend, Remedy, TrendReason};
+use std::collections::BTreeSet;
 
 pub use analysis::Rate as Trend;
 
 impl FindingKind for Trend {
     const NAME: &'static str = "trend";
-    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(table, row): (&analysis::Table, &analysis::Row)| {
-            let rate = row.rate.clone()?;
-            (!explains(row, &rate)).then(|| Finding::about_row(table, row, rate))
+            let rate = row.rate.clone().filter(|rate| !explains(row, rate))?;
+            // Beyond the CPUs nothing more is to be expected: only a fall says something.
+            let is_expected = row.speedup.is_some() && rate.section() == Section::Holds;
+            let headline = table.headline && !is_expected;
+            Some(Finding::about_row(table, row, rate).with_headline(headline))
         };
         context.rows().filter_map(finding).collect()
+    }
+
+    fn section(&self) -> Section {
+        match self.trend {
+            RateTrend::Holds | RateTrend::Rises => Section::Holds,
+            RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses => Section::StopsScaling,
+            RateTrend::Undecided => Section::Open,
+        }
     }
 
     fn rank(&self) -> f64 {
         match self.trend {
             RateTrend::Holds | RateTrend::Rises => 1.0,
-            RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses | RateTrend::Undecided => {
-                stake(self.factor.value.min(1.0))
-            }
+            _ => (1.0 / self.factor.value).max(1.0),
         }
     }
 
-    /// `poll collapses: replies/s fall ÷8.60 from 0 to 15,000 dead connections (95 % CI 8.10–9.00), halved
-    /// at 2,300 (95 % CI 2,000–2,700).`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let verdict = Wording::new(names, self).verdict();
-        Sentence::new(names.head().into_iter().chain([text(format!(" {verdict}"))]))
+    fn joins(&self, second: &Self) -> bool {
+        let is_open = self.trend == RateTrend::Undecided;
+        (self.trend, self.to) == (second.trend, second.to)
+            && (!is_open || self.reason == second.reason)
     }
 
-    fn tag(&self) -> Tag {
-        Verdict::from(self).tag()
-    }
-}
-
-/// How a rate is written: along its axis, or past one of the part for each of the whole (one thread per
-/// CPU), beyond which the whole is shared.
-struct Wording<'a> {
-    names: &'a Names<'a>,
-    rate: &'a Rate,
-    /// The ratio, where the rate is one past one of the part for each of the whole.
-    past_one: Option<&'a Shares>,
-}
-
-impl<'a> Wording<'a> {
-    fn new(names: &'a Names<'a>, rate: &'a Rate) -> Self {
-        let is_past = names.multiple_at(rate.from).is_some_and(|times| times >= 1.0);
-        Self { names, rate, past_one: names.shares().filter(|_| is_past) }
-    }
-
-    fn verdict(&self) -> String {
-        let rate = self.rate;
-        let trend = format::trend(rate.trend);
-        let counted = self.names.counted();
-        let (past, range) = (self.past(), self.range());
-        let ci = interval(rate.factor, significant);
-        match rate.trend {
-            RateTrend::Holds => format!("{trend}{past}: {}{}.", self.levels(), self.best()),
+    /// `select and poll collapse ÷7.71 to ÷8.21 from 0 to 15,000 dead connections, leaving 11.2 to 12.6 k replies/s`, `futex holds
+    /// between 3.31 and 3.90 M acquisitions/s`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let (to, word) = (all[0].to, trend(all[0].trend));
+        let from = || all.iter().map(|rate| rate.from);
+        let changes = Range::new(all.iter().map(|rate| rate.factor.value)).format(factor);
+        match all[0].trend {
+            RateTrend::Holds => {
+                let levels = names.levels_within(from().min().unwrap_or(to), to);
+                names.claim(format!(" {} {levels}", names.verb(word, "hold")))
+            }
             RateTrend::Rises => {
-                let rise = format!("{counted} rise {} {range}{ci}", factor(rate.factor.value));
-                format!("{trend}{past}: {rise}{}.", self.best())
+                let (verb, range) = (names.verb(word, "rise"), names.range(from(), to));
+                names.claim(format!(" {verb} {changes} {range}"))
             }
-            RateTrend::Falls => {
-                let half =
-                    if rate.factor.low > COLLAPSE_MAX { ", not halved in the range" } else { "" };
-                let fall = format!("{counted} {} {range}{}", self.fall(), self.fall_ci());
-                format!("{trend}{past}: {fall}{half}{}.", self.best())
+            RateTrend::Undecided => {
+                let (be, range) = (names.verb("is", "are"), names.range(from(), to));
+                let because = because(&all[0]);
+                // Where nothing was done at all there is no change.
+                let change = all.iter().any(|rate| rate.factor.value > 0.0);
+                let change = if change { format!(": {changes} {range}") } else { String::new() };
+                names.claim(format!(" {be} {word}{change}{because}"))
             }
-            RateTrend::Peaks => self.peaks(),
-            RateTrend::Collapses => format!("{trend}{past}: {}.", self.collapse()),
-            RateTrend::Undecided => self.undecided(),
+            RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses => {
+                let falls: Vec<f64> = all.iter().map(|rate| 1.0 / rate.factor.value).collect();
+                clustered(&falls, to, names, |number, cluster| {
+                    fall_text(all, (number, cluster), names)
+                })
+            }
         }
     }
 
-    /// ` past 1 thread per CPU`.
-    fn past(&self) -> String {
-        self.past_one
-            .map(|_| format!(" past {}", self.names.point(self.rate.from)))
-            .unwrap_or_default()
-    }
-
-    /// `98.1 k replies/s at 15,000 dead connections, ×0.92 of those at 0 (95 % CI 0.77–1.03)`.
-    fn levels(&self) -> String {
-        let rate = self.rate;
-        format!(
-            "{} at {}, ×{} of those at {}{}",
-            self.names.level(rate.level),
-            self.point(rate.to),
-            ratio(rate.factor.value),
-            self.figure(rate.from),
-            interval(rate.factor, ratio)
-        )
-    }
-
-    /// `from 0 to 15,000 dead connections`, or `to 16 per CPU`.
-    fn range(&self) -> String {
-        let to = self.point(self.rate.to);
-        if self.past_one.is_some() {
-            format!("to {to}")
-        } else {
-            format!("from {} to {to}", count(self.rate.from))
-        }
-    }
-
-    /// A point as a number: `15,000`, or `16` of each.
-    fn figure(&self, point: u64) -> String {
-        let times = self.past_one.and_then(|_| self.names.multiple_at(point));
-        times.map_or_else(|| count(point), multiple)
-    }
-
-    /// A point with its unit: `15,000 dead connections`, or `16 per CPU`.
-    fn point(&self, point: u64) -> String {
-        let unit = self.past_one.map_or(self.names.axis(), |shares| &shares.word);
-        format!("{} {unit}", self.figure(point))
-    }
-
-    /// A point after the axis was named: `15,000`, or `16 per CPU`.
-    fn short_point(&self, point: u64) -> String {
-        if self.past_one.is_some() { self.point(point) } else { self.figure(point) }
-    }
-
-    /// `fall ÷8.60`.
-    fn fall(&self) -> String {
-        format!("fall {}", format::fall(1.0 / self.rate.factor.value))
-    }
-
-    /// The interval of the fall: ` (95 % CI 8.10–9.00)`.
-    fn fall_ci(&self) -> String {
-        interval(self.rate.factor.inverse(), significant)
-    }
-
-    /// `; the best is at 72: ×20.1 of those at 1`, where the trend is that between the ends.
-    fn best(&self) -> String {
-        let best = self.rate.peak.filter(Best::stands_out).map(|peak| {
-            let (at, over) = (self.short_point(peak.at), self.figure(peak.over));
-            format!("; the best is at {at}: {} of those at {over}", factor(peak.factor.value))
-        });
-        best.unwrap_or_default()
-    }
-
-    fn undecided(&self) -> String {
-        let rate = self.rate;
-        let counted = self.names.counted();
-        let because = rate.reason.as_ref().map(reasons::trend).unwrap_or_default();
-        let Estimate { value, low, high } = rate.factor;
-        if low >= high && value <= 0.0 {
-            return format!("is undecided, because {because}.");
-        }
-        let (from, to, axis) = (count(rate.from), count(rate.to), self.names.axis());
-        let mut range = format!("from {from} to {to} {axis}");
-        if self.past_one.is_some() {
-            range = format!("{range}, {} to {}", self.figure(rate.from), self.point(rate.to));
-        }
-        let change =
-            format!("{counted} {} {range}{}", factor(value), interval(rate.factor, significant));
-        let remedy = rate.reason.as_ref().and_then(TrendReason::remedy);
-        let remedy = remedy.map(|remedy| format!(" It takes {}.", reasons::remedy(remedy)));
-        format!("is undecided: {change}, because {because}.{}", remedy.unwrap_or_default())
-    }
-
-    /// `peaks at 100 tokens: 1.13 M tokens/s, ×1.53 of those at 1 (95 % CI 1.48–1.60), then they fall ÷1.21
-    /// to 1,000 (95 % CI 1.15–1.28).`
-    fn peaks(&self) -> String {
-        let to = self.short_point(self.rate.to);
-        let falls = format!("then they {} to {to}{}", self.fall(), self.fall_ci());
-        let Some(peak) = &self.rate.peak else { return format!("peaks, {falls}.") };
-        format!(
-            "peaks at {}: {}, {} of those at {}{}, {falls}.",
-            self.names.point(peak.at),
-            self.names.level(peak.level),
-            factor(peak.factor.value),
-            self.figure(peak.over),
-            interval(peak.factor, significant)
-        )
-    }
-
-    /// `replies/s fall ÷8.60 from 0 to 15,000 dead connections (95 % CI 8.10–9.00), halved at 2,300 …`.
-    fn collapse(&self) -> String {
-        let (counted, range) = (self.names.counted(), self.range());
-        let fall = if self.rate.factor.value > 0.0 {
-            format!("{counted} {} {range}{}", self.fall(), self.fall_ci())
-        } else if self.past_one.is_some() {
-            format!("{counted} fall to none at {}", self.point(self.rate.to))
-        } else {
-            format!("{counted} fall to none {range}")
+    /// `÷7.71 (95 % CI 7.5–7.9), halved at 2,300 (95 % CI 2,000–2,700)`.
+    fn detail(&self, names: &Names<'_>) -> String {
+        let change = match self.trend {
+            RateTrend::Holds => {
+                format!("×{}{}", ratio(self.factor.value), interval(self.factor, ratio))
+            }
+            RateTrend::Rises | RateTrend::Undecided => {
+                names.with_ci(&factor(self.factor.value), self.factor, significant)
+            }
+            _ if self.factor.value <= 0.0 => String::new(),
+            _ => {
+                let inverse = self.factor.inverse();
+                names.with_ci(&fall(inverse.value), inverse, significant)
+            }
         };
-        let halved = self.rate.halved.as_ref().map(|halved| format!(", {}", self.halved(halved)));
-        let before = self.rate.peak.filter(|peak| peak.at == self.rate.from).map(|peak| {
-            let from = self.short_point(peak.over);
-            format!("; before, they rise {} from {from}", factor(peak.factor.value))
-        });
-        format!("{fall}{}{}", halved.unwrap_or_default(), before.unwrap_or_default())
+        let is_whole = self.trend == RateTrend::Falls && self.factor.low > COLLAPSE_MAX;
+        let all = [
+            Some(change).filter(|text| !text.is_empty()),
+            self.halved.as_ref().map(|halved| halved_text(halved, self.from, names)),
+            is_whole.then(|| "not halved in the range".to_owned()),
+            best_text(self, names),
+        ];
+        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// `halved at 2,300 (95 % CI 2,000–2,700)`, `halved at 5.2 threads (2.6 per CPU, 95 % CI 2.3–3.1)`, or
-    /// only between which points.
-    fn halved(&self, halved: &Halved) -> String {
-        let Estimate { value, low, high } = halved.at;
-        let axis = self.names.axis();
-        let Some(shares) = self.past_one else {
-            if halved.vague {
-                return format!(
-                    "halved somewhere from {} to {}",
-                    format::position(low),
-                    format::position(high)
-                );
-            }
-            let at = format::position(value);
-            return if low < high {
-                format!("halved at {at}{}", interval(halved.at, format::position))
-            } else {
-                let (after, before) = (count(halved.after), count(halved.before));
-                format!("halved at {at}, between {after} and {before} (no CI)")
-            };
-        };
-        let word = &shares.word;
-        let times = |at: f64| multiple(self.times(at));
+    fn tag(all: &[Self]) -> Tag {
+        Verdict::from(&all[0]).tag()
+    }
+
+    fn advised_at(&self) -> Option<u64> {
+        (self.section() == Section::StopsScaling).then_some(self.to)
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        self.reason.as_ref().and_then(TrendReason::remedy)
+    }
+}
+
+/// ` fall ÷1.28 to ÷1.51 from 10 to 1,000 tokens, leaving 1.01 to 1.59 M tokens/s`, ` peaks at 100, then falls
+/// ÷1.21 to 1,000 tokens, leaving 236 k tokens/s`; of a further cluster ` ÷6.36, 966 k tokens/s`.
+fn fall_text(all: &[Trend], (number, cluster): (usize, &Cluster), names: &Names<'_>) -> String {
+    let (factors, level) = (cluster.factors.format(fall), &cluster.level);
+    if number > 0 {
+        return format!(" {factors}, {level}");
+    }
+    let is_single = cluster.members.len() == 1;
+    let rates = || cluster.members.iter().map(|&member| &all[member]);
+    let (qualifier, word, to) = (names.qualifier(), trend(all[0].trend), all[0].to);
+    let verb = if is_single { word } else { word.trim_end_matches('s') };
+    let range = names.range(rates().map(|rate| rate.from), to);
+    if !cluster.factors.1.is_finite() {
+        return format!("{qualifier} {verb} to nothing {range}");
+    }
+    let peaks: Option<BTreeSet<u64>> = rates().map(|rate| Some(rate.peak?.at)).collect();
+    match peaks {
+        Some(peaks) if all[0].trend == RateTrend::Peaks => {
+            let at: Vec<String> = peaks.iter().map(|&peak| names.number(peak)).collect();
+            let (at, then) = (list(&at), if is_single { "falls" } else { "fall" });
+            let to = names.point(to);
+            format!("{qualifier} {verb} at {at}, then {then} {factors} to {to}, leaving {level}")
+        }
+        _ => format!("{qualifier} {verb} {factors} {range}, leaving {level}"),
+    }
+}
+
+fn because(rate: &Rate) -> String {
+    let because =
+        |reason: &TrendReason| reasons::because(&reasons::trend(reason), reason.remedy());
+    rate.reason.as_ref().map(because).unwrap_or_default()
+}
+
+/// `the best is at 72: ×20.1 of those at 1` where the trend is that between the ends; else how it came to its peak.
+fn best_text(rate: &Rate, names: &Names<'_>) -> Option<String> {
+    let best = rate.peak?;
+    let (at, over) = (names.number(best.at), names.number(best.over));
+    let change = factor(best.factor.value);
+    if rate.trend == RateTrend::Peaks || best.at == rate.from {
+        let ci = interval(best.factor, significant);
+        return Some(format!("before, it rises {change} from {over}{ci}"));
+    }
+    Best::stands_out(&best).then(|| format!("the best is at {at}: {change} of that at {over}"))
+}
+
+/// `halved at 2,300 (95 % CI 2,000–2,700)`, `halved at 5.2 threads (2.6 per CPU, 95 % CI 2.3–3.1)`, or
+/// only between which points; `from` is the point that the rate is compared with.
+pub fn halved_text(halved: &Halved, from: u64, names: &Names<'_>) -> String {
+    let Estimate { value, low, high } = halved.at;
+    // Past one of the part for each of the whole, positions are multiples.
+    let is_past_one = names.multiple_at(from).is_some_and(|times| times >= 1.0);
+    let Some(shares) = names.shares().filter(|_| is_past_one) else {
         if halved.vague {
-            return format!("halved between {} and {} {axis} {word}", times(low), times(high));
+            return format!("halved somewhere from {} to {}", position(low), position(high));
         }
-        let at = counted(&format::position(value), axis);
-        if low < high {
-            let ci = ci(&times(low), &times(high));
-            return format!("halved at {at} ({} {word}, {ci})", times(value));
-        }
-        let (after, before) = (self.figure(halved.after), self.figure(halved.before));
-        format!("halved at {at} ({} {word}), between {after} and {before} (no CI)", times(value))
+        let at = position(value);
+        return if low < high {
+            format!("halved at {at}{}", interval(halved.at, position))
+        } else {
+            let (after, before) = (count(halved.after), count(halved.before));
+            format!("halved at {at}, between {after} and {before} (no CI)")
+        };
+    };
+    let (word, axis) = (&shares.word, names.axis());
+    let times = |at: f64| multiple(names.multiple_between(at).unwrap_or(at));
+    if halved.vague {
+        return format!("halved between {} and {} {axis} {word}", times(low), times(high));
     }
-
-    /// A position between points as a multiple: the whole is the same at each of them.
-    fn times(&self, position: f64) -> f64 {
-        self.names.multiple_between(position).unwrap_or(position)
+    let at = counted(&position(value), axis);
+    if low < high {
+        return format!("halved at {at} ({} {word}, {})", times(value), ci(&times(low), &times(high)));
     }
+    let (after, before) = (names.number(halved.after), names.number(halved.before));
+    format!("halved at {at} ({} {word}), between {after} and {before} (no CI)", times(value))
 }

@@ -1,10 +1,10 @@
 //! Which cells of a series did not finish before their deadline.
 
-use super::FindingKind;
+use super::{FindingKind, Section};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Tone};
 use crate::format::trend;
 use analysis::{Rate, RateTrend, Row, Table};
@@ -23,7 +23,6 @@ pub struct Unfinished {
 
 impl FindingKind for Unfinished {
     const NAME: &'static str = "unfinished";
-    const IS_WORTH_KNOWING: bool = false;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_row = |(table, row): (&Table, &Row)| {
@@ -38,44 +37,59 @@ impl FindingKind for Unfinished {
         context.headline_rows().filter_map(of_row).collect()
     }
 
+    fn section(&self) -> Section {
+        Section::StopsScaling
+    }
+
     fn rank(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// `ticket did not finish within 10 s at 8 and 16 threads (4 and 8 per CPU): 97 % of 400 samples in
-    /// locks::ticket::Ticket::wait.`
-    fn sentence(&self, names: &Names<'_>) -> Sentence {
-        let reason = self.points.first().map(|point| &point.reason);
-        let event = reason.map_or_else(|| "did not finish".to_owned(), FailureReason::event);
-        let circumstances = reason.and_then(FailureReason::circumstances);
-        let circumstances = circumstances.map_or_else(String::new, |text| format!(": {text}"));
-        let cells = self.points.iter().map(|point| point.cells).sum::<u32>();
-        let total = self.points.iter().map(|point| point.total).sum::<u32>();
-        let points: Vec<u64> = self.points.iter().map(|point| point.point).collect();
+    fn joins(&self, second: &Self) -> bool {
+        let points = |all: &Self| all.points.iter().map(|point| point.point).collect::<Vec<u64>>();
+        self.event() == second.event() && points(self) == points(second)
+    }
+
+    /// `ticket and mcs did not finish within 10 s at 8 and 16 threads (4 and 8 per CPU)`.
+    fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
+        let points: Vec<u64> = all[0].points.iter().map(|point| point.point).collect();
         let at = if names.has_one_point() {
             String::new()
         } else {
             format!(" at {}", names.points(&points))
         };
-        let often =
-            if cells == total { String::new() } else { format!(" in {cells} of {total} cells") };
-        let collapses = self.collapsed_past.map(|point| {
-            format!(" {} past {} and", trend(RateTrend::Collapses), names.point(point))
-        });
-        let rest = format!(
-            "{} {event}{often}{at}{}.",
-            collapses.unwrap_or_default(),
-            circumstances.trim_end_matches('.')
-        );
-        Sentence::new(names.head().into_iter().chain([text(rest)]))
+        names.claim(format!(" {}{at}", all[0].event()))
     }
 
-    fn tag(&self) -> Tag {
+    /// `in 3 of 5 cells, collapses past 2 threads per CPU: 97 % of 400 samples in locks::ticket::Ticket::wait`.
+    fn detail(&self, names: &Names<'_>) -> String {
+        let cells = self.points.iter().map(|point| point.cells).sum::<u32>();
+        let total = self.points.iter().map(|point| point.total).sum::<u32>();
+        let often = (cells < total).then(|| format!("in {cells} of {total} cells"));
+        let collapses = self.collapsed_past.map(|point| {
+            format!("{} past {}", trend(RateTrend::Collapses), names.point(point))
+        });
+        let circumstances = self.points.first().and_then(|point| point.reason.circumstances());
+        let circumstances = circumstances.map(|text| text.trim_end_matches('.').to_owned());
+        let all = [often, collapses, circumstances];
+        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    fn tag(_: &[Self]) -> Tag {
         Tag { word: "did not finish", tone: Tone::High }
+    }
+
+    fn advised_at(&self) -> Option<u64> {
+        Some(self.points.last()?.point)
     }
 }
 
 impl Unfinished {
+    fn event(&self) -> String {
+        let reason = self.points.first().map(|point| &point.reason);
+        reason.map_or_else(|| "did not finish".to_owned(), FailureReason::event)
+    }
+
     fn new(row: &Row) -> Self {
         let rate = row.rate.as_ref().filter(|rate| explains(row, rate));
         Self { points: row.unfinished.clone(), collapsed_past: rate.map(|rate| rate.from) }

@@ -40,7 +40,7 @@ pub fn analyse(run: &Run) -> Analysis {
         subjects: finding.subjects.clone(),
         headline: finding.headline,
         data: finding.data.clone(),
-        sentence: finding.sentence(run, &conclusions.analysis).to_string(),
+        sentence: finding.text().to_string(),
     };
     let caveat =
         |caveat: &findings::Caveat| Warning { what: caveat.what(), remedy: caveat.remedy() };

@@ -12,7 +12,7 @@ use crate::text::averages;
 use crate::text::leads::Mark;
 use ::findings::format::{self, Unit, count};
 use ::findings::{Finding, Verdict};
-use analysis::{Analysis, Averages, Estimate, Row, Table};
+use analysis::{Averages, Estimate, Row, Table};
 use model::Run;
 use printable::{for_spreadsheet, one_line};
 use std::io::{self, Write};
@@ -42,12 +42,9 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     for table in text::tables::shown(analysis).filter(|table| table.headline) {
         self::table(out, run, table, &material.selection)?;
     }
-    let is_shown = |finding: &&Finding| {
-        finding.subjects.iter().all(|subject| material.selection.has_subject(subject))
-    };
     let (headline, secondary): (Vec<&Finding>, Vec<&Finding>) =
-        conclusions.findings.iter().filter(is_shown).partition(|finding| finding.headline);
-    findings(out, "Findings", (run, analysis), &headline)?;
+        conclusions.findings.iter().partition(|finding| finding.headline);
+    findings(out, "Findings", run, &headline)?;
     let caveats: Vec<String> = caveats(conclusions).map(|line| escaped(&line)).collect();
     list(out, "Caveats", &caveats)?;
     let rest: Vec<&Table> = text::tables::shown(analysis).filter(|table| !table.headline).collect();
@@ -66,7 +63,7 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
         self::table(out, run, table, &material.selection)?;
         waits(out, table, &material.selection)?;
     }
-    findings(out, "Their findings", (run, analysis), &secondary)?;
+    findings(out, "Their findings", run, &secondary)?;
     writeln!(out, "\n</details>")
 }
 
@@ -251,7 +248,7 @@ fn notes(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Resul
 fn findings(
     out: &mut dyn Write,
     title: &str,
-    (run, analysis): (&Run, &Analysis),
+    run: &Run,
     findings: &[&Finding],
 ) -> io::Result<()> {
     let scope = |finding: &Finding| (finding.workload.clone(), finding.parameters.clone());
@@ -267,7 +264,7 @@ fn findings(
         }
         writeln!(out)?;
         for finding in *part {
-            writeln!(out, "- {}", escaped(&finding.sentence(run, analysis).to_string()))?;
+            writeln!(out, "- {}", escaped(&finding.text().to_string()))?;
         }
     }
     Ok(())

@@ -167,7 +167,13 @@ impl<'a> Material<'a> {
         let rows = tables.iter().flat_map(|table| &table.rows);
         let points = tables.iter().flat_map(|table| table.points.iter().copied());
         selection.check(rows.map(|row| row.subject.as_str()), points, "")?;
-        Ok(Self { selection, ..self })
+        if selection.subjects.is_empty() {
+            return Ok(Self { selection, ..self });
+        }
+        let Self { run, what, conclusions, .. } = self;
+        let conclusions = conclusions.into_inner().unwrap_or_default();
+        let conclusions = conclusions.of_subjects(run, &selection.subjects).into();
+        Ok(Self { run, what, selection, conclusions })
     }
 
     pub(super) fn conclusions(&self) -> &Conclusions {

@@ -1,5 +1,5 @@
 //! The answer at the head of the page: the terminal's sections in the same order, with a small plot at each
-//! statement.
+//! finding.
 
 use super::findings::sentence;
 use super::head;
@@ -9,9 +9,9 @@ use super::spark::{self, Groups};
 use super::view::{Analysed, anchor};
 use crate::text;
 use analysis::Table;
-use findings::answer::{Answer, FigureList, Holding, Statement};
+use findings::answer::{Answer, FigureList};
 use findings::format::{count, counted};
-use findings::{Finding, Sentence, Tone};
+use findings::{Finding, Kind, Section, Sentence, Tone};
 use maud::{Markup, html};
 use model::{Run, WorkloadInfo};
 
@@ -103,7 +103,7 @@ impl Layout<'_> {
     /// folded away. Of a `few` runs more is shown, and their `facts`.
     fn in_brief(&self, answer: &Answer, name: &str, few: bool, facts: &Markup) -> Markup {
         let first = answer.stops_scaling.iter().chain(&answer.changes_sides);
-        let first: Vec<Markup> = first.map(|statement| self.statement(statement)).collect();
+        let first: Vec<Markup> = first.map(|finding| self.finding(finding)).collect();
         let (shown, folded) = first.split_at(first.len().min(if few { 2 } else { 1 }));
         html! {
             h3.run-name { (name) }
@@ -124,7 +124,8 @@ impl Layout<'_> {
     fn rest(&self, level: &str, answer: &Answer) -> Markup {
         let Answer { undecided, not_measured, trust, .. } = answer;
         html! {
-            (self.statements(level, "Worth knowing", &answer.worth_knowing))
+            @let worth_knowing = [&answer.levels[..], &answer.worth_knowing].concat();
+            (self.statements(level, "Worth knowing", &worth_knowing))
             dl.answer-rest {
                 @for list in &answer.figures { (figures(self.run, list, answer.figures.len() > 1)) }
                 (self.holdings("Does not grow", answer, true))
@@ -137,9 +138,9 @@ impl Layout<'_> {
         }
     }
 
-    fn statements(&self, level: &str, text: &str, statements: &[Statement]) -> Markup {
+    fn statements(&self, level: &str, text: &str, statements: &[Finding]) -> Markup {
         let items: Vec<Markup> =
-            statements.iter().map(|statement| self.statement(statement)).collect();
+            statements.iter().map(|finding| self.finding(finding)).collect();
         html! {
             @if !items.is_empty() { (heading(level, text)) (head::statements(&items)) }
         }
@@ -147,12 +148,12 @@ impl Layout<'_> {
 
     /// Where the CPU time goes, with the way to its bands and flame graphs: no small plot shows functions.
     fn cpu_time(&self, level: &str, answer: &Answer) -> Markup {
-        let item = |statement: &Statement| {
+        let item = |finding: &Finding| {
             let mut workloads = self.workloads.iter();
-            let index = workloads.position(|workload| workload.name == statement.workload);
+            let index = workloads.position(|workload| workload.name == finding.workload);
             html! {
                 div { p {
-                    (self.workload(&statement.workload)) (sentence(&statement.sentence)) " "
+                    (self.workload(&finding.workload)) (sentence(&finding.sentence)) " "
                     @if let Some(index) = index { a href={ "#" (profile::anchor(index)) } { "functions" } }
                 } }
             }
@@ -163,15 +164,15 @@ impl Layout<'_> {
         }
     }
 
-    fn statement(&self, statement: &Statement) -> Markup {
-        let table = self.tables.iter().find(|table| statement.is_about(table));
-        let advised = statement.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
-        let groups = Groups { subjects: &statement.subjects, advised };
+    fn finding(&self, finding: &Finding) -> Markup {
+        let table = self.tables.iter().find(|table| finding.is_about(table));
+        let advised = finding.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
+        let groups = Groups { subjects: &finding.subjects, advised };
         html! {
             @if let Some(table) = table { (spark::plot(table, &groups)) }
             div {
-                p { (self.workload(&statement.workload)) (sentence(&statement.sentence)) }
-                @if let Some(advice) = &statement.advice {
+                p { (self.workload(&finding.workload)) (sentence(&finding.sentence)) }
+                @if let Some(advice) = &finding.advice {
                     p.advice { "→ " (sentence(&advice.sentence)) }
                 }
             }
@@ -190,17 +191,18 @@ impl Layout<'_> {
 
     /// What does not grow, or holds: a line with the number of series, behind which they stand.
     fn holdings(&self, heading: &str, answer: &Answer, is_cost: bool) -> Markup {
-        let holdings: Vec<&Holding> =
-            answer.holds.iter().filter(|holding| holding.is_cost == is_cost).collect();
-        let series: usize = holdings.iter().map(|holding| holding.subjects.len()).sum();
+        let holds = |finding: &&Finding| (finding.kind() == Kind::Growth) == is_cost;
+        let holdings: Vec<&Finding> = answer.holds.iter().filter(holds).collect();
+        let series: usize = holdings.iter().map(|finding| finding.subjects.len()).sum();
+        let tables = holdings.chunk_by(|a, b| a.is_of_same_table(b)).count();
         html! {
             @if !holdings.is_empty() {
                 (head::line(heading, &html! { details {
-                    summary { (series) " series" @if holdings.len() > 1 {
-                        " in " (counted(&count(holdings.len() as u64), "tables"))
+                    summary { (series) " series" @if tables > 1 {
+                        " in " (counted(&count(tables as u64), "tables"))
                     } }
                     ul.holdings { @for holding in holdings {
-                        li { (self.workload(&holding.workload)) (sentence(&holding.sentence)) }
+                        li { (self.workload(&holding.workload)) (sentence(&holding.text())) }
                     } }
                 } }))
             }
@@ -268,38 +270,26 @@ type Card<'a> = (Option<&'a Table>, [&'a [String]; 2], Sentence);
 /// The card of one run: what stops scaling, else what changes sides, else what holds, else what is worth
 /// knowing, else the first finding that decides something.
 fn card_of_run<'a>(
-    (run, conclusions): &'a Analysed,
+    (_, conclusions): &'a Analysed,
     answer: &'a Answer,
     info: &WorkloadInfo,
 ) -> Option<Card<'a>> {
-    let analysis = &conclusions.analysis;
-    let tables = || analysis.tables.iter().filter(|table| table.workload == info.name);
-    let of_it = |statement: &&Statement| statement.workload == info.name;
-    let stopping = answer.stops_scaling.iter().chain(&answer.changes_sides).find(of_it);
-    if let Some(statement) = stopping {
-        let table = tables().find(|table| statement.is_about(table));
-        let advised = statement.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
-        return Some((table, [&statement.subjects[..], advised], statement.sentence.clone()));
-    }
-    if let Some(statement) = answer.levels().find(of_it) {
-        let table = tables().find(|table| statement.is_about(table));
-        return Some((table, [&statement.subjects[..], &[]], statement.sentence.clone()));
-    }
-    if let Some(holding) = answer.holds.iter().find(|holding| holding.workload == info.name) {
-        let shown = (&holding.parameters, &holding.metric);
-        let table = tables().find(|table| (&table.parameters, &table.metric.name) == shown);
-        return Some((table, [&[], &holding.subjects[..]], holding.sentence.clone()));
-    }
-    if let Some(statement) = answer.worth_knowing.iter().find(of_it) {
-        let table = tables().find(|table| statement.is_about(table));
-        return Some((table, [&statement.subjects[..], &[]], statement.sentence.clone()));
-    }
+    let card = |finding: &'a Finding| {
+        let table = conclusions.analysis.tables.iter().find(|table| finding.is_about(table));
+        let advised = finding.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
+        let shown = match finding.section() {
+            Section::Holds => [&[], &finding.subjects[..]],
+            Section::Open | Section::ListOnly => [&[][..]; 2],
+            _ => [&finding.subjects[..], advised],
+        };
+        (table, shown, finding.sentence.clone())
+    };
+    let Answer { stops_scaling, changes_sides, levels, holds, worth_knowing, .. } = answer;
+    let chosen = [stops_scaling, changes_sides, levels, holds, worth_knowing].into_iter().flatten();
     // A sentence about one undecided series is no answer about the workload.
     let is_answer = |finding: &&Finding| finding.headline && finding.tag().tone != Tone::Open;
-    let mut findings = conclusions.findings.iter().filter(is_answer);
-    let finding = findings.find(|finding| finding.workload == info.name)?;
-    let table = tables().find(|table| finding.is_about(table));
-    Some((table, [&[][..]; 2], finding.sentence(run, analysis)))
+    let rest = conclusions.findings.iter().filter(is_answer);
+    chosen.chain(rest).find(|finding| finding.workload == info.name).map(card)
 }
 
 /// A line of the answer with what to do about it; nothing where it is empty.

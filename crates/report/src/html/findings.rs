@@ -4,7 +4,6 @@
 use super::runs;
 use super::view::Analysed;
 use crate::text;
-use analysis::Analysis;
 use findings::{Finding, Part, Sentence, Tag, Tone};
 use maud::{Markup, html};
 use model::{Run, WorkloadInfo};
@@ -14,17 +13,16 @@ pub(super) fn of_workload(runs: &[Analysed], info: &WorkloadInfo) -> Markup {
     html! {
         h3 { "Findings" }
         @for (run, conclusions) in runs {
-            @let analysis = &conclusions.analysis;
             @if runs.len() > 1 { p.run-name { (runs::name(runs, run)) } }
             @let all = conclusions.findings.iter().filter(|finding| finding.workload == info.name);
             @let (headline, rest): (Vec<&Finding>, Vec<&Finding>) =
                 all.partition(|finding| finding.headline);
-            @if headline.is_empty() { p { (text::notes::no_findings(analysis)) } }
-            (grouped(run, analysis, &headline))
+            @if headline.is_empty() { p { (text::notes::no_findings(&conclusions.analysis)) } }
+            (grouped(run, &headline))
             @if !rest.is_empty() {
                 details {
                     summary { "The other metrics: " (rest.len()) " findings" }
-                    (grouped(run, analysis, &rest))
+                    (grouped(run, &rest))
                 }
             }
         }
@@ -32,19 +30,16 @@ pub(super) fn of_workload(runs: &[Analysed], info: &WorkloadInfo) -> Markup {
 }
 
 /// Findings under the parameters that they hold under.
-fn grouped(run: &Run, analysis: &Analysis, findings: &[&Finding]) -> Markup {
-    let table = |finding: &Finding| {
-        (finding.workload.clone(), finding.parameters.clone(), finding.metric.clone())
-    };
+fn grouped(run: &Run, findings: &[&Finding]) -> Markup {
     html! {
-        @for group in findings.chunk_by(|a, b| table(a) == table(b)) {
+        @for group in findings.chunk_by(|a, b| a.is_of_same_table(b)) {
             p.group { (heading(run, group[0])) }
             ul.findings {
                 @for finding in group {
                     li {
                         // The sentence says the same.
                         span.tags aria-hidden="true" { (tag(finding.tag())) }
-                        span.sentence { (sentence(&finding.sentence(run, analysis))) }
+                        span.sentence { (sentence(&finding.text())) }
                     }
                 }
             }

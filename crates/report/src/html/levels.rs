@@ -18,7 +18,7 @@ pub(super) fn section(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Marku
             .iter()
             .filter(|finding| finding.workload == info.name)
             .filter_map(|finding| match &finding.data {
-                Data::MemoryLevels(levels) => Some((finding, levels)),
+                Data::MemoryLevels(levels) => levels.first().map(|levels| (finding, levels)),
                 _ => None,
             })
             .collect();

@@ -3,11 +3,15 @@
 //! read-out.
 
 use super::table::short;
-use crate::text;
-use analysis::{Crossover, Division, Estimate, Mode, Modes, Rate, Row, Step, Table, Unfinished};
-use findings::format::mode_rank;
-use findings::format::{class, count, counted, factor, list, percent, position, proportion};
-use findings::{Conclusions, Data, Kind};
+use analysis::{
+    ComparisonOutcome, Division, Estimate, Mode, Modes, Rate, Row, Step, SubjectComparison, Table,
+};
+use findings::format::{class, count, factor, list, mode_rank, percent};
+use findings::kinds::crossover::Crossover;
+use findings::kinds::trend::halved_text;
+use findings::kinds::unfinished::Unfinished;
+use findings::kinds::words;
+use findings::{Conclusions, Data, FindingKind, Kind, Names};
 use serde_json::{Value, json};
 
 /// What is read out: words and figures.
@@ -18,16 +22,18 @@ type Pairs = Vec<(String, String)>;
 pub(super) fn table_marks(run: usize, conclusions: &Conclusions, table: &Table) -> Vec<Value> {
     let about_table = || conclusions.findings.iter().filter(|finding| finding.is_about(table));
     let crossovers = about_table().flat_map(|finding| match &finding.data {
-        Data::Crossover(crossover) => crossover.crossovers(),
+        Data::Crossover(all) => all.as_slice(),
         _ => &[],
     });
-    let crossovers = crossovers.map(|crossover| crossover_mark(table, crossover));
+    let crossovers = crossovers.flat_map(|pair| {
+        pair.crossovers().iter().map(move |crossover| crossover_mark(table, pair, crossover))
+    });
     let rows = table.rows.iter().flat_map(|row| {
         let modes = row.modes.iter().flat_map(|modes| mode_marks(table, row, modes));
         let steps = row.steps.iter().map(|step| step_mark(table, row, step));
         let halves = row.rate.iter().filter_map(|rate| half_mark(table, row, rate));
         let is_finding = about_table().any(|finding| {
-            finding.kind() == Kind::Unfinished && finding.subjects == [row.subject.as_str()]
+            finding.kind() == Kind::Unfinished && finding.subjects.contains(&row.subject)
         });
         let ends = row.unfinished.iter().filter(move |_| is_finding);
         let ends = ends.map(|unfinished| unfinished_mark(table, row, unfinished));
@@ -40,71 +46,53 @@ pub(super) fn table_marks(run: usize, conclusions: &Conclusions, table: &Table) 
     marks
 }
 
-fn crossover_mark(table: &Table, crossover: &Crossover) -> Value {
-    let label = |subject: &str| {
-        let row = table.rows.iter().find(|row| row.subject == subject);
-        row.map_or(subject, |row| row.label.as_str()).to_owned()
-    };
-    let (overtakes, overtaken) = (label(&crossover.overtakes), label(&crossover.overtaken));
-    let mut pairs = interval(crossover.at, position);
-    if let (Some(share), Some(shares)) = (crossover.share, &table.shares) {
-        let figure = |value: f64| proportion(value, shares.multiple);
-        let mut text = format!("{} {}", figure(share.value), shares.word);
-        if share.low < share.high {
-            text = format!("{text} ({}–{})", figure(share.low), figure(share.high));
-        }
-        pairs.push(("ratio".to_owned(), text));
-    }
-    let brief = brief(&pairs);
-    pairs.push((format!("{overtaken} leads"), format!("up to {}", count(crossover.after))));
-    pairs.push((format!("{overtakes} leads"), format!("from {}", count(crossover.before))));
-    let Estimate { value, low, high } = crossover.at;
+/// A mark at a position, with the sentence of what it marks and `more` figures for the read-out.
+fn mark<K: FindingKind>(
+    table: &Table,
+    subjects: &[String],
+    (at, datum): (Estimate, &K),
+    more: Pairs,
+) -> Value {
+    let names = Names::of_table(subjects, table, String::new());
+    let [text, detail] = words(datum, &names);
+    let Estimate { value, low, high } = at;
+    let labels: Vec<String> =
+        subjects.iter().map(|subject| names.label(subject).to_string()).collect();
+    let detail_pair = (!detail.is_empty()).then(|| (String::new(), detail.clone()));
     json!({
-        "kind": "crossover",
-        "subjects": [overtakes, overtaken],
+        "kind": K::NAME,
+        "subjects": labels,
         "at": short(value),
         "low": short(low),
         "high": short(high),
-        "text": format!("{overtakes} overtakes {overtaken} at {} {}", position(value), table.axis),
-        "brief": brief,
-        "pairs": pairs,
+        "text": text,
+        "brief": detail,
+        "pairs": detail_pair.into_iter().chain(more).collect::<Pairs>(),
     })
 }
 
+fn crossover_mark(table: &Table, pair: &Crossover, crossover: &analysis::Crossover) -> Value {
+    let (overtakes, overtaken) = (&crossover.overtakes, &crossover.overtaken);
+    let subjects = [overtakes.clone(), overtaken.clone()];
+    let names = Names::of_table(&subjects, table, String::new());
+    let leads = |subject: &str| format!("{} leads", names.label(subject));
+    let more = vec![
+        (leads(overtaken), format!("up to {}", count(crossover.after))),
+        (leads(overtakes), format!("from {}", count(crossover.before))),
+    ];
+    let outcome = ComparisonOutcome::Crosses { crossovers: vec![crossover.clone()] };
+    let comparison = SubjectComparison { outcome, ..pair.comparison.clone() };
+    let single = Crossover { comparison, ..pair.clone() };
+    mark(table, &subjects, (crossover.at, &single), more)
+}
+
 fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
-    let Estimate { value, low, high } = step.at;
-    let (low, high) = step.between.map_or((low, high), |[low, high]| (low as f64, high as f64));
-    // Steps are sharper than crossovers: their places are whole.
-    let nearest = |position: f64| count(position.round().max(0.0) as u64);
-    let rises = step.factor.value > 1.0;
-    let way = if rises { "up" } else { "down" };
-    let between = step.between.map(|[low, high]| format!("{} and {}", count(low), count(high)));
-    let mut pairs = match &between {
-        Some(points) => vec![("between".to_owned(), points.clone())],
-        None => interval(step.at, nearest),
-    };
-    let brief = brief(&pairs);
-    let Estimate { value: times, low: min, high: max } = step.factor;
-    if min < max {
-        let factors = format!("{}–{}", factor(min), factor(max));
-        let of_rounds = "factor of the rounds, least to greatest";
-        let what = if between.is_some() { of_rounds } else { "95 % CI of the factor" };
-        pairs.push((what.to_owned(), factors));
-    }
-    let label = &row.label;
-    let whereabouts = between
-        .map_or_else(|| format!("at {}", nearest(value)), |points| format!("between {points}"));
-    json!({
-        "kind": "step",
-        "subjects": [label],
-        "rises": rises,
-        "at": short(value),
-        "low": short(low),
-        "high": short(high),
-        "text": format!("{label} steps {way} {} {whereabouts} {}", factor(times), table.axis),
-        "brief": brief,
-        "pairs": pairs,
-    })
+    let ends = step.between.map(|points| points.map(|point| point as f64));
+    let [low, high] = ends.unwrap_or([step.at.low, step.at.high]);
+    let at = Estimate { low, high, ..step.at };
+    let mut mark = mark(table, std::slice::from_ref(&row.subject), (at, step), Pairs::new());
+    mark["rises"] = json!(step.factor.value > 1.0);
+    mark
 }
 
 /// Where a rate that collapses has fallen to half. A vague position has no mark: its
@@ -112,49 +100,27 @@ fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
 fn half_mark(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
     let halved = rate.halved.as_ref().filter(|halved| !halved.vague)?;
     let Estimate { value, low, high } = halved.at;
-    let mut pairs = interval(halved.at, position);
-    let brief = brief(&pairs);
+    let names = Names::of_table(std::slice::from_ref(&row.subject), table, String::new());
     let (from, to) = (count(rate.from), count(rate.to));
-    pairs.push((
-        format!("left at {to}"),
-        format!("{} of that at {from}", factor(rate.factor.value)),
-    ));
-    let label = &row.label;
-    let multiple = text::parameters::multiple_at(table, value).map(|text| format!(" ({text})"));
+    let left = (format!("left at {to}"), format!("{} of that at {from}", factor(rate.factor.value)));
     Some(json!({
         "kind": "half",
-        "subjects": [label],
+        "subjects": [row.label],
         "at": short(value),
         "low": short(low),
         "high": short(high),
-        "text": format!(
-            "{label} has halved at {} {}{}",
-            position(value),
-            table.axis,
-            multiple.unwrap_or_default()
-        ),
-        "brief": brief,
-        "pairs": pairs,
+        "text": format!("{} {}", row.label, halved_text(halved, rate.from, &names)),
+        "brief": "",
+        "pairs": [left],
     }))
 }
 
 /// Where cells of a row did not finish: at the height at which its line ends.
-fn unfinished_mark(table: &Table, row: &Row, unfinished: &Unfinished) -> Value {
-    let (label, point) = (&row.label, unfinished.point);
-    let multiple =
-        text::parameters::multiple_at(table, point as f64).map(|text| format!(" ({text})"));
-    let at = counted(&count(point), &table.axis);
-    let cells = format!("{} of {}", unfinished.cells, unfinished.total);
-    json!({
-        "kind": "unfinished",
-        "subjects": [label],
-        "at": point,
-        "low": point,
-        "high": point,
-        "text": format!("{label} did not finish at {at}{}", multiple.unwrap_or_default()),
-        "brief": format!("{cells} cells"),
-        "pairs": [["cells", cells], ["what was seen", unfinished.reason.to_string()]],
-    })
+fn unfinished_mark(table: &Table, row: &Row, unfinished: &analysis::Unfinished) -> Value {
+    let value = unfinished.point as f64;
+    let single = Unfinished { points: vec![unfinished.clone()], collapsed_past: None };
+    let at = Estimate { value, low: value, high: value };
+    mark(table, std::slice::from_ref(&row.subject), (at, &single), Pairs::new())
 }
 
 /// One mark for each mode of a row.
@@ -201,16 +167,7 @@ fn mode_pairs(mode: &Mode, division: Division) -> Pairs {
     pairs
 }
 
-fn interval(at: Estimate, text: impl Fn(f64) -> String) -> Pairs {
-    let Estimate { low, high, .. } = at;
-    if low < high {
-        vec![("95 % CI".to_owned(), format!("{}–{}", text(low), text(high)))]
-    } else {
-        Vec::new()
-    }
-}
-
-/// The same in one line.
+/// Pairs in one line.
 fn brief(pairs: &[(String, String)]) -> String {
     let each: Vec<String> = pairs.iter().map(|(what, value)| format!("{what} {value}")).collect();
     each.join(" · ")

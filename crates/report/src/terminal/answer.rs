@@ -7,9 +7,9 @@ use crate::layout::{
 };
 use crate::text;
 use anstyle::Style as Paint;
-use findings::answer::{Answer, FigureGroup, FigureList, Holding, SingleFigure, Statement};
+use findings::answer::{Answer, FigureGroup, FigureList, SingleFigure};
 use findings::format::percent;
-use findings::{Caveat, Conclusions};
+use findings::{Caveat, Conclusions, Finding, Kind, qualifier};
 use model::Run;
 use std::collections::BTreeSet;
 
@@ -51,18 +51,13 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let pen = Pen::new(style);
     let answer = Answer::new(run, conclusions);
     let workloads = workload_width(run, &answer);
-    let listed = |heading: &str, statements: Vec<&Statement>| Section {
+    let section = |heading: &str, findings: &mut dyn Iterator<Item = &Finding>| Section {
         heading: heading.to_owned(),
-        statements: statements
-            .into_iter()
-            .map(|statement| pen.statement(statement, workloads))
-            .collect(),
+        statements: findings.map(|finding| pen.finding(finding, workloads)).collect(),
         left_out: 0,
     };
-    let section =
-        |heading: &str, statements: &[Statement]| listed(heading, statements.iter().collect());
     let mut rest: Vec<PaintedLine> = Vec::new();
-    for sentence in sentences(&answer) {
+    for sentence in sentences(&answer, conclusions) {
         rest.extend(pen.sentence_section(&sentence));
     }
     let folded = pointers.lines.iter().flat_map(|line| wrapped_whole(line, pen.width, 0, INDENT));
@@ -73,23 +68,19 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
     let of_caveats = if has_caveats { 2 } else { 0 };
     let figures = pen.figure_section(run, &answer, lines_max.saturating_sub(of_caveats));
     // Levels of memory are the answer where nothing is above them.
-    let is_first = answer.stops_scaling.is_empty() && answer.levels().next().is_some();
-    let (levels, worth_knowing): (Vec<_>, Vec<_>) = answer
-        .worth_knowing
-        .iter()
-        .partition(|statement| is_first && answer.levels().any(|level| level == *statement));
-    let first = if is_first {
-        listed("The levels of memory", levels)
+    let is_first = answer.stops_scaling.is_empty() && !answer.levels.is_empty();
+    let (first, levels) = if is_first {
+        (section("The levels of memory", &mut answer.levels.iter()), &[][..])
     } else {
-        section(title(run, &answer), &answer.stops_scaling)
+        (section(title(run, &answer), &mut answer.stops_scaling.iter()), &answer.levels[..])
     };
     let [first, figures] =
         if answer.is_list() { [figures, Section::default()] } else { [first, figures] };
     let mut sections = vec![
         first,
-        section("Where the CPU time goes", &answer.cpu_time),
-        section("Changes sides", &answer.changes_sides),
-        listed("Worth knowing", worth_knowing),
+        section("Where the CPU time goes", &mut answer.cpu_time.iter()),
+        section("Changes sides", &mut answer.changes_sides.iter()),
+        section("Worth knowing", &mut levels.iter().chain(&answer.worth_knowing)),
         figures,
         pen.caveat_section(conclusions.caveats.iter().filter(|caveat| !answer.trust.says(caveat))),
     ];
@@ -173,13 +164,13 @@ struct SentenceSection<'a> {
 }
 
 /// The sections of one sentence.
-fn sentences(answer: &Answer) -> Vec<SentenceSection<'_>> {
+fn sentences<'a>(answer: &'a Answer, conclusions: &Conclusions) -> Vec<SentenceSection<'a>> {
     let Answer { undecided, not_measured, trust, .. } = answer;
     let mut unavailable = not_measured.unavailable_clauses().into_iter();
     let all = [
-        ("Does not grow", holding(answer, true), ""),
+        ("Does not grow", holding(answer, conclusions, true), ""),
         ("Scales", scaling(answer), ""),
-        ("Holds or rises", holding(answer, false), ""),
+        ("Holds or rises", holding(answer, conclusions, false), ""),
         ("Not decided", undecided.sentence.to_string(), undecided.remedy.as_str()),
         ("Unavailable", unavailable.next().unwrap_or_default(), ""),
         ("Not measured", not_measured.sentence(), ""),
@@ -194,31 +185,42 @@ fn sentences(answer: &Answer) -> Vec<SentenceSection<'_>> {
     all.map(section).collect()
 }
 
-/// What holds: a sentence where it is one table, else the workloads.
-fn holding(answer: &Answer, is_cost: bool) -> String {
-    let holds: Vec<&Holding> =
-        answer.holds.iter().filter(|h| h.is_cost == is_cost && !h.scales).collect();
+/// What holds: a sentence where it is all of one table, else the tables: `accept, poll (active = 1; 10 of 13)`.
+fn holding(answer: &Answer, conclusions: &Conclusions, is_cost: bool) -> String {
+    let holds = |finding: &&Finding| {
+        finding.kind() != Kind::Speedup && (finding.kind() == Kind::Growth) == is_cost
+    };
+    let holds: Vec<&Finding> = answer.holds.iter().filter(holds).collect();
+    let tables = &conclusions.analysis.tables;
+    let label = |group: &[&Finding]| {
+        let table = tables.iter().find(|table| group[0].is_about(table))?;
+        let has_verdict = |finding: &&Finding| {
+            let is_series = matches!(finding.kind(), Kind::Growth | Kind::Trend | Kind::Speedup);
+            is_series && finding.is_of_same_table(group[0])
+        };
+        let series = conclusions.findings.iter().filter(has_verdict);
+        let total: BTreeSet<&String> = series.flat_map(|finding| &finding.subjects).collect();
+        let part: usize = group.iter().map(|finding| finding.subjects.len()).sum();
+        let part = (part < total.len()).then(|| format!("{part} of {}", total.len()));
+        let qualifier = qualifier(tables, table);
+        let rest = match (qualifier.strip_suffix(')'), part) {
+            (Some(open), Some(part)) => format!("{open}; {part})"),
+            (None, Some(part)) => format!(" ({part})"),
+            (_, None) => qualifier,
+        };
+        Some(format!("{}{rest}", table.workload))
+    };
+    let groups = holds.chunk_by(|a, b| a.is_of_same_table(b));
     match holds.as_slice() {
         [only] if answer.holds.len() == 1 => only.sentence.to_string(),
-        several => {
-            let labels: Vec<String> =
-                several.iter().map(|holding| holding.label.to_string()).collect();
-            labels.join(", ")
-        }
+        _ => groups.filter_map(label).collect::<Vec<_>>().join(", "),
     }
 }
 
-/// What scales: a sentence where it is one table, else a label of each.
+/// What scales, by tables.
 fn scaling(answer: &Answer) -> String {
-    let scales: Vec<&Holding> = answer.holds.iter().filter(|holding| holding.scales).collect();
-    match scales.as_slice() {
-        [only] => only.sentence.to_string(),
-        several => {
-            let labels: Vec<String> =
-                several.iter().map(|holding| holding.label.to_string()).collect();
-            labels.join("; ")
-        }
-    }
+    let scales = answer.holds.iter().filter(|finding| finding.kind() == Kind::Speedup);
+    scales.map(|finding| finding.sentence.to_string()).collect::<Vec<_>>().join("; ")
 }
 
 /// Columns for the names of workloads before their statements; none where there is one workload.
@@ -233,9 +235,9 @@ fn workload_width(run: &Run, answer: &Answer) -> usize {
     if measured.len() < 2 {
         return 0;
     }
-    let sections =
-        [&answer.stops_scaling, &answer.cpu_time, &answer.changes_sides, &answer.worth_knowing];
-    let names = sections.into_iter().flatten().map(|statement| display_width(&statement.workload));
+    let Answer { stops_scaling, cpu_time, changes_sides, levels, worth_knowing, .. } = answer;
+    let sections = [stops_scaling, cpu_time, changes_sides, levels, worth_knowing];
+    let names = sections.into_iter().flatten().map(|finding| display_width(&finding.workload));
     names.max().map_or(0, |width| width + INDENT)
 }
 
@@ -254,16 +256,16 @@ fn with_more(text: &str, more: &[String], fits: impl Fn(&str) -> bool) -> String
 }
 
 impl Pen {
-    /// A statement behind its workload, and below it what to use instead.
-    fn statement(&self, statement: &Statement, workloads: usize) -> Vec<PaintedLine> {
+    /// A finding behind its workload, and below it what to use instead.
+    fn finding(&self, finding: &Finding, workloads: usize) -> Vec<PaintedLine> {
         let indent = INDENT + workloads;
-        let mut lines = wrapped_whole(&statement.sentence.to_string(), self.width, indent, indent);
+        let mut lines = wrapped_whole(&finding.sentence.to_string(), self.width, indent, indent);
         if let Some(first) = lines.first_mut().filter(|_| workloads > 0) {
-            let name = format!("{:INDENT$}{:<workloads$}", "", statement.workload);
+            let name = format!("{:INDENT$}{:<workloads$}", "", finding.workload);
             *first = format!("{name}{}", first.trim_start());
         }
         let mut painted: Vec<PaintedLine> = lines.into_iter().map(|line| (PLAIN, line)).collect();
-        if let Some(advice) = &statement.advice {
+        if let Some(advice) = &finding.advice {
             let text = format!("→ {}", advice.sentence);
             let lines = wrapped_whole(&text, self.width, indent, indent + INDENT);
             painted.extend(lines.into_iter().map(|line| (GOOD, line)));

@@ -32,9 +32,9 @@ fn without_a_script_findings_and_tables_are_there() {
         page.reload();
         // The protocol looks in from outside, so it sees also where the page itself runs nothing.
         let text: String = page.get("document.body.innerText");
-        let (run, conclusions) = &ONE[0];
+        let (_, conclusions) = &ONE[0];
         for finding in conclusions.findings.iter().filter(|finding| finding.headline) {
-            let sentence = finding.sentence(run, &conclusions.analysis).to_string();
+            let sentence = finding.text().to_string();
             assert!(text.contains(&sentence), "{sentence} is not in {text}");
         }
         let tables: usize = page

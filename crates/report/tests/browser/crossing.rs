@@ -24,10 +24,12 @@ fn shown_crossovers<'a>(conclusions: &'a Conclusions, table: &'a Table) -> Vec<&
         .collect()
 }
 
-fn sentence(crossover: &Crossover) -> String {
-    let Crossover { overtakes, overtaken, at, .. } = crossover;
+fn sentence(table: &Table, crossover: &Crossover) -> String {
+    let Crossover { overtakes, overtaken, at, share, .. } = crossover;
     let at = findings::format::position(at.value);
-    format!("{overtakes} overtakes {overtaken} at {at} tokens")
+    let shares = table.shares.as_ref().expect("a ratio");
+    let share = findings::format::share(shares, share.expect("a share").value);
+    format!("{overtakes} overtakes {overtaken} at {at} tokens ({share})")
 }
 
 /// What the last frame marked, and what the list below the plot says.
@@ -51,7 +53,7 @@ fn only_crossovers_of_findings_are_marked_and_listed() {
         for table in &conclusions.analysis.tables {
             view(page, table);
             let wanted: Vec<String> =
-                shown_crossovers(conclusions, table).into_iter().map(sentence).collect();
+                shown_crossovers(conclusions, table).into_iter().map(|one| sentence(table, one)).collect();
             assert!(!wanted.is_empty());
             let [marked, listed] = shown(page);
             assert_eq!(marked, wanted);
@@ -109,10 +111,9 @@ fn a_crossover_is_marked_while_both_of_its_series_are_shown() {
 #[test]
 fn a_mark_is_read_out_under_the_mouse_and_by_the_keyboard() {
     with(&PIPES, |page| {
-        let wanted: Vec<String> = shown_crossovers(&PIPES[0].1, &PIPES[0].1.analysis.tables[0])
-            .into_iter()
-            .map(sentence)
-            .collect();
+        let table = &PIPES[0].1.analysis.tables[0];
+        let crossovers = shown_crossovers(&PIPES[0].1, table).into_iter();
+        let wanted: Vec<String> = crossovers.map(|one| sentence(table, one)).collect();
         let positions: Vec<[f64; 2]> = page.get(
             "probe.plot(0).marks.map((crossing) => {
                 const plot = probe.plot(0);
@@ -204,12 +205,12 @@ fn findings_of_two_name_both_and_say_how_it_ends() {
         let findings = &PIPES[0].1.findings;
         assert_eq!(text.len(), findings.len());
         for ([tag, names, sentence], finding) in text.iter().zip(findings) {
-            assert_eq!(sentence, &finding.sentence(&PIPES[0].0, &PIPES[0].1.analysis).to_string());
+            assert_eq!(sentence, &finding.text().to_string());
             assert_eq!(tag, finding.tag().word);
             for subject in &finding.subjects {
                 assert!(names.split(", ").any(|name| name == subject), "{names}: {sentence}");
             }
-            // A sentence may name the leader again.
+            // A sentence and its details may name a subject again.
             let named: BTreeSet<&str> = names.split(", ").collect();
             assert_eq!(named.len(), finding.subjects.len(), "{names}");
         }

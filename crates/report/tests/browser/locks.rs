@@ -54,7 +54,7 @@ fn points_have_multiples_and_one_thread_per_cpu_is_marked() {
 fn what_did_not_finish_is_marked_and_a_control_has_a_finding_and_no_row() {
     with(&LOCKS, |page| {
         let marked: Vec<String> = page.get("probe.plot(0).marked");
-        let read_out_text = "ticket did not finish at 32 threads (16 per CPU)";
+        let read_out_text = "ticket did not finish within 10 s at 32 threads (16 per CPU)";
         assert!(marked.iter().any(|mark| mark == read_out_text), "{marked:?}");
         let text: String = page.get("document.body.innerText");
         assert!(text.contains("was caught in 5 of 5 cells"), "{text}");

@@ -136,7 +136,7 @@ fn modes_and_steps_are_marked_listed_and_go_with_their_series() {
         let wanted = [
             format!("{LOWER} · growth flat ×1.00 · samples of every round"),
             format!("{UPPER} · growth linear ×3.58 · samples of every round"),
-            format!("{STEP} · 95 % CI 349–351"),
+            format!("{STEP} · 95 % CI 349–351, 95 % CI of the factor ×1.65–×1.72"),
         ];
         assert_eq!(listed, wanted);
         page.press("document.querySelector('[data-subject=\"dynamic\"]')", Held::Nothing);
@@ -194,7 +194,7 @@ fn a_step_beyond_the_last_median_is_marked_and_read_out_too() {
         between: None,
     }];
     with(&runs, |page| {
-        let text = "clone3 pidfd steps down ×0.500 at 580 processes";
+        let text = "clone3 pidfd steps down ÷2.00 at 580 processes";
         assert_eq!(marks(page)[0].last().map(String::as_str), Some(text));
         page.evaluate("probe.only('clone3 pidfd')");
         page.evaluate("document.querySelector('.stage').focus()");

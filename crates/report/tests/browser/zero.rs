@@ -14,7 +14,7 @@ fn collapsed() -> Vec<(&'static str, &'static Rate)> {
 
 fn sentence((subject, rate): &(&str, &Rate)) -> String {
     let at = rate.halved.as_ref().map_or(f64::NAN, |halved| halved.at.value);
-    format!("{subject} has halved at {} dead connections", format::position(at))
+    format!("{subject} halved at {}", format::position(at))
 }
 
 fn written(page: &mut Page) -> Vec<String> {

@@ -1,12 +1,14 @@
 //! What to use instead of subjects that stop scaling: the best of the table at the far end, and from where on
 //! it is better.
 
-use super::range::Range;
-use super::thresholds::ALTERNATIVES_MAX;
-use super::verdict_group::VerdictGroup;
 use crate::finding::names::Names;
+use crate::finding::range::Range;
 use crate::finding::sentence::{Part, Sentence, list_with, text};
-use crate::format::{counted, number_word, position as figure_at};
+use crate::format::number_word;
+use crate::kinds::growth::Growth;
+use crate::kinds::trend::Trend;
+use crate::kinds::{FindingKind, Section};
+use crate::thresholds::ALTERNATIVES_MAX;
 use analysis::{ComparisonOutcome, SubjectComparison, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,7 +20,7 @@ pub struct Advice {
     pub subjects: Vec<String>,
     /// Their medians there, in the metric's unit.
     pub level: Range,
-    /// From which position on the axis the first of them is better than every subject of the statement; 0
+    /// From which position on the axis the first of them is better than every subject of the finding; 0
     /// where it is at every point, absent where that is not known.
     pub better_from: Option<f64>,
     /// The advice in a sentence.
@@ -59,8 +61,8 @@ impl Advice {
 /// Whether the verdict of `subject` is that it holds.
 fn holds(table: &Table, subject: &str) -> bool {
     let Some(row) = table.row(subject) else { return false };
-    let growth = row.growth.as_ref().map(VerdictGroup::from);
-    growth.or_else(|| row.rate.as_ref().map(VerdictGroup::from)) == Some(VerdictGroup::Holds)
+    let growth = row.growth.as_ref().map(Growth::section);
+    growth.or_else(|| row.rate.as_ref().map(Trend::section)) == Some(Section::Holds)
 }
 
 /// From where on `subject` is better than every one of `behind`.
@@ -103,36 +105,16 @@ fn sentence(
     if alternatives.len() > labels.len() {
         labels.push(text(format!("{} more", number_word(alternatives.len() - labels.len()))));
     }
-    let unit = names.unit(&[level.0, level.1]);
-    let figures = level.format(|figure| unit.figure(figure));
     let is_time = table.metric.unit == "ns" || table.metric.unit.ends_with("/s");
     let better = if is_time { "faster" } else { "better" };
     let from = match better_from {
         None => String::new(),
         Some(position) if position <= 0.0 => format!(", {better} at every point"),
-        Some(position) => format!(", {better} from {} on", axis_position(position, names)),
+        Some(position) => format!(", {better} from {} on", names.position(position)),
     };
-    let rest = format!(": {figures} {}{from}", unit.symbol);
+    let rest = format!(": {}{from}", names.levels(level));
     let mut parts = vec![text("use ")];
     parts.extend(list_with("or", labels));
     parts.push(text(rest));
     Sentence::new(parts)
-}
-
-/// Positions on the axis: `144 to 3,980 tokens`, or one of them where both read the same.
-pub(super) fn axis_range(range: Range, names: &Names<'_>) -> String {
-    let min = figure_at(names.multiple_between(range.0).unwrap_or(range.0));
-    let max = figure_at(names.multiple_between(range.1).unwrap_or(range.1));
-    let last = axis_position(range.1, names);
-    if min == max { last } else { format!("{min} to {last}") }
-}
-
-/// A position on the axis: `826 tokens`, `2.1 threads per CPU`.
-pub(super) fn axis_position(position: f64, names: &Names<'_>) -> String {
-    match (names.multiple_between(position), names.shares()) {
-        (Some(times), Some(shares)) => {
-            format!("{} {}", counted(&figure_at(times), names.axis()), shares.word)
-        }
-        _ => counted(&figure_at(position), names.axis()),
-    }
 }

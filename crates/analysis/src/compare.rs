@@ -63,7 +63,7 @@ pub use fleet::{Fleet, MACHINES_MIN, Outlier, OutlierSeries, compare_fleet};
 pub use left_out::{LeftOut, NoRatioReason, Refusal, RefusalReason, Side, TableName, WholeFigure};
 pub use median::{MEDIAN_ID, is_median, median_run};
 pub use results::*;
-pub use several::{Best, Several, compare_several};
+pub use several::{Best, Several, compare_in_order, compare_several};
 pub use slowdown::{Bound, Slowdown, bound, slowdowns};
 
 use crate::Table;

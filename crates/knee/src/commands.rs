@@ -48,6 +48,15 @@ fn concluded(run: &Run, name: &str, in_use: &RecordFile) -> Conclusions {
     findings::conclude_for(run, &Reader { record, host })
 }
 
+/// Runs with what is concluded from each.
+fn concluded_runs(runs: impl IntoIterator<Item = Run>) -> Vec<(Run, Conclusions)> {
+    let concluded = |run: Run| {
+        let conclusions = findings::conclude(&run);
+        (run, conclusions)
+    };
+    runs.into_iter().map(concluded).collect()
+}
+
 /// Where no record was named, it is no usage error that there is none yet.
 fn nothing_yet(error: Error, named: bool) -> Trouble {
     match error {

@@ -3,10 +3,10 @@
 //! What changed comes first, in sentences; then the lines that changed, drawn; what did not change is one
 //! sentence, with what would have been seen.
 
-pub mod across;
-mod frame;
 mod groups;
 pub mod html;
 pub mod json;
-pub(crate) mod sentences;
+mod sentences;
 pub mod terminal;
+
+pub(crate) use groups::machine;

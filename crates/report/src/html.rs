@@ -27,7 +27,7 @@ mod table;
 mod view;
 mod waits;
 
-use crate::side_by_side::page as side_by_side;
+use crate::matrix::html as matrix;
 use crate::text;
 use ::findings::format::{count, list};
 use ::findings::{Answer, Conclusions};
@@ -108,11 +108,11 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
     let facts = |index: usize| dateline(&runs[index], None);
     let is_profiled = profile::is_profiled(runs);
     let style = [
-        front.map_or(side_by_side::STYLE, |front| front.style),
+        front.map_or(matrix::STYLE, |front| front.style),
         if is_profiled { profile::STYLE } else { "" },
     ];
     let lists = if front.is_none() {
-        side_by_side::lists(runs)
+        matrix::lists(runs)
     } else {
         html! {}
     };

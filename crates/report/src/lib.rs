@@ -6,14 +6,14 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
-pub mod comparison;
 pub mod export;
+mod guests;
 pub mod history;
 pub mod html;
 pub mod json;
 pub mod layout;
+pub mod matrix;
 pub mod schemas;
-pub mod side_by_side;
 pub mod terminal;
 mod text;
 mod worded;

@@ -1,10 +1,8 @@
 //! The JSON schemas of what programs read, derived from the types that are written.
 
-use crate::comparison::ComparisonView;
-use crate::history::across::json::AcrossView;
 use crate::history::json::HistoryView;
 use crate::json::RunView;
-use crate::side_by_side::SeveralView;
+use crate::matrix::json::{ComparisonView, MatrixView};
 use findings::limit::Judgement;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -31,22 +29,17 @@ pub const TABLE: &[Document] = &[
     Document {
         name: "comparison",
         about: "two runs: knee compare --json",
-        schema: || derived::<ComparisonView<'_>>("comparison", crate::comparison::SCHEMA),
+        schema: || derived::<ComparisonView<'_>>("comparison", crate::matrix::json::SCHEMA),
     },
     Document {
         name: "several",
-        about: "several runs or a fleet: knee show RUN RUN --json, knee show --fleet --json",
-        schema: || derived::<SeveralView<'_>>("several", crate::comparison::SCHEMA),
+        about: "several runs: knee show RUN RUN --json, knee show --fleet --json, knee history --by KEY --json",
+        schema: || derived::<MatrixView<'_>>("several", crate::matrix::json::SCHEMA),
     },
     Document {
         name: "history",
         about: "a workload over time: knee history --json",
         schema: || derived::<HistoryView<'_>>("history", crate::history::json::SCHEMA),
-    },
-    Document {
-        name: "across",
-        about: "a workload across the values of a fact: knee history --by KEY --json",
-        schema: || derived::<AcrossView<'_>>("across", crate::history::json::SCHEMA),
     },
     Document {
         name: "judgement",

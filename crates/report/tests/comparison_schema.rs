@@ -7,13 +7,12 @@ use analysis::compare::{
     TableName, Terms, Unserved, Verdict, WholeFigure, compare, compare_fleet, compare_several,
 };
 use analysis::{CutShort, RateTrend};
-use findings::Conclusions;
 use fixture::{baseline, compared, locks, profile, trajectory};
 use jsonschema::Validator;
 use model::{FailureReason, Run, RunState};
-use report::comparison::{Pair, SCHEMA, json};
+use report::matrix::json::{SCHEMA, comparison as json, matrix};
+use report::matrix::{FleetHead, Matrix};
 use report::schemas;
-use report::side_by_side::{FleetHead, SideBySide};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -42,13 +41,13 @@ fn written(view: &impl Serialize) -> Value {
     serde_json::to_value(view).expect("written")
 }
 
-fn value(runs: &[(Run, Conclusions)], comparison: &Comparison) -> Value {
-    written(&json(&Pair { base: &runs[0].0, new: &runs[1].0, comparison }))
+fn value(comparison: &Comparison) -> Value {
+    written(&json(comparison))
 }
 
 /// Two runs of which each sort of change and of omission is stated.
 fn with_everything() -> Value {
-    let (runs, mut comparison) = compared::compared(true);
+    let mut comparison = compared::compared(true).1;
     let (workload, axis) = ("poll".to_owned(), "watched descriptors".to_owned());
     let table = TableName { workload: workload.clone(), metric: None, parameters: [].into() };
     let labels = vec!["poll".to_owned()];
@@ -144,7 +143,7 @@ fn with_everything() -> Value {
             figures: vec![WholeFigure { label: text("shop"), point: 10, base: 2e6, new: 9e6 }],
         },
     ]);
-    value(&runs, &comparison)
+    value(&comparison)
 }
 
 /// Comparisons as `analysis` makes them: of a rate, of a trajectory, with a profile.
@@ -161,7 +160,7 @@ fn analysed() -> Vec<Value> {
         .iter()
         .map(|runs| {
             let comparison = compare(&runs[0].0, &runs[1].0, &TERMS).expect("comparable");
-            value(runs, &comparison)
+            value(&comparison)
         })
         .collect()
 }
@@ -172,8 +171,7 @@ fn several() -> [Value; 2] {
         let runs = [baseline::machines(), refused].concat();
         let all: Vec<&Run> = runs.iter().map(|(run, _)| run).collect();
         let several = compare_several(&all, &TERMS);
-        let side = SideBySide { runs: &runs, several: &several, words: &[], fleet: None };
-        written(&report::side_by_side::json(&side))
+        written(&matrix(&Matrix::several(&runs, &several, &[])))
     })
 }
 
@@ -190,17 +188,15 @@ fn fleet() -> Value {
         (run, conclusions)
     };
     let runs: Vec<_> = runs.map(concluded).collect();
-    let several = &fleet.several;
-    let side = SideBySide { runs: &runs, several, words: &[], fleet: Some(&head) };
-    written(&report::side_by_side::json(&side))
+    written(&matrix(&Matrix::fleet(&runs, &fleet.several, &head)))
 }
 
 #[test]
 fn every_comparison_is_what_its_schema_says() {
     assert_eq!(schema("comparison")["$id"], format!("urn:knee:comparison-{SCHEMA}"));
     let comparison = compiled("comparison");
-    let (runs, alike) = compared::alike();
-    for value in [with_everything(), value(&runs, &alike)].into_iter().chain(analysed()) {
+    let alike = compared::alike().1;
+    for value in [with_everything(), value(&alike)].into_iter().chain(analysed()) {
         holds(&comparison, &value);
     }
     let mut wrong = with_everything();

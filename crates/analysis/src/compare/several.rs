@@ -3,7 +3,6 @@
 use super::left_out::Refusal;
 use super::results::{ComparedTable, Comparison, Ratio, Terms, Verdict};
 use super::{TableCache, compare_with};
-use crate::Table;
 use model::{Parameters, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +11,7 @@ use std::collections::BTreeMap;
 /// Several runs, compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Several {
-    /// Each run but the first, compared with the first; or why it can't be.
+    /// Each run but the first, compared with the first, or with the one before; or why it can't be.
     pub comparisons: Vec<Result<Comparison, Refusal>>,
     /// How many pairs of runs there are: the ratios of all of them hold at once.
     pub pairs: usize,
@@ -35,19 +34,6 @@ pub struct Best {
     pub point: Option<u64>,
     /// The index of the run.
     pub run: usize,
-}
-
-impl Several {
-    /// The run that is the best of a series, or at a `point` of it.
-    pub fn best(&self, table: &Table, subject: &str, point: Option<u64>) -> Option<usize> {
-        let is_there = |best: &&Best| {
-            (&best.workload, &best.parameters, &best.metric)
-                == (&table.workload, &table.parameters, &table.metric.name)
-                && best.subject == subject
-                && best.point == point
-        };
-        self.best.iter().find(is_there).map(|best| best.run)
-    }
 }
 
 /// A series of a table, or one of its points.
@@ -88,6 +74,23 @@ pub fn compare_several(runs: &[&Run], terms: &Terms) -> Several {
         }
     }
     Several { comparisons, pairs, best }
+}
+
+/// Compares each of `runs` with the one before it; and the last with the first, where that is another pair.
+pub fn compare_in_order(
+    runs: &[&Run],
+    terms: &Terms,
+) -> (Several, Option<Result<Comparison, Refusal>>) {
+    let steps = runs.len().saturating_sub(1);
+    let pairs = if steps > 1 { steps + 1 } else { steps };
+    let mut cache = TableCache::default();
+    let mut compared = |base, new| compare_with(base, new, terms, pairs, &mut cache);
+    let comparisons = runs.windows(2).map(|pair| compared(pair[0], pair[1])).collect();
+    let whole = match runs {
+        [first, _, .., last] if steps > 1 => Some(compared(first, last)),
+        _ => None,
+    };
+    (Several { comparisons, pairs, best: Vec::new() }, whole)
 }
 
 /// The verdicts of the pairs that were compared, the first run of each being the base.

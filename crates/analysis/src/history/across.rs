@@ -6,11 +6,8 @@
 use super::joined;
 use super::left_out::LeftOut;
 use super::measured::{Measured, Wanted};
-use crate::Estimate;
-use crate::compare::{Comparison, Ratio, Terms, compare_among};
-use model::{Fact, HOST_FACTS, MetricInfo, Parameters, Run, RunState, RunSummary, WorkloadInfo};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::compare::{Comparison, Refusal, Several, Terms, compare_in_order};
+use model::{Fact, HOST_FACTS, Run, RunState, WorkloadInfo};
 use std::collections::BTreeMap;
 
 mod version;
@@ -46,52 +43,12 @@ pub struct AcrossValues {
     pub key: String,
     /// The values in order.
     pub values: Vec<String>,
-    /// The run of each value.
-    pub runs: Vec<RunSummary>,
-    /// Whether all of them were measured in turns.
-    pub in_turns: bool,
     /// See [`LeftOut`].
     pub left_out: Vec<LeftOut>,
-    /// A ratio whose whole interval is within this share is the same.
-    pub margin: f64,
-    /// How many ratios were judged at once.
-    pub judged: usize,
-    /// One for each subject under its parameters.
-    pub series: Vec<SeriesAcross>,
-}
-
-/// A series across the values.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SeriesAcross {
-    /// The subject's name.
-    pub subject: String,
-    /// Its name in reports.
-    pub label: String,
-    /// The parameters that hold for it.
-    pub parameters: Parameters,
-    /// The metric.
-    pub metric: MetricInfo,
-    /// Whether it is the workload's headline metric.
-    pub headline: bool,
-    /// From each value to the next, all points together.
-    pub steps: Vec<Option<Ratio>>,
-    /// From the first value to the last.
-    pub whole: Option<Ratio>,
-    /// Its points, ascending.
-    pub points: Vec<PointAcross>,
-}
-
-/// A point of a series across the values.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PointAcross {
-    /// The value on the workload's axis.
-    pub point: u64,
-    /// The median of each run.
-    pub figures: Vec<Option<Estimate>>,
-    /// From each value to the next.
-    pub steps: Vec<Option<Ratio>>,
-    /// From the first value to the last.
-    pub whole: Option<Ratio>,
+    /// The run of each value but the first, compared with that of the value before.
+    pub steps: Several,
+    /// The last run compared with the first; absent where that is the only step.
+    pub whole: Option<Result<Comparison, Refusal>>,
 }
 
 /// Chooses the newest run of each value of `key` among `runs`, the oldest first: a complete one where there is one.
@@ -141,8 +98,8 @@ fn value_of(run: &Measured, key: &str) -> Option<String> {
 }
 
 /// Compares neighbours among the chosen runs, and the first with the last. `runs` are theirs, with their samples, in the
-/// same order. `terms` hold but for the machine: that it is the same was looked at.
-pub fn across(chosen: Chosen, mut runs: Vec<Run>, wanted: &Wanted, terms: &Terms) -> AcrossValues {
+/// same order, narrowed by [`narrow`]. `terms` hold but for the machine: that it is the same was looked at.
+pub fn across(chosen: Chosen, runs: &[&Run], terms: &Terms) -> AcrossValues {
     let Chosen { key, values, mut left_out } = chosen;
     let (values, measured): (Vec<String>, Vec<Measured>) =
         values.into_iter().map(|value| (value.value, value.run)).unzip();
@@ -150,72 +107,15 @@ pub fn across(chosen: Chosen, mut runs: Vec<Run>, wanted: &Wanted, terms: &Terms
     let newest = measured.iter().max_by_key(|run| run.summary.number);
     let workload = newest.map(|run| run.workload.clone()).unwrap_or_default();
     let machine = newest.map(|run| run.machine.clone()).unwrap_or_default();
-    let (lines, other_units) = joined::lines(&measured, &workload);
+    let (_, other_units) = joined::lines(&measured, &workload);
     left_out.extend(other_units);
     left_out.extend(joined::unfinished(&measured));
-    for run in &mut runs {
-        narrow(run, &workload.name, wanted);
-    }
-    let terms = Terms { across: true, all: wanted.all, ..*terms };
-    let steps = runs.len().saturating_sub(1);
-    let comparisons = if steps > 1 { steps + 1 } else { steps };
-    let compared = |base: &Run, new: &Run| compare_among(base, new, &terms, comparisons).ok();
-    let steps: Vec<Option<Comparison>> =
-        runs.windows(2).map(|pair| compared(&pair[0], &pair[1])).collect();
-    let whole = match runs.as_slice() {
-        [first, _, .., last] if steps.len() > 1 => compared(first, last),
-        _ => None,
-    };
-    let judged = steps.iter().flatten().map(|comparison| comparison.judged).max().unwrap_or(0);
-    let in_turns = steps.iter().flatten().all(|comparison| comparison.paired);
-    let ratios = Ratios { steps, whole };
-    let mut series: Vec<SeriesAcross> = Vec::new();
-    for line in lines {
-        let mut figures = vec![None; values.len()];
-        for (run, figure) in &line.figures {
-            figures[*run] = Some(*figure);
-        }
-        let is_same = |series: &&mut SeriesAcross| {
-            (&series.subject, &series.parameters, &series.metric.name)
-                == (&line.subject, &line.parameters, &line.metric.name)
-        };
-        let path = (&line.parameters, line.metric.name.as_str(), line.subject.as_str());
-        let (steps, whole) = ratios.at(path, Some(line.point));
-        let point = PointAcross { point: line.point, figures, steps, whole };
-        if let Some(series) = series.iter_mut().find(is_same) {
-            series.points.push(point);
-            continue;
-        }
-        let (steps, whole) = ratios.at(path, None);
-        series.push(SeriesAcross {
-            subject: line.subject,
-            label: line.label,
-            parameters: line.parameters,
-            metric: line.metric,
-            headline: line.headline,
-            steps,
-            whole,
-            points: vec![point],
-        });
-    }
-    let runs = measured.into_iter().map(|run| run.summary).collect();
-    let margin = terms.margin;
-    AcrossValues {
-        workload,
-        machine,
-        key,
-        values,
-        runs,
-        in_turns,
-        left_out,
-        margin,
-        judged,
-        series,
-    }
+    let (steps, whole) = compare_in_order(runs, &Terms { across: true, ..*terms });
+    AcrossValues { workload, machine, key, values, left_out, steps, whole }
 }
 
 /// Leaves in `run` what is wanted of a workload: the fewer ratios there are, the narrower their intervals.
-fn narrow(run: &mut Run, workload: &str, wanted: &Wanted) {
+pub fn narrow(run: &mut Run, workload: &str, wanted: &Wanted) {
     run.plan.workloads.retain(|info| info.name == workload);
     run.cells.retain(|cell| {
         let Wanted { subjects, points, .. } = wanted;
@@ -223,37 +123,6 @@ fn narrow(run: &mut Run, workload: &str, wanted: &Wanted) {
             && (subjects.is_empty() || subjects.contains(&cell.key.subject))
             && (points.is_empty() || points.contains(&cell.key.point))
     });
-}
-
-/// A series: its parameters, metric and subject.
-type Path<'a> = (&'a Parameters, &'a str, &'a str);
-
-/// The comparisons that the ratios are taken from.
-struct Ratios {
-    steps: Vec<Option<Comparison>>,
-    whole: Option<Comparison>,
-}
-
-impl Ratios {
-    /// The ratios of a series as a whole, or at a point.
-    fn at(&self, path: Path<'_>, point: Option<u64>) -> (Vec<Option<Ratio>>, Option<Ratio>) {
-        let ratio = |comparison: &Option<Comparison>| ratio(comparison.as_ref()?, path, point);
-        let steps: Vec<Option<Ratio>> = self.steps.iter().map(ratio).collect();
-        let whole = if steps.len() == 1 { steps[0].clone() } else { ratio(&self.whole) };
-        (steps, whole)
-    }
-}
-
-fn ratio(comparison: &Comparison, path: Path<'_>, point: Option<u64>) -> Option<Ratio> {
-    let (parameters, metric, subject) = path;
-    let is_meant = |table: &&crate::compare::ComparedTable| {
-        (&table.parameters, table.metric.name.as_str()) == (parameters, metric)
-    };
-    let table = comparison.tables.iter().find(is_meant)?;
-    let row = table.rows.iter().find(|row| row.subject == subject)?;
-    let Some(point) = point else { return Some(row.overall.clone()) };
-    let at = table.points.iter().position(|column| *column == point)?;
-    Some(row.cells.get(at)?.as_ref()?.ratio.clone())
 }
 
 #[cfg(test)]

@@ -67,10 +67,10 @@ fn two_measured_runs_are_compared_in_every_form() {
     {
         assert!(came.out.contains(part), "no {part}: {}", came.out);
     }
-    let order = ["label.commit", "Verdicts", "Changed", "null · ", "Confidence"];
+    let order = ["What changed", "1 series: ", "label.commit", "null · ", "Confidence"];
     let positions =
         order.map(|part| came.out.find(part).unwrap_or_else(|| panic!("{part}: {}", came.out)));
-    assert!(positions.is_sorted(), "what differs comes first: {}", came.out);
+    assert!(positions.is_sorted(), "the answer comes first: {}", came.out);
     assert!(!came.out.contains('\u{1b}') && came.err.is_empty(), "{came:?}");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("id=\"comparison\""), "{}", &page[..400]);
@@ -317,7 +317,7 @@ fn each_further_run_is_compared_with_the_first() {
     assert!(positions.is_sorted(), "{}", came.out);
     assert!(came.out.contains("run 5: No difference"), "{}", came.out);
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains("id=\"side-by-side\""), "{}", &page[..400]);
+    assert!(page.contains("id=\"comparison\""), "{}", &page[..400]);
 
     let json = compared(&knee, &["2", "3", "5", "--json"]);
     let value: Value = serde_json::from_str(&json.out).unwrap();

@@ -16,29 +16,16 @@ pub(super) struct Group<'a> {
     pub(super) changes: Vec<&'a Change>,
 }
 
-pub(super) fn groups(history: &History) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group> = Vec::new();
-    for line in &history.lines {
-        let same = |group: &&mut Group| {
-            (group.parameters, &group.metric.name) == (&line.parameters, &line.metric.name)
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.lines.push(line),
-            None => groups.push(Group {
-                parameters: &line.parameters,
-                metric: &line.metric,
-                lines: vec![line],
-                changes: Vec::new(),
-            }),
-        }
-    }
-    for group in &mut groups {
-        let here = |change: &&Change| {
-            (&change.parameters, &change.metric) == (group.parameters, &group.metric.name)
-        };
-        group.changes = history.changes.iter().filter(here).collect();
-    }
-    groups
+pub(super) fn groups<'a>(history: &'a History) -> Vec<Group<'a>> {
+    let keyed =
+        history.lines.iter().map(|line| ((&line.parameters, line.metric.name.as_str()), line));
+    let group = |((parameters, metric), lines): ((&'a Parameters, &str), Vec<&'a Line>)| {
+        let is_here =
+            |change: &&Change| (&change.parameters, change.metric.as_str()) == (parameters, metric);
+        let changes = history.changes.iter().filter(is_here).collect();
+        Group { parameters, metric: &lines[0].metric, lines, changes }
+    };
+    text::tables::grouped(keyed).into_iter().map(group).collect()
 }
 
 impl Group<'_> {
@@ -72,7 +59,7 @@ pub(super) fn span(history: &History) -> String {
 }
 
 /// The machine, as far as figures have to be of the same to be compared.
-pub(super) fn machine(facts: &BTreeMap<String, Fact>) -> String {
+pub(crate) fn machine(facts: &BTreeMap<String, Fact>) -> String {
     let fact = |key: &str| facts.get(key).map(Fact::to_string);
     let cpus = fact("cpu.count").map(|count| counted(&count, "CPUs"));
     let parts: Vec<String> = [fact("cpu.model"), cpus].into_iter().flatten().collect();

@@ -3,22 +3,26 @@
 //! The panels are drawn here and need no script; with one, pointing at a run or going along a panel with the
 //! arrow keys says more of it than the tooltip does.
 
-use super::frame::Frame;
 use super::groups::{
     Group, SEEN, SHARED_CAUSE, confidence, emulation, groups, machine, span, too_few, unchanged,
 };
 use super::sentences;
-use crate::html::head;
 use crate::html::spark::{self, Accent};
+use crate::html::{document_head, head, moment};
 use analysis::Estimate;
 use analysis::compare::Direction;
-use analysis::history::{History, Line, Shift};
+use analysis::history::{History, LeftOut, Line, Shift};
 use findings::format::{Unit, count, factor, interval, quantity, significant};
-use maud::{Markup, html};
+use findings::left_out;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::RunSummary;
 
+const STYLE: &str = include_str!("../../assets/history.css");
+/// The page's own parts of the script come last; they share one scope.
+const SCRIPTS: [&str; 2] =
+    [include_str!("../../assets/page.js"), include_str!("../../assets/history.js")];
 /// Height of a panel's drawing, and what is left free above and below, in pixels.
-pub(super) const HEIGHT: f64 = 120.0;
+const HEIGHT: f64 = 120.0;
 const MARGIN: f64 = 14.0;
 /// Where the first and the last run stand, in per cent of the width.
 const LEFT: f64 = 2.0;
@@ -28,23 +32,30 @@ const SPAN_LEAST: f64 = 1.15;
 
 /// The page.
 pub fn page(history: &History) -> String {
-    let groups = groups(history);
-    let sections = groups.iter().enumerate().map(|(index, group)| section(history, group, index));
-    Frame {
-        title: &headline(history),
-        question: &history.workload.question,
-        facts: facts(history),
-        answer: answer(history),
-        sections: sections.collect(),
-        left_out: &history.left_out,
-        runs: &history.runs,
-        note: html! {
-            "Each dot is the median of a run, with its 95 % CI; each bar is a level. "
-            @if history.judged > 0 { (confidence(history)) }
-            @if let Some(emulation) = emulation(history) { " " (emulation.sentence()) }
-        },
-    }
-    .page()
+    let (title, groups) = (headline(history), groups(history));
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            (document_head(&title, &[STYLE]))
+            body {
+                a.skip href="#answer" { "Skip to the answer" }
+                (head::masthead(&title, Some(&history.workload.question), &facts(history)))
+                main {
+                    (head::answer(&answer(history)))
+                    @for (index, group) in groups.iter().enumerate() { (section(history, group, index)) }
+                    (left_out(&history.left_out))
+                    (runs(&history.runs))
+                }
+                footer { p {
+                    "Each dot is the median of a run, with its 95 % CI; each bar is a level. "
+                    @if history.judged > 0 { (confidence(history)) }
+                    @if let Some(emulation) = emulation(history) { " " (emulation.sentence()) }
+                } }
+                script { @for script in SCRIPTS { (PreEscaped(script)) } }
+            }
+        }
+    };
+    printable::clean(&markup.into_string(), false)
 }
 
 /// The history in one sentence: its first change, else that there is none.
@@ -159,7 +170,7 @@ fn section(history: &History, group: &Group, index: usize) -> Markup {
 }
 
 /// Where things stand in one panel.
-pub(super) struct Scale {
+struct Scale {
     runs: usize,
     low: f64,
     high: f64,
@@ -167,7 +178,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// From the lowest end of an interval to the highest, by logarithms where there are any.
-    pub(super) fn new<'a>(runs: usize, figures: impl Iterator<Item = &'a Estimate>) -> Self {
+    fn new<'a>(runs: usize, figures: impl Iterator<Item = &'a Estimate>) -> Self {
         let ends = figures.flat_map(|figure| [figure.low, figure.value, figure.high]);
         let logs: Vec<f64> = ends.filter(|end| *end > 0.0).map(f64::ln).collect();
         let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
@@ -180,13 +191,13 @@ impl Scale {
     }
 
     /// A place in the sequence of runs, in per cent of the width; halves are between two runs.
-    pub(super) fn across(&self, run: f64) -> String {
+    fn across(&self, run: f64) -> String {
         let share = if self.runs > 1 { run / (self.runs - 1) as f64 } else { 0.5 };
         format!("{:.2}%", LEFT + share * (RIGHT - LEFT))
     }
 
     /// A figure, in pixels from above; what has no logarithm lies at the bottom.
-    pub(super) fn down(&self, value: f64) -> String {
+    fn down(&self, value: f64) -> String {
         let share =
             if value > 0.0 { (value.ln() - self.low) / (self.high - self.low) } else { 0.0 };
         format!("{:.1}", HEIGHT - MARGIN - share.clamp(0.0, 1.0) * (HEIGHT - 2.0 * MARGIN))
@@ -311,6 +322,47 @@ fn dot(
             title {
                 "run " (run.number) ": " (unit.with_symbol(figure.value))
                 (interval(*figure, |value| unit.figure(value)))
+            }
+        }
+    }
+}
+
+fn left_out(parts: &[LeftOut]) -> Markup {
+    html! {
+        @if !parts.is_empty() {
+            section #left-out aria-labelledby="left-out-head" {
+                h2 #left-out-head { "Left out" }
+                ul.caveats { @for left in parts { li { (left_out::of_history(left)) } } }
+            }
+        }
+    }
+}
+
+/// Every run with its labels, to be looked up; the script takes from here what it says of a run.
+fn runs(runs: &[RunSummary]) -> Markup {
+    html! {
+        section #runs aria-labelledby="runs-head" {
+            h2 #runs-head { "The runs" }
+            div.scroll tabindex="0" role="region" aria-labelledby="runs-head" {
+                table.figures {
+                    caption { span.unseen { "The runs, the last first" } }
+                    thead { tr {
+                        @for head in ["run", "date", "labels", "knee", "id"] { th scope="col" { (head) } }
+                    } }
+                    tbody {
+                        @for run in runs.iter().rev() {
+                            @let labels: Vec<String> =
+                                run.labels.iter().map(|(key, value)| format!("{key} {value}")).collect();
+                            tr {
+                                th scope="row" { (run.number) }
+                                td { time datetime=(run.started) { (moment(&run.started)) } }
+                                td { (labels.join(", ")) }
+                                td { (run.version) }
+                                td { code { (run.id) } }
+                            }
+                        }
+                    }
+                }
             }
         }
     }

@@ -39,7 +39,7 @@ pub struct HistoryView<'a> {
 
 /// What is left out, in words.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct LeftOutView<'a> {
+pub(crate) struct LeftOutView<'a> {
     #[serde(flatten)]
     left_out: &'a LeftOut,
     what: String,
@@ -64,7 +64,7 @@ pub fn value(history: &History) -> HistoryView<'_> {
     }
 }
 
-pub(super) fn left_out(all: &[LeftOut]) -> Vec<LeftOutView<'_>> {
+pub(crate) fn left_out(all: &[LeftOut]) -> Vec<LeftOutView<'_>> {
     let view = |left_out| LeftOutView { left_out, what: left_out::of_history(left_out) };
     all.iter().map(view).collect()
 }

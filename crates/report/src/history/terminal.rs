@@ -4,7 +4,8 @@ use super::groups::{
     Group, SHARED_CAUSE, confidence, emulation, groups, machine, span, too_few, unchanged,
 };
 use super::sentences;
-use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right};
+use crate::layout::{BOLD, Detail, GAP, INDENT, PLAIN, Pen, Style, display_width, widest};
+use crate::matrix::grid::Grid;
 use crate::text::NO_FIGURE;
 use analysis::history::{History, Line};
 use findings::format::{Unit, count, factor, list};
@@ -63,15 +64,11 @@ pub fn text(history: &History, style: &Style) -> String {
     out
 }
 
-/// One row as text.
-struct Row {
-    name: String,
-    point: String,
-    runs: String,
-    first: String,
-    last: String,
-    drawing: String,
-    changes: String,
+/// One row as text: the series, and below [`heads`] its point, runs, first and last figure, drawing, and changes.
+type Row = (String, [String; 6]);
+
+fn heads(axis: &str) -> [&str; 6] {
+    [axis, "runs", "first", "last", "over time", "changed"]
 }
 
 impl Pen {
@@ -88,42 +85,13 @@ impl Pen {
     }
 
     fn over_time(&self, out: &mut String, axis: &str, rows: &[Row]) {
-        let head = Row {
-            name: "series".to_owned(),
-            point: axis.to_owned(),
-            runs: "runs".to_owned(),
-            first: "first".to_owned(),
-            last: "last".to_owned(),
-            drawing: "over time".to_owned(),
-            changes: "changed".to_owned(),
-        };
-        let width = |column: fn(&Row) -> &String| {
-            rows.iter().chain([&head]).map(|row| display_width(column(row))).max().unwrap_or(0)
-        };
-        let widths = [
-            width(|row| &row.name),
-            width(|row| &row.point),
-            width(|row| &row.runs),
-            width(|row| &row.first),
-            width(|row| &row.last),
-            width(|row| &row.drawing),
-            width(|row| &row.changes),
-        ];
-        let gaps = GAP * (widths.len() - 1);
-        if INDENT + widths.iter().sum::<usize>() + gaps > self.width {
-            self.list(out, axis, rows);
+        let grid = grid(&heads(axis), rows);
+        if grid.width() <= self.width {
+            self.grid(out, &grid);
             return;
         }
-        self.line(out, &self.paint(DIM, &laid_out(&head, &widths)));
-        for row in rows {
-            self.line(out, &laid_out(row, &widths));
-        }
-    }
-
-    /// Where there is no room for a table: a few lines a row.
-    fn list(&self, out: &mut String, axis: &str, rows: &[Row]) {
-        for row in rows {
-            let Row { name, point, runs, first, last, drawing, changes } = row;
+        // Where there is no room for a table: a few lines a row.
+        for (name, [point, runs, first, last, drawing, changes]) in rows {
             let head =
                 format!("{name} at {point} {axis}: {first} to {last} in {runs} runs, {changes}");
             self.indented(out, &head);
@@ -135,30 +103,38 @@ impl Pen {
     }
 }
 
-fn laid_out(row: &Row, widths: &[usize; 7]) -> String {
-    let gap = " ".repeat(GAP);
-    let drawing = row.drawing.chars().count();
-    let pad = " ".repeat(widths[5].saturating_sub(drawing));
-    let name = format!("{:INDENT$}{:<width$}", "", row.name, width = widths[0]);
-    let figures = [(&row.point, 1), (&row.runs, 2), (&row.first, 3), (&row.last, 4)];
-    let figures = figures.map(|(text, column)| right(text, widths[column]));
-    let [point, runs, first, last] = figures;
-    [name, point, runs, first, last, row.drawing.clone() + &pad, row.changes.clone()].join(&gap)
+/// Figures stand to the right of their columns; drawings and changes begin below their heads.
+fn grid(heads: &[&str; 6], rows: &[Row]) -> Grid {
+    let padded = |column: usize, text: &str| {
+        let texts = rows.iter().map(|(_, cells)| cells[column].as_str()).chain([heads[column]]);
+        let width = if column < 4 { 0 } else { widest(texts) };
+        format!("{text}{:pad$}", "", pad = width.saturating_sub(display_width(text)))
+    };
+    let row = |(name, cells): &Row| {
+        let cells = cells.iter().enumerate();
+        (name.clone(), cells.map(|(at, text)| vec![(PLAIN, padded(at, text))]).collect())
+    };
+    Grid {
+        stub: "series".to_owned(),
+        heads: heads.iter().enumerate().map(|(at, head)| vec![padded(at, head)]).collect(),
+        rows: rows.iter().map(row).collect(),
+        gap: GAP,
+    }
 }
 
 fn row(history: &History, line: &Line, unit: &Unit) -> Row {
     let figure = |entry: Option<&(usize, analysis::Estimate)>| {
         entry.map_or_else(|| NO_FIGURE.to_owned(), |(_, figure)| unit.figure(figure.value))
     };
-    Row {
-        name: line.label.clone(),
-        point: count(line.point),
-        runs: line.figures.len().to_string(),
-        first: figure(line.figures.first()),
-        last: figure(line.figures.last()),
-        drawing: drawing(history.runs.len(), line),
-        changes: changes(history, line),
-    }
+    let figures = [
+        count(line.point),
+        line.figures.len().to_string(),
+        figure(line.figures.first()),
+        figure(line.figures.last()),
+        drawing(history.runs.len(), line),
+        changes(history, line),
+    ];
+    (line.label.clone(), figures)
 }
 
 /// `run 4 ×0.91, run 12 ×1.13`.

@@ -5,8 +5,14 @@ use crate::page::{
     BUILDS, CALLS, CALLS_TWO, DEAD, FOREIGN, LOCKS, LOCKS_MODEL, ONE, PIPES, PIPES_TWO, Page, Runs,
     TWO, complaints_of,
 };
+use analysis::compare::Comparison;
 use findings::Answer;
+use report::matrix::{Matrix, html};
 use serde_json::json;
+
+fn compared_page(runs: &Runs, comparison: &Comparison) -> String {
+    html::page(runs, &Matrix::pair(&runs[0].0, &runs[1].0, comparison))
+}
 
 /// A page of each kind with its name, and the sentence that its title begins.
 fn pages() -> Vec<(&'static str, String, String)> {
@@ -34,10 +40,10 @@ fn pages() -> Vec<(&'static str, String, String)> {
         .collect();
     let (runs, comparison) = compared::compared(false);
     let sentence = "Of 12 series 2 are slower and 2 faster; the largest change: ".to_owned();
-    pages.push(("a comparison", report::comparison::page(&runs, &comparison), sentence));
+    pages.push(("a comparison", compared_page(&runs, &comparison), sentence));
     let (runs, comparison) = compared::alike();
     let sentence = "No difference".to_owned();
-    pages.push(("a comparison of equals", report::comparison::page(&runs, &comparison), sentence));
+    pages.push(("a comparison of equals", compared_page(&runs, &comparison), sentence));
     for (name, count) in [("a history", 20), ("a quiet history", 6)] {
         let history = history::made(count);
         let page = report::history::html::page(&history);

@@ -5,6 +5,7 @@ use crate::input::Held;
 use crate::page::{ONE, PROFILED, PROFILED_TWO, Page, Runs, with};
 use analysis::compare::{Terms, compare};
 use model::{CodeFault, Frame, FunctionCode, InstructionSamples, MachineCode, ProfiledRegion, Run};
+use report::matrix::{Matrix, html};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -465,7 +466,7 @@ fn the_page_of_a_comparison_compares_the_profiles_of_its_runs() {
     let comparison =
         compare(base, new, &Terms { margin: 0.05, fail_above: None, across: false, all: false })
             .expect("a comparison");
-    let text = report::comparison::page(&PROFILED_TWO, &comparison);
+    let text = html::page(&PROFILED_TWO, &Matrix::pair(base, new, &comparison));
     let complaints = crate::page::complaints_of(&text, |page| {
         page.evaluate(
             "document.querySelectorAll('details').forEach((one) => { one.open = true; })",

@@ -3,6 +3,7 @@
 use crate::page::{FOREIGN, GUESTS, MACHINES, MEMORY, ONE, PIPES, Page, Runs, complaints_of, with};
 use analysis::compare::{Terms, compare};
 use analysis::{Class, Estimate, GrowthReason, Lead, Table};
+use report::matrix::{Matrix, html};
 
 #[test]
 fn growth_has_its_factors_interval_and_says_why_its_order_is_open() {
@@ -29,7 +30,8 @@ fn growth_has_its_factors_interval_and_says_why_its_order_is_open() {
 fn no_column_of_the_guests_cpus_is_cut_off_in_a_common_window() {
     let terms = Terms { margin: 0.05, fail_above: None, across: true, all: false };
     let comparison = compare(&GUESTS[0].0, &GUESTS[1].0, &terms).expect("they are alike");
-    let text = report::comparison::page(&GUESTS, &comparison);
+    let matrix = Matrix::pair(&GUESTS[0].0, &GUESTS[1].0, &comparison);
+    let text = html::page(&GUESTS, &matrix);
     let _ = complaints_of(&text, |page| {
         page.resize(1_200, 900);
         page.settle();
@@ -254,26 +256,25 @@ fn the_levels_of_memory_stand_next_to_what_the_kernel_says_of_the_caches() {
 }
 
 #[test]
-fn three_machines_stand_in_rows_with_their_ratios_to_the_first() {
+fn three_machines_stand_across_with_their_ratios_to_the_first() {
     with(&MACHINES, |page| {
         let heads: Vec<String> = page.get(
-            "[...document.querySelectorAll('#side-by-side caption')].map((one) => one.innerText)",
+            "[...document.querySelectorAll('#comparison caption')].map((one) => one.innerText)",
         );
-        assert_eq!(heads.len(), 5, "{heads:?}");
+        assert_eq!(heads.len(), 2, "{heads:?}");
         let rows: Vec<Vec<String>> = page.get(
-            "[...document.querySelectorAll('#side-by-side table')[0].rows].map((row) =>
+            "[...document.querySelectorAll('#comparison table')[0].rows].map((row) =>
                 [...row.cells].slice(0, 4).map((cell) => cell.innerText))",
         );
-        let names: Vec<&str> = rows[1..].iter().map(|row| row[0].as_str()).collect();
-        assert_eq!(names, ["amber", "birch", "cedar"]);
-        assert!(rows[0][1].starts_with("null-call"), "{rows:?}");
+        assert_eq!(rows[0][1..], ["amber", "birch", "cedar"]);
+        assert_eq!((&rows[1][0][..], &rows[4][0][..]), ("Processor", "stat"), "{rows:?}");
         // The first one has no ratio; the second is slower at system calls, the third faster.
         let classes: Vec<String> = page.get(
-            "[...document.querySelectorAll('#side-by-side table')[0].rows].slice(1)
-                .map((row) => row.cells[3].className)",
+            "[...document.querySelectorAll('#comparison table')[0].rows[4].cells].slice(1)
+                .map((cell) => cell.className)",
         );
         assert_eq!(classes, ["number", "number slower", "number faster"]);
-        assert!(rows[2][3].contains("×1.4") && rows[3][3].contains('★'), "{rows:?}");
+        assert!(rows[4][2].contains("×1.4") && rows[4][3].contains('★'), "{rows:?}");
         for width in [1280, 390] {
             page.resize(width, 900);
             page.settle();

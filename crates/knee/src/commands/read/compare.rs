@@ -9,11 +9,11 @@ mod verdict;
 pub use verdict::{FailedPart, Failure, Verdict};
 
 use crate::commands::read::report;
-use crate::commands::{read_run, record_location, record_path};
+use crate::commands::{concluded_runs, read_run, record_location, record_path};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
 use crate::output::{print, print_exactly, print_json, print_note, style};
-use ::report::comparison::{self, Pair};
+use ::report::matrix::{Matrix, html, json, markdown, terminal};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Comparison, Terms};
 use archive::{Location, RunRef};
@@ -93,13 +93,10 @@ pub fn conclude(
     holder: &Location,
     recorded: Option<String>,
 ) -> Result<Exit, Trouble> {
-    let pair = Pair { base: &base, new: &new, comparison };
     let printed = if output.json {
-        print_json(&comparison::json(&pair))
-    } else if judgement.markdown {
-        print_exactly(&comparison::markdown(&pair))
+        print_json(&json::comparison(comparison))
     } else {
-        print(&comparison::terminal(&pair, &style(output.all)))
+        print_text(judgement, output, &Matrix::pair(&base, &new, comparison))
     };
     let is_for_programs = output.json || judgement.markdown;
     let mut notes = recorded.unwrap_or_default();
@@ -111,6 +108,14 @@ pub fn conclude(
     }
     kept?;
     ended(exit, printed.and(noted))
+}
+
+/// Prints what people read, or what a pull request does.
+fn print_text(judgement: &Judgement, output: &Output, matrix: &Matrix<'_>) -> Result<(), Trouble> {
+    if judgement.markdown {
+        return print_exactly(&markdown::text(matrix));
+    }
+    print(&terminal::text(matrix, &style(output.all)))
 }
 
 /// Prints lines about the files that were written: on standard error where standard output has a form for programs alone.
@@ -236,10 +241,7 @@ fn write(
 ) -> Result<(), Trouble> {
     // The record may have come to be since the file was looked at.
     report::check(file, record_path(&output.record_file).ok().as_deref())?;
-    let analysed = runs.into_iter().map(|run| {
-        let conclusions = findings::conclude(&run);
-        (run, conclusions)
-    });
-    let page = comparison::page(&analysed.collect::<Vec<_>>(), comparison);
+    let runs = concluded_runs(runs);
+    let page = html::page(&runs, &Matrix::pair(&runs[0].0, &runs[1].0, comparison));
     files::write(file, |out| out.write_all(page.as_bytes()))
 }

@@ -2,10 +2,10 @@
 
 use crate::commands::keep::record_file::RecordFile;
 use crate::commands::measure::launchers::is_recurring_id;
-use crate::commands::{nothing_yet, record_location};
+use crate::commands::{concluded_runs, nothing_yet, record_location};
 use crate::exit::{Trouble, complain};
 use crate::remedies::explained;
-use ::report::side_by_side::{FleetHead, SideBySide};
+use ::report::matrix::{FleetHead, Matrix};
 use analysis::compare::{Fleet, Terms, compare_fleet};
 use clap::Args;
 use findings::Conclusions;
@@ -33,10 +33,9 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// The machines side by side.
-    pub fn side(&self) -> SideBySide<'_> {
-        let Self { runs, fleet, head, .. } = self;
-        SideBySide { runs, several: &fleet.several, words: &[], fleet: Some(head) }
+    /// The machines next to each other.
+    pub fn matrix(&self) -> Matrix<'_> {
+        Matrix::fleet(&self.runs, &self.fleet.several, &self.head)
     }
 }
 
@@ -88,11 +87,7 @@ pub fn machines(
     };
     let head = FleetHead::new(format!("{id} · {machines}"), &fleet, &names, missing);
     let all = [fleet.median.clone()].into_iter().chain(runs);
-    let runs = all.map(|run| {
-        let conclusions = findings::conclude(&run);
-        (run, conclusions)
-    });
-    Ok(Machines { runs: runs.collect(), fleet, head, ranks_missing })
+    Ok(Machines { runs: concluded_runs(all), fleet, head, ranks_missing })
 }
 
 /// The id of the fleet that is meant: `last`, an id, or the beginning of one.

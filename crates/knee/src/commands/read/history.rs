@@ -3,14 +3,15 @@
 mod gate;
 
 use crate::commands::keep::record_file::RecordFile;
-use crate::commands::{nothing_yet, record_location};
+use crate::commands::{concluded_runs, nothing_yet, record_location};
 use crate::exit::{Exit, Trouble, complain};
 use crate::files::{self, Kind};
 use crate::output::{print, print_json, style};
 use crate::remedies::explained;
 use crate::usage;
+use ::report::matrix::{Matrix, html, json, terminal};
 use analysis::compare;
-use analysis::history::across::{RunOfValue, across, choose};
+use analysis::history::across::{RunOfValue, across, choose, narrow};
 use analysis::history::{Measured, Terms, Wanted, history as join, measured};
 use archive::{Archive, Location};
 use clap::{Args, ValueEnum};
@@ -131,21 +132,35 @@ pub fn history(ask: &History) -> Result<Exit, Trouble> {
     let Some(history) = history.filter(|history| !history.lines.is_empty()) else {
         return Err(nothing(ask));
     };
-    if let Some(page) = &ask.output {
-        let text = report::history::html::page(&history);
-        files::write(page, |out| out.write_all(text.as_bytes()))?;
-    }
-    if ask.json {
-        print_json(&report::history::json::value(&history))?;
-    } else {
-        let mut text = report::history::terminal::text(&history, &style(ask.all));
-        if let Some(page) = &ask.output {
-            text.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
-        }
-        print(&text)?;
-    }
+    shown(
+        ask,
+        || report::history::html::page(&history),
+        || print_json(&report::history::json::value(&history)),
+        || report::history::terminal::text(&history, &style(ask.all)),
+    )?;
     let gate = Gate::new(ask);
     Ok(gate.map_or(Exit::Done, |gate| gate.exit(&history, &without_figures)))
+}
+
+/// Writes the page that is asked for, and prints the values for programs or the text for people.
+fn shown(
+    ask: &History,
+    page: impl FnOnce() -> String,
+    json: impl FnOnce() -> Result<(), Trouble>,
+    text: impl FnOnce() -> String,
+) -> Result<(), Trouble> {
+    if let Some(file) = &ask.output {
+        let page = page();
+        files::write(file, |out| out.write_all(page.as_bytes()))?;
+    }
+    if ask.json {
+        return json();
+    }
+    let mut text = text();
+    if let Some(file) = &ask.output {
+        text.push_str(&["Report: ", &file.display().to_string(), "\n"].concat());
+    }
+    print(&text)
 }
 
 /// Shows the workload across the values of a fact or a label.
@@ -159,24 +174,20 @@ fn across_values(ask: &History, location: &Location, key: &str) -> Result<Exit, 
     }
     let archive = archive::open_read_only(location)?;
     let load = |value: &RunOfValue| archive.load(value.run.summary.number);
-    let with_samples: Vec<Run> = chosen.values.iter().map(load).collect::<Result<_, _>>()?;
+    let mut with_samples: Vec<Run> = chosen.values.iter().map(load).collect::<Result<_, _>>()?;
     let terms = compare::Terms { margin: ask.margin, fail_above: None, across: true, all: ask.all };
     let newest = with_samples.iter().max_by_key(|run| run.summary.number);
     let wanted = newest.map(|run| wanted(ask, run)).unwrap_or_default();
-    let across = across(chosen, with_samples, &wanted, &terms);
-    if let Some(page) = &ask.output {
-        let text = report::history::across::html::page(&across);
-        files::write(page, |out| out.write_all(text.as_bytes()))?;
-    }
-    if ask.json {
-        print_json(&report::history::across::json::value(&across))?;
-        return Ok(Exit::Done);
-    }
-    let mut text = report::history::across::terminal::text(&across, &style(ask.all));
-    if let Some(page) = &ask.output {
-        text.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
-    }
-    print(&text)?;
+    with_samples.iter_mut().for_each(|run| narrow(run, &ask.workload, &wanted));
+    let across = across(chosen, &with_samples.iter().collect::<Vec<_>>(), &terms);
+    let runs = concluded_runs(with_samples);
+    let matrix = Matrix::across(&runs, &across);
+    shown(
+        ask,
+        || html::page(&runs, &matrix),
+        || print_json(&json::matrix(&matrix)),
+        || terminal::text(&matrix, &style(ask.all)),
+    )?;
     Ok(Exit::Done)
 }
 

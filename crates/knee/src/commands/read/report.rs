@@ -59,7 +59,7 @@ fn report_fleet(ask: &Report, name: &str) -> Result<Exit, Trouble> {
     }
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
     let machines = fleet::machines(name, &ask.record_file, &terms, |_| Ok(()))?;
-    let page = ::report::side_by_side::page(&machines.side());
+    let page = ::report::matrix::html::page(&machines.runs, &machines.matrix());
     files::write(&ask.output, |out| out.write_all(page.as_bytes()))?;
     print_note(&format!("Report: {}\n", ask.output.display()))?;
     Ok(Exit::Done)

@@ -46,7 +46,7 @@ pub struct Show {
 
 /// What `knee help show` says below its flags.
 const MORE: &str = "\
-Several runs stand side by side: a run in each row, the figures across, with ratios to the first run and the best
+Several runs stand across, the series down, with ratios to the first run and the best
 marked where it is significant. docs/compare.md says how.
 
 Examples:

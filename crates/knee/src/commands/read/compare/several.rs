@@ -1,14 +1,14 @@
 //! More than two runs: each further one against the first.
 
 use super::flags::{Compare, Judgement, Output};
-use super::{Verdict, baseline, ended, print_notes, verdict};
+use super::{Verdict, baseline, ended, print_notes, print_text, verdict};
 use crate::commands::read::fleet;
 use crate::commands::read::report;
-use crate::commands::{read_run, record_location, record_path};
+use crate::commands::{concluded_runs, read_run, record_location, record_path};
 use crate::exit::{Exit, Trouble, complain, note};
 use crate::files;
-use crate::output::{print, print_exactly, print_json, style};
-use ::report::side_by_side::{self, SideBySide};
+use crate::output::print_json;
+use ::report::matrix::{Matrix, html, json};
 use analysis::compare::{Comparison, Several, Terms, compare_several};
 use archive::{Location, RunRef};
 use findings::{Conclusions, left_out};
@@ -18,7 +18,7 @@ use std::path::Path;
 /// Compares the runs of these `names`, the first of which is the base.
 pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
     let Compare { judgement, output, across, .. } = compare;
-    let runs = analysed(names, output)?;
+    let runs = concluded_runs(read(names, output)?);
     let Judgement { margin, fail_above, .. } = *judgement;
     let terms = Terms { margin, fail_above, across: *across, all: output.all };
     let several = compare_several(&runs.iter().map(|(run, _)| run).collect::<Vec<_>>(), &terms);
@@ -31,10 +31,9 @@ pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
             )));
         }
     }
-    let side = SideBySide { runs: &runs, several: &several, words: names, fleet: None };
+    let matrix = Matrix::several(&runs, &several, names);
     let verdicts = verdicts(judgement, names, &several);
-    let text = || side_by_side::compared(&side, &style(output.all));
-    conclude(compare, &side, verdicts, names, text)
+    conclude(compare, (&runs, &matrix), verdicts, names)
 }
 
 /// Compares the machines of a fleet with the median machine.
@@ -52,16 +51,14 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
     let Judgement { margin, fail_above, .. } = *judgement;
     let terms = Terms { margin, fail_above, across: true, all: output.all };
     let machines = fleet::machines(name, &output.record_file, &terms, |_| Ok(()))?;
-    let (side, several) = (machines.side(), &machines.fleet.several);
-    let mut verdicts = verdicts(judgement, &machines.head.names, several);
+    let mut verdicts = verdicts(judgement, &machines.head.names, &machines.fleet.several);
     // A machine without a run may be slower.
     if machines.ranks_missing > 0 && judgement.gate().is_some() {
         let missing = printable::quantity(machines.ranks_missing as u64, "rank");
         let why = Some(format!("{missing} without figures: the gate can't pass them"));
         verdicts.push(Verdict { exit: Exit::Inconclusive, why });
     }
-    let text = || side_by_side::fleet(&side, &machines.head, &style(output.all));
-    conclude(compare, &side, verdicts, &machines.head.names, text)
+    conclude(compare, (&machines.runs, &machines.matrix()), verdicts, &machines.head.names)
 }
 
 /// How the comparison of each further run ends; each reason begins with the run's name.
@@ -74,28 +71,27 @@ fn verdicts(judgement: &Judgement, names: &[String], several: &Several) -> Vec<V
     compared.filter_map(verdict).collect()
 }
 
-/// Prints the comparison, by `text` for people; keeps what was asked for, and ends as the worst of `verdicts` does, each of
-/// which says why.
+/// Runs with what was concluded from each, and their matrix.
+type Compared<'m, 'a> = (&'a [(Run, Conclusions)], &'m Matrix<'a>);
+
+/// Prints the comparison, keeps what was asked for, and ends as the worst of `verdicts` does, each of which says why.
 fn conclude(
     compare: &Compare,
-    side: &SideBySide<'_>,
+    compared: Compared<'_, '_>,
     verdicts: Vec<Verdict>,
     names: &[String],
-    text: impl FnOnce() -> String,
 ) -> Result<Exit, Trouble> {
     let Compare { judgement, output, .. } = compare;
     let ranked = [Exit::Different, Exit::Inconclusive].into_iter();
     let mut worst = ranked.filter(|exit| verdicts.iter().any(|verdict| verdict.exit == *exit));
     let exit = worst.next().unwrap_or(Exit::Done);
     let printed = if output.json {
-        print_json(&side_by_side::json(side))
-    } else if judgement.markdown {
-        print_exactly(&side_by_side::markdown(side))
+        print_json(&json::matrix(compared.1))
     } else {
-        print(&text())
+        print_text(judgement, output, compared.1)
     };
     let mut notes = String::new();
-    let kept = keep(compare, side, exit, names, &mut notes);
+    let kept = keep(compare, compared, exit, names, &mut notes);
     let noted = print_notes(&notes, output.json || judgement.markdown);
     let say = if exit == Exit::Done { note } else { complain };
     verdicts
@@ -106,20 +102,19 @@ fn conclude(
     ended(exit, printed.and(noted))
 }
 
-/// The runs with what is concluded from each; none twice.
-fn analysed(names: &[String], output: &Output) -> Result<Vec<(Run, Conclusions)>, Trouble> {
-    let mut runs: Vec<(Run, Conclusions)> = Vec::new();
+/// The runs; none twice.
+fn read(names: &[String], output: &Output) -> Result<Vec<Run>, Trouble> {
+    let mut runs: Vec<Run> = Vec::new();
     for name in names {
         let run = read_run(name, &output.record_file)?;
-        let is_twice = runs.iter().any(|(earlier, _)| earlier.summary.id == run.summary.id);
+        let is_twice = runs.iter().any(|earlier| earlier.summary.id == run.summary.id);
         if is_twice {
             return Err(Trouble::usage(format!(
                 "{name}: run {} ({}) is named twice",
                 run.summary.number, run.summary.id
             )));
         }
-        let conclusions = findings::conclude(&run);
-        runs.push((run, conclusions));
+        runs.push(run);
     }
     Ok(runs)
 }
@@ -128,7 +123,7 @@ fn analysed(names: &[String], output: &Output) -> Result<Vec<(Run, Conclusions)>
 /// where the page can't be written, no run is named.
 fn keep(
     compare: &Compare,
-    side: &SideBySide<'_>,
+    compared: Compared<'_, '_>,
     exit: Exit,
     names: &[String],
     notes: &mut String,
@@ -136,7 +131,7 @@ fn keep(
     let Compare { judgement, output, .. } = compare;
     let left = |name: &String| format!("Baseline {name}: left as it was\n");
     if let Some(page) = &output.page {
-        let written = write(page, output, side);
+        let written = write(page, output, compared);
         if written.is_err() {
             notes.extend(judgement.save_baseline.as_ref().map(left));
             return written;
@@ -145,7 +140,7 @@ fn keep(
     }
     match &judgement.save_baseline {
         Some(name) if exit == Exit::Done => {
-            let number = side.runs.last().map_or(0, |(run, _)| run.summary.number);
+            let number = compared.0.last().map_or(0, |(run, _)| run.summary.number);
             let holder = holder(names, output)?;
             notes.push_str(&baseline::save_number(&holder, name, number)?);
         }
@@ -160,8 +155,8 @@ fn holder(names: &[String], output: &Output) -> Result<Location, Trouble> {
     last.and_then(|last| last.record).map_or_else(|| record_location(&output.record_file), Ok)
 }
 
-fn write(file: &Path, output: &Output, side: &SideBySide<'_>) -> Result<(), Trouble> {
+fn write(file: &Path, output: &Output, (runs, matrix): Compared<'_, '_>) -> Result<(), Trouble> {
     report::check(file, record_path(&output.record_file).ok().as_deref())?;
-    let page = side_by_side::page(side);
+    let page = html::page(runs, matrix);
     files::write(file, |out| out.write_all(page.as_bytes()))
 }

@@ -2,11 +2,13 @@
 
 use super::Show;
 use super::named::Named;
+use crate::commands::concluded_runs;
 use crate::commands::read::fleet;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json, style};
 use ::model::Run;
-use ::report::side_by_side::{self, SideBySide};
+use ::report::layout::Style;
+use ::report::matrix::{Matrix, json, terminal};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, compare_several};
 
@@ -24,18 +26,9 @@ pub(super) fn show(ask: &Show, runs: Vec<Run>, words: &[String]) -> Result<Exit,
     }
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: ask.all };
     let several = compare_several(&runs.iter().collect::<Vec<_>>(), &terms);
-    let analysed = runs.into_iter().map(|run| {
-        let conclusions = findings::conclude(&run);
-        (run, conclusions)
-    });
-    let runs: Vec<_> = analysed.collect();
-    let side = SideBySide { runs: &runs, several: &several, words, fleet: None };
-    if ask.json {
-        print_json(&side_by_side::json(&side))?;
-    } else {
-        print(&side_by_side::machines(&side, &style(ask.all)))?;
-    }
-    Ok(Exit::Done)
+    let runs = concluded_runs(runs);
+    let matrix = Matrix::several(&runs, &several, words);
+    print_matrix(ask, &matrix, terminal::tables)
 }
 
 /// Shows the machines of a fleet: their ratios to the median machine.
@@ -51,11 +44,19 @@ pub(super) fn show_fleet(ask: &Show, fleet: &str, named: &Named) -> Result<Exit,
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: ask.all };
     let narrow = |runs: &mut Vec<Run>| super::named::narrow(runs, &named.workloads);
     let machines = fleet::machines(fleet, &ask.record_file, &terms, narrow)?;
-    let side = machines.side();
+    print_matrix(ask, &machines.matrix(), terminal::text)
+}
+
+/// Prints the matrix, by `text` for people.
+fn print_matrix(
+    ask: &Show,
+    matrix: &Matrix<'_>,
+    text: impl FnOnce(&Matrix<'_>, &Style) -> String,
+) -> Result<Exit, Trouble> {
     if ask.json {
-        print_json(&side_by_side::json(&side))?;
+        print_json(&json::matrix(matrix))?;
     } else {
-        print(&side_by_side::fleet(&side, &machines.head, &style(ask.all)))?;
+        print(&text(matrix, &style(ask.all)))?;
     }
     Ok(Exit::Done)
 }

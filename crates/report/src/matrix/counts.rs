@@ -1,20 +1,8 @@
-//! What is compared, and how many verdicts there are of each kind.
+//! How many verdicts there are of each kind.
 
-use analysis::compare::{ComparedTable, Comparison, Verdict};
-use model::Run;
+use analysis::compare::{ComparedTable, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-/// Two runs and their comparison.
-#[derive(Clone, Copy, Debug)]
-pub struct Pair<'a> {
-    /// The run that is compared with.
-    pub base: &'a Run,
-    /// The run that is judged.
-    pub new: &'a Run,
-    /// Their comparison.
-    pub comparison: &'a Comparison,
-}
 
 /// How many ratios there are of each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! What differences a comparison can see, and what some differing facts mean.
 
-use super::counts::Pair;
+use super::Matrix;
 use analysis::compare::{Comparison, Sensitivity};
 use analysis::is_predicted;
 use findings::emulation::Emulation;
@@ -8,19 +8,19 @@ use findings::format::{factor, percent};
 use model::{CPU_QUOTAS, NICE, Plan, Run};
 use std::collections::BTreeSet;
 
-/// What these runs can see: `These runs see changes of 24 % and more; to see 5 %: knee ab CMD -- poll --rounds
+/// What two runs can see: `These runs see changes of 24 % and more; to see 5 %: knee ab CMD -- poll --rounds
 /// 40`. Nothing where no series was judged, or a model computed the figures.
-pub(super) fn sight(pair: &Pair) -> Option<String> {
-    let comparison = pair.comparison;
-    let sensitivity = comparison.sensitivity.as_ref().filter(|_| !is_predicted(pair.new))?;
+pub(super) fn sight(matrix: &Matrix<'_>) -> Option<String> {
+    let (comparison, new) = (matrix.only()?, matrix.columns[1].run);
+    let sensitivity = comparison.sensitivity.as_ref().filter(|_| !is_predicted(new))?;
     let rounds = |rounds: u32| {
         if comparison.paired {
             return format!("the same with --rounds {rounds}");
         }
-        if pair.new.is_load() {
-            return longer_load(pair.new, rounds);
+        if new.is_load() {
+            return longer_load(new, rounds);
         }
-        in_turns(&workloads(comparison, &pair.new.plan), rounds)
+        in_turns(&workloads(comparison, &new.plan), rounds)
     };
     Some(sentence("These runs see", sensitivity, comparison.fail_above, &rounds))
 }
@@ -106,15 +106,15 @@ fn sentence(
 }
 
 /// That QEMU emulated the machines, and what those of the differing facts mean that are easily misread.
-pub(super) fn notes(pair: &Pair) -> Vec<&'static str> {
-    let comparison = pair.comparison;
-    let differs = |key: &str| comparison.differences.iter().any(|fact| fact.what == key);
+pub(super) fn notes(matrix: &Matrix<'_>) -> Vec<&'static str> {
+    let differences = || matrix.comparisons().flat_map(|(_, comparison)| &comparison.differences);
+    let differs = |key: &str| differences().any(|fact| fact.what == key);
     // A fact that one of them lacks is no difference of what was measured.
     let both = |key: &str| {
-        let mut facts = comparison.differences.iter().filter(|fact| fact.what == key);
+        let mut facts = differences().filter(|fact| fact.what == key);
         facts.any(|fact| fact.base.is_some() && fact.new.is_some())
     };
-    let emulation = Emulation::from_runs([pair.base, pair.new]);
+    let emulation = Emulation::from_runs(matrix.runs());
     let mut notes: Vec<&str> = emulation.map(Emulation::sentence).into_iter().collect();
     if both("cpu.count") && !differs("cpu.online") {
         notes.push(

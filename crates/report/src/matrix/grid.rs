@@ -1,6 +1,6 @@
 //! A table of cells that have several lines, for a terminal; too wide, it is split between its columns.
 
-use crate::layout::{DIM, GAP, INDENT, Pen, display_width, right, widest};
+use crate::layout::{DIM, INDENT, Pen, display_width, right, widest};
 use anstyle::Style as Paint;
 
 /// A table as text.
@@ -11,22 +11,42 @@ pub(crate) struct Grid {
     pub(crate) heads: Vec<Vec<String>>,
     /// The rows: their names, and the lines of each cell.
     pub(crate) rows: Vec<(String, Vec<Cell>)>,
+    /// Columns between two columns.
+    pub(crate) gap: usize,
 }
 
 /// The lines of a cell.
 pub(crate) type Cell = Vec<(Paint, String)>;
 
+impl Grid {
+    fn stub_width(&self) -> usize {
+        widest(self.rows.iter().map(|(name, _)| name).chain([&self.stub])) + INDENT
+    }
+
+    /// The columns of a terminal that it fits into as one part.
+    pub(crate) fn width(&self) -> usize {
+        self.stub_width() + (0..self.heads.len()).map(|column| self.width_of(column)).sum::<usize>()
+    }
+
+    fn width_of(&self, column: usize) -> usize {
+        let cells = self.rows.iter().flat_map(|(_, cells)| &cells[column]);
+        let lines = cells.map(|(_, text)| text).chain(&self.heads[column]);
+        widest(lines) + self.gap
+    }
+
+    /// The fewest columns of a terminal that it fits into.
+    pub(crate) fn width_min(&self) -> usize {
+        let widths = (0..self.heads.len()).map(|column| self.width_of(column));
+        self.stub_width() + widths.max().unwrap_or(0)
+    }
+}
+
 impl Pen {
     /// Writes the table, in as many parts as the width asks for.
     pub(crate) fn grid(&self, out: &mut String, grid: &Grid) {
-        let names = grid.rows.iter().map(|(name, _)| name);
-        let stub = widest(names.chain([&grid.stub])) + INDENT;
-        let width = |column: usize| {
-            let cells = grid.rows.iter().flat_map(|(_, cells)| &cells[column]);
-            let lines = cells.map(|(_, text)| text).chain(&grid.heads[column]);
-            widest(lines) + GAP
-        };
-        let widths: Vec<usize> = (0..grid.heads.len()).map(width).collect();
+        let stub = grid.stub_width();
+        let widths: Vec<usize> =
+            (0..grid.heads.len()).map(|column| grid.width_of(column)).collect();
         let mut start = 0;
         while start < widths.len() {
             let mut used = stub;
@@ -56,20 +76,20 @@ impl Pen {
             let first = if line == 0 { grid.stub.as_str() } else { "" };
             let mut text = format!("{:INDENT$}{first:<width$}", "", width = stub - INDENT);
             for (head, width) in heads.iter().zip(&widths[start..end]) {
-                text.push_str(&padded(head.get(line).map_or("", String::as_str), *width));
+                text.push_str(&right(head.get(line).map_or("", String::as_str), *width));
             }
             self.line(out, &self.paint(DIM, &text));
         }
         for (name, cells) in &grid.rows {
             let cells = &cells[start..end];
-            for line in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+            for line in 0..cells.iter().map(Vec::len).max().unwrap_or(0).max(1) {
                 let first = if line == 0 { name.as_str() } else { "" };
                 let pad = (stub - INDENT).saturating_sub(display_width(first));
                 let mut text = format!("{:INDENT$}{first}{:pad$}", "", "");
                 for (cell, width) in cells.iter().zip(&widths[start..end]) {
                     match cell.get(line) {
                         Some((paint, value)) => {
-                            text.push_str(&self.paint(*paint, &padded(value, *width)));
+                            text.push_str(&self.paint(*paint, &right(value, *width)));
                         }
                         None => text.push_str(&" ".repeat(*width)),
                     }
@@ -78,9 +98,4 @@ impl Pen {
             }
         }
     }
-}
-
-/// To the right of its column.
-fn padded(text: &str, width: usize) -> String {
-    right(text, width)
 }

@@ -3,8 +3,8 @@
 
 mod published;
 
-use crate::layout::{PLAIN, Pen};
-use crate::side_by_side::grid::Grid;
+use crate::layout::{GAP, PLAIN, Pen};
+use crate::matrix::grid::Grid;
 use crate::text::NO_FIGURE;
 use crate::text::averages;
 use analysis::Analysis;
@@ -130,7 +130,7 @@ impl Pen {
             let cells = cells.chain([seconds(all)]).map(|text| vec![(PLAIN, text)]);
             (row.name.clone(), cells.collect())
         });
-        let grid = Grid { stub: "guest".to_owned(), heads, rows: rows.collect() };
+        let grid = Grid { stub: "guest".to_owned(), heads, rows: rows.collect(), gap: GAP };
         self.grid(out, &grid);
     }
 }
@@ -171,7 +171,7 @@ fn table(id: &str, title: &str, loads: &[&str], rows: &[Row]) -> Markup {
     let cpus = rows.iter().map(|row| row.cpus.len()).max().unwrap_or(0);
     html! {
         div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures.compared.side.guests {
+            table.figures.compared.guests {
                 caption id=(id) { div { strong { (title) } ", in s" } }
                 thead { tr {
                     th scope="col" { "locks" }

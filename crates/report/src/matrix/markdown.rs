@@ -1,0 +1,236 @@
+//! A matrix as Markdown, for a pull request.
+//!
+//! The verdict stands in the first line, the changes and the headline ratios below it. Medians, further
+//! metrics, what is left out, and the confidence are folded away.
+
+use super::changes::{headline, ranked_changes};
+use super::counts::Counts;
+use super::facts::FactRow;
+use super::sheet::{Entry, Sheet, SheetLine};
+use super::sight::{notes, sight};
+use super::text::{advice, confidence, counts_text, in_unit, left_out, legend, tag, with_remedy};
+use super::{Matrix, Section};
+use crate::export::markdown::{code, escaped, row, rule};
+use crate::text;
+use crate::text::NO_FIGURE;
+use crate::text::{parameters, tables::grouped};
+use analysis::compare::{Change, Comparison, Direction};
+use findings::run_changes::sentence;
+use std::io::{self, Write};
+
+/// Further differing facts are folded away.
+const FACTS_MAX: usize = 8;
+
+/// The matrix as Markdown.
+pub fn text(matrix: &Matrix<'_>) -> String {
+    let mut out = Vec::new();
+    // Writing into memory can't fail, and what is written there is UTF-8.
+    let _ = write(matrix, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn write(matrix: &Matrix<'_>, out: &mut dyn Write) -> io::Result<()> {
+    answer(out, matrix)?;
+    let facts = matrix.facts();
+    let (shown, further) = facts.split_at(facts.len().min(FACTS_MAX));
+    self::facts(out, matrix, "Facts that differ", shown)?;
+    for sentence in notes(matrix).into_iter().map(str::to_owned).chain(sight(matrix)) {
+        writeln!(out, "\n{}", escaped(&sentence))?;
+    }
+    let (headline, secondary): (Vec<&Section>, Vec<&Section>) =
+        matrix.sections.iter().partition(|section| section.headline);
+    let mut has_best = false;
+    for section in &headline {
+        has_best |= ratios(out, matrix, section)?;
+    }
+    if !headline.is_empty() {
+        let best = has_best.then_some("in bold and with \u{2605}:");
+        writeln!(out, "\n{}", escaped(&legend(matrix, best)))?;
+    }
+    writeln!(out, "\n<details><summary>Medians, further metrics, confidence</summary>")?;
+    self::facts(out, matrix, "Further facts that differ", further)?;
+    for section in headline {
+        figures(out, matrix, section)?;
+    }
+    if !matrix.is_pair() {
+        changes(out, matrix, true)?;
+    }
+    changes(out, matrix, false)?;
+    for section in secondary {
+        ratios(out, matrix, section)?;
+        figures(out, matrix, section)?;
+    }
+    confidence_list(out, matrix)?;
+    writeln!(out, "\n</details>")
+}
+
+/// The verdict, and what changed in each run.
+fn answer(out: &mut dyn Write, matrix: &Matrix<'_>) -> io::Result<()> {
+    if let Some(comparison) = matrix.only() {
+        let series = Counts::of_series(headline_tables(comparison));
+        let (gist, counts) = (gist(comparison), counts_text(series));
+        writeln!(out, "**knee: {gist}** · {} series: {counts}", series.total())?;
+    } else {
+        let further = matrix.runs().count().saturating_sub(1);
+        let base = escaped(&matrix.columns[0].name);
+        writeln!(out, "**knee: {further} runs against {base}**\n")?;
+    }
+    for (column, comparison) in matrix.ranked() {
+        if !matrix.is_pair() {
+            let (gist, headline) = (gist(comparison), headline(comparison));
+            let text = format!("{}{gist}: {headline}", matrix.label(column));
+            writeln!(out, "- {}", escaped(&text))?;
+        }
+    }
+    for refusal in matrix.refusals() {
+        writeln!(out, "- {}", escaped(&refusal))?;
+    }
+    if matrix.is_pair() { changes(out, matrix, true) } else { Ok(()) }
+}
+
+fn headline_tables(
+    comparison: &Comparison,
+) -> impl Iterator<Item = &analysis::compare::ComparedTable> {
+    comparison.tables.iter().filter(|table| table.headline)
+}
+
+/// What is left out, the confidence of the rest, and the commands of the runs.
+fn confidence_list(out: &mut dyn Write, matrix: &Matrix<'_>) -> io::Result<()> {
+    writeln!(out)?;
+    for warning in left_out(matrix).into_iter().chain(advice(matrix)) {
+        writeln!(out, "- {}", escaped(&with_remedy(&warning)))?;
+    }
+    writeln!(out, "- {}", escaped(&confidence(matrix)))?;
+    for ((column, run), identity) in
+        matrix.columns.iter().zip(matrix.runs()).zip(matrix.identities())
+    {
+        let name = if matrix.is_pair() { format!("{}: ", column.name) } else { String::new() };
+        let command = code(&text::runs::command(run));
+        writeln!(out, "- {name}{}: {command}", escaped(&identity))?;
+    }
+    Ok(())
+}
+
+/// The result in a few words: from the series and points of the headline metrics, and from what else changed
+/// in them. Few readers go on after *the same*.
+fn gist(comparison: &Comparison) -> &'static str {
+    let series = Counts::of_series(headline_tables(comparison));
+    let points = Counts::of_points(headline_tables(comparison));
+    let has_change = |direction: Option<Direction>| {
+        let mut changes = comparison.changes.iter();
+        changes.any(|change| change.headline && change.direction == direction)
+    };
+    let slower = series.slower + points.slower > 0;
+    let worse = slower || has_change(Some(Direction::Worse));
+    let faster = series.faster + points.faster > 0;
+    let better = faster || has_change(Some(Direction::Better));
+    match (worse, better) {
+        (true, true) if slower && faster => "▲ slower and ▼ faster",
+        (true, true) => "▲ worse and ▼ better",
+        (true, false) if slower => "▲ slower",
+        (true, false) => "▲ worse",
+        (false, true) if faster => "▼ faster",
+        (false, true) => "▼ better",
+        _ if has_change(None) => "• neither slower nor faster, but changed",
+        _ if series.total() == 0 => "nothing to compare",
+        _ if series.decided() + points.decided() == 0 => "? undecided",
+        _ if series.undecided > 0 => "? no series is shown to be slower or faster",
+        _ if points.undecided > 0 => "= the same as whole series, ? undecided at points",
+        _ => "= the same",
+    }
+}
+
+/// The changes of each run in headline metrics, or in the others.
+fn changes(out: &mut dyn Write, matrix: &Matrix<'_>, headline: bool) -> io::Result<()> {
+    let mut all = matrix.ranked().into_iter();
+    all.try_for_each(|compared| list(out, matrix, compared, headline))
+}
+
+fn list(
+    out: &mut dyn Write,
+    matrix: &Matrix<'_>,
+    (column, comparison): (usize, &Comparison),
+    headline: bool,
+) -> io::Result<()> {
+    let changes = ranked_changes(comparison).into_iter();
+    let changes = changes.filter(|change| change.headline == headline);
+    let run = matrix.columns[column].run;
+    let scope = |change: &Change| parameters::scope(run, &change.workload, &change.parameters);
+    for (scope, changes) in grouped(changes.map(|change| (scope(change), change))) {
+        writeln!(out, "\n{}:\n", escaped(&[matrix.label(column), scope].concat()))?;
+        for change in changes {
+            let sign = match tag(change).0 {
+                '•' => String::new(),
+                sign => format!("{sign} "),
+            };
+            writeln!(out, "- {sign}{}", escaped(&sentence(comparison, change)))?;
+        }
+    }
+    Ok(())
+}
+
+fn facts(
+    out: &mut dyn Write,
+    matrix: &Matrix<'_>,
+    title: &str,
+    facts: &[FactRow<'_>],
+) -> io::Result<()> {
+    if facts.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{title}:\n")?;
+    let names = matrix.columns.iter().filter(|column| !column.is_whole);
+    let names: Vec<String> = names.map(|column| escaped(&column.name)).collect();
+    row(out, ["what".to_owned()].into_iter().chain(names.iter().cloned()))?;
+    writeln!(out, "| --- |{}", " --- |".repeat(names.len()))?;
+    for fact in facts {
+        let values = fact.values.iter().map(|value| escaped(value.unwrap_or(NO_FIGURE)));
+        row(out, [escaped(fact.what)].into_iter().chain(values))?;
+    }
+    Ok(())
+}
+
+/// The ratios of a section; whether any run is better than each other one.
+fn ratios(out: &mut dyn Write, matrix: &Matrix<'_>, section: &Section<'_>) -> io::Result<bool> {
+    let sheet = Sheet::new(matrix, section, false);
+    writeln!(out, "\n### {}\n", escaped(&section.title))?;
+    table(out, &sheet, sheet.heads.len(), |line, entry| {
+        let range = entry.range().map(|range| format!(" {range}")).unwrap_or_default();
+        let text = entry.text(line, false) + &range;
+        let star = if entry.cell.is_best { " \u{2605}" } else { "" };
+        let is_bold = entry.cell.has_changed() || entry.cell.is_best;
+        if is_bold { format!("**{text}**{star}") } else { text }
+    })?;
+    Ok(sheet.has_best())
+}
+
+/// The medians of a section: `2.43 → 2.67` of two runs.
+fn figures(out: &mut dyn Write, matrix: &Matrix<'_>, section: &Section<'_>) -> io::Result<()> {
+    let sheet = Sheet::new(matrix, section, true);
+    let unit = if section.is_list { String::new() } else { in_unit(&section.unit()) };
+    let what = text::metrics::figures(section.metric);
+    writeln!(out, "\n#### {}\n", escaped(&format!("{}: {what}{unit}", section.title)))?;
+    // The series as a whole has no figure.
+    let columns = sheet.heads.len() - usize::from(sheet.points_across);
+    table(out, &sheet, columns, |line, entry| {
+        let [base, new] = line.medians(entry);
+        let is_of_two = sheet.points_across && base != NO_FIGURE;
+        if is_of_two { format!("{base} → {new}") } else { new }
+    })
+}
+
+fn table(
+    out: &mut dyn Write,
+    sheet: &Sheet<'_>,
+    columns: usize,
+    text: impl Fn(&SheetLine<'_>, &Entry<'_>) -> String,
+) -> io::Result<()> {
+    let heads = sheet.heads[..columns].iter().map(|head| escaped(head));
+    row(out, ["series".to_owned()].into_iter().chain(heads))?;
+    rule(out, columns, false)?;
+    for line in sheet.lines.iter().filter(|line| !line.entries.is_empty()) {
+        let cells = line.entries[..columns].iter().map(|entry| text(line, entry));
+        row(out, [escaped(&line.name)].into_iter().chain(cells))?;
+    }
+    Ok(())
+}

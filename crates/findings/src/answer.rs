@@ -176,7 +176,9 @@ fn cpu_time(all: Vec<Finding>) -> Vec<Finding> {
                 && finding.is_of_same_table(&contrast)
                 && contrast.subjects.first().is_some_and(|dearer| {
                     let subjects = finding.subjects.iter();
-                    subjects.take(if is_along(finding) { usize::MAX } else { 1 }).any(|subject| subject == dearer)
+                    subjects
+                        .take(if is_along(finding) { usize::MAX } else { 1 })
+                        .any(|subject| subject == dearer)
                 })
         };
         if !chosen.iter().any(repeats) {

@@ -32,10 +32,10 @@ impl Conclusions {
     #[must_use]
     pub fn of_subjects(self, run: &Run, subjects: &[String]) -> Self {
         let reader = Reader::default();
-        let context = Context { run, analysis: &self.analysis, reader: &reader, named_points: None };
-        let is_about = |finding: &Finding| {
-            finding.subjects.iter().all(|subject| subjects.contains(subject))
-        };
+        let context =
+            Context { run, analysis: &self.analysis, reader: &reader, named_points: None };
+        let is_about =
+            |finding: &Finding| finding.subjects.iter().all(|subject| subjects.contains(subject));
         Self { findings: kinds::find(&context, is_about), ..self }
     }
 

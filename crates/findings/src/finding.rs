@@ -131,9 +131,8 @@ impl Finding {
             && self.headline == second.headline
             && self.is_of_same_table(second)
             && !self.subjects.contains(subject)
-            && table.is_none_or(|table| {
-                table.shared_operation(own) == table.shared_operation(subject)
-            })
+            && table
+                .is_none_or(|table| table.shared_operation(own) == table.shared_operation(subject))
     }
 
     /// Adds the subjects and the data of `second`.

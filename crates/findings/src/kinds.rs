@@ -283,10 +283,7 @@ fn details<K: FindingKind>(all: &[K], names: &Names<'_>) -> Sentence {
 
 /// All findings of a run that are wanted, as they are listed: table by table; in each, first those of one series, subject by
 /// subject, then those of several.
-pub(crate) fn find(
-    context: &Context<'_>,
-    is_wanted: impl Fn(&Finding) -> bool,
-) -> Vec<Finding> {
+pub(crate) fn find(context: &Context<'_>, is_wanted: impl Fn(&Finding) -> bool) -> Vec<Finding> {
     let mut all = find_each(context);
     all.retain(is_wanted);
     all.sort_by_cached_key(|finding| {

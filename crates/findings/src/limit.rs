@@ -1,6 +1,6 @@
 //! Whether costs grow at most like a class: what a test asserts.
 
-use crate::format::{class, count, counted, factor_with_interval};
+use crate::format::{class, count, counted, factor, interval, significant};
 use crate::reasons;
 use analysis::growth::limit::{Kept, Limit, LimitCheck, at_most};
 use analysis::{Analysis, Class, Growth};
@@ -89,10 +89,11 @@ fn sentence(
     };
     let remedy = check.remedy.map(|remedy| format!("; it takes {}", reasons::remedy(remedy)));
     format!(
-        "{}: {label} at most {}: {} from {} to {}, {}{open}{}",
+        "{}: {label} at most {}: {}{} from {} to {}, {}{open}{}",
         word(check.kept),
         class(limit),
-        factor_with_interval(growth),
+        factor(growth.factor.value),
+        interval(growth.factor, significant),
         count(growth.from),
         counted(&count(growth.to), axis),
         class(growth.class),

@@ -5,8 +5,8 @@ pub mod contention;
 use crate::finding::names::{Names, qualifier};
 use crate::format::attributed;
 use crate::format::{class, count, factor, interval, percent, significant, trend};
-use crate::kinds::{FindingKind, words};
 use crate::kinds::crossover::Crossover;
+use crate::kinds::{FindingKind, words};
 use analysis::compare::{
     Change, ChangeDetail, Comparison, Ratio, RunAttribution, Share, Unserved, Verdict,
 };

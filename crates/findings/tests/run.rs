@@ -355,7 +355,9 @@ fn parameters_stand_in_sentences_only_where_they_differ() {
     run.plan.cells.extend(more.iter().map(|cell| cell.key.clone()));
     run.cells.extend(more);
     let sentences: Vec<String> = analyse(&run).findings.into_iter().map(|f| f.sentence).collect();
-    for start in ["poll and kqueue (libkqueue) (active = 1) are linear", "poll (active = 10) is linear"] {
+    for start in
+        ["poll and kqueue (libkqueue) (active = 1) are linear", "poll (active = 10) is linear"]
+    {
         assert!(sentences.iter().any(|s| s.starts_with(start)), "{start}: {sentences:#?}");
     }
     assert!(sentences.iter().any(|s| s.starts_with("poll (wait, active = 10) is linear")));

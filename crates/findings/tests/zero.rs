@@ -115,7 +115,11 @@ fn rates_costs_and_bytes_have_findings_from_zero_on() {
     assert!(costs[0].contains(" without the constant part, 95 % "), "{}", costs[0]);
     let exponent = growth.exponent.unwrap();
     assert!(growth.constant.is_some() && (0.9..1.1).contains(&exponent.value), "{exponent:?}");
-    assert!(costs[1].starts_with("epoll-level and epoll-edge (cpu) are flat between "), "{}", costs[1]);
+    assert!(
+        costs[1].starts_with("epoll-level and epoll-edge (cpu) are flat between "),
+        "{}",
+        costs[1]
+    );
     assert!(cpu.rows.iter().all(|row| row.rate.is_none()));
     // Everybody is compared at zero as well.
     assert!(replies.leads.iter().all(|leads| leads.len() == 1));

@@ -21,10 +21,7 @@ fn tables_findings_and_caveats_are_whole() {
     let median = value["tables"][0]["rows"][1]["cells"][0]["median"]["value"].as_f64().unwrap();
     let expected = conclusions.analysis.tables[0].rows[1].cells[0].as_ref().unwrap().median.value;
     assert!((median - expected).abs() < 1e-9, "{median} is not {expected}");
-    assert_eq!(
-        value["findings"][0]["sentence"],
-        conclusions.findings[0].sentence.to_string()
-    );
+    assert_eq!(value["findings"][0]["sentence"], conclusions.findings[0].sentence.to_string());
     assert_eq!(value["caveats"].as_array().unwrap().len(), conclusions.caveats.len());
     assert_eq!(value["cells"].as_array().unwrap().len(), made.cells.len());
     assert_eq!(value["host"]["before"]["facts"]["cpu.model"], "AMD EPYC 7B13");

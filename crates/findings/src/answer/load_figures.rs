@@ -171,9 +171,7 @@ impl Load<'_> {
         let figure_of = |(name, value): (&str, f64)| {
             let single = Estimate { value, low: value, high: value };
             // The same figure, from the distributions of all intervals.
-            let with_ci = self
-                .tail(name)
-                .filter(|_| self.is_latency(table));
+            let with_ci = self.tail(name).filter(|_| self.is_latency(table));
             figure(table, name.to_owned(), with_ci.unwrap_or(single))
         };
         counted.filter_map(figure_of).collect()

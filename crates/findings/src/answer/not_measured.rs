@@ -39,7 +39,7 @@ impl NotMeasured {
             let subject = subjects.find(|subject| subject.name == unavailable.subject);
             subject.map_or(&unavailable.subject, |subject| &subject.label).clone()
         };
-                let mut by_reason: Vec<UnavailableSubjects> = Vec::new();
+        let mut by_reason: Vec<UnavailableSubjects> = Vec::new();
         for subject in &run.plan.unavailable {
             let (label, reason) = (label(subject), &subject.reason);
             if by_reason.iter().any(|group| group.subjects.contains(&label)) {
@@ -47,10 +47,8 @@ impl NotMeasured {
             }
             match by_reason.iter_mut().find(|group| group.reason == *reason) {
                 Some(group) => group.subjects.push(label),
-                None => by_reason.push(UnavailableSubjects {
-                    reason: reason.clone(),
-                    subjects: vec![label],
-                }),
+                None => by_reason
+                    .push(UnavailableSubjects { reason: reason.clone(), subjects: vec![label] }),
             }
         }
         let cells = || run.cells.iter().filter(|cell| !run.is_control(&cell.key));

@@ -119,8 +119,7 @@ impl<'a> Names<'a> {
 
     /// Positions on the axis: `144 to 3,980 tokens`, or one of them where both read the same.
     pub(crate) fn positions(&self, range: Range) -> String {
-        let figure =
-            |at: f64| format::position(self.multiple_between(at).unwrap_or(at));
+        let figure = |at: f64| format::position(self.multiple_between(at).unwrap_or(at));
         let (min, last) = (figure(range.0), self.position(range.1));
         if min == figure(range.1) { last } else { format!("{min} to {last}") }
     }

@@ -87,7 +87,9 @@ impl FindingKind for Attribution {
                 };
                 let (profiles, verb) =
                     (names.verb("profile", "profiles"), names.verb("does", "do"));
-                let rest = text(format!(" {verb} not change {range}: no function's share by more than {bound}"));
+                let rest = text(format!(
+                    " {verb} not change {range}: no function's share by more than {bound}"
+                ));
                 let head = text(format!("The {profiles} of "));
                 Sentence::new([head].into_iter().chain(names.subject_list()).chain([rest]))
             }

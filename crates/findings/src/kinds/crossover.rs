@@ -8,7 +8,9 @@ use crate::finding::names::Names;
 use crate::finding::range::Range;
 use crate::finding::sentence::{Part, Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
-use crate::format::{at_most, ci, count, factor, number_word, position, ratio_with_interval, share as share_text};
+use crate::format::{
+    at_most, ci, count, factor, number_word, position, ratio_with_interval, share as share_text,
+};
 use crate::reasons;
 use analysis::pairs::notable::{common_points, notable};
 use analysis::{ComparisonOutcome, Estimate, Remedy, SubjectComparison, Table};
@@ -268,7 +270,8 @@ fn overtakings(all: &[Crossover], names: &Names<'_>) -> Sentence {
     if let [_, _, ..] = all {
         let crossovers = || all.iter().flat_map(Crossover::crossovers);
         let at = Range::new(crossovers().map(|crossover| crossover.at.value));
-        let mut parts = names.label_list(crossovers().map(|crossover| crossover.overtakes.as_str()));
+        let mut parts =
+            names.label_list(crossovers().map(|crossover| crossover.overtakes.as_str()));
         let overtaken = crossovers().next().map(|crossover| names.label(&crossover.overtaken));
         parts.push(text(format!("{} overtake ", names.qualifier())));
         parts.extend(overtaken);

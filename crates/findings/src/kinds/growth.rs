@@ -161,5 +161,6 @@ fn lowest(growth: &Growth) -> Option<String> {
     if growth.from == best.at {
         return Some(format!("before, it falls {fall} from {from}"));
     }
-    best.stands_out().then(|| format!("the lowest is at {}: {fall} of that at {from}", count(best.at)))
+    best.stands_out()
+        .then(|| format!("the lowest is at {}: {fall} of that at {from}", count(best.at)))
 }

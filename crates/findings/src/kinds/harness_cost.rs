@@ -52,7 +52,8 @@ impl FindingKind for HarnessCost {
         let [low, high] = [low, high].map(|figure| unit.figure(figure));
         let metric =
             if names.is_headline() { String::new() } else { format!("{}, ", names.metric()) };
-        let head = format!("The harness itself costs {span} {} per operation ({metric}", unit.symbol);
+        let head =
+            format!("The harness itself costs {span} {} per operation ({metric}", unit.symbol);
         let ci = text(format!(", {})", ci(&low, &high)));
         Sentence::new([text(head), names.label(&names.subjects()[0]), ci])
     }

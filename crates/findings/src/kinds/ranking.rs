@@ -43,8 +43,7 @@ impl FindingKind for Ranking {
     /// byte ×7.00; ticket and mcs ×300 to ×450; clh did not finish`
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let Self { point, subjects, unfinished, .. } = &all[0];
-        let mut parts =
-            vec![text(format!("At {}{}: ", names.point(*point), names.qualifier()))];
+        let mut parts = vec![text(format!("At {}{}: ", names.point(*point), names.qualifier()))];
         if let Some(best) = subjects.first() {
             parts.extend(order(subjects, best, names));
         }

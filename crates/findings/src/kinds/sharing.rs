@@ -60,8 +60,9 @@ impl FindingKind for Sharing {
             "" => String::new(),
             shared => format!("; what {sharing} share there: {shared}"),
         };
-        let rest =
-            format!(" {verb} {gains} from {from} to {to} {sharing}, and {apart} with {separate}{reason}");
+        let rest = format!(
+            " {verb} {gains} from {from} to {to} {sharing}, and {apart} with {separate}{reason}"
+        );
         let labels = names.label_list(names.subjects().iter().map(String::as_str));
         Sentence::new(labels.into_iter().chain([text(rest)]))
     }

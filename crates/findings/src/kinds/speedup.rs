@@ -146,7 +146,6 @@ fn listed(items: Vec<Vec<Part>>) -> Vec<Part> {
 }
 
 fn because(speedup: &Speedup) -> String {
-    let because =
-        |reason: &TrendReason| reasons::because(&reasons::trend(reason), reason.remedy());
+    let because = |reason: &TrendReason| reasons::because(&reasons::trend(reason), reason.remedy());
     speedup.reason.as_ref().map(because).unwrap_or_default()
 }

@@ -59,7 +59,8 @@ impl FindingKind for Step {
         let figure = (!names.is_single()).then(|| step_factor(value));
         let place = Some(position).filter(|text| !text.is_empty());
         let place = figure.into_iter().chain(place).collect::<Vec<_>>().join(" ");
-        let what = if self.between.is_some() { "factor of the rounds" } else { "95 % CI of the factor" };
+        let what =
+            if self.between.is_some() { "factor of the rounds" } else { "95 % CI of the factor" };
         let factors = || format!("{what} {}–{}", step_factor(low), step_factor(high));
         let all = [Some(place).filter(|text| !text.is_empty()), (low < high).then(factors)];
         all.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -152,8 +152,7 @@ fn fall_text(all: &[Trend], (number, cluster): (usize, &Cluster), names: &Names<
 }
 
 fn because(rate: &Rate) -> String {
-    let because =
-        |reason: &TrendReason| reasons::because(&reasons::trend(reason), reason.remedy());
+    let because = |reason: &TrendReason| reasons::because(&reasons::trend(reason), reason.remedy());
     rate.reason.as_ref().map(because).unwrap_or_default()
 }
 
@@ -194,7 +193,11 @@ pub fn halved_text(halved: &Halved, from: u64, names: &Names<'_>) -> String {
     }
     let at = counted(&position(value), axis);
     if low < high {
-        return format!("halved at {at} ({} {word}, {})", times(value), ci(&times(low), &times(high)));
+        return format!(
+            "halved at {at} ({} {word}, {})",
+            times(value),
+            ci(&times(low), &times(high))
+        );
     }
     let (after, before) = (names.number(halved.after), names.number(halved.before));
     format!("halved at {at} ({} {word}), between {after} and {before} (no CI)", times(value))

@@ -66,9 +66,9 @@ impl FindingKind for Unfinished {
         let cells = self.points.iter().map(|point| point.cells).sum::<u32>();
         let total = self.points.iter().map(|point| point.total).sum::<u32>();
         let often = (cells < total).then(|| format!("in {cells} of {total} cells"));
-        let collapses = self.collapsed_past.map(|point| {
-            format!("{} past {}", trend(RateTrend::Collapses), names.point(point))
-        });
+        let collapses = self
+            .collapsed_past
+            .map(|point| format!("{} past {}", trend(RateTrend::Collapses), names.point(point)));
         let circumstances = self.points.first().and_then(|point| point.reason.circumstances());
         let circumstances = circumstances.map(|text| text.trim_end_matches('.').to_owned());
         let all = [often, collapses, circumstances];

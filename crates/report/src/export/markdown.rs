@@ -245,12 +245,7 @@ fn notes(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Resul
 }
 
 /// Findings as lists, each under the parameters that it holds for where there are several.
-fn findings(
-    out: &mut dyn Write,
-    title: &str,
-    run: &Run,
-    findings: &[&Finding],
-) -> io::Result<()> {
+fn findings(out: &mut dyn Write, title: &str, run: &Run, findings: &[&Finding]) -> io::Result<()> {
     let scope = |finding: &Finding| (finding.workload.clone(), finding.parameters.clone());
     let parts: Vec<&[&Finding]> =
         findings.chunk_by(|first, second| scope(first) == scope(second)).collect();

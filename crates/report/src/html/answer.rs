@@ -139,8 +139,7 @@ impl Layout<'_> {
     }
 
     fn statements(&self, level: &str, text: &str, statements: &[Finding]) -> Markup {
-        let items: Vec<Markup> =
-            statements.iter().map(|finding| self.finding(finding)).collect();
+        let items: Vec<Markup> = statements.iter().map(|finding| self.finding(finding)).collect();
         html! {
             @if !items.is_empty() { (heading(level, text)) (head::statements(&items)) }
         }

@@ -102,7 +102,8 @@ fn half_mark(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
     let Estimate { value, low, high } = halved.at;
     let names = Names::of_table(std::slice::from_ref(&row.subject), table, String::new());
     let (from, to) = (count(rate.from), count(rate.to));
-    let left = (format!("left at {to}"), format!("{} of that at {from}", factor(rate.factor.value)));
+    let left =
+        (format!("left at {to}"), format!("{} of that at {from}", factor(rate.factor.value)));
     Some(json!({
         "kind": "half",
         "subjects": [row.label],

@@ -52,8 +52,10 @@ fn only_crossovers_of_findings_are_marked_and_listed() {
         let conclusions = &PIPES[0].1;
         for table in &conclusions.analysis.tables {
             view(page, table);
-            let wanted: Vec<String> =
-                shown_crossovers(conclusions, table).into_iter().map(|one| sentence(table, one)).collect();
+            let wanted: Vec<String> = shown_crossovers(conclusions, table)
+                .into_iter()
+                .map(|one| sentence(table, one))
+                .collect();
             assert!(!wanted.is_empty());
             let [marked, listed] = shown(page);
             assert_eq!(marked, wanted);

@@ -6,11 +6,11 @@ use crate::finding::names::{Names, qualifier};
 use crate::format::attributed;
 use crate::format::{class, count, factor, interval, percent, significant, trend};
 use crate::kinds::crossover::Crossover;
-use crate::kinds::{FindingKind, words};
+use crate::kinds::words;
 use analysis::compare::{
     Change, ChangeDetail, Comparison, Ratio, RunAttribution, Share, Unserved, Verdict,
 };
-use analysis::{Class, CutShort, DifferenceVerdict, Growth, Table};
+use analysis::{Class, CutShort, DifferenceVerdict, Growth, Modes, Table};
 
 /// `epoll-level is slower: ×1.10 (95 % CI 1.08–1.13), suffix at 9,000 watched descriptors.`
 pub fn sentence(comparison: &Comparison, change: &Change) -> String {
@@ -56,8 +56,8 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
             format!("{subject} {}; in base it {}.", trend(*new), trend(*base))
         }
         ChangeDetail::Crossover { base: before, new: after } => {
-            let now = stated(&Crossover::new(new, after), &names);
-            let then = stated(&Crossover::new(base, before), &of_base);
+            let now = crossover(&Crossover::new(new, after), &names);
+            let then = crossover(&Crossover::new(base, before), &of_base);
             format!("{now} In base: {then}")
         }
         ChangeDetail::ModesAppeared { modes } => {
@@ -103,10 +103,16 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
     }
 }
 
-/// Its sentence and its detail, with full stops.
-fn stated<K: FindingKind>(single: &K, names: &Names<'_>) -> String {
-    let all = words(single, names).map(|text| if text.is_empty() { text } else { text + "." });
-    all.join(" ").trim_end().to_owned()
+/// The crossover with its CI, with a full stop.
+fn crossover(crossover: &Crossover, names: &Names<'_>) -> String {
+    let texts = words(crossover, names).into_iter().filter(|text| !text.is_empty());
+    texts.collect::<Vec<String>>().join(", ") + "."
+}
+
+/// The modes with a full stop; the run's own report has the detail.
+fn stated(modes: &Modes, names: &Names<'_>) -> String {
+    let [sentence, _] = words(modes, names);
+    sentence + "."
 }
 
 /// ` At 10,000 watched descriptors 97 % of the additional CPU time is in …`; nothing where nothing is attributed.

@@ -380,7 +380,7 @@ fn blocking_has_both_ends() {
     let right = often("trade", &locks, |analysis| {
         let sentence_of = sentence(analysis, Kind::TradeOff, "ticket").unwrap();
         let (_, rest) = sentence_of.split_once(". 95 % CI ").unwrap();
-        let (cis, _) = rest.split_once(", CPU per acquisition ").unwrap();
+        let cis = rest.trim_end_matches('.');
         let (early, late) = cis.split_once(" and 95 % CI ").unwrap();
         count(0, interval(early), is_behind_early);
         count(1, interval(late), far);

@@ -154,9 +154,11 @@ impl<M: Measure> Growth<M> {
         let last = self.points.len() - 1;
         for turn in 0..=last {
             // Forwards and backwards in turns: what gets slower by and by is not taken for growth.
-            let index = if self.rounds % 2 == 0 { turn } else { last - turn };
+            let index = if self.rounds.is_multiple_of(2) { turn } else { last - turn };
             let value_ns = self.timed.call_ns(index);
-            self.lines += &format!("{},{},{value_ns}\n", self.points[index], self.rounds);
+            let row =
+                [self.points[index].to_string(), self.rounds.to_string(), value_ns.to_string()];
+            self.lines.extend([row.join(",").as_str(), "\n"]);
         }
         self.rounds += 1;
     }

@@ -57,12 +57,12 @@ impl FindingKind for Step {
         };
         let Estimate { value, low, high } = self.factor;
         let figure = (!names.is_single()).then(|| step_factor(value));
-        let place = Some(position).filter(|text| !text.is_empty());
-        let place = figure.into_iter().chain(place).collect::<Vec<_>>().join(" ");
+        let position = Some(position).filter(|text| !text.is_empty());
+        let size_at = figure.into_iter().chain(position).collect::<Vec<_>>().join(" ");
         let what =
             if self.between.is_some() { "factor of the rounds" } else { "95 % CI of the factor" };
         let factors = || format!("{what} {}–{}", step_factor(low), step_factor(high));
-        let all = [Some(place).filter(|text| !text.is_empty()), (low < high).then(factors)];
+        let all = [Some(size_at).filter(|text| !text.is_empty()), (low < high).then(factors)];
         all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }

@@ -81,7 +81,12 @@ impl Pen {
             self.line(out, &self.paint(DIM, &text));
         }
         for (name, cells) in &grid.rows {
+            let is_heading = cells.iter().all(Vec::is_empty);
             let cells = &cells[start..end];
+            // What has figures in other parts only.
+            if cells.iter().all(Vec::is_empty) && !is_heading {
+                continue;
+            }
             for line in 0..cells.iter().map(Vec::len).max().unwrap_or(0).max(1) {
                 let first = if line == 0 { name.as_str() } else { "" };
                 let pad = (stub - INDENT).saturating_sub(display_width(first));

@@ -275,7 +275,7 @@ const fn class(verdict: Verdict) -> &'static str {
 
 /// Series down; of two runs the points across, with the interval of the whole drawn, else the runs.
 fn table(matrix: &Matrix<'_>, section: &Section<'_>, id: &str) -> Markup {
-    let sheet = Sheet::new(matrix, section, true).with_whole_first();
+    let sheet = Sheet::new(matrix, section, true);
     let unit = if section.is_list { String::new() } else { in_unit(&section.unit()) };
     let figures = metrics::figures(section.metric);
     let [caption, order] = if sheet.points_across {

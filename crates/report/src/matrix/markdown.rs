@@ -194,7 +194,7 @@ fn facts(
 fn ratios(out: &mut dyn Write, matrix: &Matrix<'_>, section: &Section<'_>) -> io::Result<bool> {
     let sheet = Sheet::new(matrix, section, false);
     writeln!(out, "\n### {}\n", escaped(&section.title))?;
-    table(out, &sheet, sheet.heads.len(), |line, entry| {
+    table(out, &sheet, 0, |line, entry| {
         let range = entry.range().map(|range| format!(" {range}")).unwrap_or_default();
         let text = entry.text(line, false) + &range;
         let star = if entry.cell.is_best { " \u{2605}" } else { "" };
@@ -211,8 +211,7 @@ fn figures(out: &mut dyn Write, matrix: &Matrix<'_>, section: &Section<'_>) -> i
     let what = text::metrics::figures(section.metric);
     writeln!(out, "\n#### {}\n", escaped(&format!("{}: {what}{unit}", section.title)))?;
     // The series as a whole has no figure.
-    let columns = sheet.heads.len() - usize::from(sheet.points_across);
-    table(out, &sheet, columns, |line, entry| {
+    table(out, &sheet, usize::from(sheet.points_across), |line, entry| {
         let [base, new] = line.medians(entry);
         let is_of_two = sheet.points_across && base != NO_FIGURE;
         if is_of_two { format!("{base} → {new}") } else { new }
@@ -222,14 +221,14 @@ fn figures(out: &mut dyn Write, matrix: &Matrix<'_>, section: &Section<'_>) -> i
 fn table(
     out: &mut dyn Write,
     sheet: &Sheet<'_>,
-    columns: usize,
+    first: usize,
     text: impl Fn(&SheetLine<'_>, &Entry<'_>) -> String,
 ) -> io::Result<()> {
-    let heads = sheet.heads[..columns].iter().map(|head| escaped(head));
+    let heads = sheet.heads[first..].iter().map(|head| escaped(head));
     row(out, ["series".to_owned()].into_iter().chain(heads))?;
-    rule(out, columns, false)?;
+    rule(out, sheet.heads.len() - first, false)?;
     for line in sheet.lines.iter().filter(|line| !line.entries.is_empty()) {
-        let cells = line.entries[..columns].iter().map(|entry| text(line, entry));
+        let cells = line.entries[first..].iter().map(|entry| text(line, entry));
         row(out, [escaped(&line.name)].into_iter().chain(cells))?;
     }
     Ok(())

@@ -82,25 +82,16 @@ impl<'m> Sheet<'m> {
                 is_base: false,
             };
             let points = row.cells.iter().map(|cells| entry(cells, false));
-            let entries = points.chain([entry(&row.overall, true)]);
+            let entries = std::iter::once(entry(&row.overall, true)).chain(points);
             SheetLine::new(row.label.to_owned(), &unit, entries.collect())
         };
         let points = section.points.iter().copied().map(count);
         Self {
-            heads: points.chain(["overall".to_owned()]).collect(),
+            heads: std::iter::once("overall".to_owned()).chain(points).collect(),
             lines: section.rows.iter().map(line).collect(),
             points_across: true,
             names: names(matrix),
         }
-    }
-
-    /// The same with the whole series before its points.
-    pub(super) fn with_whole_first(mut self) -> Self {
-        if self.points_across {
-            self.heads.rotate_right(1);
-            self.lines.iter_mut().for_each(|line| line.entries.rotate_right(1));
-        }
-        self
     }
 
     /// Whether some run is better than each other one.

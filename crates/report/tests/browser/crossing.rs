@@ -54,7 +54,7 @@ fn only_crossovers_of_findings_are_marked_and_listed() {
             view(page, table);
             let wanted: Vec<String> = shown_crossovers(conclusions, table)
                 .into_iter()
-                .map(|one| sentence(table, one))
+                .map(|crossover| sentence(table, crossover))
                 .collect();
             assert!(!wanted.is_empty());
             let [marked, listed] = shown(page);
@@ -115,7 +115,7 @@ fn a_mark_is_read_out_under_the_mouse_and_by_the_keyboard() {
     with(&PIPES, |page| {
         let table = &PIPES[0].1.analysis.tables[0];
         let crossovers = shown_crossovers(&PIPES[0].1, table).into_iter();
-        let wanted: Vec<String> = crossovers.map(|one| sentence(table, one)).collect();
+        let wanted: Vec<String> = crossovers.map(|crossover| sentence(table, crossover)).collect();
         let positions: Vec<[f64; 2]> = page.get(
             "probe.plot(0).marks.map((crossing) => {
                 const plot = probe.plot(0);

@@ -178,7 +178,9 @@ fn across_values(ask: &History, location: &Location, key: &str) -> Result<Exit, 
     let terms = compare::Terms { margin: ask.margin, fail_above: None, across: true, all: ask.all };
     let newest = with_samples.iter().max_by_key(|run| run.summary.number);
     let wanted = newest.map(|run| wanted(ask, run)).unwrap_or_default();
-    with_samples.iter_mut().for_each(|run| narrow(run, &ask.workload, &wanted));
+    for run in &mut with_samples {
+        narrow(run, &ask.workload, &wanted);
+    }
     let across = across(chosen, &with_samples.iter().collect::<Vec<_>>(), &terms);
     let runs = concluded_runs(with_samples);
     let matrix = Matrix::across(&runs, &across);

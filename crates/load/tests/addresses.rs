@@ -71,7 +71,7 @@ fn a_unix_socket_is_loaded_as_any_other() {
     let counts = run(&plan).unwrap();
     assert_eq!((counts.replies, counts.errors.total()), (60, 0), "{counts:?}");
     assert_eq!(
-        accepting(&[plan.target.address.clone()], Duration::ZERO).unwrap(),
+        accepting(std::slice::from_ref(&plan.target.address), Duration::ZERO).unwrap(),
         plan.target.address
     );
     let mut stream = Stream::connect(&plan.target, Duration::from_secs(60)).unwrap();

@@ -4,7 +4,7 @@
  *     static void sum(void *items, size_t n) { ... }
  *     ...
  *     const size_t points[] = {1000, 10000, 100000};
- *     return knee_at_most("linear", "sum", sum, items, points, 3);
+ *     return knee_at_most("linear", "sum", sum, items, points, 3) != KNEE_HOLDS;
  *
  * The function is timed at each point, in rounds that take the points in turns; `knee judge` judges the samples, prints
  * its sentence, and its exit code is returned. The program is named by the environment variable KNEE, or is on PATH.
@@ -13,6 +13,7 @@
 #ifndef KNEE_H
 #define KNEE_H
 
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,18 +67,27 @@ static inline int knee_at_most(const char *limit, const char *name, knee_functio
         return KNEE_ERROR;
     }
     snprintf(command, sizeof command, "%s judge --at-most %s", program ? "\"$KNEE\"" : "knee", limit);
-    FILE *judge = popen(command, "w");
-    if (!judge) return KNEE_ERROR;
-    for (int round = 0; round < KNEE_ROUNDS; round++) {
+    double *values = (double *)calloc(count * KNEE_ROUNDS, sizeof *values);
+    if (!values) return KNEE_ERROR;
+    for (size_t round = 0; round < KNEE_ROUNDS; round++) {
         for (size_t turn = 0; turn < count; turn++) {
             /* Forwards and backwards in turns: what gets slower by and by is not taken for growth. */
-            size_t point = points[round % 2 ? count - 1 - turn : turn];
-            fprintf(judge, "{\"series\": \"%s\", \"point\": %zu, \"round\": %d, \"value\": %.17g, \"unit\": \"ns\"}\n",
-                    name, point, round, knee_call_ns(function, argument, point));
+            size_t index = round % 2 ? count - 1 - turn : turn;
+            values[round * count + index] = knee_call_ns(function, argument, points[index]);
         }
     }
-    int status = pclose(judge);
-    return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : KNEE_ERROR;
+    /* A program that is not there, or that refuses the flags, must not end this one. */
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    FILE *judge = popen(command, "w");
+    for (size_t at = 0; judge && at < count * KNEE_ROUNDS; at++) {
+        fprintf(judge, "{\"series\": \"%s\", \"point\": %zu, \"round\": %zu, \"value\": %.17g, \"unit\": \"ns\"}\n",
+                name, points[at % count], at / count, values[at]);
+    }
+    int status = judge ? pclose(judge) : -1;
+    signal(SIGPIPE, before);
+    free(values);
+    int code = status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : KNEE_ERROR;
+    return code == KNEE_HOLDS || code == KNEE_FAILS || code == KNEE_OPEN ? code : KNEE_ERROR;
 }
 
 #endif

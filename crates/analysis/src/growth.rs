@@ -77,6 +77,7 @@ pub fn classify(levels: &[Level]) -> Growth {
         Class::Undecided => {
             Growth { reason: falls_again.or(Some(GrowthReason::FactorTooWide)), ..growth }
         }
+        Class::Falls => Growth { reason: falls_again, ..growth },
         _ => growth,
     }
 }

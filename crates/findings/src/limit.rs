@@ -3,7 +3,7 @@
 use crate::format::{class, count, counted, factor, interval, significant};
 use crate::reasons;
 use analysis::growth::limit::{Kept, Limit, LimitCheck, at_most};
-use analysis::{Analysis, Class, Growth};
+use analysis::{Analysis, Class, Growth, GrowthReason, Row};
 use model::Parameters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,25 +33,25 @@ pub struct JudgedSeries {
     pub parameters: Parameters,
     /// Whether it keeps to the limit.
     pub verdict: Kept,
-    /// How it grows.
-    pub growth: Growth,
+    /// How it grows; absent with fewer than two points.
+    pub growth: Option<Growth>,
     /// All of this as a sentence.
     pub sentence: String,
 }
 
 /// Holds every cost in `analysis` against `limit`; none where there is no cost.
 pub fn judge(analysis: &Analysis, limit: Limit) -> Option<Judgement> {
-    let rows =
-        analysis.tables.iter().flat_map(|table| table.rows.iter().map(move |row| (table, row)));
-    let judged = rows.filter_map(|(table, row)| {
-        let (check, growth) = at_most(row, limit).zip(row.growth.clone())?;
-        Some(JudgedSeries {
-            sentence: sentence(&row.label, &check, &growth, (limit.class(), &table.axis)),
+    let costs = analysis.tables.iter().filter(|table| table.metric.lower_is_better);
+    let rows = costs.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+    let judged = rows.map(|(table, row)| {
+        let check = at_most(row, limit);
+        JudgedSeries {
+            sentence: sentence(row, &check, (limit, &table.axis)),
             series: row.subject.clone(),
             parameters: table.parameters.clone(),
             verdict: check.kept,
-            growth,
-        })
+            growth: row.growth.clone(),
+        }
     });
     let series: Vec<JudgedSeries> = judged.collect();
     let has = |verdict| series.iter().any(|judged| judged.verdict == verdict);
@@ -75,28 +75,29 @@ pub const fn word(verdict: Kept) -> &'static str {
 
 /// `open: sort at most linear: ×116 (95 % CI 96–140) from 1,000 to 100,000 n, at least linear; quadratic is not excluded; it
 /// takes more points`.
-fn sentence(
-    label: &str,
-    check: &LimitCheck,
-    growth: &Growth,
-    (limit, axis): (Class, &str),
-) -> String {
+fn sentence(row: &Row, check: &LimitCheck, (limit, axis): (Limit, &str)) -> String {
+    let head = format!("{}: {} at most {}: ", word(check.kept), row.label, limit.name());
+    let remedy = check.remedy.map(|remedy| format!("; it takes {}", reasons::remedy(remedy)));
+    let remedy = remedy.unwrap_or_default();
+    let Some(growth) = &row.growth else {
+        let points = row.cells.iter().flatten().count();
+        let reason = reasons::growth(&GrowthReason::TooFewPoints { points });
+        return format!("{head}{reason}{remedy}");
+    };
     let open = match (growth.classes.last(), &growth.reason) {
         _ if check.kept != Kept::Open => String::new(),
+        (_, Some(reason @ GrowthReason::GrowsAndFalls { .. })) | (None, Some(reason)) => {
+            format!(", because {}", reasons::growth(reason))
+        }
         (Some(highest), _) => format!("; {} is not excluded", class(*highest)),
-        (None, Some(reason)) => format!(", because {}", reasons::growth(reason)),
         (None, None) => String::new(),
     };
-    let remedy = check.remedy.map(|remedy| format!("; it takes {}", reasons::remedy(remedy)));
     format!(
-        "{}: {label} at most {}: {}{} from {} to {}, {}{open}{}",
-        word(check.kept),
-        class(limit),
+        "{head}{}{} from {} to {}, {}{open}{remedy}",
         factor(growth.factor.value),
         interval(growth.factor, significant),
         count(growth.from),
         counted(&count(growth.to), axis),
         class(growth.class),
-        remedy.unwrap_or_default()
     )
 }

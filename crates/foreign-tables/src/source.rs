@@ -95,6 +95,10 @@ impl Input {
         }
         let (name, stem, modified) = (self.name.clone(), self.stem.clone(), self.modified);
         let json = self.read_up_to(JSON_MAX)?;
+        if json.len() > JSON_MAX {
+            let what = format!("{name} has more than {} MiB of JSON; judge a part", JSON_MAX >> 20);
+            return Err(Error::Refused(what));
+        }
         let table = if hyperfine::is_export(&json) {
             hyperfine::table(&json)
         } else {

@@ -19,7 +19,7 @@ mod timed;
 pub use analysis::growth::limit::{Kept, Limit};
 pub use findings::limit::JudgedSeries;
 
-use foreign_tables::{Input, Request};
+use foreign_tables::{Input, Request, samples};
 use std::io::Cursor;
 use std::time::{Duration, Instant};
 use timed::{Measure, Timed};
@@ -156,27 +156,21 @@ impl<M: Measure> Growth<M> {
             // Forwards and backwards in turns: what gets slower by and by is not taken for growth.
             let index = if self.rounds.is_multiple_of(2) { turn } else { last - turn };
             let value_ns = self.timed.call_ns(index);
-            let row =
-                [self.points[index].to_string(), self.rounds.to_string(), value_ns.to_string()];
-            self.lines.extend([row.join(",").as_str(), "\n"]);
+            let name = format!("\"{}\"", self.name.replace('"', "\"\""));
+            let [point, round] =
+                [self.points[index], u64::from(self.rounds)].map(|n| n.to_string());
+            let row = [name, point, round, value_ns.to_string(), "ns\n".to_owned()];
+            self.lines += &row.join(",");
         }
         self.rounds += 1;
     }
 
     /// What the samples so far say.
     fn verdict(&self, limit: Limit) -> JudgedSeries {
-        let table = format!("n,round,\"{}\"\n{}", self.name.replace('"', "\"\""), self.lines);
-        let column = |name: &str| Some(name.to_owned());
-        let request = Request {
-            x: column("n"),
-            y: column(&self.name),
-            round: column("round"),
-            unit: column("ns"),
-            ..Request::default()
-        };
+        let table = samples::COLUMNS.join(",") + "\n" + &self.lines;
         let input = Input::new(&self.name, Box::new(Cursor::new(table)));
         // The table is made above, with a cost at two points or more.
-        let foreign = foreign_tables::read(&request, input, Vec::new())
+        let foreign = foreign_tables::read(&Request::default(), input, Vec::new())
             .unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let judgement = findings::limit::judge(&analysis::analyse(&foreign.run), limit);
         let series = judgement.and_then(|judgement| judgement.series.into_iter().next());

@@ -28,7 +28,7 @@ fn a_limit_that_is_exceeded_panics_with_the_verdict() {
     let mut growth = grows::cost("square").over([10, 30, 100]).measure(square);
     let panicked = catch_unwind(AssertUnwindSafe(|| growth.at_most(Limit::Constant))).unwrap_err();
     let message = panicked.downcast_ref::<String>().unwrap();
-    assert!(message.starts_with("fails: square at most flat: ×"), "{message}");
+    assert!(message.starts_with("fails: square at most constant: ×"), "{message}");
 }
 
 #[test]

@@ -191,20 +191,15 @@ pub fn better() -> impl TypedValueParser<Value = Better> {
 
 /// Reads a limit of growth.
 pub fn limit() -> impl TypedValueParser<Value = Limit> {
-    const NAMES: [(&str, &str); Limit::ALL.len()] = [
-        ("constant", "Flat: within ×1.3"),
-        ("logarithmic", "log n"),
-        ("square-root", "√n"),
-        ("linear", "n"),
-        ("linearithmic", "n log n"),
-        ("quadratic", "n²"),
+    const ALL: &[Meaning<Limit>] = &[
+        (Limit::Constant.name(), Limit::Constant, "Flat: within ×1.3"),
+        (Limit::Logarithmic.name(), Limit::Logarithmic, "log n"),
+        (Limit::SquareRoot.name(), Limit::SquareRoot, "√n"),
+        (Limit::Linear.name(), Limit::Linear, "n"),
+        (Limit::Linearithmic.name(), Limit::Linearithmic, "n log n"),
+        (Limit::Quadratic.name(), Limit::Quadratic, "n²"),
     ];
-    let words =
-        PossibleValuesParser::new(NAMES.map(|(name, about)| PossibleValue::new(name).help(about)));
-    words.map(|word| {
-        let index = NAMES.iter().position(|(name, _)| *name == word);
-        Limit::ALL[index.unwrap_or(0)]
-    })
+    one_of(ALL)
 }
 
 /// Reads a label: `commit=3701d31`.

@@ -8,12 +8,18 @@ use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, socket_with, sockopt,
 };
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// What a unix socket whose accept queue is full comes to here: of TCP, AGAIN means another thing.
 const QUEUE_FULL: Errno = Errno::NOBUFS;
+/// Nothing reports that an accept queue has room again.
+const RETRY_PAUSE: Duration = Duration::from_millis(5);
 
 /// Begins to connect a socket to `to`: the `turn`th, which takes one of the `sources` in turn where there are any. `epoll`
 /// reports its events, edge-triggered for both directions, with `data`.
@@ -31,6 +37,25 @@ pub(crate) fn begin(
     let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
     epoll::add(epoll, &socket, EventData::new_u64(data), flags)?;
     Ok(socket)
+}
+
+/// A connected unix socket that blocks. While the server's accept queue is full, it tries again, for at most `patience`.
+pub(crate) fn unix_within(path: &Path, patience: Duration) -> io::Result<UnixStream> {
+    let end = Instant::now() + patience;
+    loop {
+        match begin_unix(path) {
+            Err(QUEUE_FULL) if Instant::now() < end => thread::sleep(RETRY_PAUSE),
+            Err(QUEUE_FULL) => {
+                let why = "the server's accept queue stays full";
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+            connected => {
+                let socket = UnixStream::from(connected?);
+                socket.set_nonblocking(false)?;
+                return Ok(socket);
+            }
+        }
+    }
 }
 
 fn begin_unix(path: &Path) -> Result<OwnedFd, Errno> {

@@ -1,13 +1,13 @@
 //! A connection to a target that waits for what it sends and receives, by TLS where the target has it.
 
 use crate::address::Address;
+use crate::connect::unix_within;
 use crate::plan::Target;
 use crate::tls::TlsFault;
 use rustls::ClientConnection;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// A connection that waits.
@@ -53,9 +53,10 @@ impl Stream {
                 socket
             }
             // Nothing below depends on the family of the socket.
-            Address::Unix(path) => TcpStream::from(OwnedFd::from(UnixStream::connect(path)?)),
+            Address::Unix(path) => TcpStream::from(OwnedFd::from(unix_within(path, patience)?)),
         };
         socket.set_read_timeout(Some(patience))?;
+        socket.set_write_timeout(Some(patience))?;
         Stream::over(socket, target)
     }
 

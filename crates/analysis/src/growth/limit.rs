@@ -1,5 +1,6 @@
 //! Whether a cost grows at most like a class.
 
+use super::curves::growth_of;
 use super::thresholds::{FLAT_FACTOR_MAX, STEP_LOG_RANGE};
 use crate::{Class, Growth, GrowthReason, Remedy, Row};
 use schemars::JsonSchema;
@@ -38,15 +39,17 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Every limit, ascending.
-    pub const ALL: [Self; 6] = [
-        Self::Constant,
-        Self::Logarithmic,
-        Self::SquareRoot,
-        Self::Linear,
-        Self::Linearithmic,
-        Self::Quadratic,
-    ];
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Logarithmic => "logarithmic",
+            Self::SquareRoot => "square-root",
+            Self::Linear => "linear",
+            Self::Linearithmic => "linearithmic",
+            Self::Quadratic => "quadratic",
+        }
+    }
 
     /// The class that it allows.
     pub const fn class(self) -> Class {
@@ -69,25 +72,31 @@ pub struct LimitCheck {
     pub remedy: Option<Remedy>,
 }
 
-/// Holds the cost of `row` against `limit`; none where it is a rate.
-pub fn at_most(row: &Row, limit: Limit) -> Option<LimitCheck> {
-    let growth = row.growth.as_ref()?;
-    let kept = kept(growth, limit.class());
+/// Holds `row`, which is a cost, against `limit`. A series with fewer than two points is open.
+pub fn at_most(row: &Row, limit: Limit) -> LimitCheck {
+    let kept = row.growth.as_ref().map_or(Kept::Open, |growth| kept(growth, limit.class()));
     let points = row.cells.iter().flatten().map(|cell| cell.point);
-    let reason = growth.reason.unwrap_or_else(|| GrowthReason::order_open(points));
-    Some(LimitCheck { kept, remedy: reason.remedy().filter(|_| kept == Kept::Open) })
+    let reason = row.growth.as_ref().and_then(|growth| growth.reason);
+    let reason = reason.unwrap_or_else(|| GrowthReason::order_open(points));
+    LimitCheck { kept, remedy: reason.remedy().filter(|_| kept == Kept::Open) }
 }
 
 /// It fails where all classes that are left grow faster than the limit, and holds where none does; between, it fails where its
 /// factor is beyond the limit's own by more than leaving caches costs. Linear holds beside n log n, since noise and
-/// caches leave both of most lines; it fails where linear is excluded. What is undecided holds if its factor is surely no
-/// greater than the limit's own over the same points.
+/// caches leave both of most lines; it fails where linear is excluded. Constant fails where the factor is surely more than flat.
+/// What is undecided for its wide interval holds if its factor is surely no greater than the limit's own over the same points;
+/// what grows and falls again is open.
 fn kept(growth: &Growth, limit: Class) -> Kept {
     let own_factor = own_factor(growth, limit);
     match growth.class {
+        _ if matches!(growth.reason, Some(GrowthReason::GrowsAndFalls { .. })) => Kept::Open,
         Class::Constant | Class::Falls => Kept::Holds,
-        Class::Undecided if growth.factor.high <= own_factor => Kept::Holds,
-        Class::Undecided => Kept::Open,
+        Class::Undecided => {
+            let is_within = growth.factor.high <= own_factor;
+            let is_wide = growth.reason == Some(GrowthReason::FactorTooWide);
+            if is_wide && is_within { Kept::Holds } else { Kept::Open }
+        }
+        _ if limit == Class::Constant && growth.factor.low <= FLAT_FACTOR_MAX => Kept::Open,
         _ if limit == Class::Quadratic => quadratic(growth),
         _ => {
             let fastest = if limit == Class::Linear { Class::Linearithmic } else { limit };
@@ -112,20 +121,13 @@ fn quadratic(growth: &Growth) -> Kept {
     }
 }
 
-/// How much a cost of this class grows over the points of `growth`; of a constant, as much as is flat.
+/// How much a cost of this class grows over the points of `growth`, from 2 on; of a constant, as much as is flat.
 fn own_factor(growth: &Growth, limit: Class) -> f64 {
-    let [from, to] = [growth.from, growth.to].map(|point| point.max(1) as f64);
-    let ratio = to / from;
-    // Logarithms of a point of 1 are 0: one more of n has one.
-    let logs = (1.0 + to).ln() / (1.0 + from).ln();
-    match limit {
-        Class::Logarithmic => logs,
-        Class::SquareRoot => ratio.sqrt(),
-        Class::Linear => ratio,
-        Class::Linearithmic => ratio * logs,
-        Class::Quadratic => ratio.powi(2),
-        _ => FLAT_FACTOR_MAX,
+    if limit == Class::Constant {
+        return FLAT_FACTOR_MAX;
     }
+    let [from, to] = [growth.from, growth.to].map(|point| growth_of(limit, point.max(2) as f64));
+    to / from
 }
 
 #[cfg(test)]
@@ -186,14 +188,15 @@ mod tests {
         let undecided = |high| Growth {
             class: Class::Undecided,
             factor: Estimate { value: 1.2, low: 0.9, high },
+            reason: Some(GrowthReason::FactorTooWide),
             ..growing(&[])
         };
         assert_eq!(kept(&undecided(1.5), Class::Linear), Kept::Holds);
         assert_eq!(kept(&undecided(150.0), Class::Linear), Kept::Open);
         assert_eq!(kept(&undecided(1.5), Class::Constant), Kept::Open);
-        // From 10 to 1,000 a logarithm grows ×2.88.
-        assert_eq!(kept(&undecided(2.8), Class::Logarithmic), Kept::Holds);
-        assert_eq!(kept(&undecided(3.0), Class::Logarithmic), Kept::Open);
+        // From 10 to 1,000 a logarithm grows ×3.
+        assert_eq!(kept(&undecided(2.9), Class::Logarithmic), Kept::Holds);
+        assert_eq!(kept(&undecided(3.1), Class::Logarithmic), Kept::Open);
     }
 
     #[test]
@@ -211,5 +214,30 @@ mod tests {
         // Of ×100 of a line, caches make ×1,600.
         assert_eq!(kept(&grown(1500.0), Class::Linear), Kept::Open);
         assert_eq!(kept(&grown(1700.0), Class::Linear), Kept::Fails);
+    }
+
+    #[test]
+    fn a_constant_limit_fails_beyond_what_is_flat() {
+        let grown = |low| Growth {
+            factor: Estimate { value: 1.5, low, high: 1.7 },
+            ..growing(&[Class::Logarithmic])
+        };
+        assert_eq!(kept(&grown(1.05), Class::Constant), Kept::Open);
+        assert_eq!(kept(&grown(1.35), Class::Constant), Kept::Fails);
+    }
+
+    #[test]
+    fn what_its_ends_do_not_show_is_open() {
+        let with = |class, reason| Growth {
+            class,
+            factor: Estimate { value: 0.5, low: 0.5, high: 0.5 },
+            reason: Some(reason),
+            ..growing(&[])
+        };
+        let hump = GrowthReason::GrowsAndFalls { point: 30 };
+        for growth in [with(Class::Falls, hump), with(Class::Undecided, GrowthReason::NotPositive)]
+        {
+            assert_eq!(kept(&growth, Class::Quadratic), Kept::Open);
+        }
     }
 }

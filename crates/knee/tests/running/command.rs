@@ -90,7 +90,7 @@ fn a_step_of_printed_figures_is_found() {
     let sentences = Commander::new().sentences(&[&commands[..], &TIME, &points].concat());
     let step = sentences.iter().find(|sentence| sentence.starts_with("buffer steps up"));
     let step = step.unwrap_or_else(|| panic!("{sentences:?}"));
-    assert!(step.ends_with("between 2,048 and 4,096 size."), "{step}");
+    assert!(step.ends_with("between 2,048 and 4,096 size"), "{step}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! URLs: taken apart, looked up, and whether what they name may be loaded.
 
 use crate::address::Address;
+use crate::connect::unix_within;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use std::{fmt, io};
 use sys::sockets::is_own;
@@ -114,7 +114,7 @@ pub fn accepting<A: Clone + Into<Address>>(
         let address = candidate.clone().into();
         let reached = match &address {
             Address::Tcp(address) => TcpStream::connect_timeout(address, patience).map(drop),
-            Address::Unix(path) => UnixStream::connect(path).map(drop),
+            Address::Unix(path) => unix_within(path, patience).map(drop),
         };
         match reached {
             Ok(()) => return Ok(candidate.clone()),

@@ -3,6 +3,9 @@
 use super::{Matrix, Reference};
 use analysis::compare::Difference;
 
+/// The value of a run whose comparison was refused.
+const NOT_COMPARED: &str = "not compared";
+
 /// A fact with its value in each run, in the order of the columns.
 pub(super) struct FactRow<'a> {
     pub(super) what: &'a str,
@@ -50,7 +53,7 @@ impl<'a> Matrix<'a> {
                 }
             }
         }
-        values.into_iter().map(Option::flatten).collect()
+        values.into_iter().map(|value| value.unwrap_or(Some(NOT_COMPARED))).collect()
     }
 
     /// `6.18.5 → 6.18.7`; of more runs the value of the first, and the runs that have another one.

@@ -74,6 +74,9 @@ fn answer(out: &mut dyn Write, matrix: &Matrix<'_>) -> io::Result<()> {
         let further = matrix.runs().count().saturating_sub(1);
         let base = escaped(&matrix.columns[0].name);
         writeln!(out, "**knee: {further} runs against {base}**\n")?;
+        for sentence in matrix.fleet_head().iter().flat_map(|head| &head.sentences) {
+            writeln!(out, "- {}", escaped(sentence))?;
+        }
     }
     for (column, comparison) in matrix.ranked() {
         if !matrix.is_pair() {

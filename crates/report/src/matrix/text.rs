@@ -167,6 +167,13 @@ pub(super) fn confidence(matrix: &Matrix<'_>) -> String {
             count(number as u64)
         ),
     };
+    let judged = match matrix.reference {
+        Reference::Before(across) if !are_in_turns(matrix) => format!(
+            "{judged} Each {} is one run, and not all took turns: what changed in the machine meanwhile looks like a step.",
+            across.key
+        ),
+        _ => judged,
+    };
     if matrix.runs().any(|run| rounds(run) < 2) && !is_predicted {
         return format!(
             "{judged} One round does not show how rounds differ: a spread of a tenth is assumed."

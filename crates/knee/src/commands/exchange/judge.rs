@@ -33,7 +33,7 @@ series, round and unit may be absent (cost, 0, ns). Samples of one round are of 
 points in turns, in at least three rounds. Nothing is recorded.
 
 Exit codes: 0 every series holds, 3 one fails, 4 one is open: take more rounds, or more points, further apart.
-Linear holds beside n log n, which noise and caches leave of most lines.
+For linear, n log n passes too unless linear is excluded: noise and caches leave both of most lines.
 
 Examples:
   ./bench | knee judge --at-most linear

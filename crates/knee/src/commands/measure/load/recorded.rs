@@ -16,7 +16,7 @@ use crate::exit::{Exit, Trouble, complain};
 use crate::output::is_quiet;
 use crate::remedies::explained;
 use crate::usage;
-use ::load::{IntervalOutcome, Plan, Url};
+use ::load::{Address, IntervalOutcome, Plan, Url};
 use archive::{Archive, Error, Location, RunWriter, SqliteArchive};
 use cells::Cells;
 use clap::Args;
@@ -169,7 +169,11 @@ impl Recording {
         present: Option<Present>,
     ) -> Result<LoadRun, Trouble> {
         let name = self.flags.name.clone();
-        let subject = name.unwrap_or_else(|| format!("{}{}", url.host_header(), url.path));
+        let subject = name.unwrap_or_else(|| match &plan.target.address {
+            Address::Tcp(_) => format!("{}{}", url.host_header(), url.path),
+            // Of two sockets the URLs may be the same.
+            unix @ Address::Unix(_) => format!("{}{} at {unix}", url.host_header(), url.path),
+        });
         let cells = Cells::new(subject, plan, numbers, present);
         let run = &mut self.run;
         let rounds = planned_rounds(plan).max(1);

@@ -6,9 +6,8 @@ use super::table::short;
 use analysis::{
     ComparisonOutcome, Division, Estimate, Mode, Modes, Rate, Row, Step, SubjectComparison, Table,
 };
-use findings::format::{class, count, factor, list, mode_rank, percent};
+use findings::format::{ci, class, count, factor, list, mode_rank, percent, position};
 use findings::kinds::crossover::Crossover;
-use findings::kinds::trend::halved_text;
 use findings::kinds::unfinished::Unfinished;
 use findings::kinds::words;
 use findings::{Conclusions, Data, FindingKind, Kind, Names};
@@ -31,7 +30,7 @@ pub(super) fn table_marks(run: usize, conclusions: &Conclusions, table: &Table) 
     let rows = table.rows.iter().flat_map(|row| {
         let modes = row.modes.iter().flat_map(|modes| mode_marks(table, row, modes));
         let steps = row.steps.iter().map(|step| step_mark(table, row, step));
-        let halves = row.rate.iter().filter_map(|rate| half_mark(table, row, rate));
+        let halves = row.rate.iter().filter_map(|rate| half_mark(row, rate));
         let is_finding = about_table().any(|finding| {
             finding.kind() == Kind::Unfinished && finding.subjects.contains(&row.subject)
         });
@@ -97,10 +96,9 @@ fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
 
 /// Where a rate that collapses has fallen to half. A vague position has no mark: its
 /// interval would be one across the plot.
-fn half_mark(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
+fn half_mark(row: &Row, rate: &Rate) -> Option<Value> {
     let halved = rate.halved.as_ref().filter(|halved| !halved.vague)?;
     let Estimate { value, low, high } = halved.at;
-    let names = Names::of_table(std::slice::from_ref(&row.subject), table, String::new());
     let (from, to) = (count(rate.from), count(rate.to));
     let left =
         (format!("left at {to}"), format!("{} of that at {from}", factor(rate.factor.value)));
@@ -110,8 +108,9 @@ fn half_mark(table: &Table, row: &Row, rate: &Rate) -> Option<Value> {
         "at": short(value),
         "low": short(low),
         "high": short(high),
-        "text": format!("{} {}", row.label, halved_text(halved, rate.from, &names)),
-        "brief": "",
+        // The list and the read-out add the CI.
+        "text": format!("{} halved at {}", row.label, position(value)),
+        "brief": ci(&position(low), &position(high)),
         "pairs": [left],
     }))
 }

@@ -296,10 +296,7 @@ fn what_was_found_about_a_subject_stands_together() {
             ["modes", "dynamic"],
             ["linear", "static"],
             ["step", "static"],
-            ["flat", "vfork"],
             ["drift", "vfork"],
-            ["linear", "posix_spawn"],
-            ["linear", "clone3 pidfd"],
         ];
         assert_eq!(listed, wanted);
     });

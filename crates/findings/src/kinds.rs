@@ -23,6 +23,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
 use crate::finding::verdict::{Tag, Tone};
+use crate::format;
 use analysis::Remedy;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -257,12 +258,6 @@ pub fn words<K: FindingKind>(single: &K, names: &Names<'_>) -> [String; 2] {
     [K::sentence(std::slice::from_ref(single), names).to_string(), single.detail(names)]
 }
 
-/// A sentence with a capital letter at its start.
-fn capitalized(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
-}
-
 /// What the sentence of `all` leaves out: of each behind its label, where there are several.
 fn details<K: FindingKind>(all: &[K], names: &Names<'_>) -> Sentence {
     let mut parts = Vec::new();
@@ -275,7 +270,7 @@ fn details<K: FindingKind>(all: &[K], names: &Names<'_>) -> Sentence {
         let subject = single.subject().or(names.subjects().get(index).map(String::as_str));
         match subject.filter(|_| all.len() > 1) {
             Some(subject) => parts.extend([names.label(subject), text(format!(" {detail}"))]),
-            None => parts.push(text(capitalized(&detail))),
+            None => parts.push(text(format::capitalized(&detail))),
         }
     }
     Sentence::new(parts)

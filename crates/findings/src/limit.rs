@@ -2,7 +2,7 @@
 
 use crate::format::{class, count, counted, factor, interval, significant};
 use crate::reasons;
-use analysis::growth::limit::{Kept, Limit, LimitCheck, at_most};
+use analysis::growth::limit::{Kept, LimitCheck, at_most};
 use analysis::{Analysis, Class, Growth, GrowthReason, Row};
 use model::Parameters;
 use schemars::JsonSchema;
@@ -39,8 +39,8 @@ pub struct JudgedSeries {
     pub sentence: String,
 }
 
-/// Holds every cost in `analysis` against `limit`; none where there is no cost.
-pub fn judge(analysis: &Analysis, limit: Limit) -> Option<Judgement> {
+/// Holds every cost in `analysis` against `limit`, one of [`analysis::growth::limit::LIMITS`]; none where there is no cost.
+pub fn judge(analysis: &Analysis, limit: Class) -> Option<Judgement> {
     let costs = analysis.tables.iter().filter(|table| table.metric.lower_is_better);
     let rows = costs.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
     let judged = rows.map(|(table, row)| {
@@ -61,7 +61,7 @@ pub fn judge(analysis: &Analysis, limit: Limit) -> Option<Judgement> {
         () if has(Kept::Open) => Kept::Open,
         () => Kept::Holds,
     };
-    Some(Judgement { schema: SCHEMA, limit: limit.class(), verdict, series })
+    Some(Judgement { schema: SCHEMA, limit, verdict, series })
 }
 
 /// The verdict in a word.
@@ -73,10 +73,15 @@ pub const fn word(verdict: Kept) -> &'static str {
     }
 }
 
+/// What a limit is called: *flat* is a verdict.
+fn limit_word(limit: Class) -> &'static str {
+    if limit == Class::Constant { "constant" } else { class(limit) }
+}
+
 /// `open: sort at most linear: ×116 (95 % CI 96–140) from 1,000 to 100,000 n, at least linear; quadratic is not excluded; it
 /// takes more points`.
-fn sentence(row: &Row, check: &LimitCheck, (limit, axis): (Limit, &str)) -> String {
-    let head = format!("{}: {} at most {}: ", word(check.kept), row.label, limit.name());
+fn sentence(row: &Row, check: &LimitCheck, (limit, axis): (Class, &str)) -> String {
+    let head = format!("{}: {} at most {}: ", word(check.kept), row.label, limit_word(limit));
     let remedy = check.remedy.map(|remedy| format!("; it takes {}", reasons::remedy(remedy)));
     let remedy = remedy.unwrap_or_default();
     let Some(growth) = &row.growth else {

@@ -52,6 +52,11 @@ pub fn trend(reason: &TrendReason) -> String {
     }
 }
 
+/// `, because it falls ÷2.50 to 100 and rises again`; nothing without a reason.
+pub(crate) fn because_of_trend(reason: Option<&TrendReason>) -> String {
+    reason.map(|reason| because(&trend(reason), reason.remedy())).unwrap_or_default()
+}
+
 /// `it takes four points`.
 pub fn scaling(reason: &ScalingReason) -> String {
     match *reason {

@@ -14,6 +14,11 @@ use analysis::{Class, CutShort, DifferenceVerdict, Growth, Modes, Table};
 
 /// `epoll-level is slower: ×1.10 (95 % CI 1.08–1.13), suffix at 9,000 watched descriptors.`
 pub fn sentence(comparison: &Comparison, change: &Change) -> String {
+    claim(comparison, change) + "."
+}
+
+/// The same without a full stop, for a title.
+pub fn claim(comparison: &Comparison, change: &Change) -> String {
     let is_of = |table: &&Table| {
         table.workload == change.workload
             && table.parameters == change.parameters
@@ -26,23 +31,21 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
     let of_base = Names::of_table(&change.subjects, base, String::new());
     let label = names.label(change.subjects.first().map_or("", String::as_str));
     let subject = format!("{label}{}", names.qualifier());
-    let sentence = match &change.detail {
+    let claim = match &change.detail {
         ChangeDetail::Series { ratio, most_at } => {
             let most_text = most_at.map(|point| format!(", most at {}", names.point(point)));
             let most_text = most_text.unwrap_or_default();
-            format!("{subject} is {}: {}{most_text}.", verdict(ratio), with_interval(ratio))
+            format!("{subject} is {}: {}{most_text}", verdict(ratio), with_interval(ratio))
         }
-        ChangeDetail::Contention(contended) => {
-            format!("{}.", contention::sentence(&label.to_string(), contended))
-        }
+        ChangeDetail::Contention(contended) => contention::sentence(&label.to_string(), contended),
         ChangeDetail::Points { points, ratio } => {
             let up_to = if points.len() == 1 { "" } else { "up to " };
             let (verdict, points) = (verdict(ratio), names.points(points));
-            format!("{subject} is {verdict} at {points}: {up_to}{}.", with_interval(ratio))
+            format!("{subject} is {verdict} at {points}: {up_to}{}", with_interval(ratio))
         }
         ChangeDetail::Medians { ratio } => format!(
             "{subject} is {} by its medians, {}, but not by its best tenth: a part of its operations \
-             changed, or a neighbour disturbed one of the runs; turns tell which (`knee ab`).",
+             changed, or a neighbour disturbed one of the runs; turns tell which (`knee ab`)",
             verdict(ratio),
             with_interval(ratio)
         ),
@@ -50,42 +53,42 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
             let (from, to) = (count(new.from), count(new.to));
             let axis = names.axis();
             let (base, new) = (growth(base), growth(new));
-            format!("{subject} {new} from {from} to {to} {axis}; in base it {base}.")
+            format!("{subject} {new} from {from} to {to} {axis}; in base it {base}")
         }
         ChangeDetail::Trend { base, new } => {
-            format!("{subject} {}; in base it {}.", trend(*new), trend(*base))
+            format!("{subject} {}; in base it {}", trend(*new), trend(*base))
         }
         ChangeDetail::Crossover { base: before, new: after } => {
             let now = crossover(&Crossover::new(new, after), &names);
             let then = crossover(&Crossover::new(base, before), &of_base);
-            format!("{now} In base: {then}")
+            format!("{now}. In base: {then}")
         }
         ChangeDetail::ModesAppeared { modes } => {
-            format!("{} In base it has one.", stated(modes, &names))
+            format!("{}. In base it has one", stated(modes, &names))
         }
         ChangeDetail::ModesVanished { modes } => {
             let of_base = Names::of_table(&change.subjects, base, names.qualifier().to_owned());
             format!("{subject} has one mode. In base: {}", stated(modes, &of_base))
         }
         ChangeDetail::Unavailable { reason } => {
-            format!("{subject} is unavailable: {reason}; in base it was measured.")
+            format!("{subject} is unavailable: {reason}; in base it was measured")
         }
         ChangeDetail::Available { reason } => {
-            format!("{subject} is measured; in base it was unavailable: {reason}.")
+            format!("{subject} is measured; in base it was unavailable: {reason}")
         }
         ChangeDetail::Failed { points, reason } => {
             let points = names.points(points);
-            format!("{subject} failed at {points}: {reason}; in base it was measured.")
+            format!("{subject} failed at {points}: {reason}; in base it was measured")
         }
         ChangeDetail::Measured { points, reason } => {
             let points = names.points(points);
-            format!("{subject} is measured at {points}; in base it failed: {reason}.")
+            format!("{subject} is measured at {points}; in base it failed: {reason}")
         }
         ChangeDetail::CutShort { short } => {
-            format!("{subject} reaches {}; in base it came to the end.", reached(short, &names))
+            format!("{subject} reaches {}; in base it came to the end", reached(short, &names))
         }
         ChangeDetail::Completed { short } => {
-            format!("{subject} comes to the end; in base it reached {}.", reached(short, &names))
+            format!("{subject} comes to the end; in base it reached {}", reached(short, &names))
         }
         ChangeDetail::Served { what, point, base, new } => {
             let at = names.point(*point);
@@ -94,33 +97,33 @@ pub fn sentence(comparison: &Comparison, change: &Change) -> String {
                 Unserved::Connections => "connections never get a reply",
             };
             let (base, new) = (share(*base), share(*new));
-            format!("{subject} at {at}: {new} {all}; in base {base}.")
+            format!("{subject} at {at}: {new} {all}; in base {base}")
         }
     };
     match &change.attribution {
-        Some(attribution) => sentence + &attributed_text(attribution, &names),
-        None => sentence,
+        Some(attribution) => claim + &attributed_text(attribution, &names),
+        None => claim,
     }
 }
 
-/// The crossover with its CI, with a full stop.
+/// The crossover with its CI.
 fn crossover(crossover: &Crossover, names: &Names<'_>) -> String {
     let texts = words(crossover, names).into_iter().filter(|text| !text.is_empty());
-    texts.collect::<Vec<String>>().join(", ") + "."
+    texts.collect::<Vec<String>>().join(", ")
 }
 
-/// The modes with a full stop; the run's own report has the detail.
+/// The modes; the run's own report has the detail.
 fn stated(modes: &Modes, names: &Names<'_>) -> String {
     let [sentence, _] = words(modes, names);
-    sentence + "."
+    sentence
 }
 
-/// ` At 10,000 watched descriptors 97 % of the additional CPU time is in …`; nothing where nothing is attributed.
+/// `. At 10,000 watched descriptors 97 % of the additional CPU time is in …`; nothing where nothing is attributed.
 fn attributed_text(attribution: &RunAttribution, names: &Names<'_>) -> String {
     match attribution.difference.verdict {
         DifferenceVerdict::Added | DifferenceVerdict::Saved | DifferenceVerdict::Waiting { .. } => {
             let point = names.point(attribution.point);
-            format!(" At {point}, {}.", attributed::more(&attribution.difference))
+            format!(". At {point}, {}", attributed::more(&attribution.difference))
         }
         _ => String::new(),
     }

@@ -7,7 +7,7 @@
 //!     .over([1_000, 3_000, 10_000, 30_000, 100_000])
 //!     .setup(|n| (0..n).map(|key| (key, key)).collect::<BTreeMap<_, _>>())
 //!     .measure(|map| map.get(&700).copied())
-//!     .at_most(grows::Limit::Linear);
+//!     .at_most(grows::Class::Linear);
 //! ```
 //!
 //! The function is timed at each point, in rounds that take the points in turns, while the verdict is open and the budget is
@@ -16,9 +16,11 @@
 
 mod timed;
 
-pub use analysis::growth::limit::{Kept, Limit};
+pub use analysis::Class;
+pub use analysis::growth::limit::Kept;
 pub use findings::limit::JudgedSeries;
 
+use analysis::growth::limit::LIMITS;
 use foreign_tables::{Input, Request, samples};
 use std::io::Cursor;
 use std::time::{Duration, Instant};
@@ -113,7 +115,7 @@ impl<M: Measure> Growth<M> {
     ///
     /// # Panics
     /// If it grows faster.
-    pub fn at_most(&mut self, limit: Limit) -> JudgedSeries {
+    pub fn at_most(&mut self, limit: Class) -> JudgedSeries {
         let judged = self.judge(limit);
         assert!(judged.verdict != Kept::Fails, "{}", judged.sentence);
         judged
@@ -123,14 +125,18 @@ impl<M: Measure> Growth<M> {
     ///
     /// # Panics
     /// Unless it surely does.
-    pub fn surely_at_most(&mut self, limit: Limit) -> JudgedSeries {
+    pub fn surely_at_most(&mut self, limit: Class) -> JudgedSeries {
         let judged = self.judge(limit);
         assert!(judged.verdict == Kept::Holds, "{}", judged.sentence);
         judged
     }
 
-    /// The same without a panic.
-    pub fn judge(&mut self, limit: Limit) -> JudgedSeries {
+    /// The same without a panic for what was measured.
+    ///
+    /// # Panics
+    /// If `limit` is no class, but a word for several, such as [`Class::Grows`].
+    pub fn judge(&mut self, limit: Class) -> JudgedSeries {
+        assert!(LIMITS.contains(&limit), "{limit:?} is no limit: name one of {LIMITS:?}");
         let end = Instant::now() + self.budget;
         loop {
             while self.rounds < ROUNDS_MIN {
@@ -166,7 +172,7 @@ impl<M: Measure> Growth<M> {
     }
 
     /// What the samples so far say.
-    fn verdict(&self, limit: Limit) -> JudgedSeries {
+    fn verdict(&self, limit: Class) -> JudgedSeries {
         let table = samples::COLUMNS.join(",") + "\n" + &self.lines;
         let input = Input::new(&self.name, Box::new(Cursor::new(table)));
         // The table is made above, with a cost at two points or more.

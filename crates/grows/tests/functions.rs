@@ -1,6 +1,6 @@
 //! Functions whose growth is certain, whatever the machine does meanwhile.
 
-use grows::{Kept, Limit};
+use grows::{Class, Kept};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn a_limit_that_is_kept_returns_the_verdict() {
     let judged = grows::cost("a \"square\", or so")
         .over([10, 30, 100])
         .measure(square)
-        .at_most(Limit::Quadratic);
+        .at_most(Class::Quadratic);
     assert_ne!(judged.verdict, Kept::Fails);
     assert!(
         judged.sentence.contains("a \"square\", or so at most quadratic: ×"),
@@ -26,7 +26,7 @@ fn a_limit_that_is_kept_returns_the_verdict() {
 #[test]
 fn a_limit_that_is_exceeded_panics_with_the_verdict() {
     let mut growth = grows::cost("square").over([10, 30, 100]).measure(square);
-    let panicked = catch_unwind(AssertUnwindSafe(|| growth.at_most(Limit::Constant))).unwrap_err();
+    let panicked = catch_unwind(AssertUnwindSafe(|| growth.at_most(Class::Constant))).unwrap_err();
     let message = panicked.downcast_ref::<String>().unwrap();
     assert!(message.starts_with("fails: square at most constant: ×"), "{message}");
 }
@@ -36,8 +36,8 @@ fn what_stays_open_passes_unless_it_must_be_sure() {
     // Two points leave every class.
     let cost = || grows::cost("square").over([2_000, 1_000]).setup(|n| n);
     let mut growth = cost().measure(|n| square(*n / 10)).budget(Duration::ZERO);
-    assert_eq!(growth.at_most(Limit::Logarithmic).verdict, Kept::Open);
-    let is_refused = catch_unwind(AssertUnwindSafe(|| growth.surely_at_most(Limit::Logarithmic)));
+    assert_eq!(growth.at_most(Class::Logarithmic).verdict, Kept::Open);
+    let is_refused = catch_unwind(AssertUnwindSafe(|| growth.surely_at_most(Class::Logarithmic)));
     assert!(is_refused.is_err());
 }
 

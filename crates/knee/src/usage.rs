@@ -2,7 +2,7 @@
 
 use crate::exit::{Exit, Trouble};
 use crate::output;
-use analysis::growth::limit::Limit;
+use analysis::Class;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
@@ -190,16 +190,15 @@ pub fn better() -> impl TypedValueParser<Value = Better> {
 }
 
 /// Reads a limit of growth.
-pub fn limit() -> impl TypedValueParser<Value = Limit> {
-    const ALL: &[Meaning<Limit>] = &[
-        (Limit::Constant.name(), Limit::Constant, "Flat: within ×1.3"),
-        (Limit::Logarithmic.name(), Limit::Logarithmic, "log n"),
-        (Limit::SquareRoot.name(), Limit::SquareRoot, "√n"),
-        (Limit::Linear.name(), Limit::Linear, "n"),
-        (Limit::Linearithmic.name(), Limit::Linearithmic, "n log n"),
-        (Limit::Quadratic.name(), Limit::Quadratic, "n²"),
-    ];
-    one_of(ALL)
+pub fn limit() -> impl TypedValueParser<Value = Class> {
+    one_of(&[
+        ("constant", Class::Constant, "Flat: within ×1.3"),
+        ("logarithmic", Class::Logarithmic, "log n"),
+        ("square-root", Class::SquareRoot, "√n"),
+        ("linear", Class::Linear, "n"),
+        ("linearithmic", Class::Linearithmic, "n log n"),
+        ("quadratic", Class::Quadratic, "n²"),
+    ])
 }
 
 /// Reads a label: `commit=3701d31`.

@@ -40,7 +40,7 @@ pub use results::interval::{IntervalOutcome, Tick};
 pub use results::outcome::{Outcome, Rates};
 pub use results::part::Part;
 pub use stream::{NoStream, Stream};
-pub use tls::{Handshakes, Tls, TlsFault, TlsOptions};
+pub use tls::{Handshakes, NoTls, Tls, TlsFault, TlsOptions};
 
 use crate::gate::Gate;
 use crate::results::interval::Series;

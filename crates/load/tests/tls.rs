@@ -354,15 +354,3 @@ fn dead_connections_are_encrypted_too() {
     let errors = dead.outcome().errors;
     assert_eq!((dead.outcome().opened, errors.tls + errors.timeout), (0, 2), "{errors:?}");
 }
-
-#[test]
-fn a_file_without_certificates_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    let empty = directory.path().join("empty.pem");
-    std::fs::write(&empty, "no certificate").unwrap();
-    for (file, why) in [(empty, "has no certificate"), (directory.path().join("none"), "No such")] {
-        let options = TlsOptions { ca: Some(file), ..TlsOptions::default() };
-        let message = Tls::new("localhost", &options).unwrap_err();
-        assert!(message.contains(why) && message.contains("--ca"), "{message}");
-    }
-}

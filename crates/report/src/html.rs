@@ -29,7 +29,7 @@ mod waits;
 
 use crate::matrix::html as matrix;
 use crate::text;
-use ::findings::format::{count, list};
+use ::findings::format::{capitalized, count, list};
 use ::findings::{Answer, Conclusions};
 use analysis::compare::is_median;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -374,9 +374,7 @@ fn planned(run: &Run) -> String {
     let plan = &run.plan;
     let rounds = text::metrics::rounds(run);
     if run.is_foreign() {
-        let mut letters = rounds.chars();
-        let first = letters.next().map(|letter| letter.to_uppercase().to_string());
-        return first.unwrap_or_default() + letters.as_str();
+        return capitalized(&rounds);
     }
     if analysis::is_predicted(run) {
         let time = count(plan.measure_ms);

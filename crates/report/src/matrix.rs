@@ -33,7 +33,7 @@ use serde::Serialize;
 pub struct Matrix<'a> {
     pub(crate) columns: Vec<Column<'a>>,
     reference: Reference<'a>,
-    pub(crate) sections: Vec<Section<'a>>,
+    pub(crate) sections: Vec<MatrixTable<'a>>,
     /// Of more than two runs: what was compared.
     several: Option<&'a Several>,
 }
@@ -71,7 +71,7 @@ struct Compared<'a> {
 
 /// One metric of a workload under one set of parameters, in all runs that have it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Section<'a> {
+pub struct MatrixTable<'a> {
     /// The workload.
     workload: &'a str,
     /// The parameters that hold for the whole section.
@@ -138,7 +138,7 @@ impl MatrixRow<'_> {
     }
 }
 
-impl Section<'_> {
+impl MatrixTable<'_> {
     /// The unit in which all its figures are readable.
     fn unit(&self) -> Unit {
         unit_of(self.metric, self.rows.iter())
@@ -164,9 +164,14 @@ impl<'a> Matrix<'a> {
         }
     }
 
+    /// The columns of the runs, each run once.
+    fn run_columns(&self) -> impl Iterator<Item = &Column<'a>> {
+        self.columns.iter().filter(|column| !column.is_whole)
+    }
+
     /// The runs, each once.
     fn runs(&self) -> impl Iterator<Item = &'a Run> {
-        self.columns.iter().filter(|column| !column.is_whole).map(|column| column.run)
+        self.run_columns().map(|column| column.run)
     }
 
     /// Each column that has a comparison, with that.

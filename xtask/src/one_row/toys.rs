@@ -206,7 +206,7 @@ use serde::Serialize;
 /// The data of one finding.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Toy {
-    /// Points with a figure.
+    /// The toy-points of a figure.
     pub points: usize,
 }
 
@@ -242,7 +242,7 @@ impl FindingKind for Toy {
         (&["show", "last", "--all"], "toy-points"),
         (&["show", "last", "--json"], "toy-points"),
         (&["export", "last", "--format", "markdown"], "toy-points"),
-        (&["list", "schemas", "--json"], "Points with a figure."),
+        (&["list", "schemas", "--json"], "toy-points"),
     ],
 };
 

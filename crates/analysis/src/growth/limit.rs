@@ -21,48 +21,15 @@ pub enum Kept {
     Open,
 }
 
-/// The fastest growth that a test allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// Flat: within ×1.3.
-    Constant,
-    /// As log n.
-    Logarithmic,
-    /// As √n.
-    SquareRoot,
-    /// As n.
-    Linear,
-    /// As n log n.
-    Linearithmic,
-    /// As n².
-    Quadratic,
-}
-
-impl Limit {
-    /// What it is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Constant => "constant",
-            Self::Logarithmic => "logarithmic",
-            Self::SquareRoot => "square-root",
-            Self::Linear => "linear",
-            Self::Linearithmic => "linearithmic",
-            Self::Quadratic => "quadratic",
-        }
-    }
-
-    /// The class that it allows.
-    pub const fn class(self) -> Class {
-        match self {
-            Self::Constant => Class::Constant,
-            Self::Logarithmic => Class::Logarithmic,
-            Self::SquareRoot => Class::SquareRoot,
-            Self::Linear => Class::Linear,
-            Self::Linearithmic => Class::Linearithmic,
-            Self::Quadratic => Class::Quadratic,
-        }
-    }
-}
+/// The classes that a limit may be, ascending.
+pub const LIMITS: [Class; 6] = [
+    Class::Constant,
+    Class::Logarithmic,
+    Class::SquareRoot,
+    Class::Linear,
+    Class::Linearithmic,
+    Class::Quadratic,
+];
 
 /// A series held against a limit.
 pub struct LimitCheck {
@@ -72,9 +39,9 @@ pub struct LimitCheck {
     pub remedy: Option<Remedy>,
 }
 
-/// Holds `row`, which is a cost, against `limit`. A series with fewer than two points is open.
-pub fn at_most(row: &Row, limit: Limit) -> LimitCheck {
-    let kept = row.growth.as_ref().map_or(Kept::Open, |growth| kept(growth, limit.class()));
+/// Holds `row`, which is a cost, against `limit`, one of [`LIMITS`]. A series with fewer than two points is open.
+pub fn at_most(row: &Row, limit: Class) -> LimitCheck {
+    let kept = row.growth.as_ref().map_or(Kept::Open, |growth| kept(growth, limit));
     let points = row.cells.iter().flatten().map(|cell| cell.point);
     let reason = row.growth.as_ref().and_then(|growth| growth.reason);
     let reason = reason.unwrap_or_else(|| GrowthReason::order_open(points));

@@ -3,7 +3,7 @@
 
 use super::CaveatKind;
 use crate::conclusions::context::Context;
-use crate::format::{percent, time};
+use crate::format::{capitalized, percent, time};
 use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES, THROTTLED_SHARES};
 use model::{CPU_QUOTA, CpuUse, Host, QUOTA_REMEDY, fact_text};
 use schemars::JsonSchema;
@@ -103,9 +103,7 @@ impl CaveatKind for CpuTaken {
             }
             (by, share) => by.clause(share.unwrap_or_default()),
         };
-        let mut letters = clause.chars();
-        let first = letters.next().map(|letter| letter.to_uppercase().to_string());
-        format!("{}{}", first.unwrap_or_default(), letters.as_str())
+        capitalized(&clause)
     }
 
     fn remedy(&self) -> String {

@@ -57,7 +57,11 @@ pub fn list(items: impl IntoIterator<Item = Part>) -> Vec<Part> {
 
 /// The same with another conjunction: `a, b or c`.
 pub fn list_with(conjunction: &str, items: impl IntoIterator<Item = Part>) -> Vec<Part> {
-    let items: Vec<Part> = items.into_iter().collect();
+    list_of(conjunction, items.into_iter().map(|item| vec![item]).collect())
+}
+
+/// The same of items of several parts each.
+pub fn list_of(conjunction: &str, items: Vec<Vec<Part>>) -> Vec<Part> {
     let count = items.len();
     let mut parts = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
@@ -66,7 +70,7 @@ pub fn list_with(conjunction: &str, items: impl IntoIterator<Item = Part>) -> Ve
             1 => parts.push(text(format!(" {conjunction} "))),
             _ => parts.push(text(", ")),
         }
-        parts.push(item);
+        parts.extend(item);
     }
     parts
 }

@@ -80,6 +80,12 @@ pub fn fall(times: f64) -> String {
     format!("÷{}", significant(times))
 }
 
+/// With a capital letter at its start.
+pub fn capitalized(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 /// A place between the points of an axis: `4,720`, `826`, `13`, `3.4`, `9`. Whole numbers from ten on,
 /// and no more than three digits that mean anything.
 pub fn position(position: f64) -> String {
@@ -146,13 +152,8 @@ pub fn exponent(exponent: f64) -> String {
     if text == "-0.00" { "0.00".into() } else { text }
 }
 
-/// An exponent with its interval: `exponent 1.31, 95 % CI 1.24–1.39`. An interval wider than 1 says
-/// only that there is none: `exponent 1.35, too few figures for a CI`.
-pub fn exponent_with_interval(estimate: Estimate) -> String {
-    exponent_of_part(estimate, "")
-}
-
-/// The same of the part of a figure that `part` names.
+/// An exponent with its interval: `exponent 1.31, 95 % CI 1.24–1.39`, of the part of a figure that `part` names. An interval
+/// wider than 1 says only that there is none: `exponent 1.35, too few figures for a CI`.
 fn exponent_of_part(estimate: Estimate, part: &str) -> String {
     let Estimate { value, low, high } = estimate;
     let head = format!("exponent {}{part}", exponent(value));
@@ -334,9 +335,9 @@ mod tests {
     fn exponents_have_no_negative_zero() {
         assert_eq!(exponent(-0.001), "0.00");
         let estimate = Estimate { value: 0.01, low: -0.012, high: 0.03 };
-        assert_eq!(exponent_with_interval(estimate), "exponent 0.01, 95 % CI -0.01 to 0.03");
+        assert_eq!(exponent_of_part(estimate, ""), "exponent 0.01, 95 % CI -0.01 to 0.03");
         let wide = Estimate { value: 1.35, low: -0.42, high: 3.12 };
-        assert_eq!(exponent_with_interval(wide), "exponent 1.35, too few figures for a CI");
+        assert_eq!(exponent_of_part(wide, ""), "exponent 1.35, too few figures for a CI");
     }
 
     #[test]

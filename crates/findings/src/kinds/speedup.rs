@@ -5,7 +5,7 @@ use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::range::Range;
-use crate::finding::sentence::{Part, Sentence, text};
+use crate::finding::sentence::{Part, Sentence, list_of, text};
 use crate::finding::verdict::{Tag, Verdict};
 use crate::format::{self, count, counted, factor, interval, multiple, number_word, significant};
 use crate::reasons;
@@ -69,7 +69,8 @@ impl FindingKind for Speedup {
                 (labels(), SCALING_MAX, format!("{} {gains} {with}", names.verb("scales", "scale")))
             }
             Section::Open => {
-                let (be, because) = (names.verb("is", "are"), because(&all[0]));
+                let be = names.verb("is", "are");
+                let because = reasons::because_of_trend(all[0].reason.as_ref());
                 (labels(), STOPPED_MAX, format!("{be} undecided: {gains} {range}{linear}{because}"))
             }
             section => {
@@ -85,7 +86,7 @@ impl FindingKind for Speedup {
         let more = items.len().saturating_sub(max);
         let more = (more > 0).then(|| vec![text(format!("{} more", number_word(more)))]);
         let shown: Vec<Vec<Part>> = items.into_iter().take(max).chain(more).collect();
-        let parts = listed(shown);
+        let parts = list_of("and", shown);
         Sentence::new(parts.into_iter().chain([text(format!("{} {rest}", names.qualifier()))]))
     }
 
@@ -131,21 +132,4 @@ fn with_gains(all: &[Speedup], names: &Names<'_>) -> Vec<Vec<Part>> {
         vec![names.label(subject), text(format!(" {gain}{}", peak.unwrap_or_default()))]
     };
     sorted.into_iter().map(item).collect()
-}
-
-/// A list of items of several parts each.
-fn listed(items: Vec<Vec<Part>>) -> Vec<Part> {
-    let count = items.len();
-    let mut parts = Vec::new();
-    for (index, item) in items.into_iter().enumerate() {
-        let separator = if index + 1 == count { " and " } else { ", " };
-        parts.extend((index > 0).then(|| text(separator)));
-        parts.extend(item);
-    }
-    parts
-}
-
-fn because(speedup: &Speedup) -> String {
-    let because = |reason: &TrendReason| reasons::because(&reasons::trend(reason), reason.remedy());
-    speedup.reason.as_ref().map(because).unwrap_or_default()
 }

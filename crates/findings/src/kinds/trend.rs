@@ -71,7 +71,7 @@ impl FindingKind for Trend {
             }
             RateTrend::Undecided => {
                 let (be, range) = (names.verb("is", "are"), names.range(from(), to));
-                let because = because(&all[0]);
+                let because = reasons::because_of_trend(all[0].reason.as_ref());
                 // Where nothing was done at all there is no change.
                 let change = all.iter().any(|rate| rate.factor.value > 0.0);
                 let change = if change { format!(": {changes} {range}") } else { String::new() };
@@ -149,11 +149,6 @@ fn fall_text(all: &[Trend], (number, cluster): (usize, &Cluster), names: &Names<
         }
         _ => format!("{qualifier} {verb} {factors} {range}, leaving {level}"),
     }
-}
-
-fn because(rate: &Rate) -> String {
-    let because = |reason: &TrendReason| reasons::because(&reasons::trend(reason), reason.remedy());
-    rate.reason.as_ref().map(because).unwrap_or_default()
 }
 
 /// `the best is at 72: ×20.1 of those at 1` where the trend is that between the ends; else how it came to its peak.

@@ -2,6 +2,7 @@
 
 use super::differing;
 use analysis::{Analysis, AverageColumn, Averages};
+use findings::format::capitalized;
 use model::Run;
 use std::fmt::Write;
 
@@ -67,10 +68,8 @@ fn block(out: &mut String, averages: &Averages, index: usize) {
 
 /// `Half load -j 3`.
 fn load(column: &AverageColumn) -> String {
-    let mut letters = column.label.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
     let jobs = column.facts.get("jobs").map(|jobs| format!(" {jobs}"));
-    format!("{}{} load{}", first.unwrap_or_default(), letters.as_str(), jobs.unwrap_or_default())
+    format!("{} load{}", capitalized(&column.label), jobs.unwrap_or_default())
 }
 
 /// A figure as awk prints it: six significant digits, without zeros at the end.

@@ -8,8 +8,8 @@ use analysis::compare::{
     Change, ChangeDetail, ChangeKind, ComparedRow, Comparison, Ratio, Verdict,
 };
 use findings::format::{count, percent};
+use findings::run_changes::claim;
 use findings::run_changes::contention::short_sentence;
-use findings::run_changes::sentence;
 
 /// The changes, the largest first among those of headline metrics: whole series, then points, then what has no
 /// ratio.
@@ -88,13 +88,13 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
         return of_many(comparison, largest);
     }
     if let Some(change) = changes.first() {
-        let sentence = sentence(comparison, change);
+        let claim = claim(comparison, change);
         let more = match changes.len() - 1 {
             0 => String::new(),
             1 => ", and one more change".to_owned(),
             more => format!(", and {} more changes", count(more as u64)),
         };
-        return format!("{}{more}", sentence.trim_end_matches('.'));
+        return format!("{claim}{more}");
     }
     without_changes(comparison)
 }

@@ -28,29 +28,24 @@ impl<'a> Matrix<'a> {
     }
 
     fn values(&self, what: &str) -> Vec<Option<&'a str>> {
-        let columns = || self.columns.iter().enumerate().filter(|(_, column)| !column.is_whole);
-        let mut values: Vec<Option<Option<&str>>> = vec![None; columns().count()];
+        let runs = self.run_columns().count();
+        let mut values: Vec<Option<Option<&str>>> = vec![None; runs];
         let compared = |at: usize| {
             let compared = self.columns[at].compared?;
             let mut differences = compared.result.ok()?.differences.iter();
             Some((compared.base, differences.find(|difference| difference.what == what)))
         };
-        for (at, _) in columns() {
+        for at in 0..runs {
             if let Some((base, Some(Difference { base: before, new, .. }))) = compared(at) {
                 values[base] = values[base].or(Some(before.as_deref()));
                 values[at] = Some(new.as_deref());
             }
         }
         // A run that differs from its reference in nothing has the same value.
-        for pass in [
-            columns().map(|(at, _)| at).collect::<Vec<_>>(),
-            columns().map(|(at, _)| at).rev().collect(),
-        ] {
-            for at in pass {
-                if let Some((base, None)) = compared(at) {
-                    values[at] = values[at].or(values[base]);
-                    values[base] = values[base].or(values[at]);
-                }
+        for at in (0..runs).chain((0..runs).rev()) {
+            if let Some((base, None)) = compared(at) {
+                values[at] = values[at].or(values[base]);
+                values[base] = values[base].or(values[at]);
             }
         }
         values.into_iter().map(|value| value.unwrap_or(Some(NOT_COMPARED))).collect()

@@ -1,7 +1,7 @@
 //! The matrix of what was compared.
 
 use super::{
-    Column, Compared, FleetHead, Matrix, MatrixCell, MatrixRow, Reference, Section, names,
+    Column, Compared, FleetHead, Matrix, MatrixCell, MatrixRow, MatrixTable, Reference, names,
 };
 use crate::text::{metrics, notes, parameters};
 use analysis::compare::{Best, ComparedPoint, ComparedRow, ComparedTable, Comparison, Several};
@@ -121,7 +121,7 @@ impl<'a> Filler<'_, 'a> {
     }
 
     /// What was compared, and the headline metrics of each run.
-    fn sections(&self) -> Vec<Section<'a>> {
+    fn sections(&self) -> Vec<MatrixTable<'a>> {
         let mut heads: Vec<Head<'a>> = Vec::new();
         let tables = self.columns.iter().flat_map(|column| column.tables);
         let tables = tables.filter(|table| table.headline).map(Head::of_table);
@@ -143,7 +143,7 @@ impl<'a> Filler<'_, 'a> {
         sections.filter(|section| !section.rows.is_empty()).collect()
     }
 
-    fn section(&self, head: &Head<'a>, info: &'a WorkloadInfo) -> Section<'a> {
+    fn section(&self, head: &Head<'a>, info: &'a WorkloadInfo) -> MatrixTable<'a> {
         let compared: Vec<&ComparedTable> =
             self.compared().filter(|table| Head::of_compared(table).is_of(head)).collect();
         let tables: Vec<&Table> =
@@ -180,7 +180,7 @@ impl<'a> Filler<'_, 'a> {
         let &Head { workload, parameters, metric, headline, axis } = head;
         let title = self.title(head, points.first().copied().filter(|_| is_list));
         let rows = subjects.into_iter().map(row).collect();
-        Section { workload, parameters, metric, headline, axis, points, rows, title, is_list }
+        MatrixTable { workload, parameters, metric, headline, axis, points, rows, title, is_list }
     }
 
     /// `poll · 1 active of N watched descriptors · loop`; at the only point of a list `baseline · 1 copy · latency`.

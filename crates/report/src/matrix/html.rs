@@ -9,7 +9,7 @@ use super::sight::{notes, sight};
 use super::text::{
     advice, confidence, in_unit, left_out, legend, range, ratio_factor, sign, tag, word,
 };
-use super::{Matrix, Reference, Section};
+use super::{Matrix, MatrixTable, Reference};
 use crate::guests;
 use crate::html::spark::{self, Accent};
 use crate::html::{Front, head, page_with};
@@ -51,7 +51,7 @@ pub fn page(runs: &[(Run, Conclusions)], matrix: &Matrix<'_>) -> String {
     let front = Front {
         title,
         style: STYLE,
-        run_names: matrix.columns.iter().enumerate().map(run_name).collect(),
+        run_names: matrix.run_columns().enumerate().map(run_name).collect(),
         answer: answer(matrix),
         section: html! {
             (section(matrix))
@@ -179,7 +179,7 @@ fn medians_of(
 
 /// The comparison in full: the runs, tables, facts, confidence.
 fn section(matrix: &Matrix<'_>) -> Markup {
-    let names = matrix.columns.iter().map(|column| &column.name);
+    let names = matrix.run_columns().map(|column| &column.name);
     html! {
         section #comparison aria-labelledby="comparison-head" {
             h2 #comparison-head { "Comparison" }
@@ -195,9 +195,9 @@ fn section(matrix: &Matrix<'_>) -> Markup {
 
 /// A table for each headline metric; the others are folded away.
 fn tables(matrix: &Matrix<'_>) -> Markup {
-    let (headline, secondary): (Vec<&Section>, Vec<&Section>) =
+    let (headline, secondary): (Vec<&MatrixTable>, Vec<&MatrixTable>) =
         matrix.sections.iter().partition(|section| section.headline);
-    let has_best = |section: &&Section| Sheet::new(matrix, section, true).has_best();
+    let has_best = |section: &&MatrixTable| Sheet::new(matrix, section, true).has_best();
     let best = headline.iter().any(has_best).then_some("★");
     html! {
         @for (number, section) in headline.iter().enumerate() {
@@ -217,7 +217,6 @@ fn tables(matrix: &Matrix<'_>) -> Markup {
 
 fn facts(matrix: &Matrix<'_>) -> Markup {
     let facts = matrix.facts();
-    let columns = || matrix.columns.iter().filter(|column| !column.is_whole);
     html! {
         h3 #facts { "Facts that differ" }
         @if facts.is_empty() { p { "No recorded fact differs." } } @else {
@@ -226,7 +225,7 @@ fn facts(matrix: &Matrix<'_>) -> Markup {
                     caption { span.unseen { "Facts that differ between the runs" } }
                     thead { tr {
                         th scope="col" { "what" }
-                        @for column in columns() { th scope="col" { (column.name) } }
+                        @for column in matrix.run_columns() { th scope="col" { (column.name) } }
                     } }
                     tbody {
                         @for fact in &facts {
@@ -274,7 +273,7 @@ const fn class(verdict: Verdict) -> &'static str {
 }
 
 /// Series down; of two runs the points across, with the interval of the whole drawn, else the runs.
-fn table(matrix: &Matrix<'_>, section: &Section<'_>, id: &str) -> Markup {
+fn table(matrix: &Matrix<'_>, section: &MatrixTable<'_>, id: &str) -> Markup {
     let sheet = Sheet::new(matrix, section, true);
     let unit = if section.is_list { String::new() } else { in_unit(&section.unit()) };
     let figures = metrics::figures(section.metric);

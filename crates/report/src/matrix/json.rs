@@ -1,7 +1,7 @@
 //! Comparisons as one value for programs: a [`ComparisonView`] of two runs, a [`MatrixView`] of several.
 
 use super::counts::Counts;
-use super::{FleetHead, Matrix, Reference, Section};
+use super::{FleetHead, Matrix, MatrixTable, Reference};
 use crate::history::json::{LeftOutView, left_out};
 use crate::worded::{Stated, Worded};
 use analysis::compare::{
@@ -90,7 +90,7 @@ pub struct MatrixView<'a> {
     /// values; of more than two values in the end the last compared with the first.
     comparisons: Vec<ComparedView<'a>>,
     /// Every figure by series, point and run, its ratio next to it.
-    tables: &'a [Section<'a>],
+    tables: &'a [MatrixTable<'a>],
     /// Where a run is significantly better than each other.
     best: &'a [Best],
     /// The machines of a fleet.
@@ -170,11 +170,10 @@ pub fn matrix<'m>(matrix: &'m Matrix<'_>) -> MatrixView<'m> {
         }),
         _ => None,
     };
-    let names = matrix.columns.iter().filter(|column| !column.is_whole);
     MatrixView {
         schema: SCHEMA,
         runs: matrix.runs().map(|run| &run.summary).collect(),
-        names: names.map(|column| column.name.as_str()).collect(),
+        names: matrix.run_columns().map(|column| column.name.as_str()).collect(),
         pairs: matrix.several.map_or(1, |several| several.pairs),
         confidence: CONFIDENCE,
         comparisons: compared.collect(),

@@ -9,7 +9,7 @@ use super::facts::FactRow;
 use super::sheet::{Entry, Sheet, SheetLine};
 use super::sight::{notes, sight};
 use super::text::{advice, confidence, counts_text, in_unit, left_out, legend, tag, with_remedy};
-use super::{Matrix, Section};
+use super::{Matrix, MatrixTable};
 use crate::export::markdown::{code, escaped, row, rule};
 use crate::text;
 use crate::text::NO_FIGURE;
@@ -37,7 +37,7 @@ fn write(matrix: &Matrix<'_>, out: &mut dyn Write) -> io::Result<()> {
     for sentence in notes(matrix).into_iter().map(str::to_owned).chain(sight(matrix)) {
         writeln!(out, "\n{}", escaped(&sentence))?;
     }
-    let (headline, secondary): (Vec<&Section>, Vec<&Section>) =
+    let (headline, secondary): (Vec<&MatrixTable>, Vec<&MatrixTable>) =
         matrix.sections.iter().partition(|section| section.headline);
     let mut has_best = false;
     for section in &headline {
@@ -182,8 +182,7 @@ fn facts(
         return Ok(());
     }
     writeln!(out, "\n{title}:\n")?;
-    let names = matrix.columns.iter().filter(|column| !column.is_whole);
-    let names: Vec<String> = names.map(|column| escaped(&column.name)).collect();
+    let names: Vec<String> = matrix.run_columns().map(|column| escaped(&column.name)).collect();
     row(out, ["what".to_owned()].into_iter().chain(names.iter().cloned()))?;
     writeln!(out, "| --- |{}", " --- |".repeat(names.len()))?;
     for fact in facts {
@@ -194,7 +193,7 @@ fn facts(
 }
 
 /// The ratios of a section; whether any run is better than each other one.
-fn ratios(out: &mut dyn Write, matrix: &Matrix<'_>, section: &Section<'_>) -> io::Result<bool> {
+fn ratios(out: &mut dyn Write, matrix: &Matrix<'_>, section: &MatrixTable<'_>) -> io::Result<bool> {
     let sheet = Sheet::new(matrix, section, false);
     writeln!(out, "\n### {}\n", escaped(&section.title))?;
     table(out, &sheet, 0, |line, entry| {
@@ -208,7 +207,7 @@ fn ratios(out: &mut dyn Write, matrix: &Matrix<'_>, section: &Section<'_>) -> io
 }
 
 /// The medians of a section: `2.43 → 2.67` of two runs.
-fn figures(out: &mut dyn Write, matrix: &Matrix<'_>, section: &Section<'_>) -> io::Result<()> {
+fn figures(out: &mut dyn Write, matrix: &Matrix<'_>, section: &MatrixTable<'_>) -> io::Result<()> {
     let sheet = Sheet::new(matrix, section, true);
     let unit = if section.is_list { String::new() } else { in_unit(&section.unit()) };
     let what = text::metrics::figures(section.metric);

@@ -27,8 +27,7 @@ impl Matrix<'_> {
             let machine = machine.map(|machine| format!(" · {machine}")).unwrap_or_default();
             format!("{name}{identity}, {}{machine}", metrics::rounds(column.run))
         };
-        let columns = self.columns.iter().filter(|column| !column.is_whole);
-        columns.zip(&machines).map(line).collect()
+        self.run_columns().zip(&machines).map(line).collect()
     }
 }
 

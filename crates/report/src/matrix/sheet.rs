@@ -1,7 +1,7 @@
 //! How a section is laid out, for every form: two runs with their points across, more runs across themselves.
 
 use super::text::{range, ratio};
-use super::{Matrix, MatrixCell, MatrixRow, Section};
+use super::{Matrix, MatrixCell, MatrixRow, MatrixTable};
 use crate::text::NO_FIGURE;
 use analysis::Estimate;
 use findings::format::{Unit, count, percent};
@@ -41,7 +41,11 @@ pub(super) struct Entry<'m> {
 
 impl<'m> Sheet<'m> {
     /// Of several runs with each point, or with those alone at which something changed.
-    pub(super) fn new(matrix: &'m Matrix<'_>, section: &'m Section<'_>, all_points: bool) -> Self {
+    pub(super) fn new(
+        matrix: &'m Matrix<'_>,
+        section: &'m MatrixTable<'_>,
+        all_points: bool,
+    ) -> Self {
         if matrix.is_pair() && section.points.len() > 1 {
             return Self::points_across(matrix, section);
         }
@@ -71,7 +75,7 @@ impl<'m> Sheet<'m> {
         Self { heads, lines, points_across: false, names: names(matrix) }
     }
 
-    fn points_across(matrix: &'m Matrix<'_>, section: &'m Section<'_>) -> Self {
+    fn points_across(matrix: &'m Matrix<'_>, section: &'m MatrixTable<'_>) -> Self {
         let unit = section.unit();
         let line = |row: &'m MatrixRow<'_>| {
             let entry = |cells: &'m [MatrixCell<'_>], with_range| Entry {

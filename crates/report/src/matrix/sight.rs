@@ -13,16 +13,19 @@ use std::collections::BTreeSet;
 pub(super) fn sight(matrix: &Matrix<'_>) -> Option<String> {
     let (comparison, new) = (matrix.only()?, matrix.columns[1].run);
     let sensitivity = comparison.sensitivity.as_ref().filter(|_| !is_predicted(new))?;
-    let rounds = |rounds: u32| {
-        if comparison.paired {
-            return format!("the same with --rounds {rounds}");
-        }
-        if new.is_load() {
-            return longer_load(new, rounds);
-        }
-        in_turns(&workloads(comparison, &new.plan), rounds)
-    };
+    let rounds = |rounds: u32| more_rounds(comparison, new, rounds);
     Some(sentence("These runs see", sensitivity, comparison.fail_above, &rounds))
+}
+
+/// What measures so many rounds of what was compared, the `new` run with another.
+pub(super) fn more_rounds(comparison: &Comparison, new: &Run, rounds: u32) -> String {
+    if comparison.paired {
+        format!("the same with --rounds {rounds}")
+    } else if new.is_load() {
+        longer_load(new, rounds)
+    } else {
+        in_turns(&workloads(comparison, &new.plan), rounds)
+    }
 }
 
 /// What another run like a run of this `plan` would show, by `comparison` of that with itself: `subject`
@@ -34,7 +37,7 @@ pub fn of_another_run(comparison: &Comparison, plan: &Plan, subject: &str) -> Op
 }
 
 /// What gives a load so many intervals.
-pub(super) fn longer_load(run: &Run, rounds: u32) -> String {
+fn longer_load(run: &Run, rounds: u32) -> String {
     let interval_ms = run.plan.measure_ms.max(1);
     let seconds = (u64::from(rounds) * interval_ms).div_ceil(1_000);
     format!("both with --duration {seconds}s --interval {interval_ms}ms")
@@ -46,7 +49,7 @@ const ROUNDS_IN_TURNS: u32 = 20;
 const WORKLOADS_MAX: usize = 3;
 
 /// The command that measures `workloads` in turns, in so many rounds at least.
-pub(super) fn in_turns(workloads: &[String], rounds: u32) -> String {
+fn in_turns(workloads: &[String], rounds: u32) -> String {
     let workloads = match workloads.len() {
         1..=WORKLOADS_MAX => workloads.join(" "),
         _ => "WORKLOAD".to_owned(),
@@ -58,7 +61,7 @@ pub(super) fn in_turns(workloads: &[String], rounds: u32) -> String {
 }
 
 /// The workloads that are compared, each with the flags of the user's own that it can't do without.
-pub(super) fn workloads(comparison: &Comparison, plan: &Plan) -> Vec<String> {
+fn workloads(comparison: &Comparison, plan: &Plan) -> Vec<String> {
     let all: BTreeSet<&str> =
         comparison.tables.iter().map(|table| table.workload.as_str()).collect();
     all.into_iter().map(|name| format!("{name}{}", own_flags(name, plan))).collect()

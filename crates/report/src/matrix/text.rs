@@ -1,7 +1,7 @@
 //! Texts that all forms of a matrix share.
 
 use super::counts::Counts;
-use super::sight::{in_turns, longer_load, workloads};
+use super::sight::more_rounds;
 use super::{Matrix, Reference};
 use analysis::Estimate;
 use analysis::compare::{Change, ChangeKind, Comparison, Direction, Ratio, Verdict};
@@ -203,17 +203,14 @@ pub(super) fn advice(matrix: &Matrix<'_>) -> Option<Warning> {
     let wanted = sensitivity
         .and_then(|sensitivity| sensitivity.rounds)
         .filter(|&wanted| wanted > rounds(new));
-    let rounds = wanted.unwrap_or(2 * rounds(new));
-    let (why, remedy) = if comparison.paired {
-        ("more rounds narrow their CIs", format!("the same with --rounds {rounds}"))
+    let why = if comparison.paired {
+        "more rounds narrow their CIs"
     } else if new.is_load() {
-        ("a longer load has more intervals", longer_load(new, rounds))
+        "a longer load has more intervals"
     } else {
-        (
-            "taking turns removes what changes from run to run, and more rounds narrow the CIs",
-            in_turns(&workloads(comparison, &new.plan), rounds),
-        )
+        "taking turns removes what changes from run to run, and more rounds narrow the CIs"
     };
+    let remedy = more_rounds(comparison, new, wanted.unwrap_or(2 * rounds(new)));
     let what = format!("{undecided} of {total} series {are} undecided{bound}: {why}");
     Some(Warning { what, remedy })
 }

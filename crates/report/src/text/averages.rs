@@ -2,7 +2,7 @@
 //! with their standard deviations.
 
 use analysis::{Average, AverageColumn, AverageRow, Averages};
-use findings::format::{Unit, count, counted, significant};
+use findings::format::{Unit, capitalized, count, counted, significant};
 use model::{FailureReason, MetricInfo, MetricRole, Run};
 
 /// `build · 2 CPUs · files 48`: what was measured, and under which parameters.
@@ -60,17 +60,12 @@ pub fn name(metric: &MetricInfo) -> String {
     let mut words: Vec<String> = match metric.role {
         MetricRole::Cpu => vec!["CPU".to_owned()],
         MetricRole::CpuShare => vec!["Percent CPU".to_owned()],
-        _ => metric.name.split_whitespace().map(capital).collect(),
+        _ => metric.name.split_whitespace().map(capitalized).collect(),
     };
     if metric.unit == "ns" && !metric.name.contains("time") {
         words.push("Time".to_owned());
     }
     words.join(" ")
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A mean with its deviation, as many decimals as two digits of the deviation need: `326.23 (0.16)`; but

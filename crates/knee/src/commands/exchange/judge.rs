@@ -4,7 +4,8 @@ use crate::commands::exchange::table_flags::TableFlags;
 use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json};
 use crate::usage;
-use analysis::growth::limit::{Kept, Limit};
+use analysis::Class;
+use analysis::growth::limit::Kept;
 use clap::Args;
 use findings::limit;
 use foreign_tables::Input;
@@ -18,7 +19,7 @@ pub struct Judge {
     pub file: PathBuf,
     /// The fastest growth that is allowed
     #[arg(long, value_name = "CLASS", required = true, value_parser = usage::limit())]
-    pub at_most: Limit,
+    pub at_most: Class,
     #[command(flatten)]
     pub table: TableFlags,
     /// Print JSON, with every figure

@@ -1,7 +1,7 @@
 //! The flags of `https://`, and whether there is TLS with the server at all.
 
 use crate::exit::Trouble;
-use ::load::{Address, NoStream, Plan, Stream, Target, Tls, TlsOptions, Url};
+use ::load::{Address, NoStream, NoTls, Plan, Stream, Target, Tls, TlsFault, TlsOptions, Url};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -48,7 +48,11 @@ pub fn target(url: &Url, address: Address, flags: &TlsFlags) -> Result<Target, S
         return Err("--ca, --insecure and --no-resume are for https:// URLs".to_owned());
     }
     let options = TlsOptions { ca, insecure, no_resume };
-    let tls = url.is_tls.then(|| Tls::new(&url.host, &options)).transpose()?;
+    let tls = url
+        .is_tls
+        .then(|| Tls::new(&url.host, &options))
+        .transpose()
+        .map_err(|error| explained(&error))?;
     Ok(Target { address, host: url.host_header(), path: url.path.clone(), tls })
 }
 
@@ -60,8 +64,57 @@ pub fn check(plan: &Plan) -> Result<(), Trouble> {
     }
     match Stream::connect(&plan.target, plan.timeout) {
         Err(NoStream::Tls { fault }) => {
-            Err(Trouble::failed(format!("{}: {fault} → {}", plan.target.address, fault.remedy())))
+            Err(Trouble::failed(format!("{}: {fault} → {}", plan.target.address, remedy(&fault))))
         }
         Err(NoStream::Io(_)) | Ok(_) => Ok(()),
+    }
+}
+
+/// What keeps TLS from any server, with the flag that it is about.
+fn explained(error: &NoTls) -> String {
+    match error {
+        NoTls::File { .. } => format!("--ca {error}"),
+        NoTls::NoRoots => {
+            format!("{error} → --ca FILE, --insecure, or the package ca-certificates")
+        }
+        NoTls::Name { .. } | NoTls::Protocol { .. } => error.to_string(),
+    }
+}
+
+/// What to do about a fault.
+pub fn remedy(fault: &TlsFault) -> &'static str {
+    match fault {
+        TlsFault::NotTls => "use http://, or the port of TLS",
+        TlsFault::Silent | TlsFault::Ended => {
+            "use http:// if it is no port of TLS, or see the server's log"
+        }
+        TlsFault::UnknownIssuer => "--ca FILE with the issuer's certificate, or --insecure",
+        TlsFault::CaCertificate => "a certificate with basicConstraints=CA:FALSE, or --insecure",
+        TlsFault::NameMismatch => "use a name of the certificate in the URL, or --insecure",
+        TlsFault::Expired => "renew it, check this machine's clock, or --insecure",
+        TlsFault::NotValidYet => "check this machine's clock, or --insecure",
+        TlsFault::Version => "enable TLS 1.2 or 1.3 at the server",
+        TlsFault::Failed { .. } => "see the server's log",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    #[test]
+    fn a_file_without_certificates_is_refused_by_its_flag() {
+        let directory = tempfile::tempdir().unwrap();
+        let empty = directory.path().join("empty.pem");
+        std::fs::write(&empty, "no certificate").unwrap();
+        let address = Address::from(SocketAddr::from((Ipv4Addr::LOCALHOST, 443)));
+        let url = Url::parse("https://localhost/").unwrap();
+        let missing = directory.path().join("none");
+        for (file, why) in [(empty, "has no certificate"), (missing, "No such")] {
+            let flags = TlsFlags { ca: Some(file), insecure: false, no_resume: false };
+            let message = target(&url, address.clone(), &flags).unwrap_err();
+            assert!(message.contains(why) && message.contains("--ca"), "{message}");
+        }
     }
 }

@@ -157,16 +157,20 @@ class Growth:
                 gc.enable()
 
 
-def _judge(samples: list[dict[str, Any]], limit: str, rounds: int) -> Judgement:
-    """What `knee judge` says of one series."""
+def run_knee(arguments: Sequence[str], samples: Sequence[dict[str, Any]]) -> subprocess.CompletedProcess[str]:
+    """`knee` with these arguments and the samples on its standard input."""
     program = os.environ.get("KNEE", "knee")
     lines = "".join(json.dumps(sample) + "\n" for sample in samples)
-    command = [program, "judge", "--json", "--at-most", limit]
     try:
-        ended = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
+        return subprocess.run([program, *arguments], input=lines, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         raise RuntimeError(f"there is no program {program}; install knee, or name it by KNEE") from None
+
+
+def _judge(samples: list[dict[str, Any]], limit: str, rounds: int) -> Judgement:
+    """What `knee judge` says of one series."""
+    ended = run_knee(["judge", "--json", "--at-most", limit], samples)
     if ended.returncode not in (0, 3, 4):
-        raise ValueError(ended.stderr.strip() or f"{program} judge ended with {ended.returncode}")
+        raise ValueError(ended.stderr.strip() or f"knee judge ended with {ended.returncode}")
     judged = json.loads(ended.stdout)["series"][0]
     return Judgement(judged["verdict"], judged["sentence"], judged["growth"], rounds)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-
 import pytest
 
 import knee
@@ -74,7 +70,5 @@ def pytest_terminal_summary(terminalreporter, config):
             terminalreporter.write_line(sentence)
     page = config.getoption("--knee-html")
     if page and config.stash[_SAMPLES]:
-        lines = "".join(json.dumps(sample) + "\n" for sample in config.stash[_SAMPLES])
-        command = [os.environ.get("KNEE", "knee"), "analyse", "--quiet", "-o", page, "-"]
-        ended = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
+        ended = knee.run_knee(["analyse", "--quiet", "-o", page, "-"], config.stash[_SAMPLES])
         terminalreporter.write_line(ended.stderr.strip() if ended.returncode else f"growth: {page}")

@@ -55,8 +55,12 @@ impl CaveatKind for LimitedProfile {
         let mut all: Vec<Self> = Vec::new();
         let (mut lost, mut samples, mut unnamed) = (0, 0, 0);
         for cell in &profile.cells {
-            all.extend(cell.limits.iter().filter_map(Self::of_limit));
-            lost += cell.limits.iter().map(lost_samples).sum::<u64>();
+            for limit in &cell.limits {
+                match limit {
+                    ProfileLimit::SamplesLost { lost: of_cell } => lost += of_cell,
+                    limit => all.push(Self::of_limit(limit, 0)),
+                }
+            }
             let (of_cell, without_symbol) = counted(profile, cell);
             samples += of_cell;
             unnamed += without_symbol;
@@ -114,23 +118,19 @@ impl CaveatKind for LimitedProfile {
 }
 
 impl LimitedProfile {
-    /// The caveat of a limit that stands for itself.
-    fn of_limit(limit: &ProfileLimit) -> Option<Self> {
+    /// What a limit comes to, where `samples` were not lost.
+    pub fn of_limit(limit: &ProfileLimit, samples: u64) -> Self {
         match limit {
             ProfileLimit::KernelHidden { perf_level } => {
-                Some(Self::KernelHidden { perf_level: *perf_level })
+                Self::KernelHidden { perf_level: *perf_level }
             }
-            ProfileLimit::KernelSymbolsHidden => Some(Self::KernelSymbolsHidden),
-            ProfileLimit::SamplesLost { .. } => None,
+            ProfileLimit::KernelSymbolsHidden => Self::KernelSymbolsHidden,
+            ProfileLimit::SamplesLost { lost } => Self::SamplesLost { lost: *lost, samples },
             ProfileLimit::ProcessHidden { program, error } => {
-                Some(Self::ProcessHidden { program: program.clone(), error: error.clone() })
+                Self::ProcessHidden { program: program.clone(), error: error.clone() }
             }
         }
     }
-}
-
-fn lost_samples(limit: &ProfileLimit) -> u64 {
-    if let ProfileLimit::SamplesLost { lost } = limit { *lost } else { 0 }
 }
 
 /// The samples of a cell, and those without a symbol.

@@ -3,8 +3,10 @@
 use crate::commands::read::advise::flags::Advise;
 use crate::exit::{Exit, Trouble, stop_on_signals};
 use crate::output::{print, print_json, style};
-use findings::format::{count, short_function, significant};
-use model::{FrameKind, ProfileLimit, SampledEvent};
+use findings::caveats::CaveatKind;
+use findings::caveats::limited_profile::LimitedProfile;
+use findings::format::{capitalized, count, short_function, significant};
+use model::{FrameKind, SampledEvent};
 use serde_json::{Value, json};
 use stacks::{Entry, ProfileError, Profiler, SampledStacks};
 use std::cmp::Reverse;
@@ -150,12 +152,18 @@ impl Seen {
             lines.push(String::new());
             lines.extend(self.table());
         }
-        let limits = &self.stacks.limits;
-        lines.extend(limits.iter().map(|limit| format!("Not seen: {}", limit_text(limit))));
+        lines.extend(self.limits().map(|limit| capitalized(&limit)));
         let folded = lines.iter().flat_map(|line| {
             if line.is_empty() { vec![String::new()] } else { report::layout::folded(line, width) }
         });
         folded.map(|line| line + "\n").collect()
+    }
+
+    /// What could not be seen, and what shows it.
+    fn limits(&self) -> impl Iterator<Item = String> {
+        let caveat = |limit| LimitedProfile::of_limit(limit, self.samples());
+        let limits = self.stacks.limits.iter().map(caveat);
+        limits.map(|caveat| format!("{} → {}", caveat.what(), caveat.remedy()))
     }
 
     fn table(&self) -> Vec<String> {
@@ -233,7 +241,6 @@ impl Seen {
             .programs
             .iter()
             .map(|(name, part)| json!({ "name": name, "samples": part, "share": share(*part) }));
-        let limits = self.stacks.limits.iter().map(limit_text);
         json!({
             "schema": 1,
             "pid": self.pid,
@@ -246,30 +253,8 @@ impl Seen {
             "functions": functions.collect::<Vec<_>>(),
             "entries": entries(&self.entries),
             "programs": programs.collect::<Vec<_>>(),
-            "not_seen": limits.collect::<Vec<_>>(),
+            "not_seen": self.limits().collect::<Vec<_>>(),
         })
-    }
-}
-
-/// What could not be seen, and what shows it.
-fn limit_text(limit: &ProfileLimit) -> String {
-    match limit {
-        ProfileLimit::KernelHidden { perf_level } => {
-            let level = perf_level.map(|level| format!(" (kernel.perf_event_paranoid is {level})"));
-            let level = level.unwrap_or_default();
-            format!("the kernel's part: the system refuses it{level} → run as root")
-        }
-        ProfileLimit::KernelSymbolsHidden => {
-            "the names of the kernel's functions: kernel.kptr_restrict hides them → \
-             run as root, with kernel.kptr_restrict at most 1"
-                .to_owned()
-        }
-        ProfileLimit::SamplesLost { lost } => {
-            format!("{} that the kernel dropped", printable::quantity(*lost, "sample"))
-        }
-        ProfileLimit::ProcessHidden { program, error } => {
-            format!("{program}: {}", printable::one_line(error))
-        }
     }
 }
 

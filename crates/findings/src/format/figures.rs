@@ -178,8 +178,12 @@ pub fn ratio(ratio: f64) -> String {
     format!("{ratio:.2}")
 }
 
-/// A ratio of two series with its interval: `ratio 0.99, 95 % CI 0.97–1.02`.
+/// A ratio of two series with its interval: `ratio 0.99, 95 % CI 0.97–1.02`; where that spans a factor of a thousand,
+/// that it can't be told.
 pub fn ratio_with_interval(estimate: Estimate) -> String {
+    if estimate.high > 1e3 * estimate.low {
+        return "their ratio can't be told".to_owned();
+    }
     let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(ratio);
     format!("ratio {value}, {}", ci(&low, &high))
 }

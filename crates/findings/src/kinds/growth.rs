@@ -68,10 +68,15 @@ impl FindingKind for Growth {
                 names.claim(format!(" {be} {} {levels}", class(Class::Constant)))
             }
             Class::Undecided => {
-                let factors = Range::new(all.iter().map(|growth| growth.factor.value));
-                let (factors, range) = (factors.format(factor), names.range(from, to));
+                let range = names.range(from, to);
                 let because = because(&all[0]).unwrap_or_default();
-                names.claim(format!(" {be} undecided: {factors} {range}{because}"))
+                let factors: Vec<f64> = all.iter().filter_map(known_factor).collect();
+                let factors = if factors.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", Range::new(factors.into_iter()).format(factor))
+                };
+                names.claim(format!(" {be} undecided{factors} {range}{because}"))
             }
             _ => {
                 let factors: Vec<f64> = all.iter().map(|growth| growth.factor.value).collect();
@@ -84,7 +89,7 @@ impl FindingKind for Growth {
 
     /// `×375 (95 % CI 360–391), exponent 1.00 without the constant part (95 % CI 0.99–1.01)`.
     fn detail(&self, names: &Names<'_>) -> String {
-        let figure = factor(self.factor.value);
+        let Some(figure) = known_factor(self).map(factor) else { return String::new() };
         let figure = match names.with_ci(&figure, self.factor, significant) {
             // The sentence has levels only.
             ci if self.class == Class::Constant && names.is_single() && !ci.is_empty() => {
@@ -112,6 +117,11 @@ impl FindingKind for Growth {
     fn remedy(&self) -> Option<Remedy> {
         self.reason.as_ref().filter(|_| self.class == Class::Undecided)?.remedy()
     }
+}
+
+/// The factor, where the figures have one.
+fn known_factor(growth: &Growth) -> Option<f64> {
+    Some(growth.factor.value).filter(|factor| factor.is_finite())
 }
 
 /// The class that one can share with others: linear and n log n both are at least linear.

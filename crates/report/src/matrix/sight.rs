@@ -4,7 +4,7 @@ use super::Matrix;
 use analysis::compare::{Comparison, Sensitivity};
 use analysis::is_predicted;
 use findings::emulation::Emulation;
-use findings::format::{factor, percent};
+use findings::format::{duration, factor, percent};
 use model::{CPU_QUOTAS, NICE, Plan, Run};
 use std::collections::BTreeSet;
 
@@ -20,18 +20,18 @@ pub(super) fn sight(matrix: &Matrix<'_>) -> Option<String> {
 /// What measures so many rounds of what was compared, the `new` run with another.
 pub(super) fn more_rounds(comparison: &Comparison, new: &Run, rounds: u32) -> String {
     if comparison.paired {
-        format!("the same with --rounds {rounds}")
+        let time = in_that_time(rounds, 2 * round_ms(comparison, new));
+        format!("the same with --rounds {rounds}{time}")
     } else if new.is_load() {
         longer_load(new, rounds)
     } else {
-        in_turns(&workloads(comparison, &new.plan), rounds)
+        in_turns(&workloads(comparison, &new.plan), rounds, round_ms(comparison, new))
     }
 }
 
-/// What another run like a run of this `plan` would show, by `comparison` of that with itself: `subject`
-/// begins the sentence.
-pub fn of_another_run(comparison: &Comparison, plan: &Plan, subject: &str) -> Option<String> {
-    let rounds = |rounds: u32| in_turns(&workloads(comparison, plan), rounds);
+/// What another run like `run` would show, by `comparison` of it with itself: `subject` begins the sentence.
+pub fn of_another_run(comparison: &Comparison, run: &Run, subject: &str) -> Option<String> {
+    let rounds = |rounds: u32| more_rounds(comparison, run, rounds);
     let sensitivity = comparison.sensitivity.as_ref()?;
     Some(sentence(subject, sensitivity, None, &rounds))
 }
@@ -48,15 +48,35 @@ const ROUNDS_IN_TURNS: u32 = 20;
 /// More workloads than these make no readable command.
 const WORKLOADS_MAX: usize = 3;
 
-/// The command that measures `workloads` in turns, in so many rounds at least.
-fn in_turns(workloads: &[String], rounds: u32) -> String {
+/// How long a round of `run` took, of what is compared; of one of them where they make no readable command.
+fn round_ms(comparison: &Comparison, run: &Run) -> u64 {
+    let workloads: BTreeSet<&str> =
+        comparison.tables.iter().map(|table| table.workload.as_str()).collect();
+    let cells = run.cells.iter().filter(|cell| workloads.contains(cell.key.workload.as_str()));
+    let all_ms = cells.map(|cell| cell.elapsed_ns).sum::<u64>() / 1_000_000;
+    let count = workloads.len() as u64;
+    let shown = if workloads.len() > WORKLOADS_MAX { 1 } else { count.max(1) };
+    all_ms * shown / count.max(1) / u64::from(run.plan.rounds.max(1))
+}
+
+/// How long so many rounds take, where that is more than a person waits for: ` (about 41 min)`.
+fn in_that_time(rounds: u32, round_ms: u64) -> String {
+    let minutes = u64::from(rounds) * round_ms / 60_000;
+    if minutes < 2 { String::new() } else { format!(" (about {})", duration(minutes * 60_000)) }
+}
+
+/// The command that measures `workloads` in turns, in so many rounds at least, of which one takes `round_ms` on either side.
+fn in_turns(workloads: &[String], rounds: u32, round_ms: u64) -> String {
     let workloads = match workloads.len() {
         1..=WORKLOADS_MAX => workloads.join(" "),
         _ => "WORKLOAD".to_owned(),
     };
     match rounds {
         0..=ROUNDS_IN_TURNS => format!("knee ab CMD -- {workloads}"),
-        _ => format!("knee ab CMD -- {workloads} --rounds {rounds}"),
+        _ => {
+            let time = in_that_time(rounds, 2 * round_ms);
+            format!("knee ab CMD -- {workloads} --rounds {rounds}{time}")
+        }
     }
 }
 
@@ -149,7 +169,8 @@ mod tests {
     }
 
     fn text(detectable: f64, rounds: Option<u32>, fail_above: Option<f64>) -> String {
-        let rounds_text = |rounds: u32| in_turns(&["poll", "fork"].map(String::from), rounds);
+        let rounds_text =
+            |rounds: u32| in_turns(&["poll", "fork"].map(String::from), rounds, 1_000);
         sentence("These runs see", &sensitivity(detectable, rounds), fail_above, &rounds_text)
     }
 
@@ -171,10 +192,14 @@ mod tests {
 
     #[test]
     fn as_many_rounds_as_usual_are_not_named() {
-        assert_eq!(in_turns(&["poll".into()], 20), "knee ab CMD -- poll");
+        assert_eq!(in_turns(&["poll".into()], 20, 90_000), "knee ab CMD -- poll");
         assert_eq!(
-            in_turns(&["a", "b", "c", "d"].map(String::from), 21),
+            in_turns(&["a", "b", "c", "d"].map(String::from), 21, 1_000),
             "knee ab CMD -- WORKLOAD --rounds 21"
+        );
+        assert_eq!(
+            in_turns(&["poll".into()], 145, 9_000),
+            "knee ab CMD -- poll --rounds 145 (about 43 min)"
         );
     }
 

@@ -354,7 +354,7 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
 /// begins the sentence.
 fn sight(run: &Run, subject: &str) -> Option<String> {
     let terms = Terms { margin: MARGIN, fail_above: None, across: true, all: false };
-    ::report::matrix::of_another_run(&compare(run, run, &terms).ok()?, &run.plan, subject)
+    ::report::matrix::of_another_run(&compare(run, run, &terms).ok()?, run, subject)
 }
 
 /// That a run was cut off, and what completes it.

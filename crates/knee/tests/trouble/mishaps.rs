@@ -134,9 +134,13 @@ fn names_that_are_no_text_are_taken_as_they_are() {
 #[test]
 fn where_nothing_was_measured_it_is_not_done() {
     let knee = Knee::new();
-    let came = knee.run(&["run", "fault", "--subjects", "fails", "--rounds", "1"]);
-    assert_eq!(came.code, Some(1), "{came:?}");
-    assert!(came.err.contains("nothing was measured: every cell failed"), "{came:?}");
+    let came = knee.run(&["run", "fault", "--subjects", "fails", "--rounds", "3"]);
+    assert_eq!((came.code, came.out.as_str()), (Some(1), ""), "{came:?}");
+    let lines: Vec<&str> = came.err.lines().collect();
+    let [first, all] = lines.as_slice() else { panic!("a line each: {came:?}") };
+    assert!(first.starts_with("failed: fault fails"), "{came:?}");
+    assert!(all.starts_with("knee: nothing was measured: every cell failed; "), "{came:?}");
+    assert!(all.contains("cells of fails"), "why: {came:?}");
     let came = knee.run(&["run", "null", "--pin", "4000"]);
     assert_eq!(came.code, Some(5), "{came:?}");
     assert!(came.err.contains("CPU 4000 is not among those"), "{came:?}");

@@ -71,13 +71,11 @@ fn in_turns(workloads: &[String], rounds: u32, round_ms: u64) -> String {
         1..=WORKLOADS_MAX => workloads.join(" "),
         _ => "WORKLOAD".to_owned(),
     };
-    match rounds {
-        0..=ROUNDS_IN_TURNS => format!("knee ab CMD -- {workloads}"),
-        _ => {
-            let time = in_that_time(rounds, 2 * round_ms);
-            format!("knee ab CMD -- {workloads} --rounds {rounds}{time}")
-        }
+    if rounds <= ROUNDS_IN_TURNS {
+        return format!("knee ab CMD -- {workloads}");
     }
+    let time = in_that_time(rounds, 2 * round_ms);
+    format!("knee ab CMD -- {workloads} --rounds {rounds}{time}")
 }
 
 /// The workloads that are compared, each with the flags of the user's own that it can't do without.

@@ -6,6 +6,7 @@ use crate::output;
 use engine::{RunProgress, Watch};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{CellKey, Outcome, Plan};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Draws the progress of a run.
@@ -16,6 +17,8 @@ pub struct Progress {
     budget: Option<Duration>,
     /// Subjects that have to fail, each with its workload: their failures are no news.
     controls: Vec<(String, String)>,
+    /// What failed: the workload, the subject and what happened. The first of them is said.
+    failed: BTreeSet<(String, String, String)>,
     /// Whether it shows the profile pass by now.
     is_profiling: bool,
 }
@@ -45,12 +48,16 @@ impl Progress {
         bar.set_position(spent.map_or(progress.done, |spent| spent.as_millis() as u64));
     }
 
-    /// Says that a cell failed, unless it has to.
-    fn note_failure(&self, key: &CellKey, outcome: &Outcome, when: &str) {
+    /// Says that a cell failed, unless it has to, or another of its subject did for the same reason.
+    fn note_failure(&mut self, key: &CellKey, outcome: &Outcome, when: &str) {
         let Outcome::Failed { reason, .. } = outcome else { return };
         let names = (key.workload.as_str(), key.subject.as_str());
         let mut controls = self.controls.iter();
         if controls.any(|(workload, subject)| (workload.as_str(), subject.as_str()) == names) {
+            return;
+        }
+        let what = (key.workload.clone(), key.subject.clone(), reason.event());
+        if !self.failed.insert(what) {
             return;
         }
         let line = format!("failed: {}, {when}: {reason}", cell_name(key));
@@ -70,7 +77,8 @@ impl Progress {
             let target = ProgressDrawTarget::stderr_with_hz(5);
             ProgressBar::with_draw_target(total, target).with_style(style(template))
         });
-        Progress { bar, budget: None, controls: Vec::new(), is_profiling: false }
+        let (controls, failed) = (Vec::new(), BTreeSet::new());
+        Progress { bar, budget: None, controls, failed, is_profiling: false }
     }
 
     /// How many things are done, and what is being done.

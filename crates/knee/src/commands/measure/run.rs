@@ -239,6 +239,10 @@ fn conclude(
     let recorded = claimed.archive.is_some();
     let reader = Reader { record: asked.record_file.flag().map(Path::to_path_buf), host: None };
     let conclusions = findings::conclude_for(&claimed.run, &reader);
+    let exit = exit(&claimed.run, recorded);
+    if exit == Exit::Failed && recorded && unsaved.is_none() && !asked.json {
+        return Err(nothing_measured(&conclusions));
+    }
     let page = asked.output.clone().unwrap_or_else(|| page(&claimed.run, file, recorded));
     let pages = [(claimed.run, conclusions)];
     let written = report::write(&page, Some(file), &pages);
@@ -261,12 +265,11 @@ fn conclude(
         return Err(Trouble::failed(what));
     }
     written?;
-    let exit = exit(&run, recorded);
     if exit == Exit::Interrupted && recorded {
         complain(&interrupted(&conclusions));
     }
     if exit == Exit::Failed && recorded {
-        return Err(Trouble::failed("nothing was measured: every cell failed"));
+        return Err(nothing_measured(&conclusions));
     }
     match printed {
         Err(trouble) if exit == Exit::Done => Err(trouble),
@@ -274,6 +277,15 @@ fn conclude(
         Ok(()) if exit == Exit::Done => failed_cells(&run, &conclusions).map_or(Ok(exit), Err),
         _ => Ok(exit),
     }
+}
+
+/// That every cell failed, and why.
+fn nothing_measured(conclusions: &Conclusions) -> Trouble {
+    let failed =
+        conclusions.caveats.iter().filter(|caveat| matches!(caveat, Caveat::FailedCells(_)));
+    let why: Vec<String> = failed.map(Caveat::what).collect();
+    let why = if why.is_empty() { String::new() } else { format!("; {}", why.join("; ")) };
+    Trouble::failed(format!("nothing was measured: every cell failed{why}"))
 }
 
 /// That cells of the user's own commands and servers failed: a script must not take what is left for the whole. A row of ours

@@ -107,7 +107,11 @@ pub fn style(all: bool) -> Style {
         (None, Some((width, _))) if io::stdout().is_terminal() => usize::from(width.0),
         _ => WIDTH_OFF_TERMINAL,
     };
-    let detail = if all { Detail::All } else { Detail::Headline };
+    let detail = match all {
+        true => Detail::All,
+        false if is_quiet() => Detail::Answer,
+        false => Detail::Headline,
+    };
     Style { colour: takes_colours(), width, detail }
 }
 

@@ -22,6 +22,8 @@ pub struct Style {
 /// How much to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
+    /// The answer, and nothing that it rests on.
+    Answer,
     /// The headline metric of each workload; the others are named.
     Headline,
     /// Every table and every finding.

@@ -26,7 +26,12 @@ const BEST: &str = "*";
 pub fn text(matrix: &Matrix<'_>, style: &Style) -> String {
     let (pen, all) = (Pen::new(style), style.detail == Detail::All);
     let mut out = String::new();
+    if style.detail == Detail::Answer {
+        pen.answer(&mut out, matrix, false);
+        return out;
+    }
     pen.runs(&mut out, matrix, all);
+    out.push('\n');
     pen.answer(&mut out, matrix, all);
     pen.facts_of_runs(&mut out, matrix, all);
     let is_of_values = matches!(matrix.reference, Reference::Before(_));
@@ -98,7 +103,6 @@ impl Pen {
 
     /// What changed, the worst run first; of a fleet the machines that are unlike the others.
     fn answer(&self, out: &mut String, matrix: &Matrix<'_>, all: bool) {
-        out.push('\n');
         if let Some(fleet) = matrix.fleet_head() {
             for sentence in &fleet.sentences {
                 self.indented(out, sentence);

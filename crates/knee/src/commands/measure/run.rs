@@ -22,6 +22,7 @@ use crate::exit::{Exit, Trouble, complain, names_the_wrong_thing, stop_on_signal
 use crate::originals;
 use crate::output::{is_quiet, print, print_json, style};
 use crate::remedies::explained;
+use ::report::layout::Detail;
 use ::report::terminal::{self, Pointers};
 use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, compare};
@@ -327,7 +328,7 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
         run.plan.workloads.iter().filter(|workload| !workload.is_control()).count() <= 1;
     let above = match (asked.all, is_single) {
         (true, _) => terminal::tables(run, conclusions, &style) + "\n",
-        (false, true) if is_quiet() => String::new(),
+        _ if style.detail == Detail::Answer => String::new(),
         (false, true) => terminal::figures(run, &conclusions.analysis, &style),
         (false, false) => String::new(),
     };
@@ -356,7 +357,7 @@ fn on_screen(asked: &Asked, run: &Run, conclusions: &Conclusions, files: &str) -
     let lines = left_out.into_iter().chain(next_to).chain(sight).chain(files).collect();
     let pointers = Pointers { all, lines };
     let answer = above + &terminal::answer(run, conclusions, &style, &pointers);
-    if is_quiet() && !asked.all {
+    if style.detail == Detail::Answer {
         return answer;
     }
     answer + &terminal::top_functions(run, conclusions, &style)

@@ -8,7 +8,7 @@ use crate::commands::keep::record_file::RecordFile;
 use crate::commands::read::fleet::FleetFlag;
 use crate::commands::{concluded, read_run};
 use crate::exit::{Exit, Trouble};
-use crate::output::{is_quiet, print, print_json, style};
+use crate::output::{print, print_json, style};
 use clap::Args;
 use findings::format::shell_word;
 use findings::{Caveat, Conclusions};
@@ -172,7 +172,7 @@ fn profile(
 /// What stands above an answer, with an empty line behind it: tables, findings and caveats; with `--quiet` only where all
 /// are wanted.
 pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
-    if is_quiet() && style.detail == Detail::Headline {
+    if style.detail == Detail::Answer {
         return String::new();
     }
     let mut tables = terminal::tables(run, conclusions, style);

@@ -30,6 +30,10 @@ struct Page {
 /// is not fine, or everywhere if all details are wanted.
 pub fn examined(machine: &Machine, examined: &[Examined], style: &Style) -> String {
     let mut page = Page::new(style);
+    if style.detail == Detail::Answer {
+        page.verdict(examined);
+        return page.text;
+    }
     for group in GROUPS {
         let mut rows: Vec<&Examined> =
             examined.iter().filter(|row| row.group == group.name).collect();
@@ -192,7 +196,8 @@ impl Page {
         }
     }
 
-    fn summary(&mut self, examined: &[Examined]) {
+    /// How many checks say what, and what the machine is fit for.
+    fn verdict(&mut self, examined: &[Examined]) {
         let number = |state| examined.iter().filter(|row| row.diagnosis.state == state).count();
         let counts: Vec<String> = State::ALL
             .into_iter()
@@ -204,6 +209,10 @@ impl Page {
             .collect();
         self.wrapped(&format!("{}.", list(&counts)), 0);
         self.wrapped(&fitness(&Fitness::new(examined)), 0);
+    }
+
+    fn summary(&mut self, examined: &[Examined]) {
+        self.verdict(examined);
         let fixable = |by_name: bool| -> Vec<String> {
             let can = |row: &&Examined| {
                 matches!(row.diagnosis.remedy, Remedy::Settings(_))
@@ -358,6 +367,16 @@ mod tests {
         assert!(text.contains("`knee doctor --fix smt`"), "{text}");
         let (bad, fine) = (text.find("bad ").unwrap(), text.find("unknown ").unwrap());
         assert!(bad < fine, "the worst comes first: {text}");
+    }
+
+    #[test]
+    fn the_answer_is_what_the_machine_is_fit_for() {
+        let text = shown(200, false, Detail::Answer);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines.len() == 2 && lines[0].contains(" bad, ") && lines[1].contains("it for "),
+            "{text}"
+        );
     }
 
     #[test]

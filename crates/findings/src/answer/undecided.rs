@@ -7,7 +7,7 @@ use crate::format::{count, counted, factor, list};
 use crate::kinds::{Kind, Section};
 use crate::reasons;
 use crate::thresholds::GROWN_FACTOR_MIN;
-use analysis::{Remedy, trust::widths};
+use analysis::Remedy;
 use model::Run;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -108,10 +108,7 @@ fn named(grown: &[(&str, f64)]) -> String {
 /// What to measure, for people: `the same with --rounds 18 and more points`.
 fn remedy(run: &Run, remedies: &BTreeSet<Remedy>) -> String {
     let text = |remedy: &Remedy| match remedy {
-        Remedy::MoreRounds => {
-            let (_, max) = widths::rounds(run, None);
-            MoreRounds::new(run, 2 * max.max(1)).remedy()
-        }
+        Remedy::MoreRounds => MoreRounds::new(run).remedy(),
         remedy => reasons::remedy(*remedy).to_owned(),
     };
     list(&remedies.iter().map(text).collect::<Vec<_>>())
@@ -130,7 +127,7 @@ mod tests {
         assert_eq!(remedy(&[]), "");
         assert_eq!(remedy(&[Remedy::MorePoints]), "more points");
         let both = remedy(&[Remedy::WiderRange, Remedy::MoreRounds]);
-        assert_eq!(both, "the same with --rounds 2 and points further apart");
+        assert_eq!(both, "the same with --rounds 5 and points further apart");
     }
 
     #[test]

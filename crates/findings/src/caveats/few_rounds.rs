@@ -21,7 +21,7 @@ impl CaveatKind for FewRounds {
     fn find(context: &Context<'_>) -> Vec<Self> {
         let all = headline_tables(context).flat_map(|table| figures(table, &table.rows));
         let Some(rounds) = all.map(|figure| figure.rounds).min() else { return Vec::new() };
-        let more = MoreRounds::new(context.run, ROUNDS_MIN);
+        let more = MoreRounds::new(context.run);
         let is_known = context.has_deviations() && more == MoreRounds::Rows;
         if rounds >= ROUNDS_MIN || is_known { Vec::new() } else { vec![Self { rounds, more }] }
     }

@@ -1,5 +1,6 @@
 //! What gives the figures of a run more rounds.
 
+use crate::thresholds::ROUNDS_MIN;
 use analysis::trust::widths;
 use model::Run;
 use schemars::JsonSchema;
@@ -22,15 +23,14 @@ pub enum MoreRounds {
 }
 
 impl MoreRounds {
-    /// What gives `run` at least `rounds`, where it has no budget, and more than it has otherwise.
-    pub fn new(run: &Run, rounds: u32) -> Self {
+    /// What gives `run` more: twice the rounds that it has, and [`ROUNDS_MIN`] at least. All that advises rounds advises these.
+    pub fn new(run: &Run) -> Self {
+        let rounds = widths::rounds(run, None);
         match run.plan.budget {
             _ if run.is_foreign() => Self::Rows,
             _ if run.is_load() => Self::LongerLoad,
-            Some(budget) => {
-                Self::with_budget(budget.time_ms, run.plan.rounds, widths::rounds(run, None))
-            }
-            None => Self::Rounds(rounds),
+            Some(budget) => Self::with_budget(budget.time_ms, run.plan.rounds, rounds),
+            None => Self::Rounds((2 * rounds.1).max(ROUNDS_MIN)),
         }
     }
 
@@ -77,8 +77,8 @@ mod tests {
     fn a_load_has_more_intervals_where_it_is_longer() {
         let mut run = fixtures::run(fixtures::workload("load")).complete();
         run.host_before.facts = [("cpu.count".to_owned(), 2.into())].into();
-        assert!(matches!(MoreRounds::new(&run, 20), MoreRounds::Rounds(_)));
+        assert!(matches!(MoreRounds::new(&run), MoreRounds::Rounds(_)));
         run.plan.workloads[0].role = model::WorkloadRole::Load;
-        assert_eq!(MoreRounds::new(&run, 20), MoreRounds::LongerLoad);
+        assert_eq!(MoreRounds::new(&run), MoreRounds::LongerLoad);
     }
 }

@@ -4,7 +4,7 @@ use super::more_rounds::MoreRounds;
 use super::{CaveatKind, figures, headline_tables};
 use crate::conclusions::context::Context;
 use crate::format::count;
-use crate::thresholds::{ROUNDS_MIN, WIDE_CI_SHARE_MIN};
+use crate::thresholds::WIDE_CI_SHARE_MIN;
 use analysis::PointSummary;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,8 +34,7 @@ impl CaveatKind for WideIntervals {
         if wide == 0 {
             return Vec::new();
         }
-        let more =
-            MoreRounds::new(run, 2 * all().map(|figure| figure.rounds).max().unwrap_or(ROUNDS_MIN));
+        let more = MoreRounds::new(run);
         if context.has_deviations() && more == MoreRounds::Rows {
             return Vec::new();
         }

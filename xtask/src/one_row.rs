@@ -1,5 +1,5 @@
-//! Proves that a mechanism, a lock, a workload, a finding kind and an export format are one file and one line
-//! each: adds a toy of each to a copy of the workspace, builds it, and looks for the toys wherever a row of the
+//! Proves that a mechanism, a lock, a workload, a finding kind, an export and an import format are one file and one
+//! line each: adds a toy of each to a copy of the workspace, builds it, and looks for the toys wherever a row of the
 //! tables must appear.
 
 mod toys;

@@ -1,9 +1,9 @@
 //! Whether costs grow at most like a class: what a test asserts.
 
-use crate::format::{class, count, counted, factor, interval, significant};
+use crate::format::{class, count, counted, factor, interval, multiple, significant, singular};
 use crate::reasons;
 use analysis::growth::limit::{Kept, LimitCheck, at_most};
-use analysis::{Analysis, Class, Growth, GrowthReason, Row};
+use analysis::{Analysis, Class, Estimate, Growth, GrowthReason, Row};
 use model::Parameters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,6 +43,12 @@ pub struct JudgedSeries {
 pub fn judge(analysis: &Analysis, limit: Class) -> Option<Judgement> {
     let costs = analysis.tables.iter().filter(|table| table.metric.lower_is_better);
     let rows = costs.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+    // What has figures under other parameters only is judged there.
+    let has_figures = |subject: &str| {
+        let mut all = analysis.tables.iter().flat_map(|table| &table.rows);
+        all.any(|row| row.subject == subject && row.unavailable.is_none())
+    };
+    let rows = rows.filter(|(_, row)| row.unavailable.is_none() || !has_figures(&row.subject));
     let judged = rows.map(|(table, row)| {
         let check = at_most(row, limit);
         JudgedSeries {
@@ -62,6 +68,62 @@ pub fn judge(analysis: &Analysis, limit: Class) -> Option<Judgement> {
         () => Kept::Holds,
     };
     Some(Judgement { schema: SCHEMA, limit, verdict, series })
+}
+
+/// A rate over workers against a limit.
+#[derive(Clone, Debug)]
+pub struct JudgedScaling {
+    /// Whether it is reached.
+    pub verdict: Kept,
+    /// How many times more all do than the first alone; absent with fewer than two points.
+    pub factor: Option<Estimate>,
+    /// All of this as a sentence.
+    pub sentence: String,
+}
+
+/// Holds the rate in `row` against `share`: what each worker must do of what the first does alone. `axis` is its workers.
+pub fn at_least(row: &Row, share: f64, axis: &str) -> JudgedScaling {
+    let head = |verdict| {
+        let (word, share, each) = (word(verdict), significant(share), singular(axis));
+        format!("{word}: {} at least ×{share} per {each}: ", row.label)
+    };
+    let Some(speedup) = &row.speedup else {
+        let points = row.cells.iter().flatten().count();
+        let reason = reasons::growth(&GrowthReason::TooFewPoints { points });
+        return JudgedScaling {
+            verdict: Kept::Open,
+            factor: None,
+            sentence: head(Kept::Open) + &reason,
+        };
+    };
+    let limit = share * speedup.linear;
+    let verdict = match speedup.factor {
+        factor if factor.low >= limit => Kept::Holds,
+        factor if factor.high < limit => Kept::Fails,
+        _ => Kept::Open,
+    };
+    let sentence = format!(
+        "{}{}{} from {} to {}, of ×{} in proportion",
+        head(verdict),
+        factor(speedup.factor.value),
+        interval(speedup.factor, significant),
+        count(speedup.from),
+        counted(&count(speedup.to), axis),
+        multiple(speedup.linear),
+    );
+    JudgedScaling { verdict, factor: Some(speedup.factor), sentence }
+}
+
+/// `×98.6 (95 % CI 94.9–102) from 1,000 to 100,000 n, linear`.
+pub fn growth(growth: &Growth, axis: &str) -> String {
+    format!(
+        "{}{} from {} to {}, {}",
+        factor(growth.factor.value),
+        interval(growth.factor, significant),
+        count(growth.from),
+        counted(&count(growth.to), axis),
+        class(growth.class),
+    )
 }
 
 /// The verdict in a word.
@@ -84,12 +146,12 @@ fn sentence(row: &Row, check: &LimitCheck, (limit, axis): (Class, &str)) -> Stri
     let head = format!("{}: {} at most {}: ", word(check.kept), row.label, limit_word(limit));
     let remedy = check.remedy.map(|remedy| format!("; it takes {}", reasons::remedy(remedy)));
     let remedy = remedy.unwrap_or_default();
-    let Some(growth) = &row.growth else {
+    let Some(grown) = &row.growth else {
         let points = row.cells.iter().flatten().count();
         let reason = reasons::growth(&GrowthReason::TooFewPoints { points });
         return format!("{head}{reason}{remedy}");
     };
-    let open = match (growth.classes.last(), &growth.reason) {
+    let open = match (grown.classes.last(), &grown.reason) {
         _ if check.kept != Kept::Open => String::new(),
         (_, Some(reason @ GrowthReason::GrowsAndFalls { .. })) | (None, Some(reason)) => {
             format!(", because {}", reasons::growth(reason))
@@ -97,12 +159,5 @@ fn sentence(row: &Row, check: &LimitCheck, (limit, axis): (Class, &str)) -> Stri
         (Some(highest), _) => format!("; {} is not excluded", class(*highest)),
         (None, None) => String::new(),
     };
-    format!(
-        "{head}{}{} from {} to {}, {}{open}{remedy}",
-        factor(growth.factor.value),
-        interval(growth.factor, significant),
-        count(growth.from),
-        counted(&count(growth.to), axis),
-        class(growth.class),
-    )
+    format!("{head}{}{open}{remedy}", growth(grown, axis))
 }

@@ -25,10 +25,11 @@ pub fn foreign(
     source: &Source,
     columns: &Columns,
     rows: Taken,
+    assumed: Vec<Warning>,
 ) -> Result<Foreign, Error> {
     let axis = Axis::new(&rows, source, columns)?;
     let workload = workload(request, source, columns, &rows, &axis);
-    let warnings = warnings(request, source, columns, &rows);
+    let warnings = [assumed, warnings(request, source, columns, &rows)].concat();
     let unavailable = unavailable(&workload.name, &rows);
     let cells = cells(&workload, columns, &rows, &axis);
     let named_points = named_points(&rows, columns, request.n);
@@ -232,14 +233,6 @@ fn read_otherwise(source: &Source, rows: &Taken) -> Vec<Warning> {
         what: format!("Line {line} is not UTF-8, and was read as Windows-1252"),
         remedy: "save the file as UTF-8 if names look wrong".into(),
     });
-    let (count, first) = &rows.summaries;
-    let summaries = (*count > 0).then(|| Warning {
-        what: format!(
-            "{} passed over: the program's own statistics of other rows (`{first}`)",
-            if *count == 1 { "1 row was".to_owned() } else { format!("{count} rows were") }
-        ),
-        remedy: String::new(),
-    });
     let headers = (rows.headers > 0).then(|| Warning {
         what: format!(
             "{} passed over that {} the names of the columns",
@@ -252,7 +245,7 @@ fn read_otherwise(source: &Source, rows: &Taken) -> Vec<Warning> {
         ),
         remedy: String::new(),
     });
-    [preamble, windows_1252, summaries, headers].into_iter().flatten().collect()
+    [preamble, windows_1252, headers].into_iter().flatten().collect()
 }
 
 /// The subjects that have no row in some table.

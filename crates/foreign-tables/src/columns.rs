@@ -171,7 +171,7 @@ impl Columns {
 }
 
 /// `text` with `name` for each `value` that is no part of a longer word or number.
-fn replaced(text: &str, value: &str, name: &str) -> String {
+pub fn replaced(text: &str, value: &str, name: &str) -> String {
     let joins = |before: char, after: char| {
         before == '.' || (before.is_alphanumeric() && after.is_alphanumeric())
     };

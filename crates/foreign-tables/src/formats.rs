@@ -9,6 +9,8 @@ pub const HYPERFINE_PARAMETER: &str = "parameter_";
 /// How a known program writes a table.
 pub struct Format {
     program: &'static str,
+    /// How the program is told to write it; empty for knee's own.
+    option: &'static str,
     /// Columns that its tables have, and no other table has them all.
     columns: &'static [&'static str],
     x: Option<&'static str>,
@@ -21,8 +23,6 @@ pub struct Format {
     unit: (&'static [&'static str], UnitOf),
     /// The column of how many operations a figure is the sum of.
     divisor: Option<(&'static str, &'static str)>,
-    /// How names of rows end that hold the program's own statistics of other rows.
-    summaries: &'static [&'static str],
     /// How the columns of parameters begin.
     parameters: Option<&'static str>,
 }
@@ -33,9 +33,10 @@ enum UnitOf {
     Column(&'static str),
 }
 
-const FORMATS: [Format; 6] = [
+const FORMATS: [Format; 4] = [
     Format {
         program: "knee's samples",
+        option: "",
         columns: &samples::COLUMNS,
         x: Some("n"),
         y: "value",
@@ -44,11 +45,11 @@ const FORMATS: [Format; 6] = [
         filter: None,
         unit: (&["value"], UnitOf::Column("unit")),
         divisor: None,
-        summaries: &[],
         parameters: None,
     },
     Format {
         program: "criterion",
+        option: "raw.csv",
         columns: &[
             "group",
             "function",
@@ -64,24 +65,11 @@ const FORMATS: [Format; 6] = [
         filter: None,
         unit: (&["sample_measured_value"], UnitOf::Column("unit")),
         divisor: Some(("sample_measured_value", "iteration_count")),
-        summaries: &[],
-        parameters: None,
-    },
-    Format {
-        program: "Google Benchmark",
-        columns: &["name", "iterations", "real_time", "cpu_time", "time_unit"],
-        x: Some("name"),
-        y: "real_time",
-        by: &[],
-        round: None,
-        filter: None,
-        unit: (&["real_time", "cpu_time"], UnitOf::Column("time_unit")),
-        divisor: None,
-        summaries: &["_BigO", "_RMS", "_mean", "_median", "_stddev", "_cv", "_min", "_max"],
         parameters: None,
     },
     Format {
         program: "hyperfine",
+        option: "--export-csv",
         columns: &["command", "mean", "stddev", "median", "user", "system", "min", "max"],
         x: None,
         y: "mean",
@@ -90,25 +78,11 @@ const FORMATS: [Format; 6] = [
         filter: None,
         unit: (&["mean", "stddev", "median", "user", "system", "min", "max"], UnitOf::Symbol("s")),
         divisor: None,
-        summaries: &[],
-        parameters: Some(HYPERFINE_PARAMETER),
-    },
-    // The runs of its JSON, as `hyperfine.rs` writes them.
-    Format {
-        program: "hyperfine",
-        columns: &["command", "time", "exit_code"],
-        x: None,
-        y: "time",
-        by: &["command"],
-        round: None,
-        filter: None,
-        unit: (&["time"], UnitOf::Symbol("s")),
-        divisor: None,
-        summaries: &[],
         parameters: Some(HYPERFINE_PARAMETER),
     },
     Format {
         program: "k6",
+        option: "--out csv, tagged vus=10",
         columns: &["metric_name", "timestamp", "metric_value", "scenario", "extra_tags"],
         x: Some("extra_tags"),
         y: "metric_value",
@@ -117,7 +91,6 @@ const FORMATS: [Format; 6] = [
         filter: Some(("metric_name", "http_req_duration")),
         unit: (&["metric_value"], UnitOf::Symbol("ms")),
         divisor: None,
-        summaries: &[],
         parameters: None,
     },
 ];
@@ -192,11 +165,6 @@ impl Format {
         self.divisor.filter(|(figures, _)| *figures == y).map(|(_, divisor)| divisor)
     }
 
-    /// Whether the row of this name is the program's own statistic of other rows.
-    pub fn is_summary(&self, name: &str) -> bool {
-        self.summaries.iter().any(|end| name.ends_with(end))
-    }
-
     /// Whether a column of this name holds a parameter, whose value stands in the command too.
     pub fn is_parameter(&self, name: &str) -> bool {
         self.parameters.is_some_and(|start| name.starts_with(start))
@@ -204,24 +172,31 @@ impl Format {
 
     /// How the table was taken, and what says otherwise.
     pub fn warning(&self, completed: &Request) -> Warning {
-        let y = completed.y.as_deref().unwrap_or_default();
-        let mut flags = vec![format!("--x {}", completed.x.as_deref().unwrap_or_default())];
-        flags.push(format!("--y {y}"));
-        let lists =
-            [("--by", &completed.by), ("--per", &completed.per), ("--where", &completed.wheres)];
-        for (flag, values) in lists.into_iter().filter(|(_, values)| !values.is_empty()) {
-            flags.push(format!("{flag} {}", values.join(",")));
-        }
-        flags.extend(completed.unit.as_ref().map(|unit| format!("--unit {unit}")));
-        let divided =
-            self.divisor(y).map(|by| format!("; {y} was divided by {by}")).unwrap_or_default();
-        Warning {
-            what: format!(
-                "The table was taken for one of {}: {}{divided}",
-                self.program,
-                listed(&flags)
-            ),
-            remedy: "these flags, to read it otherwise".into(),
-        }
+        let divisor = completed.y.as_deref().and_then(|y| self.divisor(y));
+        taken_for(self.program, completed, divisor)
     }
+}
+
+/// That a table was taken for one of `program` by these flags, which may say otherwise.
+pub fn taken_for(program: &str, completed: &Request, divisor: Option<&str>) -> Warning {
+    let y = completed.y.as_deref().unwrap_or_default();
+    let mut flags = vec![format!("--x {}", completed.x.as_deref().unwrap_or_default())];
+    flags.push(format!("--y {y}"));
+    let lists =
+        [("--by", &completed.by), ("--per", &completed.per), ("--where", &completed.wheres)];
+    for (flag, values) in lists.into_iter().filter(|(_, values)| !values.is_empty()) {
+        flags.push(format!("{flag} {}", values.join(",")));
+    }
+    flags.extend(completed.unit.as_ref().map(|unit| format!("--unit {unit}")));
+    let divided = divisor.map(|by| format!("; {y} was divided by {by}")).unwrap_or_default();
+    Warning {
+        what: format!("The table was taken for one of {program}: {}{divided}", listed(&flags)),
+        remedy: "these flags, to read it otherwise".into(),
+    }
+}
+
+/// The programs, each with how it is told to write its table: for help.
+pub fn names() -> impl Iterator<Item = String> {
+    let tables = FORMATS.iter().filter(|format| !format.option.is_empty());
+    tables.map(|format| format!("{} ({})", format.program, format.option))
 }

@@ -1,8 +1,8 @@
 //! Tables of figures that other programs wrote: a file of separated values becomes a run, as if knee had measured it.
 //!
 //! `request` holds what a caller asks for, and `formats` what it need not say of tables of known programs. `source`
-//! opens the file and splits it into lines, `head` finds the one with the names, and `hyperfine` and
-//! `samples` make a table of JSON. `columns` finds the named columns, `axis` and `figures` read their fields (`numbers` judges their decimal
+//! opens the file and splits it into lines, `head` finds the one with the names, and `exports` and
+//! `samples` make a table of what is none. `columns` finds the named columns, `axis` and `figures` read their fields (`numbers` judges their decimal
 //! signs, `unit` knows what they are, `tail` takes numbers from names), `rows` selects the rows, `build` makes the run, and
 //! `named_points` names its points where x is words. An error of the file is one line that says where it is.
 #![forbid(unsafe_code)]
@@ -11,10 +11,10 @@ mod axis;
 mod build;
 mod columns;
 mod error;
+mod exports;
 mod figures;
 mod formats;
 mod head;
-mod hyperfine;
 mod named_points;
 mod numbers;
 mod request;
@@ -50,7 +50,8 @@ pub struct Foreign {
 
 /// Reads the table in `input` as `request` says. `words` is the command line.
 pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Foreign, Error> {
-    let input = input.with_table_of_json()?;
+    let (input, completed, warnings) = input.into_table(request)?;
+    let request = completed.as_ref().unwrap_or(request);
     let is_header =
         |fields: &[String]| request.is_header(fields) || Format::recognised(fields).is_some();
     let mut source = Source::new(input, &is_header)?;
@@ -61,7 +62,14 @@ pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Forei
     let columns = Columns::find(request, &header, &source)?;
     let unit = Unit::new(columns.name(columns.y), request.unit.as_deref());
     let rows = Taken::read(&mut source, &header, &columns, unit)?;
-    build::foreign(request, words, &source, &columns, rows)
+    build::foreign(request, words, &source, &columns, rows, warnings)
+}
+
+/// Programs whose tables and exports need no flags, each with how it is told to write them.
+pub fn recognised() -> String {
+    let mut names: Vec<String> = formats::names().chain(exports::names()).collect();
+    names.sort_by_key(|name| name.to_lowercase());
+    names.join(", ")
 }
 
 /// `text` for a message or a table: on one line, without unprintable characters, and cut at a line's length.

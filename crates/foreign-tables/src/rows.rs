@@ -35,8 +35,6 @@ pub struct Taken {
     pub unit: Unit,
     /// Columns in which rows differ that were taken as repetitions.
     pub pooled: Vec<usize>,
-    /// Rows that the program made of other rows and that were passed over; the first one's name.
-    pub summaries: (u64, String),
     /// Lines that repeat the names of the columns.
     pub headers: u64,
 }
@@ -163,7 +161,6 @@ struct Reader<'a> {
     rows: Vec<RawRow>,
     figure_count: usize,
     first_words: Option<String>,
-    summaries: (u64, String),
 }
 
 impl<'a> Reader<'a> {
@@ -187,7 +184,6 @@ impl<'a> Reader<'a> {
             rows: Vec::new(),
             figure_count: 0,
             first_words: None,
-            summaries: (0, String::new()),
         }
     }
 
@@ -220,13 +216,6 @@ impl<'a> Reader<'a> {
     fn take(&mut self, line: &Line) -> Result<(), String> {
         let columns = self.columns;
         let x_text = &line.fields[columns.x];
-        if columns.format.is_some_and(|format| format.is_summary(x_text)) {
-            if self.summaries.0 == 0 {
-                self.summaries.1 = one_line(x_text);
-            }
-            self.summaries.0 += 1;
-            return Ok(());
-        }
         let table = self.table(line)?;
         let x = self.axis.number(x_text, line.number, columns.name(columns.x))?;
         let subject = self.subject(line, x)?;
@@ -468,7 +457,6 @@ impl<'a> Reader<'a> {
             rows: rows.collect(),
             unit: self.figures.unit(columns.name(columns.y)),
             pooled: remaining.filter(|(_, differs)| **differs).map(|(column, _)| *column).collect(),
-            summaries: self.summaries,
             headers: self.headers,
         })
     }

@@ -21,6 +21,15 @@ struct Sample {
     unit: Option<String>,
 }
 
+/// What a line may look like.
+pub const EXAMPLE: &str = r#"{"series": "a", "point": 1000, "round": 0, "value": 81.5}"#;
+
+/// Whether the first line of `json` is an object as a whole, a sample or not.
+pub fn is_line(json: &[u8]) -> bool {
+    let first = json.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
+    first.trim_ascii_end().ends_with(b"}")
+}
+
 /// Whether the first line of `json` is a sample.
 pub fn is_first(json: &[u8]) -> bool {
     let first = json.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();

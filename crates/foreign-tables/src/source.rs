@@ -2,16 +2,18 @@
 
 use super::one_line;
 use crate::Error;
+use crate::exports::{self, Exported};
 use crate::head::Head;
-use crate::{hyperfine, samples};
+use crate::{Request, samples};
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use encoding_rs::WINDOWS_1252;
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
+use model::Warning;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::{File, metadata};
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Chain, Cursor, Read};
 use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
@@ -20,8 +22,18 @@ use std::time::SystemTime;
 /// A line that is longer than this is no line of a table.
 pub const LINE_MAX: usize = 1 << 20;
 
-/// More JSON than this is no result of a benchmark.
-const JSON_MAX: usize = 64 << 20;
+/// So many bytes tell what a file is.
+const HEAD_BYTES: u64 = 1 << 16;
+
+/// A larger export is no result of a benchmark.
+const EXPORT_MAX: usize = 64 << 20;
+
+/// Whether it begins as a JSON object does, and so as no table.
+fn is_json(head: &[u8]) -> bool {
+    let bytes = head.trim_ascii_start();
+    let inside = bytes.strip_prefix(b"[").map_or(bytes, <[u8]>::trim_ascii_start);
+    inside.starts_with(b"{")
+}
 
 /// A table, opened.
 pub struct Source {
@@ -64,7 +76,9 @@ pub struct Input {
 }
 
 /// UTF-8 without the mark that some programs begin a file with; UTF-16 with its mark is decoded.
-type Bytes = BufReader<DecodeReaderBytes<Box<dyn Read>, Vec<u8>>>;
+type Decoded = BufReader<DecodeReaderBytes<Box<dyn Read>, Vec<u8>>>;
+/// What was looked at already, and what follows.
+type Bytes = Chain<Cursor<Vec<u8>>, Decoded>;
 
 impl Input {
     /// Opens `file`, or standard input for `-`.
@@ -84,41 +98,65 @@ impl Input {
     pub fn new(name: &str, bytes: Box<dyn Read>) -> Input {
         let decoded =
             DecodeReaderBytesBuilder::new().utf8_passthru(true).strip_bom(true).build(bytes);
-        let bytes = BufReader::with_capacity(1 << 16, decoded);
+        let bytes = Cursor::default().chain(BufReader::with_capacity(1 << 16, decoded));
         Input { name: name.to_owned(), stem: String::new(), modified: None, bytes }
     }
 
-    /// The table of hyperfine's results or of samples, if it is JSON; otherwise itself.
-    pub(crate) fn with_table_of_json(mut self) -> Result<Input, Error> {
-        if !self.is_json()? {
-            return Ok(self);
+    /// The table that an export or samples make, with what was asked for, completed, and what was assumed; otherwise itself.
+    pub(crate) fn into_table(
+        mut self,
+        request: &Request,
+    ) -> Result<(Input, Option<Request>, Vec<Warning>), Error> {
+        let head = self.head()?;
+        let export = exports::recognised(head);
+        let has_samples = samples::is_line(head);
+        if export.is_none() && !is_json(head) {
+            return Ok((self, None, Vec::new()));
         }
         let (name, stem, modified) = (self.name.clone(), self.stem.clone(), self.modified);
-        let json = self.read_up_to(JSON_MAX)?;
-        if json.len() > JSON_MAX {
-            let what = format!("{name} has more than {} MiB of JSON; judge a part", JSON_MAX >> 20);
+        let bytes = self.read_up_to(EXPORT_MAX)?;
+        if bytes.len() > EXPORT_MAX {
+            let what = format!("{name} has more than {} MiB; take a part", EXPORT_MAX >> 20);
             return Err(Error::Refused(what));
         }
-        let table = if hyperfine::is_export(&json) {
-            hyperfine::table(&json)
-        } else {
-            samples::table(&json)
+        let refused = |what: String| Error::Refused(format!("{name}{what}"));
+        let input = |table| Input {
+            stem: stem.clone(),
+            modified,
+            ..Input::new(&name, Box::new(Cursor::new(table)))
         };
-        let table = table.map_err(|what| Error::Refused(format!("{name}{what}")))?;
-        Ok(Input { stem, modified, ..Input::new(&name, Box::new(Cursor::new(table))) })
+        match export {
+            Some(export) => match export.table(&bytes, request).map_err(refused)? {
+                Some(Exported { table, request, warnings }) => {
+                    Ok((input(table), Some(request), warnings))
+                }
+                None => Ok((input(bytes), None, Vec::new())),
+            },
+            None if has_samples => {
+                Ok((input(samples::table(&bytes).map_err(refused)?), None, Vec::new()))
+            }
+            None => Err(refused(format!(
+                " is JSON of no program that knee reads; write it as a table, and name its columns by --x, --y and \
+                 --by, or as samples, a line each: {}",
+                samples::EXAMPLE
+            ))),
+        }
     }
 
-    /// Whether it begins as a JSON object does, and so as no table.
-    fn is_json(&mut self) -> Result<bool, Error> {
-        let head = self.bytes.fill_buf().map_err(|error| unreadable(&self.name, error))?;
-        Ok(head.trim_ascii_start().starts_with(b"{"))
+    /// Its first bytes, before any is taken.
+    fn head(&mut self) -> Result<&[u8], Error> {
+        let (head, rest) = self.bytes.get_mut();
+        if head.get_ref().is_empty() {
+            let read = rest.take(HEAD_BYTES).read_to_end(head.get_mut());
+            read.map_err(|error| unreadable(&self.name, error))?;
+        }
+        Ok(self.bytes.get_ref().0.get_ref())
     }
 
-    /// Whether it begins as a run in JSON does: as JSON, but neither as hyperfine's nor as a sample.
+    /// Whether it begins as a run in JSON does: as JSON, but neither as an export nor as a sample.
     pub fn is_run(&mut self) -> Result<bool, Error> {
-        let is_json = self.is_json()?;
-        let head = self.bytes.buffer();
-        Ok(is_json && !hyperfine::is_export(head) && !samples::is_first(head))
+        let head = self.head()?;
+        Ok(is_json(head) && exports::recognised(head).is_none() && !samples::is_first(head))
     }
 
     /// All of it, but at most one byte more than `bytes_max`.

@@ -1,7 +1,8 @@
-//! Calls of a function, in batches that the clock can time.
+//! What is measured at a point: the time of a call, or a number.
 
+use crate::clock::Stopwatch;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A batch takes at least this long, so that the clock's resolution and its own cost do not count.
 const BATCH_MIN: Duration = Duration::from_micros(200);
@@ -9,11 +10,11 @@ const CALLS_MAX: u64 = 1 << 30;
 
 /// What is measured at the points, by their index.
 pub trait Measure {
-    /// Nanoseconds a call.
-    fn call_ns(&mut self, index: usize) -> f64;
+    /// One sample, in the unit of all; none where something disturbed it that would change what it says.
+    fn sample(&mut self, index: usize) -> Option<f64>;
 }
 
-/// A function with the argument of each point, and how many calls of it a batch has.
+/// A function with the argument of each point, and how many calls of it a batch has. A sample is nanoseconds a call.
 pub struct Timed<F, A> {
     function: F,
     points: Vec<(A, u64)>,
@@ -26,18 +27,30 @@ impl<F, A> Timed<F, A> {
 }
 
 impl<A, R, F: FnMut(&mut A) -> R> Measure for Timed<F, A> {
-    fn call_ns(&mut self, index: usize) -> f64 {
+    fn sample(&mut self, index: usize) -> Option<f64> {
         let (argument, calls) = &mut self.points[index];
         loop {
-            let start = Instant::now();
+            let stopwatch = Stopwatch::start();
             for _ in 0..*calls {
                 black_box((self.function)(black_box(argument)));
             }
-            let elapsed = start.elapsed();
+            let elapsed = stopwatch.elapsed();
             if elapsed >= BATCH_MIN || *calls >= CALLS_MAX {
-                return elapsed.as_nanos() as f64 / *calls as f64;
+                return Some(elapsed.as_nanos() as f64 / *calls as f64);
             }
             *calls *= if elapsed < BATCH_MIN / 16 { 16 } else { 2 };
         }
+    }
+}
+
+/// A function that returns its cost itself.
+pub struct Number<F, A> {
+    pub function: F,
+    pub arguments: Vec<A>,
+}
+
+impl<A, F: FnMut(&mut A) -> f64> Measure for Number<F, A> {
+    fn sample(&mut self, index: usize) -> Option<f64> {
+        Some((self.function)(&mut self.arguments[index]))
     }
 }

@@ -2,7 +2,7 @@
 
 /// One row of a table, in one file, and where knee must know of it.
 pub struct Toy {
-    /// `mechanism`, `lock`, `workload`, `finding kind` or `export format`.
+    /// `mechanism`, `lock`, `workload`, `finding kind`, `export format` or `import format`.
     pub what: &'static str,
     /// The new file.
     pub file: &'static str,
@@ -18,9 +18,10 @@ pub struct Toy {
     pub uses: &'static [(&'static [&'static str], &'static str)],
 }
 
-/// Every toy: the mechanism `toy`, the lock `toy-lock`, the workload `toy-work`, the finding kind `toy` and
-/// the export format `toy-format`. The last two show what the workload measured.
-pub const ALL: &[&Toy] = &[&MECHANISM, &LOCK, &WORKLOAD, &FINDING, &FORMAT];
+/// Every toy: the mechanism `toy`, the lock `toy-lock`, the workload `toy-work`, the finding kind `toy`,
+/// the export format `toy-format`, and the import format of `toy-program`. Finding and export show what the
+/// workload measured.
+pub const ALL: &[&Toy] = &[&MECHANISM, &LOCK, &WORKLOAD, &FINDING, &FORMAT, &IMPORT];
 
 /// A contract test that a toy is held to.
 pub struct Contract {
@@ -276,4 +277,37 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
         (&["completions", "bash"], "toy-format"),
         (&["export", "last", "--format", "toy-format"], "toy-run"),
     ],
+};
+
+const IMPORT: Toy = Toy {
+    what: "import format",
+    file: "crates/foreign-tables/src/exports/toy.rs",
+    text: r#"//! A toy: a table of names and times.
+
+use super::{Export, Measurements, Row};
+
+pub const EXPORT: Export = Export {
+    program: "toy-program",
+    option: "its output",
+    is_head: |head| head.starts_with(b"name,n,us"),
+    is_table: |_| false,
+    read,
+};
+
+fn read(bytes: &[u8]) -> Result<Measurements, String> {
+    let text = str::from_utf8(bytes).map_err(|_| "is no UTF-8")?;
+    let mut rows = Vec::new();
+    for line in text.lines().skip(1) {
+        let mut fields = line.split(',');
+        let mut row = Row::named(&fields.by_ref().take(2).collect::<Vec<_>>().join("/"));
+        row.add("time", fields.next().and_then(|time| time.parse().ok()), "us");
+        rows.push(row);
+    }
+    Ok(Measurements { rows, ..Measurements::default() })
+}
+"#,
+    table: "crates/foreign-tables/src/exports.rs",
+    group: None,
+    row: "toy",
+    uses: &[(&["help", "analyse"], "toy-program")],
 };

@@ -12,10 +12,10 @@ use foreign_tables::{Foreign, Input, Request};
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
-#[command(after_help = ANALYSE_MORE)]
+#[command(after_help = more())]
 pub struct Analyse {
-    /// The table: a file with a line of column names, separated by commas, semicolons or tabs, or the JSON of
-    /// hyperfine; - is standard input
+    /// The table: a file with a line of column names, separated by commas, semicolons or tabs, or what a known program
+    /// exports; - is standard input
     #[arg(value_name = "FILE", required_unless_present = "csv")]
     pub file: Option<PathBuf>,
     /// The same file, as a flag
@@ -41,7 +41,9 @@ pub struct Analyse {
 }
 
 /// What `knee help analyse` says below its flags.
-const ANALYSE_MORE: &str = "\
+fn more() -> String {
+    format!(
+        "\
 Rows with the same subject and x in one table are repetitions: their median is shown, with its
 interval. A figure that is empty, -, – or n/a is none; other text in its place, such as `aborted
 after 6 hours`, is the reason why there is none. Figures may have their unit: 8.32 us, 1m2.5s, 4 KiB.
@@ -49,7 +51,8 @@ x may be written 10000, 10,000, 10k, 0.5, 10% or BM_Sort/64. Each column shows w
 begin with a point or a comma; if it does not, add --decimal. Lines above the names are passed over.
 Nothing is recorded.
 
-Tables of criterion (raw.csv), Google Benchmark, hyperfine and k6 need no flags.
+What these programs write needs no flags; --x, --y and --by take other parameters and figures of it:
+{}.
 
 Where x is words, such as `half load`, nothing grows: at each of them the others are compared with
 the first, and where there are standard deviations (--sd, --n), with an interval.
@@ -58,7 +61,10 @@ Examples:
   knee analyse hyperfine.json
   knee analyse --csv pipetest.csv --x threads --y tokens_per_s --by mechanism --of pipes \\
       --per machine,pipes -o pipetest.html
-  knee analyse --csv kernbench.csv --x load --y elapsed_s --by lock --sd elapsed_sd --n 5";
+  knee analyse --csv kernbench.csv --x load --y elapsed_s --by lock --sd elapsed_sd --n 5",
+        foreign_tables::recognised()
+    )
+}
 
 /// Analyses a table. Nothing is recorded.
 pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {

@@ -1,0 +1,83 @@
+//! The JSON and the separated values of Google Benchmark, whose names have the arguments: `BM_Sort/64/threads:4`.
+
+use super::{Export, Measurements, Row, documents, has_first_key, line_that_begins};
+use serde::Deserialize;
+
+pub const EXPORT: Export = Export {
+    program: "Google Benchmark",
+    option: "--benchmark_format=json or csv",
+    is_head: |head| has_first_key(head, "context"),
+    is_table: |head| line_that_begins(head, HEADER).is_some(),
+    read,
+};
+
+/// How the line of names begins, below a preamble where the console's output is in the file, too.
+const HEADER: &str = "name,iterations,real_time,cpu_time,time_unit";
+/// How names end that hold statistics of repetitions, or a fit.
+const SUMMARIES: [&str; 8] =
+    ["_BigO", "_RMS", "_mean", "_median", "_stddev", "_cv", "_min", "_max"];
+
+#[derive(Deserialize)]
+struct Document {
+    benchmarks: Vec<Measured>,
+}
+
+/// One repetition of one benchmark. Both forms call the fields alike.
+#[derive(Deserialize)]
+struct Measured {
+    name: String,
+    #[serde(default)]
+    run_type: Option<String>,
+    real_time: Option<f64>,
+    cpu_time: Option<f64>,
+    #[serde(default)]
+    time_unit: Option<String>,
+    bytes_per_second: Option<f64>,
+    items_per_second: Option<f64>,
+    #[serde(default)]
+    error_message: Option<String>,
+}
+
+fn read(bytes: &[u8]) -> Result<Measurements, String> {
+    let all: Vec<Measured> = match line_that_begins(bytes, HEADER) {
+        Some(start) => separated(&bytes[start..])?,
+        None => documents(bytes)?
+            .into_iter()
+            .flat_map(|document: Document| document.benchmarks)
+            .collect(),
+    };
+    let mut measurements = Measurements::default();
+    for measured in all {
+        if measured.run_type.as_deref() == Some("aggregate")
+            || SUMMARIES.iter().any(|end| measured.name.ends_with(end))
+        {
+            measurements.summaries.push(measured.name);
+        } else {
+            measurements.rows.push(row(&measured));
+        }
+    }
+    Ok(measurements)
+}
+
+/// The lines of separated values. Joined files have the names again.
+fn separated(table: &[u8]) -> Result<Vec<Measured>, String> {
+    let mut reader = csv::Reader::from_reader(table);
+    let names = reader.byte_headers().map_err(|error| error.to_string())?.clone();
+    let lines = reader.into_byte_records().filter(|line| line.as_ref().ok() != Some(&names));
+    let measured = lines.map(|line| line.and_then(|line| line.deserialize(Some(&names))));
+    measured.collect::<csv::Result<_>>().map_err(|error| error.to_string())
+}
+
+fn row(measured: &Measured) -> Row {
+    let mut row = Row::named(&measured.name);
+    let unit = measured.time_unit.as_deref().unwrap_or("ns");
+    if let Some(why) = measured.error_message.as_ref().filter(|why| !why.is_empty()) {
+        row.figures.push(("real_time".to_owned(), why.clone()));
+        return row;
+    }
+    row.add("real_time", measured.real_time, unit);
+    row.add("cpu_time", measured.cpu_time, unit);
+    row.add("bytes_per_second", measured.bytes_per_second, "B/s");
+    row.add("items_per_second", measured.items_per_second, "items/s");
+    row
+}

@@ -39,8 +39,8 @@ fn without_a_queue_for_signals_the_run_goes_on() {
     for name in ["sigio", "signalfd"] {
         let begins = format!("failed: poll {name} at ");
         let failed = came.err.lines().find(|line| line.starts_with(&begins));
-        let is_said = failed.is_some_and(|line| line.contains("round 1: its queue was full"));
-        assert!(is_said, "what stands in is not sold as it: {}", came.err);
+        let has_reason = failed.is_some_and(|line| line.contains("round 1: its queue was full"));
+        assert!(has_reason, "what stands in is not sold as it: {}", came.err);
     }
     let row = came.out.lines().find(|line| line.trim_start().starts_with("poll "));
     assert!(row.is_some_and(|row| row.chars().any(|c| c.is_ascii_digit())), "{}", came.out);

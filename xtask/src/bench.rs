@@ -5,6 +5,7 @@ mod budget;
 mod command;
 mod compare;
 mod game;
+mod grows;
 mod http;
 mod limit;
 mod locks;
@@ -63,6 +64,8 @@ pub enum Bench {
     Syscalls(syscalls::Options),
     /// What a precision saves against fixed rounds, on the quick suite
     Budget(budget::Options),
+    /// How often limits on growth are judged wrong in tests beside busy CPUs; and bigoish
+    Grows(grows::Options),
 }
 
 impl Bench {
@@ -82,6 +85,7 @@ impl Bench {
             Self::Baseline(options) => baseline::run(&options, tally),
             Self::Syscalls(options) => syscalls::run(&options, tally),
             Self::Budget(options) => budget::run(&options, tally),
+            Self::Grows(options) => grows::run(&options, tally),
         }
     }
 }

@@ -264,7 +264,8 @@ fn scaling(series: &Series, share: f64) -> JudgedScaling {
             verdict: Kept::Open,
             factor: None,
             sentence: format!(
-                "open: {}: other programs had the CPUs; end them, or add to the budget",
+                "open: {} at least ×{share} per thread: other programs had the CPUs; end them, or add to the \
+                 budget",
                 series.name
             ),
         },

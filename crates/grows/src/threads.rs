@@ -31,6 +31,8 @@ struct Done {
 }
 
 impl<A: Sync, R, F: Fn(&A) -> R + Sync> Measure for Threads<F, A> {
+    const TAKES_ITS_COST: bool = false;
+
     /// Calls a second of all threads together, in a window in which all had a CPU: threads that take turns do not meet, and
     /// what they share would look free.
     fn sample(&mut self, index: usize) -> Option<f64> {

@@ -10,6 +10,9 @@ const CALLS_MAX: u64 = 1 << 30;
 
 /// What is measured at the points, by their index.
 pub trait Measure {
+    /// Whether a sample takes as long as what it measures.
+    const TAKES_ITS_COST: bool = true;
+
     /// One sample, in the unit of all; none where something disturbed it that would change what it says.
     fn sample(&mut self, index: usize) -> Option<f64>;
 }

@@ -221,7 +221,7 @@ fn examples(document: &str) -> Vec<(String, String)> {
 #[test]
 fn the_page_about_published_tables_shows_what_is_printed() {
     let examples = examples(include_str!("../../../../docs/published.md"));
-    assert_eq!(examples.len(), 4);
+    assert_eq!(examples.len(), 3);
     let knee = knee();
     for (command, shown) in examples {
         let out = printed(&knee, command.strip_prefix("knee analyse ").unwrap());

@@ -241,7 +241,9 @@ fn conclude(
     let reader = Reader { record: asked.record_file.flag().map(Path::to_path_buf), host: None };
     let conclusions = findings::conclude_for(&claimed.run, &reader);
     let exit = exit(&claimed.run, recorded);
-    if exit == Exit::Failed && recorded && unsaved.is_none() && !asked.json {
+    // A build that was aborted is a finding.
+    let is_empty = exit == Exit::Failed && conclusions.findings.is_empty();
+    if is_empty && recorded && unsaved.is_none() && !asked.json && asked.like.is_none() {
         return Err(nothing_measured(&conclusions));
     }
     let page = asked.output.clone().unwrap_or_else(|| page(&claimed.run, file, recorded));

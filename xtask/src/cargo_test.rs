@@ -1,4 +1,4 @@
-//! `cargo test` on the workspace, two test programs at a time, and the sum of their counts. A few tests that
+//! `cargo test` on the workspace, three test programs at a time, and the sum of their counts. A few tests that
 //! fail are run again, and reported as unsteady if they pass then.
 //!
 //! A test that lacks what it needs prints `SKIPPED: why` and passes; one that lacks a part of it, `SKIPPED in part: why`.
@@ -17,12 +17,14 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many tests of a program run at once. Most of them wait for processes that they started, and two programs run at a time.
+/// How many tests of a program run at once. Most of them wait for processes that they started, and three programs run at a time.
 const THREADS: &str = "RUST_TEST_THREADS";
 const THREADS_PER_TWO_CPUS: usize = 3;
 
-/// Test programs that mostly wait for browsers, guests and servers: they run next to the others, which use the CPU.
-const WAITING: [&str; 6] = ["browser", "httpd_slow", "running", "serving", "vm", "vm_bisect"];
+/// Test programs that mostly wait, for browsers, guests, servers and rounds, in rows that take as long as each other: they
+/// run next to the others, which use the CPU.
+const WAITING: [&[&str]; 2] =
+    [&["running", "vm", "vm_bisect"], &["browser", "serving", "httpd_slow"]];
 
 /// What is printed waits for the end of its program no longer than that.
 const PRINTED_WITHIN: Duration = Duration::from_secs(20);
@@ -106,38 +108,68 @@ impl Cargo {
     }
 }
 
-/// Runs every test, doc tests too; `args` are cargo's. Where nobody chose, a few that fail are run again,
-/// one by one: what passes then is unsteady, which is a fault of its own, and no reason to refuse a change.
-pub fn run(args: &[String], compiler: Compiler, tally: &mut Tally) -> Result<()> {
-    let cpus = thread::available_parallelism().map_or(1, NonZero::get);
-    let set = std::env::var(THREADS).ok();
-    let threads = set.unwrap_or_else(|| (THREADS_PER_TWO_CPUS * cpus).div_ceil(2).to_string());
-    let cargo = Cargo { compiler, threads };
-    let is_whole_machine = setup::is_whole_machine();
-    // Cargo would not heed a package next to `--workspace`.
-    let chosen = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
-    let all = (!chosen).then(|| "--workspace".to_owned());
-    let words: Vec<String> = all.into_iter().chain(args.iter().cloned()).collect();
-    let words = with_features(&words);
-    if !args.is_empty() {
-        cargo.test(&words)?.into_tally(is_whole_machine, tally);
-        return Ok(());
-    }
-    let mut counts = in_two_rows(&words, &cargo)?;
-    if compiler == Compiler::Linting {
-        tally.check("lint", !counts.has_warnings);
-    }
-    if counts.may_be_unsteady() {
-        let alone = Cargo { threads: "1".to_owned(), ..cargo };
-        for failure in std::mem::take(&mut counts.failures) {
-            for name in &failure.names {
-                let again = alone.test(&failure.again(name))?;
-                counts.settle(name, &again);
-            }
+/// The tests that were asked for.
+pub struct Tests {
+    cargo: Cargo,
+    words: Vec<String>,
+    /// Somebody chose them.
+    are_chosen: bool,
+    built: Counts,
+}
+
+impl Tests {
+    /// Every test, doc tests too; `args` are cargo's.
+    pub fn new(args: &[String], compiler: Compiler) -> Self {
+        let cpus = thread::available_parallelism().map_or(1, NonZero::get);
+        let set = std::env::var(THREADS).ok();
+        let threads = set.unwrap_or_else(|| (THREADS_PER_TWO_CPUS * cpus).div_ceil(2).to_string());
+        // Cargo would not heed a package next to `--workspace`.
+        let chosen = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
+        let all = (!chosen).then(|| "--workspace".to_owned());
+        let words: Vec<String> = all.into_iter().chain(args.iter().cloned()).collect();
+        Self {
+            cargo: Cargo { compiler, threads },
+            words: with_features(&words),
+            are_chosen: !args.is_empty(),
+            built: Counts::default(),
         }
     }
-    counts.into_tally(is_whole_machine, tally);
-    Ok(())
+
+    /// Builds their programs.
+    pub fn build(&mut self) -> Result<()> {
+        let words = [&["--no-run".to_owned()], &self.words[..]].concat();
+        self.built = self.cargo.test(&words)?;
+        Ok(())
+    }
+
+    /// Runs them, once they are built. Where nobody chose, a few that fail are run again, one by one: what passes then
+    /// is unsteady, which is a fault of its own, and no reason to refuse a change.
+    pub fn run(mut self, tally: &mut Tally) -> Result<()> {
+        let is_whole_machine = setup::is_whole_machine();
+        let is_linted = self.cargo.compiler == Compiler::Linting;
+        let mut counts = std::mem::take(&mut self.built);
+        if is_linted {
+            tally.check("lint", !counts.has_warnings);
+        }
+        if counts.succeeded {
+            counts = if self.are_chosen {
+                self.cargo.test(&self.words)?
+            } else {
+                in_rows(&self.words, &self.cargo)?
+            };
+        }
+        if !self.are_chosen && counts.may_be_unsteady() {
+            let alone = Cargo { threads: "1".to_owned(), ..self.cargo };
+            for failure in std::mem::take(&mut counts.failures) {
+                for name in &failure.names {
+                    let again = alone.test(&failure.again(name))?;
+                    counts.settle(name, &again);
+                }
+            }
+        }
+        counts.into_tally(is_whole_machine, tally);
+        Ok(())
+    }
 }
 
 /// Whether a test was skipped for what the kernel, the processor or the person lacks, and not for what a package brings.
@@ -145,23 +177,19 @@ fn is_of_the_machine(why: &str) -> bool {
     OF_THE_MACHINE.iter().any(|reason| why.contains(reason))
 }
 
-/// Builds all test programs, and runs two at a time: one that mostly waits, and one of the others.
-fn in_two_rows(words: &[String], cargo: &Cargo) -> Result<Counts> {
-    let build = [words, &["--no-run".to_owned()]].concat();
-    let built = cargo.test(&build)?;
-    if !built.succeeded {
-        return Ok(built);
-    }
+/// Runs a test program of each row at a time: those that mostly wait, and the others.
+fn in_rows(words: &[String], cargo: &Cargo) -> Result<Counts> {
     let (waiting, busy) = split(&integration_tests(&shell::metadata(&shell::root())?));
     let with = |targets: &[String]| [words, targets].concat();
     let busy = [&["--lib".to_owned(), "--bins".to_owned()][..], &busy].concat();
-    let (waiting, busy, doc) = (with(&waiting), with(&busy), with(&["--doc".to_owned()]));
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| cargo.test(&waiting));
-        let mut counts = cargo.test(&busy)?;
-        counts.add(cargo.test(&doc)?);
-        let waited = waiting.join().map_err(|_| anyhow!("a thread panicked"))?;
-        counts.add(waited?);
+        let rows: Vec<_> =
+            waiting.iter().map(|row| scope.spawn(|| cargo.test(&with(row)))).collect();
+        let mut counts = cargo.test(&with(&busy))?;
+        counts.add(cargo.test(&with(&["--doc".to_owned()]))?);
+        for row in rows {
+            counts.add(row.join().map_err(|_| anyhow!("a thread panicked"))??);
+        }
         Ok(counts)
     })
 }
@@ -177,14 +205,14 @@ fn integration_tests(metadata: &Value) -> BTreeSet<String> {
     names.collect()
 }
 
-/// Cargo's words for the tests that mostly wait, and for the others.
-fn split(names: &BTreeSet<String>) -> (Vec<String>, Vec<String>) {
-    let (waiting, busy): (Vec<&String>, Vec<&String>) =
-        names.iter().partition(|name| WAITING.contains(&name.as_str()));
-    let words = |names: Vec<&String>| -> Vec<String> {
-        names.into_iter().flat_map(|name| ["--test".to_owned(), name.clone()]).collect()
+/// Cargo's words for each row of tests that mostly wait, and for the others.
+fn split(names: &BTreeSet<String>) -> ([Vec<String>; 2], Vec<String>) {
+    let words = |names: Vec<&str>| -> Vec<String> {
+        names.into_iter().flat_map(|name| ["--test".to_owned(), name.to_owned()]).collect()
     };
-    (words(waiting), words(busy))
+    let waiting = WAITING.map(|row| words(row.to_vec()));
+    let is_busy = |name: &&str| !WAITING.concat().contains(name);
+    (waiting, words(names.iter().map(String::as_str).filter(is_busy).collect()))
 }
 
 /// The words with knee's optional features where they choose knee or everything. Where others are chosen, cargo
@@ -478,12 +506,15 @@ mod tests {
     }
 
     #[test]
-    fn each_test_program_runs_in_one_of_two_rows() {
+    fn each_test_program_runs_in_one_of_the_rows() {
         let metadata = shell::metadata(&shell::root()).unwrap();
         let names = integration_tests(&metadata);
         let (waiting, busy) = split(&names);
-        assert_eq!(waiting.len(), 2 * WAITING.len(), "one of WAITING is no test program any more");
-        assert_eq!(waiting.len() + busy.len(), 2 * names.len());
+        assert_eq!(waiting.concat().len(), 2 * WAITING.concat().len());
+        for name in WAITING.concat() {
+            assert!(names.contains(name), "{name} of WAITING is no test program any more");
+        }
+        assert_eq!(waiting.concat().len() + busy.len(), 2 * names.len());
         assert!(busy.contains(&"durability".to_owned()));
         let failed = in_all(&[program("-p load --test dead", &["a"])]);
         let mut counts = counts(&failed);

@@ -14,10 +14,11 @@ mod tally;
 mod tidy;
 mod truth;
 
-use anyhow::Result;
-use cargo_test::Compiler;
+use anyhow::{Result, anyhow};
+use cargo_test::{Compiler, Tests};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use std::thread;
 use std::time::Instant;
 use tally::Tally;
 
@@ -106,21 +107,56 @@ fn run(task: Task) -> Result<Tally> {
 
 /// All that must hold before a change is shown to others, styles aside.
 fn test(args: &[String], compiler: Compiler, tally: &mut Tally) -> Result<()> {
-    timed("setup", || setup::run(tally))?;
-    timed("tidy", || tidy::run(tally))?;
-    timed("cargo test", || cargo_test::run(args, compiler, tally))?;
-    timed("truth", || truth::check(tally))?;
-    timed("cross", || cross::targets(tally))?;
-    timed("miri", || miri::run(tally))?;
-    timed("one-row", || one_row::run(tally))
+    let mut tests = Tests::new(args, compiler);
+    // Packages are waited for, which the compiler does not need.
+    at_once(
+        tally,
+        |tally| {
+            timed("setup", || setup::run(tally))?;
+            timed("tidy", || tidy::run(tally))
+        },
+        |_| timed("build", || tests.build()),
+    )?;
+    // The tests leave CPUs idle.
+    at_once(
+        tally,
+        |tally| timed("cargo test", || tests.run(tally)),
+        |tally| {
+            if compiler == Compiler::Linting {
+                timed("msrv", || cross::oldest_rust(tally))?;
+            }
+            timed("truth", || truth::check(tally))?;
+            timed("cross", || cross::targets(tally))?;
+            timed("miri", || miri::run(tally))?;
+            timed("one-row", || one_row::run(tally))
+        },
+    )
 }
 
 /// All that must hold before a change is taken. A finding in one step doesn't stop the next.
 fn ci(tally: &mut Tally) -> Result<()> {
     timed("fmt", || style::fmt(true, tally))?;
-    timed("msrv", || cross::oldest_rust(tally))?;
     style::add_clippy(tally)?;
     test(&[], Compiler::Linting, tally)
+}
+
+/// Takes two steps at a time. A failure of one lets the other end.
+fn at_once(
+    tally: &mut Tally,
+    first: impl FnOnce(&mut Tally) -> Result<()>,
+    second: impl FnOnce(&mut Tally) -> Result<()> + Send,
+) -> Result<()> {
+    let (result, also) = thread::scope(|scope| {
+        let second = scope.spawn(|| {
+            let mut tally = Tally::default();
+            let result = second(&mut tally);
+            (result, tally)
+        });
+        (first(tally), second.join())
+    });
+    let (also, more) = also.map_err(|_| anyhow!("a thread panicked"))?;
+    tally.add(more);
+    result.and(also)
 }
 
 /// Prints how long a step took: what is slow is seen where it is waited for.

@@ -44,6 +44,14 @@ impl Tally {
         }
     }
 
+    /// Adds those of another step.
+    pub fn add(&mut self, more: Tally) {
+        self.passed += more.passed;
+        self.failed.extend(more.failed);
+        self.skipped.extend(more.skipped);
+        self.unsteady.extend(more.unsteady);
+    }
+
     /// How many failed.
     pub fn failed(&self) -> usize {
         self.failed.len()

@@ -61,6 +61,9 @@ enum Task {
     Msrv,
     /// Proves that a mechanism, lock, workload, finding kind and export format are one file and one line each
     OneRow,
+    /// Builds and runs the repository with a workload, a lock and a mechanism of its own
+    #[command(name = "own")]
+    OwnWorkload,
     /// Installs what the tests need, and reports what it does
     Setup,
     /// Measures knee against other programs
@@ -97,6 +100,7 @@ fn run(task: Task) -> Result<Tally> {
         Task::Miri => miri::run(&mut tally)?,
         Task::Msrv => cross::oldest_rust(&mut tally)?,
         Task::OneRow => one_row::run(&mut tally)?,
+        Task::OwnWorkload => one_row::own(&mut tally)?,
         Task::Setup => setup::run(&mut tally)?,
         Task::Bench(bench) => bench.run(&mut tally)?,
         Task::Docs => docs::run(&mut tally)?,

@@ -1,6 +1,6 @@
 //! Proves that a mechanism, a lock, a workload, a finding kind, an export and an import format are one file and one
 //! line each: adds a toy of each to a copy of the workspace, builds it, and looks for the toys wherever a row of the
-//! tables must appear.
+//! tables must appear. Then proves that a repository of its own can have the same without a change of knee.
 
 mod toys;
 
@@ -16,7 +16,10 @@ use toys::{Contract, Toy};
 /// No single command of the toys takes longer than this.
 const RUN_MAX: Duration = Duration::from_secs(180);
 
-/// Nor does building and running a part of the contract test.
+/// The repository outside of the workspace that has a workload, a lock and a mechanism of its own.
+const OWN: &str = "examples/own-workload";
+
+/// Nor does building and running a part of the contract test, or the tests of that repository.
 const CONTRACT_MAX: Duration = Duration::from_secs(600);
 
 /// Adds the toys to a copy of the workspace, and uses all.
@@ -31,7 +34,7 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     // place of the real one.
     let target = shell::target_dir()?.join("one-row");
     let mut compile = cargo(&copy, &target, "build");
-    let built = shell::succeeds(compile.args(["--package", "knee"]))?;
+    let built = shell::succeeds(compile.args(["--package", "knee", "--features", "contract"]))?;
     tally.check("one-row: knee builds with one file and one line more", built);
     if !built {
         return Ok(());
@@ -52,6 +55,28 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     for contract in toys::CONTRACTS {
         holds_to(contract, &copy, &target, tally)?;
     }
+    own_in(&copy, &target, tally)
+}
+
+/// Runs the tests of a repository outside of the workspace, which build its program and run it.
+pub fn own(tally: &mut Tally) -> Result<()> {
+    own_in(&shell::root(), &shell::target_dir()?.join("own"), tally)
+}
+
+/// The same in that workspace, with its versions of others' crates.
+fn own_in(workspace: &Path, target: &Path, tally: &mut Tally) -> Result<()> {
+    let own = workspace.join(OWN);
+    fs::copy(workspace.join("Cargo.lock"), own.join("Cargo.lock"))?;
+    let mut command = cargo(&own, target, "test");
+    println!("$ {}", shell::display(&command));
+    let done = shell::bounded(&mut command, CONTRACT_MAX)?;
+    if !done.status.success() {
+        println!("{}{}", done.stdout, done.stderr);
+    }
+    tally.check(
+        "own: a repository with a workload, a lock and a mechanism of its own",
+        done.status.success(),
+    );
     Ok(())
 }
 
@@ -90,7 +115,9 @@ fn holds_to(contract: &Contract, copy: &Path, target: &Path, tally: &mut Tally) 
 /// them, which takes longer than all the rest.
 fn cargo(copy: &Path, target: &Path, subcommand: &str) -> Command {
     let mut command = shell::cargo(copy, subcommand);
-    command.args(["--config", "profile.dev.package.analysis.opt-level=0"]);
+    for profile in ["analysis.opt-level=0", "simulate.opt-level=0"] {
+        command.args(["--config", &format!("profile.dev.package.{profile}")]);
+    }
     command.env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_DEV_DEBUG", "0");
     if let Some(built) = target.parent() {
         command.env("CARGO_BUILD_BUILD_DIR", built);

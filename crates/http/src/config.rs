@@ -13,7 +13,7 @@ pub struct Config {
     pub address: Option<IpAddr>,
     /// The port to listen on; 0 lets the kernel choose.
     pub port: u16,
-    /// The mechanism that drives it: a row of [`readiness::TABLE`], or
+    /// The mechanism that drives it: a row of [`readiness::all`], or
     /// `io_uring-completion`. See [`crate::mechanisms`].
     pub mechanism: String,
     /// How files are sent: `sendfile`, `mmap` or `splice`, see [`crate::SENDING`].

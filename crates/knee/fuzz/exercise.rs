@@ -51,7 +51,7 @@ pub fn run(input: &[u8]) {
 /// A `knee.toml`. What is wrong is somewhere in it.
 pub fn suites(input: &[u8]) {
     let text = String::from_utf8_lossy(&input[..input.len().min(BYTES_MAX)]);
-    match suites::read(&text, workloads::TABLE) {
+    match suites::read(&text, workloads::all()) {
         Ok(suites) => {
             let chosen = suites.values().flat_map(|suite| &suite.request.workloads);
             let is_workload = |name: &str| workloads::find(name).is_some();

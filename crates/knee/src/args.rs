@@ -116,7 +116,7 @@ pub enum Command {
 
 /// The whole command line, with what the tables add to it.
 pub fn command() -> clap::Command {
-    let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.name()).collect();
+    let names: Vec<&str> = workloads::all().iter().map(|row| row.name()).collect();
     command_for(&names)
 }
 
@@ -130,8 +130,8 @@ fn command_for(shown: &[&str]) -> clap::Command {
             if own.is_empty() { flag(name, &workloads).hide(true) } else { flag(name, &own) }
         })
         .collect();
-    let names: Vec<&str> = workloads::TABLE.iter().map(|row| row.name()).collect();
-    let all: Vec<Subject> = workloads::TABLE.iter().flat_map(|row| row.subjects()).collect();
+    let names: Vec<&str> = workloads::all().iter().map(|row| row.name()).collect();
+    let all: Vec<Subject> = workloads::all().iter().flat_map(|row| row.subjects()).collect();
     let mut subjects: Vec<&str> = Vec::new();
     for name in all.iter().map(|subject| subject.info.name.as_str()) {
         if !subjects.contains(&name) {
@@ -158,7 +158,7 @@ fn command_for(shown: &[&str]) -> clap::Command {
             if is_for_resumed { arg } else { arg.conflicts_with("resume") }
         };
         let shown_rows = || {
-            let rows = workloads::TABLE.iter().filter(|row| shown.contains(&row.name()));
+            let rows = workloads::all().iter().filter(|row| shown.contains(&row.name()));
             rows.map(|row| row.about())
         };
         let shown_custom = |arg: Arg| {
@@ -276,7 +276,7 @@ type Declared = (&'static About, &'static Parameter);
 /// The name of every parameter once, with the workloads that have it.
 fn parameters() -> Vec<(&'static str, Vec<Declared>)> {
     let mut all: Vec<(&'static str, Vec<Declared>)> = Vec::new();
-    for about in workloads::TABLE.iter().map(|row| row.about()) {
+    for about in workloads::all().iter().map(|row| row.about()) {
         for parameter in &about.parameters {
             let declared = (about, parameter);
             match all.iter_mut().find(|(name, _)| *name == parameter.name) {
@@ -461,7 +461,7 @@ mod tests {
         let own = |name: &str| &workloads::find(name).unwrap().about().parameters;
         let plain = help_of(&["run"]);
         assert!(plain.lines().count() < 40, "{plain}");
-        for workload in workloads::TABLE.iter().map(|row| row.name()) {
+        for workload in workloads::all().iter().map(|row| row.name()) {
             let help = help_of(&["run", workload]);
             let words = help.split_whitespace().collect::<Vec<&str>>().join(" ");
             for (name, _) in parameters() {

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 /// Every original, with the workload that measures the same.
 pub fn all() -> impl Iterator<Item = (&'static About, &'static Original)> {
-    let tables = workloads::TABLE.iter().map(|row| row.about());
+    let tables = workloads::all().iter().map(|row| row.about());
     tables.flat_map(|about| about.originals.iter().map(move |original| (about, original)))
 }
 

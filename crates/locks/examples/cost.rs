@@ -8,7 +8,7 @@
 //! cost direct NAME THREADS BATCHES HOLDS    # std or parking_lot, as its users use it
 //! ```
 
-use locks::{Algorithm, Line, Lock, Setup, TABLE, Visitor, visit};
+use locks::{Line, Lock, Setup, TABLE, Visitor, visit};
 use std::error::Error;
 use std::hint::spin_loop;
 use std::sync::PoisonError;
@@ -124,7 +124,7 @@ struct Ours(Game);
 impl Visitor for Ours {
     type Output = Outcome;
 
-    fn visit<L: Lock>(self, _: &'static Algorithm) -> Outcome {
+    fn visit<L: Lock>(self) -> Outcome {
         let lock = &Line(L::new(&Setup { seats: 2, spins: Setup::SPINS })).0;
         let (mut mine, mut theirs, shared) = (lock.seat(), lock.seat(), Shared::default());
         self.0.play(

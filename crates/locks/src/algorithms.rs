@@ -1,31 +1,31 @@
 //! The table of locks. A new one is one file in this directory and one line here.
 
-use crate::{Algorithm, Visitor};
+use crate::{Algorithm, Lock, Visitor};
 
-/// Declares each module, puts its `ALGORITHM` into the table, in this order, and leads from its name
+/// Declares each module, puts the row of its type into the table, in this order, and leads from its name
 /// to its type.
 macro_rules! table {
     ($($file:ident::$Type:ident,)*) => {
         $(pub mod $file;)*
 
         /// Every lock that knee knows, whether or not it is available here.
-        pub static TABLE: &[&Algorithm] = &[$(&$file::ALGORITHM,)*];
+        pub static TABLE: &[&Algorithm] = &[$(<$file::$Type as Lock>::ALGORITHM,)*];
 
         /// Does something with the type of the lock of this name, if there is one.
         ///
         /// ```
-        /// use locks::{Algorithm, Lock, Setup, Visitor, visit};
+        /// use locks::{Lock, Setup, Visitor, visit};
         ///
         /// struct Count;
         ///
         /// impl Visitor for Count {
         ///     type Output = String;
         ///
-        ///     fn visit<L: Lock>(self, algorithm: &'static Algorithm) -> String {
+        ///     fn visit<L: Lock>(self) -> String {
         ///         let lock = L::new(&Setup { seats: 1, spins: Setup::SPINS });
         ///         let mut seat = lock.seat();
         ///         let held: u32 = (0..10).map(|_| lock.hold(&mut seat, || 1)).sum();
-        ///         format!("{} was held {held} times", algorithm.name)
+        ///         format!("{} was held {held} times", L::ALGORITHM.name)
         ///     }
         /// }
         ///
@@ -33,8 +33,8 @@ macro_rules! table {
         /// assert_eq!(visit("pad", Count), None);
         /// ```
         pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
-            $(if name == $file::ALGORITHM.name {
-                return Some(visitor.visit::<$file::$Type>(&$file::ALGORITHM));
+            $(if name == <$file::$Type as Lock>::ALGORITHM.name {
+                return Some(visitor.visit::<$file::$Type>());
             })*
             None
         }

@@ -1,7 +1,7 @@
 //! Two threads count in plain memory under each lock: few times, for Miri, which sees every access
 //! that no lock orders, and lets loads return old values.
 
-use crate::{Algorithm, Lock, Setup, TABLE, Visitor, visit};
+use crate::{Lock, Setup, TABLE, Visitor, visit};
 use std::cell::UnsafeCell;
 
 /// A number without any protection.
@@ -26,7 +26,7 @@ struct Count(Setup);
 impl Visitor for Count {
     type Output = u32;
 
-    fn visit<L: Lock>(self, _: &'static Algorithm) -> u32 {
+    fn visit<L: Lock>(self) -> u32 {
         let (lock, number) = (L::new(&self.0), Number::default());
         std::thread::scope(|scope| {
             for _ in 0..2 {

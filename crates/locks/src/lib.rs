@@ -69,6 +69,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod algorithms;
+pub mod contract;
 #[cfg(test)]
 mod counting;
 mod line;

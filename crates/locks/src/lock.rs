@@ -3,7 +3,10 @@
 use std::fmt;
 
 /// A lock that threads take turns at. There is no data in it: what it guards is the caller's affair.
-pub trait Lock: Sync + Sized {
+pub trait Lock: Sync + Sized + 'static {
+    /// Its row of the table.
+    const ALGORITHM: &'static Algorithm;
+
     /// What a thread brings along each time: its node in a queue, or nothing.
     type Seat: Send;
 
@@ -91,5 +94,5 @@ pub trait Visitor {
 
     /// Does it with locks of type `L`. The code is made for each of them on its own, so that no call
     /// of a lock goes through a table.
-    fn visit<L: Lock>(self, algorithm: &'static Algorithm) -> Self::Output;
+    fn visit<L: Lock>(self) -> Self::Output;
 }

@@ -1,10 +1,13 @@
 //! Locks that ask nothing of a thread that comes: no node, no number, no seat.
 
-use crate::{Lock, Setup};
+use crate::{Algorithm, Lock, Setup};
 
 /// A lock that needs no seat. Whatever is one is a [`Lock`] too, and those that are sound can be a
 /// [`Raw`](crate::Raw) mutex of `lock_api`.
-pub trait Seatless: Sync + Sized {
+pub trait Seatless: Sync + Sized + 'static {
+    /// Its row of the table.
+    const ALGORITHM: &'static Algorithm;
+
     /// A lock that nobody holds.
     fn made_for(setup: &Setup) -> Self;
 
@@ -19,6 +22,8 @@ pub trait Seatless: Sync + Sized {
 }
 
 impl<L: Seatless> Lock for L {
+    const ALGORITHM: &'static Algorithm = L::ALGORITHM;
+
     type Seat = ();
 
     fn new(setup: &Setup) -> L {

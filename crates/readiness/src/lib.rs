@@ -109,6 +109,8 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod bits;
+#[cfg(feature = "contract")]
+pub mod contract;
 mod deadline;
 mod elsewhere;
 mod epoll;
@@ -126,6 +128,7 @@ pub(crate) use elsewhere::elsewhere;
 pub use mechanisms::TABLE;
 
 use std::os::fd::BorrowedFd;
+use std::sync::OnceLock;
 use std::time::Duration;
 use std::{fmt, io};
 
@@ -275,6 +278,24 @@ pub struct Mechanism {
     pub open: fn(capacity: usize) -> io::Result<Box<dyn Readiness>>,
 }
 
+/// Rows of a program's own.
+static OWN: OnceLock<Vec<&'static Mechanism>> = OnceLock::new();
+
+/// Adds rows of a program's own: at its start, before anything asks for them.
+///
+/// # Panics
+/// If it comes too late, or twice.
+pub fn add(rows: &[&'static Mechanism]) {
+    assert!(OWN.set(rows.to_vec()).is_ok(), "rows are added once, before anything asks for them");
+}
+
+/// The rows that were [added](add), and those of the table whose names these leave free.
+pub fn all() -> impl Iterator<Item = &'static Mechanism> {
+    let own = OWN.get_or_init(Vec::new);
+    let is_free = |row: &&&'static Mechanism| own.iter().all(|own| own.name != row.name);
+    own.iter().chain(TABLE.iter().filter(is_free)).copied()
+}
+
 /// The row of this name.
 ///
 /// ```
@@ -283,7 +304,7 @@ pub struct Mechanism {
 /// assert!(readiness::find("pole").is_none());
 /// ```
 pub fn find(name: &str) -> Option<&'static Mechanism> {
-    TABLE.iter().copied().find(|row| row.name == name)
+    all().find(|row| row.name == name)
 }
 
 /// Why a mechanism can't be used here: `Solaris and illumos only`.

@@ -1,7 +1,8 @@
 //! The workloads. A new one is one file in the directory of its kind, and one line in the table here.
 #![forbid(unsafe_code)]
 
-use engine::Workload;
+use engine::{Workload, WorkloadRole};
+use std::sync::OnceLock;
 
 mod shared {
     //! What several directories use: CPUs, a directory for files, embedded programs, what runs commands, what the machine
@@ -15,6 +16,7 @@ mod shared {
     pub(crate) mod turns;
 }
 
+pub use self::locks::lock::{OwnLock, add_locks, algorithms};
 pub use controls::null::bare_ns;
 pub use controls::synthetic::SLOWER;
 pub use servers::{drivers, local};
@@ -28,7 +30,7 @@ macro_rules! table {
             $(pub(super) mod $file;)*
         })*
 
-        /// Every workload that knee knows.
+        /// Every workload of knee's own.
         pub static TABLE: &[&dyn Workload] = &[$($(&$directory::$file::WORKLOAD,)*)*];
     };
 }
@@ -102,9 +104,43 @@ table! {
     }
 }
 
-/// The workload of this name.
+/// What this program offers, where that is not the table.
+static OFFERED: OnceLock<Vec<&'static dyn Workload>> = OnceLock::new();
+
+/// Workloads that stand before those of the table, or instead of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    /// Before the table; a workload of the same name in it gives way.
+    Offered,
+    /// The table's controls stay.
+    ControlsOnly,
+}
+
+/// Adds a program's own workloads: at its start, before anything asks for them, in every process of it.
+///
+/// # Panics
+/// If it comes too late, or twice.
+pub fn add(own: &[&'static dyn Workload], builtin: Builtin) {
+    let is_own = |name: &str| own.iter().any(|row| row.name() == name);
+    let stays = |row: &&&'static dyn Workload| {
+        let is_control = row.about().info.role == WorkloadRole::Control;
+        !is_own(row.name()) && (builtin == Builtin::Offered || is_control)
+    };
+    let offered = own.iter().chain(TABLE.iter().filter(stays)).copied().collect();
+    assert!(
+        OFFERED.set(offered).is_ok(),
+        "workloads are added once, before anything asks for them"
+    );
+}
+
+/// Every workload that this program offers: the table, unless it [added](add) its own.
+pub fn all() -> &'static [&'static dyn Workload] {
+    OFFERED.get_or_init(|| TABLE.to_vec())
+}
+
+/// The workload of this name, of those that this program offers.
 pub fn find(name: &str) -> Option<&'static dyn Workload> {
-    TABLE.iter().copied().find(|row| row.name() == name)
+    all().iter().copied().find(|row| row.name() == name)
 }
 
 #[cfg(test)]

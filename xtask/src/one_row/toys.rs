@@ -40,7 +40,7 @@ pub const CONTRACTS: &[Contract] = &[
     Contract {
         toy: &MECHANISM,
         package: "readiness",
-        part: "basics",
+        part: "a_descriptor_with_data",
         mistake: ("..super", "open: |_| Err(std::io::Error::other(\"it never opens\")), ..super"),
         complaint: "toy: open: it never opens",
     },
@@ -58,21 +58,40 @@ const LOCK: Toy = Toy {
     file: "crates/locks/src/algorithms/toy.rs",
     text: r#"//! A toy: the byte lock under another name, and as bad.
 
-use crate::{Algorithm, Order, Waiting};
+use crate::{Algorithm, Order, Seatless, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "toy-lock",
-    summary: "a toy",
-    order: Order::Any,
-    waiting: Waiting::Spins,
-    control: false,
-    limits: &[],
-    available: || Ok(()),
-};
+type Inner = super::byte::Byte;
 
 /// The lock.
-pub type Toy = super::byte::Byte;
+pub struct Toy(Inner);
+
+impl Seatless for Toy {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "toy-lock",
+        summary: "a toy",
+        order: Order::Any,
+        waiting: Waiting::Spins,
+        control: false,
+        limits: &[],
+        available: || Ok(()),
+    };
+
+    fn made_for(setup: &Setup) -> Toy {
+        Toy(Inner::made_for(setup))
+    }
+
+    fn lock(&self) {
+        self.0.lock();
+    }
+
+    fn try_lock(&self) -> bool {
+        self.0.try_lock()
+    }
+
+    fn unlock(&self) {
+        self.0.unlock();
+    }
+}
 "#,
     table: "crates/locks/src/algorithms.rs",
     group: None,

@@ -57,6 +57,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "report",
             "doctor",
             "foreign-tables",
+            "grows",
         ],
     ),
     ("xtask", &["quantities"]),

@@ -1,7 +1,7 @@
 //! Every Rust file belongs to some crate: a file that no module names is never compiled.
 
-use super::Tree;
 use super::code::{code_only, words};
+use super::{File, Tree};
 use std::path::{Path, PathBuf};
 
 /// Rust files that are no crate's root and that their parent module does not name.
@@ -35,7 +35,7 @@ pub fn reachable(tree: &Tree) -> Vec<String> {
 }
 
 /// Roots of packages that are no members of the workspace, such as fuzz targets: what their manifests
-/// name as `path = "….rs"`.
+/// name as `path = "….rs"`, and where cargo looks by itself in a workspace of its own.
 fn roots_apart(tree: &Tree) -> Vec<PathBuf> {
     let mut roots = Vec::new();
     for file in tree.files.iter().filter(|file| file.path.ends_with("Cargo.toml")) {
@@ -43,6 +43,12 @@ fn roots_apart(tree: &Tree) -> Vec<PathBuf> {
         let named = file.text.lines().filter_map(|line| line.strip_prefix("path = \""));
         let named = named.filter_map(|rest| rest.strip_suffix(".rs\""));
         roots.extend(named.map(|name| directory.join(format!("{name}.rs"))));
+        if file.text.lines().any(|line| line == "[workspace]") && directory != Path::new("") {
+            roots.extend(["src/lib.rs", "src/main.rs"].map(|name| directory.join(name)));
+            let tests = directory.join("tests");
+            let is_test = |file: &&File| file.path.parent() == Some(&tests);
+            roots.extend(tree.rust().filter(is_test).map(|file| file.path.clone()));
+        }
     }
     roots
 }

@@ -45,13 +45,13 @@ pub struct Mechanism {
     pub unavailable: Option<String>,
 }
 
-/// All that can drive a server: every row of [`readiness::TABLE`], and completions of `io_uring`.
+/// All that can drive a server: every row of [`readiness::all`], and completions of `io_uring`.
 ///
 /// ```
 /// assert!(http::mechanisms().iter().any(|mechanism| mechanism.name == "poll"));
 /// ```
 pub fn mechanisms() -> Vec<Mechanism> {
-    let rows = ::readiness::TABLE.iter().map(|row| Mechanism {
+    let rows = ::readiness::all().map(|row| Mechanism {
         name: row.name,
         label: row.label,
         summary: row.summary,

@@ -6,17 +6,6 @@
 use crate::sync::{AtomicBool, Ordering, spin_loop};
 use crate::{Algorithm, Order, Seatless, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "broken",
-    summary: "a control that does not lock, which every check has to catch",
-    order: Order::Any,
-    waiting: Waiting::Spins,
-    control: true,
-    limits: &["does not exclude anybody"],
-    available: || Ok(()),
-};
-
 /// How often it looks before it loses patience.
 const LOOKS: u32 = 4;
 
@@ -26,6 +15,16 @@ pub struct Broken {
 }
 
 impl Seatless for Broken {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "broken",
+        summary: "a control that does not lock, which every check has to catch",
+        order: Order::Any,
+        waiting: Waiting::Spins,
+        control: true,
+        limits: &["does not exclude anybody"],
+        available: || Ok(()),
+    };
+
     fn made_for(_: &Setup) -> Broken {
         Broken { taken: AtomicBool::new(false) }
     }

@@ -7,23 +7,22 @@
 use crate::sync::{AtomicU8, Ordering, spin_loop};
 use crate::{Algorithm, Order, Seatless, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "byte",
-    summary: "test-and-set on a byte, as Linux had it up to 2.6.24",
-    order: Order::Any,
-    waiting: Waiting::Spins,
-    control: false,
-    limits: &["unfair: a thread may wait while others pass it any number of times"],
-    available: || Ok(()),
-};
-
 /// The lock: 0 is free, 1 is taken.
 pub struct Byte {
     pub(crate) taken: AtomicU8,
 }
 
 impl Seatless for Byte {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "byte",
+        summary: "test-and-set on a byte, as Linux had it up to 2.6.24",
+        order: Order::Any,
+        waiting: Waiting::Spins,
+        control: false,
+        limits: &["unfair: a thread may wait while others pass it any number of times"],
+        available: || Ok(()),
+    };
+
     fn made_for(_: &Setup) -> Byte {
         Byte { taken: AtomicU8::new(0) }
     }

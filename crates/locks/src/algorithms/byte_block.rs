@@ -6,17 +6,6 @@
 use crate::sync::{AtomicU32, Ordering, fence, futex_wait, futex_wake_one, spin_loop};
 use crate::{Algorithm, Order, Seatless, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "byte-block",
-    summary: "spins on a byte for a while, then sleeps: the Xen lock of 2008",
-    order: Order::Any,
-    waiting: Waiting::SpinsThenBlocks,
-    control: false,
-    limits: &["unfair: who is awake comes before who is asleep"],
-    available: || Ok(()),
-};
-
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 
@@ -31,6 +20,16 @@ pub struct ByteBlock {
 }
 
 impl Seatless for ByteBlock {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "byte-block",
+        summary: "spins on a byte for a while, then sleeps: the Xen lock of 2008",
+        order: Order::Any,
+        waiting: Waiting::SpinsThenBlocks,
+        control: false,
+        limits: &["unfair: who is awake comes before who is asleep"],
+        available: || Ok(()),
+    };
+
     fn made_for(setup: &Setup) -> ByteBlock {
         let (word, sleepers) = (AtomicU32::new(FREE), AtomicU32::new(0));
         ByteBlock { word, sleepers, spins: setup.spins }

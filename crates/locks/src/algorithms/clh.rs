@@ -8,17 +8,6 @@ use crate::seats::{Place, Seats};
 use crate::sync::{AtomicBool, AtomicU32, Ordering, spin_loop};
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "clh",
-    summary: "a queue in which each thread spins on the one before it",
-    order: Order::Fifo,
-    waiting: Waiting::Spins,
-    control: false,
-    limits: &["stands still while the next in line does not run"],
-    available: || Ok(()),
-};
-
 /// The lock. Its nodes are its own, and known by their numbers: one for each seat, and one more that
 /// lies in the queue when nobody does.
 pub struct Clh {
@@ -30,6 +19,16 @@ pub struct Clh {
 }
 
 impl Lock for Clh {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "clh",
+        summary: "a queue in which each thread spins on the one before it",
+        order: Order::Fifo,
+        waiting: Waiting::Spins,
+        control: false,
+        limits: &["stands still while the next in line does not run"],
+        available: || Ok(()),
+    };
+
     type Seat = Place;
 
     fn new(setup: &Setup) -> Clh {

@@ -6,17 +6,6 @@
 use crate::sync::{AtomicU32, Ordering, futex_wait, futex_wake_one};
 use crate::{Algorithm, Order, Seatless, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "futex",
-    summary: "sleeps at once: the third mutex of \"Futexes are tricky\"",
-    order: Order::Any,
-    waiting: Waiting::Blocks,
-    control: false,
-    limits: &["unfair: who is awake comes before who is asleep"],
-    available: || Ok(()),
-};
-
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 /// Somebody may sleep.
@@ -28,6 +17,16 @@ pub struct Futex {
 }
 
 impl Seatless for Futex {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "futex",
+        summary: "sleeps at once: the third mutex of \"Futexes are tricky\"",
+        order: Order::Any,
+        waiting: Waiting::Blocks,
+        control: false,
+        limits: &["unfair: who is awake comes before who is asleep"],
+        available: || Ok(()),
+    };
+
     fn made_for(_: &Setup) -> Futex {
         Futex { word: AtomicU32::new(FREE) }
     }

@@ -8,17 +8,6 @@ use crate::seats::{Place, Seats};
 use crate::sync::{AtomicBool, AtomicU32, Ordering, spin_loop};
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "mcs",
-    summary: "a queue in which each thread spins on its own cache line",
-    order: Order::Fifo,
-    waiting: Waiting::Spins,
-    control: false,
-    limits: &["stands still while the next in line does not run"],
-    available: || Ok(()),
-};
-
 /// No node: nobody is in line, or nobody behind.
 const NO_NODE: u32 = u32::MAX;
 
@@ -39,6 +28,16 @@ struct Node {
 }
 
 impl Lock for Mcs {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "mcs",
+        summary: "a queue in which each thread spins on its own cache line",
+        order: Order::Fifo,
+        waiting: Waiting::Spins,
+        control: false,
+        limits: &["stands still while the next in line does not run"],
+        available: || Ok(()),
+    };
+
     type Seat = Place;
 
     fn new(setup: &Setup) -> Mcs {

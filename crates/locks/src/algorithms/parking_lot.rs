@@ -5,23 +5,22 @@
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
 use parking_lot::Mutex;
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "parking_lot",
-    summary: "the mutex of the crate of that name",
-    order: Order::Any,
-    waiting: Waiting::Blocks,
-    control: false,
-    limits: &["fair now and then only"],
-    available: || Ok(()),
-};
-
 /// The lock.
 pub struct ParkingLot {
     mutex: Mutex<()>,
 }
 
 impl Lock for ParkingLot {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "parking_lot",
+        summary: "the mutex of the crate of that name",
+        order: Order::Any,
+        waiting: Waiting::Blocks,
+        control: false,
+        limits: &["fair now and then only"],
+        available: || Ok(()),
+    };
+
     type Seat = ();
 
     fn new(_: &Setup) -> ParkingLot {

@@ -3,23 +3,22 @@
 
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "pthread-mutex",
-    summary: "the C library's mutex",
-    order: Order::Any,
-    waiting: Waiting::Blocks,
-    control: false,
-    limits: &["unfair: who is awake comes before who is asleep"],
-    available: || Ok(()),
-};
-
 /// The lock.
 pub struct PthreadMutex {
     mutex: sys::pthread::Mutex,
 }
 
 impl Lock for PthreadMutex {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "pthread-mutex",
+        summary: "the C library's mutex",
+        order: Order::Any,
+        waiting: Waiting::Blocks,
+        control: false,
+        limits: &["unfair: who is awake comes before who is asleep"],
+        available: || Ok(()),
+    };
+
     type Seat = ();
 
     /// # Panics

@@ -4,23 +4,22 @@
 
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "pthread-spin",
-    summary: "the C library's spinlock",
-    order: Order::Any,
-    waiting: Waiting::Spins,
-    control: false,
-    limits: &["unfair: a thread may wait while others pass it any number of times"],
-    available: || Ok(()),
-};
-
 /// The lock.
 pub struct PthreadSpin {
     lock: sys::pthread::Spinlock,
 }
 
 impl Lock for PthreadSpin {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "pthread-spin",
+        summary: "the C library's spinlock",
+        order: Order::Any,
+        waiting: Waiting::Spins,
+        control: false,
+        limits: &["unfair: a thread may wait while others pass it any number of times"],
+        available: || Ok(()),
+    };
+
     type Seat = ();
 
     /// # Panics

@@ -12,17 +12,6 @@ use crate::seats::{Place, Seats};
 use crate::sync::{AtomicBool, AtomicU32, Ordering, spin_loop};
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "qspinlock",
-    summary: "holder, next and queue in one word, as Linux has it since 4.2",
-    order: Order::Fifo,
-    waiting: Waiting::Spins,
-    control: false,
-    limits: &["stands still while the next in line does not run", "at most 65,535 seats"],
-    available: || Ok(()),
-};
-
 /// Somebody holds it.
 const LOCKED: u32 = 1;
 /// Somebody is next, and spins on the word.
@@ -52,6 +41,16 @@ struct Node {
 }
 
 impl Lock for Qspinlock {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "qspinlock",
+        summary: "holder, next and queue in one word, as Linux has it since 4.2",
+        order: Order::Fifo,
+        waiting: Waiting::Spins,
+        control: false,
+        limits: &["stands still while the next in line does not run", "at most 65,535 seats"],
+        available: || Ok(()),
+    };
+
     type Seat = Place;
 
     /// # Panics

@@ -5,23 +5,22 @@
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
 use std::sync::{Mutex, PoisonError};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "std",
-    summary: "the mutex of Rust's standard library",
-    order: Order::Any,
-    waiting: Waiting::Blocks,
-    control: false,
-    limits: &["unfair: who is awake comes before who is asleep"],
-    available: || Ok(()),
-};
-
 /// The lock.
 pub struct StdMutex {
     mutex: Mutex<()>,
 }
 
 impl Lock for StdMutex {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "std",
+        summary: "the mutex of Rust's standard library",
+        order: Order::Any,
+        waiting: Waiting::Blocks,
+        control: false,
+        limits: &["unfair: who is awake comes before who is asleep"],
+        available: || Ok(()),
+    };
+
     type Seat = ();
 
     fn new(_: &Setup) -> StdMutex {

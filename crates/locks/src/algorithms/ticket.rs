@@ -6,17 +6,6 @@
 use crate::sync::{AtomicU32, Ordering, spin_loop};
 use crate::{Algorithm, Order, Seatless, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "ticket",
-    summary: "numbers are drawn and called, as Linux had it from 2.6.25 on",
-    order: Order::Fifo,
-    waiting: Waiting::Spins,
-    control: false,
-    limits: &["stands still while the next in line does not run"],
-    available: || Ok(()),
-};
-
 /// The lock: two counters side by side in eight bytes, as the original had them in one word. They
 /// wrap around at 2^32.
 #[repr(C, align(8))]
@@ -28,6 +17,16 @@ pub struct Ticket {
 }
 
 impl Seatless for Ticket {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "ticket",
+        summary: "numbers are drawn and called, as Linux had it from 2.6.25 on",
+        order: Order::Fifo,
+        waiting: Waiting::Spins,
+        control: false,
+        limits: &["stands still while the next in line does not run"],
+        available: || Ok(()),
+    };
+
     fn made_for(_: &Setup) -> Ticket {
         Ticket { next: AtomicU32::new(0), owner: AtomicU32::new(0) }
     }

@@ -7,17 +7,6 @@ use crate::sync::{AtomicU32, Ordering, fence, futex_wait_bits, futex_wake_bits, 
 use crate::{Algorithm, Order, Seatless, Setup, Waiting};
 use std::num::NonZeroU32;
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "ticket-block",
-    summary: "spins on its ticket for a while, then sleeps until it is called",
-    order: Order::Fifo,
-    waiting: Waiting::SpinsThenBlocks,
-    control: false,
-    limits: &["each hand-over to a sleeper waits until it runs"],
-    available: || Ok(()),
-};
-
 /// A futex tells sleepers apart by the bits of a word: numbers that are this far apart share one.
 const BITS: u32 = u32::BITS;
 
@@ -34,6 +23,16 @@ pub struct TicketBlock {
 }
 
 impl Seatless for TicketBlock {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "ticket-block",
+        summary: "spins on its ticket for a while, then sleeps until it is called",
+        order: Order::Fifo,
+        waiting: Waiting::SpinsThenBlocks,
+        control: false,
+        limits: &["each hand-over to a sleeper waits until it runs"],
+        available: || Ok(()),
+    };
+
     fn made_for(setup: &Setup) -> TicketBlock {
         TicketBlock {
             next: AtomicU32::new(0),

@@ -6,17 +6,6 @@
 use crate::sync::{AtomicU32, Ordering, pause};
 use crate::{Algorithm, Order, Seatless, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "ticket-proportional",
-    summary: "a ticket lock that looks the more rarely the longer the line",
-    order: Order::Fifo,
-    waiting: Waiting::Spins,
-    control: false,
-    limits: &["stands still while the next in line does not run"],
-    available: || Ok(()),
-};
-
 /// How long one place in line is, in spins.
 const AWAY_EACH: u32 = 1 << 4;
 
@@ -33,6 +22,16 @@ pub struct TicketProportional {
 }
 
 impl Seatless for TicketProportional {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "ticket-proportional",
+        summary: "a ticket lock that looks the more rarely the longer the line",
+        order: Order::Fifo,
+        waiting: Waiting::Spins,
+        control: false,
+        limits: &["stands still while the next in line does not run"],
+        available: || Ok(()),
+    };
+
     fn made_for(_: &Setup) -> TicketProportional {
         TicketProportional { next: AtomicU32::new(0), owner: AtomicU32::new(0) }
     }

@@ -6,17 +6,6 @@
 use crate::sync::{AtomicBool, Ordering, pause};
 use crate::{Algorithm, Order, Seatless, Setup, Waiting};
 
-/// The row.
-pub static ALGORITHM: Algorithm = Algorithm {
-    name: "ttas",
-    summary: "test-and-test-and-set with bounded exponential backoff",
-    order: Order::Any,
-    waiting: Waiting::Spins,
-    control: false,
-    limits: &["unfair: who has waited long looks rarely"],
-    available: || Ok(()),
-};
-
 /// How long it stays away at first, in spins.
 const AWAY_MIN: u32 = 1 << 2;
 
@@ -29,6 +18,16 @@ pub struct Ttas {
 }
 
 impl Seatless for Ttas {
+    const ALGORITHM: &'static Algorithm = &Algorithm {
+        name: "ttas",
+        summary: "test-and-test-and-set with bounded exponential backoff",
+        order: Order::Any,
+        waiting: Waiting::Spins,
+        control: false,
+        limits: &["unfair: who has waited long looks rarely"],
+        available: || Ok(()),
+    };
+
     fn made_for(_: &Setup) -> Ttas {
         Ttas { taken: AtomicBool::new(false) }
     }

@@ -2,7 +2,8 @@
 
 use std::io::ErrorKind;
 
-use crate::{rows, shared};
+use crate::rows;
+use readiness::contract::shared;
 
 #[test]
 fn aio_poll_names_the_system_wide_limit() {

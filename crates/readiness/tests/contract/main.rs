@@ -3,40 +3,17 @@
 //! A row that can't be used is listed on standard error with its reason; one that has to work on
 //! this kind of system and doesn't fails the test.
 
-mod basics;
-mod detached;
 #[cfg(target_os = "linux")]
 mod interrupted;
-mod lifecycle;
 #[cfg(target_os = "linux")]
 mod limits;
-mod model;
-mod objects;
-mod random;
-mod scale;
 #[cfg(target_os = "linux")]
 mod signals;
-mod threads;
-mod triggers;
-mod watcher;
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-
+use readiness::contract::{alone, available};
 use readiness::{Mechanism, TABLE};
 
-/// Held for writing by tests that use most of the process's descriptors or signal numbers, or that
-/// expect a number to be given again; for reading by all others.
-static PROCESS: RwLock<()> = RwLock::new(());
-
-/// For a test that others may run next to.
-fn shared() -> RwLockReadGuard<'static, ()> {
-    PROCESS.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// For a test that has the process to itself.
-fn alone() -> RwLockWriteGuard<'static, ()> {
-    PROCESS.write().unwrap_or_else(PoisonError::into_inner)
-}
+readiness::contract!(TABLE.iter().copied());
 
 /// Starts a child of a test. Until it has become its program, it has every descriptor that there is, and
 /// no other test would see that one has been closed.
@@ -48,7 +25,7 @@ fn started(command: &mut std::process::Command) -> std::process::Child {
 
 /// The rows that can be used here.
 fn rows() -> impl Iterator<Item = &'static Mechanism> {
-    TABLE.iter().copied().filter(|row| (row.available)().is_ok())
+    available(TABLE.iter().copied())
 }
 
 #[test]

@@ -7,9 +7,10 @@ use std::time::Duration;
 use readiness::{Interest, Mechanism, Token};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use crate::objects::{Kind, Object};
-use crate::watcher::Watcher;
-use crate::{alone, rows, shared, started};
+use crate::{rows, started};
+use readiness::contract::objects::{Kind, Object};
+use readiness::contract::watcher::Watcher;
+use readiness::contract::{alone, shared};
 
 /// Pending signals that the child process may have.
 const PENDING_MAX: u64 = 64;

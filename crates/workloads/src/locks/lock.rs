@@ -34,7 +34,7 @@ use engine::{
 };
 use game::{Ending, Game};
 use locks::{Algorithm, Lock, Setup, Visitor};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 use work::Work;
 
 /// The row of the table.
@@ -162,13 +162,13 @@ impl Workload for Locks {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        locks::TABLE.iter().map(|algorithm| subject(algorithm)).collect()
+        algorithms().map(subject).collect()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {
         let threads = cell.number(THREADS.name).unwrap_or(0);
-        let control = locks::find(&cell.subject).is_some_and(|row| row.control);
-        if control && threads < 2 {
+        let is_control = algorithms().any(|row| row.name == cell.subject && row.control);
+        if is_control && threads < 2 {
             let (what, clause) = ("The control".into(), "it takes two threads to be caught".into());
             let cause = LimitCause::Other { clause };
             return Fit::Leave { what, cause, remedy: String::new() };
@@ -187,9 +187,47 @@ impl Workload for Locks {
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         cpus::choose(cell)?;
         let game = Game::from_cell(cell, probe)?;
-        locks::visit(&cell.subject, Play { game: &game, probe })
-            .unwrap_or_else(|| Err(Failure::new(format!("there is no lock {}", cell.subject))))
+        match own().iter().find(|lock| lock.algorithm.name == cell.subject) {
+            Some(own) => (own.play)(&game, probe),
+            None => locks::visit(&cell.subject, Play { game: &game, probe })
+                .unwrap_or_else(|| Err(Failure::new(format!("there is no lock {}", cell.subject)))),
+        }
     }
+}
+
+/// A lock of a program's own, which [`add_locks`] puts among the subjects.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnLock {
+    algorithm: &'static Algorithm,
+    play: fn(&Game, &mut Probe) -> Result<(), Failure>,
+}
+
+impl OwnLock {
+    /// The lock of that type.
+    pub const fn new<L: Lock>() -> Self {
+        Self { algorithm: L::ALGORITHM, play: play::<L> }
+    }
+}
+
+static OWN: OnceLock<Vec<OwnLock>> = OnceLock::new();
+
+fn own() -> &'static [OwnLock] {
+    OWN.get_or_init(Vec::new)
+}
+
+/// Adds a program's own locks: at its start, before anything asks for the subjects, in every process of it.
+///
+/// # Panics
+/// If it comes too late, or twice.
+pub fn add_locks(own: &[OwnLock]) {
+    assert!(OWN.set(own.to_vec()).is_ok(), "locks are added once, before anything asks for them");
+}
+
+/// The locks that this program compares: its own, and those of the table whose names these leave free.
+pub fn algorithms() -> impl Iterator<Item = &'static Algorithm> {
+    let own = || own().iter().map(|lock| lock.algorithm);
+    let is_free = move |row: &&&'static Algorithm| own().all(|own| own.name != row.name);
+    own().chain(locks::TABLE.iter().filter(is_free).copied())
 }
 
 fn subject(algorithm: &'static Algorithm) -> Subject {
@@ -225,16 +263,19 @@ struct Play<'a> {
 impl Visitor for Play<'_> {
     type Output = Result<(), Failure>;
 
-    fn visit<L: Lock>(self, algorithm: &'static Algorithm) -> Result<(), Failure> {
-        let Play { game, probe } = self;
-        let clock = probe.clock();
-        // With little work for each, one may be done before the next begins: a control is given time.
-        let time = Ending::After(probe.time());
-        let ending = if algorithm.control { time } else { game.ending };
-        Crew::<L>::new(game, ending).count(clock)?.state(probe);
-        // The second pass is the shorter one.
-        let second = Crew::<L>::new(game, ending.half());
-        second.time(clock, probe.overhead_ns())?.state(probe);
-        Ok(())
+    fn visit<L: Lock>(self) -> Result<(), Failure> {
+        play::<L>(self.game, self.probe)
     }
+}
+
+fn play<L: Lock>(game: &Game, probe: &mut Probe) -> Result<(), Failure> {
+    let clock = probe.clock();
+    // With little work for each, one may be done before the next begins: a control is given time.
+    let time = Ending::After(probe.time());
+    let ending = if L::ALGORITHM.control { time } else { game.ending };
+    Crew::<L>::new(game, ending).count(clock)?.state(probe);
+    // The second pass is the shorter one.
+    let second = Crew::<L>::new(game, ending.half());
+    second.time(clock, probe.overhead_ns())?.state(probe);
+    Ok(())
 }

@@ -28,7 +28,7 @@ pub(crate) fn timeout(cell: &Cell) -> Result<Option<Duration>, Failure> {
 
 /// Every mechanism as a subject.
 pub(crate) fn subjects() -> Vec<Subject> {
-    readiness::TABLE.iter().map(|row| subject(row)).collect()
+    readiness::all().map(subject).collect()
 }
 
 /// The mechanism that a subject is.

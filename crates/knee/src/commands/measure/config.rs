@@ -27,7 +27,7 @@ pub fn built_in() -> Result<BTreeMap<String, Suite>, Trouble> {
 }
 
 fn suites_of(file: &Path, text: &str) -> Result<BTreeMap<String, Suite>, Trouble> {
-    suites::read(text, workloads::TABLE).map_err(|why| wrong(file, &why))
+    suites::read(text, workloads::all()).map_err(|why| wrong(file, &why))
 }
 
 /// The file `named`, or the nearest knee.toml, and its text.
@@ -180,7 +180,7 @@ mod tests {
     fn overrides_of_poll() -> Overrides {
         let text = "[suite.a]\nworkloads = [{ name = 'poll', points = [10], active = 2, rounds = 3, \
                     subjects = ['poll', 'select'] }]";
-        suites::read(text, workloads::TABLE).unwrap()["a"].request.overrides["poll"].clone()
+        suites::read(text, workloads::all()).unwrap()["a"].request.overrides["poll"].clone()
     }
 
     fn remaining(typed: &RunRequest) -> Overrides {
@@ -224,7 +224,7 @@ mod tests {
     fn without_the_maximal_control_is_without_that_of_the_suite() {
         let text = "[suite.a]\nworkloads = [{ name = 'build', subjects = ['half', 'maximal'] }]";
         let build =
-            suites::read(text, workloads::TABLE).unwrap()["a"].request.overrides["build"].clone();
+            suites::read(text, workloads::all()).unwrap()["a"].request.overrides["build"].clone();
         let without = RunFlags { without: vec!["maximal".into()], ..RunFlags::default() }.request();
         assert_eq!(unless_typed("build", build, &without).unwrap().subjects, ["half"]);
     }

@@ -18,7 +18,7 @@ use quantities::expanded;
 
 /// Advises for a spot that was named, or for the waits of a live process.
 pub fn advise(ask: &Advise) -> Result<Exit, Trouble> {
-    let names: Vec<&str> = readiness::TABLE.iter().map(|row| row.name).collect();
+    let names: Vec<&str> = readiness::all().map(|row| row.name).collect();
     let ask = &Advise { mechanisms: expanded(&ask.mechanisms, &names), ..ask.clone() };
     check_mechanisms(&ask.mechanisms)?;
     if let (Some(pid), true) = (ask.pid, ask.profile) {

@@ -85,8 +85,8 @@ const SECTIONS: [Section; 7] = [
     Section {
         what: What::Workloads,
         name: "Workloads",
-        text: |text| workloads::TABLE.iter().for_each(|&workload| describe(text, workload)),
-        json: || workloads::TABLE.iter().map(|&workload| workload_json(workload)).collect(),
+        text: |text| workloads::all().iter().for_each(|&workload| describe(text, workload)),
+        json: || workloads::all().iter().map(|&workload| workload_json(workload)).collect(),
     },
     Section {
         what: What::Mechanisms,
@@ -97,8 +97,8 @@ const SECTIONS: [Section; 7] = [
     Section {
         what: What::Locks,
         name: "Locks",
-        text: |text| locks::TABLE.iter().for_each(|lock| describe_lock(text, lock)),
-        json: || locks::TABLE.iter().map(|lock| lock_json(lock)).collect(),
+        text: |text| workloads::algorithms().for_each(|lock| describe_lock(text, lock)),
+        json: || workloads::algorithms().map(lock_json).collect(),
     },
     Section {
         what: What::Originals,
@@ -323,11 +323,11 @@ fn mechanisms_json() -> Value {
             "unavailable": row.unavailable,
         })
     });
-    readiness::TABLE.iter().map(|mechanism| mechanism_json(mechanism)).chain(of_servers).collect()
+    readiness::all().map(mechanism_json).chain(of_servers).collect()
 }
 
 fn describe_mechanisms(text: &mut String) {
-    for mechanism in readiness::TABLE {
+    for mechanism in readiness::all() {
         row(text, mechanism);
     }
     for row in of_servers() {

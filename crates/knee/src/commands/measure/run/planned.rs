@@ -41,7 +41,7 @@ pub fn planned_in_turns(
 /// The plan of a request. What a user added runs in the directory of its suite, if that names one, or here: a flag
 /// that adds more changes nothing of that.
 fn plan(request: &RunRequest) -> Result<Plan, Trouble> {
-    let mut plan = engine::plan(request, workloads::TABLE)?;
+    let mut plan = engine::plan(request, workloads::all())?;
     if let Some(profile) = plan.profile {
         engine::check_profile(profile).map_err(Trouble::not_possible)?;
     }

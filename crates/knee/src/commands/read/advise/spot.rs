@@ -97,7 +97,7 @@ fn wanted(ask: &Advise) -> Vec<String> {
     if !ask.mechanisms.is_empty() {
         return ask.mechanisms.clone();
     }
-    let available = readiness::TABLE.iter().filter(|row| (row.available)().is_ok());
+    let available = readiness::all().filter(|row| (row.available)().is_ok());
     available.map(|row| row.name.to_owned()).collect()
 }
 

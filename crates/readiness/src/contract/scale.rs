@@ -3,12 +3,12 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use readiness::{Interest, Mechanism, Token};
+use crate::{Interest, Mechanism, Token};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::objects::{Kind, Object};
-use crate::watcher::Watcher;
-use crate::{alone, rows, shared};
+use super::objects::{Kind, Object};
+use super::watcher::Watcher;
+use super::{alone, shared};
 
 /// Descriptors that the rest of the test process needs.
 const SPARE: u64 = 200;
@@ -33,78 +33,72 @@ fn send(objects: &[Object], tokens: &[u64]) {
     }
 }
 
-#[test]
-fn none_watched_is_none_reported() {
+pub fn none_watched_is_none_reported(row: &'static Mechanism) {
     let _guard = shared();
-    for row in rows() {
-        for capacity in [0, 1, 5_000] {
-            let mut watcher = Watcher::open(row, capacity);
-            watcher.quiet("none is watched");
-            assert!(watcher.wait(Duration::from_millis(1)).is_empty(), "{}", row.name);
-        }
+    for capacity in [0, 1, 5_000] {
+        let mut watcher = Watcher::open(row, capacity);
+        watcher.quiet("none is watched");
+        assert!(watcher.wait(Duration::from_millis(1)).is_empty(), "{}", row.name);
     }
 }
 
-#[test]
-fn five_thousand_watched_are_reported_exactly_as_often_as_they_were_sent_to() {
+/// Five thousand watched are reported exactly as often as they were sent to.
+pub fn five_thousand_watched_are_reported_exactly_as_often_as_they_were_sent_to(
+    row: &'static Mechanism,
+) {
     let _guard = alone();
     let objects = pairs(5_000);
     let all: Vec<u64> = (0..objects.len() as u64).collect();
     let some: Vec<u64> = all.iter().copied().filter(|token| token % 7 == 3).collect();
     let (kept, removed): (Vec<u64>, Vec<u64>) = all.iter().partition(|&token| token % 2 == 0);
-    for row in rows() {
-        let mut watcher = Watcher::open(row, objects.len());
-        for &token in &all {
-            watcher.add(&objects[token as usize], token, Interest::Readable);
-        }
-        watcher.quiet("nothing has been sent");
-        for expected in [&some, &all] {
-            send(&objects, expected);
-            watcher.gather_once(&objects, expected);
-        }
-        // Events that wait to be taken, of which half must never come.
-        send(&objects, &all);
-        for &token in &removed {
-            watcher.remove(&objects[token as usize]);
-        }
-        watcher.gather_once(&objects, &kept);
-        for &token in &kept {
-            watcher.remove(&objects[token as usize]);
-        }
-        send(&objects, &all);
-        watcher.quiet("none is watched");
-        for object in &objects {
-            object.drain();
-        }
+    let mut watcher = Watcher::open(row, objects.len());
+    for &token in &all {
+        watcher.add(&objects[token as usize], token, Interest::Readable);
+    }
+    watcher.quiet("nothing has been sent");
+    for expected in [&some, &all] {
+        send(&objects, expected);
+        watcher.gather_once(&objects, expected);
+    }
+    // Events that wait to be taken, of which half must never come.
+    send(&objects, &all);
+    for &token in &removed {
+        watcher.remove(&objects[token as usize]);
+    }
+    watcher.gather_once(&objects, &kept);
+    for &token in &kept {
+        watcher.remove(&objects[token as usize]);
+    }
+    send(&objects, &all);
+    watcher.quiet("none is watched");
+    for object in &objects {
+        object.drain();
     }
 }
 
-#[test]
-fn a_queue_that_is_too_short_loses_nothing() {
+pub fn a_queue_that_is_too_short_loses_nothing(row: &'static Mechanism) {
     let _guard = alone();
     let objects = pairs(2_000);
     let all: Vec<u64> = (0..objects.len() as u64).collect();
     let (before, after): (Vec<u64>, Vec<u64>) = all.iter().partition(|&token| token % 2 == 0);
-    for row in rows() {
-        let mut watcher = Watcher::open(row, 16);
-        send(&objects, &before);
-        let taken = add_while_it_takes_them(row, &mut watcher, &objects);
-        let indexed = |tokens: &[u64]| -> Vec<u64> {
-            tokens.iter().copied().filter(|&token| (token as usize) < taken).collect()
-        };
-        send(&objects, &after);
+    let mut watcher = Watcher::open(row, 16);
+    send(&objects, &before);
+    let taken = add_while_it_takes_them(row, &mut watcher, &objects);
+    let indexed = |tokens: &[u64]| -> Vec<u64> {
+        tokens.iter().copied().filter(|&token| (token as usize) < taken).collect()
+    };
+    send(&objects, &after);
+    watcher.gather_once(&objects, &indexed(&all));
+    for _ in 0..2 {
+        send(&objects, &indexed(&all));
         watcher.gather_once(&objects, &indexed(&all));
-        for _ in 0..2 {
-            send(&objects, &indexed(&all));
-            watcher.gather_once(&objects, &indexed(&all));
-        }
-        for object in &objects[..taken] {
-            watcher.remove(object);
-        }
-        watcher.quiet("none is watched");
-        for object in &objects {
-            object.drain();
-        }
+    }
+    for object in &objects[..taken] {
+        watcher.remove(object);
+    }
+    watcher.quiet("none is watched");
+    for object in &objects {
+        object.drain();
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use readiness::{Event, Interest, Mechanism, Readiness, Token, Trigger};
+use crate::{Event, Interest, Mechanism, Readiness, Token, Trigger};
 
-use crate::objects::Object;
+use super::objects::Object;
 
 /// How long to wait for what has to come. Only a failing test ever waits as long.
 pub const PATIENCE: Duration = Duration::from_secs(10);

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use readiness::Mechanism;
+use crate::Mechanism;
 use rustix::io::{Errno, read, write};
 
 /// A kind of thing to watch.

@@ -1,6 +1,6 @@
 //! The plain model of one watched descriptor: which event may come, and which has to.
 
-use readiness::{Event, Interest, Mechanism, Token, Trigger};
+use crate::{Event, Interest, Mechanism, Token, Trigger};
 
 /// More arrivals than any one cause makes: a peer that reads frees many buffers.
 const MANY: u32 = 1_000;

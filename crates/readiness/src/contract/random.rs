@@ -5,15 +5,15 @@ use std::cell::Cell;
 use std::io::ErrorKind;
 use std::time::Duration;
 
+use crate::{Event, Interest, Mechanism, Token, Trigger};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
-use readiness::{Event, Interest, Mechanism, Token, Trigger};
 
-use crate::model::Watch;
-use crate::objects::{Kind, Object};
-use crate::watcher::PATIENCE;
-use crate::{rows, shared};
+use super::model::Watch;
+use super::objects::{Kind, Object};
+use super::shared;
+use super::watcher::PATIENCE;
 
 /// Things that are watched at a time.
 const OBJECTS: usize = 8;
@@ -65,33 +65,30 @@ impl Operation {
     }
 }
 
-#[test]
-fn no_event_is_lost_spurious_or_doubled_over_ten_thousand_operations() {
+pub fn no_event_is_lost_spurious_or_doubled_over_ten_thousand_operations(row: &'static Mechanism) {
     let _guard = shared();
-    for row in rows() {
-        let config = Config {
-            cases: SEQUENCES,
-            failure_persistence: None,
-            max_shrink_iters: 3_000,
-            ..Config::default()
-        };
-        let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-        let done = Cell::new(0);
-        let outcome = TestRunner::new_with_rng(config, random).run(
-            &vec(any::<u32>().prop_map(Operation::drawn), 0..=LENGTH_MAX),
-            |operations| {
-                let mut world = World::new(row);
-                for operation in operations {
-                    done.set(done.get() + u64::from(world.perform(operation)?));
-                }
-                world.end()
-            },
-        );
-        if let Err(error) = outcome {
-            panic!("{}: {error}", row.name);
-        }
-        assert!(done.get() >= OPERATIONS_MIN, "{}: only {} operations", row.name, done.get());
+    let config = Config {
+        cases: SEQUENCES,
+        failure_persistence: None,
+        max_shrink_iters: 3_000,
+        ..Config::default()
+    };
+    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let done = Cell::new(0);
+    let outcome = TestRunner::new_with_rng(config, random).run(
+        &vec(any::<u32>().prop_map(Operation::drawn), 0..=LENGTH_MAX),
+        |operations| {
+            let mut world = World::new(row);
+            for operation in operations {
+                done.set(done.get() + u64::from(world.perform(operation)?));
+            }
+            world.end()
+        },
+    );
+    if let Err(error) = outcome {
+        panic!("{}: {error}", row.name);
     }
+    assert!(done.get() >= OPERATIONS_MIN, "{}: only {} operations", row.name, done.get());
 }
 
 /// One thing, and what is known of it.
@@ -124,7 +121,7 @@ impl Watched {
 
 struct World {
     row: &'static Mechanism,
-    watcher: Box<dyn readiness::Readiness>,
+    watcher: Box<dyn crate::Readiness>,
     watched_objects: Vec<Watched>,
     next_token: u64,
 }

@@ -197,10 +197,12 @@ impl Search {
         trial.missed[goal] as f64 / trial.due.max(1) as f64 / self.goals[goal].allowed
     }
 
-    /// The highest rate that was borne and the lowest that was not. Chance has each on the other's side near the rate.
+    /// The highest rate that was borne and the lowest that was not. Chance has each on the other's side near the rate, and
+    /// leaves a load at a low rate without a request, which says nothing.
     fn bracket(&self) -> (Option<f64>, Option<f64>) {
         let rates = |is_borne: bool| {
-            let trials = self.trials.iter().filter(move |trial| self.is_borne(trial) == is_borne);
+            let trials = self.trials.iter().filter(|trial| trial.due > 0);
+            let trials = trials.filter(move |trial| self.is_borne(trial) == is_borne);
             trials.map(|trial| trial.rate_per_s)
         };
         (rates(true).reduce(f64::max), rates(false).reduce(f64::min))

@@ -110,6 +110,21 @@ fn a_cliff_has_a_rate_and_a_server_without_any_has_none() {
     assert_eq!(searched(0.0, 40), Capacity::Nothing { goal: 0 });
 }
 
+/// At random times, none of the requests of a second may be due.
+#[test]
+fn a_load_without_a_request_holds_nothing() {
+    let mut search = Search::new(vec![GOAL], 100.0);
+    let mut loads = 0;
+    while let Some(next) = search.next_load() {
+        loads += 1;
+        let is_empty = next.rate_per_s < 10.0 && loads % 2 == 0;
+        let due = if is_empty { 0 } else { next.rate_per_s.ceil() as u64 };
+        search.add(Trial { rate_per_s: next.rate_per_s, due, missed: vec![due] });
+    }
+    assert_eq!(search.capacity(), Capacity::Nothing { goal: 0 });
+    assert!(search.trials().iter().any(|trial| trial.due == 0));
+}
+
 /// Other work on the machine: each long load misses one goal, most at the lowest rate, whatever the other one does.
 #[test]
 fn no_rate_is_above_all_loads_that_missed() {

@@ -95,8 +95,8 @@ class Growth:
     def at_most(self, limit: str, *, strict: bool = False) -> Judgement:
         """Measures until it is clear whether the cost keeps to ``limit``, and raises `Exceeded` where it does not.
 
-        ``limit`` is constant, logarithmic, square-root, linear, linearithmic or quadratic. What stays open passes, with
-        the verdict ``open``; with ``strict`` it raises, too.
+        ``limit`` is constant, logarithmic, square-root, linear, linearithmic (n log n) or quadratic. What stays open
+        passes, with the verdict ``open``; with ``strict`` it raises, too.
         """
         end = time.monotonic() + self._budget_s
         while True:

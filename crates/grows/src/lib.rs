@@ -145,9 +145,10 @@ impl<M: Measure> Growth<M> {
     ///
     /// # Panics
     /// If it grows faster.
+    #[track_caller]
     pub fn at_most(&mut self, limit: Class) -> JudgedSeries {
         let judged = self.judge(limit);
-        assert!(judged.verdict != Kept::Fails, "{}", judged.sentence);
+        refuse(judged.verdict, &[Kept::Fails], &judged.sentence);
         judged
     }
 
@@ -155,9 +156,10 @@ impl<M: Measure> Growth<M> {
     ///
     /// # Panics
     /// Unless it surely does.
+    #[track_caller]
     pub fn surely_at_most(&mut self, limit: Class) -> JudgedSeries {
         let judged = self.judge(limit);
-        assert!(judged.verdict == Kept::Holds, "{}", judged.sentence);
+        refuse(judged.verdict, &[Kept::Fails, Kept::Open], &judged.sentence);
         judged
     }
 
@@ -165,10 +167,20 @@ impl<M: Measure> Growth<M> {
     ///
     /// # Panics
     /// If `limit` is no class, but a word for several, such as [`Class::Grows`].
+    #[track_caller]
     pub fn judge(&mut self, limit: Class) -> JudgedSeries {
         assert!(LIMITS.contains(&limit), "{limit:?} is no limit: name one of {LIMITS:?}");
         self.rounds
             .until_clear(|series| growth(series, limit), |judged| judged.verdict != Kept::Open)
+    }
+}
+
+/// Panics where the verdict is one of these, and warns where it is open.
+#[track_caller]
+fn refuse(verdict: Kept, refused: &[Kept], sentence: &str) {
+    assert!(!refused.contains(&verdict), "{sentence}");
+    if verdict == Kept::Open {
+        eprintln!("warning: {sentence}");
     }
 }
 
@@ -232,9 +244,10 @@ impl<M: Measure> Scaling<M> {
     ///
     /// # Panics
     /// If each does less.
+    #[track_caller]
     pub fn at_least(&mut self, share: f64) -> JudgedScaling {
         let judged = self.judge(share);
-        assert!(judged.verdict != Kept::Fails, "{}", judged.sentence);
+        refuse(judged.verdict, &[Kept::Fails], &judged.sentence);
         judged
     }
 
@@ -242,13 +255,15 @@ impl<M: Measure> Scaling<M> {
     ///
     /// # Panics
     /// Unless each surely does.
+    #[track_caller]
     pub fn surely_at_least(&mut self, share: f64) -> JudgedScaling {
         let judged = self.judge(share);
-        assert!(judged.verdict == Kept::Holds, "{}", judged.sentence);
+        refuse(judged.verdict, &[Kept::Fails, Kept::Open], &judged.sentence);
         judged
     }
 
     /// The same without a panic for what was measured.
+    #[track_caller]
     pub fn judge(&mut self, share: f64) -> JudgedScaling {
         self.rounds
             .until_clear(|series| scaling(series, share), |judged| judged.verdict != Kept::Open)

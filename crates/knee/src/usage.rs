@@ -6,6 +6,7 @@ use analysis::Class;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
+use findings::format::class;
 use model::Value;
 use quantities::Better;
 use std::ffi::{OsStr, OsString};
@@ -189,16 +190,27 @@ pub fn better() -> impl TypedValueParser<Value = Better> {
     ])
 }
 
-/// Reads a limit of growth.
+/// Limits of growth.
+const LIMITS: [Meaning<Class>; 6] = [
+    ("constant", Class::Constant, "Flat: within ×1.3"),
+    ("logarithmic", Class::Logarithmic, "log n"),
+    ("square-root", Class::SquareRoot, "√n"),
+    ("linear", Class::Linear, "n"),
+    ("linearithmic", Class::Linearithmic, "n log n"),
+    ("quadratic", Class::Quadratic, "n²"),
+];
+
+/// Reads a limit of growth, also as verdicts and their help write it: `n log n`.
 pub fn limit() -> impl TypedValueParser<Value = Class> {
-    one_of(&[
-        ("constant", Class::Constant, "Flat: within ×1.3"),
-        ("logarithmic", Class::Logarithmic, "log n"),
-        ("square-root", Class::SquareRoot, "√n"),
-        ("linear", Class::Linear, "n"),
-        ("linearithmic", Class::Linearithmic, "n log n"),
-        ("quadratic", Class::Quadratic, "n²"),
-    ])
+    let words = LIMITS.map(|(word, limit, help)| {
+        PossibleValue::new(word).aliases([class(limit), help]).help(help)
+    });
+    PossibleValuesParser::new(words).try_map(|typed| {
+        let is_typed = |(word, limit, help): &&Meaning<Class>| {
+            [*word, class(*limit), *help].contains(&typed.as_str())
+        };
+        LIMITS.iter().find(is_typed).map(|(_, limit, _)| *limit).ok_or("there is no such word")
+    })
 }
 
 /// Reads a label: `commit=3701d31`.
@@ -214,6 +226,17 @@ pub fn label(typed: &str) -> Result<(String, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_is_read_as_verdicts_write_it() {
+        let command = Command::new("judge").arg(Arg::new("limit").value_parser(limit()));
+        for (word, expected, help) in LIMITS {
+            for typed in [word, class(expected), help] {
+                let matches = command.clone().try_get_matches_from(["judge", typed]).unwrap();
+                assert_eq!(matches.get_one("limit"), Some(&expected), "{typed}");
+            }
+        }
+    }
 
     #[test]
     fn labels_are_read_as_people_write_them() {

@@ -28,7 +28,7 @@ use columns::Columns;
 pub use error::Error;
 use findings::NamedPoints;
 use formats::Format;
-use model::Run;
+use model::{Run, Warning};
 pub use request::Request;
 use rows::Taken;
 pub use source::Input;
@@ -56,12 +56,31 @@ pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Forei
         |fields: &[String]| request.is_header(fields) || Format::recognised(fields).is_some();
     let mut source = Source::new(input, &is_header)?;
     let header = source.header()?;
+    if let Some(series) = request.series(&header) {
+        let names = series.iter().map(|column| header[*column].as_str());
+        let unit = Unit::shared(names, request.unit.as_deref())
+            .map_err(|what| Error::Refused(format!("{}: {what}", source.name)))?;
+        let header = source.widen(&header, series);
+        return read_table(&request.of_long(), source, &header, Some(unit), words, warnings);
+    }
     let format = Format::recognised(&header);
     let completed = format.map(|format| format.completed(request, &header));
     let request = completed.as_ref().unwrap_or(request);
-    let columns = Columns::find(request, &header, &source)?;
-    let unit = Unit::new(columns.name(columns.y), request.unit.as_deref());
-    let rows = Taken::read(&mut source, &header, &columns, unit)?;
+    read_table(request, source, &header, None, words, warnings)
+}
+
+/// Reads the lines below the names. The figures are in `unit`, or in that of their column.
+fn read_table(
+    request: &Request,
+    mut source: Source,
+    header: &[String],
+    unit: Option<Unit>,
+    words: Vec<String>,
+    warnings: Vec<Warning>,
+) -> Result<Foreign, Error> {
+    let columns = Columns::find(request, header, &source)?;
+    let unit = unit.unwrap_or_else(|| Unit::new(columns.name(columns.y), request.unit.as_deref()));
+    let rows = Taken::read(&mut source, header, &columns, unit)?;
     build::foreign(request, words, &source, &columns, rows, warnings)
 }
 

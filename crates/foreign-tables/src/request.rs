@@ -1,6 +1,6 @@
 //! How a table is to be read: the roles of its columns, and facts that the table does not hold.
 
-use super::source::hashed;
+use super::source::{FIGURE, SERIES, hashed};
 use super::{listed, one_line};
 use crate::Error;
 use quantities::{Better, DecimalSign};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Request {
     /// The column that grows.
     pub x: Option<String>,
-    /// The column of figures.
+    /// The column of figures, or several separated by commas, each of a series.
     pub y: Option<String>,
     /// The columns that name what is compared.
     pub by: Vec<String>,
@@ -47,11 +47,26 @@ impl Request {
         match (&self.x, &self.y) {
             (Some(x), Some(y)) => Ok((x, y)),
             _ => Err(Error::Refused(format!(
-                "{file} is a table, and needs --x and --y, and --by where several things are compared; its \
-                 columns are {}",
+                "{file} is a table, and needs --x and --y, and --by where several things are compared, or --y a,b \
+                 where each has a column; its columns are {}",
                 listed(header)
             ))),
         }
+    }
+
+    /// The columns of a wide table, where --y names several.
+    pub fn series(&self, header: &[String]) -> Option<Vec<usize>> {
+        let y = self.y.as_ref().filter(|y| !header.contains(y) && y.contains(','))?;
+        let column = |name: &str| header.iter().position(|field| *field == one_line(name.trim()));
+        let columns: Vec<usize> = y.split(',').map(column).collect::<Option<_>>()?;
+        let is_once = |at: usize| !columns[..at].contains(&columns[at]);
+        (0..columns.len()).all(is_once).then_some(columns)
+    }
+
+    /// The same, of a wide table that is read a series a line.
+    pub fn of_long(&self) -> Request {
+        let by = self.by.iter().cloned().chain([SERIES.to_owned()]).collect();
+        Request { y: Some(FIGURE.to_owned()), by, ..self.clone() }
     }
 
     /// Whether these are the columns: all that are asked for, where some are.

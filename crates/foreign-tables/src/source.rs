@@ -54,7 +54,38 @@ pub struct Source {
     rows: csv::Reader<Watched>,
     record: ByteRecord,
     seen: Rc<RefCell<Seen>>,
+    wide: Option<Wide>,
 }
+
+/// A table with a column for each series: a line of it is read as one line a series.
+struct Wide {
+    header: Vec<String>,
+    series: Vec<usize>,
+    /// The line that is read, and how many series of it were.
+    line: Line,
+    taken: usize,
+}
+
+impl Wide {
+    /// The fields of no series, then the name and the figure of one.
+    fn take(&mut self, line: &mut Line) {
+        let column = self.series[self.taken];
+        line.number = self.line.number;
+        line.fields =
+            self.long(&self.line.fields, [&self.header[column], &self.line.fields[column]]);
+        self.taken += 1;
+    }
+
+    /// The fields of no series, and these.
+    fn long(&self, fields: &[String], last: [&str; 2]) -> Vec<String> {
+        let shared = fields.iter().enumerate().filter(|(at, _)| !self.series.contains(at));
+        shared.map(|(_, field)| field.clone()).chain(last.map(str::to_owned)).collect()
+    }
+}
+
+/// What the two columns are called that stand for the series of a wide table.
+pub const SERIES: &str = "series";
+pub const FIGURE: &str = "figure";
 
 /// One line of the table.
 #[derive(Default)]
@@ -206,6 +237,7 @@ impl Source {
             rows,
             record: ByteRecord::new(),
             seen,
+            wide: None,
         })
     }
 
@@ -219,8 +251,44 @@ impl Source {
         Ok(header.fields)
     }
 
+    /// Has each of these columns of `header` read as a series: a line for each, with two columns in their stead. Returns the
+    /// names of the columns that there are then.
+    pub fn widen(&mut self, header: &[String], series: Vec<usize>) -> Vec<String> {
+        let (taken, line) = (series.len(), Line::default());
+        let wide = Wide { header: header.to_vec(), series, line, taken };
+        let names = wide.long(header, [SERIES, FIGURE]);
+        self.wide = Some(wide);
+        names
+    }
+
     /// The next line that has anything in it, into `line`; false where there is none.
     pub fn next(&mut self, line: &mut Line) -> Result<bool, Error> {
+        let Some(mut wide) = self.wide.take() else { return self.next_record(line) };
+        if wide.taken == wide.series.len() {
+            if !self.next_record(&mut wide.line)? {
+                return Ok(false);
+            }
+            let (fields, names) = (wide.line.fields.len(), wide.header.len());
+            if fields != names {
+                let fields = findings::format::quantity(fields as u64, "field");
+                let what = format!("{fields} where {} names {names} columns", self.header_name());
+                return Err(self.wrong(wide.line.number, &what));
+            }
+            wide.taken = 0;
+        }
+        if wide.line.fields == wide.header {
+            // The names again, as where files were joined.
+            line.number = wide.line.number;
+            line.fields = wide.long(&wide.header, [SERIES, FIGURE]);
+            wide.taken = wide.series.len();
+        } else {
+            wide.take(line);
+        }
+        self.wide = Some(wide);
+        Ok(true)
+    }
+
+    fn next_record(&mut self, line: &mut Line) -> Result<bool, Error> {
         loop {
             let more = self.rows.read_byte_record(&mut self.record);
             if !more.map_err(|error| self.damaged(error))? {

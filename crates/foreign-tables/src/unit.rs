@@ -45,6 +45,26 @@ impl Unit {
         }
     }
 
+    /// The unit of the columns of a wide table.
+    ///
+    /// # Errors
+    /// Where they differ.
+    pub fn shared<'a>(
+        names: impl Iterator<Item = &'a str>,
+        given: Option<&str>,
+    ) -> Result<Unit, String> {
+        let all: Vec<(&str, Unit)> = names.map(|name| (name, Unit::new(name, given))).collect();
+        let (first_name, first) = &all[0];
+        let differs = |unit: &Unit| (&unit.symbol, unit.factor) != (&first.symbol, first.factor);
+        if let Some((name, _)) = all.iter().find(|(_, unit)| differs(unit)) {
+            return Err(format!("--y: {first_name} and {name} are in different units"));
+        }
+        let is_better = all.iter().all(|(_, unit)| unit.better == first.better);
+        let about = if first.symbol == "ns" { "operation" } else { "figure" };
+        let better = first.better.filter(|_| is_better);
+        Ok(Unit { about: about.to_owned(), better, ..first.clone() })
+    }
+
     fn time(factor: f64, about: &str) -> Unit {
         let better = Some(Better::Lower);
         Unit { symbol: "ns".into(), factor, about: about.to_owned(), better }

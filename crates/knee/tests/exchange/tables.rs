@@ -253,6 +253,47 @@ fn a_table_without_by_is_one_series() {
     assert!(text("t8-flat.csv --x n --y ns").contains("ns is flat"));
 }
 
+#[test]
+fn a_wide_table_has_a_column_for_each_series() {
+    let knee = Knee::new();
+    let file = |name: &str, text: &str| {
+        std::fs::write(knee.directory.path().join(name), text).unwrap();
+    };
+    file(
+        "wide.csv",
+        "n,day,a us,b us\n10,1,10,5\n100,1,100,5\nn,day,a us,b us\n10,2,11,6\n100,2,101,6\n",
+    );
+    file(
+        "long.csv",
+        "n,day,who,us\n10,1,a,10\n10,1,b,5\n100,1,a,100\n100,1,b,5\n10,2,a,11\n10,2,b,6\n100,2,a,101\n100,2,b,6\n",
+    );
+    let medians = |words: &str| -> Vec<Value> {
+        let words = format!("\"$KNEE\" analyse {words} --json");
+        let out = came(knee.shell(&words).current_dir(knee.directory.path())).done(&words);
+        let view: Value = serde_json::from_str(&out).unwrap();
+        let rows = view["tables"][0]["rows"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["cells"].clone()).collect()
+    };
+    let wide = medians("wide.csv --x n --y 'a us,b us' --round day");
+    assert_eq!(wide.len(), 2, "{wide:?}");
+    assert_eq!(wide, medians("long.csv --x n --y us --by who --round day"));
+    file("units.csv", "n,a us,b ms\n10,10,5\n100,100,5\n");
+    file("short.csv", "n,a,b\n10,10,5\n100,100\n");
+    for (words, wrong) in [
+        ("units.csv --x n --y 'a us,b ms'", "a us and b ms are in different units"),
+        (
+            "short.csv --x n --y a,b",
+            "short.csv, line 3: 2 fields where the first line names 3 columns",
+        ),
+        ("short.csv --x n --y a,c", "short.csv has no column `a,c`"),
+    ] {
+        let words = format!("\"$KNEE\" analyse {words}");
+        let came = came(knee.shell(&words).current_dir(knee.directory.path()));
+        assert_eq!(came.code, Some(2), "{words}: {came:?}");
+        assert!(came.err.contains(wrong), "{words}: {}", came.err);
+    }
+}
+
 /// A joined file has the names again.
 #[test]
 fn lines_that_repeat_the_names_are_passed_over() {

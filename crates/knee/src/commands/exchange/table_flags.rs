@@ -11,8 +11,8 @@ pub struct TableFlags {
     /// The column that grows: threads, pipes, …
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub x: Option<String>,
-    /// The column of figures
-    #[arg(long, value_name = "COL", allow_hyphen_values = true)]
+    /// The column of figures; several, separated by commas, are a series each
+    #[arg(long, value_name = "COLS", allow_hyphen_values = true)]
     pub y: Option<String>,
     /// What is compared: one column, or several separated by commas [default: all rows are one series]
     #[arg(long, value_name = "COLS", allow_hyphen_values = true)]

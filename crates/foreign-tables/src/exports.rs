@@ -40,6 +40,7 @@ macro_rules! table {
 
 table! {
     benchmark_dotnet,
+    criterion,
     divan,
     fio,
     google_benchmark,

@@ -25,6 +25,13 @@ const EXPORTS: &[(&str, &str)] = &[
          Sorts.Quick, 100: 901.0, 1000: none\n",
     ),
     (
+        "criterion.txt",
+        "n, ns, rounds 1\n\
+         Fibonacci/Iterative with a long name, 5: 3.1, 10: 2.6, 15: 4.4\n\
+         Fibonacci/Recursive, 5: 20.9, 10: 218.4, 15: 2146.0\n\
+         Without n, and so passed over: norm\n",
+    ),
+    (
         "divan.txt",
         "n, ns, rounds 1\n\
          collections/collect/BTreeSet<u32>, 100: 626.8, 1000: 8044.0\n\

@@ -64,6 +64,7 @@ impl Request {
     }
 
     /// The same, of a wide table that is read a series a line.
+    #[must_use]
     pub fn of_long(&self) -> Request {
         let by = self.by.iter().cloned().chain([SERIES.to_owned()]).collect();
         Request { y: Some(FIGURE.to_owned()), by, ..self.clone() }

@@ -30,14 +30,14 @@ struct Message {
 
 fn read(bytes: &[u8]) -> Result<Measurements, String> {
     let rows = if has_first_key(bytes, "reason") {
-        documents(bytes)?.into_iter().flat_map(samples).collect()
+        documents(bytes)?.iter().flat_map(samples).collect()
     } else {
         estimates(str::from_utf8(bytes).map_err(|_| "is no UTF-8")?)
     };
     Ok(Measurements { rows, ..Measurements::default() })
 }
 
-fn samples(message: Message) -> Vec<Row> {
+fn samples(message: &Message) -> Vec<Row> {
     if message.reason != "benchmark-complete" {
         return Vec::new();
     }

@@ -72,6 +72,8 @@ const NEEDS: &[Need] = &[
     need("make certificates", &["openssl"], "openssl"),
     need("set up networks of their own", &["ip", "/usr/sbin/ip"], "iproute2"),
     need("build a tree of files", &["make"], "make"),
+    need("test growth by CTest", &["cmake"], "cmake"),
+    need("test growth by GoogleTest", &["/usr/include/gtest/gtest.h"], "libgtest-dev"),
     need("read what `knee export --format pprof` writes", &["go"], "golang-go"),
     need("install speedscope", &["npm"], "npm"),
     // Debian's programs of the server are not on everybody's path.

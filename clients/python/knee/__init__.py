@@ -4,7 +4,7 @@
     knee.grows(sorted, over=[1_000, 10_000, 100_000], setup=shuffled).at_most("linearithmic")
 
 The function is timed at each point, in rounds that take the points in turns, and the program `knee` judges the samples
-(`knee judge`): name it by the environment variable KNEE if it is not on PATH.
+(`knee judge`): the one that was installed with this module, or the one that the environment variable KNEE names.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import inspect
 import json
 import os
 import subprocess
+import sysconfig
 import time
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
@@ -159,7 +160,8 @@ class Growth:
 
 def run_knee(arguments: Sequence[str], samples: Sequence[dict[str, Any]]) -> subprocess.CompletedProcess[str]:
     """`knee` with these arguments and the samples on its standard input."""
-    program = os.environ.get("KNEE", "knee")
+    installed = os.path.join(sysconfig.get_path("scripts"), "knee")
+    program = os.environ.get("KNEE") or (installed if os.path.exists(installed) else "knee")
     lines = "".join(json.dumps(sample) + "\n" for sample in samples)
     try:
         return subprocess.run([program, *arguments], input=lines, capture_output=True, text=True, check=False)

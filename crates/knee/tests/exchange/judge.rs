@@ -162,3 +162,22 @@ fn a_function_of_c_is_held_against_a_limit() {
     assert!(out.contains("fails: pairs at most constant: ×"), "{out}");
     assert!(out.ends_with("3\n2\n2\n"), "{out}");
 }
+
+#[test]
+fn limits_are_tests_of_ctest_and_of_googletest() {
+    let (Some(cmake), Some(ctest)) = (needed_program("cmake"), needed_program("ctest")) else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let source = format!("{CLIENTS}/c/example");
+    run(&cmake, directory.path(), &["-S", &source, "-B", "built"]);
+    run(&cmake, directory.path(), &["--build", "built"]);
+    let out = run(&ctest, directory.path(), &["--test-dir", "built", "--verbose"]);
+    // On a busy machine it may be open, which CTest skips.
+    assert!(out.contains(": sum at most linear: ×"), "{out}");
+    if out.contains("growth_test") {
+        assert!(out.contains(": sort at most n log n: ×"), "{out}");
+    } else {
+        println!("SKIPPED in part: GoogleTest is not installed");
+    }
+}

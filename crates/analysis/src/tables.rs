@@ -260,7 +260,8 @@ impl Context<'_> {
         };
         let workers_to = headline_from.or_else(|| self.table_of_workers(points, headline));
         let speedup = workers_to.and_then(|to| self.speedup(&all, to));
-        let scaling = workers_to.and_then(|to| self.scaling(&all, to));
+        let last = points.last().copied().filter(|_| headline && self.run.is_foreign());
+        let scaling = workers_to.or(last).and_then(|to| self.scaling(&all, to));
         // A trajectory has more positions than its table shows.
         let figures: Vec<Figure> =
             all.into_iter().filter(|figure| points.contains(&figure.summary.point)).collect();

@@ -1,13 +1,13 @@
 //! How a rate fits the Universal Scalability Law.
 
-use super::FindingKind;
+use super::{FindingKind, Section};
 use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::Sentence;
 use crate::format::{counted, interval, position, significant};
 use crate::thresholds::PEAK_CI_RATIO_MAX;
-use analysis::{Estimate, Row, Table};
+use analysis::{Estimate, RateTrend, Row, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,6 +18,8 @@ pub struct Scaling {
     pub law: analysis::Scaling,
     /// The last point that it was fitted to.
     pub to: u64,
+    /// Whether it alone says that the rate has passed its peak: the trend does not.
+    pub is_alone: bool,
 }
 
 impl FindingKind for Scaling {
@@ -33,9 +35,20 @@ impl FindingKind for Scaling {
             // Of those that do work of their own it is fitted up to one for each CPU.
             let last = row.cells.iter().flatten().next_back()?.point;
             let to = row.speedup.as_ref().map_or(last, |speedup| speedup.to);
-            Some(Finding::about_row(table, row, Self { law, to }).with_headline(has_peak))
+            let is_said = row.rate.as_ref().is_some_and(|rate| {
+                let trend = rate.trend;
+                matches!(trend, RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses)
+            });
+            let is_past = law.peak.is_some_and(|peak| peak.high < to as f64);
+            let is_alone = has_peak && is_past && !is_said;
+            let data = Self { law, to, is_alone };
+            Some(Finding::about_row(table, row, data).with_headline(has_peak))
         };
         context.rows().filter_map(of_row).collect()
+    }
+
+    fn section(&self) -> Section {
+        if self.is_alone { Section::StopsScaling } else { Section::WorthKnowing }
     }
 
     /// How many times more linear scaling would give at the last point.

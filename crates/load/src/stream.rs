@@ -24,7 +24,7 @@ pub enum NoStream {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// There is one, and no TLS over it.
-    #[error("{fault}")]
+    #[error("{fault} → {}", fault.remedy())]
     Tls {
         /// Why.
         fault: TlsFault,

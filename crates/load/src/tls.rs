@@ -41,7 +41,7 @@ pub enum NoTls {
         host: String,
     },
     /// A file of certificates can't be used.
-    #[error("{}: {error}", file.display())]
+    #[error("--ca {}: {error}", file.display())]
     File {
         /// Its name.
         file: PathBuf,
@@ -49,7 +49,10 @@ pub enum NoTls {
         error: String,
     },
     /// There is no root certificate.
-    #[error("this system has no root certificates to verify a server with")]
+    #[error(
+        "this system has no root certificates to verify a server with → --ca FILE, --insecure, or the package \
+         ca-certificates"
+    )]
     NoRoots,
     /// The implementation has no version of the protocol.
     #[error("{error}")]

@@ -8,7 +8,7 @@ use load::{
     Tls, TlsFault, TlsOptions, pipelines,
 };
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -48,13 +48,22 @@ impl Authority {
         change(&mut parameters);
         let key = KeyPair::generate().unwrap();
         let certificate = parameters.signed_by(&key, &self.issuer).unwrap();
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let key = PrivatePkcs8KeyDer::from(key.serialize_der());
+        Authority::configured(certificate.der().clone(), key)
+    }
+
+    /// The configuration of a server with this certificate.
+    fn configured(
+        certificate: CertificateDer<'static>,
+        key: PrivatePkcs8KeyDer<'static>,
+    ) -> ServerConfig {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .unwrap();
-        let certificates = vec![certificate.der().clone()];
-        let mut config = builder.with_no_client_auth().with_single_cert(certificates, key).unwrap();
+            .unwrap()
+            .with_no_client_auth();
+        let mut config =
+            builder.with_single_cert(vec![certificate], PrivateKeyDer::from(key)).unwrap();
         config.send_tls13_tickets = 2;
         config
     }
@@ -265,6 +274,13 @@ fn each_fault_of_a_certificate_has_its_name() {
     });
     let other_ca = serve(other_ca, Manner::Keeps);
     assert_eq!(fault(other_ca, "localhost", &ca.trusted()), TlsFault::CaCertificate);
+    // As `openssl req -x509` makes them: trusted, and the server's own.
+    let own_key = PrivatePkcs8KeyDer::from(ca.issuer.key().serialize_der());
+    let own = Authority::configured(ca.issuer.der().clone(), own_key);
+    assert_eq!(
+        fault(serve(own, Manner::Keeps), "localhost", &ca.trusted()),
+        TlsFault::CaCertificate
+    );
     // All of these are servers to a client that does not ask.
     let insecure = TlsOptions { insecure: true, ..TlsOptions::default() };
     for address in [good, other_ca] {

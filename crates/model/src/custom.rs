@@ -21,6 +21,12 @@ pub struct Custom {
     /// Addresses of servers that run already.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<Template>,
+    /// A file of certificates that servers are verified by, besides those of the system.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca: Option<PathBuf>,
+    /// Whether a server's certificate is not verified.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub insecure: bool,
     /// The values of words in templates, as typed: `{size}` is `4k`, then `64k`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub words: BTreeMap<String, Vec<Value>>,
@@ -147,6 +153,8 @@ impl Custom {
             commands: filled(self.commands, base.commands),
             servers: filled(self.servers, base.servers),
             urls: filled(self.urls, base.urls),
+            ca: self.ca.or(base.ca),
+            insecure: self.insecure || base.insecure,
             words,
             figures: if self.figures.is_empty() { base.figures } else { self.figures },
             headline: self.headline.or(base.headline),
@@ -228,6 +236,8 @@ mod tests {
             commands: vec![template("sort", "sort {n}")],
             servers: vec![template("own", "./own {port}")],
             urls: vec![template("nginx", "http://me:secret@host/")],
+            ca: Some(PathBuf::from("ca.pem")),
+            insecure: true,
             words: BTreeMap::from([("size".to_owned(), vec![Value::from("4k")])]),
             figures: vec![PrintedFigure { name: "ops".to_owned(), ..PrintedFigure::default() }],
             headline: Some("ops".to_owned()),

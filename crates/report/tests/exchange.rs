@@ -213,6 +213,8 @@ fn custom() -> Custom {
         commands: vec![template("sort", "sort {n}.txt")],
         servers: vec![template("mine", "./mine {port}")],
         urls: vec![template("nginx", "http://***@host/")],
+        ca: Some("/srv/ca.pem".into()),
+        insecure: true,
         words: BTreeMap::from([("size".into(), vec!["4k".into(), 7.into()])]),
         figures: vec![figure],
         headline: Some("ops".into()),

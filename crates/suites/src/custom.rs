@@ -8,10 +8,12 @@ use engine::{Custom, Template};
 use quantities::{count_within, time_from_ms};
 
 /// The keys of commands and servers, besides those of any workload.
-pub const KEYS: [&str; 18] = [
+pub const KEYS: [&str; 20] = [
     "command",
     "server",
     "url",
+    "ca",
+    "insecure",
     "set",
     "extract",
     "better",
@@ -36,6 +38,8 @@ pub fn read(custom: &mut Custom, key: &str, value: &Node<'_>) -> Result<(), Wron
         "command" => custom.commands = templates(value)?,
         "server" => custom.servers = templates(value)?,
         "url" => custom.urls = templates(value)?,
+        "ca" => custom.ca = text()?.map(Into::into),
+        "insecure" => custom.insecure = value.yes_or_no()?,
         "set" => {
             for (word, values) in value.any_entries("`set`")? {
                 let typed = values.several()?.into_iter().map(|value| value.typed);

@@ -35,12 +35,12 @@ impl FindingKind for Scaling {
             // Of those that do work of their own it is fitted up to one for each CPU.
             let last = row.cells.iter().flatten().next_back()?.point;
             let to = row.speedup.as_ref().map_or(last, |speedup| speedup.to);
-            let is_said = row.rate.as_ref().is_some_and(|rate| {
+            let is_in_trend = row.rate.as_ref().is_some_and(|rate| {
                 let trend = rate.trend;
                 matches!(trend, RateTrend::Peaks | RateTrend::Falls | RateTrend::Collapses)
             });
             let is_past = law.peak.is_some_and(|peak| peak.high < to as f64);
-            let is_alone = has_peak && is_past && !is_said;
+            let is_alone = has_peak && is_past && !is_in_trend;
             let data = Self { law, to, is_alone };
             Some(Finding::about_row(table, row, data).with_headline(has_peak))
         };

@@ -146,7 +146,8 @@ fn a_template_that_can_not_work_is_refused_in_one_line() {
         (&["run", "dead", "--server", "nginx=./x {port}"], "called nginx already"),
         (&["run", "dead", "--server", "x=./x {port}", "--set", "a=1"], "no server or URL has {a}"),
         (&["run", "dead", "--server", "x=./x {port}", "--set", "root=1"], "values of its own"),
-        (&["run", "dead", "--url", "x=https://127.0.0.1/"], "https"),
+        (&["run", "dead", "--url", "x=http://127.0.0.1/", "--insecure"], "https://"),
+        (&["run", "dead", "--url", "x=https://127.0.0.1/", "--ca", "/nonexistent"], "--ca /none"),
         (
             &["run", "dead", "--server", "x=./x {port}", "--url", "x=http://127.0.0.1/"],
             "two are called x",

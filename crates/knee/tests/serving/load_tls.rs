@@ -2,6 +2,7 @@
 
 use crate::common::http::Nginx;
 use crate::common::{Came, Knee};
+use model::Outcome;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::Value;
 use std::net::{SocketAddr, TcpListener};
@@ -83,6 +84,41 @@ fn a_server_is_loaded_over_tls_that_is_verified() {
     let dead =
         json(&knee.run(&["load", &url, "--ca", ca, "--requests", "10", "--dead", "20", "--json"]));
     assert_eq!((&dead["dead"]["opened"], &dead["dead"]["alive_at_end"]), (&20.into(), &20.into()));
+}
+
+#[test]
+fn workloads_measure_a_server_over_tls_that_is_verified_or_say_that_it_is_not() {
+    let Some(server) = Server::start() else { return };
+    std::fs::write(server.path("big"), vec![7; 1_500_000]).unwrap();
+    let (knee, quick) = (Knee::new(), ["--rounds", "1", "--time", "20ms"]);
+    let url = |file: &str| format!("mine=https://localhost:{}/{file}", server.tls.port());
+    let ca = server.path("ca.pem");
+    let own = [&["--ca", ca.to_str().unwrap()], &quick[..]].concat();
+    let each = ["run", "connect", "request", "dead", "--points", "20", "--alive", "4", "--url"];
+    let came = knee.run(&[&each[..], &[&*url("x.txt")], &own[..]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let cells = knee.last_run().cells;
+    assert_eq!(cells.len(), 3, "{came:?}");
+    for cell in &cells {
+        assert_eq!(cell.outcome, Outcome::Measured, "{:?}", cell.key);
+        let has_handshake = cell.metrics.iter().any(|metric| metric.name == "handshake");
+        assert_eq!(has_handshake, cell.key.workload == "connect", "{:?}", cell.key);
+    }
+    assert!(!knee.run(&["show"]).out.contains("--insecure"));
+    let big = ["run", "download", "--points", "1", "--second-client", "slow", "--url"];
+    let came = knee.run(&[&big[..], &[&*url("big")], &own[..]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let unverified = ["run", "request", "--points", "5", "--insecure", "--url"];
+    let came = knee.run(&[&unverified[..], &[&*url("x.txt")], &quick[..]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(knee.run(&["show"]).out.contains("not verified (--insecure)"), "{came:?}");
+    let unknown = ["run", "request", "--points", "5", "--url"];
+    let came = knee.run(&[&unknown[..], &[&*url("x.txt")], &quick[..]].concat());
+    assert_eq!(came.code, Some(1), "{came:?}");
+    let Outcome::Failed { reason, .. } = &knee.last_run().cells[0].outcome else {
+        panic!("{came:?}")
+    };
+    assert!(reason.to_string().contains("from an unknown issuer → --ca FILE"), "{reason}");
 }
 
 #[test]

@@ -82,6 +82,27 @@ impl TlsFault {
     }
 }
 
+impl TlsFault {
+    /// What to do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            TlsFault::NotTls => "use http://, or the port of TLS",
+            TlsFault::Silent | TlsFault::Ended => {
+                "use http:// if it is no port of TLS, or see the server's log"
+            }
+            TlsFault::UnknownIssuer => "--ca FILE with the issuer's certificate, or --insecure",
+            TlsFault::CaCertificate => {
+                "a certificate with basicConstraints=CA:FALSE, or --insecure"
+            }
+            TlsFault::NameMismatch => "use a name of the certificate in the URL, or --insecure",
+            TlsFault::Expired => "renew it, check this machine's clock, or --insecure",
+            TlsFault::NotValidYet => "check this machine's clock, or --insecure",
+            TlsFault::Version => "enable TLS 1.2 or 1.3 at the server",
+            TlsFault::Failed { .. } => "see the server's log",
+        }
+    }
+}
+
 impl fmt::Display for TlsFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

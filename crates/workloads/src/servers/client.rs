@@ -3,10 +3,9 @@
 
 use crate::shared::shortage;
 use engine::Failure;
-use load::{Framing, Received, Receiver, ReplyHead, Target};
+use load::{Framing, NoStream, Received, Receiver, ReplyHead, Stream, Target};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 use sys::tcp::Address;
 
@@ -35,10 +34,23 @@ fn no_reply(stream: &TcpStream, error: io::Error) -> Failure {
     }
 }
 
+fn no_tls(error: NoStream) -> Failure {
+    match error {
+        NoStream::Io(error) => Failure::call("the TLS handshake", error),
+        NoStream::Tls { .. } => Failure::new(error.to_string()),
+    }
+}
+
+/// Where a server listens: those that are measured have a port.
+fn address(target: &Target) -> Result<SocketAddr, Failure> {
+    target.address.tcp().ok_or_else(|| Failure::new("a unix socket is for knee load"))
+}
+
 /// Asks for a file. The first reply gave the length of each.
 pub(crate) struct Client {
-    address: Address,
-    v6: bool,
+    target: Target,
+    address: SocketAddr,
+    prepared: Address,
     request: Vec<u8>,
     reply_bytes: usize,
     buffer: Vec<u8>,
@@ -54,7 +66,7 @@ struct AnyReplies {
 
 impl AnyReplies {
     /// Takes one, over a connection that has to last.
-    fn receive(&mut self, stream: &mut TcpStream) -> Result<(), Failure> {
+    fn receive(&mut self, stream: &mut Stream) -> Result<(), Failure> {
         let received = self.receive_any(stream)?;
         if received.keeps {
             return Ok(());
@@ -66,8 +78,9 @@ impl AnyReplies {
     }
 
     /// Takes one, and the connection may end with it.
-    fn receive_any(&mut self, stream: &mut TcpStream) -> Result<Received, Failure> {
-        let received = self.receiver.receive(stream).map_err(|error| no_reply(stream, error))?;
+    fn receive_any(&mut self, stream: &mut Stream) -> Result<Received, Failure> {
+        let received =
+            self.receiver.receive(stream).map_err(|error| no_reply(stream.socket(), error))?;
         if received.status != 200 {
             return Err(Failure::new(format!(
                 "the server replied with status {}",
@@ -84,11 +97,12 @@ impl AnyReplies {
 }
 
 impl Client {
-    /// One that asks `address` for `path`, having asked once.
-    pub fn new(address: SocketAddr, path: &str, bytes: u64) -> Result<Client, Failure> {
-        let request = request(address, path);
+    /// One that asks for a file of so many `bytes`, having asked once.
+    pub fn new(target: Target, bytes: u64) -> Result<Client, Failure> {
+        let path = &target.path;
         let failed = |error: io::Error| Failure::call(format!("asking for {path}"), error);
-        let mut stream = Client::connect(address).map_err(failed)?;
+        let request = request(&target);
+        let mut stream = Client::stream(&target)?;
         stream.write_all(&request).map_err(failed)?;
         let (head, body) = head(&mut stream).map_err(failed)?;
         let framing = ReplyHead::parse(&head).map(|head| head.framing);
@@ -99,27 +113,29 @@ impl Client {
         let mut rest = vec![0; (bytes as usize).saturating_sub(body.len())];
         stream.read_exact(&mut rest).map_err(failed)?;
         let reply_bytes = head.len() + bytes as usize;
-        let (address, v6) = (address.into(), address.is_ipv6());
-        let buffer = vec![0; reply_bytes];
-        Ok(Client { address, v6, request, reply_bytes, buffer, any: None })
+        let address = address(&target)?;
+        let (prepared, buffer) = (address.into(), vec![0; reply_bytes]);
+        Ok(Client { target, address, prepared, request, reply_bytes, buffer, any: None })
     }
 
-    /// One that asks any server, at `address`, for `target`, having asked once. The file has so many `bytes`, if it is one
-    /// of ours.
-    pub fn of_any_server(
-        address: SocketAddr,
-        target: &Target,
-        bytes: Option<u64>,
-    ) -> Result<Client, Failure> {
+    /// One that asks any server for `target`, having asked once. The file has so many `bytes`, if it is one of ours.
+    pub fn of_any_server(target: Target, bytes: Option<u64>) -> Result<Client, Failure> {
         let failed = |error: io::Error| Failure::call(format!("asking for {}", target.path), error);
-        let request =
-            format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", target.path, target.host).into_bytes();
+        let request = request(&target);
         let mut any = AnyReplies { receiver: Receiver::default(), bytes };
-        let mut stream = Client::connect(address).map_err(failed)?;
+        let mut stream = Client::stream(&target)?;
         stream.write_all(&request).map_err(failed)?;
         any.receive_any(&mut stream)?;
-        let (address, v6) = (address.into(), address.is_ipv6());
-        Ok(Client { address, v6, request, reply_bytes: 0, buffer: Vec::new(), any: Some(any) })
+        let address = address(&target)?;
+        let (prepared, buffer) = (address.into(), Vec::new());
+        Ok(Client { target, address, prepared, request, reply_bytes: 0, buffer, any: Some(any) })
+    }
+
+    /// A connection to `target` for one that waits for its replies, over TLS where the target has it.
+    pub fn stream(target: &Target) -> Result<Stream, Failure> {
+        let socket = Client::connect(address(target)?)
+            .map_err(|error| Failure::call("connecting", error))?;
+        Stream::over(socket, target).map_err(no_tls)
     }
 
     /// A connection for one that waits for its replies.
@@ -132,7 +148,7 @@ impl Client {
     /// A socket that is to be connected.
     pub fn socket(&self) -> Result<TcpStream, Failure> {
         let made = || -> io::Result<TcpStream> {
-            let stream = TcpStream::from(sys::tcp::socket(self.v6)?);
+            let stream = TcpStream::from(sys::tcp::socket(self.address.is_ipv6())?);
             stream.set_read_timeout(Some(PATIENCE_THEN))?;
             Ok(stream)
         };
@@ -143,24 +159,35 @@ impl Client {
     #[inline]
     pub fn connect_it(&self, socket: &TcpStream) -> Result<(), Failure> {
         use std::os::fd::AsFd;
-        let connected = sys::tcp::connect(socket.as_fd(), &self.address);
+        let connected = sys::tcp::connect(socket.as_fd(), &self.prepared);
         connected.map_err(shortage::during("connect"))
+    }
+
+    /// Whether its requests are encrypted.
+    pub fn is_tls(&self) -> bool {
+        self.target.tls.is_some()
+    }
+
+    /// Shakes hands over a connected socket, where there is TLS.
+    #[inline]
+    pub fn shake_hands(&self, socket: TcpStream) -> Result<Stream, Failure> {
+        Stream::over(socket, &self.target).map_err(no_tls)
     }
 
     /// Sends one request.
     #[inline]
-    pub fn send(&self, stream: &mut TcpStream) -> Result<(), Failure> {
+    pub fn send(&self, stream: &mut Stream) -> Result<(), Failure> {
         stream.write_all(&self.request).map_err(|error| Failure::call("sending a request", error))
     }
 
     /// Takes one whole reply, as long as the first was and as good.
     #[inline]
-    pub fn receive(&mut self, stream: &mut TcpStream) -> Result<(), Failure> {
+    pub fn receive(&mut self, stream: &mut Stream) -> Result<(), Failure> {
         if let Some(any) = &mut self.any {
             return any.receive(stream);
         }
         let reply = &mut self.buffer[..self.reply_bytes];
-        stream.read_exact(reply).map_err(|error| no_reply(stream, error))?;
+        stream.read_exact(reply).map_err(|error| no_reply(stream.socket(), error))?;
         if is_good(reply) {
             return Ok(());
         }
@@ -170,24 +197,25 @@ impl Client {
 
     /// Sends one request and takes its reply.
     #[inline]
-    pub fn exchange(&mut self, stream: &mut TcpStream) -> Result<(), Failure> {
+    pub fn exchange(&mut self, stream: &mut Stream) -> Result<(), Failure> {
         self.send(stream)?;
         self.receive(stream)
     }
 }
 
 /// Closes connections with a reset, which leaves no port waiting for its time.
-pub(crate) fn reset(streams: Vec<TcpStream>) {
+pub(crate) fn reset(streams: Vec<Stream>) {
     for stream in streams {
         // One that can't be reset is closed all the same.
-        let _ = rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO));
-        drop(OwnedFd::from(stream));
+        let _ = rustix::net::sockopt::set_socket_linger(stream.socket(), Some(Duration::ZERO));
+        drop(stream);
     }
 }
 
-/// A request for `path` over a connection that is kept.
-pub(crate) fn request(address: SocketAddr, path: &str) -> Vec<u8> {
-    format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").into_bytes()
+/// A request over a connection that is kept.
+pub(crate) fn request(target: &Target) -> Vec<u8> {
+    let Target { host, path, .. } = target;
+    format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes()
 }
 
 /// Reads to the end of the head: it, its empty line included, and what came of the body with it.
@@ -286,11 +314,17 @@ mod tests {
     fn a_reply_with_another_status_is_an_error() {
         const GOOD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
         const BAD: &str = "HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nhi";
-        let address = serving(&[GOOD, GOOD, BAD]);
-        assert!(Client::new(address, "/x", 3).is_err(), "the file has another length");
-        let mut client = Client::new(address, "/x", 2).unwrap();
-        let mut stream = client.socket().unwrap();
-        client.connect_it(&stream).unwrap();
+        let target = Target {
+            address: serving(&[GOOD, GOOD, BAD]).into(),
+            host: "x".into(),
+            path: "/x".into(),
+            tls: None,
+        };
+        assert!(Client::new(target.clone(), 3).is_err(), "the file has another length");
+        let mut client = Client::new(target, 2).unwrap();
+        let socket = client.socket().unwrap();
+        client.connect_it(&socket).unwrap();
+        let mut stream = client.shake_hands(socket).unwrap();
         client.exchange(&mut stream).unwrap();
         client.exchange(&mut stream).unwrap();
         let message = client.exchange(&mut stream).unwrap_err().to_string();

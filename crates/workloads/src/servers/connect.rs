@@ -17,7 +17,7 @@ use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, Original, Parameter, Print,
     Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
 };
-use std::net::TcpStream;
+use load::Stream;
 use std::sync::LazyLock;
 
 /// The row of the table.
@@ -77,6 +77,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         metrics: vec![
             MetricInfo::time("served", "connect + first request + its reply"),
             MetricInfo::time("connect", "call of connect"),
+            MetricInfo::time("handshake", "TLS handshake, a full one"),
             MetricInfo::time("answer", "first request + its reply"),
         ],
         ..base().info
@@ -135,13 +136,20 @@ impl Workload for Connect {
 fn connect(
     mut client: Client,
     count: u64,
-    open: &mut Vec<TcpStream>,
+    open: &mut Vec<Stream>,
     probe: &mut Probe,
 ) -> Result<(), Failure> {
-    probe.trajectory_in_parts(count, &["connect", "answer"], Some("served"), |_, laps| {
-        let mut stream = client.socket()?;
-        laps.time(0, || client.connect_it(&stream))?;
-        laps.time(1, || client.exchange(&mut stream))?;
+    let parts: &[&'static str] =
+        if client.is_tls() { &["connect", "handshake", "answer"] } else { &["connect", "answer"] };
+    probe.trajectory_in_parts(count, parts, Some("served"), |_, laps| {
+        let socket = client.socket()?;
+        laps.time(0, || client.connect_it(&socket))?;
+        let mut stream = if client.is_tls() {
+            laps.time(1, || client.shake_hands(socket))?
+        } else {
+            client.shake_hands(socket)?
+        };
+        laps.time(parts.len() - 1, || client.exchange(&mut stream))?;
         open.push(stream);
         Ok(())
     })

@@ -15,7 +15,7 @@ use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, MetricInfo, Parameter, Probe, Subject, Values,
     Workload, WorkloadInfo, strings,
 };
-use std::net::TcpStream;
+use load::Stream;
 use std::sync::LazyLock;
 
 /// The row of the table.
@@ -104,11 +104,12 @@ fn positions(count: u64, every: u64, requests: u64) -> Vec<u64> {
 
 /// Opens more, until there are so many. Their requests are all sent before any reply is waited for: a
 /// server that looks at every connection looks once for many of them.
-fn up_to(count: u64, open: &mut Vec<TcpStream>, client: &mut Client) -> Result<(), Failure> {
+fn up_to(count: u64, open: &mut Vec<Stream>, client: &mut Client) -> Result<(), Failure> {
     let before = open.len();
     for _ in before as u64..count {
-        let mut stream = client.socket()?;
-        client.connect_it(&stream)?;
+        let socket = client.socket()?;
+        client.connect_it(&socket)?;
+        let mut stream = client.shake_hands(socket)?;
         client.send(&mut stream)?;
         open.push(stream);
     }

@@ -10,11 +10,10 @@ use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, LimitCause, Probe, Scratch, Subject, SubjectInfo,
     WorkloadInfo, descriptors_max, word_axis, word_parameters,
 };
+use load::Stream;
 use quantities::template;
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::BTreeMap;
-use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 
 /// The name of the file that is served.
@@ -31,7 +30,7 @@ pub(crate) struct OwnServers {
 
 /// What adds them, in suites and as flags.
 pub(crate) const CUSTOM_KEYS: &[&str] =
-    &["server", "url", "yes-i-own-this-host", "set", "directory"];
+    &["server", "url", "yes-i-own-this-host", "ca", "insecure", "set", "directory"];
 
 impl OwnServers {
     /// None.
@@ -39,8 +38,18 @@ impl OwnServers {
 
     /// What `custom` adds to the workload of `about`. `axis` is the parameter that was named as the axis.
     pub fn new(custom: &Custom, axis: Option<&str>, about: &About) -> Result<OwnServers, String> {
-        let Custom { servers, urls, words, directory, search_paths, .. } = custom.clone();
-        let own = Custom { servers, urls, words, directory, search_paths, ..Custom::default() };
+        let Custom { servers, urls, ca, insecure, words, directory, search_paths, .. } =
+            custom.clone();
+        let own = Custom {
+            servers,
+            urls,
+            ca,
+            insecure,
+            words,
+            directory,
+            search_paths,
+            ..Custom::default()
+        };
         if own != *custom {
             return Err(
                 "its subjects are servers: --server, --url and --set are for it, the other \
@@ -220,10 +229,8 @@ impl Scene {
     pub fn client(&self) -> Result<Client, Failure> {
         let target = self.running.target(FILE);
         match self.bytes {
-            Some(bytes) if !self.running.is_own() => {
-                Client::new(self.running.address(), &target.path, bytes)
-            }
-            bytes => Client::of_any_server(self.running.address(), &target, bytes),
+            Some(bytes) if !self.running.is_own() => Client::new(target, bytes),
+            bytes => Client::of_any_server(target, bytes),
         }
     }
 
@@ -243,7 +250,7 @@ pub(crate) fn with_connections(
     cell: &Cell,
     probe: &mut Probe,
     bytes: u64,
-    act: impl FnOnce(Client, &mut Vec<TcpStream>, &mut Probe) -> Result<(), Failure>,
+    act: impl FnOnce(Client, &mut Vec<Stream>, &mut Probe) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let cpus = cpus::choose(cell)?;
     let mut scene = Scene::open(own, cell, probe, bytes, 1, &cpus)?;
@@ -256,10 +263,11 @@ pub(crate) fn with_connections(
 }
 
 /// Whether none of these connections has ended: figures over n open ones would be over fewer.
-fn all_open(connections: &[TcpStream]) -> Result<(), Failure> {
-    let has_ended = |stream: &&TcpStream| {
-        let seen = recv(stream, &mut [0_u8; 1][..], RecvFlags::PEEK | RecvFlags::DONTWAIT);
-        !matches!(seen, Ok((_, 1..)) | Err(Errno::AGAIN | Errno::INTR))
+fn all_open(connections: &[Stream]) -> Result<(), Failure> {
+    // What came before the end may not have been read: a session's tickets, or the last word of TLS.
+    let has_ended = |stream: &&Stream| {
+        let mut ends = [PollFd::new(stream.socket(), PollFlags::RDHUP)];
+        !matches!(poll(&mut ends, Some(&Timespec::default())), Ok(0))
     };
     let ended = connections.iter().filter(has_ended).count();
     if ended == 0 {

@@ -3,9 +3,8 @@
 use super::file::{self, MB};
 use crate::servers::client::{self, Client};
 use engine::Failure;
-use load::{Framing, ReplyHead, Target};
+use load::{Framing, ReplyHead, Stream, Target};
 use std::io::{self, Write};
-use std::net::TcpStream;
 
 /// A file that a server sends.
 #[derive(Clone, Debug)]
@@ -19,13 +18,13 @@ impl Source {
     /// Requests the file over a connection of its own, which any server may end with it. The connection
     /// has a receive buffer of `buffer_bytes`, where that is chosen.
     pub fn open(&self, buffer_bytes: Option<usize>) -> io::Result<Transfer> {
-        let Target { address, host, path, .. } = &self.target;
-        let address = address.tcp().ok_or(io::ErrorKind::Unsupported)?;
-        let mut stream = Client::connect(address)?;
+        let address = self.target.address.tcp().ok_or(io::ErrorKind::Unsupported)?;
+        let socket = Client::connect(address)?;
         if let Some(bytes) = buffer_bytes {
-            rustix::net::sockopt::set_socket_recv_buffer_size(&stream, bytes)?;
+            rustix::net::sockopt::set_socket_recv_buffer_size(&socket, bytes)?;
         }
-        stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes())?;
+        let mut stream = Stream::over(socket, &self.target)?;
+        stream.write_all(&client::request(&self.target))?;
         let (head, body) = client::head(&mut stream)?;
         let bytes = self.length(&head).map_err(io::Error::other)?;
         let body_bytes = body.len() as u64;
@@ -61,7 +60,7 @@ fn first_line(head: &[u8]) -> String {
 /// A file of which some has come.
 #[derive(Debug)]
 pub(super) struct Transfer {
-    pub stream: TcpStream,
+    pub stream: Stream,
     pub taken_bytes: u64,
     /// Its length, where the server says it.
     pub bytes: Option<u64>,

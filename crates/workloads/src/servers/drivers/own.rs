@@ -8,7 +8,7 @@ use super::{LOG, Running, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
 use crate::servers::local::LocalServer;
 use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max};
-use load::{Target, Url};
+use load::{Target, Tls, TlsOptions, Url};
 use quantities::template;
 use std::ffi::OsString;
 use std::io;
@@ -30,8 +30,8 @@ const FIRST_ANSWER: Duration = Duration::from_secs(5);
 pub(crate) enum OwnServer {
     /// This command starts it, in this directory.
     Command { text: String, directory: PathBuf },
-    /// It runs already.
-    Url(String),
+    /// It runs already; with TLS it is verified so.
+    Url { text: String, tls: Option<TlsOptions> },
 }
 
 impl OwnServer {
@@ -43,7 +43,7 @@ impl OwnServer {
     /// The command or the address.
     pub fn text(&self) -> &str {
         match self {
-            OwnServer::Command { text, .. } | OwnServer::Url(text) => text,
+            OwnServer::Command { text, .. } | OwnServer::Url { text, .. } => text,
         }
     }
 
@@ -68,14 +68,28 @@ pub(crate) fn rows(custom: &Custom, words: &[&str]) -> Result<Vec<Server>, Strin
             OwnServer::Command { text: row.text.clone(), directory: custom.directory.clone() };
         server(row, own)
     };
+    let tls = tls_options(custom)?;
     let url = |row: &Template| {
         template::check(&row.text, words)?;
-        if Url::parse(&row.text)?.is_tls {
-            return Err(format!("{}: https is not spoken here → knee load, or http://", row.text));
+        let url = Url::parse(&row.text)?;
+        if url.is_tls && template::words(&row.text).is_empty() {
+            // Before the run begins: each cell would fail of the same.
+            Tls::new(&url.host, &tls).map_err(|error| error.to_string())?;
         }
-        server(row, OwnServer::Url(row.text.clone()))
+        server(row, OwnServer::Url { text: row.text.clone(), tls: url.is_tls.then(|| tls.clone()) })
     };
     custom.servers.iter().map(command).chain(custom.urls.iter().map(url)).collect()
+}
+
+/// How servers with TLS are verified. Each handshake is a full one, as of a new client.
+fn tls_options(custom: &Custom) -> Result<TlsOptions, String> {
+    let Custom { ca, insecure, .. } = custom;
+    let is_tls = |url: &Template| Url::parse(&url.text).is_ok_and(|url| url.is_tls);
+    if (ca.is_some() || *insecure) && !custom.urls.iter().any(is_tls) {
+        return Err("--ca and --insecure are for an https:// --url".to_owned());
+    }
+    let ca = ca.as_ref().map(|file| custom.directory.join(file));
+    Ok(TlsOptions { ca, insecure: *insecure, no_resume: true })
 }
 
 fn server(row: &Template, own: OwnServer) -> Result<Server, String> {
@@ -87,25 +101,31 @@ fn server(row: &Template, own: OwnServer) -> Result<Server, String> {
     }
     let summary = match own {
         OwnServer::Command { .. } => "a server of your own",
-        OwnServer::Url(_) => "a server of your own that runs already",
+        OwnServer::Url { .. } => "a server of your own that runs already",
+    };
+    let note = match &own {
+        OwnServer::Url { tls: Some(tls), .. } if tls.insecure => {
+            "its certificate is not verified (--insecure)"
+        }
+        _ => "",
     };
     let available = match own {
         OwnServer::Command { .. } => {
             sys::loopback::check(false).or_else(|_| sys::loopback::check(true))
         }
-        OwnServer::Url(_) => Ok(()),
+        OwnServer::Url { .. } => Ok(()),
     };
     let name: &'static str = row.name.clone().leak();
     Ok(Server {
         name,
         label: name,
         summary,
-        note: "",
+        note,
         available,
         is_ours: false,
         capacity: match own {
             OwnServer::Command { .. } => |_| caller_descriptors_max().saturating_sub(64),
-            OwnServer::Url(_) => |descriptors| descriptors.saturating_sub(64),
+            OwnServer::Url { .. } => |descriptors| descriptors.saturating_sub(64),
         },
         start,
         own: Some(Box::leak(Box::new(own))),
@@ -117,7 +137,7 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
         Some(OwnServer::Command { text, directory }) => {
             start_command(server, setup, text, directory)
         }
-        Some(OwnServer::Url(url)) => reach(server, setup, url),
+        Some(OwnServer::Url { text, tls }) => reach(server, setup, text, tls.as_ref()),
         None => Err(Failure::new(format!("{} is no server of your own", server.label))),
     }
 }
@@ -173,20 +193,23 @@ fn is_plain(path: &Path) -> bool {
 }
 
 /// Finds the processes of a server that runs.
-fn reach(server: &Server, setup: &Setup, url: &str) -> Result<Running, Failure> {
-    let url = template::fill(url, |word| setup.words.get(word).map(|value| value.clone().into()));
+fn reach(
+    server: &Server,
+    setup: &Setup,
+    text: &str,
+    tls: Option<&TlsOptions>,
+) -> Result<Running, Failure> {
+    let url = template::fill(text, |word| setup.words.get(word).map(|value| value.clone().into()));
     let url = Url::parse(&url).map_err(Failure::new)?;
     // Whether it may be loaded was asked before the run was planned.
     let addresses = url.addresses(true).map_err(Failure::new)?;
     let address = load::accepting(&addresses, FIRST_ANSWER)
         .map_err(|none| Failure::new(format!("reaching {}: {none}", url.host)))?;
     let has_name = url.has_name();
-    let target = Some(Target {
-        address: address.into(),
-        host: url.host_header(),
-        path: url.path,
-        tls: None,
-    });
+    let tls = tls.map(|options| Tls::new(&url.host, options)).transpose();
+    let tls = tls.map_err(|error| Failure::new(error.to_string()))?;
+    let (at, host) = (address.into(), url.host_header());
+    let target = Some(Target { address: at, host, path: url.path, tls });
     let origin = ServerOrigin::Running(LocalServer::at(address));
     Ok(Running { has_name, target, ..Running::new(server, origin, address) })
 }
@@ -219,7 +242,8 @@ mod tests {
         assert!(refused(&["x=./x 8080"], &[]).contains("has no {port}"));
         assert!(refused(&["x=./x {prot}"], &[]).contains("did you mean {port}"));
         assert!(refused(&["nginx=./x {port}"], &[]).contains("is called nginx already"));
-        assert!(refused(&[], &["x=https://127.0.0.1/"]).contains("https"));
+        let insecure = Custom { insecure: true, ..custom(&[], &["x=http://127.0.0.1/"]) };
+        assert!(rows(&insecure, &[]).unwrap_err().contains("https"));
         let good = custom(&["x=./x {port} {root} {depth}"], &["y=http://127.0.0.1:80/"]);
         let names: Vec<&str> =
             rows(&good, &["depth"]).unwrap().iter().map(|row| row.name).collect();

@@ -1,7 +1,7 @@
 //! The flags of `https://`, and whether there is TLS with the server at all.
 
 use crate::exit::Trouble;
-use ::load::{Address, NoStream, NoTls, Plan, Stream, Target, Tls, TlsFault, TlsOptions, Url};
+use ::load::{Address, NoStream, Plan, Stream, Target, Tls, TlsOptions, Url};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub fn target(url: &Url, address: Address, flags: &TlsFlags) -> Result<Target, S
         .is_tls
         .then(|| Tls::new(&url.host, &options))
         .transpose()
-        .map_err(|error| explained(&error))?;
+        .map_err(|error| error.to_string())?;
     Ok(Target { address, host: url.host_header(), path: url.path.clone(), tls })
 }
 
@@ -63,38 +63,10 @@ pub fn check(plan: &Plan) -> Result<(), Trouble> {
         return Ok(());
     }
     match Stream::connect(&plan.target, plan.timeout) {
-        Err(NoStream::Tls { fault }) => {
-            Err(Trouble::failed(format!("{}: {fault} → {}", plan.target.address, remedy(&fault))))
+        Err(no_tls @ NoStream::Tls { .. }) => {
+            Err(Trouble::failed(format!("{}: {no_tls}", plan.target.address)))
         }
         Err(NoStream::Io(_)) | Ok(_) => Ok(()),
-    }
-}
-
-/// What keeps TLS from any server, with the flag that it is about.
-fn explained(error: &NoTls) -> String {
-    match error {
-        NoTls::File { .. } => format!("--ca {error}"),
-        NoTls::NoRoots => {
-            format!("{error} → --ca FILE, --insecure, or the package ca-certificates")
-        }
-        NoTls::Name { .. } | NoTls::Protocol { .. } => error.to_string(),
-    }
-}
-
-/// What to do about a fault.
-pub fn remedy(fault: &TlsFault) -> &'static str {
-    match fault {
-        TlsFault::NotTls => "use http://, or the port of TLS",
-        TlsFault::Silent | TlsFault::Ended => {
-            "use http:// if it is no port of TLS, or see the server's log"
-        }
-        TlsFault::UnknownIssuer => "--ca FILE with the issuer's certificate, or --insecure",
-        TlsFault::CaCertificate => "a certificate with basicConstraints=CA:FALSE, or --insecure",
-        TlsFault::NameMismatch => "use a name of the certificate in the URL, or --insecure",
-        TlsFault::Expired => "renew it, check this machine's clock, or --insecure",
-        TlsFault::NotValidYet => "check this machine's clock, or --insecure",
-        TlsFault::Version => "enable TLS 1.2 or 1.3 at the server",
-        TlsFault::Failed { .. } => "see the server's log",
     }
 }
 

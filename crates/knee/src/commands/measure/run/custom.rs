@@ -25,12 +25,18 @@ pub struct CustomFlags {
     /// Server to measure: NAME='./server --port {port}'; may be repeated
     #[arg(long = "server", value_name = "[NAME=]COMMAND")]
     pub servers: Vec<String>,
-    /// Server that runs already: [NAME=]http://HOST:PORT/PATH; may be repeated
+    /// Server that runs already: [NAME=]http[s]://HOST:PORT/PATH; may be repeated
     #[arg(long = "url", value_name = "[NAME=]URL")]
     pub urls: Vec<String>,
     /// Load also a --url that is neither on this machine nor at a private address
     #[arg(long)]
     pub yes_i_own_this_host: bool,
+    /// Trust the certificates of this file (PEM) too, besides those of the system
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    pub ca: Option<PathBuf>,
+    /// Do not verify the certificate of an https:// --url
+    #[arg(long)]
+    pub insecure: bool,
     /// Values of a word in braces: size=4k,64k; several give several tables
     #[arg(long = "set", value_name = "WORD=VALUES", value_parser = read_word)]
     pub words: Vec<(String, Vec<Value>)>,
@@ -94,6 +100,8 @@ pub fn with_custom(flags: &RunFlags, mut request: RunRequest) -> Result<RunReque
         commands: templates("command", &commands)?,
         servers: templates("server", &own.servers)?,
         urls: templates("url", &own.urls)?,
+        ca: own.ca.clone(),
+        insecure: own.insecure,
         figures: figures(&own.figures, &own.better)?,
         headline: own.headline.clone(),
         setup: own.setup.clone(),

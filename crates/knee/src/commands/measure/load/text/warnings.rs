@@ -3,7 +3,6 @@
 use super::super::Measured;
 use super::super::point::{Point, stall};
 use super::super::server::Unsettled;
-use super::super::tls;
 use ::load::{Counts, Outcome, Plan, Shape};
 use findings::format::{count, list, percent, quantity, significant, time};
 use model::Warning;
@@ -194,7 +193,7 @@ fn broken_tls(_plan: &Plan, outcome: &Outcome) -> Option<String> {
 /// Why a TLS handshake failed, where one did.
 pub fn no_tls(counts: &Counts) -> Option<String> {
     let fault = counts.handshakes.as_ref()?.fault.as_ref()?;
-    Some(format!("TLS failed: {fault}. → {}", tls::remedy(fault)))
+    Some(format!("TLS failed: {fault}. → {}", fault.remedy()))
 }
 
 fn trusting(plan: &Plan, _outcome: &Outcome) -> Option<String> {

@@ -3,10 +3,12 @@
 //! An export gives measurements. They are written as the table that a user would have written by hand, with the flags that
 //! read it: what varies and is a number is x, or else makes tables; what varies and is words is compared.
 
+use crate::columns::replaced;
 use crate::{Request, listed, one_line};
 use model::Warning;
 use quantities::{DecimalSign, Figure};
 use serde::de::DeserializeOwned;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The column of what was measured.
@@ -56,6 +58,8 @@ pub struct Measurements {
     rows: Vec<Row>,
     /// Rows that the program made of others; the first one's name.
     summaries: Vec<String>,
+    /// What else a reader must know: failures that the program reported, what was left out.
+    warnings: Vec<Warning>,
 }
 
 /// One measurement: some figures of one thing.
@@ -89,12 +93,17 @@ pub fn recognised(head: &[u8]) -> Option<&'static Export> {
 impl Export {
     /// The table in `bytes`, as `request` wants it; none if that names columns of the export itself.
     pub fn table(&self, bytes: &[u8], request: &Request) -> Result<Option<Exported>, String> {
-        let measurements = (self.read)(bytes)
-            .map_err(|why| format!(" begins like an export of {}, but {why}", self.program))?;
+        let is_table = (self.is_table)(bytes);
+        let measurements = match (self.read)(bytes) {
+            // Read by its own columns, it needs no knowledge of the program.
+            Err(_) if is_table && request.x.is_some() && request.y.is_some() => return Ok(None),
+            read => read
+                .map_err(|why| format!(" begins like an export of {}, but {why}", self.program))?,
+        };
         if measurements.rows.is_empty() {
             return Err(format!(" is an export of {}, but has no figure", self.program));
         }
-        if (self.is_table)(bytes) && !measurements.has_all(request) {
+        if is_table && !measurements.has_all(request) {
             return Ok(None);
         }
         measurements.table(self.program, request).map(Some)
@@ -146,8 +155,10 @@ impl Measurements {
             row.parameters.iter().chain(&row.figures).map(|(name, _)| name.clone()).collect()
         };
         let all: BTreeSet<String> = self.rows.iter().flat_map(names).chain([NAME.into()]).collect();
-        let Request { x, y, by, per, round, .. } = request;
-        let mut asked = x.iter().chain(y).chain(by).chain(per).chain(round);
+        let Request { x, y, by, per, round, whole, sd, wheres, .. } = request;
+        let wheres = wheres.iter().filter_map(|selection| selection.split_once('='));
+        let asked = x.iter().chain(y).chain(by).chain(per).chain(round).chain(whole).chain(sd);
+        let mut asked = asked.map(String::as_str).chain(wheres.map(|(name, _)| name.trim()));
         asked.all(|name| all.contains(name))
     }
 
@@ -167,14 +178,24 @@ impl Measurements {
         if completed.by.is_empty() && x != NAME {
             completed.by = [NAME].iter().chain(&words).map(ToString::to_string).collect();
         }
-        if completed.per.is_empty() && x != NAME {
-            let is_free = |name: &&&str| !completed.by.iter().any(|by| by == **name);
-            completed.per = numbers.iter().filter(is_free).map(ToString::to_string).collect();
+        let follows_x: Vec<&str> =
+            numbers.iter().copied().filter(|name| follows(&rows, name, &x)).collect();
+        if completed.per.is_empty() {
+            let is_table = |name: &&&str| {
+                let is_taken = completed.by.iter().any(|by| by == **name);
+                !is_taken && !follows_x.contains(name) && (x != NAME || **name == STATISTIC)
+            };
+            completed.per = numbers.iter().filter(is_table).map(ToString::to_string).collect();
         }
         // Programs write points, whatever the language.
         completed.decimal.get_or_insert(DecimalSign::Point);
         let mut warnings = vec![crate::formats::taken_for(program, &completed, None)];
+        warnings.extend(follows_x.iter().map(|name| Warning {
+            what: format!("{name} grows with {x}, and so is not told apart from it"),
+            remedy: String::new(),
+        }));
         warnings.extend(passed_over(&self.summaries));
+        warnings.extend(self.warnings.iter().cloned());
         warnings.extend(without(&left_out, &rows, &x, &y));
         let table = written(&rows, &x, &y, &[numbers, words].concat())
             .map_err(|error| format!(": {error}"))?;
@@ -215,7 +236,11 @@ impl Measurements {
 
 /// Says what was left out altogether, and what takes it instead.
 fn without(left_out: &[&Row], taken: &[&Row], x: &str, y: &str) -> Option<Warning> {
-    let is_lost = |row: &&&Row| !taken.iter().any(|taken| taken.name == row.name);
+    let is_within = |row: &Row, taken: &Row| {
+        taken.name == row.name && row.parameters.iter().all(|pair| taken.parameters.contains(pair))
+    };
+    let has_x = |row: &Row| x == NAME || row.parameter(x).is_some();
+    let is_lost = |row: &&&Row| !has_x(row) || !taken.iter().any(|taken| is_within(row, taken));
     let lost: Vec<&&Row> = left_out.iter().filter(is_lost).collect();
     let names: BTreeSet<String> = lost.iter().map(|row| one_line(&row.name)).collect();
     let names: Vec<String> = names.into_iter().collect();
@@ -240,6 +265,64 @@ fn passed_over(summaries: &[String]) -> Option<Warning> {
     let what =
         format!("{rows} passed over: the program's own statistics of other rows (`{first}`)");
     Some(Warning { what, remedy: String::new() })
+}
+
+/// Whether a parameter has one value at each x, and not the same at all.
+fn follows(rows: &[&Row], name: &str, x: &str) -> bool {
+    let pairs = || rows.iter().map(|row| (row.parameter(x), row.parameter(name)));
+    name != STATISTIC
+        && x != NAME
+        && pairs().all(|(x, value)| pairs().all(|pair| pair.0 != x || pair.1 == value))
+}
+
+/// A name, and the parameters that vary.
+type Named = (String, Vec<(String, String)>);
+
+/// The template of each row's name, with the names of parameters that vary in place of their values: of those that give
+/// the name back, the one that gives back the most names.
+fn templates(rows: &[Row]) -> Vec<String> {
+    let all: Vec<&Row> = rows.iter().collect();
+    let varying = varying(&all);
+    let named = |row: &Row| -> Named {
+        let is_given = |(name, value): &&(String, String)| {
+            varying.contains(&name.as_str()) && !value.is_empty()
+        };
+        (row.name.clone(), row.parameters.iter().filter(is_given).cloned().collect())
+    };
+    let gives = |template: &str, (whole, given): &Named| {
+        let fill =
+            |text: String, (name, value): &(String, String)| text.replace(&placed(name), value);
+        given.iter().fold(template.to_owned(), fill) == *whole
+    };
+    let distinct: BTreeSet<Named> = rows.iter().map(named).collect();
+    let templates: BTreeSet<String> =
+        distinct.iter().flat_map(|(name, given)| variants(name, given)).collect();
+    let mut ranked: Vec<String> = templates.into_iter().collect();
+    ranked.sort_by_cached_key(|template| {
+        let names = distinct.iter().filter(|named| gives(template, named)).count();
+        Reverse((names, template.matches('{').count()))
+    });
+    let best = |named: &Named| ranked.iter().find(|template| gives(template, named)).cloned();
+    rows.iter().map(|row| best(&named(row)).unwrap_or_else(|| row.name.clone())).collect()
+}
+
+/// How a parameter stands in a template.
+fn placed(name: &str) -> String {
+    format!("{{{name}}}")
+}
+
+/// A name with each of these parameters in place of none, of any one or of all of its values in it.
+fn variants(text: &str, given: &[(String, String)]) -> Vec<String> {
+    /// A value that stands in more places is no word of its own.
+    const PLACES_MAX: usize = 4;
+    let Some(((name, value), rest)) = given.split_first() else { return vec![text.to_owned()] };
+    let single = text
+        .match_indices(value.as_str())
+        .take(PLACES_MAX)
+        .map(|(at, _)| format!("{}{}{}", &text[..at], placed(name), &text[at + value.len()..]));
+    let all = replaced(text, value, &placed(name));
+    let texts: BTreeSet<String> = single.chain([all, text.to_owned()]).collect();
+    texts.iter().flat_map(|text| variants(text, rest)).collect()
 }
 
 /// The parameters that have more than one value, in order of appearance.
@@ -269,11 +352,16 @@ fn chosen(flag: &str, asked: &str, all: &BTreeSet<&str>) -> Result<String, Strin
 /// The rows as separated values. Where names are x, they have all that varies.
 fn written(rows: &[&Row], x: &str, y: &str, rest: &[&str]) -> csv::Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
-    let columns: Vec<&str> = if x == NAME { Vec::new() } else { [&[x], rest].concat() };
+    let is_name = |key: &&&str| x == NAME && **key != STATISTIC;
+    let columns: Vec<&str> = if x == NAME {
+        rest.iter().filter(|key| !is_name(key)).copied().collect()
+    } else {
+        [&[x], rest].concat()
+    };
     table.write_record([NAME].iter().chain(&columns).chain([&y]))?;
     for row in rows {
         let mut name = row.name.clone();
-        let varying = rest.iter().filter(|_| x == NAME);
+        let varying = rest.iter().filter(is_name);
         for (key, value) in varying.filter_map(|key| Some((*key, row.parameter(key)?))) {
             name.extend(if key == N { ["/", "", "", value] } else { ["/", key, ":", value] });
         }

@@ -154,7 +154,8 @@ impl Input {
         let input = |table| Input {
             stem: stem.clone(),
             modified,
-            ..Input::new(&name, Box::new(Cursor::new(table)))
+            // Its lines are not those of the file.
+            ..Input::new(&format!("{name}, as a table"), Box::new(Cursor::new(table)))
         };
         match export {
             Some(export) => match export.table(&bytes, request).map_err(refused)? {

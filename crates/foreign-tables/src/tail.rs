@@ -17,7 +17,8 @@ const SEPARATORS: [char; 2] = ['/', '&'];
 impl Tail {
     /// The last number of `text` among its parts: a part that is a number, or else one that is named.
     pub fn in_name(text: &str) -> Option<Tail> {
-        if !text.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        // The number in a URL is a port.
+        if !text.starts_with(|c: char| c.is_alphabetic() || c == '_') || text.contains("://") {
             return None;
         }
         let separator = text.chars().rev().find(|c| SEPARATORS.contains(c));
@@ -57,7 +58,15 @@ mod tests {
         assert_eq!(Tail::in_name("BM_x/threads:4"), tail("BM_x", Some("threads"), "4"));
         assert_eq!(Tail::in_name("vus=10"), tail("", Some("vus"), "10"));
         assert_eq!(Tail::in_name("test=a&vus=10"), tail("test=a", Some("vus"), "10"));
-        for text in ["half (-j 3)", "12/05", "/srv/1", "BM_Sort_BigO", "optimal", ""] {
+        for text in [
+            "http://127.0.0.1:8080/x",
+            "half (-j 3)",
+            "12/05",
+            "/srv/1",
+            "BM_Sort_BigO",
+            "optimal",
+            "",
+        ] {
             assert_eq!(Tail::in_name(text), None, "{text}");
         }
     }

@@ -239,3 +239,134 @@ fn what_no_program_exports_says_which_flags_it_needs() {
     let refused = read(&request, input, Vec::new()).map(|_| ()).unwrap_err().to_string();
     assert!(refused.ends_with("has no `speed` for --y; it has throughput and time"), "{refused}");
 }
+
+/// What is easily misread: each with what must come.
+const PITFALLS: &[(&str, &str, &str)] = &[
+    (
+        "the port of a URL is no point, and the largest latency no rival of the mean",
+        "Running 1s test @ http://127.0.0.1:8765/x\n  2 threads and 4 connections\n    \
+         Latency     1.00ms    2.00ms   9.00ms   90.00%\nRequests/sec:   1000.0\n",
+        "name: 1 http://127.0.0.1:8765/x, ns, rounds 1\n\
+         latency statistic=max, 1: 9000000.0\n\
+         latency statistic=mean, 1: 1000000.0\n\
+         The table was taken for one of wrk: --x name, --y latency and --per statistic\n",
+    ),
+    (
+        "the second distribution of wrk2 is another one",
+        "Running 1s test @ http://a/x\n  2 threads and 4 connections\n    50.000%  100.00ms\n\
+         ----\n  Uncorrected Latency (measured without taking delayed starts into account)\n    50.000%    1.00ms\n\
+         Running 1s test @ http://a/x\n  2 threads and 8 connections\n    50.000%  200.00ms\n\
+         ----\n  Uncorrected Latency (measured without taking delayed starts into account)\n    50.000%    2.00ms\n\
+         Non-2xx or 3xx responses: 7\n",
+        "connections, ns, rounds 1\n\
+         http://a/x statistic=p50, 4: 100000000.0, 8: 200000000.0\n\
+         http://a/x statistic=uncorrected p50, 4: 1000000.0, 8: 2000000.0\n\
+         The table was taken for one of wrk: --x connections, --y latency, --by name and --per statistic\n\
+         http://a/x: Non-2xx or 3xx responses: 7\n",
+    ),
+    (
+        "clones of a job share its work",
+        r#"{"fio version": "3", "jobs": [
+          {"jobname": "j", "error": 5, "job options": {"numjobs": "2"}, "read": {"total_ios": 9, "iops": 1000.0}},
+          {"jobname": "j", "job options": {"numjobs": "2"}, "read": {"total_ios": 9, "iops": 1500.0}}]}
+          {"fio version": "3", "jobs": [
+          {"jobname": "j", "job options": {"numjobs": "1"}, "read": {"total_ios": 9, "iops": 1000.0}}]}"#,
+        "numjobs, ops/s, rounds 1\n\
+         j read, 1: 1000.0, 2: 2500.0\n\
+         The table was taken for one of fio: --x numjobs, --y iops and --by name\n\
+         j ended with error 5\n\
+         More was taken as better, since ops/s is a rate\n",
+    ),
+    (
+        "names have the options that vary",
+        r#"{"fio version": "3", "global options": {"bs": "4k"}, "jobs": [
+          {"jobname": "rand-4k-qd4", "job options": {"iodepth": "4"}, "read": {"total_ios": 9, "iops": 1000.0}},
+          {"jobname": "rand-4k-qd16", "job options": {"iodepth": "16"}, "read": {"total_ios": 9, "iops": 4000.0}}]}"#,
+        "iodepth, ops/s, rounds 1\n\
+         rand-4k-qd{iodepth} read, 4: 1000.0, 16: 4000.0\n\
+         The table was taken for one of fio: --x iodepth, --y iops and --by name\n\
+         More was taken as better, since ops/s is a rate\n",
+    ),
+    (
+        "tests of two classes are two",
+        r#"{"machine_info": {}, "benchmarks": [
+          {"name": "test_x[10]", "fullname": "t.py::A::test_x[10]", "params": {"n": 10}, "param": "10", "stats": {"data": [1.0]}},
+          {"name": "test_x[20]", "fullname": "t.py::A::test_x[20]", "params": {"n": 20}, "param": "20", "stats": {"data": [2.0]}},
+          {"name": "test_x[10]", "fullname": "t.py::B::test_x[10]", "params": {"n": 10}, "param": "10", "stats": {"data": [5.0]}}]}"#,
+        "n, ns, rounds 1\n\
+         t.py::A::test_x, 10: 1000000000.0, 20: 2000000000.0\n\
+         t.py::B::test_x, 10: 5000000000.0\n\
+         The table was taken for one of pytest-benchmark: --x n, --y time and --by name\n",
+    ),
+    (
+        "functions of two programs are two",
+        "a        fastest       │ slowest       │ median        │ mean          │ samples │ iters\n\
+         ├─ sum                 │               │               │               │         │\n\
+         │  ├─ 1  1 ns          │ 1 ns          │ 1 ns          │ 1 ns          │ 100     │ 100\n\
+         │  ╰─ 2  2 ns          │ 2 ns          │ 2 ns          │ 2 ns          │ 100     │ 100\n\
+         b        fastest       │ slowest       │ median        │ mean          │ samples │ iters\n\
+         ╰─ sum                 │               │               │               │         │\n   \
+            ├─ 1  5 ns          │ 5 ns          │ 5 ns          │ 5 ns          │ 100     │ 100\n   \
+            ╰─ 2  6 ns          │ 6 ns          │ 6 ns          │ 6 ns          │ 100     │ 100\n",
+        "n, ns, rounds 1\n\
+         a/sum, 1: 1.0, 2: 2.0\n\
+         b/sum, 1: 5.0, 2: 6.0\n\
+         The table was taken for one of divan: --x n, --y median and --by name\n",
+    ),
+    (
+        "modes of JMH are not compared, bytes an operation are no time, and what has no score has failed",
+        "\"Benchmark\",\"Mode\",\"Threads\",\"Samples\",\"Score\",\"Score Error (99.9%)\",\"Unit\",\"Param: n\"\n\
+         \"s\",\"avgt\",1,5,\"10,5\",1,\"us/op\",1\n\"s\",\"avgt\",1,5,\"20,5\",1,\"us/op\",2\n\
+         \"s\",\"ss\",1,5,\"4000,0\",1,\"us/op\",1\n\"s:gc\",\"avgt\",1,5,\"24,0\",1,\"B/op\",1\n",
+        "n, ns, rounds 1\n\
+         s avgt, 1: 10500.0, 2: 20500.0\n\
+         s ss, 1: 4000000.0\n\
+         Without time, and so passed over: s:gc\n\
+         The table was taken for one of JMH: --x n, --y time and --by name,mode\n",
+    ),
+    (
+        "commands have the parameters that vary where they stand",
+        r#"{"results": [
+          {"command": "a -j 1 -n 4 /srv/1", "times": [1.0], "exit_codes": [0], "parameters": {"j": "1", "flag": ""}},
+          {"command": "a -j 4 -n 4 /srv/1", "times": [2.0], "exit_codes": [3], "parameters": {"j": "4", "flag": ""}}]}"#,
+        "j, ns, rounds 1\n\
+         a -j {j} -n 4 /srv/1, 1: 1000000000.0, 4: 2000000000.0\n\
+         The table was taken for one of hyperfine: --x j, --y time and --by name\n\
+         1 of 1 runs of `a -j 4 -n 4 /srv/1` failed\n",
+    ),
+    (
+        "what Google Benchmark skips is no figure, and a name that ends like a statistic is one",
+        r#"{"context": {}, "benchmarks": [
+          {"name": "BM_find_min/8", "run_type": "iteration", "real_time": 5.0, "time_unit": "ns"},
+          {"name": "BM_find_min/16", "run_type": "iteration", "real_time": 0.0, "time_unit": "ns", "skipped": true, "skip_message": "404 not found"},
+          {"name": "BM_find_min/32", "run_type": "iteration", "error_occurred": true, "error_message": "5 us exceeded"}]}"#,
+        "n, ns, rounds 1\n\
+         BM_find_min, 8: 5.0, 16: none, 32: none\n\
+         The table was taken for one of Google Benchmark: --x n, --y real_time and --by name\n",
+    ),
+    (
+        "threads that grow with connections make no tables",
+        "Running 1s test @ http://a/x\n  1 threads and 1 connections\nRequests/sec:   1000.0\n\
+         Running 1s test @ http://a/x\n  2 threads and 4 connections\nRequests/sec:   2000.0\n\
+         Running 1s test @ http://a/x\n  4 threads and 16 connections\nRequests/sec:   3000.0\n",
+        "connections, requests/s, rounds 1\n\
+         http://a/x, 1: 1000.0, 4: 2000.0, 16: 3000.0\n\
+         The table was taken for one of wrk: --x connections, --y rate and --by name\n\
+         threads grows with connections, and so is not told apart from it\n\
+         More was taken as better, since requests/s is a rate\n",
+    ),
+];
+
+#[test]
+fn pitfalls_of_exports_are_known() {
+    for (what, export, wanted) in PITFALLS {
+        let input = Input::new("export", Box::new(Cursor::new(export.as_bytes().to_vec())));
+        let run = read(&Request::default(), input, Vec::new());
+        let run = run.unwrap_or_else(|error| panic!("{what}: {error}")).run;
+        let mut came = summary(&run);
+        for warning in run.warnings.iter().filter(|warning| !warning.what.contains("passed over")) {
+            writeln!(came, "{}", warning.what).unwrap();
+        }
+        assert_eq!(came, *wanted, "{what}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The table that divan prints: a tree of names with statistics, each with its unit.
 
 use super::{Export, Measurements, Row};
+use std::collections::BTreeSet;
 
 pub const EXPORT: Export = Export {
     program: "divan",
@@ -23,14 +24,21 @@ const FIGURES: [&str; 4] = ["median", "fastest", "mean", "slowest"];
 fn read(bytes: &[u8]) -> Result<Measurements, String> {
     let text = str::from_utf8(bytes).map_err(|_| "is no UTF-8")?;
     let mut rows = Vec::new();
-    let (mut width, mut path) = (0, Vec::new());
+    let program = |line: &str| -> Option<String> {
+        Some(line.chars().take(columns(line)?).collect::<String>().trim().to_owned())
+    };
+    // Several programs may have functions of one name.
+    let programs: BTreeSet<String> = text.lines().filter_map(program).collect();
+    let (mut width, mut root, mut path) = (0, 0, Vec::new());
     for line in text.lines() {
         if let Some(names_width) = columns(line) {
             (width, path) = (names_width, Vec::new());
+            path.extend(program(line).filter(|_| programs.len() > 1));
+            root = path.len();
             continue;
         }
         let Some((depth, name, statistics)) = node(line, width) else { continue };
-        path.truncate(depth);
+        path.truncate(root + depth);
         path.push(name);
         let fields: Vec<&str> = statistics.split(SEPARATOR).map(str::trim).collect();
         let figure = |name: &&str| {

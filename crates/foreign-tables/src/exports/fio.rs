@@ -1,6 +1,7 @@
 //! The JSON of fio: percentiles of each job's latency, its IOPS and its bandwidth.
 
-use super::{Export, Measurements, Row, STATISTIC, documents};
+use super::{Export, Measurements, Row, STATISTIC, documents, templates};
+use model::Warning;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -30,6 +31,8 @@ struct Document {
 #[derive(Deserialize)]
 struct Job {
     jobname: String,
+    #[serde(default)]
+    error: i64,
     #[serde(default, rename = "job options")]
     options: BTreeMap<String, String>,
     read: Option<Direction>,
@@ -61,63 +64,75 @@ fn start(head: &[u8]) -> Option<usize> {
 
 fn read(bytes: &[u8]) -> Result<Measurements, String> {
     let documents: Vec<Document> = documents(&bytes[start(bytes).unwrap_or(0)..])?;
-    let mut rows = Vec::new();
-    for Document { global, jobs } in &documents {
-        for job in jobs {
-            let row = job.row(global);
-            let directions = [("read", &job.read), ("write", &job.write), ("trim", &job.trim)];
-            for (direction, measured) in directions {
-                if let Some(measured) = measured.as_ref().filter(|measured| measured.total_ios > 0)
-                {
-                    rows.extend(measured.rows(&row, direction));
-                }
+    let all = || {
+        documents.iter().flat_map(|document| document.jobs.iter().map(move |job| (document, job)))
+    };
+    let jobs: Vec<Row> = all().map(|(document, job)| job.row(&document.global)).collect();
+    let (mut rows, mut warnings) = (Vec::new(), Vec::new());
+    let mut rates: Vec<(&Document, Row, [f64; 2])> = Vec::new();
+    for (((document, job), template), row) in all().zip(templates(&jobs)).zip(&jobs) {
+        if job.error != 0 {
+            let what = format!("{} ended with error {}", job.jobname, job.error);
+            warnings.push(Warning { what, remedy: String::new() });
+        }
+        let directions = [("read", &job.read), ("write", &job.write), ("trim", &job.trim)];
+        for (direction, measured) in directions {
+            let Some(measured) = measured.as_ref().filter(|measured| measured.total_ios > 0) else {
+                continue;
+            };
+            let row = row.in_bytes(format!("{template} {direction}"));
+            rows.extend(measured.latencies(&row));
+            let more = [measured.iops, measured.bw_bytes].map(Option::unwrap_or_default);
+            let is_clone = |(from, rate, _): &&mut (&Document, Row, _)| {
+                std::ptr::eq(*from, document) && *rate == row
+            };
+            match rates.iter_mut().find(is_clone) {
+                // Clones of a job (numjobs) share the work.
+                Some((.., sums)) => sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more),
+                None => rates.push((document, row, more)),
             }
         }
     }
-    Ok(Measurements { rows, ..Measurements::default() })
+    rows.extend(rates.into_iter().map(|(_, mut row, [iops, bandwidth])| {
+        row.add("iops", Some(iops), "ops/s");
+        row.add("bandwidth", Some(bandwidth), "B/s");
+        row
+    }));
+    Ok(Measurements { rows, warnings, ..Measurements::default() })
+}
+
+impl Row {
+    /// The same with that name, and with its block size as a number.
+    fn in_bytes(&self, name: String) -> Row {
+        let mut row = Row { name, ..self.clone() };
+        for (_, value) in row.parameters.iter_mut().filter(|(name, _)| name == "bs") {
+            *value = bytes(value);
+        }
+        row
+    }
 }
 
 impl Job {
-    /// The job with its options, and with their names in place of numbers in its own: `qd16` is `qd{iodepth}`.
+    /// The job with its options as they are written.
     fn row(&self, global: &BTreeMap<String, String>) -> Row {
         let mut row = Row { name: self.jobname.clone(), ..Row::default() };
         for name in OPTIONS {
             let Some(value) = self.options.get(name).or_else(|| global.get(name)) else { continue };
-            if value.starts_with(|first: char| first.is_ascii_digit()) {
-                row.name = with_name(&row.name, value, name);
-            }
-            let value = if name == "bs" { bytes(value) } else { value.clone() };
-            row.parameters.push((name.to_owned(), value));
+            row.parameters.push((name.to_owned(), value.clone()));
         }
         row
     }
 }
 
 impl Direction {
-    fn rows(&self, job: &Row, direction: &str) -> Vec<Row> {
-        let row = Row { name: format!("{} {direction}", job.name), ..job.clone() };
+    fn latencies(&self, job: &Row) -> Vec<Row> {
         let percentiles = PERCENTILES.iter().filter_map(|(key, name)| {
-            let mut row = row.clone();
+            let mut row = job.clone();
             row.parameters.push((STATISTIC.to_owned(), (*name).to_owned()));
             row.add("latency", Some(*self.clat_ns.percentile.get(*key)?), "ns");
             Some(row)
         });
-        let mut rates = row.clone();
-        rates.add("iops", self.iops, "ops/s");
-        rates.add("bandwidth", self.bw_bytes, "B/s");
-        percentiles.chain([rates]).collect()
-    }
-}
-
-/// `name` with `{option}` where `value` stands as a number of its own.
-fn with_name(name: &str, value: &str, option: &str) -> String {
-    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-    let whole = name.match_indices(value).find(|(at, _)| {
-        !is_digit(name[..*at].chars().last()) && !is_digit(name[at + value.len()..].chars().next())
-    });
-    match whole {
-        Some((at, _)) => format!("{}{{{option}}}{}", &name[..at], &name[at + value.len()..]),
-        None => name.to_owned(),
+        percentiles.collect()
     }
 }
 
@@ -140,9 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_taken_from_names_of_jobs() {
-        assert_eq!(with_name("qd16", "16", "iodepth"), "qd{iodepth}");
-        assert_eq!(with_name("qd16", "1", "iodepth"), "qd16");
+    fn sizes_are_bytes() {
         assert_eq!(bytes("4k"), "4096");
         assert_eq!(bytes("4k,8k"), "4k,8k");
     }

@@ -34,8 +34,21 @@ struct Measured {
     time_unit: Option<String>,
     bytes_per_second: Option<f64>,
     items_per_second: Option<f64>,
-    #[serde(default)]
+    error_occurred: Option<bool>,
     error_message: Option<String>,
+    skipped: Option<bool>,
+    skip_message: Option<String>,
+}
+
+impl Measured {
+    /// Why it has no figures, where it has none.
+    fn failure(&self) -> Option<String> {
+        let texts = [&self.error_message, &self.skip_message].into_iter().flatten();
+        let text = texts.map(String::as_str).find(|text| !text.is_empty());
+        let has_failed = [self.error_occurred, self.skipped].contains(&Some(true));
+        let why = text.or(has_failed.then_some("without a message"))?;
+        Some(format!("failed: {why}"))
+    }
 }
 
 fn read(bytes: &[u8]) -> Result<Measurements, String> {
@@ -48,9 +61,11 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
     };
     let mut measurements = Measurements::default();
     for measured in all {
-        if measured.run_type.as_deref() == Some("aggregate")
-            || SUMMARIES.iter().any(|end| measured.name.ends_with(end))
-        {
+        let is_summary = match measured.run_type.as_deref() {
+            Some(run_type) => run_type == "aggregate",
+            None => SUMMARIES.iter().any(|end| measured.name.ends_with(end)),
+        };
+        if is_summary {
             measurements.summaries.push(measured.name);
         } else {
             measurements.rows.push(row(&measured));
@@ -71,8 +86,8 @@ fn separated(table: &[u8]) -> Result<Vec<Measured>, String> {
 fn row(measured: &Measured) -> Row {
     let mut row = Row::named(&measured.name);
     let unit = measured.time_unit.as_deref().unwrap_or("ns");
-    if let Some(why) = measured.error_message.as_ref().filter(|why| !why.is_empty()) {
-        row.figures.push(("real_time".to_owned(), why.clone()));
+    if let Some(why) = measured.failure() {
+        row.figures.push(("real_time".to_owned(), why));
         return row;
     }
     row.add("real_time", measured.real_time, unit);

@@ -1,7 +1,8 @@
 //! The JSON of hyperfine: each run of each command.
 
-use super::{Export, Measurements, Row, documents, has_first_key};
-use crate::columns::replaced;
+use super::{Export, Measurements, Row, documents, has_first_key, templates};
+use crate::one_line;
+use model::Warning;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -23,27 +24,40 @@ struct Document {
 struct Measured {
     command: String,
     times: Vec<f64>,
+    /// Absent where a signal ended a run.
+    #[serde(default)]
+    exit_codes: Vec<Option<i32>>,
     #[serde(default)]
     parameters: BTreeMap<String, String>,
 }
 
 fn read(bytes: &[u8]) -> Result<Measurements, String> {
-    let mut rows = Vec::new();
-    for Measured { command, times, parameters } in
-        documents(bytes)?.into_iter().flat_map(|document: Document| document.results)
-    {
-        // `./sort -j 4` is `./sort -j {threads}`, or each value would be a thing of its own.
-        let name = parameters.iter().fold(command, |command, (name, value)| {
-            replaced(&command, value, &format!("{{{name}}}"))
-        });
-        let row = Row { name, parameters: parameters.into_iter().collect(), ..Row::default() };
-        for time in times {
-            let mut row = row.clone();
-            row.add("time", Some(time), "s");
+    let documents: Vec<Document> = documents(bytes)?;
+    let results: Vec<Measured> =
+        documents.into_iter().flat_map(|document| document.results).collect();
+    let commands: Vec<Row> = results
+        .iter()
+        .map(|Measured { command, parameters, .. }| {
+            let parameters = parameters.clone().into_iter().collect();
+            Row { name: command.clone(), parameters, ..Row::default() }
+        })
+        .collect();
+    let (mut rows, mut warnings) = (Vec::new(), Vec::new());
+    // `./sort -j 4` is `./sort -j {threads}`, or each value would be a thing of its own.
+    for ((measured, row), name) in results.iter().zip(&commands).zip(templates(&commands)) {
+        let failed = measured.exit_codes.iter().filter(|code| **code != Some(0)).count();
+        if failed > 0 {
+            let (command, runs) = (one_line(&measured.command), measured.exit_codes.len());
+            let what = format!("{failed} of {runs} runs of `{command}` failed");
+            warnings.push(Warning { what, remedy: String::new() });
+        }
+        for time in &measured.times {
+            let mut row = Row { name: name.clone(), ..row.clone() };
+            row.add("time", Some(*time), "s");
             rows.push(row);
         }
     }
-    Ok(Measurements { rows, ..Measurements::default() })
+    Ok(Measurements { rows, warnings, ..Measurements::default() })
 }
 
 #[cfg(test)]
@@ -54,7 +68,8 @@ mod tests {
     fn each_run_is_a_row() {
         let json = br#"{"results": [{"command": "a -j 1", "mean": 0.2, "times": [0.1, 0.3], "exit_codes": [0, null],
             "parameters": {"n": "1"}}, {"command": "b", "times": [1e-7]}]}"#;
-        let rows = read(json).unwrap().rows;
+        let Measurements { rows, warnings, .. } = read(json).unwrap();
+        assert_eq!(warnings[0].what, "1 of 2 runs of `a -j 1` failed");
         let row = |name: &str, parameters: &[(&str, &str)], time: &str| {
             let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
             let [parameters, figures] = [parameters, &[("time", time)]]

@@ -14,6 +14,8 @@ pub const EXPORT: Export = Export {
 };
 
 const HEADER: &str = "\"Benchmark\",\"Mode\",\"Threads\",\"Samples\",\"Score\"";
+/// What is measured: throughput, mean time, time of single calls.
+const MODE: &str = "mode";
 /// How the columns of parameters begin.
 const PARAMETER: &str = "Param: ";
 
@@ -22,6 +24,7 @@ const PARAMETER: &str = "Param: ";
 #[serde(rename_all = "camelCase")]
 struct Measured {
     benchmark: String,
+    mode: String,
     threads: u64,
     #[serde(default)]
     params: BTreeMap<String, String>,
@@ -59,6 +62,7 @@ impl Measured {
     fn rows(self) -> Vec<Row> {
         let mut parameters: Vec<(String, String)> = self.params.into_iter().collect();
         parameters.push(("threads".to_owned(), self.threads.to_string()));
+        parameters.push((MODE.to_owned(), self.mode));
         let iterations = self.primary_metric.scores().len();
         let mut rows = vec![Row { name: self.benchmark, parameters, ..Row::default() }; iterations];
         let secondary = self.secondary_metrics.iter();
@@ -66,7 +70,13 @@ impl Measured {
             secondary.map(|(name, metric)| (Some(name.trim_start_matches('·')), metric));
         for (name, metric) in [(None, &self.primary_metric)].into_iter().chain(secondary) {
             for (row, score) in rows.iter_mut().zip(metric.scores()) {
-                add(row, name, score.as_f64(), &metric.score_unit);
+                match score {
+                    Value::String(text) => {
+                        let name = name.unwrap_or("score");
+                        row.figures.push((name.to_owned(), format!("failed: {text}")));
+                    }
+                    score => add(row, name, score.as_f64(), &metric.score_unit),
+                }
             }
         }
         rows
@@ -85,7 +95,8 @@ impl Metric {
 /// Adds a score by the name of its metric, or as a time or a throughput. Units are `us/op` or `ops/us`.
 fn add(row: &mut Row, name: Option<&str>, score: Option<f64>, unit: &str) {
     let per_second = |time: &str| 1e9 / quantities::Unit::read(time).scale();
-    match (unit.strip_suffix("/op"), unit.strip_prefix("ops/")) {
+    let is_time = |unit: &&str| quantities::Unit::read(unit).is_time();
+    match (unit.strip_suffix("/op").filter(is_time), unit.strip_prefix("ops/")) {
         (Some(unit), _) => row.add(name.unwrap_or("time"), score, unit),
         (_, Some(time)) => {
             let score = score.map(|score| score * per_second(time));
@@ -109,8 +120,10 @@ fn separated(table: &[u8]) -> Result<Vec<Row>, String> {
                     row.parameters.push((parameter.to_owned(), value.to_owned()));
                 }
                 ("Benchmark", _) => value.clone_into(&mut row.name),
+                ("Mode", _) => row.parameters.push((MODE.to_owned(), value.to_owned())),
                 ("Threads", _) => row.parameters.push(("threads".to_owned(), value.to_owned())),
-                ("Score", _) => score = value.parse().ok(),
+                // By the language of the machine; thousands are not grouped.
+                ("Score", _) => score = value.replace(',', ".").parse().ok(),
                 ("Unit", _) => unit = value,
                 _ => {}
             }

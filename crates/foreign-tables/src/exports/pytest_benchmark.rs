@@ -1,8 +1,10 @@
-//! The JSON of pytest-benchmark: the timings of each round with `--benchmark-save-data`, else their statistics.
+//! The JSON of pytest-benchmark: the timings of each round, or their statistics where it has none.
 
 use super::{Export, Measurements, N, Row, documents, has_first_key};
+use model::Warning;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 pub const EXPORT: Export = Export {
     program: "pytest-benchmark",
@@ -21,6 +23,8 @@ struct Document {
 #[derive(Deserialize)]
 struct Measured {
     name: String,
+    /// With its file and class: `test_a.py::TestList::test_lookup[100]`.
+    fullname: String,
     params: Option<Map<String, Value>>,
     /// The identifier of the parameters: `list-1000`.
     param: Option<String>,
@@ -37,16 +41,31 @@ struct Stats {
     data: Option<Vec<f64>>,
 }
 
+/// Timings of a test that are taken: a fast one has hundreds of thousands.
+const VALUES_MAX: usize = 1_000;
 /// How the program writes a value that is no JSON.
 const NO_JSON: &str = "UNSERIALIZABLE[";
 
 fn read(bytes: &[u8]) -> Result<Measurements, String> {
-    let measured = documents(bytes)?.into_iter().flat_map(|document: Document| document.benchmarks);
-    let mut rows = Vec::new();
-    for measured in measured {
-        let row = measured.row();
+    let documents: Vec<Document> = documents(bytes)?;
+    let all: Vec<Measured> =
+        documents.into_iter().flat_map(|document| document.benchmarks).collect();
+    let tests: BTreeSet<(String, String)> = all
+        .iter()
+        .map(|measured| (test(&measured.name).to_owned(), test(&measured.fullname).to_owned()))
+        .collect();
+    let (mut rows, mut warnings) = (Vec::new(), Vec::new());
+    for measured in all {
+        let is_shared = tests.iter().filter(|(name, _)| name == test(&measured.name)).count() > 1;
+        let row = measured.row(if is_shared { &measured.fullname } else { &measured.name });
         let Stats { median, mean, min, data } = measured.stats;
-        for time in data.iter().flatten() {
+        let values = data.as_ref().map_or(0, Vec::len);
+        let step = values.div_ceil(VALUES_MAX).max(1);
+        if step > 1 {
+            let what = format!("{}: one of {step} of its {values} timings is taken", measured.name);
+            warnings.push(Warning { what, remedy: String::new() });
+        }
+        for time in data.iter().flatten().step_by(step) {
             let mut row = row.clone();
             row.add("time", Some(*time), "s");
             rows.push(row);
@@ -59,13 +78,18 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
             rows.push(row);
         }
     }
-    Ok(Measurements { rows, ..Measurements::default() })
+    Ok(Measurements { rows, warnings, ..Measurements::default() })
+}
+
+/// A name without the identifier of the parameters.
+fn test(name: &str) -> &str {
+    name.split_once('[').map_or(name, |(test, _)| test)
 }
 
 impl Measured {
-    /// The test by its name without numbers, which are parameters.
-    fn row(&self) -> Row {
-        let (test, _) = self.name.split_once('[').unwrap_or((&self.name, ""));
+    /// The test of that name, without numbers, which are parameters.
+    fn row(&self, name: &str) -> Row {
+        let test = test(name);
         let mut row = Row { name: test.to_owned(), ..Row::default() };
         let params = self.params.iter().flatten();
         let mut words = Vec::new();

@@ -47,6 +47,8 @@ pub struct Goal {
 pub struct Trial {
     /// Requests a second that were due.
     pub rate_per_s: f64,
+    /// Seconds that it was to take.
+    pub length_s: f64,
     /// Requests that were due.
     pub due: u64,
     /// Those that missed each goal.
@@ -56,7 +58,7 @@ pub struct Trial {
 impl Trial {
     /// Whether it was longer than those that are only to find where the rate is.
     fn is_long(&self) -> bool {
-        self.due as f64 / self.rate_per_s > 1.5 * FAR_S
+        self.length_s > 1.5 * FAR_S
     }
 }
 
@@ -198,10 +200,17 @@ impl Search {
     }
 
     /// The highest rate that was borne and the lowest that was not. Chance has each on the other's side near the rate, and
-    /// leaves a load at a low rate without a request, which says nothing.
+    /// leaves a load at a low rate without a request, which says nothing, or has its few requests answered in time, which a
+    /// long load refutes.
     fn bracket(&self) -> (Option<f64>, Option<f64>) {
+        let goals = 0..self.goals.len();
+        let refuting_per_s = goals.filter_map(|goal| self.sure(goal)[1]).reduce(f64::min);
+        let is_refuted = |trial: &Trial| {
+            let is_beyond = refuting_per_s.is_some_and(|refuting| refuting <= trial.rate_per_s);
+            !trial.is_long() && self.is_borne(trial) && is_beyond
+        };
         let rates = |is_borne: bool| {
-            let trials = self.trials.iter().filter(|trial| trial.due > 0);
+            let trials = self.trials.iter().filter(|trial| trial.due > 0 && !is_refuted(trial));
             let trials = trials.filter(move |trial| self.is_borne(trial) == is_borne);
             trials.map(|trial| trial.rate_per_s)
         };

@@ -268,7 +268,12 @@ impl Context<'_> {
         let at = |point| figures.iter().find(|figure| figure.summary.point == point);
         let cells: Vec<Option<PointSummary>> =
             points.iter().map(|&point| Some(at(point)?.summary.clone())).collect();
-        let unavailable = if figures.is_empty() { self.unavailable(&subject.name) } else { None };
+        let has_failed = |point: &u64| {
+            !self.gathered.failed_at(&subject.name, self.parameters, *point).is_empty()
+        };
+        // What failed here was there.
+        let is_there = !figures.is_empty() || points.iter().any(has_failed);
+        let unavailable = if is_there { None } else { self.unavailable(&subject.name) };
         let short = self.gathered.short(&subject.name, self.parameters);
         let missing = match unavailable {
             Some(_) => Vec::new(),

@@ -1,6 +1,6 @@
 //! The rate that simulated servers bear, of which the true one is known.
 
-use analysis::capacity::{Capacity, Goal, Search, Trial};
+use analysis::capacity::{Capacity, Goal, NextLoad, Search, Trial};
 use analysis::stats::random::generator;
 use fastrand::Rng;
 
@@ -22,7 +22,7 @@ impl Queue {
         loop {
             at_s += exponential(random) / rate_per_s;
             if at_s > length_s {
-                return Trial { rate_per_s, due, missed: vec![missed] };
+                return Trial { rate_per_s, length_s, due, missed: vec![missed] };
             }
             let first = free_s.iter_mut().min_by(|a, b| a.total_cmp(b)).expect("a server");
             *first = first.max(at_s) + (self.service_s)(random);
@@ -89,7 +89,8 @@ fn the_interval_has_the_true_rate_of_a_queue() {
 /// A load on a server that holds all below its limit and nothing beyond.
 fn cliff(rate_per_s: f64, length_s: f64, limit_per_s: f64) -> Trial {
     let due = (rate_per_s * length_s) as u64;
-    Trial { rate_per_s, due, missed: vec![if rate_per_s > limit_per_s { due } else { 0 }] }
+    let missed = if rate_per_s > limit_per_s { due } else { 0 };
+    Trial { rate_per_s, length_s, due, missed: vec![missed] }
 }
 
 #[test]
@@ -119,10 +120,29 @@ fn a_load_without_a_request_holds_nothing() {
         loads += 1;
         let is_empty = next.rate_per_s < 10.0 && loads % 2 == 0;
         let due = if is_empty { 0 } else { next.rate_per_s.ceil() as u64 };
-        search.add(Trial { rate_per_s: next.rate_per_s, due, missed: vec![due] });
+        let NextLoad { rate_per_s, length_s } = next;
+        search.add(Trial { rate_per_s, length_s, due, missed: vec![due] });
     }
     assert_eq!(search.capacity(), Capacity::Nothing { goal: 0 });
     assert!(search.trials().iter().any(|trial| trial.due == 0));
+}
+
+/// The one or two requests of a second were answered in time, and of longer loads none.
+#[test]
+fn a_few_requests_in_time_are_no_rate_that_is_borne() {
+    for first in [6.0, 5.0, 4.1, 100.0, 1_234.5] {
+        let goal = Goal { allowed: 0.5, limit_s: Some(1e-6) };
+        let mut search = Search::new(vec![goal], first);
+        while search.trials().len() < 60
+            && let Some(NextLoad { rate_per_s, length_s }) = search.next_load()
+        {
+            let due = (rate_per_s * length_s).ceil() as u64;
+            let is_lucky = length_s < 1.5 && rate_per_s < 3.0;
+            let missed = vec![if is_lucky { 0 } else { due }];
+            search.add(Trial { rate_per_s, length_s, due, missed });
+        }
+        assert_eq!(search.capacity(), Capacity::Nothing { goal: 0 }, "{first}");
+    }
 }
 
 /// Other work on the machine: each long load misses one goal, most at the lowest rate, whatever the other one does.
@@ -143,7 +163,8 @@ fn no_rate_is_above_all_loads_that_missed() {
             }
             let failed = if is_too_much { due } else { 0 };
             let missed = if goals.len() > 1 { vec![failed, missed] } else { vec![missed] };
-            search.add(Trial { rate_per_s: next.rate_per_s, due, missed });
+            let NextLoad { rate_per_s, length_s } = next;
+            search.add(Trial { rate_per_s, length_s, due, missed });
         }
         let Capacity::Rate { rate_per_s, .. } = search.capacity() else { panic!("no rate") };
         assert!(rate_per_s.value <= lowest_per_s, "{rate_per_s:?} {lowest_per_s}");

@@ -41,14 +41,15 @@ pub struct JudgedSeries {
 
 /// Holds every cost in `analysis` against `limit`, one of [`analysis::growth::limit::LIMITS`]; none where there is no cost.
 pub fn judge(analysis: &Analysis, limit: Class) -> Option<Judgement> {
-    let costs = analysis.tables.iter().filter(|table| table.metric.lower_is_better);
-    let rows = costs.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
-    // What has figures under other parameters only is judged there.
-    let has_figures = |subject: &str| {
-        let mut all = analysis.tables.iter().flat_map(|table| &table.rows);
-        all.any(|row| row.subject == subject && row.unavailable.is_none())
+    let costs = || analysis.tables.iter().filter(|table| table.metric.lower_is_better);
+    let rows = costs().flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+    // What a file has under other parameters only is judged there.
+    let has_no_row = |row: &Row| row.unavailable.as_deref() == Some(reasons::NO_ROW);
+    let is_elsewhere = |subject: &str| {
+        let mut all = costs().flat_map(|table| &table.rows);
+        all.any(|row| row.subject == subject && !has_no_row(row))
     };
-    let rows = rows.filter(|(_, row)| row.unavailable.is_none() || !has_figures(&row.subject));
+    let rows = rows.filter(|(_, row)| !has_no_row(row) || !is_elsewhere(&row.subject));
     let judged = rows.map(|(table, row)| {
         let check = at_most(row, limit);
         JudgedSeries {

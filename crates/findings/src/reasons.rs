@@ -4,6 +4,9 @@ use crate::format;
 use analysis::{ComparisonReason, GrowthReason, MissingFigure, Remedy, ScalingReason, TrendReason};
 use model::CodeFault;
 
+/// Why a table of another program has no figure of a subject at a point, or none at all.
+pub const NO_ROW: &str = "the file has no row of it here";
+
 /// Why something is open, and what decides it, behind a sentence: `, because 95 % CIs are wide; it takes more rounds`.
 pub(crate) fn because(reason: &str, remedy_of_it: Option<Remedy>) -> String {
     let remedy = remedy_of_it.map(|name| format!("; it takes {}", remedy(name)));
@@ -132,6 +135,6 @@ pub fn missing_figure(reason: &MissingFigure) -> String {
             format!("measured only for what can't have {requested}: {cause}")
         }
         MissingFigure::NotPlanned => "not planned".into(),
-        MissingFigure::NoRow => "the file has no row of it here".into(),
+        MissingFigure::NoRow => NO_ROW.into(),
     }
 }

@@ -6,7 +6,7 @@ use crate::timed::Measure;
 use crate::{Class, Growth, Kept, Scaling, growth, scaling};
 use analysis::compare::{Terms, Verdict, compare};
 use findings::format::ratio_with_interval;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,8 @@ Usage: cargo bench --bench NAME -- [FILTER] [--save NAME] [--baseline NAME] [--p
 /// }
 /// ```
 ///
+/// Without `--bench`, as `cargo test` runs it, each is measured in one round, which is not judged and not kept.
+///
 /// The exit code is 1 if a limit is exceeded, and 2 if an argument or a file is wrong.
 pub fn bench(benches: impl FnOnce(&mut Bench)) -> ExitCode {
     let arguments = std::env::args_os().skip(1);
@@ -65,31 +67,41 @@ fn run(
         None => read(&directory.join(LAST)).ok(),
     };
     let base = Series::all(base.unwrap_or_default());
-    let mut bench = Bench { filter: options.filter.clone(), base, all: Vec::new(), kept: true };
+    let Options { filter, is_bench, .. } = &options;
+    let (filter, is_bench) = (filter.clone(), *is_bench);
+    let mut bench = Bench { filter, is_bench, base, all: Vec::new(), kept: true };
     benches(&mut bench);
-    bench.keep(directory, &options)?;
+    if is_bench {
+        bench.keep(directory, &options)?;
+    }
     Ok(bench.kept)
 }
 
 /// The file of the samples of the last run.
 const LAST: &str = "last.jsonl";
 
-/// Where the samples of this target are: `target/grows/NAME`.
+/// Where the samples of this target are.
 fn directory() -> Result<PathBuf, String> {
     let program = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
-    let name = program.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    // `target/release/deps/NAME-HASH`.
-    let target = program.ancestors().nth(3);
-    let (Some(name), Some(target)) = (name, target) else {
-        return Err(format!("{} is in no directory of cargo", program.display()));
-    };
-    let name = name.rsplit_once('-').map_or(name.as_str(), |(name, _)| name);
-    Ok(target.join("grows").join(name))
+    let package = std::env::var_os("CARGO_PKG_NAME");
+    let directory = directory_of(&program, package.as_deref());
+    directory.ok_or_else(|| format!("{} is in no directory of cargo", program.display()))
+}
+
+/// `target/grows/PACKAGE/NAME` of `target/release/deps/NAME-HASH`: benches of two packages may have one name. Without a
+/// package where cargo did not start it.
+fn directory_of(program: &Path, package: Option<&OsStr>) -> Option<PathBuf> {
+    let name = program.file_stem()?.to_string_lossy();
+    let name = name.rsplit_once('-').map_or(&*name, |(name, _)| name);
+    let all = program.ancestors().nth(3)?.join("grows");
+    Some(all.join(package.unwrap_or_default()).join(name))
 }
 
 /// What was asked for.
 #[derive(Debug, Default, PartialEq)]
 struct Options {
+    /// Whether cargo says that it is no test.
+    is_bench: bool,
     filter: Option<String>,
     save: Option<String>,
     baseline: Option<String>,
@@ -104,8 +116,7 @@ impl Options {
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{HELP}"));
             match word.as_str() {
-                // Cargo says so.
-                "--bench" => {}
+                "--bench" => options.is_bench = true,
                 "--help" | "-h" => return Ok(None),
                 "--save" => options.save = Some(name(value()?)?),
                 "--baseline" => options.baseline = Some(name(value()?)?),
@@ -114,6 +125,10 @@ impl Options {
                 _ if options.filter.is_some() => return Err(format!("two filters\n{HELP}")),
                 _ => options.filter = Some(word),
             }
+        }
+        let Options { is_bench, save, baseline, page, .. } = &options;
+        if !is_bench && (save.is_some() || baseline.is_some() || page.is_some()) {
+            return Err(format!("without --bench there is nothing to keep or compare\n{HELP}"));
         }
         Ok(Some(options))
     }
@@ -129,6 +144,7 @@ fn name(word: String) -> Result<String, String> {
 /// The benchmarks of a target: see [`bench`].
 pub struct Bench {
     filter: Option<String>,
+    is_bench: bool,
     base: Vec<Series>,
     all: Vec<Series>,
     /// Whether no limit was exceeded.
@@ -173,6 +189,11 @@ impl Bench {
     ) {
         let name = &rounds.series.name;
         if self.filter.as_ref().is_some_and(|filter| !name.contains(filter)) {
+            return;
+        }
+        if !self.is_bench {
+            println!("{name}: measured once, and not judged: cargo bench does");
+            rounds.at_least(1);
             return;
         }
         rounds.at_least(ROUNDS);
@@ -292,6 +313,7 @@ mod tests {
         let asked = options("--bench sum --save a --baseline b.1 --page p.html").unwrap().unwrap();
         let text = |word: &str| Some(word.to_owned());
         let wanted = Options {
+            is_bench: true,
             filter: text("sum"),
             save: text("a"),
             baseline: text("b.1"),
@@ -299,7 +321,7 @@ mod tests {
         };
         assert_eq!(asked, wanted);
         assert_eq!(options("--help"), Ok(None));
-        for wrong in ["--save", "--save ../a", "--what", "a b"] {
+        for wrong in ["--bench --save", "--bench --save ../a", "--save a", "--what", "a b"] {
             assert!(options(wrong).is_err(), "{wrong}");
         }
     }
@@ -318,12 +340,37 @@ mod tests {
         let samples = read(&path(LAST)).unwrap();
         assert_eq!(samples.len(), 5 * ROUNDS as usize);
         assert_eq!(read(&path("base.jsonl")), Ok(samples));
-        assert_eq!(squares("--baseline base", Class::Linear), Ok(false));
-        let missing = squares("--baseline none", Class::Linear).unwrap_err();
+        assert_eq!(squares("--bench --baseline base", Class::Linear), Ok(false));
+        let missing = squares("--bench --baseline none", Class::Linear).unwrap_err();
         assert!(missing.contains("none.jsonl: "), "{missing}");
         // What a filter leaves out is not measured, and the last run stays.
-        assert_eq!(squares("lookup", Class::Constant), Ok(true));
+        assert_eq!(squares("--bench lookup", Class::Constant), Ok(true));
         assert_eq!(read(&path(LAST)).unwrap().len(), 5 * ROUNDS as usize);
+    }
+
+    #[test]
+    fn a_test_of_all_targets_measures_once_and_keeps_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let calls = std::cell::Cell::new(0);
+        let count = |_| {
+            calls.set(calls.get() + 1);
+            f64::from(calls.get())
+        };
+        let cost = crate::cost("calls").over([10, 100, 1_000]).metric("steps", count);
+        let kept =
+            run(directory.path(), [].into_iter(), |bench| bench.at_most(cost, Class::Constant));
+        assert_eq!((kept, calls.get()), (Ok(true), 3));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn benches_of_two_packages_share_no_samples() {
+        let program = Path::new("/w/target/release/deps/sort-0a1b");
+        let [first, second] =
+            ["one", "other"].map(|package| directory_of(program, Some(package.as_ref())));
+        assert_eq!(first.as_deref(), Some(Path::new("/w/target/grows/one/sort")));
+        assert_ne!(first, second);
+        assert_eq!(directory_of(program, None), Some("/w/target/grows/sort".into()));
     }
 
     #[test]

@@ -24,8 +24,8 @@ pub struct Stopwatch {
 
 impl Stopwatch {
     pub fn start() -> Stopwatch {
-        let waited = waited();
-        Stopwatch { start: Instant::now(), waited }
+        let Reading { now, after, .. } = Reading::new(waited);
+        Stopwatch { start: now, waited: after }
     }
 
     /// The time since the start, whatever happened.
@@ -40,8 +40,34 @@ impl Stopwatch {
 
     /// The time since the start in which the thread did not wait for a CPU.
     pub fn elapsed(&self) -> Duration {
-        let wall = self.wall();
-        wall.saturating_sub(self.waited())
+        let Reading { before, now, .. } = Reading::new(waited);
+        let waited = before.saturating_sub(self.waited);
+        now.saturating_duration_since(self.start).saturating_sub(waited)
+    }
+}
+
+/// The clock between two readings of how long the thread has waited. They are the same unless it was put off the CPU at each
+/// try; then what lies between must not be subtracted from a time that it is no part of.
+struct Reading {
+    before: Duration,
+    now: Instant,
+    after: Duration,
+}
+
+impl Reading {
+    /// By what `waited` says.
+    fn new(mut waited: impl FnMut() -> Duration) -> Reading {
+        const TRIES: usize = 4;
+        let mut before = waited();
+        let mut tries = 0;
+        loop {
+            let (now, after) = (Instant::now(), waited());
+            tries += 1;
+            if before == after || tries == TRIES {
+                return Reading { before, now, after };
+            }
+            before = after;
+        }
     }
 }
 
@@ -55,28 +81,54 @@ pub fn preemptions() -> u64 {
 /// How long the calling thread has waited for a CPU; zero where the system does not say.
 fn waited() -> Duration {
     let ns = FILE.with(|file| {
-        let file = file.get_or_init(|| File::open(SCHEDSTAT).ok());
-        file.as_ref().and_then(read)
+        let file = file.get_or_init(|| File::open(SCHEDSTAT).ok()).as_ref()?;
+        let mut bytes = [0; 80];
+        let length = read(file, &mut bytes)?;
+        waited_ns(str::from_utf8(&bytes[..length]).ok()?)
     });
     Duration::from_nanos(ns.unwrap_or(0))
 }
 
+/// The second number of [`SCHEDSTAT`].
+fn waited_ns(text: &str) -> Option<u64> {
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 #[cfg(unix)]
-fn read(file: &File) -> Option<u64> {
+fn read(file: &File, bytes: &mut [u8]) -> Option<usize> {
     use std::os::unix::fs::FileExt;
-    let mut bytes = [0; 80];
-    let length = file.read_at(&mut bytes, 0).ok()?;
-    str::from_utf8(&bytes[..length]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+    file.read_at(bytes, 0).ok()
 }
 
 #[cfg(not(unix))]
-fn read(_: &File) -> Option<u64> {
+fn read(_: &File, _: &mut [u8]) -> Option<usize> {
     None
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waiting_is_the_second_number() {
+        assert_eq!(waited_ns("12 345 6\n"), Some(345));
+        assert_eq!(waited_ns("12"), None);
+    }
+
+    /// Reads these waits one after the other, in milliseconds; returns how many it read, too.
+    fn reading(waits_ms: &[u64]) -> (Reading, usize) {
+        let mut left = waits_ms.iter();
+        let reading = Reading::new(|| Duration::from_millis(*left.next().expect("a wait")));
+        (reading, waits_ms.len() - left.len())
+    }
+
+    #[test]
+    fn the_clock_is_read_again_until_nothing_waited_meanwhile() {
+        let (read, count) = reading(&[1, 4, 4, 9]);
+        assert_eq!((read.before.as_millis(), read.after.as_millis(), count), (4, 4, 3));
+        let (read, count) = reading(&[1, 2, 3, 4, 5, 6]);
+        assert_eq!((read.before.as_millis(), read.after.as_millis(), count), (4, 5, 5));
+    }
 
     #[test]
     fn what_waits_for_no_cpu_is_counted() {

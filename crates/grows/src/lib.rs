@@ -170,8 +170,10 @@ impl<M: Measure> Growth<M> {
     #[track_caller]
     pub fn judge(&mut self, limit: Class) -> JudgedSeries {
         assert!(LIMITS.contains(&limit), "{limit:?} is no limit: name one of {LIMITS:?}");
-        self.rounds
-            .until_clear(|series| growth(series, limit), |judged| judged.verdict != Kept::Open)
+        let is_clear = |judged: &JudgedSeries| judged.verdict != Kept::Open;
+        let mut judged = self.rounds.until_clear(|series| growth(series, limit), is_clear);
+        judged.sentence += &self.rounds.left_out();
+        judged
     }
 }
 

@@ -141,6 +141,14 @@ fn where_nothing_was_measured_it_is_not_done() {
     assert!(first.starts_with("failed: fault fails"), "{came:?}");
     assert!(all.starts_with("knee: nothing was measured: every cell failed; "), "{came:?}");
     assert!(all.contains("cells of fails"), "why: {came:?}");
+    let page = knee.directory.path().join("page.html");
+    let fails = ["run", "fault", "--subjects", "fails", "--rounds", "1", "--output"];
+    let came = knee.run(&[&fails[..], &[page.to_str().unwrap()]].concat());
+    assert_eq!((came.code, page.exists()), (Some(1), true), "{came:?}");
+    let removes = "sh -c 'rm \"$XDG_DATA_HOME\"/knee/*; exit {n}'";
+    let once = ["run", "command", "--points", "1", "--rounds", "1", "--command", removes];
+    let came = knee.run(&once);
+    assert!(came.err.contains("was removed during the run"), "{came:?}");
     let came = knee.run(&["run", "null", "--pin", "4000"]);
     assert_eq!(came.code, Some(5), "{came:?}");
     assert!(came.err.contains("CPU 4000 is not among those"), "{came:?}");

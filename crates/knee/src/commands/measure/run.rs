@@ -243,7 +243,8 @@ fn conclude(
     let exit = exit(&claimed.run, recorded);
     // A build that was aborted is a finding.
     let is_empty = exit == Exit::Failed && conclusions.findings.is_empty();
-    if is_empty && recorded && unsaved.is_none() && !asked.json && asked.like.is_none() {
+    let asks_for_none = asked.output.is_none() && !asked.json && asked.like.is_none();
+    if is_empty && asks_for_none && unsaved.is_none() && recorded && file.exists() {
         return Err(nothing_measured(&conclusions));
     }
     let page = asked.output.clone().unwrap_or_else(|| page(&claimed.run, file, recorded));

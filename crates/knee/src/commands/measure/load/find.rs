@@ -10,7 +10,7 @@ use crate::exit::{Exit, Trouble};
 use crate::output::{print, print_json};
 use ::load::{Arrivals, Counts, Outcome, Plan, Shape, Url};
 use analysis::Estimate;
-use analysis::capacity::{Capacity, Goal, Search, Trial};
+use analysis::capacity::{Capacity, Goal, NextLoad, Search, Trial};
 use engine::Stop;
 use findings::format::{interval, percent, quantity, significant, time};
 use model::Warning;
@@ -89,7 +89,7 @@ struct Found<'a> {
 
 /// A load of one rate.
 struct Measured {
-    rate_per_s: f64,
+    trial: Trial,
     /// Whether all goals held.
     is_borne: bool,
     point: Point,
@@ -125,15 +125,11 @@ pub fn find(
         };
         let measured = Point::measure(None, true, &load, &mut watcher, stop, &mut |_| {});
         let point = measured.map_err(|error| failed(&error))?;
-        let trial = trial(next.rate_per_s, goals, &point.outcome);
-        loads.push(Measured {
-            rate_per_s: next.rate_per_s,
-            is_borne: search.is_borne(&trial),
-            point,
-        });
-        search.add(trial);
+        let trial = trial(next, goals, &point.outcome);
+        search.add(trial.clone());
+        loads.push(Measured { is_borne: search.is_borne(&trial), trial, point });
     }
-    loads.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
+    loads.sort_by(|a, b| a.trial.rate_per_s.total_cmp(&b.trial.rate_per_s));
     let capacity = search.capacity();
     let disturbances = watcher.disturbances(&watcher.last_look());
     let search = Found { url, plan, goals, capacity, is_warm, loads, disturbances };
@@ -178,7 +174,8 @@ fn warm_up(plan: &Plan, stop: &Stop) -> Result<(f64, bool), Trouble> {
 }
 
 /// What a load showed of each goal.
-fn trial(rate_per_s: f64, goals: &[Wanted], outcome: &Outcome) -> Trial {
+fn trial(load: NextLoad, goals: &[Wanted], outcome: &Outcome) -> Trial {
+    let NextLoad { rate_per_s, length_s } = load;
     let due = outcome.counts.requests + outcome.counts.unsent;
     let missed = goals.iter().map(|wanted| {
         let holding = wanted.goal.limit_s.map_or(outcome.counts.replies, |limit_s| {
@@ -186,7 +183,7 @@ fn trial(rate_per_s: f64, goals: &[Wanted], outcome: &Outcome) -> Trial {
         });
         due.saturating_sub(holding)
     });
-    Trial { rate_per_s, due, missed: missed.collect() }
+    Trial { rate_per_s, length_s, due, missed: missed.collect() }
 }
 
 impl Found<'_> {
@@ -237,18 +234,17 @@ impl Found<'_> {
         );
         let names = ["rate/s", "seconds", "replies/s", "p50", "p99", "max", "missed"];
         text += &load_row(&names.map(str::to_owned));
-        for Measured { rate_per_s, point, .. } in &self.loads {
+        for Measured { trial, point, .. } in &self.loads {
             let outcome = &point.outcome;
-            let Trial { due, missed, .. } = trial(*rate_per_s, self.goals, outcome);
-            let missed = missed.into_iter().max().unwrap_or(0);
+            let missed = trial.missed.iter().copied().max().unwrap_or(0);
             text += &load_row(&[
-                significant(*rate_per_s),
+                significant(trial.rate_per_s),
                 significant(outcome.elapsed_s),
                 significant(answered_per_s(outcome)),
                 time(outcome.latency.p50),
                 time(outcome.latency.p99),
                 time(outcome.latency.max),
-                percent(missed as f64 / due.max(1) as f64),
+                percent(missed as f64 / trial.due.max(1) as f64),
             ]);
         }
         let points = self.loads.iter().map(|load| &load.point);
@@ -294,7 +290,7 @@ impl Found<'_> {
             generator_is_limit: self.is_generators(),
             is_warm: self.is_warm,
             disturbances: &self.disturbances,
-            loads: self.loads.iter().map(|load| TrialView::new(load, self.goals)).collect(),
+            loads: self.loads.iter().map(TrialView::new).collect(),
             plan: PlanView::new(self.plan),
         }
     }
@@ -332,11 +328,11 @@ struct TrialView<'a> {
 }
 
 impl<'a> TrialView<'a> {
-    fn new(load: &'a Measured, goals: &[Wanted]) -> Self {
-        let Measured { rate_per_s, point, .. } = load;
+    fn new(load: &'a Measured) -> Self {
+        let Measured { trial, point, .. } = load;
         Self {
-            rate_per_s: *rate_per_s,
-            missed: trial(*rate_per_s, goals, &point.outcome).missed,
+            rate_per_s: trial.rate_per_s,
+            missed: trial.missed.clone(),
             figures: Figures::new(point),
         }
     }

@@ -260,7 +260,9 @@ impl Context<'_> {
         };
         let workers_to = headline_from.or_else(|| self.table_of_workers(points, headline));
         let speedup = workers_to.and_then(|to| self.speedup(&all, to));
-        let last = points.last().copied().filter(|_| headline && self.run.is_foreign());
+        // Where the rate of one was measured, whatever the axis of the table is called.
+        let is_table = headline && self.run.is_foreign() && points.first() == Some(&1);
+        let last = points.last().copied().filter(|_| is_table);
         let scaling = workers_to.or(last).and_then(|to| self.scaling(&all, to));
         // A trajectory has more positions than its table shows.
         let figures: Vec<Figure> =

@@ -8,8 +8,9 @@ use super::numbers::{POINT_MAX, Point};
 use super::rows::{Row, Taken};
 use super::source::Source;
 use super::unit::spaced;
-use super::{Foreign, NO_ROW, Request, listed};
+use super::{Foreign, Request, listed};
 use crate::Error;
+use findings::reasons::NO_ROW;
 use jiff::{Timestamp, Unit as TimeUnit};
 use model::{
     Cell, CellKey, Clock, FailureReason, Host, Metric, MetricInfo, MetricRole, Outcome, Parameters,

@@ -35,8 +35,6 @@ pub use source::Input;
 use source::Source;
 use unit::Unit;
 
-/// Why a table has no figure of a subject at a point, or none at all.
-pub const NO_ROW: &str = "the file has no row of it here";
 /// The name of the workload that does nothing: a table of that name would be taken for the harness's control.
 pub const RESERVED_NAME: &str = "null";
 

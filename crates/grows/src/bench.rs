@@ -67,11 +67,11 @@ fn run(
         None => read(&directory.join(LAST)).ok(),
     };
     let base = Series::all(base.unwrap_or_default());
-    let Options { filter, is_bench, .. } = &options;
-    let (filter, is_bench) = (filter.clone(), *is_bench);
-    let mut bench = Bench { filter, is_bench, base, all: Vec::new(), kept: true };
+    let Options { filter, keeps_samples, .. } = &options;
+    let (filter, keeps_samples) = (filter.clone(), *keeps_samples);
+    let mut bench = Bench { filter, keeps_samples, base, all: Vec::new(), kept: true };
     benches(&mut bench);
-    if is_bench {
+    if keeps_samples {
         bench.keep(directory, &options)?;
     }
     Ok(bench.kept)
@@ -101,7 +101,7 @@ fn directory_of(program: &Path, package: Option<&OsStr>) -> Option<PathBuf> {
 #[derive(Debug, Default, PartialEq)]
 struct Options {
     /// Whether cargo says that it is no test.
-    is_bench: bool,
+    keeps_samples: bool,
     filter: Option<String>,
     save: Option<String>,
     baseline: Option<String>,
@@ -116,7 +116,7 @@ impl Options {
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{HELP}"));
             match word.as_str() {
-                "--bench" => options.is_bench = true,
+                "--bench" => options.keeps_samples = true,
                 "--help" | "-h" => return Ok(None),
                 "--save" => options.save = Some(name(value()?)?),
                 "--baseline" => options.baseline = Some(name(value()?)?),
@@ -126,8 +126,8 @@ impl Options {
                 _ => options.filter = Some(word),
             }
         }
-        let Options { is_bench, save, baseline, page, .. } = &options;
-        if !is_bench && (save.is_some() || baseline.is_some() || page.is_some()) {
+        let Options { keeps_samples, save, baseline, page, .. } = &options;
+        if !keeps_samples && (save.is_some() || baseline.is_some() || page.is_some()) {
             return Err(format!("without --bench there is nothing to keep or compare\n{HELP}"));
         }
         Ok(Some(options))
@@ -144,7 +144,7 @@ fn name(word: String) -> Result<String, String> {
 /// The benchmarks of a target: see [`bench`].
 pub struct Bench {
     filter: Option<String>,
-    is_bench: bool,
+    keeps_samples: bool,
     base: Vec<Series>,
     all: Vec<Series>,
     /// Whether no limit was exceeded.
@@ -191,7 +191,7 @@ impl Bench {
         if self.filter.as_ref().is_some_and(|filter| !name.contains(filter)) {
             return;
         }
-        if !self.is_bench {
+        if !self.keeps_samples {
             println!("{name}: measured once, and not judged: cargo bench does");
             rounds.at_least(1);
             return;
@@ -313,7 +313,7 @@ mod tests {
         let asked = options("--bench sum --save a --baseline b.1 --page p.html").unwrap().unwrap();
         let text = |word: &str| Some(word.to_owned());
         let wanted = Options {
-            is_bench: true,
+            keeps_samples: true,
             filter: text("sum"),
             save: text("a"),
             baseline: text("b.1"),

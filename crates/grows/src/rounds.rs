@@ -28,7 +28,7 @@ pub struct Rounds<M> {
 }
 
 struct Point {
-    point: u64,
+    n: u64,
     /// The shortest time that a sample took without waiting for a CPU: something may have disturbed the others. None before
     /// the first.
     took: Option<Duration>,
@@ -38,7 +38,7 @@ struct Point {
 
 impl<M: Measure> Rounds<M> {
     pub fn new(series: Series, points: Vec<u64>, measure: M) -> Self {
-        let unmeasured = |point| Point { point, took: None, would_take: None };
+        let unmeasured = |n| Point { n, took: None, would_take: None };
         let points = points.into_iter().map(unmeasured).collect();
         Self { series, points, measure, count: 0, budget: BUDGET_DEFAULT }
     }
@@ -80,7 +80,7 @@ impl<M: Measure> Rounds<M> {
     /// Which points were never measured, and why: `; 3,000 was left out, since a sample would take about 5.20 s`.
     pub fn left_out(&self) -> String {
         let unmeasured = self.points.iter().filter(|point| point.took.is_none());
-        let words = unmeasured.filter_map(|Point { point, would_take, .. }| {
+        let words = unmeasured.filter_map(|Point { n: point, would_take, .. }| {
             let (point, takes) = (format::count(*point), would_take.as_ref()?.as_secs_f64());
             let takes = format::time(takes * 1e9);
             Some(format!("; {point} was left out, since a sample would take about {takes}"))
@@ -90,7 +90,7 @@ impl<M: Measure> Rounds<M> {
 
     /// How long a sample of this point will take, if it goes on as between the two that were measured before it.
     fn expected(&self, index: usize) -> Option<Duration> {
-        let took = |point: &Point| Some((point.point as f64, point.took?.as_secs_f64()));
+        let took = |point: &Point| Some((point.n as f64, point.took?.as_secs_f64()));
         let before: Vec<(f64, f64)> = self.points.get(..index)?.iter().filter_map(took).collect();
         let [.., first, second] = before[..] else { return None };
         let step = |to: f64, from: f64| (to / from.max(1.0)).ln();
@@ -100,7 +100,7 @@ impl<M: Measure> Rounds<M> {
         }
         let exponent = (second.1 / first.1).ln() / between;
         let expected_s =
-            second.1 * (exponent * step(self.points.get(index)?.point as f64, second.0)).exp();
+            second.1 * (exponent * step(self.points.get(index)?.n as f64, second.0)).exp();
         Some(Duration::try_from_secs_f64(expected_s).unwrap_or(Duration::MAX))
     }
 
@@ -112,7 +112,7 @@ impl<M: Measure> Rounds<M> {
             let index = if self.count.is_multiple_of(2) { turn } else { last - turn };
             let is_new = self.points[index].took.is_none();
             let would_take = self.expected(index).filter(|expected| is_new && *expected > max);
-            let Point { point, took, would_take: left_out } = &mut self.points[index];
+            let Point { n: point, took, would_take: left_out } = &mut self.points[index];
             *left_out = would_take;
             if would_take.is_some() || took.is_some_and(|took| took > self.budget / PARTS_ONCE) {
                 continue;

@@ -20,12 +20,18 @@ pub fn root() -> PathBuf {
 /// `cargo`, the one that runs us, in `directory`; with `--locked` under CI, so that a lock file that
 /// was not updated is found there.
 pub fn cargo(directory: &Path, subcommand: &str) -> Command {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let mut command = Command::new(program);
-    command.current_dir(directory).arg(subcommand);
+    let mut command = cargo_that_locks(directory, subcommand);
     if std::env::var_os("CI").is_some() {
         command.arg("--locked");
     }
+    command
+}
+
+/// The same, which may complete the lock file.
+pub fn cargo_that_locks(directory: &Path, subcommand: &str) -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(program);
+    command.current_dir(directory).arg(subcommand);
     command
 }
 

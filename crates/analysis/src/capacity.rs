@@ -217,13 +217,14 @@ impl Search {
         (rates(true).reduce(f64::max), rates(false).reduce(f64::min))
     }
 
-    /// The goal that was missed most.
+    /// The goal that was missed by the most loads, and then by the most requests.
     fn worst(&self) -> usize {
-        let excess = |goal: &usize| {
-            self.trials.iter().map(|trial| self.excess_of(trial, *goal)).sum::<f64>()
+        let key = |goal: usize| {
+            let excess = || self.trials.iter().map(move |trial| self.excess_of(trial, goal));
+            (excess().filter(|excess| *excess > 1.0).count(), excess().sum::<f64>())
         };
-        let goals = 0..self.goals.len();
-        goals.max_by(|a, b| excess(a).total_cmp(&excess(b))).unwrap_or(0)
+        let is_more = |a: (usize, f64), b: (usize, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+        (0..self.goals.len()).max_by(|a, b| is_more(key(*a), key(*b))).unwrap_or(0)
     }
 
     /// The next rate near the one that is borne: below it and above it in turns, or between two that are farther apart than

@@ -145,6 +145,21 @@ fn a_few_requests_in_time_are_no_rate_that_is_borne() {
     }
 }
 
+/// A goal that every load misses is named before one that a few loads miss by far.
+#[test]
+fn the_goal_that_no_load_holds_is_named() {
+    let goals =
+        vec![Goal { allowed: 0.5, limit_s: Some(1e-6) }, Goal { allowed: 0.01, limit_s: None }];
+    let mut search = Search::new(goals, 1_000.0);
+    while let Some(next) = search.next_load() {
+        let NextLoad { rate_per_s, length_s } = next;
+        let due = rate_per_s.ceil() as u64;
+        let failed = if rate_per_s > 500.0 { due } else { 0 };
+        search.add(Trial { rate_per_s, length_s, due, missed: vec![due, failed] });
+    }
+    assert_eq!(search.capacity(), Capacity::Nothing { goal: 0 });
+}
+
 /// Other work on the machine: each long load misses one goal, most at the lowest rate, whatever the other one does.
 #[test]
 fn no_rate_is_above_all_loads_that_missed() {

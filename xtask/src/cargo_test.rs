@@ -142,7 +142,7 @@ impl Tests {
         Ok(())
     }
 
-    /// Runs them, once they are built. Where nobody chose, a few that fail are run again, one by one: what passes then
+    /// Runs them, once they are built. Of all tests, a few that fail are run again, one by one: what passes then
     /// is unsteady, which is a fault of its own, and no reason to refuse a change.
     pub fn run(mut self, tally: &mut Tally) -> Result<()> {
         let is_whole_machine = setup::is_whole_machine();

@@ -9,8 +9,8 @@ use model::Run;
 
 const POINTS: [u64; 4] = [10, 100, 1_000, 10_000];
 
-/// A subject that is measured under these parameters, and one that is said to be unavailable; what fails and what has
-/// only a rate is told by the second's figures at each value of `per`.
+/// A subject that is measured under these parameters, and one that is unavailable; what fails and what has
+/// only a rate follows from the second's figures at each value of `per`.
 fn run(reason: &str, per: &[(&str, Option<&str>)]) -> Run {
     let info = workload("costs")
         .time("latency")

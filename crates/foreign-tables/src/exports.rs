@@ -9,7 +9,7 @@ use model::Warning;
 use quantities::{DecimalSign, Figure};
 use serde::de::DeserializeOwned;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The column of what was measured.
 const NAME: &str = "name";
@@ -58,7 +58,7 @@ pub struct Measurements {
     rows: Vec<Row>,
     /// Rows that the program made of others; the first one's name.
     summaries: Vec<String>,
-    /// What else a reader must know: failures that the program reported, what was left out.
+    /// What else a reader must know: failures that the program reported, what was skipped.
     warnings: Vec<Warning>,
 }
 
@@ -191,7 +191,7 @@ impl Measurements {
         completed.decimal.get_or_insert(DecimalSign::Point);
         let mut warnings = vec![crate::formats::taken_for(program, &completed, None)];
         warnings.extend(follows_x.iter().map(|name| Warning {
-            what: format!("{name} grows with {x}, and so is not told apart from it"),
+            what: format!("{name} grows with {x}, and so its effect can't be separated"),
             remedy: String::new(),
         }));
         warnings.extend(passed_over(&self.summaries));
@@ -267,12 +267,13 @@ fn passed_over(summaries: &[String]) -> Option<Warning> {
     Some(Warning { what, remedy: String::new() })
 }
 
-/// Whether a parameter has one value at each x, and not the same at all.
+/// Whether a parameter that varies has a single value at each x.
 fn follows(rows: &[&Row], name: &str, x: &str) -> bool {
-    let pairs = || rows.iter().map(|row| (row.parameter(x), row.parameter(name)));
+    let mut values = BTreeMap::new();
+    let mut pairs = rows.iter().map(|row| (row.parameter(x), row.parameter(name)));
     name != STATISTIC
         && x != NAME
-        && pairs().all(|(x, value)| pairs().all(|pair| pair.0 != x || pair.1 == value))
+        && pairs.all(|(at, value)| *values.entry(at).or_insert(value) == value)
 }
 
 /// A name, and the parameters that vary.
@@ -313,12 +314,12 @@ fn placed(name: &str) -> String {
 
 /// A name with each of these parameters in place of none, of any one or of all of its values in it.
 fn variants(text: &str, given: &[(String, String)]) -> Vec<String> {
-    /// A value that stands in more places is no word of its own.
-    const PLACES_MAX: usize = 4;
+    /// A value that occurs more often is no word of its own.
+    const OCCURRENCES_MAX: usize = 4;
     let Some(((name, value), rest)) = given.split_first() else { return vec![text.to_owned()] };
     let single = text
         .match_indices(value.as_str())
-        .take(PLACES_MAX)
+        .take(OCCURRENCES_MAX)
         .map(|(at, _)| format!("{}{}{}", &text[..at], placed(name), &text[at + value.len()..]));
     let all = replaced(text, value, &placed(name));
     let texts: BTreeSet<String> = single.chain([all, text.to_owned()]).collect();

@@ -94,7 +94,7 @@ impl Taken {
 }
 
 /// What is wrong with a line that has another number of fields than there are names.
-fn other_length(line: &Line, header: &[String], source: &Source) -> String {
+pub fn other_length(line: &Line, header: &[String], source: &Source) -> String {
     let fields = findings::format::quantity(line.fields.len() as u64, "field");
     let names = source.header_name();
     let splits_numbers = line.fields.windows(2).any(|pair| {

@@ -1,6 +1,7 @@
 //! A file of separated values as a stream of rows, with the number of each line.
 
 use super::one_line;
+use super::rows::other_length;
 use crate::Error;
 use crate::exports::{self, Exported};
 use crate::head::Head;
@@ -269,10 +270,8 @@ impl Source {
             if !self.next_record(&mut wide.line)? {
                 return Ok(false);
             }
-            let (fields, names) = (wide.line.fields.len(), wide.header.len());
-            if fields != names {
-                let fields = findings::format::quantity(fields as u64, "field");
-                let what = format!("{fields} where {} names {names} columns", self.header_name());
+            if wide.line.fields.len() != wide.header.len() {
+                let what = other_length(&wide.line, &wide.header, self);
                 return Err(self.wrong(wide.line.number, &what));
             }
             wide.taken = 0;

@@ -352,7 +352,7 @@ const PITFALLS: &[(&str, &str, &str)] = &[
         "connections, requests/s, rounds 1\n\
          http://a/x, 1: 1000.0, 4: 2000.0, 16: 3000.0\n\
          The table was taken for one of wrk: --x connections, --y rate and --by name\n\
-         threads grows with connections, and so is not told apart from it\n\
+         threads grows with connections, and so its effect can't be separated\n\
          More was taken as better, since requests/s is a rate\n",
     ),
 ];

@@ -172,7 +172,7 @@ impl<M: Measure> Growth<M> {
         assert!(LIMITS.contains(&limit), "{limit:?} is no limit: name one of {LIMITS:?}");
         let is_clear = |judged: &JudgedSeries| judged.verdict != Kept::Open;
         let mut judged = self.rounds.until_clear(|series| growth(series, limit), is_clear);
-        judged.sentence += &self.rounds.left_out();
+        judged.sentence += &self.rounds.skipped();
         judged
     }
 }

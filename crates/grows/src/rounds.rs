@@ -32,7 +32,7 @@ struct Point {
     /// The shortest time that a sample took without waiting for a CPU: something may have disturbed the others. None before
     /// the first.
     took: Option<Duration>,
-    /// How long one would take, where it was left out of the last round.
+    /// How long one would take, where the last round skipped it.
     would_take: Option<Duration>,
 }
 
@@ -77,13 +77,13 @@ impl<M: Measure> Rounds<M> {
         }
     }
 
-    /// Which points were never measured, and why: `; 3,000 was left out, since a sample would take about 5.20 s`.
-    pub fn left_out(&self) -> String {
+    /// Which points were never measured, and why: `; 3,000 was skipped, since a sample would take about 5.20 s`.
+    pub fn skipped(&self) -> String {
         let unmeasured = self.points.iter().filter(|point| point.took.is_none());
         let words = unmeasured.filter_map(|Point { n: point, would_take, .. }| {
             let (point, takes) = (format::count(*point), would_take.as_ref()?.as_secs_f64());
             let takes = format::time(takes * 1e9);
-            Some(format!("; {point} was left out, since a sample would take about {takes}"))
+            Some(format!("; {point} was skipped, since a sample would take about {takes}"))
         });
         words.collect()
     }
@@ -112,8 +112,8 @@ impl<M: Measure> Rounds<M> {
             let index = if self.count.is_multiple_of(2) { turn } else { last - turn };
             let is_new = self.points[index].took.is_none();
             let would_take = self.expected(index).filter(|expected| is_new && *expected > max);
-            let Point { n: point, took, would_take: left_out } = &mut self.points[index];
-            *left_out = would_take;
+            let Point { n: point, took, would_take: skipped } = &mut self.points[index];
+            *skipped = would_take;
             if would_take.is_some() || took.is_some_and(|took| took > self.budget / PARTS_ONCE) {
                 continue;
             }
@@ -171,9 +171,9 @@ mod tests {
         rounds.count = 1;
         rounds.round(Duration::from_secs(1));
         assert_eq!(rounds.measure.0, [1, 1, 0, 0, 0], "100 is measured once");
-        let left_out = "; 1,000 was left out, since a sample would take about 10.0 s\
-                        ; 10,000 was left out, since a sample would take about 1,000 s";
-        assert_eq!(rounds.left_out(), left_out);
+        let skipped = "; 1,000 was skipped, since a sample would take about 10.0 s\
+                        ; 10,000 was skipped, since a sample would take about 1,000 s";
+        assert_eq!(rounds.skipped(), skipped);
         assert_eq!(after(&[10, 100, 1_000], &[1.0, 100.0]).expected(2), None, "two may be off");
     }
 
@@ -188,7 +188,7 @@ mod tests {
         rounds.round(max);
         assert_eq!(rounds.measure.0, [1, 1, 1, 0, 0]);
         rounds.round(max);
-        assert_eq!((&rounds.measure.0[..], rounds.left_out().as_str()), (&[2, 2, 2, 1, 1][..], ""));
+        assert_eq!((&rounds.measure.0[..], rounds.skipped().as_str()), (&[2, 2, 2, 1, 1][..], ""));
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub fn outcome<L: Lock>(check: Check) -> Outcome {
             Check::Panics => leaving::lets_others_in::<L>(true),
             Check::SeatsGoBack => leaving::seats_go_back::<L>(),
         };
-        // Nobody listens any more once the deadline is over.
+        // After the deadline there is no receiver.
         let _ = done.send(result);
     });
     outcome.recv_timeout(DEADLINE).unwrap_or_else(|error| match error {

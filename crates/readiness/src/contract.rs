@@ -35,7 +35,7 @@ macro_rules! checks {
         $(#[doc(hidden)] pub mod $file;)*
 
         /// Makes a test of each check of the contract, for each of these rows: `contract!([&MINE]);`. Rows that are
-        /// unavailable here are left out.
+        /// unavailable here are skipped.
         #[macro_export]
         macro_rules! contract {
             ($d rows:expr) => {

@@ -1,4 +1,4 @@
-//! All of knee's commands, with what is in this repository beside knee's own.
+//! All of knee's commands, with what is in this repository before knee's own.
 
 use knee::OwnLock;
 use own_workload::{lookup::Lookup, nap::Nap, spin};

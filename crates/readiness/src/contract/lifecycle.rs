@@ -191,7 +191,7 @@ pub fn one_that_is_dropped_leaves_its_descriptors_alone(row: &'static Mechanism)
     watcher.quiet("nothing has been sent");
     object.send(1);
     drop(watcher);
-    // A signal that still came, with nobody to block it, would end the process here.
+    // A signal that still came, without a mask, would end the process here.
     object.send(1);
     assert_eq!(object.drain(), 2, "{}", row.name);
     let mut watcher = Watcher::with(row, &object, 2, Interest::Readable);

@@ -117,7 +117,10 @@ pub fn pinnable(cpus: &[usize]) -> Result<(), RequestError> {
 }
 
 fn nothing_left(plan: &Plan) -> String {
-    let changes = plan.changes.iter().map(ToString::to_string);
+    let changes = plan.changes.iter().map(|row| match row.remedy.as_str() {
+        "" => row.change.to_string(),
+        remedy => format!("{} → {remedy}", row.change.to_string().trim_end_matches('.')),
+    });
     let unavailable = plan
         .unavailable
         .iter()

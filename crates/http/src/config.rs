@@ -4,6 +4,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::Certificate;
+
 /// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -18,6 +20,8 @@ pub struct Config {
     pub mechanism: String,
     /// How files are sent: `sendfile`, `mmap` or `splice`, see [`crate::SENDING`].
     pub sending: String,
+    /// What it speaks TLS with; without, everything is plain.
+    pub certificate: Option<Certificate>,
     /// Threads that each listen, accept and serve on their own.
     pub workers: usize,
     /// The CPUs that workers are pinned to, in turn; empty leaves that to the kernel.
@@ -39,6 +43,7 @@ impl Default for Config {
             port: 0,
             mechanism: "epoll-level".to_owned(),
             sending: "sendfile".to_owned(),
+            certificate: None,
             workers: 1,
             pin: Vec::new(),
             limits: Limits::default(),

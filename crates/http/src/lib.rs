@@ -2,6 +2,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 #![deny(unsafe_code)]
 
+mod certificate;
 mod config;
 mod connection;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -13,6 +14,7 @@ mod server;
 mod site;
 mod workers;
 
+pub use certificate::Certificate;
 pub use config::{Config, Limits};
 pub use server::{Error, Server};
 pub use workers::Stopper;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use crate::workers::wakeup::Order;
 use crate::workers::{Stopper, Workers, drivers, listener, sending};
-use crate::{Config, Counts};
+use crate::{Certificate, Config, Counts};
 
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
@@ -46,8 +46,9 @@ impl Server {
                 "there is no way to send files called `{name}`; it is one of {names}"
             ))
         })?;
+        let tls = config.certificate.as_ref().map(Certificate::config).transpose()?;
         let claim = listener::claim(config.address, config.port)?;
-        let workers = Workers::start(&config, driver, way, claim.address)?;
+        let workers = Workers::start(&config, driver, way, claim.address, tls.as_ref())?;
         Ok(Server { workers, claim })
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod counters;
 pub(crate) mod drivers;
 pub(crate) mod listener;
 pub(crate) mod sending;
+pub(crate) mod session;
 pub(crate) mod wakeup;
 
 use std::net::SocketAddr;
@@ -13,6 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+
+use rustls::ServerConfig;
 
 use crate::site::Site;
 use crate::workers::access_log::AccessLog;
@@ -76,6 +79,7 @@ impl Workers {
         row: Row,
         way: &'static Way,
         address: SocketAddr,
+        tls: Option<&Arc<ServerConfig>>,
     ) -> Result<Workers, Error> {
         let failed = |error| Error::Failed(format!("starting a worker: {error}"));
         let wakeups = (0..config.workers).map(|_| Wakeup::new().map(Arc::new));
@@ -89,8 +93,16 @@ impl Workers {
         for number in 0..config.workers {
             let wakeup = Arc::clone(&workers.stopper.wakeups[number]);
             let counters = Arc::clone(&workers.stopper.counters[number]);
-            let worker =
-                Worker { number, config: config.clone(), row, way, address, wakeup, counters };
+            let worker = Worker {
+                number,
+                config: config.clone(),
+                row,
+                way,
+                address,
+                tls: tls.cloned(),
+                wakeup,
+                counters,
+            };
             let (started, end) = (started.clone(), end.clone());
             let body = move || {
                 let ended = catch_unwind(AssertUnwindSafe(|| worker.run(started)));
@@ -163,6 +175,7 @@ struct Worker {
     row: Row,
     way: &'static Way,
     address: SocketAddr,
+    tls: Option<Arc<ServerConfig>>,
     wakeup: Arc<Wakeup>,
     counters: Arc<Counters>,
 }
@@ -193,8 +206,8 @@ impl Worker {
         let log = self.config.log.as_deref().map(AccessLog::open).transpose()?;
         let context = Context::new(site, log, self.counters);
         let listener = listener::open(self.address)?;
-        let (wakeup, config, way) = (self.wakeup, self.config, self.way);
-        self.row.open(Setup { wakeup, context, listener, config, way })
+        let (wakeup, config, way, tls) = (self.wakeup, self.config, self.way, self.tls);
+        self.row.open(Setup { wakeup, context, listener, config, way, tls })
     }
 }
 

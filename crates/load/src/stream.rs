@@ -3,8 +3,8 @@
 use crate::address::Address;
 use crate::connect::unix_within;
 use crate::plan::Target;
-use crate::tls::TlsFault;
-use rustls::ClientConnection;
+use crate::tls::{Handshakes, TlsFault};
+use rustls::{ClientConnection, HandshakeKind};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
@@ -66,6 +66,8 @@ impl Stream {
     /// Where the target is not to be trusted.
     pub fn over(mut socket: TcpStream, target: &Target) -> Result<Stream, NoStream> {
         let Some(tls) = &target.tls else { return Ok(Stream { socket, tls: None }) };
+        // The last word of a handshake and the first request are two writes: the second is not to wait for an acknowledgement.
+        socket.set_nodelay(true)?;
         let mut connection = tls.connection().map_err(|fault| NoStream::Tls { fault })?;
         while connection.is_handshaking() {
             connection.complete_io(&mut socket).map_err(|error| {
@@ -74,6 +76,19 @@ impl Stream {
             })?;
         }
         Ok(Stream { socket, tls: Some(Box::new(connection)) })
+    }
+
+    /// Its handshake: one, and what it agreed on; none without TLS.
+    pub fn handshake(&self) -> Option<Handshakes> {
+        let mut handshakes = Handshakes::default();
+        handshakes.count(self.tls.as_ref()?);
+        Some(handshakes)
+    }
+
+    /// Whether its handshake resumed an earlier session.
+    pub fn has_resumed(&self) -> bool {
+        let kind = self.tls.as_ref().and_then(|tls| tls.handshake_kind());
+        kind == Some(HandshakeKind::Resumed)
     }
 
     /// Its socket.

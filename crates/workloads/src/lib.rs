@@ -78,7 +78,7 @@ table! {
         syscalls,
     }
     /// Whole web servers under load, with dead connections and large files.
-    servers [client, pub drivers, pub local, served] {
+    servers [client, pub drivers, pub local, served, tls] {
         connect,
         request,
         dead,

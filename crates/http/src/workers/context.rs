@@ -18,6 +18,8 @@ pub(crate) struct Context {
     pub counts: Arc<Counters>,
     /// Since the worker began; read once a turn.
     pub now_ms: u64,
+    /// What came last, decrypted.
+    pub plain: Vec<u8>,
     /// Every reply is the last of its connection.
     pub draining: bool,
     began: Instant,
@@ -29,9 +31,9 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(site: Site, log: Option<AccessLog>, counts: Arc<Counters>) -> Context {
         let (began, wall) = (Instant::now(), SystemTime::now());
-        let draining = false;
+        let (plain, draining) = (Vec::new(), false);
         let mut context =
-            Context { site, log, counts, now_ms: 0, draining, began, wall, wall_ms: 0 };
+            Context { site, log, counts, now_ms: 0, plain, draining, began, wall, wall_ms: 0 };
         context.update_wall_clock();
         context
     }

@@ -9,6 +9,8 @@ mod worker;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use rustls::ServerConfig;
+
 use crate::workers::context::Context;
 use crate::workers::sending::Way;
 use crate::workers::wakeup::Wakeup;
@@ -28,6 +30,7 @@ pub(crate) struct Setup {
     pub listener: OwnedFd,
     pub config: Config,
     pub way: &'static Way,
+    pub tls: Option<Arc<ServerConfig>>,
 }
 
 /// What can drive a server.

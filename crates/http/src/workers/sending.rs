@@ -76,7 +76,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Way> {
 }
 
 /// What a file that has become shorter is.
-fn shrunk() -> io::Error {
+pub(crate) fn shrunk() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the file has become shorter while it was sent")
 }
 

@@ -86,10 +86,9 @@ fn start(site: &Site, mechanism: &str) -> Result<Server, http::Error> {
         mechanism: mechanism.to_owned(),
         sending: "sendfile".to_owned(),
         workers: 1,
-        pin: Vec::new(),
         limits: limits(),
         cache_bytes: 1 << 20,
-        log: None,
+        ..Config::default()
     })
 }
 

@@ -8,7 +8,7 @@ use crate::usage;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use ending::Ending;
-use http::{Config, Counts, Limits, SENDING, Server};
+use http::{Certificate, Config, Counts, Limits, SENDING, Server};
 use serde_json::json;
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -72,6 +72,15 @@ pub struct Httpd {
     /// Append a line for each reply to this file, in the common log format
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
+    /// Serve HTTPS; without --tls-cert by a new certificate for localhost that nobody vouches for
+    #[arg(long)]
+    pub tls: bool,
+    /// Certificate of the server, and its chain, in PEM; implies --tls
+    #[arg(long, value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// Key of the certificate, in PEM [default: in the file of --tls-cert]
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
     /// Print one line of JSON when it listens, and one when it has ended
     #[arg(short, long)]
     pub json: bool,
@@ -91,9 +100,11 @@ pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
         http::Error::Invalid(what) => Trouble::usage(what),
         http::Error::Failed(what) => Trouble::failed(what),
     };
-    let server = Server::start(config(ask)).map_err(trouble)?;
+    let certificate = certificate(ask).map_err(trouble)?;
+    let is_tls = certificate.is_some();
+    let server = Server::start(Config { certificate, ..config(ask) }).map_err(trouble)?;
     server.remarks().iter().for_each(|remark| note(&format!("knee: {remark}")));
-    print(&listening(ask, &server)).map_err(no_address)?;
+    print(&listening(ask, &server, is_tls)).map_err(no_address)?;
     ending.end_with(server.stopper());
     print(&served(ask, server.wait().map_err(trouble)?))?;
     Ok(Exit::Done)
@@ -108,6 +119,15 @@ fn no_address(trouble: Trouble) -> Trouble {
         "nothing reads standard output, so the address can't be printed and nothing was served; to serve \
          anyway, redirect it (`> /dev/null`)",
     )
+}
+
+/// What it speaks TLS with, if it does.
+fn certificate(ask: &Httpd) -> Result<Option<Certificate>, http::Error> {
+    match (&ask.tls_cert, &ask.tls_key) {
+        (Some(chain), key) => Certificate::read(chain, key.as_ref().unwrap_or(chain)).map(Some),
+        (None, _) if ask.tls => Certificate::new_of_localhost().map(Some),
+        (None, _) => Ok(None),
+    }
 }
 
 fn config(ask: &Httpd) -> Config {
@@ -129,11 +149,12 @@ fn config(ask: &Httpd) -> Config {
         },
         cache_bytes: ask.cache,
         log: ask.log.clone(),
+        ..Config::default()
     }
 }
 
 /// The first line: where it listens.
-fn listening(ask: &Httpd, server: &Server) -> String {
+fn listening(ask: &Httpd, server: &Server, is_tls: bool) -> String {
     let address = server.address().to_string();
     if ask.json {
         let line = json!({
@@ -145,9 +166,10 @@ fn listening(ask: &Httpd, server: &Server) -> String {
         return format!("{line}\n");
     }
     let (root, mechanism) = (ask.root.display(), &ask.mechanism);
+    let scheme = if is_tls { "https" } else { "http" };
     let workers = if ask.workers == 1 { "worker" } else { "workers" };
     format!(
-        "{root} is served at http://{address}/ by {mechanism}, {} {workers}; Ctrl-C ends it\n",
+        "{root} is served at {scheme}://{address}/ by {mechanism}, {} {workers}; Ctrl-C ends it\n",
         ask.workers
     )
 }

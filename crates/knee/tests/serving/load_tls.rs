@@ -122,6 +122,75 @@ fn workloads_measure_a_server_over_tls_that_is_verified_or_say_that_it_is_not() 
 }
 
 #[test]
+fn servers_that_are_started_are_measured_with_tls_and_without() {
+    let (knee, quick) = (Knee::new(), ["--rounds", "1", "--time", "20ms", "--points", "20"]);
+    let all = [
+        "run",
+        "connect",
+        "dead",
+        "--subjects",
+        "epoll-level,nginx",
+        "--alive",
+        "4",
+        "--workers",
+        "1",
+    ];
+    let came = knee.run(&[&all[..], &["--tls", "no,full,resumed"], &quick[..]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let run = knee.last_run();
+    let servers = if Path::new("/usr/sbin/nginx").exists() { 2 } else { 1 };
+    assert_eq!(run.cells.len(), servers * 2 * 3, "{came:?}");
+    for cell in &run.cells {
+        assert_eq!(cell.outcome, Outcome::Measured, "{:?}", cell.key);
+        let is_tls = cell.key.parameters["tls"].to_string() != "no";
+        let has_handshake = cell.metrics.iter().any(|metric| metric.name == "handshake");
+        assert_eq!(has_handshake, is_tls && cell.key.workload == "connect", "{:?}", cell.key);
+        assert_eq!(cell.facts.contains_key("TLS"), is_tls, "{:?}", cell.facts);
+    }
+    let came = knee.run(&["run", "download", "--points", "2", "--rounds", "1", "--tls", "full"]);
+    assert_eq!(came.code, Some(0), "{came:?}");
+    assert!(came.out.contains("reads what it encrypts"), "{came:?}");
+}
+
+/// A server of one thread for each connection, with the certificate that it is told.
+const OF_PYTHON: &str = r#"
+import socket, ssl, sys, threading
+port, cert, key = sys.argv[1:]
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(cert, key)
+def serve(plain):
+    try:
+        with context.wrap_socket(plain, server_side=True) as stream:
+            while stream.recv(65536):
+                stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+    except OSError:
+        pass
+listener = socket.create_server(("127.0.0.1", int(port)))
+while True:
+    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+"#;
+
+#[test]
+fn a_server_of_ones_own_gets_its_certificate() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = directory.path().join("server.py");
+    std::fs::write(&script, OF_PYTHON).unwrap();
+    let command = format!("py=python3 {} {{port}} {{cert}} {{key}}", script.display());
+    let (knee, quick) = (Knee::new(), ["--rounds", "1", "--time", "20ms", "--points", "20"]);
+    let own = ["run", "connect", "--server", &command];
+    let came = knee.run(&[&own[..], &quick[..]].concat());
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let cell = &knee.last_run().cells[0];
+    assert_eq!(
+        (&cell.outcome, cell.key.parameters["tls"].to_string()),
+        (&Outcome::Measured, "full".into())
+    );
+    assert!(cell.metrics.iter().any(|metric| metric.name == "handshake"), "{cell:?}");
+    let plain = knee.run(&[&own[..], &["--tls", "no"], &quick[..]].concat());
+    assert!(plain.err.contains("its command has {cert} → --tls full"), "{plain:?}");
+}
+
+#[test]
 fn a_certificate_that_is_not_verified_is_named_everywhere() {
     let Some(server) = Server::start() else { return };
     let knee = Knee::new();

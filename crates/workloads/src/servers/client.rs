@@ -1,9 +1,10 @@
 //! A client that asks for one file over connections of its own, one request at a time, and counts what
 //! comes back.
 
+use crate::servers::tls;
 use crate::shared::shortage;
-use engine::Failure;
-use load::{Framing, NoStream, Received, Receiver, ReplyHead, Stream, Target};
+use engine::{Failure, Probe};
+use load::{Framing, Handshakes, NoStream, Received, Receiver, ReplyHead, Stream, Target};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -46,12 +47,23 @@ fn address(target: &Target) -> Result<SocketAddr, Failure> {
     target.address.tcp().ok_or_else(|| Failure::new("a unix socket is for knee load"))
 }
 
+/// Whether its connections resume sessions.
+fn resumes(target: &Target) -> bool {
+    target.tls.as_ref().is_some_and(|tls| !tls.options().no_resume)
+}
+
 /// Asks for a file. The first reply gave the length of each.
 pub(crate) struct Client {
     target: Target,
     address: SocketAddr,
     prepared: Address,
     request: Vec<u8>,
+    /// Whether each handshake is to resume a session.
+    resumes: bool,
+    /// How many did.
+    resumed: u64,
+    /// The handshake of its first connection, which is closed.
+    first: Option<Handshakes>,
     reply_bytes: usize,
     buffer: Vec<u8>,
     /// Takes the replies of a server whose heads or bodies differ in length from one to the next.
@@ -115,7 +127,19 @@ impl Client {
         let reply_bytes = head.len() + bytes as usize;
         let address = address(&target)?;
         let (prepared, buffer) = (address.into(), vec![0; reply_bytes]);
-        Ok(Client { target, address, prepared, request, reply_bytes, buffer, any: None })
+        let (resumes, first) = (resumes(&target), stream.handshake());
+        Ok(Client {
+            target,
+            address,
+            prepared,
+            request,
+            resumes,
+            resumed: 0,
+            first,
+            reply_bytes,
+            buffer,
+            any: None,
+        })
     }
 
     /// One that asks any server for `target`, having asked once. The file has so many `bytes`, if it is one of ours.
@@ -128,7 +152,19 @@ impl Client {
         any.receive_any(&mut stream)?;
         let address = address(&target)?;
         let (prepared, buffer) = (address.into(), Vec::new());
-        Ok(Client { target, address, prepared, request, reply_bytes: 0, buffer, any: Some(any) })
+        let (resumes, first, any) = (resumes(&target), stream.handshake(), Some(any));
+        Ok(Client {
+            target,
+            address,
+            prepared,
+            request,
+            resumes,
+            resumed: 0,
+            first,
+            reply_bytes: 0,
+            buffer,
+            any,
+        })
     }
 
     /// A connection to `target` for one that waits for its replies, over TLS where the target has it.
@@ -163,6 +199,11 @@ impl Client {
         connected.map_err(shortage::during("connect"))
     }
 
+    /// States what it agreed on with the server, where its requests are encrypted.
+    pub fn state(&self, probe: &mut Probe) {
+        tls::state(self.first.as_ref(), probe);
+    }
+
     /// Whether its requests are encrypted.
     pub fn is_tls(&self) -> bool {
         self.target.tls.is_some()
@@ -170,8 +211,19 @@ impl Client {
 
     /// Shakes hands over a connected socket, where there is TLS.
     #[inline]
-    pub fn shake_hands(&self, socket: TcpStream) -> Result<Stream, Failure> {
-        Stream::over(socket, &self.target).map_err(no_tls)
+    pub fn shake_hands(&mut self, socket: TcpStream) -> Result<Stream, Failure> {
+        let stream = Stream::over(socket, &self.target).map_err(no_tls)?;
+        if self.resumes && !stream.has_resumed() {
+            return Err(Failure::new(match self.resumed {
+                0 => "the server resumes no session: each handshake is a full one".to_owned(),
+                resumed => format!(
+                    "the server resumed {resumed} sessions and gave none to resume next: of TLS 1.3, each is for one \
+                     connection"
+                ),
+            }));
+        }
+        self.resumed += u64::from(self.resumes);
+        Ok(stream)
     }
 
     /// Sends one request.

@@ -12,6 +12,7 @@
 
 use crate::servers::client::Client;
 use crate::servers::served::{self, CUSTOM_KEYS, OwnServers, connections_fit};
+use crate::servers::tls::TLS;
 use crate::shared::cpus;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, Original, Parameter, Print,
@@ -77,12 +78,12 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         metrics: vec![
             MetricInfo::time("served", "connect + first request + its reply"),
             MetricInfo::time("connect", "call of connect"),
-            MetricInfo::time("handshake", "TLS handshake, a full one"),
+            MetricInfo::time("handshake", "TLS handshake"),
             MetricInfo::time("answer", "first request + its reply"),
         ],
         ..base().info
     },
-    parameters: vec![CONNECTIONS, cpus::ONE],
+    parameters: vec![CONNECTIONS, cpus::ONE, TLS],
     originals: &[Original {
         name: "httpbench",
         original: "Felix von Leitner's httpbench (gatling, 2003): what it called clat, and the first \

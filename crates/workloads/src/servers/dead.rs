@@ -23,6 +23,7 @@ mod pressure;
 
 use crate::servers::drivers::Counted;
 use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, FILE, OwnServers, Scene};
+use crate::servers::tls::{self, TLS};
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Original, Parameter,
     Print, Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
@@ -133,7 +134,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         ..About::plain().info
     },
     kind: Kind::Named,
-    parameters: vec![DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE],
+    parameters: vec![DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE, TLS],
     custom_keys: CUSTOM_KEYS,
     usual: Usual {
         rounds: 5,
@@ -177,6 +178,10 @@ impl Workload for Dead {
         let number = |name| cell.number(name).unwrap_or(0);
         let (dead, active) = (number(DEAD.name), number(CONNECTIONS.name));
         let Ok(server) = self.own.server(&cell.subject) else { return Fit::Measure };
+        match tls::fit(&server, cell) {
+            Fit::Measure => {}
+            unfit => return unfit,
+        }
         match served::fit(&server, CONNECTIONS.name, active, u64::MAX) {
             Fit::Measure => {}
             too_many => return too_many,
@@ -237,7 +242,7 @@ fn measured(
 ) -> Result<Sent, Failure> {
     let dead = cell.number(DEAD.name)?;
     // One request, so that what a server makes at its first one is there before memory is looked at.
-    scene.client()?;
+    scene.client(probe)?;
     let target = scene.running.target(FILE);
     pressure::until_idle(&scene.running)?;
     let before = Look::new(&scene.running)?;

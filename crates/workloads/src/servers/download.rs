@@ -16,11 +16,12 @@ mod transfer;
 
 use crate::servers::drivers::{self, Running, Server, Setup};
 use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, OwnServers};
+use crate::servers::tls::{self, Encryption, TLS};
 use crate::shared::cpus::stay_on;
 use crate::shared::directory;
 use engine::{
-    About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Parameter, Probe,
-    Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
+    About, Cell, Custom, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole,
+    Parameter, Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
 };
 use file::{Large, Layout, MB};
 use slow::Slow;
@@ -93,7 +94,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         ..About::trajectory().info
     },
     kind: Kind::Named,
-    parameters: vec![MEGABYTES, SLOW_CLIENTS, LAID, CACHE],
+    parameters: vec![MEGABYTES, SLOW_CLIENTS, LAID, CACHE, TLS],
     custom_keys: CUSTOM_KEYS,
     usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
     ..About::trajectory()
@@ -166,6 +167,22 @@ impl Workload for Download {
 
     fn fit(&self, cell: &Cell) -> Fit {
         let is = |name, value| cell.text(name).is_ok_and(|set| set == value);
+        if let Ok(Row { name, server, .. }) = row(&self.own, cell) {
+            if !is(TLS.name, "no") && server.is_ours && name != WAYS[0].0 {
+                return Fit::Leave {
+                    what: format!("{name} with TLS"),
+                    cause: LimitCause::Other {
+                        clause: "knee httpd reads what it encrypts, however it sends other files"
+                            .to_owned(),
+                    },
+                    remedy: String::new(),
+                };
+            }
+            match tls::fit(&server, cell) {
+                Fit::Measure => {}
+                unfit => return unfit,
+            }
+        }
         if is(LAID.name, "fragmented")
             && let Err(fit) = file::reports_pieces()
         {
@@ -223,6 +240,7 @@ impl Workload for Download {
             cpus: cpus.server.clone(),
             start_max: cell.start_max(),
             sending: row.sending,
+            encryption: Encryption::make(cell, scratch.path())?,
             words: self.own.word_values(cell)?,
             ..Setup::new(&site, scratch.path())
         };
@@ -282,6 +300,7 @@ fn download(
     let mut buffer = vec![0; BUFFER_BYTES];
     let before = cpu_ns().map_err(failed)?;
     let mut transfer = source.open(None).map_err(|error| Failure::call("downloading", error))?;
+    tls::state(transfer.stream.handshake().as_ref(), probe);
     transfer.check_length(count)?;
     probe.trajectory("throughput", count, |n| transfer.take_to(n, &mut buffer))?;
     if let Some((before, after)) = before.zip(cpu_ns().map_err(failed)?) {

@@ -13,10 +13,11 @@ use crate::servers::local::{
     LocalServer, NotFound, ServerUse, cpu_ns_of, cpu_ns_with_ended, descriptors_of,
     resident_bytes_of,
 };
+use crate::servers::tls::{self, Encryption, Unfit};
 use engine::{
     Failure, Guarded, Probe, ProgramEnd, RunEnd, caller_descriptors_max, descriptors_max,
 };
-use load::Target;
+use load::{Target, Tls};
 use own::OwnServer;
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
@@ -66,6 +67,8 @@ pub struct Server {
     /// How many connections a worker holds with so many descriptors.
     capacity: fn(usize) -> usize,
     start: fn(&Server, &Setup) -> Result<Running, Failure>,
+    /// Whether it can speak TLS here.
+    tls: fn() -> Result<(), Unfit>,
     /// How one of the user's own is reached.
     own: Option<&'static OwnServer>,
 }
@@ -87,6 +90,8 @@ pub struct Setup {
     pub knee: PathBuf,
     /// How ours sends files, where that is chosen: `sendfile`, `mmap`, `splice`.
     pub sending: Option<&'static str>,
+    /// What its connections are encrypted with, where they are.
+    pub encryption: Option<Encryption>,
     /// The values of the words that a user's own command has.
     pub words: BTreeMap<String, String>,
 }
@@ -102,6 +107,7 @@ impl Setup {
             start_max: Duration::from_secs(10),
             knee: sys::process::THIS_PROGRAM.into(),
             sending: None,
+            encryption: None,
             words: BTreeMap::new(),
         }
     }
@@ -147,15 +153,49 @@ impl Server {
         self.own.is_some_and(|own| own.is_command() && !own.serves_root())
     }
 
+    /// Whether it speaks TLS, or without: what it does by itself it does always.
+    pub fn speaks(&self, is_tls: bool) -> Result<(), Unfit> {
+        match self.own.and_then(OwnServer::is_tls) {
+            Some(speaks_tls) if speaks_tls != is_tls => {
+                let what = if self.is_command() {
+                    "its command has {cert}"
+                } else {
+                    "its address says so"
+                };
+                let remedy = if speaks_tls { "--tls full" } else { "--tls no" };
+                Err(Unfit { clause: what.to_owned(), remedy })
+            }
+            _ if is_tls => (self.tls)(),
+            _ => Ok(()),
+        }
+    }
+
+    /// What of TLS it can be asked for alone: `no`, `full`.
+    pub(crate) fn tls_only(&self) -> Option<&'static str> {
+        let is_tls = self.own.and_then(OwnServer::is_tls)?;
+        Some(if is_tls { tls::FULL } else { tls::NONE })
+    }
+
     /// Starts it: when this returns, it accepts connections.
     pub fn start(&self, setup: &Setup) -> Result<Running, Failure> {
         self.available.clone().map_err(|why| Failure::new(format!("{}: {why}", self.label)))?;
         let own = setup.scratch.join(self.name);
         std::fs::create_dir_all(&own)
             .map_err(|error| Failure::call(format!("a directory for {}", self.label), error))?;
-        (self.start)(self, &Setup { scratch: own, ..setup.clone() })
+        let mut running = (self.start)(self, &Setup { scratch: own, ..setup.clone() })?;
+        // One that runs already has an address that says what it speaks.
+        if let Some(encryption) = setup.encryption.as_ref().filter(|_| running.is_started()) {
+            let own = self.own.and_then(OwnServer::tls).map(|own| encryption.with_handshake(own));
+            let options = own.unwrap_or_else(|| encryption.options());
+            let tls = Tls::new(CERTIFIED_NAME, &options);
+            running.tls = Some(tls.map_err(|error| Failure::new(error.to_string()))?);
+        }
+        Ok(running)
     }
 }
+
+/// The name in the certificate of a server that is started here.
+const CERTIFIED_NAME: &str = "localhost";
 
 /// What one of ours counted, from its start to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,6 +231,8 @@ pub struct Running {
     address: SocketAddr,
     /// Where it says what went wrong.
     log: Option<PathBuf>,
+    /// What its requests are encrypted with, where it was started here.
+    tls: Option<Tls>,
     /// What it is asked for, if that is not a file of its directory.
     target: Option<Target>,
 }
@@ -199,7 +241,17 @@ impl Running {
     /// One that has no log, no name and no target of its own.
     fn new(server: &Server, origin: ServerOrigin, address: SocketAddr) -> Running {
         let (name, is_ours, is_own) = (server.label, server.is_ours, server.is_own());
-        Running { origin, name, is_ours, is_own, has_name: false, address, log: None, target: None }
+        Running {
+            origin,
+            name,
+            is_ours,
+            is_own,
+            has_name: false,
+            address,
+            log: None,
+            tls: None,
+            target: None,
+        }
     }
 
     /// Where it listens.
@@ -216,7 +268,14 @@ impl Running {
             path: format!("/{file}"),
             tls: None,
         };
-        self.target.clone().unwrap_or_else(served)
+        let target = self.target.clone().unwrap_or_else(served);
+        let tls = self.tls.clone().or(target.tls);
+        Target { tls, ..target }
+    }
+
+    /// Whether it was started here.
+    fn is_started(&self) -> bool {
+        matches!(self.origin, ServerOrigin::Started(_))
     }
 
     /// Its processes.

@@ -10,6 +10,7 @@
 use crate::servers::client::Client;
 use crate::servers::connect::{CONNECTIONS, FILE_BYTES, base};
 use crate::servers::served::{self, OwnServers, connections_fit};
+use crate::servers::tls::TLS;
 use crate::shared::cpus;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, MetricInfo, Parameter, Probe, Subject, Values,
@@ -57,7 +58,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         metrics: vec![MetricInfo::time("request", "request + its reply")],
         ..base().info
     },
-    parameters: vec![CONNECTIONS, EVERY, REQUESTS, cpus::ONE],
+    parameters: vec![CONNECTIONS, EVERY, REQUESTS, cpus::ONE, TLS],
     ..base()
 });
 

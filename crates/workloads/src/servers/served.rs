@@ -3,6 +3,7 @@
 use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most};
 use crate::servers::client::{Client, reset};
 use crate::servers::drivers::{self, Counted, Running, Server, Setup};
+use crate::servers::tls::{self, Encryption, TLS};
 use crate::shared::cpus::{self, allowed};
 use crate::shared::directory;
 use crate::shared::shortage;
@@ -13,7 +14,7 @@ use engine::{
 use load::Stream;
 use quantities::template;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The name of the file that is served.
@@ -75,6 +76,15 @@ impl OwnServers {
         }
         let mut parameters = about.parameters.clone();
         parameters.extend(added);
+        let speaks: BTreeSet<_> = servers.iter().filter_map(Server::tls_only).collect();
+        for parameter in parameters.iter_mut().filter(|row| row.name == TLS.name) {
+            if speaks.contains(tls::FULL) {
+                // Each by what it speaks.
+                let both: &[&str] =
+                    if speaks.len() > 1 { &[tls::NONE, tls::FULL] } else { &[tls::FULL] };
+                parameter.default = Defaults::always(both);
+            }
+        }
         let has_workers =
             texts().any(|text| template::words(text).contains(&drivers::own::WORKERS));
         for parameter in parameters.iter_mut().filter(|row| row.name == drivers::own::WORKERS) {
@@ -158,6 +168,10 @@ fn subject(server: &Server) -> Subject {
 /// Whether this process and one worker of the server can hold so many connections between them.
 pub(crate) fn connections_fit(own: &OwnServers, cell: &Cell, parameter: &'static str) -> Fit {
     let Ok(server) = own.server(&cell.subject) else { return Fit::Measure };
+    match tls::fit(&server, cell) {
+        Fit::Measure => {}
+        unfit => return unfit,
+    }
     let requested = cell.number(parameter).unwrap_or(0);
     fit(&server, parameter, requested, server.capacity().saturating_sub(16) as u64)
 }
@@ -218,7 +232,15 @@ impl Scene {
         let server = own.server(&cell.subject)?;
         let words = own.word_values(cell)?;
         let (cpus, start_max) = (cpus.into(), cell.start_max());
-        let setup = Setup { workers, cpus, start_max, words, ..Setup::new(&site, scratch.path()) };
+        let encryption = Encryption::make(cell, scratch.path())?;
+        let setup = Setup {
+            workers,
+            cpus,
+            start_max,
+            words,
+            encryption,
+            ..Setup::new(&site, scratch.path())
+        };
         let running = server.start(&setup)?;
         running.state(probe);
         let bytes = server.serves_files().then_some(bytes);
@@ -226,12 +248,14 @@ impl Scene {
     }
 
     /// A client that has asked for the file once.
-    pub fn client(&self) -> Result<Client, Failure> {
+    pub fn client(&self, probe: &mut Probe) -> Result<Client, Failure> {
         let target = self.running.target(FILE);
-        match self.bytes {
-            Some(bytes) if !self.running.is_own() => Client::new(target, bytes),
-            bytes => Client::of_any_server(target, bytes),
-        }
+        let client = match self.bytes {
+            Some(bytes) if !self.running.is_own() => Client::new(target, bytes)?,
+            bytes => Client::of_any_server(target, bytes)?,
+        };
+        client.state(probe);
+        Ok(client)
     }
 
     /// Ends the server. Where it has ended by itself, that is why there are no figures.
@@ -255,7 +279,7 @@ pub(crate) fn with_connections(
     let cpus = cpus::choose(cell)?;
     let mut scene = Scene::open(own, cell, probe, bytes, 1, &cpus)?;
     let mut open = Vec::new();
-    let outcome = scene.client().and_then(|client| act(client, &mut open, probe));
+    let outcome = scene.client(probe).and_then(|client| act(client, &mut open, probe));
     let outcome = scene.running.judged(outcome.and_then(|()| all_open(&open)));
     reset(open);
     // A failure that was met first says more than how the server ended.

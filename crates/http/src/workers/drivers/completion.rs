@@ -157,6 +157,12 @@ impl Backend for Worker {
             return Ok(());
         };
         match next {
+            Next::Send(body) if link.session.is_some() => {
+                link.keep_unsent(out, body);
+                if !link.state.is_sending {
+                    self.push(key)?;
+                }
+            }
             Next::Send(None) => {
                 link.state.is_sending = true;
                 self.ring.send(link.socket.as_fd(), key.number(), out, 0)?;
@@ -175,6 +181,7 @@ impl Backend for Worker {
             }
             Next::Close => {
                 link.closing = true;
+                link.end_session();
                 if !link.state.is_free() {
                     // The kernel returns at once what it has of the connection.
                     let _ = shutdown(&link.socket, Shutdown::Both);
@@ -273,7 +280,7 @@ impl Worker {
                 match &result {
                     _ if link.closing => Next::Wait,
                     Ok(_) if received.is_empty() => link.connection.ended(),
-                    Ok(_) => link.connection.received(received, &mut self.core.context, &mut out),
+                    Ok(_) => link.received(received, &mut self.core.context, &mut out),
                     // Buffers ran out for a moment, or receiving was cancelled.
                     Err(error) => match errno(error) {
                         Errno::NOBUFS | Errno::CANCELED | Errno::INTR => Next::Wait,
@@ -341,8 +348,15 @@ impl Worker {
             Flush::Failed => self.drive(key, Next::Close, Vec::new()),
             Flush::Complete => {
                 let mut out = self.spare.pop().unwrap_or_default();
-                let next = link.connection.flushed(context, &mut out);
-                self.drive(key, next, out)
+                match link.connection.flushed(context, &mut out) {
+                    // As for a file: a loop, and no recursion.
+                    Next::Send(body) if link.session.is_some() => {
+                        link.keep_unsent(out, body);
+                        link.state.is_sending = true;
+                        self.ring.writable(link.socket.as_fd(), key.number())
+                    }
+                    next => self.drive(key, next, out),
+                }
             }
         }
     }

@@ -341,7 +341,7 @@ impl WatchedLink {
                 Ok((_, bytes)) => {
                     io.out.clear();
                     let received = &io.input[..bytes];
-                    let next = self.connection.received(received, io.context, io.out);
+                    let next = self.received(received, io.context, io.out);
                     let outcome = self.drive(next, io, TURN_BYTES);
                     let may_be_more = is_edge && (reads_to_end || bytes == io.input.len());
                     if outcome != Outcome::Waits || self.outbox.is_some() || !may_be_more {
@@ -378,9 +378,9 @@ impl WatchedLink {
                     self.end_sending();
                     return Outcome::Waits;
                 }
-                Next::Send(None) => self.send(io),
-                Next::Send(Some(body)) => {
-                    self.keep_unsent(io.out.clone(), Some(body));
+                Next::Send(None) if self.session.is_none() => self.send(io),
+                Next::Send(body) => {
+                    self.keep_unsent(io.out.clone(), body);
                     self.push_outbox(io, &mut budget)
                 }
             };

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
+use rustls::ServerConfig;
 
 use super::Setup;
 use super::pace::Pace;
@@ -18,12 +19,15 @@ use crate::workers::context::Context;
 use crate::workers::listener::{self, Accepted};
 use crate::workers::sending::Sending;
 use crate::workers::sending::outbox::{Outbox, Progress};
+use crate::workers::session::{Came, Session};
 use crate::workers::wakeup::{Order, Wakeup};
 
 /// A connection, its socket, and what the driver knows of it.
 pub(super) struct Link<S> {
     pub socket: OwnedFd,
     pub connection: Connection,
+    /// Where what goes over the socket is encrypted.
+    pub session: Option<Box<Session>>,
     /// What the socket did not take yet.
     pub outbox: Option<Box<Outbox>>,
     /// It goes as soon as the driver can let go of it.
@@ -56,7 +60,8 @@ impl<S> Link<S> {
         budget: &mut usize,
     ) -> Flush {
         let Some(outbox) = &mut self.outbox else { return Flush::Complete };
-        let (sent, progress) = outbox.push(self.socket.as_fd(), sending, budget);
+        let (sent, progress) =
+            outbox.push(self.socket.as_fd(), self.session.as_deref_mut(), sending, budget);
         self.connection.sent(sent, context);
         match progress {
             Progress::Complete => {
@@ -70,9 +75,61 @@ impl<S> Link<S> {
         }
     }
 
-    pub(super) fn end_sending(&self) {
+    /// Takes what came over the socket, and answers into `out`.
+    #[inline]
+    pub(super) fn received(
+        &mut self,
+        bytes: &[u8],
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        if self.session.is_none() {
+            return self.connection.received(bytes, context, out);
+        }
+        let mut plain = std::mem::take(&mut context.plain);
+        plain.clear();
+        let next = self.received_encrypted(bytes, &mut plain, context, out);
+        context.plain = plain;
+        next
+    }
+
+    fn received_encrypted(
+        &mut self,
+        bytes: &[u8],
+        plain: &mut Vec<u8>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let Some(session) = &mut self.session else { return Next::Close };
+        let came = session.received(bytes, plain);
+        let has_unsent = session.has_unsent();
+        if came == Came::Broken {
+            return Next::Close;
+        }
+        let next = if plain.is_empty() {
+            Next::Wait
+        } else {
+            self.connection.received(plain, context, out)
+        };
+        match next {
+            Next::Wait if came == Came::Ended => self.connection.ended(),
+            // The handshake has an answer, too. What is on its way already takes it along.
+            Next::Wait if has_unsent && self.outbox.is_none() => Next::Send(None),
+            next => next,
+        }
+    }
+
+    pub(super) fn end_sending(&mut self) {
+        self.end_session();
         // If the other side is gone already, the next event says so.
         let _ = shutdown(&self.socket, Shutdown::Write);
+    }
+
+    /// The last word of what is encrypted.
+    pub(super) fn end_session(&mut self) {
+        if let Some(session) = &mut self.session {
+            session.end(self.socket.as_fd());
+        }
     }
 }
 
@@ -83,6 +140,7 @@ pub(super) struct Core<S> {
     pub listener: Option<OwnedFd>,
     pub pace: Pace,
     pub sending: Box<dyn Sending>,
+    tls: Option<Arc<ServerConfig>>,
     pub wakeup: Arc<Wakeup>,
     /// A connection closed since accepting was last considered.
     pub has_closed: bool,
@@ -90,7 +148,7 @@ pub(super) struct Core<S> {
 
 impl<S> Core<S> {
     pub(super) fn open(setup: Setup) -> Result<Core<S>, Error> {
-        let Setup { wakeup, context, listener, config, way } = setup;
+        let Setup { wakeup, context, listener, config, way, tls } = setup;
         let sending =
             (way.open)().map_err(|error| Error::Failed(format!("{}: {error}", way.name)))?;
         Ok(Core {
@@ -99,6 +157,7 @@ impl<S> Core<S> {
             listener: Some(listener),
             pace: Pace::new(config.limits),
             sending,
+            tls,
             wakeup,
             has_closed: false,
         })
@@ -109,12 +168,14 @@ impl<S> Core<S> {
         let peer = self.context.log.as_ref().and_then(|_| listener::peer(&socket));
         let connection = Connection::new(self.context.now_ms, peer);
         self.context.counts.accepted();
-        self.links.insert(Link { socket, connection, outbox: None, closing: false, state })
+        let session = self.tls.as_ref().and_then(Session::new).map(Box::new);
+        self.links.insert(Link { socket, connection, session, outbox: None, closing: false, state })
     }
 
     /// Forgets a connection; its socket closes with what is returned.
     pub(super) fn remove(&mut self, key: Key) -> Option<Link<S>> {
         let mut link = self.links.remove(key)?;
+        link.end_session();
         link.connection.closed(&mut self.context);
         self.has_closed = true;
         Some(link)

@@ -3,11 +3,16 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::FileExt;
 
 use rustix::net::SendFlags;
 
 use crate::response::{Body, Part};
-use crate::workers::sending::{Sending, Stretch, Window};
+use crate::workers::sending::{Sending, Stretch, Window, shrunk};
+use crate::workers::session::Session;
+
+/// Bytes of a file that are read at a time to be encrypted: what a session has room for.
+const PIECE_BYTES: u64 = 64 << 10;
 
 /// Output that is still to be sent.
 pub(crate) struct Outbox {
@@ -38,18 +43,24 @@ impl Outbox {
     pub(crate) fn push(
         &mut self,
         socket: BorrowedFd<'_>,
+        mut session: Option<&mut Session>,
         sending: &mut dyn Sending,
         budget: &mut usize,
     ) -> (usize, Progress) {
         let mut total = 0;
         loop {
-            if self.sent == self.bytes.len() && self.parts.is_empty() {
+            let is_waiting = session.as_ref().is_some_and(|session| session.has_unsent());
+            if !is_waiting && self.sent == self.bytes.len() && self.parts.is_empty() {
                 return (total, Progress::Complete);
             }
             if *budget == 0 {
                 return (total, Progress::Paused);
             }
-            match self.push_once(socket, sending) {
+            let pushed = match &mut session {
+                None => self.push_once(socket, sending),
+                Some(session) => self.encrypt(session).and_then(|()| session.send(socket)),
+            };
+            match pushed {
                 Ok(sent) => {
                     total += sent;
                     *budget = budget.saturating_sub(sent);
@@ -58,6 +69,33 @@ impl Outbox {
                     return (total, Progress::Full);
                 }
                 Err(error) => return (total, Progress::Failed(error)),
+            }
+        }
+    }
+
+    /// Encrypts what there is room for.
+    fn encrypt(&mut self, session: &mut Session) -> io::Result<()> {
+        loop {
+            self.sent += session.encrypt(&self.bytes[self.sent..]);
+            if self.sent < self.bytes.len() {
+                return Ok(());
+            }
+            match self.parts.pop_front() {
+                None => return Ok(()),
+                Some(Part::Bytes(bytes)) => (self.bytes, self.sent) = (bytes, 0),
+                Some(Part::File { file, at, bytes }) => {
+                    let mut piece = vec![0; bytes.min(PIECE_BYTES) as usize];
+                    let read = file.read_at(&mut piece, at)?;
+                    if read == 0 {
+                        return Err(shrunk());
+                    }
+                    piece.truncate(read);
+                    (self.bytes, self.sent) = (piece, 0);
+                    let (at, bytes) = (at + read as u64, bytes - read as u64);
+                    if bytes > 0 {
+                        self.parts.push_front(Part::File { file, at, bytes });
+                    }
+                }
             }
         }
     }

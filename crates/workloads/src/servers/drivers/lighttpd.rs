@@ -2,7 +2,11 @@
 //! count: 65,535 requests, and some nine hours.
 
 use super::{CONFIGURATION, Foreign, LOG, Running, Server, Setup, program};
+use crate::servers::tls::{Encryption, Unfit};
 use engine::{Failure, descriptors_max};
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 pub(super) fn rows() -> Vec<Server> {
     vec![Server {
@@ -15,6 +19,7 @@ pub(super) fn rows() -> Vec<Server> {
         // It takes no more of them than half of its descriptors: another may be needed for a file.
         capacity: |descriptors| (descriptors / 2).saturating_sub(16),
         start,
+        tls: has_tls,
         own: None,
     }]
 }
@@ -23,6 +28,32 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
     let program = program("lighttpd").map_err(Failure::new)?;
     let server = Foreign { server, setup, program };
     server.start(|port| configuration(setup, port), &["-D", "-f", CONFIGURATION])
+}
+
+/// Whether it has the module, which is a package of its own.
+fn has_tls() -> Result<(), Unfit> {
+    static HAS_TLS: LazyLock<Result<(), Unfit>> = LazyLock::new(|| {
+        let configuration = "server.document-root = \"/\"\nserver.modules = ( \"mod_openssl\" )\n";
+        let tried = program("lighttpd").and_then(|program| {
+            let mut words = Command::new(program);
+            words.args(["-tt", "-f", "-"]).stdout(Stdio::null()).stderr(Stdio::null());
+            let mut child =
+                words.stdin(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
+            if let Some(mut stdin) = child.stdin.take() {
+                // One that ends without reading says so by its exit code.
+                let _ = stdin.write_all(configuration.as_bytes());
+            }
+            child.wait().map_err(|error| error.to_string())
+        });
+        match tried {
+            Ok(ended) if ended.success() => Ok(()),
+            _ => Err(Unfit {
+                clause: "it has no mod_openssl".to_owned(),
+                remedy: "install lighttpd-mod-openssl",
+            }),
+        }
+    });
+    HAS_TLS.clone()
 }
 
 fn configuration(setup: &Setup, port: u16) -> String {
@@ -35,6 +66,13 @@ fn configuration(setup: &Setup, port: u16) -> String {
         1 => String::new(),
         many => format!("server.max-worker = {many}\n"),
     };
+    let tls = setup.encryption.as_ref().map_or_else(String::new, |Encryption { chain, key, .. }| {
+        let (chain, key) = (chain.display(), key.display());
+        format!(
+            "server.modules += ( \"mod_openssl\" )\nssl.engine = \"enable\"\nssl.pemfile = \"{chain}\"\n\
+             ssl.privkey = \"{key}\"\n"
+        )
+    });
     format!(
         "server.document-root = \"{root}\"
 server.bind = \"127.0.0.1\"
@@ -44,7 +82,7 @@ server.max-fds = {descriptors}
 server.max-connections = {connections}
 server.max-keep-alive-requests = 65535
 server.max-keep-alive-idle = 32767
-{workers}mimetype.assign = ( \".html\" => \"text/html\", \".txt\" => \"text/plain\" )
+{workers}{tls}mimetype.assign = ( \".html\" => \"text/html\", \".txt\" => \"text/plain\" )
 "
     )
 }

@@ -3,6 +3,7 @@
 //! long they are used.
 
 use super::{CONFIGURATION, Foreign, LOG, Running, Server, Setup, program};
+use crate::servers::tls::Encryption;
 use engine::{Failure, descriptors_max};
 
 pub(super) fn rows() -> Vec<Server> {
@@ -15,6 +16,7 @@ pub(super) fn rows() -> Vec<Server> {
         is_ours: false,
         capacity: |descriptors| descriptors.saturating_sub(64),
         start,
+        tls: || Ok(()),
         own: None,
     }]
 }
@@ -33,6 +35,18 @@ fn configuration(setup: &Setup, port: u16) -> String {
     // Of its last sixteenth it begins to close idle connections: the descriptors end before that.
     let connections = descriptors_max() + descriptors_max() / 8;
     let affinity = affinity(workers, &setup.cpus);
+    let (ssl, certificate) = match &setup.encryption {
+        None => ("", String::new()),
+        Some(Encryption { chain, key, .. }) => {
+            let (chain, key) = (chain.display(), key.display());
+            (
+                " ssl",
+                format!(
+                    "        ssl_certificate \"{chain}\";\n        ssl_certificate_key \"{key}\";\n        ssl_protocols TLSv1.2 TLSv1.3;\n"
+                ),
+            )
+        }
+    };
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|kind| format!("    {kind}_temp_path \"{own}/{kind}\";\n"))
         .concat();
@@ -55,8 +69,8 @@ http {{
     keepalive_timeout 86400s;
     keepalive_requests 1000000000;
 {temporary}    server {{
-        listen 127.0.0.1:{port};
-        root \"{root}\";
+        listen 127.0.0.1:{port}{ssl};
+{certificate}        root \"{root}\";
     }}
 }}
 "

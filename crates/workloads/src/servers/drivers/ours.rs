@@ -1,6 +1,7 @@
 //! Ours, `knee httpd`, over every mechanism: a row for each.
 
 use super::{Counted, Running, Server, ServerOrigin, Setup};
+use crate::servers::tls::Encryption;
 use engine::{Failure, Guarded, descriptors_max};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -20,6 +21,7 @@ fn over(mechanism: http::Mechanism) -> Server {
         is_ours: true,
         capacity: |descriptors| descriptors.saturating_sub(64),
         start,
+        tls: || Ok(()),
         own: None,
     }
 }
@@ -55,6 +57,9 @@ fn words(mechanism: &str, setup: &Setup) -> Vec<OsString> {
     words.extend(rest.map(OsString::from));
     if !setup.cpus.is_empty() {
         words.extend(["--pin".into(), list(&setup.cpus).into()]);
+    }
+    if let Some(Encryption { chain, key, .. }) = &setup.encryption {
+        words.extend(["--tls-cert".into(), chain.into(), "--tls-key".into(), key.into()]);
     }
     if let Some(sending) = setup.sending {
         words.extend(["--send", sending].map(OsString::from));

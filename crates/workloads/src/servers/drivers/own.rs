@@ -1,6 +1,7 @@
 //! Servers of the user's own: a command that starts one, or the address of one that runs already.
 //!
 //! A command is run by `sh` in the directory in which knee was started, with its output in a log of the cell.
+//! `{cert}` and `{key}` are files of a certificate of `localhost`, which a server with TLS is to have.
 //! `{port}` is where it has to listen, `{root}` the directory that it has to serve, `{workers}` how many
 //! workers it is to have; further words are `--set`'s.
 
@@ -10,6 +11,7 @@ use crate::servers::local::LocalServer;
 use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max};
 use load::{Target, Tls, TlsOptions, Url};
 use quantities::template;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,10 +19,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The words that have a value in every cell.
-pub(crate) const WORDS: [&str; 3] = [PORT, ROOT, WORKERS];
+pub(crate) const WORDS: [&str; 5] = [PORT, ROOT, WORKERS, CERT, KEY];
 const PORT: &str = "port";
 const ROOT: &str = "root";
 pub(crate) const WORKERS: &str = "workers";
+/// The files of its certificate and of the key, where it has TLS.
+const CERT: &str = "cert";
+const KEY: &str = "key";
 
 /// How long an address of several may take to answer.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
@@ -29,7 +34,7 @@ const FIRST_ANSWER: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub(crate) enum OwnServer {
     /// This command starts it, in this directory.
-    Command { text: String, directory: PathBuf },
+    Command { text: String, directory: PathBuf, tls: TlsOptions },
     /// It runs already; with TLS it is verified so.
     Url { text: String, tls: Option<TlsOptions> },
 }
@@ -47,6 +52,27 @@ impl OwnServer {
         }
     }
 
+    /// Whether it is told its certificate.
+    fn has_certificate(&self) -> bool {
+        self.is_command() && template::words(self.text()).contains(&CERT)
+    }
+
+    /// Whether it speaks TLS; unknown of a command that does not say so.
+    pub fn is_tls(&self) -> Option<bool> {
+        match self {
+            OwnServer::Command { .. } => self.has_certificate().then_some(true),
+            OwnServer::Url { tls, .. } => Some(tls.is_some()),
+        }
+    }
+
+    /// How it is verified, where it has a certificate of its own.
+    pub fn tls(&self) -> Option<TlsOptions> {
+        match self {
+            OwnServer::Command { tls, .. } if !self.has_certificate() => Some(tls.clone()),
+            _ => None,
+        }
+    }
+
     /// Whether it serves the directory that it is given.
     pub fn serves_root(&self) -> bool {
         matches!(self, OwnServer::Command { text, .. } if template::words(text).contains(&ROOT))
@@ -55,6 +81,7 @@ impl OwnServer {
 
 /// The servers that `custom` adds. `words` are those that `--set` gives values.
 pub(crate) fn rows(custom: &Custom, words: &[&str]) -> Result<Vec<Server>, String> {
+    let tls = tls_options(custom)?;
     let command = |row: &Template| {
         let names: Vec<&str> = WORDS.iter().chain(words).copied().collect();
         template::check(&row.text, &names)?;
@@ -64,11 +91,9 @@ pub(crate) fn rows(custom: &Custom, words: &[&str]) -> Result<Vec<Server>, Strin
                 row.text
             ));
         }
-        let own =
-            OwnServer::Command { text: row.text.clone(), directory: custom.directory.clone() };
-        server(row, own)
+        let (text, directory, tls) = (row.text.clone(), custom.directory.clone(), tls.clone());
+        server(row, OwnServer::Command { text, directory, tls })
     };
-    let tls = tls_options(custom)?;
     let url = |row: &Template| {
         template::check(&row.text, words)?;
         let url = Url::parse(&row.text)?;
@@ -81,15 +106,15 @@ pub(crate) fn rows(custom: &Custom, words: &[&str]) -> Result<Vec<Server>, Strin
     custom.servers.iter().map(command).chain(custom.urls.iter().map(url)).collect()
 }
 
-/// How servers with TLS are verified. Each handshake is a full one, as of a new client.
+/// How servers with TLS are verified.
 fn tls_options(custom: &Custom) -> Result<TlsOptions, String> {
     let Custom { ca, insecure, .. } = custom;
     let is_tls = |url: &Template| Url::parse(&url.text).is_ok_and(|url| url.is_tls);
-    if (ca.is_some() || *insecure) && !custom.urls.iter().any(is_tls) {
-        return Err("--ca and --insecure are for an https:// --url".to_owned());
+    if (ca.is_some() || *insecure) && custom.servers.is_empty() && !custom.urls.iter().any(is_tls) {
+        return Err("--ca and --insecure are for an https:// --url, or a --server with a certificate of its own".to_owned());
     }
     let ca = ca.as_ref().map(|file| custom.directory.join(file));
-    Ok(TlsOptions { ca, insecure: *insecure, no_resume: true })
+    Ok(TlsOptions { ca, insecure: *insecure, no_resume: false })
 }
 
 fn server(row: &Template, own: OwnServer) -> Result<Server, String> {
@@ -104,7 +129,7 @@ fn server(row: &Template, own: OwnServer) -> Result<Server, String> {
         OwnServer::Url { .. } => "a server of your own that runs already",
     };
     let note = match &own {
-        OwnServer::Url { tls: Some(tls), .. } if tls.insecure => {
+        OwnServer::Url { tls: Some(tls), .. } | OwnServer::Command { tls, .. } if tls.insecure => {
             "its certificate is not verified (--insecure)"
         }
         _ => "",
@@ -128,13 +153,14 @@ fn server(row: &Template, own: OwnServer) -> Result<Server, String> {
             OwnServer::Url { .. } => |descriptors| descriptors.saturating_sub(64),
         },
         start,
+        tls: || Ok(()),
         own: Some(Box::leak(Box::new(own))),
     })
 }
 
 fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
     match server.own {
-        Some(OwnServer::Command { text, directory }) => {
+        Some(OwnServer::Command { text, directory, .. }) => {
             start_command(server, setup, text, directory)
         }
         Some(OwnServer::Url { text, tls }) => reach(server, setup, text, tls.as_ref()),
@@ -151,18 +177,7 @@ fn start_command(
     let failed = |error: io::Error| Failure::call(format!("starting {}", server.label), error);
     // Given back before it is used: not every server is willing to share it.
     let port = reserved_port().map_err(failed)?.1;
-    let (root, workers) = (setup.root.display().to_string(), setup.workers.to_string());
-    if template::words(text).contains(&ROOT) && !is_plain(&setup.root) {
-        return Err(Failure::new(format!(
-            "{root} can't stand in a command without quotes → TMPDIR=/another/directory knee run …"
-        )));
-    }
-    let command = template::fill(text, |word| match word {
-        PORT => Some(port.to_string().into()),
-        ROOT => Some(root.clone().into()),
-        WORKERS => Some(workers.clone().into()),
-        _ => setup.words.get(word).map(|value| value.clone().into()),
-    });
+    let command = filled(text, setup, port)?;
     let log = setup.scratch.join(LOG);
     // A plain command takes the shell's place: one process less among the server's.
     let exec = if needs_shell(&command) { "" } else { "exec " };
@@ -186,6 +201,33 @@ fn start_command(
     Ok(running)
 }
 
+/// The command with the values of its words.
+fn filled(text: &str, setup: &Setup, port: u16) -> Result<String, Failure> {
+    let encryption = setup.encryption.as_ref();
+    let values = [
+        (ROOT, Some(&setup.root)),
+        (CERT, encryption.map(|files| &files.chain)),
+        (KEY, encryption.map(|files| &files.key)),
+    ];
+    let words = template::words(text);
+    let mut paths = BTreeMap::new();
+    for (word, path) in values.into_iter().filter(|(word, _)| words.contains(word)) {
+        let Some(path) = path else { continue };
+        if !is_plain(path) {
+            return Err(Failure::new(format!(
+                "{} can't stand in a command without quotes → TMPDIR=/another/directory knee run …",
+                path.display()
+            )));
+        }
+        paths.insert(word, path.display().to_string());
+    }
+    Ok(template::fill(text, |word| match word {
+        PORT => Some(port.to_string().into()),
+        WORKERS => Some(setup.workers.to_string().into()),
+        _ => paths.get(word).or_else(|| setup.words.get(word)).map(|value| value.clone().into()),
+    }))
+}
+
 /// Whether a shell takes a path as it is. A command has it where its user put it, in quotes or not.
 fn is_plain(path: &Path) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%".contains(c);
@@ -206,7 +248,12 @@ fn reach(
     let address = load::accepting(&addresses, FIRST_ANSWER)
         .map_err(|none| Failure::new(format!("reaching {}: {none}", url.host)))?;
     let has_name = url.has_name();
-    let tls = tls.map(|options| Tls::new(&url.host, options)).transpose();
+    let encryption = setup.encryption.as_ref();
+    let options = tls.cloned().map(|own| match encryption {
+        Some(encryption) => encryption.with_handshake(own),
+        None => own,
+    });
+    let tls = options.map(|options| Tls::new(&url.host, &options)).transpose();
     let tls = tls.map_err(|error| Failure::new(error.to_string()))?;
     let (at, host) = (address.into(), url.host_header());
     let target = Some(Target { address: at, host, path: url.path, tls });

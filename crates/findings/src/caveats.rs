@@ -75,6 +75,7 @@ table! {
     failed_cells::FailedCells,
     left_processes::LeftProcesses,
     ignored_failures::IgnoredFailures,
+    still_rising::StillRising,
     short_trajectories::ShortTrajectories,
     damaged_histograms::DamagedHistograms,
     limited_profile::LimitedProfile,

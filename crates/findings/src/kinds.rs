@@ -239,6 +239,7 @@ table! {
     speedup::Speedup,
     sharing::Sharing,
     scaling::Scaling,
+    knee::Knee,
     fairness::Fairness,
     memory_levels::MemoryLevels,
     modes::Modes,

@@ -51,6 +51,8 @@ pub const OTHERS_SHARES: [f64; 2] = [0.50, 0.10];
 pub const THROTTLED_SHARES: [f64; 2] = STEAL_SHARES;
 /// Fewer connections say nothing of what grows with them: they may meet as many threads of any pool.
 pub const GROWTH_CONNECTIONS_MIN: u64 = 8;
+/// A server that is faster by this factor when it is warm is worth a sentence. Source: usual, as the margins of ratios.
+pub const WARM_FACTOR_MIN: f64 = 1.5;
 /// From this share of lost samples on a profile may lack what was busiest.
 pub const LOST_SHARE_MIN: f64 = 0.01;
 /// From this share of samples without a symbol on a profile may hide where time goes.

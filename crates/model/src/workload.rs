@@ -171,6 +171,8 @@ pub enum MetricRole {
     Cpu,
     /// The CPU time over the elapsed time, in percent.
     CpuShare,
+    /// How long an operation waits for its end under the work of a rate.
+    Latency,
     /// How evenly threads share a rate: Jain's index.
     Fairness,
     /// The longest wait of all.

@@ -78,7 +78,7 @@ table! {
         syscalls,
     }
     /// Whole web servers under load, with dead connections and large files.
-    servers [client, pub drivers, pub local, served, tls] {
+    servers [client, pub drivers, pub local, served, tls, warm] {
         connect,
         request,
         dead,

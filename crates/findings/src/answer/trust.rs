@@ -83,6 +83,8 @@ pub enum TrustReason {
         /// The fewest of any figure.
         rounds: u32,
     },
+    /// A server was measured that was not warm yet.
+    StillRising,
     /// Nothing speaks against it.
     Precise {
         /// Half of the medians have a 95 % CI within this share of them, to either side.
@@ -113,6 +115,7 @@ impl Trust {
             (TrustReason::Incomplete { .. }, Caveat::RunIncomplete(_))
                 | (TrustReason::ControlMissed { .. }, Caveat::ControlMissed(_))
                 | (TrustReason::WideIntervals { .. }, Caveat::WideIntervals(_))
+                | (TrustReason::StillRising, Caveat::StillRising(_))
                 | (TrustReason::FewRounds { .. }, Caveat::FewRounds(_))
         ) || matches!(
             (&self.reason, caveat),
@@ -146,6 +149,7 @@ impl Trust {
             TrustReason::FewRounds { rounds } => {
                 format!("{} only", counted(&count(u64::from(*rounds)), "rounds"))
             }
+            TrustReason::StillRising => "a server was not warm yet".to_owned(),
             TrustReason::Precise { half_width } => {
                 format!("half of the medians have a 95 % CI within ±{}", percent(*half_width))
             }
@@ -218,6 +222,7 @@ fn against(material: &Material<'_>, medians: usize) -> Vec<(TrustLevel, TrustRea
                     if rounds <= ROUNDS_MIN / 2 { TrustLevel::Poor } else { TrustLevel::Fair };
                 add(Some(level), TrustReason::FewRounds { rounds });
             }
+            Caveat::StillRising(_) => add(Some(TrustLevel::Fair), TrustReason::StillRising),
             _ => {}
         }
     }
@@ -246,6 +251,7 @@ fn remedy(reason: &TrustReason, caveats: &[Caveat]) -> String {
             of_caveat(|caveat| matches!(caveat, Caveat::WideIntervals(_)))
         }
         TrustReason::FewRounds { .. } => of_caveat(|caveat| matches!(caveat, Caveat::FewRounds(_))),
+        TrustReason::StillRising => of_caveat(|caveat| matches!(caveat, Caveat::StillRising(_))),
         TrustReason::CpuTaken { by, .. } => by.remedy().to_owned(),
         _ => String::new(),
     }

@@ -9,6 +9,7 @@ use crate::finding::names::Names;
 use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Tone};
 use crate::kinds::behaviour::server::{GrowthPerConnection, ServerBehaviour};
+use crate::thresholds::WARM_FACTOR_MIN;
 use analysis::{Row, Table};
 use model::{Cell, server_facts};
 use schemars::JsonSchema;
@@ -35,10 +36,10 @@ impl FindingKind for Behaviour {
             let mut cells: Vec<&Cell> = context.run.cells.iter().filter(is_of_row).collect();
             // What is seen with the most connections says the most.
             cells.sort_by_key(|cell| std::cmp::Reverse(cell.key.point));
-            let kinds: [fn(&Cell) -> Option<ServerBehaviour>; 3] = [closes, delays, grows];
+            let kinds: [fn(&Cell) -> Option<ServerBehaviour>; 4] = [closes, delays, grows, divides];
             let seen = kinds.iter().filter_map(|kind| cells.iter().find_map(|cell| kind(cell)));
             let finding = |behaviour| Finding::about_row(table, row, Self { behaviour });
-            seen.map(finding).collect::<Vec<Finding>>()
+            seen.chain(warms_up(&cells)).map(finding).collect::<Vec<Finding>>()
         };
         context.headline_rows().flat_map(of_row).collect()
     }
@@ -48,6 +49,9 @@ impl FindingKind for Behaviour {
         match self.behaviour {
             ServerBehaviour::DelayedReply { delayed_ms, immediate_ms } => {
                 stake(delayed_ms / immediate_ms)
+            }
+            ServerBehaviour::WarmsUp { cold_per_s, warm_per_s, .. } => {
+                stake(warm_per_s / cold_per_s.max(1.0))
             }
             _ => 1.0,
         }
@@ -70,6 +74,9 @@ impl FindingKind for Behaviour {
             | ServerBehaviour::ClosesIdle { .. }
             | ServerBehaviour::HoldsFewer { .. } => "closes",
             ServerBehaviour::DelayedReply { .. } => "delayed",
+            ServerBehaviour::DividesUnevenly { .. } => "uneven",
+            ServerBehaviour::LosesWorkers { .. } => "workers",
+            ServerBehaviour::WarmsUp { .. } => "cold",
             ServerBehaviour::ThreadPerConnection(_) => "threads",
             ServerBehaviour::ProcessPerConnection(_) => "processes",
         };
@@ -94,6 +101,33 @@ fn delays(cell: &Cell) -> Option<ServerBehaviour> {
         delayed_ms: fact(cell, server_facts::DELAYED_MS)?,
         immediate_ms: fact(cell, server_facts::IMMEDIATE_MS)?,
     })
+}
+
+/// By most of its cells: in one of them, a server may have had no CPU for a while. The figures are of the cell with the
+/// median time.
+fn warms_up(cells: &[&Cell]) -> Option<ServerBehaviour> {
+    let warm_up = |cell: &&Cell| {
+        let seconds = fact(cell, server_facts::WARM_UP_S)?;
+        let cold_per_s = fact(cell, server_facts::COLD_PER_S)?;
+        let warm_per_s = fact(cell, server_facts::WARM_PER_S)?;
+        (warm_per_s >= WARM_FACTOR_MIN * cold_per_s).then_some((seconds, cold_per_s, warm_per_s))
+    };
+    let mut slow_at_first: Vec<_> = cells.iter().filter_map(warm_up).collect();
+    if 2 * slow_at_first.len() <= cells.len() {
+        return None;
+    }
+    slow_at_first.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (seconds, cold_per_s, warm_per_s) = slow_at_first[slow_at_first.len() / 2];
+    Some(ServerBehaviour::WarmsUp { seconds, cold_per_s, warm_per_s })
+}
+
+fn divides(cell: &Cell) -> Option<ServerBehaviour> {
+    ServerBehaviour::of_workers(
+        fact(cell, server_facts::WORKERS)? as u64,
+        fact(cell, server_facts::WORKERS_ENDED)? as u64,
+        fact(cell, server_facts::WORKERS_CPU_S)?,
+        fact(cell, server_facts::BUSIEST_SHARE)?,
+    )
 }
 
 fn grows(cell: &Cell) -> Option<ServerBehaviour> {

@@ -11,3 +11,4 @@ mod load_behaviour;
 mod load_recorded;
 mod load_tls;
 mod load_together;
+mod quirks;

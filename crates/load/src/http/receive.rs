@@ -1,6 +1,7 @@
 //! Replies over a connection that waits for each.
 
 use super::reply::{Framing, Heads, Reply, ReplyHead, Step};
+use crate::results::counts::Protocol;
 use std::io::{self, ErrorKind, Read};
 
 /// A reply that has come.
@@ -61,7 +62,14 @@ impl Receiver {
                     Step::Whole(_) => {
                         return Err(io::Error::other("more came than the reply"));
                     }
-                    Step::Malformed => return Err(io::Error::other("the reply is not HTTP")),
+                    Step::Malformed => {
+                        let speaks =
+                            Protocol::from_start(&self.buffer[..count]).map(Protocol::name);
+                        let speaks = speaks.unwrap_or("no HTTP/1");
+                        return Err(io::Error::other(format!(
+                            "the server speaks {speaks} on this port"
+                        )));
+                    }
                 }
             };
             let ReplyHead { bytes, status, keep, is_http_10, framing } = whole.head;

@@ -24,6 +24,7 @@ mod pressure;
 use crate::servers::drivers::Counted;
 use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, FILE, OwnServers, Scene};
 use crate::servers::tls::{self, TLS};
+use crate::servers::warm::warm_up;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Original, Parameter,
     Print, Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
@@ -93,7 +94,13 @@ const RATE: Parameter = Parameter {
     about: "requests a second (open loop); 0: closed loop",
     values: Values::AtLeast(0),
     default: Defaults::always(&["0"]),
-    sweep: None,
+    sweep: Some(Sweep {
+        label: "requests/s",
+        points: Defaults {
+            quick: &["1k", "5k", "20k", "50k"],
+            full: &["1k", "2k", "5k", "10k", "20k", "30k", "50k", "75k", "100k"],
+        },
+    }),
 };
 
 /// Opening a connection, having a reply over it, verifying it and closing it, on a busy machine.
@@ -121,8 +128,9 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         also_growth: strings(["cpu"]),
         metrics: vec![
             MetricInfo::more("replies", "replies", "replies/s"),
+            MetricInfo::more("cold", "replies of a server that has just started", "replies/s"),
             MetricInfo::time("cpu", "reply, on the server's CPUs").with_role(MetricRole::Cpu),
-            MetricInfo::time("latency", "request, at the median"),
+            MetricInfo::time("latency", "request, at the median").with_role(MetricRole::Latency),
             MetricInfo::time("p99", "request, at the 99th percentile"),
             MetricInfo::less("memory", "memory of the server per dead connection", "B"),
             MetricInfo::less(
@@ -243,6 +251,7 @@ fn measured(
     let dead = cell.number(DEAD.name)?;
     // One request, so that what a server makes at its first one is there before memory is looked at.
     scene.client(probe)?;
+    warm_up(&scene.running, &cpus.clients, cell.start_max() / 4, true, probe);
     let target = scene.running.target(FILE);
     pressure::until_idle(&scene.running)?;
     let before = Look::new(&scene.running)?;

@@ -274,7 +274,7 @@ impl Running {
     }
 
     /// Whether it was started here.
-    fn is_started(&self) -> bool {
+    pub(crate) fn is_started(&self) -> bool {
         matches!(self.origin, ServerOrigin::Started(_))
     }
 

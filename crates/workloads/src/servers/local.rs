@@ -125,16 +125,64 @@ impl LocalServer {
             // It may start the server with the first connection.
             return None;
         }
-        let left = self.pids().into_iter().map(|pid| {
-            let limit = descriptor_limit(pid)?;
-            Some(limit.saturating_sub(descriptors_of(pid).ok()?))
-        });
-        left.sum()
+        descriptors_left(&self.pids())
     }
 
     /// What its processes have and have used.
     pub fn look(&self) -> ServerUse {
         ServerUse::from_pids(&self.pids())
+    }
+}
+
+/// How many more descriptors these processes may have than they have, all together; none where that can't be read.
+pub fn descriptors_left(pids: &[i32]) -> Option<u64> {
+    let left = pids.iter().map(|&pid| {
+        let limit = descriptor_limit(pid)?;
+        Some(limit.saturating_sub(descriptors_of(pid).ok()?))
+    });
+    left.sum()
+}
+
+/// The processes of a server that started none of the others, each with its CPU time so far in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workers(BTreeMap<i32, u64>);
+
+/// What the workers of a server did over a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Division {
+    /// How many there were at its start.
+    pub workers: u64,
+    /// How many of them have ended.
+    pub ended: u64,
+    /// The CPU time of all, in nanoseconds.
+    pub cpu_ns: u64,
+    /// The part of it that one had, which had the most.
+    pub busiest_share: f64,
+}
+
+impl Workers {
+    /// Those among `pids`.
+    pub fn from_pids(pids: &[i32]) -> Workers {
+        let all: Vec<(i32, Stat)> =
+            pids.iter().filter_map(|&pid| Some((pid, Stat::read(pid)?))).collect();
+        let parents: HashSet<i32> = all.iter().map(|(_, stat)| stat.parent.cast_signed()).collect();
+        let workers = all.iter().filter(|(pid, _)| !parents.contains(pid));
+        Workers(
+            workers.filter_map(|&(pid, _)| Some((pid, sys::cputime::cpu_ns(pid).ok()?))).collect(),
+        )
+    }
+
+    /// How they divided the work since `before`.
+    pub fn since(&self, before: &Workers) -> Division {
+        let used = before
+            .0
+            .iter()
+            .filter_map(|(pid, before_ns)| Some(self.0.get(pid)?.saturating_sub(*before_ns)));
+        let used: Vec<u64> = used.collect();
+        let (workers, cpu_ns) = (before.0.len() as u64, used.iter().sum::<u64>());
+        let busiest_share =
+            used.iter().max().map_or(0.0, |&most| most as f64 / cpu_ns.max(1) as f64);
+        Division { workers, ended: workers - used.len() as u64, cpu_ns, busiest_share }
     }
 }
 
@@ -348,6 +396,21 @@ mod tests {
         }
         child.wait().unwrap();
         assert_eq!(ServerUse::from_pids(&[root]), ServerUse::default());
+    }
+
+    #[test]
+    fn work_is_divided_among_those_who_started_no_others() {
+        let before = Workers([(11, 500), (12, 100), (13, 0)].into());
+        let after = Workers([(11, 1_400), (12, 200), (14, 900)].into());
+        let Division { workers, ended, cpu_ns, busiest_share } = after.since(&before);
+        assert_eq!((workers, ended, cpu_ns, busiest_share), (3, 1, 1_000, 0.9));
+        let mut child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+        let pid = child.id().cast_signed();
+        let workers = Workers::from_pids(&[own_pid(), pid]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(workers.0.keys().collect::<Vec<_>>(), [&pid]);
+        assert_eq!(Workers::from_pids(&[pid]), Workers::default());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most};
 use crate::servers::client::{Client, reset};
 use crate::servers::drivers::{self, Counted, Running, Server, Setup};
 use crate::servers::tls::{self, Encryption, TLS};
+use crate::servers::warm::warm_up;
 use crate::shared::cpus::{self, allowed};
 use crate::shared::directory;
 use crate::shared::shortage;
@@ -237,8 +238,8 @@ impl Scene {
             workers,
             cpus,
             start_max,
-            words,
             encryption,
+            words,
             ..Setup::new(&site, scratch.path())
         };
         let running = server.start(&setup)?;
@@ -279,6 +280,7 @@ pub(crate) fn with_connections(
     let cpus = cpus::choose(cell)?;
     let mut scene = Scene::open(own, cell, probe, bytes, 1, &cpus)?;
     let mut open = Vec::new();
+    warm_up(&scene.running, &cpus, cell.start_max() / 4, false, probe);
     let outcome = scene.client(probe).and_then(|client| act(client, &mut open, probe));
     let outcome = scene.running.judged(outcome.and_then(|()| all_open(&open)));
     reset(open);

@@ -10,6 +10,8 @@ use serde::Serialize;
 /// A pause is no stall that is shorter, or less than so many times what a reply usually takes. Source: usual.
 const STALL_S_MIN: f64 = 0.25;
 const STALL_FACTOR_MIN: f64 = 20.0;
+/// In less CPU time nothing is divided. Source: twenty ticks of the kernel's clock.
+const WORK_S_MIN: f64 = 0.2;
 
 /// What a server is seen to do.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -92,6 +94,29 @@ pub enum ServerBehaviour {
         /// What it takes with immediate acknowledgements.
         immediate_ms: f64,
     },
+    /// One of its processes does most of the work.
+    DividesUnevenly {
+        /// How many there are.
+        workers: u64,
+        /// The part of their CPU time that one has.
+        busiest_share: f64,
+    },
+    /// Processes of it ended while requests were under way.
+    LosesWorkers {
+        /// How many.
+        ended: u64,
+        /// Of how many.
+        workers: u64,
+    },
+    /// It is slower when it has just started.
+    WarmsUp {
+        /// How long its rate rose, in seconds.
+        seconds: f64,
+        /// Replies a second at first.
+        cold_per_s: f64,
+        /// Replies a second then.
+        warm_per_s: f64,
+    },
     /// It has a thread for each connection.
     ThreadPerConnection(GrowthPerConnection),
     /// It has a process for each connection.
@@ -121,6 +146,17 @@ impl GrowthPerConnection {
 }
 
 impl ServerBehaviour {
+    /// How its processes divided the work of `cpu_s` seconds of CPU time.
+    pub fn of_workers(workers: u64, ended: u64, cpu_s: f64, busiest_share: f64) -> Option<Self> {
+        let even = 1.0 / workers.max(1) as f64;
+        if ended > 0 && workers > 1 {
+            return Some(Self::LosesWorkers { ended, workers });
+        }
+        let is_uneven = workers > 1 && busiest_share >= (1.0 + even) / 2.0;
+        let is_busy = cpu_s >= WORK_S_MIN;
+        (is_uneven && is_busy).then_some(Self::DividesUnevenly { workers, busiest_share })
+    }
+
     /// A pause that is no matter of how long replies take, which is `usual_ns`.
     pub fn of_pause(from_s: f64, length_s: f64, usual_ns: f64) -> Option<Self> {
         let is_long = length_s >= STALL_S_MIN && length_s * 1e9 >= STALL_FACTOR_MIN * usual_ns;
@@ -229,6 +265,20 @@ impl ServerBehaviour {
                 time(delayed_ms * 1e6),
                 time(immediate_ms * 1e6)
             ),
+            Self::DividesUnevenly { workers, busiest_share } => format!(
+                "has {} % of its CPU time in one of {} processes",
+                (100.0 * busiest_share).round(),
+                count(workers)
+            ),
+            Self::LosesWorkers { ended, workers } => {
+                format!("lost {} of {} processes while it was asked", count(ended), count(workers))
+            }
+            Self::WarmsUp { seconds, cold_per_s, warm_per_s } => format!(
+                "takes {} to warm up: {} replies/s at first, then {}",
+                time(seconds * 1e9),
+                count(cold_per_s as u64),
+                count(warm_per_s as u64)
+            ),
             Self::ThreadPerConnection(growth) => grows("thread", growth),
             Self::ProcessPerConnection(growth) => grows("process", growth),
         }
@@ -260,6 +310,11 @@ impl ServerBehaviour {
             Self::DelayedReply { .. } => {
                 "TCP_NODELAY in the server, or head and body of a reply in one write"
             }
+            Self::DividesUnevenly { .. } => {
+                "a listener for each process (SO_REUSEPORT), or connections that are accepted in turns"
+            }
+            Self::LosesWorkers { .. } => "the server's log",
+            Self::WarmsUp { .. } => "warm the server up before it gets its clients",
             Self::ThreadPerConnection(_) | Self::ProcessPerConnection(_) => "",
         }
     }

@@ -1,7 +1,7 @@
 //! The load on a server, and the connections that do nothing.
 
 use crate::servers::drivers::Running;
-use crate::servers::local::cpu_ns_of;
+use crate::servers::local::{Division, Workers, cpu_ns_of, descriptors_left};
 use crate::servers::served::CpuSplit;
 use crate::shared::cpus::stay_on;
 use engine::{Fact, Failure, Probe, server_facts};
@@ -72,7 +72,7 @@ impl DeadConnections {
         let dead = (count > 0).then(open).transpose();
         let connections = dead.map_err(|error| Failure::call("opening dead connections", error))?;
         if let Some(dead) = connections.as_ref().filter(|dead| dead.outcome().opened < count) {
-            return Err(not_held(dead));
+            return Err(not_held(dead, server));
         }
         let mut opened = DeadConnections { connections, count, descriptors_without };
         opened.verify(server)?;
@@ -143,7 +143,7 @@ impl DeadConnections {
 }
 
 /// Why a server holds fewer than were to be opened.
-fn not_held(dead: &Dead) -> Failure {
+fn not_held(dead: &Dead, server: &Running) -> Failure {
     let DeadOutcome { asked, opened, errors, closings, .. } = dead.outcome();
     if dead.outcome().can_not_be_held() {
         return closes_each(&closings);
@@ -151,9 +151,9 @@ fn not_held(dead: &Dead) -> Failure {
     let errors: Vec<String> =
         errors.each().map(|(name, count)| format!("{name} {count}")).collect();
     let errors = errors.join(", ");
-    Failure::new(format!(
-        "the server holds {opened} of the {asked} dead connections asked for ({errors})"
-    ))
+    let fault =
+        format!("the server holds {opened} of the {asked} dead connections asked for ({errors})");
+    explained(fault, descriptors_left(&server.pids()) == Some(0), None)
 }
 
 fn closes_each(closings: &Closings) -> Failure {
@@ -202,19 +202,24 @@ impl Pressure {
         if let Some(why) = server.unknown() {
             probe.fact("CPU and memory of the server", why.to_string());
         }
+        let workers = Workers::from_pids(&pids);
+        let overflows = sys::sockets::accept_queue_overflows();
         let clock = probe.clock();
         let mut plan = self.plan(cpus, probe.time());
         for left in (0..TRIES).rev() {
             let (mut cpu, mut interval_ends) = (Vec::<io::Result<u64>>::new(), Vec::new());
+            let mut has_no_descriptor = false;
             let mut watch = |_: &Tick| {
                 interval_ends.push(clock.now());
+                has_no_descriptor |= server.is_own() && descriptors_left(&pids) == Some(0);
                 if is_known {
                     cpu.push(cpu_ns());
                 }
             };
             let outcome = load::run(&plan, &AtomicBool::new(false), Some(&mut watch));
             let outcome = outcome.map_err(|error| Failure::call("the load", error))?;
-            flawless(&outcome.counts)?;
+            flawless(&outcome.counts)
+                .map_err(|fault| explained(fault, has_no_descriptor, overflows))?;
             let cpu: Vec<u64> = cpu.into_iter().collect::<io::Result<_>>().map_err(cpu_time)?;
             let samples = Samples::new(&outcome.series, &cpu);
             // Where all looks at the server's CPU time came late, another try may do better.
@@ -228,6 +233,7 @@ impl Pressure {
                 }
                 state(&outcome, &samples, probe);
                 self.state_manners(&outcome, probe);
+                state_workers(Workers::from_pids(&pids).since(&workers), server, probe);
                 let connections = plan.connections as u64;
                 return Ok(Pressed { replies: outcome.counts.replies, connections });
             }
@@ -280,6 +286,31 @@ impl Pressure {
     }
 }
 
+/// The fault with what the server lacked.
+fn explained(fault: String, has_no_descriptor: bool, overflows_before: Option<u64>) -> Failure {
+    let overflows = sys::sockets::accept_queue_overflows().zip(overflows_before);
+    let overflows = overflows.map_or(0, |(now, before)| now.saturating_sub(before));
+    let lacks = if has_no_descriptor {
+        "; it has no descriptor left".to_owned()
+    } else if overflows > 0 {
+        format!("; its accept queue was full {overflows} times")
+    } else {
+        String::new()
+    };
+    Failure::new(format!("{fault}{lacks}"))
+}
+
+/// States how the processes of a server of the user's own divided the work, where there are several.
+fn state_workers(division: Division, server: &Running, probe: &mut Probe) {
+    let Division { workers, ended, cpu_ns, busiest_share } = division;
+    if server.is_own() && workers > 1 {
+        probe.fact(server_facts::WORKERS, workers);
+        probe.fact(server_facts::WORKERS_ENDED, ended);
+        probe.fact(server_facts::WORKERS_CPU_S, Fact::rounded(cpu_ns as f64 / 1e9, 2));
+        probe.fact(server_facts::BUSIEST_SHARE, Fact::rounded(busiest_share, 2));
+    }
+}
+
 /// On a machine that does much else, a server may get no turn in all of the time: each further try takes
 /// twice as long.
 const TRIES: u32 = 5;
@@ -288,15 +319,15 @@ const TRIES: u32 = 5;
 const THREADS_MAX: usize = 8;
 
 /// Whether every reply that came is one: figures with errors in them are none of replies.
-fn flawless(counts: &Counts) -> Result<(), Failure> {
+fn flawless(counts: &Counts) -> Result<(), String> {
     let [_, good, not_good @ ..] = counts.statuses;
     let odd: u64 = not_good.iter().sum();
     let &Counts { asked, unserved, .. } = counts;
     if unserved > 0 && good > 0 {
-        return Err(Failure::new(format!(
+        return Err(format!(
             "the server served {} of {asked} active connections: the others never got a reply",
             asked - unserved.min(asked)
-        )));
+        ));
     }
     if counts.errors == Errors::default() && odd == 0 {
         return Ok(());
@@ -311,7 +342,7 @@ fn flawless(counts: &Counts) -> Result<(), Failure> {
     }
     errors.extend(counts.other_error.clone());
     let (requests, errors) = (counts.requests, errors.join(", "));
-    Err(Failure::new(format!("of {requests} requests {good} were replied to; {errors}")))
+    Err(format!("of {requests} requests {good} were replied to; {errors}"))
 }
 
 /// The samples of each interval.

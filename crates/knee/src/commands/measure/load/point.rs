@@ -10,7 +10,7 @@ use engine::Stop;
 use findings::ServerBehaviour;
 use std::net::SocketAddr;
 use sys::sockets::{accept_queue_overflows, established_at, is_own};
-use workloads::local::NotFound;
+use workloads::local::{Division, NotFound};
 
 /// One load, and all that was seen meanwhile.
 #[derive(Debug, Default)]
@@ -25,6 +25,7 @@ pub struct Point {
     delayed: Option<DelayedReply>,
     /// The server had no descriptor left.
     has_no_descriptor: bool,
+    division: Division,
     /// How often an accept queue of this machine was full meanwhile; absent where the server is elsewhere.
     overflows: Option<u64>,
     /// The server was still busy when the next load was to begin.
@@ -67,6 +68,7 @@ impl Point {
         let overflows = overflows_before
             .and_then(|before| Some(accept_queue_overflows()?.saturating_sub(before)));
         let (server, growing) = watcher.load_ended(&outcome);
+        let division = watcher.division();
         let has_no_descriptor = watcher.has_no_descriptor();
         outcome.dead = dead.as_mut().map(|dead| dead.outcome(address));
         // The figures are there: what can't be asked again is left open.
@@ -85,6 +87,7 @@ impl Point {
             growing,
             delayed,
             has_no_descriptor,
+            division,
             overflows,
             unsettled,
         })
@@ -151,6 +154,8 @@ impl Point {
             self.growing
                 .and_then(|growing| ServerBehaviour::of_growth(growing.processes, growing.threads)),
         );
+        let Division { workers, ended, cpu_ns, busiest_share } = self.division;
+        all.extend(ServerBehaviour::of_workers(workers, ended, cpu_ns as f64 / 1e9, busiest_share));
         all
     }
 

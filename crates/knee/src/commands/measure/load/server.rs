@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use sys::sockets::established_at;
-use workloads::local::{LocalServer, NotFound, ServerUse};
+use workloads::local::{Division, LocalServer, NotFound, ServerUse, Workers};
 
 /// A server that takes less than this share of a CPU over a look is idle.
 const IDLE_SHARE_MAX: f64 = 0.05;
@@ -34,6 +34,8 @@ pub struct Watcher {
     begun: Instant,
     /// Once while the load is on it, with so many connections.
     loaded: Option<(ServerUse, u64)>,
+    /// Its workers before the load.
+    workers: Workers,
     /// Descriptors that it might still have had then.
     descriptors_left: Option<u64>,
 }
@@ -81,8 +83,9 @@ impl Watcher {
         let server = local(address);
         let first = FirstLook::now(server_ns(&server));
         let (begun, loaded, descriptors_left) = (Instant::now(), None, None);
+        let workers = Workers::default();
         let (before, with_dead, dead) = (none, none, 0);
-        Watcher { server, first, before, with_dead, dead, begun, loaded, descriptors_left }
+        Watcher { server, first, before, with_dead, dead, begun, loaded, workers, descriptors_left }
     }
 
     /// Why its processes can't be looked at, if they can't.
@@ -100,6 +103,7 @@ impl Watcher {
     pub fn load_begins(&mut self, dead: u64) {
         self.dead = dead;
         self.with_dead = if dead > 0 { self.look() } else { self.before };
+        self.workers = self.workers_now();
         self.begun = Instant::now();
     }
 
@@ -115,6 +119,17 @@ impl Watcher {
     /// Whether it had no descriptor left for another connection.
     pub fn has_no_descriptor(&self) -> bool {
         self.descriptors_left == Some(0)
+    }
+
+    /// How its processes divided the work since the load began.
+    pub fn division(&self) -> Division {
+        self.workers_now().since(&self.workers)
+    }
+
+    fn workers_now(&self) -> Workers {
+        self.server
+            .as_ref()
+            .map_or_else(|_| Workers::default(), |server| Workers::from_pids(&server.pids()))
     }
 
     /// What it used, and what grew.

@@ -1,0 +1,40 @@
+//! Servers whose replies still came faster and faster when they were measured.
+
+use super::CaveatKind;
+use crate::conclusions::context::Context;
+use crate::format::list;
+use model::{Outcome, server_facts};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Subjects whose rate was not level after the longest warm-up.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StillRising {
+    /// The subjects.
+    pub subjects: BTreeSet<String>,
+}
+
+impl CaveatKind for StillRising {
+    fn find(context: &Context<'_>) -> Vec<Self> {
+        let cells = context.run.cells.iter().filter(|cell| {
+            cell.outcome == Outcome::Measured && cell.facts.contains_key(server_facts::IS_RISING)
+        });
+        let subjects: BTreeSet<String> = cells.map(|cell| cell.key.subject.clone()).collect();
+        if subjects.is_empty() { Vec::new() } else { vec![Self { subjects }] }
+    }
+
+    /// `node was not warm yet: its replies still came faster at the end of the warm-up`
+    fn what(&self) -> String {
+        let subjects: Vec<String> = self.subjects.iter().cloned().collect();
+        let (verb, whose) = if subjects.len() == 1 { ("was", "its") } else { ("were", "their") };
+        format!(
+            "{} {verb} not warm yet: {whose} rate still rose at the end of the warm-up",
+            list(&subjects)
+        )
+    }
+
+    fn remedy(&self) -> String {
+        "the same with --deadline 2m, which warms up for longer".to_owned()
+    }
+}

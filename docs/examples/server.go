@@ -1,4 +1,4 @@
-// Go's net/http as it comes: go build server.go; ./server PORT
+// Go's net/http as it comes: go build server.go; ./server PORT [CERT KEY]
 package main
 
 import (
@@ -9,5 +9,9 @@ import (
 
 func main() {
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello\n") })
-	http.ListenAndServe("127.0.0.1:"+os.Args[1], nil)
+	address := "127.0.0.1:" + os.Args[1]
+	if len(os.Args) > 2 {
+		http.ListenAndServeTLS(address, os.Args[2], os.Args[3], nil)
+	}
+	http.ListenAndServe(address, nil)
 }

@@ -103,7 +103,7 @@ mod tests {
     use fixtures::cell;
 
     /// What is found at these rates, of a server whose latency is that of M/M/1 with a capacity of `capacity_per_s`.
-    fn found(capacity_per_s: f64, rates: &[u64]) -> Vec<String> {
+    fn sentences(capacity_per_s: f64, rates: &[u64]) -> Vec<String> {
         let cells = (0..5).flat_map(|round| {
             rates.iter().map(move |&rate| {
                 let wobble = 1.0 + f64::from(round) * 0.01;
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn the_knee_of_a_queue_is_at_half_of_its_capacity() {
         // Of M/M/1, power is λ (μ − λ).
-        let all = found(20_000.0, &[1_000, 5_000, 10_000, 15_000, 19_000]);
+        let all = sentences(20_000.0, &[1_000, 5_000, 10_000, 15_000, 19_000]);
         assert_eq!(all.len(), 1, "{all:?}");
         assert!(
             all[0].contains("has its knee at 10,000 requests/s: a reply takes 102 µs"),
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn without_a_maximum_between_the_ends_there_is_none() {
-        assert_eq!(found(1e9, &[1_000, 5_000, 10_000]), [""; 0]);
-        assert_eq!(found(1_500.0, &[1_000, 5_000, 10_000]), [""; 0]);
+        assert_eq!(sentences(1e9, &[1_000, 5_000, 10_000]), [""; 0]);
+        assert_eq!(sentences(1_500.0, &[1_000, 5_000, 10_000]), [""; 0]);
     }
 }

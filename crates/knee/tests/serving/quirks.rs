@@ -80,10 +80,10 @@ fn a_load_names_the_quirk_of_its_server() {
     }
     for quirk in NOTHING_ODD {
         let came = Quirky::start(quirk).load("--duration 300ms");
-        let said = came.out.lines().skip_while(|line| *line != "The server").skip(1);
-        let said: Vec<&str> = said.take_while(|line| line.starts_with("  ")).collect();
+        let lines = came.out.lines().skip_while(|line| *line != "The server").skip(1);
+        let lines: Vec<&str> = lines.take_while(|line| line.starts_with("  ")).collect();
         let is_usual = |line: &&str| line.contains("grows a thread for each connection");
-        assert!(came.code == Some(0) && said.iter().all(is_usual), "{quirk}: {came:?}");
+        assert!(came.code == Some(0) && lines.iter().all(is_usual), "{quirk}: {came:?}");
     }
 }
 
@@ -151,12 +151,12 @@ fn a_load_says_where_one_worker_does_the_work() {
     let came = server.load("--duration 1s");
     let ticks = ticks(&server.child);
     let (busiest, all) = (ticks[2], ticks.iter().sum::<u64>());
-    let is_said = came.out.contains("of its CPU time in one of 3 processes");
+    let is_named = came.out.contains("of its CPU time in one of 3 processes");
     // How the kernel wakes them is not in the test's hands: it may be in between.
     if all >= 40 && 4 * busiest > 3 * all {
-        assert!(is_said, "{ticks:?}: {came:?}");
+        assert!(is_named, "{ticks:?}: {came:?}");
     }
     if 2 * busiest < all {
-        assert!(!is_said, "{ticks:?}: {came:?}");
+        assert!(!is_named, "{ticks:?}: {came:?}");
     }
 }

@@ -13,7 +13,7 @@ use crate::servers::local::{
     LocalServer, NotFound, ServerUse, cpu_ns_of, cpu_ns_with_ended, descriptors_of,
     resident_bytes_of,
 };
-use crate::servers::tls::{self, Encryption, Unfit};
+use crate::servers::tls::{Encryption, Unfit};
 use engine::{
     Failure, Guarded, Probe, ProgramEnd, RunEnd, caller_descriptors_max, descriptors_max,
 };
@@ -156,24 +156,18 @@ impl Server {
     /// Whether it speaks TLS, or without: what it does by itself it does always.
     pub fn speaks(&self, is_tls: bool) -> Result<(), Unfit> {
         match self.own.and_then(OwnServer::is_tls) {
-            Some(speaks_tls) if speaks_tls != is_tls => {
-                let what = if self.is_command() {
-                    "its command has {cert}"
-                } else {
-                    "its address says so"
-                };
-                let remedy = if speaks_tls { "--tls full" } else { "--tls no" };
-                Err(Unfit { clause: what.to_owned(), remedy })
-            }
+            Some(speaks_tls) if speaks_tls != is_tls => Err(Unfit {
+                clause: "its address says so".to_owned(),
+                remedy: if speaks_tls { "--tls full" } else { "--tls no" },
+            }),
             _ if is_tls => (self.tls)(),
             _ => Ok(()),
         }
     }
 
-    /// What of TLS it can be asked for alone: `no`, `full`.
-    pub(crate) fn tls_only(&self) -> Option<&'static str> {
-        let is_tls = self.own.and_then(OwnServer::is_tls)?;
-        Some(if is_tls { tls::FULL } else { tls::NONE })
+    /// What of TLS it is asked for by default: `no`, `full`; none of those of knee.
+    pub(crate) fn usual_tls(&self) -> Option<&'static str> {
+        self.own.map(OwnServer::usual_tls)
     }
 
     /// Starts it: when this returns, it accepts connections.

@@ -180,8 +180,7 @@ impl Workers {
             .filter_map(|(pid, before_ns)| Some(self.0.get(pid)?.saturating_sub(*before_ns)));
         let used: Vec<u64> = used.collect();
         let (workers, cpu_ns) = (before.0.len() as u64, used.iter().sum::<u64>());
-        let busiest_share =
-            used.iter().max().map_or(0.0, |&most| most as f64 / cpu_ns.max(1) as f64);
+        let busiest_share = used.iter().max().map_or(0.0, |&max| max as f64 / cpu_ns.max(1) as f64);
         Division { workers, ended: workers - used.len() as u64, cpu_ns, busiest_share }
     }
 }

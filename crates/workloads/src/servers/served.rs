@@ -77,7 +77,7 @@ impl OwnServers {
         }
         let mut parameters = about.parameters.clone();
         parameters.extend(added);
-        let speaks: BTreeSet<_> = servers.iter().filter_map(Server::tls_only).collect();
+        let speaks: BTreeSet<_> = servers.iter().filter_map(Server::usual_tls).collect();
         for parameter in parameters.iter_mut().filter(|row| row.name == TLS.name) {
             if speaks.contains(tls::FULL) {
                 // Each by what it speaks.

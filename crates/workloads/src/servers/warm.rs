@@ -10,8 +10,10 @@ use std::time::Duration;
 
 /// What the replies are counted in.
 const TICK: Duration = Duration::from_millis(25);
-/// The first look at whether the rate is level. Each further one is after twice the time.
+/// The first look at whether the rate is level, for a server of knee's and for one of the user's own, which may compile while
+/// it runs. Each further one is after twice the time.
 const TICKS_MIN: usize = 4;
+const TICKS_MIN_OWN: usize = 8;
 /// A rate is level that rises by less from the second quarter of the time to the second half.
 const RISE_MAX: f64 = 1.05;
 /// Connections that ask: enough that a server of a few threads is not idle, and few enough for one of a few workers.
@@ -19,22 +21,26 @@ const CONNECTIONS: usize = 4;
 
 /// The replies of each tick while a server warms up.
 #[derive(Debug, Default)]
-struct Ticks(Vec<u64>);
+struct Ticks {
+    replies: Vec<u64>,
+    /// Ticks before the first look.
+    min: usize,
+}
 
 impl Ticks {
     /// Takes one, and returns whether it is time to end: the rate is level, or there is none.
     fn take(&mut self, tick: &Tick) -> bool {
-        self.0.push(tick.replies);
-        let count = self.0.len();
-        let is_look = count >= TICKS_MIN && count.is_power_of_two();
-        is_look && (!self.is_rising() || self.0.iter().all(|&replies| replies == 0))
+        self.replies.push(tick.replies);
+        let count = self.replies.len();
+        let is_look = count >= self.min && count.is_power_of_two();
+        is_look && (!self.is_rising() || self.replies.iter().all(|&replies| replies == 0))
     }
 
     /// Whether the rate rises from the second quarter to the second half, by more than chance: replies are counted, and counts
     /// scatter by their square root.
     fn is_rising(&self) -> bool {
-        let (quarter, half) = (self.0.len() / 4, self.0.len() / 2);
-        let [early, late] = [&self.0[quarter..half], &self.0[half..]];
+        let (quarter, half) = (self.replies.len() / 4, self.replies.len() / 2);
+        let [early, late] = [&self.replies[quarter..half], &self.replies[half..]];
         let [before, after] = [early, late].map(|part| part.iter().sum::<u64>() as f64);
         let scale = late.len() as f64 / early.len().max(1) as f64;
         let scatter = (after + before * scale * scale).sqrt();
@@ -44,7 +50,8 @@ impl Ticks {
     /// Replies a second at first, and in the end.
     fn rates(&self) -> (f64, f64) {
         let per_s = |ticks: &[u64]| mean(ticks) / TICK.as_secs_f64();
-        (per_s(&self.0[..TICKS_MIN.min(self.0.len())]), per_s(&self.0[self.0.len() / 2..]))
+        let all = &self.replies;
+        (per_s(&all[..TICKS_MIN.min(all.len())]), per_s(&all[all.len() / 2..]))
     }
 }
 
@@ -69,7 +76,8 @@ pub(crate) fn warm_up(
         interval: TICK,
         ..Plan::new(server.target(FILE))
     };
-    let (mut ticks, stop) = (Ticks::default(), AtomicBool::new(false));
+    let min = if server.is_own() { TICKS_MIN_OWN } else { TICKS_MIN };
+    let (mut ticks, stop) = (Ticks { min, ..Ticks::default() }, AtomicBool::new(false));
     let mut watch = |tick: &Tick| {
         if ticks.take(tick) {
             stop.store(true, Ordering::Relaxed);
@@ -77,15 +85,15 @@ pub(crate) fn warm_up(
     };
     // What can't be asked is said by what is measured next.
     let outcome = load::run(&plan, &stop, Some(&mut watch));
-    if outcome.is_err() || ticks.0.len() < TICKS_MIN {
+    if outcome.is_err() || ticks.replies.len() < min {
         return;
     }
     let (cold_per_s, warm_per_s) = ticks.rates();
     if has_cold && server.is_own() && server.unknown().is_none() && server.is_started() {
         probe.given("cold", &[cold_per_s], 1);
     }
-    if ticks.0.len() > TICKS_MIN {
-        let took_s = ticks.0.len() as f64 * TICK.as_secs_f64();
+    if ticks.replies.len() > min {
+        let took_s = ticks.replies.len() as f64 * TICK.as_secs_f64();
         probe.fact(server_facts::WARM_UP_S, Fact::rounded(took_s, 2));
         probe.fact(server_facts::COLD_PER_S, Fact::rounded(cold_per_s, 0));
         probe.fact(server_facts::WARM_PER_S, Fact::rounded(warm_per_s, 0));
@@ -101,7 +109,7 @@ mod tests {
 
     /// How many ticks pass of such rates, and whether it is still rising then.
     fn ended(rate: impl Fn(usize) -> u64, ticks_max: usize) -> (usize, bool) {
-        let mut ticks = Ticks::default();
+        let mut ticks = Ticks { min: 8, ..Ticks::default() };
         let tick = |number| Tick { replies: rate(number), ..Tick::default() };
         let end = (0..ticks_max).position(|number| ticks.take(&tick(number)));
         (end.map_or(ticks_max, |number| number + 1), ticks.is_rising())
@@ -109,13 +117,13 @@ mod tests {
 
     #[test]
     fn it_ends_where_the_rate_is_level_and_not_before() {
-        assert_eq!(ended(|_| 500, 200), (4, false));
-        assert_eq!(ended(|number| if number == 0 { 10 } else { 500 }, 200), (4, false));
+        assert_eq!(ended(|_| 500, 200), (8, false));
+        assert_eq!(ended(|number| if number == 0 { 10 } else { 500 }, 200), (8, false));
         // Full speed after 40 ticks: the look at 64 still has some of the rise in its first half.
         assert_eq!(ended(|number| 100 + 20 * number.min(40) as u64, 400), (128, false));
         assert_eq!(ended(|number| 100 + 20 * number as u64, 200), (200, true));
-        assert_eq!(ended(|_| 0, 200), (4, false));
+        assert_eq!(ended(|_| 0, 200), (8, false));
         // A few replies in each: chance alone.
-        assert_eq!(ended(|number| [1, 2, 3, 2][number % 4], 400).0, 4);
+        assert_eq!(ended(|number| [1, 2, 3, 2][number % 4], 400).0, 8);
     }
 }

@@ -152,7 +152,7 @@ impl ServerBehaviour {
         if ended > 0 && workers > 1 {
             return Some(Self::LosesWorkers { ended, workers });
         }
-        let is_uneven = workers > 1 && busiest_share >= (1.0 + even) / 2.0;
+        let is_uneven = workers > 1 && busiest_share >= f64::midpoint(1.0, even);
         let is_busy = cpu_s >= WORK_S_MIN;
         (is_uneven && is_busy).then_some(Self::DividesUnevenly { workers, busiest_share })
     }

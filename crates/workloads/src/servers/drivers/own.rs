@@ -8,6 +8,7 @@
 use super::{LOG, Running, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
 use crate::servers::local::LocalServer;
+use crate::servers::tls;
 use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max};
 use load::{Target, Tls, TlsOptions, Url};
 use quantities::template;
@@ -57,12 +58,17 @@ impl OwnServer {
         self.is_command() && template::words(self.text()).contains(&CERT)
     }
 
-    /// Whether it speaks TLS; unknown of a command that does not say so.
+    /// Whether its address says that it speaks TLS, or that it does not.
     pub fn is_tls(&self) -> Option<bool> {
         match self {
-            OwnServer::Command { .. } => self.has_certificate().then_some(true),
+            OwnServer::Command { .. } => None,
             OwnServer::Url { tls, .. } => Some(tls.is_some()),
         }
+    }
+
+    /// What of TLS it is asked for by default: `no`, `full`.
+    pub fn usual_tls(&self) -> &'static str {
+        if self.has_certificate() || self.is_tls() == Some(true) { tls::FULL } else { tls::NONE }
     }
 
     /// How it is verified, where it has a certificate of its own.
@@ -212,7 +218,8 @@ fn filled(text: &str, setup: &Setup, port: u16) -> Result<String, Failure> {
     let words = template::words(text);
     let mut paths = BTreeMap::new();
     for (word, path) in values.into_iter().filter(|(word, _)| words.contains(word)) {
-        let Some(path) = path else { continue };
+        // Without TLS there is no certificate: a server can take that as its sign.
+        let path = path.map_or(Path::new(""), PathBuf::as_path);
         if !is_plain(path) {
             return Err(Failure::new(format!(
                 "{} can't stand in a command without quotes → TMPDIR=/another/directory knee run …",

@@ -104,7 +104,7 @@ impl Gate {
             && let Some(why) = engine::busy(&engine::host())
         {
             note(&format!(
-                "knee: {why} So {CPU_TIME} CPU time is judged, unless --headline elapsed."
+                "knee: {why} CPU time is judged; to judge the other: --headline elapsed"
             ));
             custom.headline = Some(CPU_TIME.to_owned());
         }

@@ -152,7 +152,8 @@ impl<'a> Evidence<'a> {
         let figures = self.judged.iter().map(|(state, slowdown)| {
             let Slowdown { table, label, .. } = slowdown;
             let name = format!("{label}{}", position(slowdown));
-            let why = format!("{}: {}", self.what(), ratio(slowdown));
+            let may_be = if *state == State::Refused { "" } else { "it may be " };
+            let why = format!("{may_be}{}: {}", self.what(), ratio(slowdown));
             Case { workload: table.workload.clone(), name, outcome: outcome(*state, why) }
         });
         let grown = self.grown.iter().map(|(state, name)| {

@@ -46,8 +46,12 @@ fn main() {
 
 /// Makes a program, small and as quick as a program is that people use.
 fn compile(sources: &[&str], to: &Path, how: &[&str]) -> Result<(), String> {
-    let compiler = cc::Build::new().opt_level(2).debug(false).try_get_compiler();
-    let mut command: Command = compiler.map_err(|error| error.to_string())?.to_command();
+    let mut build = cc::Build::new();
+    // Else a static knee has no program that is linked dynamically, as those of its users are.
+    #[expect(deprecated, reason = "it decides on libraries alone, and also on these programs")]
+    build.opt_level(2).debug(false).static_flag(false);
+    let compiler = build.try_get_compiler().map_err(|error| error.to_string())?;
+    let mut command: Command = compiler.to_command();
     // Without debug information, but with the names that a profile shows.
     command
         .args(["-std=gnu11", "-Wall", "-Wextra", "-Wl,-S", "-o"])

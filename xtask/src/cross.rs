@@ -25,7 +25,7 @@ pub fn targets(tally: &mut Tally) -> Result<()> {
 }
 
 /// Makes sure of a target's standard library, or says why it can't be had.
-fn install_target(target: &str) -> Result<(), String> {
+pub fn install_target(target: &str) -> Result<(), String> {
     if !shell::has("rustup") {
         return Err("no rustup here to install the target with".to_owned());
     }

@@ -4,6 +4,7 @@
 mod bench;
 mod cargo_test;
 mod cross;
+mod dist;
 mod docs;
 mod miri;
 mod one_row;
@@ -69,6 +70,8 @@ enum Task {
     /// Measures knee against other programs
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Archives with a static program, symbols, a package of Debian, a wheel, and their sums
+    Dist(dist::Options),
     /// The documents as a site with search, reference pages from the program among them
     Docs,
     /// How often verdicts on series, rates, pairs and runs of known truth are wrong, or none
@@ -103,6 +106,7 @@ fn run(task: Task) -> Result<Tally> {
         Task::OwnWorkload => one_row::own(&mut tally)?,
         Task::Setup => setup::run(&mut tally)?,
         Task::Bench(bench) => bench.run(&mut tally)?,
+        Task::Dist(options) => dist::run(&options, &mut tally)?,
         Task::Docs => docs::run(&mut tally)?,
         Task::Truth(options) => truth::run(&options)?,
     }

@@ -33,6 +33,7 @@ pub use run::cgroup::{CpuQuota, cpu_quotas};
 pub use run::cpu_look::CpuLook;
 pub use run::host::{host, now};
 pub use run::progress::{RunProgress, Watch};
+pub use run::quiet::busy;
 pub use run::settings::{HideError, Secrets, Settings};
 pub use run::stop::Stop;
 pub use run::{

@@ -11,6 +11,7 @@ use crate::commands::keep::record::Record;
 use crate::commands::machine::doctor::Doctor;
 use crate::commands::machine::selftest::Selftest;
 use crate::commands::measure::ab::flags::Ab;
+use crate::commands::measure::ab::gate::Gate;
 use crate::commands::measure::load::Load;
 use crate::commands::measure::run::custom;
 use crate::commands::measure::run::flags::{FOR_RESUMED, Run};
@@ -50,7 +51,7 @@ pub struct Line {
 
 /// The commands by what they are for, as `knee --help` lists them.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["run", "ab", "vm", "list"]),
+    ("Measure", &["run", "gate", "ab", "vm", "list"]),
     ("Read", &["show", "report", "advise"]),
     ("Compare", &["compare", "history", "judge"]),
     ("Exchange", &["export", "import", "analyse", "record"]),
@@ -72,7 +73,9 @@ pub enum Command {
     Report(Report),
     /// Compare two runs: what is faster, slower or the same
     Compare(Compare),
-    /// Measure two programs or environments in turns, and compare them
+    /// Measure two builds of your program in turns, and gate the new
+    Gate(Box<Gate>),
+    /// Measure two environments or two knees in turns, and compare
     Ab(Box<Ab>),
     /// Boot kernels in virtual machines, measure in turns, and compare
     Vm(Box<Vm>),
@@ -210,6 +213,12 @@ where
             let expected = "after `--` come workloads and flags of `knee run`";
             let measured = measured_in_turns("ab", words, ab.judgement.markdown, expected)?;
             Command::Ab(Box::new(Ab { measured, ..*ab }))
+        }
+        (Command::Gate(gate), _) => {
+            let (words, pair) = gate.run_words()?;
+            let expected = "after `--` come a command line and flags of `knee run command`";
+            let measured = measured_in_turns("gate", words, gate.judgement.markdown, expected)?;
+            Command::Gate(Box::new(Gate { measured, pair, ..*gate }))
         }
         (Command::Vm(vm), _) => {
             let expected = "after `--` comes what each kernel measures: run poll";

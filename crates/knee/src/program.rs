@@ -91,6 +91,7 @@ fn obey(command: Command, words: Vec<String>) -> Result<Exit, Trouble> {
         Command::Show(show) => commands::read::show::show(&show),
         Command::Report(report) => commands::read::report::report(&report),
         Command::Compare(compare) => commands::read::compare::compare(&compare),
+        Command::Gate(gate) => commands::measure::ab::ab(gate.into_ab()?, &words),
         Command::Ab(ab) => commands::measure::ab::ab(*ab, &words),
         Command::Vm(vm) => commands::measure::vm::vm(*vm),
         Command::History(ask) => commands::read::history::history(&ask),

@@ -2,24 +2,34 @@
 
 use model::{Host, Warning};
 
+/// What else uses the CPUs, as a sentence; none where nothing does.
+pub fn busy(host: &Host) -> Option<String> {
+    loaded(host).or_else(|| process(host).map(|(what, _)| what))
+}
+
+fn loaded(host: &Host) -> Option<String> {
+    let (load, cpus) = (host.number("load.1m")?, host.number("cpu.count")?);
+    let cpus_text = printable::quantity(cpus as u64, "CPU");
+    let what = format!("The machine was busy before it began (load {load} on {cpus_text}).");
+    (load > 0.5 * cpus).then_some(what)
+}
+
+/// The process that uses a CPU, as a sentence and by name.
+fn process(host: &Host) -> Option<(String, &str)> {
+    let (name, percent) = (host.fact("busiest.process")?, host.number("busiest.percent")?);
+    Some((format!("{name} used {percent} % of a CPU just before the first cell."), name))
+}
+
 /// What can be seen before the first cell.
 pub(crate) fn before(host: &Host) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    if let (Some(load), Some(cpus)) = (host.number("load.1m"), host.number("cpu.count"))
-        && load > 0.5 * cpus
-    {
-        let cpus = printable::quantity(cpus as u64, "CPU");
-        let what = format!("The machine was busy before it began (load {load} on {cpus}).");
-        warnings.push(warning(
-            what,
-            "end what else runs (knee doctor names it), or measure again later",
-        ));
+    if let Some(what) = loaded(host) {
+        let remedy = "end what else runs (knee doctor names it), or measure again later";
+        warnings.push(warning(what, remedy));
     }
-    if let (Some(name), Some(percent)) =
-        (host.fact("busiest.process"), host.number("busiest.percent"))
-    {
-        let what = format!("{name} used {percent} % of a CPU just before the first cell.");
-        warnings.push(warning(what, format!("end {name}, or pin the run to another CPU: --pin")));
+    if let Some((what, name)) = process(host) {
+        let remedy = format!("end {name}, or pin the run to another CPU: --pin");
+        warnings.push(warning(what, remedy));
     }
     if let Some(governor) = host.fact("cpu.governor")
         && governor != "performance"
@@ -56,7 +66,8 @@ mod tests {
 
     #[test]
     fn a_quiet_machine_gives_no_warning() {
-        assert_eq!(before(&host(0.1, 0.0, &[("clock.source", "tsc")])), []);
+        let quiet = host(0.1, 0.0, &[("clock.source", "tsc")]);
+        assert_eq!((before(&quiet), busy(&quiet)), (Vec::new(), None));
     }
 
     #[test]
@@ -66,6 +77,9 @@ mod tests {
         let warnings = before(&host(4.1, 97.0, &noisy));
         assert_eq!(warnings.len(), 4, "{warnings:?}");
         assert!(warnings[0].what.contains("load 4.1 on 2 CPUs"));
+        assert_eq!(busy(&host(4.1, 97.0, &noisy)).as_ref(), Some(&warnings[0].what));
+        let process = busy(&host(0.1, 97.0, &noisy));
+        assert_eq!(process.as_ref(), Some(&warnings[1].what), "a load is a minute old");
         assert!(warnings.iter().all(|warning| !warning.remedy.is_empty()));
     }
 }

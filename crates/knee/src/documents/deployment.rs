@@ -226,3 +226,20 @@ fn the_image_is_made_of_the_oldest_rust_that_is_promised_or_a_newer() {
     let context = &job["spec"]["template"]["spec"]["securityContext"];
     assert_eq!(format!("{}:{}", context["runAsUser"], context["runAsGroup"]), user);
 }
+
+/// Each input is declared and used, and no script holds one as text. (`check-jsonschema` has the schema of actions.)
+#[test]
+fn the_action_passes_its_inputs_on_as_variables() {
+    let text = std::fs::read_to_string(top().join("action.yml")).unwrap();
+    let all = Yaml::load_from_str(&text).unwrap();
+    let action = json(&all[0]);
+    let declared: BTreeSet<&str> =
+        action["inputs"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(enclosed(&text, "${{ inputs.", ' '), declared);
+    let steps = action["runs"]["steps"].as_array().unwrap();
+    for script in steps.iter().filter_map(|step| step["run"].as_str()) {
+        assert!(!script.contains("${{"), "{script}");
+    }
+    let script = "deploy/gate/pull-request.sh";
+    assert!(text.contains(script) && top().join(script).exists());
+}

@@ -373,7 +373,7 @@ fn what_can_t_be_compared_is_refused_in_one_line() {
         (&["2", "3", "--margin", "5"], "`5` is not a percentage"),
         (&["2", "3", "--fail-on", "slow"], "did you mean slower?"),
         (&["2", "3", "--fail-above", "10"], "is not a percentage"),
-        (&["2", "3", "--fail-on", "slower", "--fail-above", "10%"], "cannot be used with"),
+        (&["2", "3", "--fail-on", "slower", "--fail-above", "10%"], "--fail-on is class or"),
         (&["2", "3", "--json", "--markdown"], "cannot be used with"),
         (&["2", "3", "--points", "1,2"], "there is no --points"),
         (&["2", "3", "--resume=2"], "--resume"),

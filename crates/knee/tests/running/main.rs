@@ -9,6 +9,7 @@ mod budget;
 mod build;
 mod command;
 mod fleet;
+mod gate;
 mod like;
 mod lock;
 mod own_servers;

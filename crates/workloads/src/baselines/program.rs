@@ -1,7 +1,7 @@
 //! The program that repeats one row, from memory: small, so that a fork of it is what it is in lmbench. It reads
 //! the clock around each batch itself.
 
-use crate::shared::embedded::{in_memory, in_memory_of_all};
+use crate::shared::embedded::Native;
 use crate::shared::shortage;
 use engine::Failure;
 use rustix::io::Errno;
@@ -13,8 +13,26 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/baseline"));
-const HELLO: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hello"));
+const PROGRAM: Native = Native {
+    name: "baseline",
+    embedded: include_bytes!(concat!(env!("OUT_DIR"), "/baseline")),
+    sources: &[
+        ("baseline/main.c", include_str!("../../baseline/main.c")),
+        ("baseline/processor.c", include_str!("../../baseline/processor.c")),
+        ("baseline/switching.c", include_str!("../../baseline/switching.c")),
+        ("baseline/local.c", include_str!("../../baseline/local.c")),
+        ("baseline/files.c", include_str!("../../baseline/files.c")),
+        ("baseline/bandwidth.c", include_str!("../../baseline/bandwidth.c")),
+        ("baseline/latency.c", include_str!("../../baseline/latency.c")),
+        ("baseline/baseline.h", include_str!("../../baseline/baseline.h")),
+        ("clock/clock.h", include_str!("../../clock/clock.h")),
+    ],
+};
+const HELLO: Native = Native {
+    name: "hello",
+    embedded: include_bytes!(concat!(env!("OUT_DIR"), "/hello")),
+    sources: &[("hello.c", include_str!("../../baseline/hello.c"))],
+};
 
 /// A program that has not ended so long after its input is killed.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -45,8 +63,8 @@ impl Program {
     /// name.
     pub fn start(row: &str, directory: &Path, clock: &str) -> Result<Program, Failure> {
         let failed = |what| move |error: Error| shortage::failure(what, &error);
-        let program = in_memory("baseline", PROGRAM).map_err(failed("the program in memory"))?;
-        let hello = in_memory_of_all("hello", HELLO).map_err(failed("hello in memory"))?;
+        let program = PROGRAM.in_memory().map_err(failed("the program in memory"))?;
+        let hello = HELLO.in_memory_of_all().map_err(failed("hello in memory"))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         command.arg0("baseline").args([row, clock]).arg(directory);
         command.arg(hello.as_raw_fd().to_string()).arg(std::process::id().to_string());

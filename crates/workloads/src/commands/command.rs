@@ -76,6 +76,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         ]),
         metrics: vec![
             MetricInfo::time("elapsed", "run"),
+            MetricInfo::time("cpu", "run, on its CPUs"),
             MetricInfo::time("user", "run, on its CPUs in user mode"),
             MetricInfo::time("system", "run, on its CPUs in the kernel"),
             MetricInfo::less("max RSS", "largest resident set of a process of the run", "B"),

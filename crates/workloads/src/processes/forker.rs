@@ -7,7 +7,7 @@
 use crate::processes::limits;
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
-use crate::shared::embedded::in_memory;
+use crate::shared::embedded::{Native, in_memory};
 use engine::{Cell, Failure, Fit, Probe, Stamp, Subject, SubjectInfo};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::File;
@@ -25,12 +25,23 @@ pub(crate) enum Linked {
     Statically,
 }
 
+/// The program that is linked statically; empty where it could not be built.
+const STATIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/forker-static"));
+const DYNAMIC: Native = Native {
+    name: "forker",
+    embedded: include_bytes!(concat!(env!("OUT_DIR"), "/forker-dynamic")),
+    sources: &[
+        ("forker/forker.c", include_str!("../../forker/forker.c")),
+        ("clock/clock.h", include_str!("../../clock/clock.h")),
+    ],
+};
+
 impl Linked {
-    /// The program; empty where it could not be built.
-    fn program(self) -> &'static [u8] {
+    /// The program in memory.
+    fn in_memory(self) -> std::io::Result<File> {
         match self {
-            Linked::Dynamically => include_bytes!(concat!(env!("OUT_DIR"), "/forker-dynamic")),
-            Linked::Statically => include_bytes!(concat!(env!("OUT_DIR"), "/forker-static")),
+            Linked::Dynamically => DYNAMIC.in_memory(),
+            Linked::Statically => in_memory("forker", STATIC),
         }
     }
 }
@@ -77,7 +88,7 @@ impl Row {
     }
 
     fn available(&self) -> Result<(), String> {
-        if self.linked.program().is_empty() {
+        if self.linked == Linked::Statically && STATIC.is_empty() {
             return Err("no static C library when knee was built (install libc6-dev, \
                         glibc-static or musl-dev, and build again)"
                 .into());
@@ -159,8 +170,7 @@ impl Forker {
             .map_err(|error| Failure::call("memfd_create", error))?;
         ftruncate(&stamps, stamps_bytes as u64)
             .map_err(|error| Failure::call("memory for the figures", error))?;
-        let program =
-            in_memory("forker", row.linked.program()).map_err(failed("the forker in memory"))?;
+        let program = row.linked.in_memory().map_err(failed("the forker in memory"))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
         command.arg0("forker").args([row.how, row.ending]);
         command.args([count, megabytes].map(|number| number.to_string()));

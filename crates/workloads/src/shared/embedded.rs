@@ -1,9 +1,84 @@
 //! Programs of ours that are embedded in this one, and run from memory.
 
+use engine::Scratch;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::process::{Command, Stdio};
+
+/// How a program is compiled where it runs, as `build.rs` does: a loop that is measured reads a number at a time.
+const FLAGS: [&str; 5] =
+    ["-O2", "-std=gnu11", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", "-Wl,-S"];
+const COMPILER: &str = "cc";
+
+/// A program that is linked dynamically: what is measured of the C library is that of this machine.
+pub(crate) struct Native {
+    pub name: &'static str,
+    /// The program as this one's builder linked it.
+    pub embedded: &'static [u8],
+    /// Its files, by the paths that they include each other by.
+    pub sources: &'static [(&'static str, &'static str)],
+}
+
+impl Native {
+    /// The program in memory. Where this machine can't run the embedded one, because it has another C library or an older
+    /// one, its compiler makes one.
+    pub fn in_memory(&self) -> io::Result<File> {
+        self.hold(MemfdFlags::CLOEXEC)
+    }
+
+    /// The same, which programs that are started from now on get under the same number.
+    pub fn in_memory_of_all(&self) -> io::Result<File> {
+        self.hold(MemfdFlags::empty())
+    }
+
+    fn hold(&self, flags: MemfdFlags) -> io::Result<File> {
+        let embedded = hold(self.name, self.embedded, flags)?;
+        if starts(&embedded) {
+            return Ok(embedded);
+        }
+        hold(self.name, &self.compiled(COMPILER)?, flags)
+    }
+
+    /// What the compiler of this machine makes of the sources.
+    fn compiled(&self, compiler: &str) -> io::Result<Vec<u8>> {
+        let path = std::env::temp_dir().join(format!("knee-cc-{:016x}", fastrand::u64(..)));
+        let scratch = Scratch::new(&path)?;
+        let out = scratch.path().join(self.name);
+        let mut command = Command::new(compiler);
+        command.args(FLAGS).arg("-o").arg(&out).current_dir(scratch.path());
+        for (path, text) in self.sources {
+            let file = scratch.path().join(path);
+            file.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::write(&file, text)?;
+            if path.ends_with(".c") {
+                command.arg(path);
+            }
+        }
+        let refused = |why: String| {
+            io::Error::other(format!(
+                "this machine's C library can't run the program that knee has, and no other could be made: {compiler} \
+                 {why} → install gcc and the headers of the C library"
+            ))
+        };
+        let made =
+            command.stdin(Stdio::null()).output().map_err(|error| refused(error.to_string()))?;
+        if !made.status.success() {
+            let text = String::from_utf8_lossy(&made.stderr);
+            return Err(refused(text.lines().next().unwrap_or("failed").to_owned()));
+        }
+        fs::read(&out)
+    }
+}
+
+/// Whether a program starts here. Without arguments each of ours says that it failed, or has nothing to say.
+fn starts(program: &File) -> bool {
+    let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
+    let ran = command.stdin(Stdio::null()).output();
+    ran.is_ok_and(|ran| ran.status.success() || ran.stdout.starts_with(b"failed"))
+}
 
 /// A program in memory that can be run.
 pub(crate) fn in_memory(name: &str, program: &[u8]) -> io::Result<File> {
@@ -24,4 +99,34 @@ fn hold(name: &str, program: &[u8], flags: MemfdFlags) -> io::Result<File> {
     let mut file = File::from(made?);
     file.write_all(program)?;
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELLO: Native = Native {
+        name: "hello",
+        embedded: b"#!/no/such/loader\n",
+        sources: &[("a/hello.c", include_str!("../../baseline/hello.c"))],
+    };
+
+    #[test]
+    fn what_does_not_start_here_is_compiled_here() {
+        assert!(!starts(&in_memory("hello", HELLO.embedded).unwrap()));
+        let program = HELLO.in_memory().unwrap();
+        assert!(starts(&program) && program.metadata().unwrap().len() > 1_000);
+    }
+
+    #[test]
+    fn without_a_compiler_the_remedy_is_named() {
+        let why = HELLO.compiled("no-such-compiler").unwrap_err().to_string();
+        assert!(
+            why.contains("no-such-compiler No such file") && why.contains("→ install gcc"),
+            "{why}"
+        );
+        let wrong = Native { sources: &[("x.c", "int main(void) { return nothing; }")], ..HELLO };
+        let why = wrong.compiled(COMPILER).unwrap_err().to_string();
+        assert!(why.contains("x.c: In function"), "{why}");
+    }
 }

@@ -1,6 +1,7 @@
 //! `knee ab`: two programs or environments, measured in turns, cell by cell, and compared.
 
 pub mod flags;
+pub mod gate;
 mod query;
 mod side;
 
@@ -106,7 +107,8 @@ fn not_compared(
 /// Measures the request twice, cell by cell in turns. Runs that are not wholly in the record come back
 /// with the number 0; a line on standard error says why.
 fn in_turns(ab: &Ab, command: &[String]) -> Result<(Run, Run), Trouble> {
-    let sides = workers(&ab.sides)?;
+    let programs = ab.programs.as_ref().map(gate::Programs::new).transpose()?;
+    let sides = programs.as_ref().map_or_else(|| workers(&ab.sides), |two| Ok(two.workers()))?;
     let measured = &ab.measured;
     if measured.budget.is_some() || measured.precision.is_some() {
         let what = "knee ab measures every round of both: leave out --budget and --precision";

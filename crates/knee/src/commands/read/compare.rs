@@ -3,6 +3,7 @@
 mod baseline;
 pub mod bisect;
 pub mod flags;
+mod junit;
 mod several;
 mod verdict;
 
@@ -35,6 +36,9 @@ pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
         return print_note(&baseline::save(&compare.output, name, run)?).map(|()| Exit::Done);
     }
     let names = names(compare)?;
+    if names.len() > 2 && compare.judgement.junit.is_some() {
+        return Err(Trouble::usage("--junit has the test cases of two runs: leave out the others"));
+    }
     if names.len() > 2 {
         return several::compare(compare, &names);
     }
@@ -46,8 +50,9 @@ pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     conclude(&compare.judgement, &compare.output, (base, new), &comparison, verdict, &holder, None)
 }
 
-/// Refuses a page that can't be written and a name that can't be given, before anything is measured.
+/// Refuses a page that can't be written, a name that can't be given and two gates, before anything is measured.
 pub fn check(judgement: &Judgement, output: &Output) -> Result<(), Trouble> {
+    judgement.check()?;
     if let Some(page) = &output.page {
         report::check(page, record_path(&output.record_file).ok().as_deref())?;
     }
@@ -158,6 +163,11 @@ fn keep(
         }
         notes.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
     }
+    if let (Some(file), Some(gate)) = (&judgement.junit, judgement.gate()) {
+        let cases = Evidence::new(gate, comparison).cases();
+        files::write(file, |out| junit::write(out, &cases))?;
+        notes.push_str(&["Test cases: ", &file.display().to_string(), "\n"].concat());
+    }
     match &judgement.save_baseline {
         Some(name) if exit == Exit::Done => {
             notes.push_str(&baseline::save_number(holder, name, number)?);
@@ -183,6 +193,7 @@ fn refuse_comparing_flags(compare: &Compare) -> Result<(), Trouble> {
         (judgement.fail_on.is_some(), "--fail-on"),
         (judgement.fail_above.is_some(), "--fail-above"),
         (judgement.markdown, "--markdown"),
+        (judgement.junit.is_some(), "--junit"),
         (output.json, "--json"),
         (output.page.is_some(), "--output"),
         (output.all, "--all"),

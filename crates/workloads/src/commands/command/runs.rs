@@ -257,8 +257,11 @@ impl Samples {
     ) -> Result<(), Failure> {
         let mut used = ran.used;
         used.add(&ran.orphans);
+        let cpu_ns = (used.user_ns + used.system_ns) as f64;
         let mut row = vec![
             (elapsed_ns - shell.elapsed_ns).max(0.0),
+            // Exact, unlike its parts: many a kernel tells them apart by what runs at its ticks.
+            (cpu_ns - shell.user_ns - shell.system_ns).max(0.0),
             (used.user_ns as f64 - shell.user_ns).max(0.0),
             (used.system_ns as f64 - shell.system_ns).max(0.0),
             used.rss_max_bytes as f64,

@@ -1,5 +1,6 @@
 //! The flags of `knee ab`.
 
+use super::gate::Pair;
 use crate::commands::measure::run::flags::Run;
 use crate::commands::read::compare::flags::Judgement;
 use clap::Args;
@@ -24,6 +25,9 @@ pub struct Ab {
     /// What the words after `--` ask to be measured.
     #[arg(skip)]
     pub measured: Run,
+    /// The programs of `knee gate`, which are then the sides.
+    #[arg(skip)]
+    pub programs: Option<Pair>,
 }
 
 /// What `knee help ab` says below its flags.

@@ -14,19 +14,31 @@ pub struct Workers {
     typed: Option<String>,
     /// The words, a knee at their end; empty for workers of this knee.
     words: Vec<String>,
+    /// What is added to their environment.
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Workers {
     /// Workers of the knee at hand.
     pub fn own() -> Self {
-        Self { typed: None, words: Vec::new() }
+        Self { typed: None, words: Vec::new(), variables: Vec::new() }
+    }
+
+    /// The same with these variables, for a side that reports call `name`.
+    pub fn own_with(name: String, variables: Vec<(&'static str, String)>) -> Self {
+        Self { typed: Some(name), words: Vec::new(), variables }
     }
 
     /// Workers that are started through `typed`: words as a shell has them, at the end of which a knee is
     /// started: the last word where that names one (`taskset -c 1 /old/knee`), else this knee
     /// (`env MALLOC_ARENA_MAX=1`).
     pub fn through(typed: &str) -> Result<Self, Trouble> {
-        Ok(Self { words: worker_words(typed)?, typed: Some(typed.to_owned()) })
+        let typed = Some(typed.to_owned());
+        Ok(Self {
+            words: worker_words(typed.as_deref().unwrap_or_default())?,
+            typed,
+            ..Self::own()
+        })
     }
 
     /// What the record says of them.
@@ -37,7 +49,9 @@ impl Workers {
 
     /// The `PATH` that they have, where their words set one.
     pub fn search_path(&self) -> Option<&str> {
-        self.words.iter().rev().find_map(|word| word.strip_prefix("PATH="))
+        let variable = self.variables.iter().find(|(name, _)| *name == "PATH");
+        let word = || self.words.iter().rev().find_map(|word| word.strip_prefix("PATH="));
+        variable.map(|(_, value)| value.as_str()).or_else(word)
     }
 
     /// How nice they are beyond this knee, where `nice` starts them.
@@ -49,16 +63,18 @@ impl Workers {
 
     /// What starts them.
     pub fn starter(&self) -> Starter {
-        match self.typed {
-            Some(_) => Starter::through(self.words.clone()),
-            None => Starter::own(),
-        }
+        // Without words it is this program.
+        let starter = Starter::through(self.words.clone());
+        self.variables.iter().fold(starter, |starter, (name, value)| starter.with(name, value))
     }
 
     /// The version of the knee that they are. One worker is started; what starts none, or measures otherwise
     /// than `plan` says, is refused.
     pub fn version(&self, plan: &Plan, settings: &Settings) -> Result<String, Trouble> {
-        let Some(typed) = &self.typed else { return Ok(env!("CARGO_PKG_VERSION").to_owned()) };
+        let own = || Ok(env!("CARGO_PKG_VERSION").to_owned());
+        let Some(typed) = self.typed.as_ref().filter(|_| !self.words.is_empty()) else {
+            return own();
+        };
         engine::try_out(&self.starter(), &nothing(), "times", settings)
             .map_err(|why| refused(typed, &no_worker(&why, typed)))?;
         let answers = |why: String| refused(typed, &why);

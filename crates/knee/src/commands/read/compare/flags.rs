@@ -1,8 +1,11 @@
 //! The flags of `knee compare`, and those that it shares with `knee ab`.
 
+use super::junit;
 use crate::commands::keep::record_file::RecordFile;
 use crate::commands::measure::run::flags::Run;
 use crate::commands::read::fleet::FleetFlag;
+use crate::exit::Trouble;
+use crate::files;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -38,10 +41,10 @@ pub struct Judgement {
     pub margin: f64,
     /// Exit with 3 where something is surely slower by more than this: its whole CI lies above; with 4 where
     /// the CI of a headline series or point reaches above it
-    #[arg(long, value_name = "PERCENT", value_parser = quantities::slowdown, conflicts_with = "fail_on")]
+    #[arg(long, value_name = "PERCENT", value_parser = quantities::slowdown)]
     pub fail_above: Option<f64>,
-    /// Exit with 3 where something is slower, or changed, by however little; with 4 where a series or point is
-    /// undecided
+    /// Exit with 3 where something is slower, or changed, by however little, or grows by a worse class; with 4 where
+    /// that is undecided. `class` may stand next to --fail-above
     #[arg(long, value_name = "WHAT")]
     pub fail_on: Option<FailOn>,
     /// Let a gate pass though series, points, metrics or workloads of BASE have nothing in NEW to be compared with
@@ -50,6 +53,9 @@ pub struct Judgement {
     /// Print Markdown, for a pull request
     #[arg(long)]
     pub markdown: bool,
+    /// Write what the gate says of each series and point to this file, as test cases
+    #[arg(long, value_name = "FILE.xml")]
+    pub junit: Option<PathBuf>,
 }
 
 /// Where and how much of a comparison is written.
@@ -97,13 +103,20 @@ pub enum FailOn {
     Slower,
     /// Anything that is compared changed, for the worse or the better
     Changed,
+    /// A headline series grows by a worse class, such as quadratic instead of linear
+    Class,
 }
+
+/// The files of `--junit`.
+const JUNIT: files::Kind = files::Kind { name: "test cases of knee", heads: &[junit::HEAD] };
 
 /// What fails a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {
     /// What it refuses.
     pub refused: Refused,
+    /// Whether it refuses a worse growth class, too.
+    pub classes: bool,
     /// See [`Judgement::ignore_missing`].
     pub ignores_missing: bool,
 }
@@ -120,8 +133,28 @@ pub enum Refused {
 impl Judgement {
     /// The gate that was asked for.
     pub fn gate(&self) -> Option<Gate> {
-        let refused = self.fail_on.map(Refused::On).or(self.fail_above.map(Refused::Above));
-        refused.map(|refused| Gate { refused, ignores_missing: self.ignore_missing })
+        let refused = self.fail_above.map(Refused::Above).or(self.fail_on.map(Refused::On));
+        refused.map(|refused| Gate {
+            refused,
+            classes: self.fail_on == Some(FailOn::Class),
+            ignores_missing: self.ignore_missing,
+        })
+    }
+
+    /// Refuses two gates of which one would hide the other, and test cases of none.
+    pub fn check(&self) -> Result<(), Trouble> {
+        if let Some(file) = &self.junit {
+            if self.gate().is_none() {
+                return Err(Trouble::usage("--junit: name a gate, such as --fail-above 10%"));
+            }
+            files::check(file, &JUNIT, &[])?;
+        }
+        match (self.fail_above, self.fail_on) {
+            (Some(_), Some(FailOn::Slower | FailOn::Changed)) => Err(Trouble::usage(
+                "--fail-above says how much slower is too much: next to it, --fail-on is class or nothing",
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -130,6 +163,23 @@ mod tests {
     use super::*;
     use analysis::compare::thresholds::MARGIN;
     use clap::{Command, FromArgMatches};
+
+    #[test]
+    fn a_gate_for_classes_may_stand_next_to_a_limit_and_no_other_may() {
+        let read = |words: &[&str]| {
+            let command = Compare::augment_args(Command::new("compare"));
+            let line = [&["compare", "7", "--fail-on"], words].concat();
+            let matches = command.try_get_matches_from(line).unwrap();
+            let judgement = Compare::from_arg_matches(&matches).unwrap().judgement;
+            (judgement.gate().unwrap(), judgement.check().is_ok())
+        };
+        let gate = |refused, classes| Gate { refused, classes, ignores_missing: false };
+        let alone = gate(Refused::On(FailOn::Class), true);
+        assert_eq!(read(&["class"]), (alone, true));
+        let both = gate(Refused::Above(0.1), true);
+        assert_eq!(read(&["class", "--fail-above", "10%"]), (both, true));
+        assert!(!read(&["slower", "--fail-above", "10%"]).1);
+    }
 
     #[test]
     fn the_margin_is_the_default_of_every_comparison() {

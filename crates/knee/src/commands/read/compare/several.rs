@@ -43,6 +43,7 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
         (!compare.runs.is_empty(), "the names of runs"),
         (compare.baseline.is_some(), "--baseline"),
         (judgement.save_baseline.is_some(), "--save-baseline"),
+        (judgement.junit.is_some(), "--junit"),
     ];
     if let Some((_, what)) = given.into_iter().find(|(given, _)| *given) {
         let what = format!("--fleet compares the runs of a fleet: leave out {what}");

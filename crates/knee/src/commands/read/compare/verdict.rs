@@ -1,6 +1,7 @@
 //! The verdict of a gate on a comparison.
 
 use super::flags::{FailOn, Gate, Refused};
+use super::junit::{Case, Outcome};
 use crate::exit::Exit;
 use crate::remedies::DIRECTION_IS_A_GUESS;
 use ::model::Parameters;
@@ -8,8 +9,10 @@ use analysis::compare::{
     Bound, Change, ChangeDetail, ChangeKind, ComparedTable, Comparison, Direction, LeftOut,
     Slowdown, Verdict as RatioVerdict, bound, slowdowns,
 };
+use analysis::{Class, Row, Table};
 use findings::format::{counted, factor, interval, percent, significant};
 use findings::left_out;
+use findings::run_changes::claim;
 use std::collections::BTreeSet;
 
 /// How a comparison ends.
@@ -62,6 +65,8 @@ pub struct Evidence<'a> {
     comparison: &'a Comparison,
     /// Every series and point that the gate judges.
     judged: Vec<(State, Slowdown<'a>)>,
+    /// Every series whose growth it judges, by workload and label.
+    grown: Vec<(State, [String; 2])>,
     /// What the gate refuses besides.
     changes: Vec<&'a Change>,
     /// What base measured and the gate can't judge.
@@ -70,14 +75,22 @@ pub struct Evidence<'a> {
 
 impl<'a> Evidence<'a> {
     pub fn new(gate: Gate, comparison: &'a Comparison) -> Self {
-        let Gate { refused, ignores_missing } = gate;
+        let Gate { refused, classes, ignores_missing } = gate;
         let any_metric = refused == Refused::On(FailOn::Changed);
         let mut judged = slowdowns(comparison);
         judged.retain(|slowdown| any_metric || slowdown.table.headline);
+        let judges_figures = refused != Refused::On(FailOn::Class);
+        if !judges_figures {
+            judged.clear();
+        }
+        let is_worse_class =
+            |change: &Change| classes && change.kind == ChangeKind::Growth && is_worse(change);
         let is_refused = |change: &&Change| match refused {
             Refused::On(FailOn::Changed) => change.kind != ChangeKind::Part,
             Refused::On(FailOn::Slower) => is_worse(change) && !is_guess(comparison, change),
-            Refused::Above(_) => is_failure(change),
+            Refused::On(FailOn::Class) | Refused::Above(_) => {
+                is_failure(change) || is_worse_class(change) && !is_guess(comparison, change)
+            }
         };
         let is_missing = |part: &&LeftOut| !ignores_missing && part.is_unjudged(any_metric);
         Self {
@@ -87,6 +100,8 @@ impl<'a> Evidence<'a> {
                 .into_iter()
                 .map(|slowdown| (state(refused, &slowdown), slowdown))
                 .collect(),
+            // Where each figure passes, no class can be worse by more.
+            grown: if judges_figures { Vec::new() } else { growths(comparison) },
             changes: comparison.changes.iter().filter(is_refused).collect(),
             missing: comparison.left_out.iter().filter(is_missing).collect(),
         }
@@ -96,9 +111,11 @@ impl<'a> Evidence<'a> {
     /// where everything surely passes, else 4.
     pub fn verdict(&self, is_bisection: bool) -> Verdict {
         let is_refused = self.within(State::Refused).next().is_some() || !self.changes.is_empty();
-        let passes = !self.judged.is_empty()
+        let of_figures = self.judged.iter().map(|(state, _)| *state);
+        let mut states = of_figures.chain(self.grown.iter().map(|(state, _)| *state)).peekable();
+        let passes = states.peek().is_some()
             && self.missing.is_empty()
-            && self.judged.iter().all(|(state, _)| *state == State::Passed);
+            && states.all(|state| state == State::Passed);
         let (exit, why) = match (is_refused, passes, is_bisection) {
             (true, _, false) => (
                 Exit::Different,
@@ -130,6 +147,34 @@ impl<'a> Evidence<'a> {
         changes.flat_map(|change| failures(change)).collect()
     }
 
+    /// Each series and point that the gate judges, what it refuses besides, and what it can't judge.
+    pub fn cases(&self) -> Vec<Case> {
+        let figures = self.judged.iter().map(|(state, slowdown)| {
+            let Slowdown { table, label, .. } = slowdown;
+            let name = format!("{label}{}", position(slowdown));
+            let may_be = if *state == State::Refused { "" } else { "it may be " };
+            let why = format!("{may_be}{}: {}", self.what(), ratio(slowdown));
+            Case { workload: table.workload.clone(), name, outcome: outcome(*state, why) }
+        });
+        let grown = self.grown.iter().map(|(state, name)| {
+            let [workload, name] = name.clone();
+            let why = "how it grows is not decided in both".to_owned();
+            Case { workload, name, outcome: outcome(*state, why) }
+        });
+        let is_other = |change: &&&Change| change.kind != ChangeKind::Figure;
+        let changes = self.changes.iter().filter(is_other).map(|change| {
+            let text = claim(self.comparison, change);
+            let name = format!("{}, as a whole", change.subjects.join(", "));
+            Case { workload: change.workload.clone(), name, outcome: Outcome::Refused(text) }
+        });
+        let missing = self.missing.iter().map(|part| {
+            let what = left_out::of_comparison(part).what;
+            let outcome = Outcome::Open("base only: it is not judged".to_owned());
+            Case { workload: "comparison".to_owned(), name: what, outcome }
+        });
+        figures.chain(grown).chain(changes).chain(missing).collect()
+    }
+
     fn within(&self, wanted: State) -> impl Iterator<Item = &Slowdown<'a>> {
         self.judged.iter().filter(move |(state, _)| *state == wanted).map(|(_, slowdown)| slowdown)
     }
@@ -138,6 +183,7 @@ impl<'a> Evidence<'a> {
     fn what(&self) -> String {
         match self.refused {
             Refused::On(FailOn::Changed) => "changed".to_owned(),
+            Refused::On(FailOn::Class) => "of a worse class".to_owned(),
             Refused::Above(limit) if limit > 0.0 => {
                 format!("slower by more than {}", percent(limit))
             }
@@ -145,9 +191,13 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The flag that asks for the gate.
+    /// The flag that asks for what is refused.
     fn flag(&self) -> String {
+        let only_grows = self.within(State::Refused).next().is_none()
+            && self.changes.iter().all(|change| change.kind == ChangeKind::Growth);
         match self.refused {
+            Refused::Above(_) if only_grows => "--fail-on class".to_owned(),
+            Refused::On(FailOn::Class) => "--fail-on class".to_owned(),
             Refused::On(FailOn::Changed) => "--fail-on changed".to_owned(),
             Refused::On(FailOn::Slower) => "--fail-on slower".to_owned(),
             Refused::Above(limit) => format!("--fail-above {}", percent(limit).replace(' ', "")),
@@ -165,9 +215,11 @@ impl<'a> Evidence<'a> {
             order.then(first.factor.low.total_cmp(&second.factor.low))
         });
         let Some(worst) = worst else {
-            let only_fails = self.changes.iter().all(|change| is_failure(change));
-            let what = if only_fails { "more fails than in base" } else { "something is worse" };
-            return what.to_owned();
+            let mut changes = self.changes.iter().filter(|change| !is_failure(change));
+            return changes.next().map_or_else(
+                || "more fails than in base".to_owned(),
+                |change| format!("{}: {}", change.workload, claim(self.comparison, change)),
+            );
         };
         let is_alike = |slowdown: &&Slowdown| slowdown.point.is_some() == worst.point.is_some();
         let more = match self.within(State::Refused).filter(is_alike).count() - 1 {
@@ -196,9 +248,17 @@ impl<'a> Evidence<'a> {
             let remedy = if self.comparison.paired { "" } else { ", or use `knee ab`" };
             parts.extend(with_remedy.then(|| format!("measure more rounds{remedy}")));
         }
+        let mut undecided = self.grown.iter().filter(|(state, _)| *state == State::Open);
+        parts.extend(undecided.next().map(|(_, [workload, label])| {
+            let remedy =
+                if with_remedy { ": take more points, further apart, or more rounds" } else { "" };
+            format!("{workload}: {label}: how it grows is not decided in both{remedy}")
+        }));
         let missing = named("not judged", &self.missing);
         parts.extend(missing.map(|missing| format!("{missing} (--ignore-missing lets it)")));
-        if parts.is_empty() {
+        if parts.is_empty() && self.refused == Refused::On(FailOn::Class) {
+            "no headline series has a growth: it takes a cost at three points or more".to_owned()
+        } else if parts.is_empty() {
             "no headline series has a ratio".to_owned()
         } else {
             parts.join("; ")
@@ -254,13 +314,56 @@ fn state(refused: Refused, slowdown: &Slowdown<'_>) -> State {
     }
 }
 
+/// Whether the growth of each headline cost is decided in both runs. One that surely got worse is a change.
+fn growths(comparison: &Comparison) -> Vec<(State, [String; 2])> {
+    let [base, new] = &comparison.sources;
+    let costs = new.iter().filter(|table| table.headline && table.points.len() > 1);
+    costs
+        .flat_map(|table| {
+            let is_of = |before: &&Table| {
+                before.workload == table.workload
+                    && before.parameters == table.parameters
+                    && before.metric.name == table.metric.name
+            };
+            let before = base.iter().find(is_of);
+            let both = move |row: &Row| {
+                let before = before.and_then(|table| table.row(&row.subject))?.growth.as_ref()?;
+                let growths = [before, row.growth.as_ref()?];
+                let is_open = growths
+                    .iter()
+                    .any(|growth| matches!(growth.class, Class::Undecided | Class::Grows));
+                let name = [table.workload.clone(), row.label.clone()];
+                Some((if is_open { State::Open } else { State::Passed }, name))
+            };
+            table.rows.iter().filter_map(both)
+        })
+        .collect()
+}
+
 /// `poll: poll at 100 watched descriptors ×1.18 (95 % CI 1.12–1.25)`.
-fn text(Slowdown { table, label, point, factor: by, .. }: &Slowdown<'_>) -> String {
-    let at = point
-        .map(|point| format!(" at {}", counted(&findings::format::count(point), &table.axis)))
-        .unwrap_or_default();
-    let ci = interval(*by, significant);
-    format!("{}: {label}{at} {}{ci}", table.workload, factor(by.value))
+fn text(slowdown: &Slowdown<'_>) -> String {
+    let Slowdown { table, label, .. } = slowdown;
+    format!("{}: {label}{} {}", table.workload, position(slowdown), ratio(slowdown))
+}
+
+/// ` at 100 watched descriptors`; nothing of a series as a whole.
+fn position(Slowdown { table, point, .. }: &Slowdown<'_>) -> String {
+    let at = point.map(|at| format!(" at {}", counted(&findings::format::count(at), &table.axis)));
+    at.unwrap_or_default()
+}
+
+/// `×1.18 (95 % CI 1.12–1.25)`.
+fn ratio(Slowdown { factor: by, .. }: &Slowdown<'_>) -> String {
+    format!("{}{}", factor(by.value), interval(*by, significant))
+}
+
+/// What a state is as the outcome of a test.
+fn outcome(state: State, why: String) -> Outcome {
+    match state {
+        State::Passed => Outcome::Passed,
+        State::Refused => Outcome::Refused(why),
+        State::Open | State::Guess => Outcome::Open(why),
+    }
 }
 
 fn noun(is_point: bool, count: usize) -> &'static str {
@@ -319,7 +422,7 @@ fn failures(change: &Change) -> Vec<Failure> {
 mod tests {
     use super::*;
     use analysis::Estimate;
-    use analysis::compare::{ComparedPoint, ComparedRow, Ratio, Side};
+    use analysis::compare::{ComparedPoint, ComparedRow, Ratio, Side, Terms, compare_among};
     use model::{FailureReason, MetricInfo, RunState, RunSummary};
 
     fn summary() -> RunSummary {
@@ -335,13 +438,14 @@ mod tests {
 
     const SLOWER: Refused = Refused::On(FailOn::Slower);
     const CHANGED: Refused = Refused::On(FailOn::Changed);
+    const CLASS: Refused = Refused::On(FailOn::Class);
 
     fn estimate(low: f64, high: f64) -> Estimate {
         Estimate { value: (low * high).sqrt(), low, high }
     }
 
     fn judged(refused: Refused, comparison: &Comparison) -> (Exit, String) {
-        let gate = Gate { refused, ignores_missing: false };
+        let gate = Gate { refused, classes: refused == CLASS, ignores_missing: false };
         let Verdict { exit, why } = Evidence::new(gate, comparison).verdict(false);
         (exit, why.unwrap_or_default())
     }
@@ -477,7 +581,7 @@ mod tests {
     #[test]
     fn a_bisection_is_judged_alike_in_words_of_its_own() {
         let judged = |refused, comparison: &Comparison| {
-            let gate = Gate { refused, ignores_missing: false };
+            let gate = Gate { refused, classes: refused == CLASS, ignores_missing: false };
             let Verdict { exit, why } = Evidence::new(gate, comparison).verdict(true);
             (exit, why.unwrap())
         };
@@ -508,7 +612,7 @@ mod tests {
             let reason = "can't pass (exit 4); not judged: poll: select only in base \
                           (--ignore-missing lets it)";
             assert_eq!(judged(refused, &comparison), (Exit::Inconclusive, reason.to_owned()));
-            let narrowed = Gate { refused, ignores_missing: true };
+            let narrowed = Gate { refused, classes: false, ignores_missing: true };
             let passed = Verdict {
                 exit: Exit::Done,
                 why: Some("passed; left out: poll: select only in base".to_owned()),
@@ -546,7 +650,7 @@ mod tests {
         for refused in [SLOWER, CHANGED, Refused::Above(0.1)] {
             let mut comparison = comparison.clone();
             let only_failures = |comparison: &Comparison| {
-                let gate = Gate { refused, ignores_missing: false };
+                let gate = Gate { refused, classes: refused == CLASS, ignores_missing: false };
                 Evidence::new(gate, comparison).only_failures()
             };
             assert!(only_failures(&comparison).is_empty());
@@ -568,6 +672,51 @@ mod tests {
                 Ratio { ratio: estimate(1.2, 1.4), verdict: RatioVerdict::Slower };
             assert!(only_failures(&comparison).is_empty());
         }
+    }
+
+    /// A series whose cost at each point is `cost` and some noise.
+    fn grown(id: &str, noise: f64, cost: impl Fn(f64) -> f64) -> model::Run {
+        let workload = fixtures::workload("poll").axis("pipes", "pipes").time("loop");
+        let cells = (0..8).flat_map(|round| {
+            let by = noise * (f64::from(round) - 3.5);
+            [10, 100, 1_000, 10_000].map(|point| {
+                let samples =
+                    vec![cost(point as f64) * if point > 10 { 1.0 - by } else { 1.0 + by }];
+                fixtures::cell("poll", "poll", point, round).samples("loop", samples)
+            })
+        });
+        fixtures::run(workload.subjects(["poll"])).id(id).cells(cells).complete()
+    }
+
+    #[test]
+    fn a_worse_class_is_refused_alone_or_next_to_a_limit() {
+        let terms = Terms { margin: 0.05, fail_above: Some(0.1), across: false, all: false };
+        let base = grown("00000000000000a1", 0.001, |n| 7.0 * n);
+        let exits = |noise, cost: fn(f64) -> f64| {
+            let new = grown("00000000000000a2", noise, cost);
+            let comparison = compare_among(&base, &new, &terms, 1).unwrap();
+            [(CLASS, true), (Refused::Above(0.1), true), (Refused::Above(0.1), false)].map(
+                |(refused, classes)| {
+                    let gate = Gate { refused, classes, ignores_missing: false };
+                    let Verdict { exit, why } = Evidence::new(gate, &comparison).verdict(false);
+                    (exit, why.unwrap_or_default())
+                },
+            )
+        };
+        let [(alone, why), (both, _), _] = exits(0.001, |n| n * n);
+        assert_eq!((alone, both), (Exit::Different, Exit::Different));
+        assert!(
+            why.starts_with("poll: poll ") && why.ends_with("(--fail-on class, exit 3)"),
+            "{why}"
+        );
+        let [(alone, _), (both, _), (limit, _)] = exits(0.001, |n| 7.0 * n);
+        assert_eq!((alone, both, limit), (Exit::Done, Exit::Done, Exit::Done));
+        let [(alone, why), ..] = exits(0.05, |n| n.powf(0.038));
+        assert_eq!(alone, Exit::Inconclusive);
+        assert!(why.contains("poll: poll: how it grows is not decided"), "{why}");
+        // It starts lower, and so is faster at most points: only its class is worse.
+        let [_, (both, why), (limit, _)] = exits(0.001, |n| n * n / 2_000.0);
+        assert_eq!((both, limit), (Exit::Different, Exit::Done), "{why}");
     }
 
     #[test]

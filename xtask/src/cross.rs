@@ -4,6 +4,7 @@ use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result};
 use std::process::Command;
+use std::time::Duration;
 
 /// Systems whose mechanisms (kqueue, event ports, /dev/poll) only compile elsewhere.
 const TARGETS: [&str; 3] =
@@ -20,7 +21,24 @@ pub fn targets(tally: &mut Tally) -> Result<()> {
         let mut command = shell::cargo(&shell::root(), "check");
         command.args(["--package", "readiness", "--target", target]);
         tally.check(&step, shell::succeeds(&mut command)?);
+        refusal(target, tally)?;
     }
+    Ok(())
+}
+
+/// Checks that the program's build ends with one sentence where it can't work.
+fn refusal(target: &str, tally: &mut Tally) -> Result<()> {
+    let mut command = shell::cargo(&shell::root(), "check");
+    // All that the program is made of needs it so.
+    command.args(["--package", "sys", "--features", "program", "--target", target]);
+    let done = shell::bounded(&mut command, Duration::from_secs(600))?;
+    let errors: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("error")).collect();
+    let is_sentence = matches!(errors.as_slice(), [sentence, end]
+        if sentence.starts_with("error: knee measures Linux only.") && end.starts_with("error: could not compile `sys`"));
+    if !is_sentence {
+        println!("{}", errors.join("\n"));
+    }
+    tally.check(&format!("cross {target}: the program is refused in one sentence"), is_sentence);
     Ok(())
 }
 

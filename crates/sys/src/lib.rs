@@ -4,6 +4,12 @@
 //! topic share a directory, which is no part of their paths: `waiting/epoll.rs` is `sys::epoll`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+#[cfg(all(feature = "program", not(target_os = "linux")))]
+compile_error!(
+    "knee measures Linux only. What works on this system: the library of mechanisms (`--package readiness`), and growth \
+     in tests (`knee = { default-features = false }`)"
+);
+
 #[cfg(target_os = "linux")]
 pub use address_space::*;
 #[cfg(unix)]

@@ -33,7 +33,7 @@ pub struct Custom {
     /// Figures that a command prints.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<PrintedFigure>,
-    /// The metric that is the headline.
+    /// The metric that is the headline; if none is named, see [`Custom::headline`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headline: Option<String>,
     /// A command before the first run of a cell.
@@ -128,6 +128,13 @@ pub enum CommandOutput {
 }
 
 impl Custom {
+    /// The metric that verdicts are about first: the named one, or else the first figure that is read from the output. Without
+    /// both it is the workload's own.
+    pub fn headline(&self) -> Option<&str> {
+        let figure = || self.figures.first().map(|figure| figure.name.as_str());
+        self.headline.as_deref().or_else(figure)
+    }
+
     /// The commands around those that are measured, by the names of their flags.
     pub fn around(&self) -> impl Iterator<Item = (String, String)> {
         let Custom { setup, prepare, conclude, cleanup, .. } = self;

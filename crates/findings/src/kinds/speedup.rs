@@ -55,7 +55,7 @@ impl FindingKind for Speedup {
     }
 
     /// The least first: `dup-close ×0.547, brk ×0.798 and open-close-one ×1.00 (by = threads) stop scaling from 1 to 2
-    /// threads`, `stat ×1.46 and accept-one ×1.55 rise from 1 to 2 threads, of ×2 in proportion`; `getppid and poll scale
+    /// threads: more than one is wasted`, `stat ×1.46 and accept-one ×1.55 rise from 1 to 2 threads, of ×2 in proportion`; `getppid and poll scale
     /// ×1.98 to ×2.03 with 2 threads`.
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let (from, to) = (all[0].from, counted(&count(all[0].to), names.axis()));
@@ -74,11 +74,13 @@ impl FindingKind for Speedup {
                 (labels(), STOPPED_MAX, format!("{be} undecided: {gains} {range}{linear}{because}"))
             }
             section => {
-                let rest = match section {
-                    Section::WorthKnowing => {
-                        format!("{} {range}{linear}", names.verb("rises", "rise"))
-                    }
-                    _ => format!("{} scaling {range}", names.verb("stops", "stop")),
+                let has_no_peak = all.iter().all(|speedup| speedup.peak.is_none());
+                let wasted =
+                    if has_no_peak && from == 1 { ": more than one is wasted" } else { "" };
+                let rest = if section == Section::WorthKnowing {
+                    format!("{} {range}{linear}", names.verb("rises", "rise"))
+                } else {
+                    format!("{} scaling {range}{wasted}", names.verb("stops", "stop"))
                 };
                 (with_gains(all, names), STOPPED_MAX, rest)
             }

@@ -166,9 +166,9 @@ fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<About, Strin
     let mut metrics = ABOUT.info.metrics.clone();
     metrics.extend(counters::metrics());
     metrics.extend(figures.iter().map(Figure::metric));
-    if let Some(headline) = &custom.headline {
+    if let Some(headline) = custom.headline() {
         let names: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
-        let index = names.iter().position(|name| name == headline);
+        let index = names.iter().position(|name| *name == headline);
         let index = index.ok_or_else(|| {
             format!("--headline is one of {}, not `{headline}`", names.join(", "))
         })?;

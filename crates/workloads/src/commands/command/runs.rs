@@ -179,7 +179,7 @@ impl Site<'_> {
             let counted = CountedRun { ran, counts };
             samples.add(&counted, elapsed_ns, &shell, self.figures)?;
             let CountedRun { ran, .. } = counted;
-            for metric in timed_metrics(self.custom.headline.as_deref()) {
+            for metric in timed_metrics(self.custom.headline()) {
                 probe.region(metric, ran.before, ran.after, 1);
             }
             measured_ns += elapsed_ns;

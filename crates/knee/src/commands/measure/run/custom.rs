@@ -47,7 +47,7 @@ pub struct CustomFlags {
     #[arg(long, value_name = "WHICH", value_delimiter = ',', requires = "figures")]
     #[arg(value_parser = usage::better())]
     pub better: Vec<Better>,
-    /// Metric that verdicts are about first [default: elapsed]
+    /// Metric that verdicts are about first [default: the first of --extract, or else elapsed]
     #[arg(long, value_name = "METRIC")]
     pub headline: Option<String>,
     /// Run this before the first run of a cell

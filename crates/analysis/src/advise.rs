@@ -6,16 +6,14 @@
 
 mod gain;
 mod range;
-mod thresholds;
 mod wakeups;
 
 pub use gain::{Gain, GainVerdict};
 pub use range::{only_grounds, subjects_in_range};
 pub use wakeups::{IdleWakeups, Wakeups};
 
-use crate::advise::thresholds::errors_asked;
-use crate::pairs::thresholds::{LEAD_MIN, SAME_POSITION_RATIO};
 use crate::stats::NORMAL_95;
+use crate::thresholds::{LEAD_ERRORS, LEAD_MIN, SAMPLES_MIN};
 use crate::{Analysis, ComparisonOutcome, Crossover, Estimate, PointSummary, Table};
 use model::Parameters;
 use schemars::JsonSchema;
@@ -207,7 +205,7 @@ impl Ground<'_> {
         }
         let total_distance = |candidate: &Nearest| (candidate.total as f64 / spot.total).ln().abs();
         let min = candidates.iter().map(total_distance).fold(f64::INFINITY, f64::min);
-        candidates.retain(|candidate| total_distance(candidate) <= min + SAME_POSITION_RATIO.ln());
+        candidates.retain(|candidate| total_distance(candidate) <= min + LEAD_MIN.ln());
         let share = spot.active / spot.total;
         let distance = |candidate: &Nearest| (candidate.share.value / share).ln().abs();
         candidates.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
@@ -286,10 +284,16 @@ fn cost_figure(table: &Table, column: usize, cell: &PointSummary) -> Option<Cost
     Some(CostFigure { total, share, cost })
 }
 
+/// The lead that is required of the cheapest, in standard errors.
+fn errors_asked(rounds: u32, samples: u64) -> f64 {
+    let few = rounds < 2 && samples < SAMPLES_MIN as u64;
+    LEAD_ERRORS[if few { 0 } else { rounds.clamp(1, 5) as usize }]
+}
+
 /// The value of a curve at `x`, by a straight line on logarithmic scales between the neighbours; `None`
 /// outside of it.
 fn interpolated(curve: &[(f64, Cost)], x: f64) -> Option<Cost> {
-    let same = |a: f64| (a / x).ln().abs() <= SAME_POSITION_RATIO.ln();
+    let same = |a: f64| (a / x).ln().abs() <= LEAD_MIN.ln();
     if let Some((_, cost)) = curve.iter().find(|(at, _)| same(*at)) {
         return Some(*cost);
     }

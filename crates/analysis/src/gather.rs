@@ -2,7 +2,6 @@
 
 pub mod cloud;
 pub mod positions;
-pub mod thresholds;
 
 use crate::gather::cloud::Cloud;
 use crate::gather::positions::{around, cold, is_shown, positions};

@@ -5,17 +5,15 @@ pub mod exponent;
 pub mod growing_part;
 pub mod levels;
 pub mod limit;
-pub mod thresholds;
 
 use crate::growth::curves::{Explained, GROWING, explained};
 use crate::growth::exponent::exponent;
 use crate::growth::growing_part::{GrowingPart, growing_part};
 use crate::growth::levels::{Level, draws};
-use crate::growth::thresholds::{
-    FLAT_FACTOR_MAX, ORDER_POINTS_MIN, ORDER_RANGE_MIN, SET_SHARE, SMOOTH_SHARE_MIN,
-    TURN_CHANCE_MAX,
-};
 use crate::stats::normal::upper_tail;
+use crate::thresholds::{
+    CHANCE_MAX, EVEN, FALSE_ALARM, FLAT_FACTOR_MAX, LAW_POINTS_MIN, ORDER_RANGE_MIN, SET_SHARE,
+};
 use crate::{Best, Class, Estimate, Growth, GrowthReason};
 
 /// How a series with these `levels` (ascending) grows; its exponent is not known here.
@@ -54,7 +52,7 @@ pub fn classify(levels: &[Level]) -> Growth {
         return Growth { reason: Some(GrowthReason::TooFewPoints { points }), ..growth };
     }
     let Judged { start, class, explained, lowest, hump } = judge(levels);
-    let best = lowest.map(|Turn { at, before, behind }| Best {
+    let best = lowest.map(|Turn { at, before, behind, .. }| Best {
         at: levels[at].point,
         level: levels[at].log.exp(),
         factor: before,
@@ -101,6 +99,8 @@ pub(crate) struct Turn {
     pub(crate) at: usize,
     pub(crate) before: Estimate,
     pub(crate) behind: Estimate,
+    /// How likely chance makes it the lowest or the highest, among so many.
+    chance: f64,
 }
 
 /// Judges two `levels` or more.
@@ -118,7 +118,9 @@ pub(crate) fn judge(levels: &[Level]) -> Judged {
         Class::Constant if hump.is_some() => Class::Undecided,
         class => class,
     };
-    Judged { start, class, explained, lowest, hump }
+    // Where both sides are verdicts, they bear witness, too.
+    let is_best = |lowest: &Turn| valley.is_some() || lowest.chance < CHANCE_MAX;
+    Judged { start, class, explained, lowest: lowest.filter(is_best), hump }
 }
 
 /// The lowest of `levels`, or with a `sign` of -1 the highest, if it is an inner one and beyond both ends by more than chance
@@ -127,17 +129,19 @@ fn turn(levels: &[Level], sign: f64) -> Option<Turn> {
     let height = |index: &usize| sign * levels[*index].log;
     let last = levels.len().checked_sub(1)?;
     let at = (1..last).min_by(|a, b| height(a).total_cmp(&height(b)))?;
-    let chance = TURN_CHANCE_MAX / (last - 1) as f64;
-    let is_beyond = |end: usize| {
+    let chance = |end: usize| {
         let lead = height(&end) - height(&at);
         match levels[at].error.zip(levels[end].error) {
-            Some((a, b)) => upper_tail(lead / a.hypot(b)) < chance,
-            None => lead > FLAT_FACTOR_MAX.ln(),
+            Some((a, b)) => (last - 1) as f64 * upper_tail(lead / a.hypot(b)),
+            None if lead > FLAT_FACTOR_MAX.ln() => 0.0,
+            None => 1.0,
         }
     };
-    let is_turn = is_beyond(0) && is_beyond(last);
+    let chance = chance(0).max(chance(last));
     let factor = |part: &[Level]| explained(part).factor;
-    is_turn.then(|| Turn { at, before: factor(&levels[..=at]), behind: factor(&levels[at..]) })
+    let (before, behind) = (&levels[..=at], &levels[at..]);
+    let turn = || Turn { at, before: factor(before), behind: factor(behind), chance };
+    (chance < FALSE_ALARM).then(turn)
 }
 
 /// The same with the exponent of what grows, whose interval holds an error of each level `beyond` its own, as a logarithm.
@@ -174,7 +178,7 @@ fn verdict(factor: Estimate) -> Class {
 fn order(explained: &Explained) -> Vec<Class> {
     let classes = set(&explained.shares);
     // N log n and n² are claims about a smooth curve; caches bend that of a line upwards, one after the other.
-    if classes[0] > Class::Linear && explained.smooth_share < SMOOTH_SHARE_MIN {
+    if classes[0] > Class::Linear && explained.smooth_share < EVEN {
         return GROWING.into_iter().filter(|class| *class >= Class::Linear).collect();
     }
     classes
@@ -210,7 +214,7 @@ impl GrowthReason {
         let above: Vec<u64> = points.filter(|&n| n > 0).collect();
         let (points, ends) = (above.len(), above.first().zip(above.last()));
         let factor = ends.map_or(1.0, |(first, last)| *last as f64 / *first as f64);
-        if points < ORDER_POINTS_MIN {
+        if points < LAW_POINTS_MIN + 1 {
             Self::TooFewPoints { points }
         } else if factor < ORDER_RANGE_MIN {
             Self::RangeTooShort { factor }

@@ -17,13 +17,13 @@ mod left_out;
 pub mod levels;
 mod measured;
 mod results;
-pub mod thresholds;
 
 pub use left_out::{Incomparable, LeftOut, Machine};
+pub use levels::FIGURES_MIN;
 pub use measured::{FigurePath, Measured, Wanted, measured};
 pub use results::{Alarm, Change, History, JointChange, Line, Shift, Terms};
 
-use crate::history::thresholds::FALSE_ALARM;
+use crate::thresholds::FALSE_ALARM;
 use gate::{Raised, is_same_change};
 use levels::{LevelChange, Levels, Reading, Requirement};
 

@@ -19,6 +19,7 @@ mod results;
 pub mod shape;
 pub mod stats;
 pub mod tables;
+pub mod thresholds;
 pub mod trust;
 
 pub use missing_figure::MissingFigure;

@@ -8,4 +8,3 @@ pub(crate) mod leads;
 pub mod notable;
 pub(crate) mod rankings;
 pub mod series;
-pub mod thresholds;

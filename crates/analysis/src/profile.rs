@@ -10,9 +10,9 @@ mod difference;
 mod function_growth;
 #[cfg(test)]
 mod tests;
-pub mod thresholds;
 
 use crate::gather::positions::verdicts_from;
+use crate::thresholds::POINT_SAMPLES_MIN;
 use crate::{
     Estimate, PointSummary, ProfileChange, ProfileContrast, ProfileDifference, ProfileRow,
     ProfileTable, ProfiledFunction, Row, Table,
@@ -22,7 +22,15 @@ use difference::Pair;
 use function_growth::{Samples, function_growth};
 use model::{Frame, FrameKind, MetricInfo, Outcome, Parameters, ProfiledCell, Run, WorkloadInfo};
 use std::collections::BTreeSet;
-use thresholds::{LISTED_INCLUSIVE_SHARE_MIN, LISTED_MAX, LISTED_SHARE_MIN, POSITION_SAMPLES_MIN};
+
+/// A function is listed from this share of the CPU time on that it takes by itself at any point.
+const LISTED_SHARE_MIN: f64 = 0.005;
+
+/// The same with what it calls.
+const LISTED_INCLUSIVE_SHARE_MIN: f64 = 0.02;
+
+/// Functions that are listed at most.
+const LISTED_MAX: usize = 60;
 
 /// The profiles of `run`, whose timed figures are `tables`: headline metrics first.
 pub(crate) fn profiles(run: &Run, tables: &[Table]) -> Vec<ProfileTable> {
@@ -176,7 +184,7 @@ impl<'a> Series<'a> {
         // The first stretches of a trajectory are short, and not all of them end where its table has a figure.
         let is_timed = |at: &usize| self.timed_at(&profiles.subject, points, *at).is_some();
         let timed: Vec<usize> = if self.workload.trajectory {
-            with_samples(POSITION_SAMPLES_MIN).filter(is_timed).collect()
+            with_samples(POINT_SAMPLES_MIN).filter(is_timed).collect()
         } else {
             Vec::new()
         };

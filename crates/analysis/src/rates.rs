@@ -14,15 +14,14 @@
 //! behind the second would lead, drawn back.
 
 pub mod speedup;
-pub mod thresholds;
 pub(crate) mod unfinished;
 pub mod usl;
 
 use crate::growth::curves::explained;
 use crate::growth::levels::{Cells, Level, costs, draws, levels};
 use crate::growth::{Judged, Turn, judge};
-use crate::rates::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, POSITION_RATIO_MAX};
 use crate::stats::quantiles::{quantile, sort};
+use crate::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, POSITION_RATIO_MAX};
 use crate::{Best, Class, Estimate, Halved, Rate, RateTrend, TrendReason};
 
 /// What was measured of a rate at a point.
@@ -100,7 +99,7 @@ impl<'a> Costs<'a> {
     fn rate(&self) -> Rate {
         let Judged { start, class, explained, lowest, hump } = judge(&self.levels);
         let last = self.levels.len() - 1;
-        let peak = lowest.map(|Turn { at, before, behind }| Best {
+        let peak = lowest.map(|Turn { at, before, behind, .. }| Best {
             at: self.points[at].point,
             level: self.points[at].median,
             factor: self.rate_factor(before, 0, at),

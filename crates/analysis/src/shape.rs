@@ -7,19 +7,27 @@ pub mod peaks;
 pub mod point_steps;
 pub mod split;
 pub mod steps;
-pub mod thresholds;
 
 use crate::gather::cloud::{Cloud, offsets};
 use crate::gather::positions::{around, warm};
-use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::shape::modes::Partition;
-use crate::shape::thresholds::{
-    KNOT_SAMPLES_MIN, MODE_GROWTH_POINTS_MAX, MODE_GROWTH_RATIO_MIN, MODE_KNOTS_MAX,
-};
 use crate::stats::quantiles::median_of;
 use crate::tables::figure::{Figure, figure, growth};
+use crate::thresholds::POINT_SAMPLES_MIN;
 use crate::{Division, Drift, Growth, Mode, Modes, Step};
 use fastrand::Rng;
+
+/// Samples that a knot is the median of at least.
+const KNOT_SAMPLES_MIN: usize = 30;
+
+/// Points that the growth of a mode is judged by at most.
+const MODE_GROWTH_POINTS_MAX: usize = 8;
+
+/// The smallest ratio of two of those points: closer ones share samples.
+const MODE_GROWTH_RATIO_MIN: f64 = 1.25;
+
+/// Knots of a mode's curve at most.
+const MODE_KNOTS_MAX: usize = 24;
 
 /// What the samples of a series show that its medians do not.
 #[derive(Default)]

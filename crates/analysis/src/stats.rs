@@ -26,7 +26,6 @@ pub mod random;
 pub mod regression;
 pub mod sign_test;
 pub mod student;
-pub mod thresholds;
 pub(crate) mod whole_quantile;
 
 /// Half the width of a 95 % CI in standard errors, for normal noise of known size.

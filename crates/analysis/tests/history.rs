@@ -3,7 +3,6 @@
 
 use analysis::Estimate;
 use analysis::compare::{Difference, Direction};
-use analysis::history::thresholds::MARGIN;
 use analysis::history::{
     FigurePath, History, Incomparable, LeftOut, Machine, Measured, Terms, Wanted, history, measured,
 };
@@ -62,7 +61,7 @@ fn run(number: i64, figures: &[(&str, &str, u64, f64)]) -> Measured {
     }
 }
 
-const TERMS: Terms = Terms { margin: MARGIN, label: None };
+const TERMS: Terms = Terms { margin: 0.02, label: None };
 
 fn joined(runs: Vec<Measured>) -> History {
     history(runs, &TERMS).expect("there are runs")

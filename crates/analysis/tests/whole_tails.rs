@@ -1,7 +1,8 @@
 //! The tails of two loads as a whole: a rare pause is seen, which no median of intervals shows, and equal loads are not
 //! called different.
 
-use analysis::compare::{Comparison, LeftOut, Terms, Verdict, compare, thresholds};
+use analysis::compare::{Comparison, LeftOut, Terms, Verdict, compare};
+use analysis::thresholds::MARGIN;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fastrand::Rng;
@@ -10,8 +11,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use model::{Metric, MetricInfo, MetricRole, Run};
 
-const TERMS: Terms =
-    Terms { margin: thresholds::MARGIN, fail_above: None, across: false, all: true };
+const TERMS: Terms = Terms { margin: MARGIN, fail_above: None, across: false, all: true };
 
 /// Requests of an interval.
 const REQUESTS: u64 = 300;

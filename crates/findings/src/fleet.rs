@@ -1,7 +1,8 @@
 //! The machines of a fleet that differ from the median machine, as sentences.
 
 use crate::format::{ci, count, list, percent, significant};
-use analysis::compare::{Fleet, MACHINES_MIN, Outlier, OutlierSeries};
+use analysis::compare::{Fleet, Outlier, OutlierSeries};
+use analysis::thresholds::SEVERAL;
 use model::WorkloadInfo;
 
 /// More names of series than so many are counted.
@@ -14,7 +15,7 @@ const MACHINES_NAMED_MAX: usize = 6;
 pub fn sentences(fleet: &Fleet, names: &[String]) -> Vec<String> {
     let compared: Vec<_> = fleet.several.comparisons.iter().flatten().collect();
     let machines = compared.len();
-    if machines < MACHINES_MIN {
+    if machines < SEVERAL {
         let few = "With so few machines nothing says which of them is unlike the others; ratios are to the middle of them.";
         return vec![few.to_owned()];
     }

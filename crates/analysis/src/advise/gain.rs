@@ -1,8 +1,8 @@
 //! What a process would gain from the cheapest subject, at its own rate of events.
 
-use super::thresholds::CPU_SAVED_MIN;
 use super::{Advice, Ranked};
 use crate::Estimate;
+use crate::thresholds::CPU_SAVED_MIN;
 use schemars::JsonSchema;
 use serde::Serialize;
 

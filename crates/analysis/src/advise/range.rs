@@ -1,8 +1,8 @@
 //! What a plan alone says of where its run has figures, so that the runs of a record need not all be loaded.
 
 use super::Spot;
-use crate::pairs::thresholds::SAME_POSITION_RATIO;
 use crate::tables::shares::Portion;
+use crate::thresholds::LEAD_MIN;
 use model::{CellKey, Plan, Run, Value, WorkloadInfo};
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl Range {
 
     /// As wide as two positions may differ and count as the same.
     fn holds(self, value: f64) -> bool {
-        self.low <= value * SAME_POSITION_RATIO && value <= self.high * SAME_POSITION_RATIO
+        self.low <= value * LEAD_MIN && value <= self.high * LEAD_MIN
     }
 }
 

@@ -13,7 +13,7 @@ use super::series;
 use super::served::Served;
 use super::table_pair::{RowPair, TablePair};
 use crate::Table;
-use crate::compare::thresholds::POINT_EXCESS_LOG;
+use crate::thresholds::MARGIN;
 use model::Run;
 
 /// Everything that changed, in the order of the tables.
@@ -165,7 +165,7 @@ fn figure(points: &[u64], row: &ComparedRow, verdict: Verdict) -> Option<ChangeD
     let max = changed.iter().max_by(|a, b| size(a.1).total_cmp(&size(b.1)));
     if row.overall.verdict == verdict {
         // Where all points changed alike, none is named.
-        let max = max.filter(|max| size(max.1) > size(&row.overall) + POINT_EXCESS_LOG);
+        let max = max.filter(|max| size(max.1) > size(&row.overall) + MARGIN.ln_1p());
         let most_at = max.map(|(point, _)| *point);
         return Some(ChangeDetail::Series { ratio: row.overall.clone(), most_at });
     }

@@ -1,7 +1,7 @@
 //! What was not the same when two runs were measured, the weightiest first.
 
 use super::results::Difference;
-use crate::compare::thresholds::BUSY_LOAD;
+use crate::thresholds::BUSY_LOAD;
 use model::{HOST_FACTS, HostFact, HostRole, Run, RunState, Value, WorkloadInfo, fact_text};
 use std::collections::{BTreeMap, BTreeSet};
 

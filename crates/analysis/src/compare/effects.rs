@@ -2,16 +2,18 @@
 //! series of one run.
 
 use super::levels::{Level, Levels};
-use crate::compare::thresholds::{REPLICATES, ROUNDS_EDGE, SINGLE_ROUND_FREEDOM};
 use crate::growth::levels::Evidence;
-use crate::growth::thresholds::DISTURBANCE_LOG;
 use crate::is_predicted;
 use crate::pairs::leads::{Leads, PointLead};
 use crate::stats::bootstrap::{drawn_from, few_rounds_factor};
 use crate::stats::moments::sample_deviation;
 use crate::stats::quantiles::{median_of, quantile, sort};
+use crate::thresholds::{DISTURBANCE_LOG, EDGE, ROUNDS_MIN};
 use fastrand::Rng;
 use model::Run;
+
+/// Resamplings: enough for two digits of a standard deviation.
+pub(super) const REPLICATES: usize = 300;
 
 /// How two runs were measured, which decides the errors that they may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +161,7 @@ fn in_turns(base: &Levels, new: &Levels, count: &[bool]) -> Effects {
         let part = Part { value: sign * value, error };
         // All points show the noise, but for what each round has in common.
         let freedom = (points.len().max(2) - 1) * (rounds.max(1) - 1);
-        let freedom = if rounds < 2 { SINGLE_ROUND_FREEDOM } else { freedom };
+        let freedom = if rounds < 2 { ROUNDS_MIN - 1 } else { freedom };
         Effect { middle: part, edge: part, freedom, rounds, offset: 0.0 }
     };
     let rounds = |lead: &PointLead| base.rounds_common(new, lead.point as usize);
@@ -200,7 +202,7 @@ fn effect(value: Level, drawn: &[Level], rounds: [usize; 2], arrangement: Arrang
     Effect {
         middle: part(value.middle, |level| level.middle),
         edge: part(value.edge, |level| level.edge),
-        freedom: if few < 2 { SINGLE_ROUND_FREEDOM } else { (all - 1).max(1) },
+        freedom: if few < 2 { ROUNDS_MIN - 1 } else { (all - 1).max(1) },
         rounds: few,
         offset: 0.0,
     }
@@ -225,7 +227,7 @@ fn apart(base: &Levels, new: &Levels, mut random: Option<&mut Rng>) -> Drawn {
 
 /// The median of rounds, and their edge, at each point.
 fn of_rows(rows: &[&Vec<Option<Level>>], lower_is_better: bool) -> Vec<Option<Level>> {
-    let edge = if lower_is_better { ROUNDS_EDGE } else { 1.0 - ROUNDS_EDGE };
+    let edge = if lower_is_better { 2.0 * EDGE } else { 1.0 - 2.0 * EDGE };
     let points = rows.first().map_or(0, |row| row.len());
     let at = |index: usize| {
         let here: Vec<Level> = rows.iter().filter_map(|row| row[index]).collect();

@@ -4,12 +4,10 @@ use super::median::median_run;
 use super::results::{ComparedTable, Comparison, Ratio, Terms, Verdict};
 use super::several::Several;
 use super::{TableCache, compare_with};
+use crate::thresholds::SEVERAL;
 use model::{Parameters, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-/// With fewer machines nothing says which of them is unlike the others.
-pub const MACHINES_MIN: usize = 3;
 
 /// The machines of a fleet, compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +16,7 @@ pub struct Fleet {
     pub median: Run,
     /// Each machine compared with it, in the order of the runs.
     pub several: Several,
-    /// The machines that differ from it, the one with the largest ratio first; none with fewer than [`MACHINES_MIN`]
+    /// The machines that differ from it, the one with the largest ratio first; none with fewer than [`SEVERAL`]
     /// machines.
     pub outliers: Vec<Outlier>,
 }
@@ -79,7 +77,7 @@ pub fn compare_fleet(runs: &[&Run], terms: &Terms) -> Option<Fleet> {
         })
         .collect();
     let mut outliers: Vec<Outlier> = Vec::new();
-    if runs.len() >= MACHINES_MIN {
+    if runs.len() >= SEVERAL {
         let compared = comparisons.iter().enumerate();
         outliers.extend(
             compared.filter_map(|(run, comparison)| outlier(run, comparison.as_ref().ok()?)),

@@ -4,12 +4,16 @@ use super::effects::{Arrangement, Effect, Effects, Part};
 use super::levels::Levels;
 use super::results::{Ratio, Verdict};
 use crate::Estimate;
-use crate::compare::thresholds::{
-    DRIFT_CONTINUES, EDGE_ERRORS, FALSE_ALARM, INTERVAL_LOG_MAX, SERIES_SHARE, SHARED_SERIES_MIN,
-    USUAL_ERROR_MIN,
-};
 use crate::stats::quantiles::{median_of, sort};
 use crate::stats::student::two_sided_quantile;
+use crate::thresholds::{CLEAR_ERRORS, FALSE_ALARM, SERIES_SHARE, SEVERAL};
+
+/// A drift that continues changes twice as much from the middle of a run to the middle of the next as between
+/// the middles of its own halves.
+const DRIFT_CONTINUES: f64 = 2.0;
+
+/// No interval is wider than from a millionth to a million times.
+const INTERVAL_LOG_MAX: f64 = 13.8;
 
 /// What is the same for all ratios of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +79,7 @@ impl Usual {
 fn usual(errors: impl Iterator<Item = f64>) -> f64 {
     let mut errors: Vec<f64> = errors.collect();
     sort(&mut errors);
-    if errors.len() < USUAL_ERROR_MIN { 0.0 } else { errors[(errors.len() - 1) / 2] }
+    if errors.len() < SEVERAL { 0.0 } else { errors[(errors.len() - 1) / 2] }
 }
 
 /// The ratios of a series: as a whole, and at each of its points.
@@ -150,7 +154,7 @@ fn interval(effect: Effect, usual: [f64; 2], drift: f64, share: f64, family: Fam
     let [low, high] = ends(effect.middle, usual[0], two_sided_quantile(share, effect.freedom));
     let value = effect.middle.value;
     let (low, high) = if family.witness {
-        let [edge_low, edge_high] = ends(effect.edge, usual[1], EDGE_ERRORS);
+        let [edge_low, edge_high] = ends(effect.edge, usual[1], CLEAR_ERRORS);
         (low.min(edge_low), high.max(edge_high))
     } else {
         (low, high)
@@ -179,7 +183,7 @@ fn common_drift(series: &[Levels]) -> f64 {
     let mut each: Vec<f64> = series.iter().filter_map(drift).collect();
     let count = each.len() as f64;
     let Some(common) = median_of(&mut each) else { return 0.0 };
-    if each.len() < SHARED_SERIES_MIN {
+    if each.len() < SEVERAL {
         return common.abs();
     }
     let squares: f64 = each.iter().map(|drift| (drift - common).powi(2)).sum();

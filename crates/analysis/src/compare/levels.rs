@@ -1,10 +1,11 @@
 //! What a comparison rests on: the logarithms of what each round of a series was at each point.
 
-use crate::compare::thresholds::{REPLICATES, SAMPLES_EDGE};
+use crate::compare::effects::REPLICATES;
 use crate::gather::{Gathered, Samples};
 use crate::stats::quantiles::{quantile, sorted};
 use crate::stats::random::generator;
 use crate::stats::whole_quantile::WholeQuantile;
+use crate::thresholds::EDGE;
 use fastrand::Rng;
 use model::{MetricInfo, Parameters};
 use std::collections::BTreeMap;
@@ -120,7 +121,7 @@ fn of_point(samples: &Samples<'_>, metric: &MetricInfo) -> Option<Vec<(u32, Leve
             continue;
         }
         let ascending = sorted(of_round);
-        let edge = if metric.lower_is_better { SAMPLES_EDGE } else { 1.0 - SAMPLES_EDGE };
+        let edge = if metric.lower_is_better { EDGE } else { 1.0 - EDGE };
         let (middle, edge) = (quantile(&ascending, 0.5)?.ln(), quantile(&ascending, edge)?.ln());
         if !middle.is_finite() {
             return None;

@@ -1,11 +1,14 @@
-//! The difference that a comparison can detect, and the rounds in turns that detect a wanted difference.
+//! The difference that a comparison can detect, and the rounds in turns that detect a wanted difference: one that exceeds the
+//! half-width of the interval by a standard error is seen in five of six comparisons.
 
 use super::effects::{Effect, Effects};
 use super::judge::{Family, Usual, for_series};
 use super::{ComparedTable, Ratio, Sensitivity, Verdict};
-use crate::compare::thresholds::{DETECTION_ERRORS, ROUNDS_MAX};
 use crate::stats::quantiles::median_of;
 use crate::stats::student::two_sided_quantile;
+
+/// Nobody measures more rounds.
+const ROUNDS_MAX: u32 = 999;
 
 /// The sensitivity of these judged `tables`, whose series differ by `effects` with the usual errors of their
 /// tables, for a difference of `wanted`. `None` without a series.
@@ -28,7 +31,7 @@ pub(super) fn sensitivity<'a>(
     let half_width = |row: &Ratio| 0.5 * (row.ratio.high / row.ratio.low).ln();
     let mut detectable: Vec<f64> = ratios()
         .zip(&series)
-        .map(|(row, (_, error, _))| (half_width(row) + DETECTION_ERRORS * error).exp_m1())
+        .map(|(row, (_, error, _))| (half_width(row) + error).exp_m1())
         .collect();
     let mut rounds: Vec<f64> = series
         .iter()
@@ -61,7 +64,7 @@ fn rounds_for(
         let error = error * (effect.rounds as f64 / f64::from(rounds)).sqrt();
         let freedom = (points.max(2) - 1) * (rounds as usize - 1);
         let errors = two_sided_quantile(for_series(family), freedom.max(1));
-        (errors + DETECTION_ERRORS) * error <= wanted
+        (errors + 1.0) * error <= wanted
     };
     if !detects(ROUNDS_MAX) {
         return None;

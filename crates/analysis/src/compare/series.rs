@@ -1,9 +1,9 @@
 //! Where two runs, each by itself, conclude differently of a series.
 
 use super::results::{ChangeDetail, Direction};
-use crate::compare::thresholds::{MODE_P_VALUE, MODE_ROUNDS_MIN, MODE_SHARE_ABOVE};
 use crate::pairs::notable::notable;
 use crate::stats::quantiles::median_of;
+use crate::thresholds::{PART_SHARE_MIN, ROUNDS_MIN};
 use crate::{
     ComparisonOutcome, Division, Growth, MissingFigure, Mode, Modes, PointSummary, Row,
     SubjectComparison, Table,
@@ -87,38 +87,28 @@ fn is_another(before: &ComparisonOutcome, after: &ComparisonOutcome) -> bool {
 pub(super) fn modes(base: &Row, new: &Row) -> Option<ChangeDetail> {
     let rounds = [base, new]
         .map(|row| row.cells.iter().flatten().map(|cell| cell.rounds).max().unwrap_or(0));
-    if rounds.iter().any(|&rounds| rounds < MODE_ROUNDS_MIN) {
+    if rounds.iter().any(|&rounds| rounds < ROUNDS_MIN as u32) {
         return None;
     }
     match (&base.modes, &new.modes) {
-        (None, Some(modes)) if is_sure(modes, rounds[1], rounds[0], base) => {
+        (None, Some(modes)) if is_sure(modes, base) => {
             Some(ChangeDetail::ModesAppeared { modes: modes.clone() })
         }
-        (Some(modes), None) if is_sure(modes, rounds[0], rounds[1], new) => {
+        (Some(modes), None) if is_sure(modes, new) => {
             Some(ChangeDetail::ModesVanished { modes: modes.clone() })
         }
         _ => None,
     }
 }
 
-/// Whether modes of one run would have been seen in the `rival` run, if it had them: enough of the samples
-/// lie above the lowest mode, fewer than a tenth of the rival's samples do, and every round lies on all
-/// modes, or so many rounds lie on the upper one that the rival would have had one by chance. A mode at the
-/// limit of detection is reported in one run and not in the next: a timer's ticks, a neighbour.
-fn is_sure(modes: &Modes, rounds: u32, rival_rounds: u32, rival: &Row) -> bool {
+/// Whether modes of one run would have been seen in the `rival` run, if it had them: every round lies on all modes, enough of
+/// the samples lie above the lowest mode, and fewer than a tenth of the rival's samples do. A mode at the limit of detection is
+/// reported in one run and not in the next: a timer's ticks, a neighbour. Which rounds lie on the upper one is chance.
+fn is_sure(modes: &Modes, rival: &Row) -> bool {
     let [lowest, next, ..] = modes.modes.as_slice() else { return false };
-    if 1.0 - lowest.share < MODE_SHARE_ABOVE || !lies_below(modes, lowest, next, rival) {
-        return false;
-    }
-    if modes.division != Division::ByRound {
-        return true;
-    }
-    let upper = modes.modes.last().map_or(0, |mode| mode.rounds.len() as u32).min(rounds);
-    // The chance that all of the upper rounds of both runs fall into the one.
-    let all = rounds + rival_rounds;
-    let chance: f64 =
-        (0..upper).map(|taken| f64::from(rounds - taken) / f64::from(all - taken)).product();
-    upper > 0 && chance < MODE_P_VALUE
+    modes.division != Division::ByRound
+        && 1.0 - lowest.share >= PART_SHARE_MIN
+        && lies_below(modes, lowest, next, rival)
 }
 
 /// Whether nine tenths of the samples of `row` are nearer to `lowest` than to `next`, wherever there are

@@ -3,8 +3,8 @@
 
 use super::results::{ChangeDetail, Direction, Share, Unserved};
 use crate::Table;
-use crate::compare::thresholds::{FALSE_ALARM, UNSERVED_SHARE_MIN};
 use crate::stats::student::two_sided_quantile;
+use crate::thresholds::{FALSE_ALARM, UNSERVED_SHARE_MIN};
 use model::{LoadCounts, Run};
 
 /// What the loads of one table of two runs had to serve.

@@ -7,10 +7,16 @@
 //! mode. So every sample is moved at random within its own tick, which is all that is known of it:
 //! see [`Cloud::new`].
 
-use crate::gather::thresholds::{DITHER_GROUP, OFFSET_QUANTILES, ROUND_SAMPLES_MIN};
 use crate::stats::quantiles::{median_of, quantile, sort, sorted};
+use crate::thresholds::SAMPLES_MIN;
 use fastrand::Rng;
 use std::ops::Range;
+
+/// Samples that share a tick of the clock are spread in groups of about this many.
+const DITHER_GROUP: usize = 2_000;
+
+/// The quantiles that the offset of a round is taken from.
+const OFFSET_QUANTILES: [f64; 7] = [0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9];
 
 /// One sample: where on the axis, and the logarithm of its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,7 +160,7 @@ impl Cloud {
     }
 
     /// How far the samples of each round lie from those of the middle round, as logarithms, in each
-    /// of `windows`; not a number where a round has fewer than [`ROUND_SAMPLES_MIN`] samples.
+    /// of `windows`; not a number where a round has fewer than [`SAMPLES_MIN`] samples.
     ///
     /// It is the median of the distances at seven quantiles: a round on the same curves as the others,
     /// but with another share on each, is not displaced.
@@ -166,7 +172,7 @@ impl Cloud {
         let quantiles = |(round, range): (&Round, &Range<usize>)| {
             let logs: Vec<f64> =
                 round.samples[range.clone()].iter().map(|sample| sample.log).collect();
-            if logs.len() < ROUND_SAMPLES_MIN {
+            if logs.len() < SAMPLES_MIN {
                 return None;
             }
             let logs = sorted(&logs);

@@ -10,8 +10,13 @@
 //! first calls pay for first pages, first tables and code that no one has run before, and do not belong
 //! to any curve.
 
-use crate::gather::thresholds::{FAR_END_RATIO, POINT_REACH};
 use std::ops::RangeInclusive;
+
+/// Positions nearer to the far end of a trajectory than this, as a ratio, would share its samples.
+const FAR_END_RATIO: f64 = 1.4;
+
+/// How far from a point its samples may lie, as a share.
+const POINT_REACH: f64 = 0.1;
 
 /// The positions of a trajectory that comes to `far`, ascending.
 pub fn positions(far: u64) -> Vec<u64> {

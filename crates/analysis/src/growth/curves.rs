@@ -6,16 +6,31 @@
 //! up to two steps somewhere along the axis, as caches' edges make them. Averaging is the penalty for parameters: a curve that fits
 //! only with one factor out of a thousand pays for the choice.
 
+use crate::growth::levels::ERROR_MIN;
 use crate::growth::levels::Level;
-use crate::growth::thresholds::{
-    ERROR_MIN, EXCESS_ERRORS, FACTOR_LOG_MIN, FACTOR_MAX, FALL_PRIOR, NEGLIGIBLE_LOG,
-    NO_CONSTANT_PRIOR, NODE_RATIO, NODE_WIDTH, NODE_WIDTH_MAX, SMOOTH_ERROR_MAX, STEP_LOG_RANGE,
-    STEP_PRIORS, TWO_STEPS_POINTS_MIN,
-};
 use crate::stats::normal::upper_tail;
+use crate::thresholds::{
+    EVEN, EXCESS_ERRORS, FLAT_FACTOR_MAX, NO_CONSTANT_PRIOR, RUN_ERROR, STEP_FACTOR_MAX,
+    STEP_PRIORS,
+};
 use crate::{Class, Estimate};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
+
+/// The greatest factor of a curve from zero on.
+const FACTOR_MAX: f64 = 1e9;
+
+/// Weights this far below the largest, as logarithms, are dropped: less than a hundredth of the whole.
+const NEGLIGIBLE_LOG: f64 = 10.0;
+
+/// Curves stand for factors whose logarithms differ by this factor at most, and by [`NODE_WIDTH`]: half of the largest error.
+const NODE_RATIO: f64 = 1.25;
+
+/// See [`NODE_RATIO`].
+const NODE_WIDTH: f64 = 0.225;
+
+/// The same for a smaller error, in units of it.
+const NODE_WIDTH_MAX: f64 = 0.5;
 
 /// The classes that grow, the slowest first.
 pub const GROWING: [Class; 5] =
@@ -59,7 +74,7 @@ pub fn explained(levels: &[Level]) -> Explained {
     let logs = [1.0, -1.0]
         .map(|sign| levels.iter().map(|level| sign * (level.log - middle)).collect::<Vec<f64>>());
     let mut families = vec![Family::constant(levels)];
-    for (falls, prior) in [(false, 1.0), (true, FALL_PRIOR)] {
+    for (falls, prior) in [(false, 1.0), (true, EVEN)] {
         families.extend((0..GROWING.len()).map(|class| Family::new(class, falls, prior, levels)));
     }
     let mut parts = Vec::new();
@@ -126,9 +141,9 @@ impl Family {
         // From zero on, or from the logarithm of one, a curve may grow by any factor.
         let whole = if growth(first) > 0.0 { growth(last) / growth(first) } else { FACTOR_MAX };
         let whole_log = whole.ln();
-        let octaves = (whole_log / FACTOR_LOG_MIN).ln();
+        let octaves = (whole_log / RUN_ERROR).ln();
         let mut curves = Vec::new();
-        let mut from = FACTOR_LOG_MIN;
+        let mut from = RUN_ERROR;
         while from < whole_log {
             let to = (from * NODE_RATIO).min(from + NODE_WIDTH).min(whole_log);
             let share = (1.0 - NO_CONSTANT_PRIOR) * (to / from).ln() / octaves;
@@ -230,7 +245,7 @@ impl Scale {
             - (EXCESS_ERRORS.len() as f64).ln();
         let gaps = (levels.len() - 1) as f64;
         let positions = [1.0, gaps, gaps * (gaps - 1.0) / 2.0];
-        let range = STEP_LOG_RANGE.1 - STEP_LOG_RANGE.0;
+        let range = (STEP_FACTOR_MAX / FLAT_FACTOR_MAX).ln();
         let log_norms = [0, 1, 2].map(|steps: usize| {
             let choices = positions[steps].max(1.0) * range.powf(steps as f64);
             log_norm + (STEP_PRIORS[steps] / choices).ln() + 0.5 * (steps + 1) as f64 * TAU.ln()
@@ -271,9 +286,14 @@ impl Scale {
             if let Some((log, levels)) = part {
                 let is_stepped = stretches.steps > 0;
                 let factor = self.factor(ends, levels, is_stepped);
-                add(curve.log_prior + log, factor, !is_stepped && self.excess <= SMOOTH_ERROR_MAX);
+                add(curve.log_prior + log, factor, !is_stepped && self.is_small());
             }
         }
+    }
+
+    /// Whether a curve that is off the levels by as much is smooth: by half of the least step.
+    fn is_small(&self) -> bool {
+        self.excess <= EVEN * FLAT_FACTOR_MAX.ln()
     }
 
     /// The mean and the variance of the factor's logarithm, by the logarithms of the first and the last figure and of the
@@ -325,8 +345,8 @@ impl Stretches {
         let mut all = vec![new([0, points, points, points], 0)];
         for first in 1..points {
             all.push(new([0, first, points, points], 1));
-            // Fewer points have no three levels.
-            for second in first + 1..if points < TWO_STEPS_POINTS_MIN { 0 } else { points } {
+            // Three levels have two points each.
+            for second in first + 1..if points < 6 { 0 } else { points } {
                 all.push(new([0, first, second, points], 2));
             }
         }
@@ -356,7 +376,7 @@ impl Stretches {
 
 /// The share of a step with this error that is one of those that are averaged over.
 fn step_share(step: f64, error: f64) -> f64 {
-    let (low, high) = STEP_LOG_RANGE;
+    let (low, high) = (FLAT_FACTOR_MAX.ln(), STEP_FACTOR_MAX.ln());
     (upper_tail((low - step) / error) - upper_tail((high - step) / error)).max(0.0)
 }
 

@@ -3,13 +3,17 @@
 
 use crate::growth::curves::growth_of;
 use crate::growth::levels::Level;
-use crate::growth::thresholds::{
-    CONSTANT_RATIO_MIN, CONSTANT_RATIOS_PER_DECADE, GROWING_SHARE_MIN, REPLICATES_OF_PART,
-};
 use crate::stats::bootstrap::percentile_interval;
 use crate::stats::quantiles::median_of;
 use crate::stats::regression::{least_squares, theil_sen};
+use crate::thresholds::{EVEN, PART_SHARE_MIN};
 use crate::{Class, Estimate, Growth};
+
+/// Density of the ratios among which the best is taken.
+const CONSTANT_RATIOS_PER_DECADE: f64 = 12.0;
+
+/// Replicates that the interval of the growing part's exponent is made of, at most: each is fitted.
+const REPLICATES_OF_PART: usize = 200;
 
 /// What grows in a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,11 +30,11 @@ pub fn growing_part(growth: &Growth, levels: &[Level], draws: &[Vec<f64>]) -> Op
     let curve = Curve::new(growth, levels)?;
     let logs: Vec<f64> = levels.iter().map(|level| level.log).collect();
     let (constant, ratio) = curve.constant(&logs)?;
-    if ratio < CONSTANT_RATIO_MIN {
+    if ratio < EVEN {
         return None;
     }
     let is_growing = |index: &usize| {
-        levels[*index].point > 0 && 1.0 - constant / logs[*index].exp() >= GROWING_SHARE_MIN
+        levels[*index].point > 0 && 1.0 - constant / logs[*index].exp() >= PART_SHARE_MIN
     };
     let growing: Vec<usize> = (0..levels.len()).filter(is_growing).collect();
     if growing.len() < 3 {
@@ -75,9 +79,8 @@ impl Curve {
     fn constant(&self, logs: &[f64]) -> Option<(f64, f64)> {
         let decades = self.0.last()?.log10() + 1.0;
         let steps = (decades * CONSTANT_RATIOS_PER_DECADE).ceil().max(0.0) as usize;
-        let ratio = |step: usize| {
-            CONSTANT_RATIO_MIN / 10.0 * 10_f64.powf(step as f64 / CONSTANT_RATIOS_PER_DECADE)
-        };
+        let ratio =
+            |step: usize| EVEN / 10.0 * 10_f64.powf(step as f64 / CONSTANT_RATIOS_PER_DECADE);
         let start = if self.0[0] > 0.0 { Some(0.0) } else { None };
         let ratios = start.into_iter().chain((0..steps + 12).map(ratio));
         let fitted = ratios.filter_map(|ratio| {

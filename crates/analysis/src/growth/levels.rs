@@ -5,18 +5,34 @@
 //! disturbed, is the same for all points of a series, and averaged over: so three rounds at seven points are
 //! twenty-one observations of the noise, and a level has an error although it was measured three times.
 
-use crate::growth::thresholds::{
-    BELOW_ERRORS, BLOCKS_MAX, DISTURBANCE_LOG, DISTURBED_SHARES, ERROR_MIN, EXCESS_ERRORS,
-    FASTER_SHARE, NODE_SPACING, NODES, NOISE_FACTORS, PAIRED_NOISE_MAX, POINT_FACTORS,
-};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::logs::{log_sum, shares};
 use crate::stats::moments::{mean, squares_about};
+use crate::stats::normal::MEDIAN_TO_DEVIATION;
 use crate::stats::quantiles::median_of;
 use crate::stats::random::normal;
+use crate::thresholds::{
+    CLEAR_ERRORS, DISTURBANCE_LOG, DISTURBED_SHARES, EXCESS_ERRORS, FASTER_SHARE, PAIRED_NOISE_MAX,
+    POINT_FACTORS,
+};
 use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
+
+/// The most observations of a point. More cells are taken as the medians of this many stretches.
+const BLOCKS_MAX: usize = 24;
+
+/// The least error of a logarithm: a clock's resolution.
+pub(crate) const ERROR_MIN: f64 = 1e-4;
+
+/// Distance of these nodes in units of the noise.
+const NODE_SPACING: f64 = 0.5;
+
+/// Nodes to either side of a cell that its level is integrated over.
+const NODES: i32 = 8;
+
+/// The noise of cells as factors of what it is by the median of their deviations. Source: the spread of that median.
+const NOISE_FACTORS: [f64; 6] = [0.7, 1.0, 1.4, 2.0, 2.8, 4.0];
 
 /// The level of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -200,7 +216,7 @@ fn whatever_noise(by_noise: &[Vec<ByShare>], share: usize) -> (f64, Vec<Posterio
 /// of them slower by the same factor. By how far each is `off`, in units of the noise, and the shares of cells that have more and
 /// less for a disturbance.
 fn astray(off: &[f64], [more, less]: [f64; 2]) -> f64 {
-    let below = off.iter().filter(|off| **off < -BELOW_ERRORS).count();
+    let below = off.iter().filter(|off| **off < -CLEAR_ERRORS).count();
     let (below, at) = (below as f64, (off.len() - below) as f64);
     let usual = 1.0 - more - less;
     let is_astray = more.powf(at) * usual.powf(below);
@@ -287,8 +303,6 @@ fn blocks(cells: Cells) -> Vec<f64> {
 /// The usual noise of a cell: a standard deviation, by the median of how far cells are off the middle of their point. `None`
 /// where no point has two.
 fn noise(points: &[(u64, Vec<f64>)]) -> Option<f64> {
-    /// The standard deviation of a normal distribution over the median of its absolute deviations.
-    const OVER_MEDIAN: f64 = 1.482_6;
     let mut off = Vec::new();
     for (_, logs) in points.iter().filter(|(_, logs)| logs.len() > 1) {
         let middle = median_of(&mut logs.clone())?;
@@ -299,7 +313,7 @@ fn noise(points: &[(u64, Vec<f64>)]) -> Option<f64> {
         // The middle one of an odd number is off by nothing, whatever the noise.
         off.extend_from_slice(&own[logs.len() % 2..]);
     }
-    Some((OVER_MEDIAN * median_of(&mut off)?).max(ERROR_MIN))
+    Some((MEDIAN_TO_DEVIATION * median_of(&mut off)?).max(ERROR_MIN))
 }
 
 /// What the cells of one point say of its level, given the noise.

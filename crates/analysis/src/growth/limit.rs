@@ -1,7 +1,7 @@
 //! Whether a cost grows at most like a class.
 
 use super::curves::growth_of;
-use super::thresholds::{FLAT_FACTOR_MAX, STEP_LOG_RANGE};
+use crate::thresholds::{FLAT_FACTOR_MAX, STEP_FACTOR_MAX};
 use crate::{Class, Growth, GrowthReason, Remedy, Row};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -71,7 +71,7 @@ fn kept(growth: &Growth, limit: Class) -> Kept {
             match (lowest, highest) {
                 (Some(lowest), _) if *lowest > limit => Kept::Fails,
                 (_, Some(highest)) if *highest <= fastest => Kept::Holds,
-                _ if growth.factor.low > own_factor * STEP_LOG_RANGE.1.exp() => Kept::Fails,
+                _ if growth.factor.low > own_factor * STEP_FACTOR_MAX => Kept::Fails,
                 _ => Kept::Open,
             }
         }

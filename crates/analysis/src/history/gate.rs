@@ -7,8 +7,9 @@
 
 use super::drift;
 use super::levels::{LevelChange, Levels, Reading, Requirement};
-use super::thresholds::{FIGURES_MIN, GATE_LOOKS};
 use crate::Estimate;
+use crate::history::levels::FIGURES_MIN;
+use crate::thresholds::GATE_LOOKS;
 
 /// A change that fails a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,11 +4,11 @@ use super::differences::differences;
 use super::measured::Measured;
 use super::results::{History, JointChange, Line, Shift, Terms};
 use crate::compare::Direction;
-use crate::history::thresholds::{JOINT_SPREAD_DIVISOR, JOINT_SUBJECTS_MIN};
+use crate::thresholds::SEVERAL;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every change of most subjects the same way, the newest first. `runs` are those of the history.
+/// Every change of most subjects the same way, the newest first: noise moves the position of a change by some runs. `runs` are those of the history.
 pub(super) fn joint_changes(
     history: &History,
     runs: &[Measured],
@@ -25,8 +25,8 @@ pub(super) fn joint_changes(
             .flat_map(|(index, line)| line.shifts.iter().map(move |shift| (index, line, shift)))
             .filter(|(_, _, shift)| shift.direction == direction)
             .collect();
-        while let Some((subjects, from, to)) = densest(&shifts, runs.len() / JOINT_SPREAD_DIVISOR) {
-            if subjects < JOINT_SUBJECTS_MIN || subjects * 4 < judged * 3 {
+        while let Some((subjects, from, to)) = densest(&shifts, SEVERAL) {
+            if subjects < SEVERAL || subjects * 4 < judged * 3 {
                 break;
             }
             let group = shifts.extract_if(.., |(_, _, shift)| (from..=to).contains(&shift.at));

@@ -3,7 +3,7 @@
 //! 1. *Boundaries.* The best boundary in a stretch has the largest energy distance between the figures
 //!    before and after it (Matteson and James 2014). The figures after it may end before the stretch does, so
 //!    that a temporary level is seen as well. Each side is split again, as long as a t-test between the two
-//!    sides says that they differ at a [`SPLIT_P_VALUE`] level.
+//!    sides says that they differ at a [`FALSE_ALARM`] level.
 //! 2. *Tests.* The boundary whose two levels differ least clearly is given up and its neighbours are judged
 //!    again, until all are clear (Fleming, Kołaczkowski and others 2023). A t-test needs no permutations, of
 //!    which few figures have too few, and gives the same every time.
@@ -19,13 +19,20 @@
 //! with outliers.
 
 use crate::Estimate;
-use crate::history::thresholds::{
-    FIGURES_MIN, LEVEL_COUNT_MIN, LEVEL_FIGURES_MIN, MEDIAN_TO_DEVIATION, MOVES_MAX,
-    OUTLIER_DISTANCE, SPLIT_P_VALUE,
-};
 use crate::stats::NORMAL_95;
+use crate::stats::normal::MEDIAN_TO_DEVIATION;
 use crate::stats::quantiles::median_of;
 use crate::stats::student;
+use crate::thresholds::{CLEAR_ERRORS, FALSE_ALARM};
+
+/// Fewer figures have no levels.
+pub const FIGURES_MIN: usize = 2 * LEVEL_FIGURES_MIN;
+
+/// A level holds at least this many figures: one alone may be a disturbance.
+const LEVEL_FIGURES_MIN: usize = 2;
+
+/// How often positions are settled anew at most; twice is usual.
+const MOVES_MAX: usize = 20;
 
 /// One figure of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,7 +142,7 @@ pub fn scatter(values: &[f64]) -> f64 {
 /// Which figures are outliers: the two before and the two after, as far as there are any, are all far above or
 /// all far below.
 pub fn apart(values: &[f64]) -> Vec<bool> {
-    let far = OUTLIER_DISTANCE * scatter(values);
+    let far = 2.0 * CLEAR_ERRORS * scatter(values);
     let stands_apart = |at: usize| {
         let before = &values[at.saturating_sub(2)..at];
         let after = &values[at + 1..values.len().min(at + 3)];
@@ -231,7 +238,7 @@ impl<'a> Sequence<'a> {
     /// Rule 1: adds the boundaries in the stretch from `from` to `to`.
     fn split(&self, from: usize, to: usize, boundaries: &mut Vec<usize>) {
         let Some((at, end)) = self.best(from, to) else { return };
-        if self.test(from, at, end).chance <= SPLIT_P_VALUE {
+        if self.test(from, at, end).chance <= FALSE_ALARM {
             boundaries.push(at);
             self.split(from, at, boundaries);
             self.split(at, to, boundaries);
@@ -345,7 +352,7 @@ impl<'a> Sequence<'a> {
         let freedom = (to - from - 2).saturating_sub(self.apart[to] - self.apart[from]).max(1);
         let left = self.squares(from, at, before) + self.squares(at, to, after);
         let error = self.error(from, at, to, left / freedom as f64);
-        let enough = self.count(from, at).min(self.count(at, to)) >= LEVEL_COUNT_MIN;
+        let enough = self.count(from, at).min(self.count(at, to)) >= LEVEL_FIGURES_MIN as f64 - 0.5;
         let t = if by == 0.0 || !enough { 0.0 } else { by.abs() / error };
         let half = student::quantile_95(freedom) * error;
         let by = Estimate { value: by, low: by - half, high: by + half };

@@ -1,13 +1,15 @@
 //! What of one run a history is made from: its medians, and what has to be known of it.
 
 use crate::gather::Gathered;
-use crate::history::thresholds::REPLICATES;
 use crate::stats::bootstrap::{self, median_over_rounds};
 use crate::stats::random::generator;
 use crate::trust::budget_interval::budget_interval;
 use crate::{Estimate, is_predicted};
 use model::{Fact, MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;
+
+/// Replicates of a median: fewer than a table's, since weights need no second digit.
+const REPLICATES: usize = 200;
 
 /// The label that says how the workers of a run were started, and what it says of the knee at hand's own.
 pub(super) const WORKERS: &str = "workers";

@@ -1,9 +1,9 @@
 //! What a history hands to a report.
 
 use super::left_out::LeftOut;
-use super::thresholds::FIGURES_MIN;
 use crate::Estimate;
 use crate::compare::{Difference, Direction};
+use crate::history::levels::FIGURES_MIN;
 use model::{Fact, MetricInfo, Parameters, RunSummary, WorkloadInfo};
 use schemars::JsonSchema;
 use serde::Serialize;

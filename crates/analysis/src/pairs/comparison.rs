@@ -11,10 +11,10 @@ use crate::pairs::crossover::Zeros;
 use crate::pairs::leader::{Belief, beliefs};
 use crate::pairs::leads::{Leads, PointLead};
 pub use crate::pairs::series::{Figure, Series};
-use crate::pairs::thresholds::{CLOSE, LEAD_MIN, LEAD_MIN_OF_SINGLES};
 use crate::stats::NORMAL_95;
 use crate::stats::moments::{deviation, mean};
 use crate::stats::student;
+use crate::thresholds::{FALSE_ALARM, LEAD_MIN, LEAD_MIN_OF_SINGLES};
 use crate::{ComparisonOutcome, ComparisonReason, Crossover, Estimate};
 
 /// Two series at the points that both have.
@@ -145,7 +145,7 @@ impl<'a> Comparison<'a> {
     fn neither_leads(&self, max_lead: f64) -> ComparisonOutcome {
         let ratio = self.ratio();
         let is_close = |point: &Point| match point.at.errors {
-            Some(_) => point.belief.close >= CLOSE,
+            Some(_) => point.belief.close >= 1.0 - FALSE_ALARM,
             None => true,
         };
         if self.points.iter().all(is_close) {

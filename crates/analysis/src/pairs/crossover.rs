@@ -2,11 +2,13 @@
 
 use super::comparison::Point;
 use crate::Estimate;
-use crate::growth::thresholds::DISTURBANCE_LOG;
-use crate::pairs::thresholds::{DRAWS, TAIL};
 use crate::stats::quantiles::{quantile, sort};
 use crate::stats::random::normal;
+use crate::thresholds::{CHANCE_MAX, DISTURBANCE_LOG};
 use fastrand::Rng;
+
+/// Draws that the interval of a crossover is made of.
+const DRAWS: usize = 300;
 
 /// The zeros of the lead between two points.
 pub(super) struct Zeros<'a> {
@@ -65,7 +67,11 @@ impl<'a> Zeros<'a> {
             quantile(&all, share).map_or(f64::NAN, back)
         };
         let value = at(middles, 0.5);
-        Estimate { value, low: at(lows, TAIL).min(value), high: at(highs, 1.0 - TAIL).max(value) }
+        Estimate {
+            value,
+            low: at(lows, CHANCE_MAX).min(value),
+            high: at(highs, 1.0 - CHANCE_MAX).max(value),
+        }
     }
 
     /// The zero by these `worths`, where the leads on either side of it are least on the wrong one.

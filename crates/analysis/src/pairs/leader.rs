@@ -6,13 +6,16 @@
 //! neighbours must be far off. What the rounds of one series shift at all points alike is averaged over. (A hidden Markov
 //! chain, with the forward-backward algorithm.)
 
-use crate::growth::thresholds::{DISTURBANCE_LOG, FLAT_FACTOR_MAX};
 use crate::pairs::leads::PointLead;
-use crate::pairs::thresholds::{
-    JUMPS, LAYOUT_ERROR, LEAD_SPREAD, LEADS, NEITHER_PRIOR, STEP_SHARE, SURE,
-};
 use crate::stats::{logs, normal};
+use crate::thresholds::{DISTURBANCE_LOG, EVEN, FLAT_FACTOR_MAX, LEAD_MIN, LEADS, NEXT_LEAD, SURE};
 use std::f64::consts::TAU;
+
+/// The standard deviation of a logarithm where neither leads. Source: a third of [`LEAD_MIN`].
+const LAYOUT_ERROR: f64 = (LEAD_MIN - 1.0) / 3.0;
+
+/// How far each of [`LEADS`] reaches, as a share of it: to its neighbours, and not to the other side of zero.
+const LEAD_SPREAD: f64 = 0.3;
 
 /// How likely each of two series leads at a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,9 +92,9 @@ fn shifts(error: f64) -> impl Iterator<Item = (f64, f64)> {
 
 /// How likely each state follows each other one from a point to the next, of so many points.
 fn transition(points: usize) -> [Shares; STATES] {
-    let jump = (JUMPS / (points.max(2) - 1) as f64).min(0.5);
+    let jump = EVEN / (points.max(2) - 1) as f64;
     let from = |state: usize| {
-        let share = |next: usize| STEP_SHARE.powf(state.abs_diff(next) as f64);
+        let share = |next: usize| NEXT_LEAD.powf(state.abs_diff(next) as f64);
         let all: f64 = (0..STATES).map(share).sum();
         std::array::from_fn(|next| jump / STATES as f64 + (1.0 - jump) * share(next) / all)
     };
@@ -100,9 +103,9 @@ fn transition(points: usize) -> [Shares; STATES] {
 
 /// The shares of the states at each point, and the logarithm of the evidence.
 fn shares(seen: &[Seen], shift: f64, transition: &[Shares; STATES]) -> (f64, Vec<Shares>) {
-    let leader = (1.0 - NEITHER_PRIOR) / (STATES - 1) as f64;
+    let leader = EVEN / (STATES - 1) as f64;
     let mut before: Shares = [leader; STATES];
-    before[LEADS.len()] = NEITHER_PRIOR;
+    before[LEADS.len()] = EVEN;
     let mut log_evidence = 0.0;
     let mut forward: Vec<Shares> = Vec::with_capacity(seen.len());
     let mut likelihoods: Vec<Shares> = Vec::with_capacity(seen.len());

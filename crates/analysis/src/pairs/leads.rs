@@ -5,9 +5,8 @@
 //! the same for both.
 
 use crate::growth::levels::{Evidence, Level, shared_error};
-use crate::growth::thresholds::DISTURBANCE_LOG;
-use crate::pairs::thresholds::ROUND_DRIFT;
 use crate::stats::moments::mean;
+use crate::thresholds::{DISTURBANCE_LOG, ROUND_DRIFT};
 
 /// Two series at one point.
 #[derive(Clone, Copy, Debug)]

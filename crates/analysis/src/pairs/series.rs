@@ -1,11 +1,13 @@
 //! A series, ready to be compared: its levels as logarithms, with their standard errors.
 
 use crate::Estimate;
+use crate::growth::levels::ERROR_MIN;
 use crate::growth::levels::{Cells, Evidence, costs};
-use crate::growth::thresholds::ERROR_MIN;
-use crate::pairs::thresholds::UNKNOWN_ERROR;
 use crate::stats::NORMAL_95;
-use crate::stats::thresholds::SAMPLES_MIN;
+use crate::thresholds::SAMPLES_MIN;
+
+/// The standard error of a logarithm of which nothing is known: a factor of twenty thousand.
+const UNKNOWN_ERROR: f64 = 10.0;
 
 /// One figure of a series, as a comparison needs it.
 #[derive(Clone, Debug)]

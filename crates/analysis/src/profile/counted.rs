@@ -1,8 +1,8 @@
 //! The samples of one profile, counted by function.
 
 use crate::Estimate;
-use crate::profile::thresholds::PROCESS_SHARE_MIN;
 use crate::stats::poisson;
+use crate::thresholds::NAMED_SHARE_MIN;
 use crate::{FunctionTime, ProfilePoint};
 use model::{Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion};
 use std::collections::HashMap;
@@ -133,7 +133,7 @@ impl<'a> Counted<'a> {
         let all = self.functions.iter().filter(|(frame, _)| frame.kind == FrameKind::Process);
         let shares = all.map(|(frame, count)| (*frame, share(count.inclusive, self.samples)));
         let mut shares: Vec<(&Frame, f64)> =
-            shares.filter(|(_, share)| *share >= PROCESS_SHARE_MIN).collect();
+            shares.filter(|(_, share)| *share >= NAMED_SHARE_MIN).collect();
         shares.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         shares
     }

@@ -8,14 +8,17 @@
 //! sampled by. Hence the timed rounds decide whether there is anything to attribute, and the profile where it is.
 
 use crate::profile::counted::{Count, Counted};
-use crate::profile::thresholds::{
-    ADDED_ERRORS, CONTAINER_SHARE_MIN, LEADER_ERRORS, LEADER_SHARE_MIN, LEADERS_MAX,
-    REPRODUCED_LOG_SHARE, SAME_SHARE_MAX, SAMPLES_MIN, TIMED_FACTOR_MIN, WAITING_SHARE_MIN,
-};
 use crate::stats::NORMAL_95;
+use crate::thresholds::{
+    CONTAINER_SHARE_MIN, EVEN, FLAT_FACTOR_MAX, FUNCTION_ERRORS, NAMED_SHARE_MIN, SAME_SHARE_MAX,
+    SHARE_SAMPLES_MIN,
+};
 use crate::{AddedFunction, AddedTime, DifferenceVerdict, Estimate, ProfileDifference};
 use model::{Frame, FrameKind};
 use std::collections::BTreeSet;
+
+/// Functions that are named at most.
+const LEADERS_MAX: usize = 5;
 
 /// Two profiles of the same operation.
 pub(crate) struct Pair<'a, 'b> {
@@ -74,7 +77,7 @@ impl<'a> Pair<'a, '_> {
     fn added_time(&self, frame: &Frame, samples: fn(Count) -> u64) -> AddedTime {
         let total = self.total();
         let part = self.function(frame, samples);
-        let share = total.is_clear(ADDED_ERRORS).then(|| share(part, total));
+        let share = total.is_clear(FUNCTION_ERRORS).then(|| share(part, total));
         AddedTime { ns: part.estimate(), share }
     }
 
@@ -108,11 +111,11 @@ impl<'a> Pair<'a, '_> {
 
     fn verdict(&self, timed_factor: Option<Estimate>, total: Difference) -> DifferenceVerdict {
         let Some(timed) = timed_factor else { return DifferenceVerdict::NotTimed };
-        if timed.low > TIMED_FACTOR_MIN || timed.high < 1.0 / TIMED_FACTOR_MIN {
+        if timed.low > FLAT_FACTOR_MAX || timed.high < 1.0 / FLAT_FACTOR_MAX {
             return self.changed(timed, total);
         }
-        let is_level = timed.low > 1.0 / TIMED_FACTOR_MIN && timed.high < TIMED_FACTOR_MIN;
-        if !is_level || self.first.samples.min(self.second.samples) < SAMPLES_MIN {
+        let is_level = timed.low > 1.0 / FLAT_FACTOR_MAX && timed.high < FLAT_FACTOR_MAX;
+        if !is_level || self.first.samples.min(self.second.samples) < SHARE_SAMPLES_MIN as u64 {
             return DifferenceVerdict::NotTimed;
         }
         let bound = self.share_bound();
@@ -127,7 +130,7 @@ impl<'a> Pair<'a, '_> {
     fn changed(&self, timed: Estimate, total: Difference) -> DifferenceVerdict {
         let factor = self.second.elapsed_ns() / self.first.elapsed_ns();
         // Of opposite signs the quotient is below zero.
-        let repeats = factor.ln() / timed.value.ln() >= REPRODUCED_LOG_SHARE;
+        let repeats = factor.ln() / timed.value.ln() >= EVEN;
         if !repeats {
             // What gets faster may do more at a time.
             let slower = timed.value > 1.0;
@@ -142,21 +145,20 @@ impl<'a> Pair<'a, '_> {
         // On a busy machine each operation takes twice its CPU time or more, at both ends: then both grow by the same
         // factor, which is no waiting of theirs.
         let cpu_factor = 1.0 + cpu_max.max(0.0) / self.first.cpu_ns().value;
-        let explained = cpu_factor.ln() / factor.ln() >= 1.0 - WAITING_SHARE_MIN;
-        if added_elapsed > 0.0 && cpu_max < (1.0 - WAITING_SHARE_MIN) * added_elapsed && !explained
-        {
+        let explained = cpu_factor.ln() / factor.ln() >= EVEN;
+        if added_elapsed > 0.0 && cpu_max < (EVEN) * added_elapsed && !explained {
             if self.kernel_hidden() {
                 return DifferenceVerdict::KernelHidden;
             }
             // Who waits has few samples, which is no want of them.
-            return if self.second.samples_of_one_cpu() < SAMPLES_MIN as f64 {
+            return if self.second.samples_of_one_cpu() < SHARE_SAMPLES_MIN as f64 {
                 DifferenceVerdict::TooFewSamples
             } else {
                 let share = 1.0 - total.value.max(0.0) / added_elapsed;
                 DifferenceVerdict::Waiting { share }
             };
         }
-        if self.dearer().samples < SAMPLES_MIN || !total.is_clear(ADDED_ERRORS) {
+        if self.dearer().samples < SHARE_SAMPLES_MIN as u64 || !total.is_clear(FUNCTION_ERRORS) {
             return DifferenceVerdict::TooFewSamples;
         }
         match (added_elapsed > 0.0, total.value > 0.0) {
@@ -204,8 +206,8 @@ impl<'a> Pair<'a, '_> {
             let part = self.function(frame, |count| count.itself);
             !frame.function.is_empty()
                 && frame.kind != FrameKind::Process
-                && part.value / total.value >= LEADER_SHARE_MIN
-                && part.is_clear(LEADER_ERRORS)
+                && part.value / total.value >= NAMED_SHARE_MIN
+                && part.is_clear(FUNCTION_ERRORS)
         });
         let mut leaders: Vec<AddedFunction> =
             leading.map(|frame| self.added_function(frame, total, |count| count.itself)).collect();

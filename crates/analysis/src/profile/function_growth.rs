@@ -3,7 +3,7 @@
 use crate::Growth;
 use crate::growth::growth;
 use crate::growth::levels::Level;
-use crate::profile::thresholds::CELL_ERROR;
+use crate::thresholds::SAME_MAX;
 
 /// Samples of one function at one point, and the time of an operation that each stands for.
 #[derive(Clone, Copy, Debug)]
@@ -28,5 +28,5 @@ pub(crate) fn function_growth(samples: &[Samples]) -> Option<Growth> {
             Level { point, log: (expected * each_ns).ln(), error: Some(1.0 / expected.sqrt()) }
         })
         .collect();
-    Some(growth(&levels, CELL_ERROR))
+    Some(growth(&levels, SAME_MAX.ln()))
 }

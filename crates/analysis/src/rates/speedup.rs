@@ -4,12 +4,10 @@
 //! four fifths of what all would do if each did as much as the first; else it *rises*. One that *holds* gains nothing: two do as much as one.
 
 use crate::growth::levels::Cells;
-use crate::rates::thresholds::{
-    FALLS_BEHIND_CHANCE_MAX, FALLS_BEHIND_ROUNDS_MIN, SCALES_INTERVAL_MIN, SCALES_MIN,
-};
 use crate::rates::{Costs, RatePoint, rate};
 use crate::stats::moments::{mean, squares_about};
 use crate::stats::student;
+use crate::thresholds::{FALSE_ALARM, ROUNDS_MIN, SCALES_MIN, SEEN_FACTOR_MIN};
 use crate::{ByRounds, Rate, RateTrend, Speedup, SpeedupVerdict};
 
 /// The speedup at these `points` (ascending) up to the point `one_each`. `None` where there is none before it.
@@ -18,8 +16,8 @@ pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
     let points = &points[..=end];
     let linear = one_each as f64 / points[0].point as f64;
     let rate = rate(points)?;
-    let scales =
-        rate.factor.value >= SCALES_MIN * linear && rate.factor.low >= SCALES_INTERVAL_MIN * linear;
+    let scales = rate.factor.value >= SCALES_MIN * linear
+        && rate.factor.low >= SCALES_MIN / SEEN_FACTOR_MIN * linear;
     let verdict = match rate.trend {
         RateTrend::Rises if scales => SpeedupVerdict::Scales,
         RateTrend::Rises => SpeedupVerdict::Rises,
@@ -60,10 +58,10 @@ pub fn falls_behind(sharing: &Speedup, separate: &Speedup, comparisons: usize) -
     }
     let (sharing, separate) = (&sharing.by_rounds, &separate.by_rounds);
     let rounds = sharing.rounds.min(separate.rounds);
-    if rounds < FALLS_BEHIND_ROUNDS_MIN {
+    if rounds < ROUNDS_MIN as u32 {
         return false;
     }
-    let chance = FALLS_BEHIND_CHANCE_MAX / comparisons.max(1) as f64;
+    let chance = FALSE_ALARM / comparisons.max(1) as f64;
     // Of four means: the two ends of both.
     let asked = student::two_sided_quantile(chance, 4 * (rounds as usize - 1));
     separate.rise - sharing.rise > asked * separate.error.hypot(sharing.error)

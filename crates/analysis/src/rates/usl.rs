@@ -10,13 +10,14 @@
 //! rounds scatter, or a twentieth, and where rounds do not scatter so much that anything would fit.
 
 use crate::growth::levels::draws;
-use crate::rates::thresholds::{
-    FIT_STEPS_MAX, LAW_ERROR_MIN, LAW_ERRORS_MAX, LAW_MEDIAN_ERROR_MAX, LAW_POINTS_MIN, PEAK_REACH,
-};
 use crate::rates::{Costs, RatePoint};
 use crate::stats::moments::{root_mean_square, squares_about};
 use crate::stats::quantiles::{median_of, quantile, sort};
+use crate::thresholds::{FLAT_FACTOR_MAX, LAW_ERRORS_MAX, LAW_POINTS_MIN, MODEL_ERROR, PEAK_REACH};
 use crate::{Estimate, Scaling, ScalingReason};
+
+/// Steps of the fit at most; a handful is usual.
+const FIT_STEPS_MAX: usize = 40;
 
 /// One law.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -237,7 +238,7 @@ pub fn scaling(points: &[RatePoint]) -> Option<Scaling> {
     scaling.residual = root_mean_square(&apart);
     // A peak that stands out by no more than figures may miss the law by is none.
     let out = (law.rate(law.peak()) / law.rate(end)).ln();
-    let stands_out = !out.is_finite() || out > LAW_ERROR_MIN.max(2.0 * scaling.residual);
+    let stands_out = !out.is_finite() || out > MODEL_ERROR.max(2.0 * scaling.residual);
     // Without crosstalk in some of the replicates there may be no peak at all.
     scaling.peak = (stands_out && peak.high <= PEAK_REACH * end).then_some(peak);
     let errors = costs.levels.iter().map(|level| level.error.unwrap_or_default());
@@ -265,7 +266,7 @@ fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> Option<ScalingReason> {
         return Some(TOO_FEW_POINTS);
     }
     let usual = median_of(&mut errors.to_vec()).unwrap_or(0.0);
-    if usual > LAW_MEDIAN_ERROR_MAX {
+    if usual > FLAT_FACTOR_MAX.ln() {
         return Some(ScalingReason::TooUncertain { error: usual.exp() });
     }
     if law.contention > 1.0 {
@@ -273,7 +274,7 @@ fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> Option<ScalingReason> {
     }
     let used = 1 + usize::from(law.contention > 0.0) + usize::from(law.crosstalk > 0.0);
     let free = apart.len().saturating_sub(used).max(1);
-    let strengths = apart.iter().zip(errors).map(|(apart, error)| apart / error.max(LAW_ERROR_MIN));
+    let strengths = apart.iter().zip(errors).map(|(apart, error)| apart / error.max(MODEL_ERROR));
     let strengths: Vec<f64> = strengths.collect();
     if (squares_about(0.0, &strengths) / free as f64).sqrt() > LAW_ERRORS_MAX {
         let max = apart.iter().fold(0.0_f64, |max, apart| max.max(apart.abs()));

@@ -1,7 +1,7 @@
 //! How a cost grows along the axis.
 
 use super::{Estimate, GrowthReason};
-use crate::growth::thresholds::FLAT_FACTOR_MAX;
+use crate::thresholds::FLAT_FACTOR_MAX;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -155,13 +155,13 @@ pub struct ProfileDifference {
     /// The deepest function that holds, with what it calls, [`CONTAINER_SHARE_MIN`] of the added CPU time;
     /// absent where there is none with a name, or nothing is attributed.
     ///
-    /// [`CONTAINER_SHARE_MIN`]: crate::profile::thresholds::CONTAINER_SHARE_MIN
+    /// [`CONTAINER_SHARE_MIN`]: crate::thresholds::CONTAINER_SHARE_MIN
     pub container: Option<AddedFunction>,
     /// The functions that add most by themselves, the greatest share first; empty where nothing is attributed.
     pub leaders: Vec<AddedFunction>,
     /// The process that adds [`CONTAINER_SHARE_MIN`] of the CPU time, where several have samples.
     ///
-    /// [`CONTAINER_SHARE_MIN`]: crate::profile::thresholds::CONTAINER_SHARE_MIN
+    /// [`CONTAINER_SHARE_MIN`]: crate::thresholds::CONTAINER_SHARE_MIN
     pub process: Option<AddedFunction>,
 }
 

@@ -6,15 +6,14 @@
 //!    before all of the other: the series changed with the first round after.
 //! 2. *Bit by bit.* The displacements rise or fall along a line through the rounds, by a slope that
 //!    chance gives in at most two of a thousand series.
-//! 3. Either way it is at least a factor of [`DRIFT_FACTOR_MIN`], and there are [`ROUNDS_MIN`] rounds. Where
+//! 3. Either way it is at least a factor of [`SAME_MAX`], and there are [`ROUNDS_MIN`] rounds. Where
 //!    both rules hold, the one that leaves less unexplained is reported.
 
 use crate::shape::split::split;
-use crate::shape::thresholds::ROUNDS_MIN;
-use crate::shape::thresholds::{DRIFT_FACTOR_MIN, DRIFT_P_VALUE};
 use crate::stats::moments::{mean, squares_about};
 use crate::stats::regression::least_squares;
 use crate::stats::student;
+use crate::thresholds::{DRIFT_P_VALUE, ROUNDS_MIN, SAME_MAX};
 use crate::{Drift, Estimate};
 
 /// How a series drifted whose rounds, by number, have these displacements as logarithms.
@@ -30,7 +29,7 @@ pub fn find(rounds: &[(u32, f64)]) -> Option<Drift> {
 /// Rule 1, with the sum of squares that it leaves.
 fn at_once(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
     let levels: Vec<f64> = rounds.iter().map(|round| round.1).collect();
-    let since = split(&levels, DRIFT_FACTOR_MIN.ln())?.since()?;
+    let since = split(&levels, SAME_MAX.ln())?.since()?;
     let (first, last) = levels.split_at(since);
     let (before, after) = (mean(first), mean(last));
     let left = squares_about(before, first) + squares_about(after, last);
@@ -48,7 +47,7 @@ fn bit_by_bit(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
     let freedom = rounds.len() - 2;
     let error = (slope.high - slope.value) / student::quantile_95(freedom);
     let rise = slope.value * (x[x.len() - 1] - x[0]);
-    if rise.abs() < DRIFT_FACTOR_MIN.ln()
+    if rise.abs() < SAME_MAX.ln()
         || slope.value.abs() < student::two_sided_quantile(DRIFT_P_VALUE, freedom) * error
     {
         return None;

@@ -2,22 +2,21 @@
 //!
 //! The curve of a load over the size of what is in use has one level for each cache, and climbs where a cache is left,
 //! within a point or over many. So the logarithms of the rounds' medians are cut into segments, each of which is
-//! either *flat* (of [`LEVEL_POINTS_MIN`] points at least) or a *climb* (a straight line over the logarithm of the
-//! axis). Of all ways to cut, the best has the least sum of squared residuals, in standard errors, and of a price
-//! for each segment ([`SEGMENT_PRICE`]). The residual of a point counts up to [`RESIDUAL_MAX`], so that one disturbed
+//! either *flat* (of [`SEVERAL`] points at least) or a *climb* (a straight line over the logarithm of the
+//! axis). Of all ways to cut, the best has the least sum of squared residuals, in standard errors, and of Schwarz's
+//! price for each parameter: the logarithm of the number of points. The residual of a point counts up to [`RESIDUAL_MAX`], so that one disturbed
 //! point doesn't cut a level in two.
 //!
 //! The standard error of a point is what its rounds scatter by, no less than that of the middle point, and
-//! [`LEVEL_ERROR`] in addition: no real level is quite flat. A climb of at least as many points that is hardly one
-//! ([`LEVEL_SLOPE_MAX`]) is a level too. Neighbouring levels are one where they are closer than [`LEVEL_FACTOR_MIN`], or
-//! where the way from one to the next is not steep ([`STEEP_SLOPE_MIN`]).
+//! [`MODEL_ERROR`] in addition: no real level is quite flat. A climb of at least as many points that is hardly one
+//! ([`LEVEL_SLOPE_MAX`]) is a level too. Neighbouring levels are one where they are closer than [`FLAT_FACTOR_MAX`].
 
-use crate::shape::thresholds::{
-    LEVEL_ERROR, LEVEL_FACTOR_MIN, LEVEL_POINTS_MIN, LEVEL_SLOPE_MAX, RESIDUAL_MAX, SEGMENT_PRICE,
-    STEEP_SLOPE_MIN,
-};
 use crate::stats::quantiles::median_of;
+use crate::thresholds::{CLEAR_ERRORS, FLAT_FACTOR_MAX, LEVEL_SLOPE_MAX, MODEL_ERROR, SEVERAL};
 use std::ops::RangeInclusive;
+
+/// What one point counts at most, in squared standard errors.
+const RESIDUAL_MAX: f64 = CLEAR_ERRORS * CLEAR_ERRORS;
 
 /// The points of each level, as indices, ascending. `points` are the values on the axis with the median of each round
 /// there, all above zero.
@@ -42,7 +41,7 @@ struct Curve {
 impl Curve {
     /// `None` with too few points, or with one that has no logarithm.
     fn new(points: &[(u64, Vec<f64>)]) -> Option<Self> {
-        if points.len() < LEVEL_POINTS_MIN {
+        if points.len() < SEVERAL {
             return None;
         }
         let mut curve = Self { x: Vec::new(), y: Vec::new(), errors: Vec::new() };
@@ -55,7 +54,7 @@ impl Curve {
         }
         let usual = median_of(&mut curve.errors.clone())?;
         for error in &mut curve.errors {
-            *error = error.max(usual).hypot(LEVEL_ERROR);
+            *error = error.max(usual).hypot(MODEL_ERROR);
         }
         curve.x.iter().all(|x| x.is_finite()).then_some(curve)
     }
@@ -69,7 +68,7 @@ impl Curve {
             let mut cheapest = (f64::INFINITY, 0, false);
             for (start, before) in best.iter().enumerate() {
                 for is_flat in [true, false] {
-                    if is_flat && end - start < LEVEL_POINTS_MIN {
+                    if is_flat && end - start < SEVERAL {
                         continue;
                     }
                     let own = if is_flat { self.flat(start, end) } else { self.climb(start, end) };
@@ -84,9 +83,8 @@ impl Curve {
         let (mut flats, mut end) = (Vec::new(), count);
         while end > 0 {
             let (_, start, is_flat) = best[end];
-            let is_gentle = || {
-                end - start >= LEVEL_POINTS_MIN && self.line(start, end).2.abs() <= LEVEL_SLOPE_MAX
-            };
+            let is_gentle =
+                || end - start >= SEVERAL && self.line(start, end).2.abs() <= LEVEL_SLOPE_MAX;
             if is_flat || is_gentle() {
                 flats.push(start..=end - 1);
             }
@@ -96,16 +94,21 @@ impl Curve {
         flats
     }
 
+    /// What a parameter costs, in squared standard errors: a segment has a beginning and a height.
+    fn price(&self) -> f64 {
+        (self.y.len() as f64).ln()
+    }
+
     /// What a flat segment costs.
     fn flat(&self, start: usize, end: usize) -> f64 {
         let level = self.level(start..=end - 1);
-        SEGMENT_PRICE + self.residuals(start, end, |_| level)
+        2.0 * self.price() + self.residuals(start, end, |_| level)
     }
 
     /// What a climb costs: it has a slope besides.
     fn climb(&self, start: usize, end: usize) -> f64 {
         let (x, y, slope) = self.line(start, end);
-        1.5 * SEGMENT_PRICE + self.residuals(start, end, |n| y + slope * (self.x[n] - x))
+        3.0 * self.price() + self.residuals(start, end, |n| y + slope * (self.x[n] - x))
     }
 
     /// The straight line through these points: its middle, and its slope.
@@ -143,15 +146,13 @@ impl Curve {
         });
         let first = within.next()?;
         let last = within.next_back()?;
-        (last - first + 1 >= LEVEL_POINTS_MIN).then_some(first..=last)
+        (last - first + 1 >= SEVERAL).then_some(first..=last)
     }
 
     /// Whether two neighbouring levels are one.
     fn is_one(&self, first: &RangeInclusive<usize>, second: &RangeInclusive<usize>) -> bool {
         let difference = self.level(second.clone()) - self.level(first.clone());
-        let (last, next) = (*first.end(), *second.start());
-        let slope = (self.y[next] - self.y[last]) / (self.x[next] - self.x[last]);
-        difference.abs() < LEVEL_FACTOR_MIN.ln() || slope.abs() < STEEP_SLOPE_MIN
+        difference.abs() < FLAT_FACTOR_MAX.ln()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The rules, in turn:
 //! 1. *By round.* In each window of the axis the rounds may split into two levels (see
-//!    [`crate::shape::split`]), at least a factor of [`PEAK_FACTOR_MIN`] apart, and four fifths of each round's
+//!    [`crate::shape::split`]), at least a factor of [`SEEN_FACTOR_MIN`] apart, and four fifths of each round's
 //!    samples lie on its own side. Where the same rounds are the upper ones all along a stretch, the
 //!    series has two modes there, divided by round. Rounds that change once, in the order of
 //!    their numbers, have drifted instead: see [`crate::shape::drift`].
@@ -12,28 +12,35 @@
 //!    stretch have as many humps, at distances that follow each other, there are as many curves.
 //! 3. *No rest.* A stretch is at least three windows and a tenth of the samples long, within rounds a quarter:
 //!    what lasts less was something else that ran meanwhile. Each mode has
-//!    [`MODE_SHARE_MIN`] of the samples in it. Over the whole stretch, the density half-way between two
+//!    [`NAMED_SHARE_MIN`] of the samples in it. Over the whole stretch, the density half-way between two
 //!    curves is at most half of that on the lesser one. And most rounds lie on all of the curves: what
 //!    a single round shows is a disturbance.
 //! 4. *In stretches.* Where a sample's neighbours are mostly on its own curve, the modes come in
 //!    stretches; a single round is not enough to call them modes then.
 //!
 //! A series that is no trajectory has few points, each measured in fresh processes: there rounds are
-//! split at each point on its own, by [`POINT_LEVELS_FACTOR_MIN`] at least. See [`at_points`].
+//! split at each point on its own, by [`FLAT_FACTOR_MAX`] at least. See [`at_points`].
 
 use crate::Division;
 use crate::gather::cloud::{Cloud, Sample, Window};
 use crate::shape::peaks::{Peak, peaks};
 use crate::shape::split::{Split, split};
-use crate::shape::thresholds::PEAK_FACTOR_MIN;
-use crate::shape::thresholds::{
-    MODE_SHARE_MIN, MODES_MAX, PEAK_SAMPLES_MAX, POINT_LEVELS_FACTOR_MIN, PRESENT_SHARE_MIN,
-    PRESENT_SHARE_OF_USUAL, SMOOTHING_WINDOWS, STRETCH_SAMPLES_MIN,
-};
 use crate::stats::quantiles::{median_of, quantile, sort};
+use crate::thresholds::{
+    EVEN, FLAT_FACTOR_MAX, NAMED_SHARE_MIN, SEEN_FACTOR_MIN, STRETCH_SAMPLES_MIN,
+};
 use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// The largest number of modes that is looked for.
+const MODES_MAX: usize = 4;
+
+/// Samples that peaks are looked for in; of more, this many are drawn.
+const PEAK_SAMPLES_MAX: f64 = 80_000.0;
+
+/// Windows on either side that the displacement of a round is smoothed over.
+const SMOOTHING_WINDOWS: usize = 4;
 
 /// The curves that samples lie on.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,7 +151,7 @@ pub fn at_points(
         .iter()
         .zip(displacements)
         .map(|(window, levels)| {
-            split(levels, POINT_LEVELS_FACTOR_MIN.ln())
+            split(levels, FLAT_FACTOR_MAX.ln())
                 .filter(|round_split| is_pure(cloud, window, round_split))
         })
         .collect();
@@ -171,7 +178,7 @@ pub fn at_points(
 /// Rule 1.
 fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Option<Partition> {
     let splits: Vec<Option<Split>> =
-        displacements.iter().map(|levels| split(levels, PEAK_FACTOR_MIN.ln())).collect();
+        displacements.iter().map(|levels| split(levels, SEEN_FACTOR_MIN.ln())).collect();
     let mut often: BTreeMap<&[bool], usize> = BTreeMap::new();
     for round_split in splits.iter().flatten() {
         *often.entry(&round_split.upper).or_default() += 1;
@@ -466,7 +473,7 @@ impl Curves {
         let on_all = tallies.iter().filter(|tally| tally.is_on_all(&shares)).count();
         let is_repeated = 5 * on_all >= 3 * rounds.len() && on_all >= 2;
         if !is_repeated
-            || shares.iter().any(|share| *share < MODE_SHARE_MIN)
+            || shares.iter().any(|share| *share < NAMED_SHARE_MIN)
             || !valleys.iter().all(is_deep)
         {
             return None;
@@ -527,7 +534,7 @@ impl Tally {
     fn is_on_all(&self, shares: &[f64]) -> bool {
         let all = self.all() as f64;
         let is_on = |(counts, share): (&usize, &f64)| {
-            *counts as f64 >= all * (PRESENT_SHARE_OF_USUAL * share).max(PRESENT_SHARE_MIN)
+            *counts as f64 >= all * (EVEN * share).max(EVEN * NAMED_SHARE_MIN)
         };
         all > 0.0 && self.counts.iter().zip(shares).all(is_on)
     }

@@ -1,16 +1,22 @@
 //! The humps of a distribution: how many there are, where, and how much of it is in each.
 //!
 //! A hump counts when the density between it and the next one falls to half of the lesser of the two
-//! or below, by more than chance explains, when the two are at least a factor of [`PEAK_FACTOR_MIN`] apart, and
-//! when it holds [`PEAK_SHARE_MIN`] of the samples. A long tail only falls, so it has no valley, however
+//! or below, by more than chance explains, when the two are at least a factor of [`SEEN_FACTOR_MIN`] apart, and
+//! when it holds [`NAMED_SHARE_MIN`] of the samples. A long tail only falls, so it has no valley, however
 //! long it is; and a few outliers have a valley, but no share.
 
-use crate::shape::thresholds::{
-    CELLS_MAX, CELLS_PER_BANDWIDTH, KERNEL_CELLS, PEAK_FACTOR_MIN, PEAK_SAMPLES_MIN,
-    PEAK_SHARE_MIN, VALLEY_DEPTH, VALLEY_ERRORS,
-};
 use crate::stats::quantiles::{quantile, sort};
+use crate::thresholds::{CLEAR_ERRORS, EVEN, NAMED_SHARE_MIN, SEEN_FACTOR_MIN, SHARE_SAMPLES_MIN};
 use std::f64::consts::PI;
+
+/// Cells of the grid at most; then they are wider.
+const CELLS_MAX: f64 = 4_000.0;
+
+/// Cells of the density's grid per bandwidth.
+const CELLS_PER_BANDWIDTH: f64 = 4.0;
+
+/// Cells on each side that a kernel reaches.
+const KERNEL_CELLS: isize = 14;
 
 /// One hump of a distribution of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +57,7 @@ fn at_bandwidth(ascending: &[f64], bandwidth: f64) -> Vec<Peak> {
     let (Some(low), Some(high)) = (quantile(ascending, 0.002), quantile(ascending, 0.998)) else {
         return Vec::new();
     };
-    if ascending.len() < PEAK_SAMPLES_MIN {
+    if ascending.len() < SHARE_SAMPLES_MIN {
         return to_peaks(ascending, &[Hump { at: f64::midpoint(low, high), height: 1.0 }], &[]);
     }
     let density = Density::new(ascending, low - bandwidth, high + bandwidth, bandwidth);
@@ -145,8 +151,8 @@ impl Density {
             let lesser = humps[index].height.min(humps[index + 1].height);
             let error = ((lesser + valley.height) * self.variance).sqrt();
             let clear = (lesser - valley.height) / error.max(f64::MIN_POSITIVE);
-            let apart = humps[index + 1].at - humps[index].at >= PEAK_FACTOR_MIN.ln();
-            let counts = clear >= VALLEY_ERRORS && valley.height <= VALLEY_DEPTH * lesser && apart;
+            let apart = humps[index + 1].at - humps[index].at >= SEEN_FACTOR_MIN.ln();
+            let counts = clear >= CLEAR_ERRORS && valley.height <= EVEN * lesser && apart;
             if !counts && weakest.is_none_or(|(_, min)| clear < min) {
                 weakest = Some((index, clear));
             }
@@ -159,7 +165,7 @@ impl Density {
 fn smallest(valleys: &[Valley], ascending: &[f64]) -> Option<usize> {
     let shares = shares(ascending, valleys);
     let (index, &share) = shares.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
-    if valleys.is_empty() || share >= PEAK_SHARE_MIN {
+    if valleys.is_empty() || share >= NAMED_SHARE_MIN {
         return None;
     }
     let (below, above) = (index.checked_sub(1), Some(index).filter(|at| *at < valleys.len()));

@@ -1,7 +1,7 @@
 //! Steps between two points of a series that is measured at points: a buffer or a cache that is left.
 //!
 //! Between two neighbouring points lies a step if it is
-//! 1. *large*: by a factor of [`POINT_STEP_FACTOR_MIN`] at least;
+//! 1. *large*: by a factor of [`FLAT_FACTOR_MAX`] at least;
 //! 2. *sharp*: several times ([`POINT_STEP_SHARPNESS`]) what the curve changes over as much of the logarithmic axis
 //!    at the two neighbours on either side, so that no smooth curve has one;
 //! 3. *lasting*: all points before lie on one side of its middle, all points behind on the other;
@@ -10,10 +10,8 @@
 //! Where it lies between the two points, no sample says: so it names both, and has no interval.
 
 use crate::gather::cloud::Cloud;
-use crate::shape::thresholds::{
-    POINT_STEP_FACTOR_MIN, POINT_STEP_ROUNDS_MIN, POINT_STEP_SHARPNESS, POINT_STEP_SIDE_MIN,
-};
 use crate::stats::quantiles::median_of;
+use crate::thresholds::{FLAT_FACTOR_MAX, POINT_STEP_SHARPNESS, SEVERAL};
 use crate::{Estimate, Step};
 
 /// The steps between points of `cloud`, ascending.
@@ -52,11 +50,11 @@ impl Series {
     /// The step between the point `index` and the next one.
     fn step_after(&self, index: usize) -> Option<Step> {
         let behind = self.points.len().checked_sub(index + 1)?;
-        if index + 1 < POINT_STEP_SIDE_MIN || behind < POINT_STEP_SIDE_MIN {
+        if index + 1 < SEVERAL || behind < SEVERAL {
             return None;
         }
         let jump = self.medians[index + 1] - self.medians[index];
-        let is_step = jump.abs() >= POINT_STEP_FACTOR_MIN.ln()
+        let is_step = jump.abs() >= FLAT_FACTOR_MAX.ln()
             && self.is_sharp(index, jump)
             && self.is_lasting(index, jump)
             && self.is_repeated(index, jump);
@@ -112,7 +110,7 @@ impl Series {
 
     fn is_repeated(&self, index: usize, jump: f64) -> bool {
         let count = self.jumps(index).filter(|own| own * jump.signum() >= jump.abs() / 2.0).count();
-        self.rounds.len() >= POINT_STEP_ROUNDS_MIN && 4 * count >= 3 * self.rounds.len()
+        self.rounds.len() >= SEVERAL && 4 * count >= 3 * self.rounds.len()
     }
 }
 

@@ -5,8 +5,7 @@
 //! apart: so many times, by the number of rounds, that levels which merely scatter show it in hardly
 //! more than one of a hundred cases, before the factor between the two is asked for as well. One slow
 //! round, or two by different factors, split nothing.
-
-use crate::shape::thresholds::ROUNDS_MIN;
+use crate::thresholds::{ROUNDS_MIN, SPLIT_GAPS};
 
 /// Rounds on two levels.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,26 +36,16 @@ pub fn split(levels: &[f64], gap_min: f64) -> Option<Split> {
         return None;
     }
     let last = finite.len() - 1;
+    let times = SPLIT_GAPS[(finite.len() - ROUNDS_MIN).min(SPLIT_GAPS.len() - 1)];
     let parts = |above: &usize| {
         let gap = finite[*above] - finite[above - 1];
         let spread = (finite[above - 1] - finite[0]).max(finite[last] - finite[*above]);
-        gap >= gap_min && gap >= times(finite.len()) * spread
+        gap >= gap_min && gap >= times * spread
     };
     let above = (2..last).find(parts)?;
     let middle = f64::midpoint(finite[above - 1], finite[above]);
     let upper = levels.iter().map(|level| *level > middle).collect();
     Some(Split { upper, middle })
-}
-
-/// How many times wider than the levels on either side the gap has to be.
-fn times(rounds: usize) -> f64 {
-    match rounds {
-        0..=5 => 6.0,
-        6 => 5.0,
-        7 => 4.5,
-        8 => 4.0,
-        _ => 3.5,
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! 2. *Lasting.* A smooth curve (a parabola, over the position or over its logarithm) with a jump at that
 //!    bin needs the jump in both forms, [`BINS_PER_SIDE`] bins on either side taken together: a single slow bin
 //!    or a bend of n² needs none.
-//! 3. *Large.* By a factor of [`STEP_FACTOR_MIN`] at least, and well beyond what the bins scatter.
+//! 3. *Large.* By a factor of [`SEEN_FACTOR_MIN`] at least, and well beyond what the bins scatter.
 //! 4. *Repeated.* Three quarters of the rounds, and two at least, jump there in the same direction, by
 //!    half as much or more: what one round shows is a disturbance.
 //!
@@ -16,17 +16,32 @@
 //! [`crate::shape::modes`]), the caller hands in those on the one that most lie on.
 
 use crate::gather::cloud::Cloud;
-use crate::gather::thresholds::ROUND_SAMPLES_MIN;
-use crate::shape::thresholds::{
-    BIN_SAMPLES, BIN_SAMPLES_MIN, BINS_MAX, BINS_MIN, BINS_PER_SIDE, BINS_PER_SIDE_MIN,
-    STEP_DEVIATIONS, STEP_FACTOR_MIN, STEP_REPLICATES, STEP_SHARPNESS, STEPS_MAX,
-};
 use crate::stats::NORMAL_95;
 use crate::stats::bootstrap::percentile_interval;
+use crate::stats::normal::MEDIAN_TO_DEVIATION;
 use crate::stats::quantiles::median_of;
 use crate::stats::student;
+use crate::thresholds::{
+    POINT_SAMPLES_MIN, SAMPLES_MIN, SEEN_FACTOR_MIN, SHARE_SAMPLES_MIN, STEP_DEVIATIONS,
+    STEP_SHARPNESS,
+};
 use crate::{Estimate, Step};
 use fastrand::Rng;
+
+/// Bins that the axis is cut into at most.
+const BINS_MAX: usize = 160;
+
+/// Fewer bins are too coarse to tell a step from a bend.
+const BINS_MIN: usize = 24;
+
+/// Bins on either side of a step that it is judged by.
+const BINS_PER_SIDE: usize = 8;
+
+/// Replicates of a step's interval.
+const STEP_REPLICATES: usize = 200;
+
+/// The largest number of steps that is reported.
+const STEPS_MAX: usize = 8;
 
 /// The steps of the trajectory `cloud`, ascending. `offsets` is how far each of its rounds is
 /// displaced: see [`crate::gather::cloud::offsets`].
@@ -71,8 +86,10 @@ impl Bins {
     fn new(cloud: &Cloud, offsets: &[f64]) -> Option<Self> {
         let sizes = cloud.rounds.iter().map(|round| round.samples.len());
         let max = sizes.clone().max()?;
-        let count = (max / BIN_SAMPLES).clamp(BINS_MIN, BINS_MAX);
-        if max < BIN_SAMPLES_MIN * count || sizes.filter(|size| 2 * size >= max).count() < 2 {
+        let count = (max / SHARE_SAMPLES_MIN).clamp(BINS_MIN, BINS_MAX);
+        if max < (POINT_SAMPLES_MIN as usize) * count
+            || sizes.filter(|size| 2 * size >= max).count() < 2
+        {
             return None;
         }
         let ends =
@@ -87,7 +104,7 @@ impl Bins {
                 logs[bin.min(count - 1)].push(sample.log - offset);
             }
             let median = |logs: &mut Vec<f64>| {
-                let level = median_of(logs).filter(|_| logs.len() >= ROUND_SAMPLES_MIN);
+                let level = median_of(logs).filter(|_| logs.len() >= SAMPLES_MIN);
                 level.unwrap_or(f64::NAN)
             };
             logs.iter_mut().map(median).collect()
@@ -121,15 +138,15 @@ impl Bins {
 
     /// The largest jump that passes all tests.
     fn strongest(&self) -> Option<Jump> {
-        let last = self.middle.len() - BINS_PER_SIDE_MIN;
-        let jumps = (BINS_PER_SIDE_MIN..last).filter_map(|bin| self.jump(bin));
+        let last = self.middle.len() - BINS_PER_SIDE / 2;
+        let jumps = (BINS_PER_SIDE / 2..last).filter_map(|bin| self.jump(bin));
         jumps.max_by(|a, b| a.size.abs().total_cmp(&b.size.abs()))
     }
 
     /// The jump at `bin`, if it passes all tests.
     fn jump(&self, bin: usize) -> Option<Jump> {
         let (sharp, scatter) = self.sharpness(bin)?;
-        if sharp.abs() < STEP_SHARPNESS * STEP_FACTOR_MIN.ln()
+        if sharp.abs() < STEP_SHARPNESS * SEEN_FACTOR_MIN.ln()
             || sharp.abs() < STEP_DEVIATIONS * scatter
         {
             return None;
@@ -147,7 +164,7 @@ impl Bins {
         });
         let [Some(plain), Some(logarithmic)] = jumps else { return None };
         let jump = if plain.size.abs() < logarithmic.size.abs() { plain } else { logarithmic };
-        let lasting = jump.size.abs() >= STEP_FACTOR_MIN.ln().max(STEP_DEVIATIONS * jump.error);
+        let lasting = jump.size.abs() >= SEEN_FACTOR_MIN.ln().max(STEP_DEVIATIONS * jump.error);
         let as_sharp = sharp * jump.size.signum() >= STEP_SHARPNESS * jump.size.abs() - scatter;
         (lasting && as_sharp && self.is_repeated(&jump)).then_some(jump)
     }
@@ -161,8 +178,7 @@ impl Bins {
         let mut changes: Vec<f64> = around.filter_map(change).collect();
         let usual = median_of(&mut changes)?;
         let mut distances: Vec<f64> = changes.iter().map(|change| (change - usual).abs()).collect();
-        // The median distance of a normal distribution is 0.6745 of its standard deviation.
-        let scatter = median_of(&mut distances)? / 0.6745;
+        let scatter = median_of(&mut distances)? * MEDIAN_TO_DEVIATION;
         let over = change(bin)?;
         let side = |inner: Option<usize>, outer: Option<usize>| {
             let pair = inner.and_then(change).zip(outer.and_then(change));

@@ -11,7 +11,7 @@ use crate::stats::drawn_median::DrawnMedian;
 use crate::stats::quantiles::{median_of, quantile, sorted};
 use crate::stats::random::Beta;
 use crate::stats::sign_test::{self, Levels};
-use crate::stats::thresholds::SAMPLES_MIN;
+use crate::thresholds::SAMPLES_MIN;
 use fastrand::Rng;
 
 /// Replicates that an interval is taken from.

@@ -8,8 +8,10 @@
 //! often as it says, whatever the distribution. [`levels`] says which percentiles of the replicates stand
 //! for these figures, so that noise within rounds still counts.
 
+use crate::thresholds::FALSE_ALARM;
+
 /// How often an interval is to hold the true median.
-const CONFIDENCE: f64 = 0.95;
+const CONFIDENCE: f64 = 1.0 - FALSE_ALARM;
 /// With more rounds than this the figures are so close that percentiles do.
 const ROUNDS_MAX: usize = 500;
 

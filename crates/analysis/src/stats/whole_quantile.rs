@@ -9,7 +9,7 @@ use crate::Estimate;
 use crate::stats::bootstrap::few_rounds_factor;
 use crate::stats::moments::sample_deviation;
 use crate::stats::student::two_sided_quantile;
-use crate::stats::thresholds::{BLOCK_EXPONENT, INTERVALS_MIN, TAIL_CI_FACTOR};
+use crate::thresholds::{SAMPLES_MIN, TAIL_CI_FACTOR};
 use fastrand::Rng;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -35,9 +35,9 @@ pub(crate) struct WholeQuantile {
 
 impl Intervals {
     /// Those with these distributions, of which the quantile of this `share` is asked; none with fewer than
-    /// [`INTERVALS_MIN`].
+    /// [`SAMPLES_MIN`].
     pub(crate) fn new(histograms: &[Histogram<u64>], share: f64) -> Option<Intervals> {
-        if histograms.len() < INTERVALS_MIN {
+        if histograms.len() < SAMPLES_MIN {
             return None;
         }
         let mut counts: BTreeMap<u64, Vec<(usize, u64)>> = BTreeMap::new();
@@ -71,7 +71,7 @@ impl Intervals {
     pub(crate) fn resampled(&self, replicates: usize, random: &mut Rng) -> Option<WholeQuantile> {
         let intervals = self.totals.len();
         let value = self.quantile(&vec![1; intervals]).filter(|value| *value > 0.0)?;
-        let length = (intervals as f64).powf(BLOCK_EXPONENT).ceil() as usize;
+        let length = (intervals as f64).sqrt().ceil() as usize;
         let blocks = intervals.div_ceil(length);
         let replicate = |_| {
             let mut times = vec![0; intervals];

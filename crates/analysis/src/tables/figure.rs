@@ -1,13 +1,13 @@
 //! The figure of one point of a series, and how such figures grow.
 
 use crate::gather::positions::warm;
-use crate::gather::thresholds::POINT_SAMPLES_MIN;
 use crate::growth;
 use crate::growth::levels::{Cells, alone, levels};
 use crate::pairs::series;
 use crate::rates::RatePoint;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::Pooled;
+use crate::thresholds::POINT_SAMPLES_MIN;
 use crate::{Growth, PointSummary};
 use fastrand::Rng;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Figures of a table by subject and point.
 
-use crate::pairs::thresholds::SAME_MAX;
+use crate::thresholds::SAME_MAX;
 use crate::{ComparisonOutcome, Estimate, Lead, PointSummary, Row, Table};
 
 impl Table {

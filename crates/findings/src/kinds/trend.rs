@@ -13,7 +13,7 @@ use crate::format::{
     ci, count, counted, factor, fall, interval, list, multiple, position, ratio, significant, trend,
 };
 use crate::reasons;
-use analysis::rates::thresholds::COLLAPSE_MAX;
+use analysis::thresholds::COLLAPSE_MAX;
 use analysis::{Best, Estimate, Halved, Rate, RateTrend, Remedy, TrendReason};
 use std::collections::BTreeSet;
 

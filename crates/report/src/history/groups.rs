@@ -1,7 +1,7 @@
 //! Lines of one metric under one set of parameters, and the sentences that all forms of a history share.
 
 use crate::text;
-use analysis::history::thresholds::FIGURES_MIN;
+use analysis::history::FIGURES_MIN;
 use analysis::history::{Change, History, Line};
 use findings::emulation::Emulation;
 use findings::format::{Unit, count, counted, factor, percent};

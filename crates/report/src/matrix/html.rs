@@ -15,11 +15,11 @@ use crate::html::spark::{self, Accent};
 use crate::html::{Front, head, page_with};
 use crate::text::{NO_FIGURE, metrics};
 use analysis::Table;
-use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{
     Change, ComparedPoint, ComparedTable, Comparison, Direction, Ratio, Terms, Verdict,
     compare_several,
 };
+use analysis::thresholds::MARGIN;
 use findings::Conclusions;
 use findings::answer::is_single;
 use findings::format::{count, list, significant};

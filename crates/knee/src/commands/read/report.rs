@@ -8,7 +8,7 @@ use crate::files::{self, Kind};
 use crate::output::print_note;
 use ::model::Run;
 use analysis::compare::Terms;
-use analysis::compare::thresholds::MARGIN;
+use analysis::thresholds::MARGIN;
 use clap::Args;
 use findings::Conclusions;
 use report::export::Head;

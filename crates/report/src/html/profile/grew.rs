@@ -17,8 +17,8 @@ use maud::{Markup, html};
 /// Functions that a table lists at most.
 const LISTED: usize = 8;
 /// Half widths of its 95 % CI from which a change is listed: 3.5 standard errors, as for a function that a
-/// sentence names ([`analysis::profile::thresholds::LEADER_ERRORS`]).
-const CLEAR_HALF_WIDTHS: f64 = analysis::profile::thresholds::LEADER_ERRORS / 1.96;
+/// sentence names ([`analysis::thresholds::FUNCTION_ERRORS`]).
+const CLEAR_HALF_WIDTHS: f64 = analysis::thresholds::FUNCTION_ERRORS / 1.96;
 /// Those with less than this share of all changes are left out.
 const SHARE_MIN: f64 = 0.005;
 

@@ -2,8 +2,8 @@
 
 use super::bench::request;
 use super::{Control, Proof, State, of_two, twice};
-use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Comparison, Terms, Verdict};
+use analysis::thresholds::MARGIN;
 use engine::{RunRequest, Starter};
 use model::Run;
 use serde_json::json;

@@ -161,7 +161,7 @@ impl Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::compare::thresholds::MARGIN;
+    use analysis::thresholds::MARGIN;
     use clap::{Command, FromArgMatches};
 
     #[test]

@@ -9,8 +9,8 @@ use crate::output::{print, print_json, style};
 use ::model::Run;
 use ::report::layout::Style;
 use ::report::matrix::{Matrix, json, terminal};
-use analysis::compare::thresholds::MARGIN;
 use analysis::compare::{Terms, compare_several};
+use analysis::thresholds::MARGIN;
 
 /// Shows `runs`, which were named by these `words`, side by side: ratios to the first of them.
 pub(super) fn show(ask: &Show, runs: Vec<Run>, words: &[String]) -> Result<Exit, Trouble> {

@@ -15,6 +15,9 @@ use std::ffi::{OsStr, OsString};
 /// `command` is the [`typed`] one.
 pub fn error(error: &Error, command: &str) -> Trouble {
     match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if command == "knee" => {
+            Trouble::shown_as(Exit::Usage, &next())
+        }
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -28,6 +31,26 @@ pub fn error(error: &Error, command: &str) -> Trouble {
         }
         _ => Trouble::usage(one_line(error, command)),
     }
+}
+
+/// What to do next, for who typed no command.
+fn next() -> String {
+    let mut all = vec![
+        ("knee doctor", "what disturbs measuring here, and its remedy"),
+        ("knee run", "the quick suite: what stops scaling here, in minutes"),
+        ("knee run command --command 'prog {n}' --points 1k,10k,100k", "where your program does"),
+        ("knee gate ./old ./new -- 'prog {n}'", "whether your new build is slower"),
+        ("knee --help", "all commands"),
+    ];
+    if archive::default_path().is_ok_and(|record| record.exists()) {
+        all.insert(2, ("knee show", "the answer of the last run again"));
+    }
+    let width = all.iter().map(|(line, _)| line.len()).max().unwrap_or_default();
+    let lines = all.iter().map(|(line, about)| format!("  {line:width$}  {about}\n"));
+    format!(
+        "knee finds where a system stops scaling. What to do next:\n{}",
+        lines.collect::<String>()
+    )
 }
 
 /// The command and its subcommand that `words` begin with, flags left out: `knee record list`.

@@ -159,7 +159,11 @@ fn help_states_the_exit_codes_and_derives_from_the_tables() {
     let pages = knee.directory.path().join("man");
     assert_eq!(knee.run(&["man", "--directory", pages.to_str().unwrap()]).code, Some(0));
     assert!(pages.join("knee-run.1").exists());
-    assert_eq!(knee.run(&[]).code, Some(2), "no command at all is wrong usage");
+    let none = knee.run(&[]);
+    assert_eq!((none.code, none.out.as_str()), (Some(2), ""), "no command at all is wrong usage");
+    assert!(
+        none.err.contains("What to do next:\n  knee doctor ") && !none.err.contains("knee show")
+    );
 }
 
 #[test]

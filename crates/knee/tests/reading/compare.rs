@@ -455,18 +455,10 @@ fn help_says_what_each_flag_is_for() {
     assert!(codes.contains("  3  different") && codes.contains("  4  inconclusive"), "{codes}");
 }
 
-/// The block of a document that begins with such a line.
-fn block(document: &str, first: &str) -> String {
-    let mut blocks = document.split("\n```");
-    let block =
-        blocks.find_map(|block| block.split_once('\n').filter(|(_, b)| b.starts_with(first)));
-    block.unwrap_or_else(|| panic!("no block begins with {first}")).1.to_owned()
-}
-
 #[test]
-fn the_gate_of_the_document_lets_through_what_is_not_slower() {
+fn the_script_with_a_baseline_lets_through_what_is_not_slower() {
     let knee = Knee::new();
-    let script = block(include_str!("../../../../docs/compare.md"), "#!/bin/sh\n# gate.sh");
+    let script = include_str!("../../../../deploy/gate/baseline.sh");
     let file = knee.directory.path().join("gate.sh");
     std::fs::write(&file, script).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_knee"), knee.directory.path().join("knee"))

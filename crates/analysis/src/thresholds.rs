@@ -158,6 +158,11 @@ pub const SPLIT_GAPS: [f64; 5] = [6.0, 5.0, 4.5, 4.0, 3.5];
 pub const STEP_SHARPNESS: f64 = 0.7;
 /// The steepest slope of a level, as an exponent: a level-two cache on pages of 4 KiB climbs by 35 % over four octaves.
 pub const LEVEL_SLOPE_MAX: f64 = 0.12;
+/// The least slope between two levels, as an exponent. Source: simulated.
+pub const STEEP_SLOPE_MIN: f64 = 0.3;
+/// What another segment has to save in squared residuals, in squared standard errors; a climb half as much again.
+/// Source: simulated.
+pub const SEGMENT_PRICE: f64 = 8.0;
 /// Mean number of consecutive samples on one curve from which modes come in stretches.
 pub const STRETCH_SAMPLES_MIN: f64 = 20.0;
 /// The share of the added CPU time that a function holds with what it calls to be named as the place of it.

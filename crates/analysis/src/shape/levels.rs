@@ -3,16 +3,20 @@
 //! The curve of a load over the size of what is in use has one level for each cache, and climbs where a cache is left,
 //! within a point or over many. So the logarithms of the rounds' medians are cut into segments, each of which is
 //! either *flat* (of [`SEVERAL`] points at least) or a *climb* (a straight line over the logarithm of the
-//! axis). Of all ways to cut, the best has the least sum of squared residuals, in standard errors, and of Schwarz's
-//! price for each parameter: the logarithm of the number of points. The residual of a point counts up to [`RESIDUAL_MAX`], so that one disturbed
+//! axis). Of all ways to cut, the best has the least sum of squared residuals, in standard errors, and of a price
+//! for each segment ([`SEGMENT_PRICE`]). The residual of a point counts up to [`RESIDUAL_MAX`], so that one disturbed
 //! point doesn't cut a level in two.
 //!
 //! The standard error of a point is what its rounds scatter by, no less than that of the middle point, and
 //! [`MODEL_ERROR`] in addition: no real level is quite flat. A climb of at least as many points that is hardly one
-//! ([`LEVEL_SLOPE_MAX`]) is a level too. Neighbouring levels are one where they are closer than [`FLAT_FACTOR_MAX`].
+//! ([`LEVEL_SLOPE_MAX`]) is a level too. Neighbouring levels are one where they are closer than [`FLAT_FACTOR_MAX`], or
+//! where the way from one to the next is not steep ([`STEEP_SLOPE_MIN`]).
 
 use crate::stats::quantiles::median_of;
-use crate::thresholds::{CLEAR_ERRORS, FLAT_FACTOR_MAX, LEVEL_SLOPE_MAX, MODEL_ERROR, SEVERAL};
+use crate::thresholds::{
+    CLEAR_ERRORS, FLAT_FACTOR_MAX, LEVEL_SLOPE_MAX, MODEL_ERROR, SEGMENT_PRICE, SEVERAL,
+    STEEP_SLOPE_MIN,
+};
 use std::ops::RangeInclusive;
 
 /// What one point counts at most, in squared standard errors.
@@ -94,21 +98,16 @@ impl Curve {
         flats
     }
 
-    /// What a parameter costs, in squared standard errors: a segment has a beginning and a height.
-    fn price(&self) -> f64 {
-        (self.y.len() as f64).ln()
-    }
-
     /// What a flat segment costs.
     fn flat(&self, start: usize, end: usize) -> f64 {
         let level = self.level(start..=end - 1);
-        2.0 * self.price() + self.residuals(start, end, |_| level)
+        SEGMENT_PRICE + self.residuals(start, end, |_| level)
     }
 
     /// What a climb costs: it has a slope besides.
     fn climb(&self, start: usize, end: usize) -> f64 {
         let (x, y, slope) = self.line(start, end);
-        3.0 * self.price() + self.residuals(start, end, |n| y + slope * (self.x[n] - x))
+        1.5 * SEGMENT_PRICE + self.residuals(start, end, |n| y + slope * (self.x[n] - x))
     }
 
     /// The straight line through these points: its middle, and its slope.
@@ -152,7 +151,9 @@ impl Curve {
     /// Whether two neighbouring levels are one.
     fn is_one(&self, first: &RangeInclusive<usize>, second: &RangeInclusive<usize>) -> bool {
         let difference = self.level(second.clone()) - self.level(first.clone());
-        difference.abs() < FLAT_FACTOR_MAX.ln()
+        let (last, next) = (*first.end(), *second.start());
+        let slope = (self.y[next] - self.y[last]) / (self.x[next] - self.x[last]);
+        difference.abs() < FLAT_FACTOR_MAX.ln() || slope.abs() < STEEP_SLOPE_MIN
     }
 }
 

@@ -67,7 +67,7 @@ struct Tree {
     epoch: String,
 }
 
-/// Builds everything into the directory `dist` of the target directory, and tries what runs here.
+/// Builds everything into the directory `packages` of the target directory, and tries what runs here.
 pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let tree = Tree::new(shell::root(), shell::target_dir()?)?;
     let sums = tree.build(&options.architectures, tally)?;
@@ -112,9 +112,9 @@ impl Tree {
         Ok(Self { root, target, version: self.version.clone(), epoch: self.epoch.clone() })
     }
 
-    /// Where what is handed out is put.
+    /// Where what is handed out is put; `dist` is where cargo builds for the profile.
     fn out(&self) -> PathBuf {
-        self.target.join("dist")
+        self.target.join("packages")
     }
 
     /// A command in the tree, whose files have its date.

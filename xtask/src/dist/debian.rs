@@ -56,6 +56,8 @@ pub fn package(
     }
     let documents = root.join("usr/share/doc/knee");
     put("sbom.cdx.json", "usr/share/doc/knee/sbom.cdx.json")?;
+    put("THIRD-PARTY-LICENSES.txt", "usr/share/doc/knee/third-party-licenses")?;
+    zip(tree, &documents.join("third-party-licenses"))?;
     write(&documents.join("copyright"), copyright(stage)?.as_bytes())?;
     let date = output(
         Command::new("date")
@@ -94,20 +96,20 @@ fn control(version: &str, machine: &str, size_kib: &str) -> String {
          Installed-Size: {size_kib}\nSection: utils\nPriority: optional\n\
          Suggests: gcc, gnuplot-nox, lighttpd, make, nginx, qemu-system-x86\n\
          Description: finds where a system stops scaling\n \
-         Measures how the primitives of network servers, or programs of your own, behave\n \
-         as the work grows: the order of growth, the crossover of two choices, the second\n \
-         mode that an average hides, and what changed between two runs.\n"
+         Measures how the primitives of network servers, or programs of your own,\n \
+         behave as the work grows: the order of growth, the crossover of two\n \
+         choices, the second mode that an average hides, and what changed between\n \
+         two runs.\n"
     )
 }
 
-/// Licences of knee and of all packages in it.
+/// The licence of knee. Those of the packages in it stand in a file of their own.
 fn copyright(stage: &Path) -> Result<String> {
-    let read = |name: &str| fs::read_to_string(stage.join(name));
+    let mit = fs::read_to_string(stage.join("LICENSE-MIT"))?;
     Ok(format!(
         "Copyright: the knee authors\n\nknee is licensed under the MIT licence, or under the Apache licence 2.0, which is in\n\
-         /usr/share/common-licenses/Apache-2.0, as you like.\n\n{}\n{}",
-        read("LICENSE-MIT")?,
-        read("THIRD-PARTY-LICENSES.txt")?
+         /usr/share/common-licenses/Apache-2.0, as you like. The packages that it is made of, and their\n\
+         licences, are in /usr/share/doc/knee/third-party-licenses.gz.\n\n{mit}"
     ))
 }
 

@@ -230,8 +230,8 @@ pub fn set_owner_thread(fd: BorrowedFd<'_>, tid: libc::pid_t) -> io::Result<()> 
 
 /// The kernel's id of the calling thread.
 pub fn thread_id() -> libc::pid_t {
-    // SAFETY: takes nothing, can't fail.
-    unsafe { libc::gettid() }
+    // Not the C library's: std has a weak reference to that, which a static program does not resolve.
+    rustix::thread::gettid().as_raw_nonzero().get()
 }
 
 fn fcntl(fd: BorrowedFd<'_>, command: c_int, argument: c_int) -> io::Result<c_int> {

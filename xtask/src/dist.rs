@@ -14,7 +14,7 @@ use crate::shell::{self, output};
 use crate::tally::Tally;
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,8 +89,8 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
 impl Tree {
     fn new(root: PathBuf, target: PathBuf) -> Result<Self> {
         let metadata = shell::metadata(&root)?;
-        let packages = metadata["packages"].as_array().into_iter().flatten();
-        let knee = packages.filter(|package| package["name"] == "knee").next();
+        let mut packages = metadata["packages"].as_array().into_iter().flatten();
+        let knee = packages.find(|package| package["name"] == "knee");
         let version = knee.and_then(|package| package["version"].as_str());
         let version = version.context("the workspace has no crate knee")?.to_owned();
         let mut git = Command::new("git");
@@ -139,7 +139,7 @@ impl Tree {
             }
             let program = program::build(self, architecture)?;
             let stage = self.staged(architecture, &program)?;
-            self.archived(&stage, "")?;
+            self.archived(&stage)?;
             debian::package(self, architecture, &stage, tally)?;
             program::wheel(self, architecture, tally)?;
             tally.pass(1);
@@ -184,14 +184,14 @@ impl Tree {
         write(&self.out().join(format!("{name}.cdx.json")), bill.as_bytes())?;
         let symbols = program.directory.join("stage").join(format!("{name}-symbols"));
         write(&symbols.join("knee.debug"), &fs::read(&program.symbols)?)?;
-        self.archived(&symbols, "")?;
+        self.archived(&symbols)?;
         Ok(stage)
     }
 
     /// A directory as an archive that depends on nothing but its files.
-    fn archived(&self, directory: &Path, suffix: &str) -> Result<()> {
+    fn archived(&self, directory: &Path) -> Result<()> {
         let name = directory.file_name().context("a stage has a name")?.to_string_lossy();
-        let file = self.out().join(format!("{name}{suffix}.tar"));
+        let file = self.out().join(format!("{name}.tar"));
         let mut tar = self.command("tar");
         tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"]);
         tar.arg("--mode=u+w,go=rX").arg(format!("--mtime=@{}", self.epoch)).arg("--directory");
@@ -204,13 +204,13 @@ impl Tree {
     /// The sums of all files, as `sha256sum --check` reads them. They are written, too.
     fn sums(&self) -> Result<String> {
         let out = self.out();
-        let names: BTreeMap<_, _> = fs::read_dir(&out)?
+        let names: BTreeSet<_> = fs::read_dir(&out)?
             .flatten()
-            .filter(|entry| entry.file_name() != "SHA256SUMS")
-            .map(|entry| (entry.file_name(), ()))
+            .map(|entry| entry.file_name())
+            .filter(|name| name != "SHA256SUMS")
             .collect();
         ensure!(!names.is_empty(), "nothing was built");
-        let sums = output(Command::new("sha256sum").current_dir(&out).args(names.keys()))?;
+        let sums = output(Command::new("sha256sum").current_dir(&out).args(&names))?;
         write(&out.join("SHA256SUMS"), sums.as_bytes())?;
         Ok(sums)
     }

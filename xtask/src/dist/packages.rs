@@ -65,7 +65,7 @@ impl Packages {
         Ok(out)
     }
 
-    /// The bill of materials, as CycloneDX 1.5 in JSON, of the program with these bytes.
+    /// The bill of materials, as `CycloneDX` 1.5 in JSON, of the program with these bytes.
     pub fn bill(&self, program: &[u8]) -> Result<String> {
         let reference =
             |package: &Package| format!("pkg:cargo/{}@{}", package.name, package.version);

@@ -61,7 +61,7 @@ impl Native {
             let file = scratch.path().join(path);
             file.parent().map_or(Ok(()), fs::create_dir_all)?;
             fs::write(&file, text)?;
-            if path.ends_with(".c") {
+            if file.extension().is_some_and(|extension| extension == "c") {
                 command.arg(path);
             }
         }

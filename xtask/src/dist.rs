@@ -139,7 +139,7 @@ impl Tree {
             }
             let program = program::build(self, architecture)?;
             let stage = self.staged(architecture, &program)?;
-            self.archived(&stage, "")?;
+            self.archived(&stage)?;
             debian::package(self, architecture, &stage, tally)?;
             program::wheel(self, architecture, tally)?;
             tally.pass(1);
@@ -184,14 +184,14 @@ impl Tree {
         write(&self.out().join(format!("{name}.cdx.json")), bill.as_bytes())?;
         let symbols = program.directory.join("stage").join(format!("{name}-symbols"));
         write(&symbols.join("knee.debug"), &fs::read(&program.symbols)?)?;
-        self.archived(&symbols, "")?;
+        self.archived(&symbols)?;
         Ok(stage)
     }
 
     /// A directory as an archive that depends on nothing but its files.
-    fn archived(&self, directory: &Path, suffix: &str) -> Result<()> {
+    fn archived(&self, directory: &Path) -> Result<()> {
         let name = directory.file_name().context("a stage has a name")?.to_string_lossy();
-        let file = self.out().join(format!("{name}{suffix}.tar"));
+        let file = self.out().join(format!("{name}.tar"));
         let mut tar = self.command("tar");
         tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"]);
         tar.arg("--mode=u+w,go=rX").arg(format!("--mtime=@{}", self.epoch)).arg("--directory");
@@ -206,11 +206,11 @@ impl Tree {
         let out = self.out();
         let names: BTreeSet<_> = fs::read_dir(&out)?
             .flatten()
-            .filter(|entry| entry.file_name() != "SHA256SUMS")
             .map(|entry| entry.file_name())
+            .filter(|name| name != "SHA256SUMS")
             .collect();
         ensure!(!names.is_empty(), "nothing was built");
-        let sums = output(Command::new("sha256sum").current_dir(&out).args(names))?;
+        let sums = output(Command::new("sha256sum").current_dir(&out).args(&names))?;
         write(&out.join("SHA256SUMS"), sums.as_bytes())?;
         Ok(sums)
     }

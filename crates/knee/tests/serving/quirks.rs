@@ -101,7 +101,6 @@ const CELLS: &[(&str, &str, &str)] = &[
     ("flip 60", "0", "status"),
     ("limit 5", "20", "dead connections asked for (status "),
     ("mss", "0", "its replies wait for delayed acknowledgements"),
-    ("backlog 2 20", "0", "its accept queue was full"),
     ("h2c", "0", "speaks HTTP/2 on this port"),
     ("tlsonly", "0", "speaks TLS on this port"),
     ("wrongport", "0", "listens at another port"),

@@ -260,6 +260,12 @@ mod tests {
     }
 
     #[test]
+    fn both_programs_can_be_compiled_where_they_run() {
+        PROGRAM.assert_compiles();
+        HELLO.assert_compiles();
+    }
+
+    #[test]
     fn a_program_that_does_not_end_is_killed() {
         let program = Program::start("pipe", Path::new("/"), "monotonic").unwrap();
         let pid = program.child.id();

@@ -260,3 +260,13 @@ impl Drop for Forker {
         let _ = self.child.wait();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_forker_can_be_compiled_where_it_runs() {
+        DYNAMIC.assert_compiles();
+    }
+}

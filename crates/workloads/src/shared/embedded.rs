@@ -42,11 +42,19 @@ impl Native {
         hold(self.name, &self.compiled(COMPILER)?, flags)
     }
 
+    /// Asserts that its sources are all that its compilation needs.
+    #[cfg(test)]
+    pub fn assert_compiles(&self) {
+        let program = self.compiled(COMPILER).unwrap();
+        assert!(starts(&in_memory(self.name, &program).unwrap()), "{}", self.name);
+    }
+
     /// What the compiler of this machine makes of the sources.
     fn compiled(&self, compiler: &str) -> io::Result<Vec<u8>> {
         let path = std::env::temp_dir().join(format!("knee-cc-{:016x}", fastrand::u64(..)));
         let scratch = Scratch::new(&path)?;
-        let out = scratch.path().join(self.name);
+        // No directory of the sources is called so.
+        let out = scratch.path().join("program");
         let mut command = Command::new(compiler);
         command.args(FLAGS).arg("-o").arg(&out).current_dir(scratch.path());
         for (path, text) in self.sources {

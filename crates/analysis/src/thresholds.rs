@@ -1,7 +1,7 @@
-//! The named numbers that decide verdicts, with their sources: no other file has any.
+//! The numbers that several rules decide by, and those whose size is a choice, with their sources.
 //!
-//! The fineness of a grid, of replicates and of steps (a finer one gives the same verdicts), the length of a list, and how a
-//! search for a capacity goes on stand where they are used. So do proportions that are a part of a rule's sentence, such as
+//! The fineness of a grid, of replicates and of steps, the length of a list, how a search for a capacity goes on, and what one
+//! rule alone is shaped by stand where they are used. So do proportions that are a part of a rule's sentence, such as
 //! three quarters of the rounds, or seven windows of ten.
 //!
 //! *Usual* means: a range that holds what is seen on quiet and on shared machines. Verdicts depend on it little; `cargo xtask

@@ -63,8 +63,19 @@ fn servers() -> Run {
             (server_facts::THREADS_AFTER, threads.into()),
         ]
     };
+    let cold = [
+        (server_facts::WARM_UP_S, 5.8.into()),
+        (server_facts::COLD_PER_S, 2_680.into()),
+        (server_facts::WARM_PER_S, 10_640.into()),
+        (server_facts::IS_RISING, 1.into()),
+        (server_facts::WORKERS, 3.into()),
+        (server_facts::WORKERS_ENDED, 0.into()),
+        (server_facts::WORKERS_CPU_S, 2.5.into()),
+        (server_facts::BUSIEST_SHARE, 0.98.into()),
+    ];
     let (threads, processes) = (grows(1, 1_001), grows(1_001, 1_001));
-    let facts: [(&str, &[(&str, Fact)]); 5] = [
+    let facts: [(&str, &[(&str, Fact)]); 6] = [
+        ("io_uring-completion", &cold),
         ("select", &closes),
         ("poll", &requests),
         ("epoll-level", &delayed),

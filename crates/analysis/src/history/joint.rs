@@ -8,7 +8,8 @@ use crate::thresholds::SEVERAL;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every change of most subjects the same way, the newest first: noise moves the position of a change by some runs. `runs` are those of the history.
+/// Every change of most subjects the same way, the newest first: noise moves the position of a change by some runs. `runs` are
+/// those of the history.
 pub(super) fn joint_changes(
     history: &History,
     runs: &[Measured],

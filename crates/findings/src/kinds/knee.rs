@@ -80,7 +80,8 @@ impl FindingKind for Knee {
 }
 
 impl Knee {
-    /// None where the maximum is at an end of the axis, or where the next latency is not clearly higher.
+    /// None where the maximum is at an end of the axis, where the rate does not rise to it, or where the next latency is not
+    /// clearly higher.
     fn new(rates: &Row, latencies: &Row) -> Option<Self> {
         let rates: Vec<&PointSummary> = rates.cells.iter().flatten().collect();
         let power = |rate: &&PointSummary| {
@@ -89,12 +90,12 @@ impl Knee {
         };
         let powers: Vec<f64> = rates.iter().map(power).collect::<Option<_>>()?;
         let (index, _) = powers.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
-        let (here, next) =
-            (rates.get(index).filter(|_| index > 0)?.point, rates.get(index + 1)?.point);
+        let (knee, next) = (rates.get(index)?, rates.get(index + 1)?.point);
+        let (here, rises) = (knee.point, knee.median.low > rates[0].median.high);
         let (latency_ns, next_latency_ns) =
             (latencies.at(here)?.median, latencies.at(next)?.median);
         let is_clear = next_latency_ns.low > latency_ns.high;
-        is_clear.then_some(Self { point: here, latency_ns, next, next_latency_ns })
+        (rises && is_clear).then_some(Self { point: here, latency_ns, next, next_latency_ns })
     }
 }
 
@@ -141,6 +142,7 @@ mod tests {
     #[test]
     fn without_a_maximum_between_the_ends_there_is_none() {
         assert_eq!(sentences(1e9, &[1_000, 5_000, 10_000]), [""; 0]);
-        assert_eq!(sentences(1_500.0, &[1_000, 5_000, 10_000]), [""; 0]);
+        // The same rate at each, and ever later: there is no rise to a knee.
+        assert_eq!(sentences(900.0, &[1_000, 5_000, 10_000]), [""; 0]);
     }
 }

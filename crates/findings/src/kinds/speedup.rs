@@ -55,8 +55,8 @@ impl FindingKind for Speedup {
     }
 
     /// The least first: `dup-close ×0.547, brk ×0.798 and open-close-one ×1.00 (by = threads) stop scaling from 1 to 2
-    /// threads: more than one is wasted`, `stat ×1.46 and accept-one ×1.55 rise from 1 to 2 threads, of ×2 in proportion`; `getppid and poll scale
-    /// ×1.98 to ×2.03 with 2 threads`.
+    /// threads: more than one is wasted`, `stat ×1.46 and accept-one ×1.55 rise from 1 to 2 threads, of ×2 in proportion`;
+    /// `getppid and poll scale ×1.98 to ×2.03 with 2 threads`.
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let (from, to) = (all[0].from, counted(&count(all[0].to), names.axis()));
         let range = format!("from {} to {to}", count(from));

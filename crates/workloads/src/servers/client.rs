@@ -47,11 +47,6 @@ fn address(target: &Target) -> Result<SocketAddr, Failure> {
     target.address.tcp().ok_or_else(|| Failure::new("a unix socket is for knee load"))
 }
 
-/// Whether its connections resume sessions.
-fn resumes(target: &Target) -> bool {
-    target.tls.as_ref().is_some_and(|tls| !tls.options().no_resume)
-}
-
 /// Asks for a file. The first reply gave the length of each.
 pub(crate) struct Client {
     target: Target,
@@ -113,9 +108,8 @@ impl Client {
     pub fn new(target: Target, bytes: u64) -> Result<Client, Failure> {
         let path = &target.path;
         let failed = |error: io::Error| Failure::call(format!("asking for {path}"), error);
-        let request = request(&target);
         let mut stream = Client::stream(&target)?;
-        stream.write_all(&request).map_err(failed)?;
+        stream.write_all(&request(&target)).map_err(failed)?;
         let (head, body) = head(&mut stream).map_err(failed)?;
         let framing = ReplyHead::parse(&head).map(|head| head.framing);
         if !is_good(&head) || framing != Some(Framing::Length(bytes)) {
@@ -125,45 +119,38 @@ impl Client {
         let mut rest = vec![0; (bytes as usize).saturating_sub(body.len())];
         stream.read_exact(&mut rest).map_err(failed)?;
         let reply_bytes = head.len() + bytes as usize;
-        let address = address(&target)?;
-        let (prepared, buffer) = (address.into(), vec![0; reply_bytes]);
-        let (resumes, first) = (resumes(&target), stream.handshake());
-        Ok(Client {
-            target,
-            address,
-            prepared,
-            request,
-            resumes,
-            resumed: 0,
-            first,
-            reply_bytes,
-            buffer,
-            any: None,
-        })
+        Client::after(&stream, target, reply_bytes, None)
     }
 
     /// One that asks any server for `target`, having asked once. The file has so many `bytes`, if it is one of ours.
     pub fn of_any_server(target: Target, bytes: Option<u64>) -> Result<Client, Failure> {
         let failed = |error: io::Error| Failure::call(format!("asking for {}", target.path), error);
-        let request = request(&target);
         let mut any = AnyReplies { receiver: Receiver::default(), bytes };
         let mut stream = Client::stream(&target)?;
-        stream.write_all(&request).map_err(failed)?;
+        stream.write_all(&request(&target)).map_err(failed)?;
         any.receive_any(&mut stream)?;
+        Client::after(&stream, target, 0, Some(any))
+    }
+
+    /// One whose first reply has come over `stream`.
+    fn after(
+        stream: &Stream,
+        target: Target,
+        reply_bytes: usize,
+        any: Option<AnyReplies>,
+    ) -> Result<Client, Failure> {
         let address = address(&target)?;
-        let (prepared, buffer) = (address.into(), Vec::new());
-        let (resumes, first, any) = (resumes(&target), stream.handshake(), Some(any));
         Ok(Client {
-            target,
             address,
-            prepared,
-            request,
-            resumes,
+            prepared: address.into(),
+            request: request(&target),
+            resumes: target.tls.as_ref().is_some_and(|tls| !tls.options().no_resume),
             resumed: 0,
-            first,
-            reply_bytes: 0,
-            buffer,
+            first: stream.handshake(),
+            reply_bytes,
+            buffer: vec![0; reply_bytes],
             any,
+            target,
         })
     }
 

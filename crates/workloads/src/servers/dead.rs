@@ -23,7 +23,7 @@ mod pressure;
 
 use crate::servers::drivers::Counted;
 use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, FILE, OwnServers, Scene};
-use crate::servers::tls::{self, TLS};
+use crate::servers::tls::TLS;
 use crate::servers::warm::warm_up;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Original, Parameter,
@@ -186,11 +186,7 @@ impl Workload for Dead {
         let number = |name| cell.number(name).unwrap_or(0);
         let (dead, active) = (number(DEAD.name), number(CONNECTIONS.name));
         let Ok(server) = self.own.server(&cell.subject) else { return Fit::Measure };
-        match tls::fit(&server, cell) {
-            Fit::Measure => {}
-            unfit => return unfit,
-        }
-        match served::fit(&server, CONNECTIONS.name, active, u64::MAX) {
+        match served::fit(&server, cell, CONNECTIONS.name, active, u64::MAX) {
             Fit::Measure => {}
             too_many => return too_many,
         }

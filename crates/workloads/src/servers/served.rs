@@ -169,16 +169,22 @@ fn subject(server: &Server) -> Subject {
 /// Whether this process and one worker of the server can hold so many connections between them.
 pub(crate) fn connections_fit(own: &OwnServers, cell: &Cell, parameter: &'static str) -> Fit {
     let Ok(server) = own.server(&cell.subject) else { return Fit::Measure };
-    match tls::fit(&server, cell) {
+    let requested = cell.number(parameter).unwrap_or(0);
+    fit(&server, cell, parameter, requested, server.capacity().saturating_sub(16) as u64)
+}
+
+/// Whether this process and `server`, which holds `max` in all, can hold so many connections, and speak as the cell asks.
+pub(crate) fn fit(
+    server: &Server,
+    cell: &Cell,
+    parameter: &'static str,
+    requested: u64,
+    max: u64,
+) -> Fit {
+    match tls::fit(server, cell) {
         Fit::Measure => {}
         unfit => return unfit,
     }
-    let requested = cell.number(parameter).unwrap_or(0);
-    fit(&server, parameter, requested, server.capacity().saturating_sub(16) as u64)
-}
-
-/// Whether this process and `server`, which holds `max` in all, can hold so many connections.
-pub(crate) fn fit(server: &Server, parameter: &'static str, requested: u64, max: u64) -> Fit {
     let here = here();
     if requested <= max.min(here) {
         Fit::Measure

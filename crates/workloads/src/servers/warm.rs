@@ -89,7 +89,7 @@ pub(crate) fn warm_up(
         return;
     }
     let (cold_per_s, warm_per_s) = ticks.rates();
-    if has_cold && server.is_own() && server.unknown().is_none() && server.is_started() {
+    if has_cold && server.is_own() && server.is_started() {
         probe.given("cold", &[cold_per_s], 1);
     }
     if ticks.replies.len() > min {

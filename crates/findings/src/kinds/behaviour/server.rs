@@ -345,6 +345,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn workers_are_uneven_beyond_half_of_what_one_could_have_more() {
+        let uneven =
+            |share| Some(ServerBehaviour::DividesUnevenly { workers: 3, busiest_share: share });
+        let seen = |ended, cpu_s, share| ServerBehaviour::of_workers(3, ended, cpu_s, share);
+        assert_eq!(
+            (seen(0, 2.0, 0.7), seen(0, 2.0, 0.6), seen(0, 0.1, 0.9)),
+            (uneven(0.7), None, None)
+        );
+        assert_eq!(seen(1, 0.1, 0.5), Some(ServerBehaviour::LosesWorkers { ended: 1, workers: 3 }));
+        assert_eq!(ServerBehaviour::of_workers(1, 1, 2.0, 1.0), None);
+    }
+
+    #[test]
     fn a_rule_holds_for_nearly_every_connection() {
         let closes = |closed, connections, replies| {
             ServerBehaviour::of_closings((closed, connections), true, true, replies)

@@ -1,31 +1,36 @@
 //! Starts a server and a program against it, and prints what the program printed and its CPU time:
 //! so two load generators are measured by one ruler.
 //!
-//! `against SERVER KNEE FOLDER SCRATCH SERVER_CPU PROGRAM ARGUMENTS…`, where `{host}` and `{port}` in
-//! an argument stand for the server's.
+//! `against SERVER[+tls] KNEE FOLDER SCRATCH SERVER_CPU PROGRAM ARGUMENTS…`, where `{host}` and `{port}` in
+//! an argument stand for the server's, and `{ca}` for the file of its certificate.
 
 use serde_json::json;
 use std::error::Error;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use workloads::drivers::{self, Setup};
+use workloads::drivers::{self, Encryption, Setup};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [server, knee, directory, scratch, cpu, program, arguments @ ..] = words.as_slice() else {
-        return Err("against SERVER KNEE FOLDER SCRATCH SERVER_CPU PROGRAM ARGUMENTS…".into());
+        return Err("against SERVER[+tls] KNEE FOLDER SCRATCH SERVER_CPU PROGRAM ARGUMENTS…".into());
     };
-    let server = drivers::find(server).ok_or_else(|| format!("there is no server {server}"))?;
+    let (name, tls) = server.split_once('+').map_or((server.as_str(), None), |(a, b)| (a, Some(b)));
+    let encryption = tls.map(|_| Encryption::full(scratch.as_ref())).transpose()?;
+    let ca = encryption.as_ref().map_or_else(String::new, |made| made.chain.display().to_string());
+    let server = drivers::find(name).ok_or_else(|| format!("there is no server {server}"))?;
     let running = server.start(&Setup {
         knee: knee.into(),
         cpus: vec![cpu.parse()?],
+        encryption,
         ..Setup::new(&PathBuf::from(directory), &PathBuf::from(scratch))
     })?;
     let address = running.address();
     let put_in = |word: &String| {
         word.replace("{host}", &address.ip().to_string())
             .replace("{port}", &address.port().to_string())
+            .replace("{ca}", &ca)
     };
     let before_ns = running.cpu_ns()?;
     let mut child = Command::new(program)

@@ -10,6 +10,7 @@ use crate::finding::names::Names;
 use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Tone};
 use crate::format::{interval, time};
+use analysis::thresholds::SAME_MAX;
 use analysis::{Estimate, PointSummary, Row, Table};
 use model::MetricRole;
 use schemars::JsonSchema;
@@ -20,6 +21,8 @@ use serde::Serialize;
 pub struct Knee {
     /// Its point.
     pub point: u64,
+    /// Whether that is the first one, so that the knee may lie below.
+    pub or_below: bool,
     /// The latency there, in nanoseconds.
     pub latency_ns: Estimate,
     /// The next point.
@@ -50,7 +53,8 @@ impl FindingKind for Knee {
     }
 
     fn joins(&self, second: &Self) -> bool {
-        (self.point, self.next) == (second.point, second.next)
+        let ends = |knee: &Self| (knee.point, knee.or_below, knee.next);
+        ends(self) == ends(second)
     }
 
     /// `nginx has its knee at 10,000 requests/s: a reply takes 736 µs there, and 5.15 ms at 20,000`
@@ -64,6 +68,7 @@ impl FindingKind for Knee {
             names.point(all[0].point),
             crate::format::count(all[0].next),
         );
+        let at = if all[0].or_below { format!("or below {at}") } else { at.to_string() };
         let (here, there) = (list(|knee| knee.latency_ns), list(|knee| knee.next_latency_ns));
         names.claim(format!(" {have} at {at}: a reply takes {here} there, and {there} at {next}"))
     }
@@ -80,8 +85,8 @@ impl FindingKind for Knee {
 }
 
 impl Knee {
-    /// None where the maximum is at an end of the axis, where the rate does not rise to it, or where the next latency is not
-    /// clearly higher.
+    /// None where the maximum is at the last point, where the rate does not rise to it, or where the next latency is not
+    /// clearly higher. To the first point the rate rises if the axis is what is asked for, and as much is done there.
     fn new(rates: &Row, latencies: &Row) -> Option<Self> {
         let rates: Vec<&PointSummary> = rates.cells.iter().flatten().collect();
         let power = |rate: &&PointSummary| {
@@ -91,11 +96,14 @@ impl Knee {
         let powers: Vec<f64> = rates.iter().map(power).collect::<Option<_>>()?;
         let (index, _) = powers.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
         let (knee, next) = (rates.get(index)?, rates.get(index + 1)?.point);
-        let (here, rises) = (knee.point, knee.median.low > rates[0].median.high);
+        let (here, or_below) = (knee.point, index == 0);
+        let keeps_up = (knee.median.value / here as f64).ln().abs() < SAME_MAX.ln();
+        let rises = if or_below { keeps_up } else { knee.median.low > rates[0].median.high };
         let (latency_ns, next_latency_ns) =
             (latencies.at(here)?.median, latencies.at(next)?.median);
         let is_clear = next_latency_ns.low > latency_ns.high;
-        (rises && is_clear).then_some(Self { point: here, latency_ns, next, next_latency_ns })
+        let knee = Self { point: here, or_below, latency_ns, next, next_latency_ns };
+        (rises && is_clear).then_some(knee)
     }
 }
 
@@ -137,6 +145,12 @@ mod tests {
             all[0].contains("has its knee at 10,000 requests/s: a reply takes 102 µs"),
             "{all:?}"
         );
+    }
+
+    #[test]
+    fn a_server_that_bears_hardly_more_than_the_first_rate_has_it_there_or_below() {
+        let all = sentences(1_800.0, &[1_000, 5_000, 10_000]);
+        assert!(all[0].contains("has its knee at or below 1,000 requests/s"), "{all:?}");
     }
 
     #[test]

@@ -156,9 +156,12 @@ fn config(ask: &Httpd) -> Config {
 /// The first line: where it listens.
 fn listening(ask: &Httpd, server: &Server, is_tls: bool) -> String {
     let address = server.address().to_string();
+    let scheme = if is_tls { "https" } else { "http" };
+    let url = format!("{scheme}://{address}/");
     if ask.json {
         let line = json!({
             "address": address,
+            "url": url,
             "pid": std::process::id(),
             "mechanism": ask.mechanism,
             "workers": ask.workers,
@@ -166,12 +169,8 @@ fn listening(ask: &Httpd, server: &Server, is_tls: bool) -> String {
         return format!("{line}\n");
     }
     let (root, mechanism) = (ask.root.display(), &ask.mechanism);
-    let scheme = if is_tls { "https" } else { "http" };
     let workers = if ask.workers == 1 { "worker" } else { "workers" };
-    format!(
-        "{root} is served at {scheme}://{address}/ by {mechanism}, {} {workers}; Ctrl-C ends it\n",
-        ask.workers
-    )
+    format!("{root} is served at {url} by {mechanism}, {} {workers}; Ctrl-C ends it\n", ask.workers)
 }
 
 /// The last line: what happened.

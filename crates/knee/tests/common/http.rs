@@ -42,7 +42,10 @@ impl Httpd {
             let _ = child.kill();
             panic!("knee httpd {words:?} printed {line:?}: {:?}", child.wait());
         };
-        let address = output["address"].as_str().unwrap().parse().unwrap();
+        let address: SocketAddr = output["address"].as_str().unwrap().parse().unwrap();
+        let scheme =
+            if words.iter().any(|word| word.starts_with("--tls")) { "https" } else { "http" };
+        assert_eq!(output["url"], format!("{scheme}://{address}/"));
         let mechanism = output["mechanism"].as_str().unwrap().to_owned();
         assert_eq!(output["pid"], child.id(), "{output}");
         Httpd { address, mechanism, child, out }

@@ -13,7 +13,8 @@ use crate::servers::local::{
     LocalServer, NotFound, ServerUse, cpu_ns_of, cpu_ns_with_ended, descriptors_of,
     resident_bytes_of,
 };
-use crate::servers::tls::{Encryption, Unfit};
+pub use crate::servers::tls::Encryption;
+use crate::servers::tls::Unfit;
 use engine::{
     Failure, Guarded, Probe, ProgramEnd, RunEnd, caller_descriptors_max, descriptors_max,
 };

@@ -52,6 +52,11 @@ impl Encryption {
     /// That of a cell, in this directory; none where nothing is encrypted.
     pub fn make(cell: &Cell, directory: &Path) -> Result<Option<Encryption>, Failure> {
         let Some(handshake) = Handshake::from_cell(cell) else { return Ok(None) };
+        Ok(Some(Encryption { handshake, ..Self::full(directory)? }))
+    }
+
+    /// One with full handshakes, in this directory.
+    pub fn full(directory: &Path) -> Result<Encryption, Failure> {
         let made = http::Certificate::new_of_localhost()
             .map_err(|error| Failure::new(error.to_string()))?;
         let [chain, key] = ["cert.pem", "key.pem"].map(|name| directory.join(name));
@@ -60,7 +65,7 @@ impl Encryption {
         };
         write(&chain, made.chain)?;
         write(&key, made.key)?;
-        Ok(Some(Encryption { handshake, chain, key }))
+        Ok(Encryption { handshake: Handshake::Full, chain, key })
     }
 
     /// How a client verifies a server with this certificate.

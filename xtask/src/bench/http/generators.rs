@@ -26,6 +26,8 @@ const CALLS: u64 = 50;
 struct Game {
     ours: &'static str,
     rival: &'static str,
+    /// What both ask.
+    server: &'static str,
     setting: String,
     our_words: Vec<String>,
     their_words: Vec<String>,
@@ -33,13 +35,14 @@ struct Game {
     their_count: fn(&str) -> Option<u64>,
 }
 
-/// Closed loop against wrk, open loop against httperf.
+/// Closed loop against wrk, open loop against httperf, TLS handshakes against `openssl s_time`.
 pub fn comparisons(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> {
     let directory = arena.scratch.path().join("site");
     fs::create_dir_all(&directory)?;
     fs::write(directory.join(FILE), vec![b'k'; BYTES])?;
     let mut comparisons = Vec::new();
-    for game in [closed(arena.options.time_ms), open(arena.options.time_ms)] {
+    let time_ms = arena.options.time_ms;
+    for game in [closed(time_ms), open(time_ms), handshakes(time_ms)] {
         let Game { ours, rival, setting, .. } = &game;
         let step = format!("bench http: {ours} and {rival}, {setting}");
         let missing = ["nginx", *rival].into_iter().find(|name| setup::program(name).is_none());
@@ -61,6 +64,7 @@ fn closed(time_ms: u64) -> Game {
     Game {
         ours: "closed loop",
         rival: "wrk",
+        server: "nginx",
         setting: format!("{CONNECTIONS} connections, {BYTES} bytes"),
         our_words: words(&format!(
             "load {url} --connections {CONNECTIONS} --threads 1 --duration {time}s --json"
@@ -76,6 +80,7 @@ fn open(time_ms: u64) -> Game {
     Game {
         ours: "open loop",
         rival: "httperf",
+        server: "nginx",
         setting: format!("{SESSIONS_PER_S} sessions/s of {CALLS} calls, {BYTES} bytes"),
         our_words: words(&format!(
             "load http://{{host}}:{{port}}/{FILE} --connection-rate {SESSIONS_PER_S} --calls {CALLS} \
@@ -90,6 +95,24 @@ fn open(time_ms: u64) -> Game {
     }
 }
 
+fn handshakes(time_ms: u64) -> Game {
+    let time = time_ms.div_ceil(1_000);
+    Game {
+        ours: "TLS handshakes",
+        rival: "openssl",
+        server: "nginx+tls",
+        setting: format!("full, verified, one request of {BYTES} bytes each"),
+        our_words: words(&format!(
+            "load https://localhost:{{port}}/{FILE} --ca {{ca}} --no-keep-alive --no-resume --connections 1 \
+             --threads 1 --duration {time}s --json"
+        )),
+        their_words: words(&format!(
+            "s_time -connect {{host}}:{{port}} -CAfile {{ca}} -verify 3 -new -time {time} -www /{FILE}"
+        )),
+        their_count: s_time_count,
+    }
+}
+
 fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
@@ -99,11 +122,11 @@ fn pairs(arena: &Arena, game: &Game) -> Result<Vec<(Figures, Figures)>> {
     let mut pairs = Vec::new();
     let theirs = || {
         let program = setup::program(game.rival).context("it was here a moment ago")?;
-        measure(arena, &program, &game.their_words, game.their_count)
+        measure(arena, game.server, (&program, &game.their_words), game.their_count)
     };
     let ours = || {
         let knee = arena.knee.to_str().context("a target directory whose name is no text")?;
-        measure(arena, knee, &game.our_words, our_count)
+        measure(arena, game.server, (knee, &game.our_words), our_count)
     };
     for pair in 0..arena.options.pairs {
         pairs.push(if pair % 2 == 0 {
@@ -117,16 +140,16 @@ fn pairs(arena: &Arena, game: &Game) -> Result<Vec<(Figures, Figures)>> {
     Ok(pairs)
 }
 
-/// One run: an nginx of its own, and the generator against it.
+/// One run: a server of its own, and the generator against it.
 fn measure(
     arena: &Arena,
-    program: &str,
-    words: &[String],
+    server: &str,
+    (program, words): (&str, &[String]),
     count: fn(&str) -> Option<u64>,
 ) -> Result<Figures> {
     let mut command = Command::new(&arena.against);
     let scratch = arena.scratch.path();
-    command.arg("nginx").arg(&arena.knee).arg(scratch.join("site")).arg(scratch).arg(SERVER_CPU);
+    command.arg(server).arg(&arena.knee).arg(scratch.join("site")).arg(scratch).arg(SERVER_CPU);
     command.args(["taskset", "--cpu-list", GENERATOR_CPU, program]).args(words);
     let done = shell::bounded(&mut command, RUN_MAX)?;
     if !done.status.success() {
@@ -158,6 +181,12 @@ fn wrk_count(output: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
+/// `4120 connections in 1.75s; 2354.29 connections/user sec, bytes read 1087680`; none where any failed.
+fn s_time_count(output: &str) -> Option<u64> {
+    let line = output.lines().find(|line| line.contains(" connections in "))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
 /// `Total: connections 10 requests 50 replies 50 test-duration 1.0 s`; none where there were errors.
 fn httperf_count(output: &str) -> Option<u64> {
     let clean = output.lines().any(|line| line.starts_with("Errors: total 0 "));
@@ -182,6 +211,9 @@ mod tests {
         assert_eq!(our_count(r#"{"replies": 7, "errors": {"reset": 0}}"#), Some(7));
         assert_eq!(our_count(r#"{"replies": 7, "errors": {"reset": 1}}"#), None);
         assert_eq!(our_count("nothing"), None);
+        let s_time = "Collecting connection statistics for 1 seconds\n\n\n\
+                      2212 connections in 1.73s; 1278.61 connections/user sec, bytes read 583968\n";
+        assert_eq!((s_time_count(s_time), s_time_count("ERROR")), (Some(2_212), None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub(crate) mod counts;
 pub(crate) mod distribution;
 pub(crate) mod interval;
+pub(crate) mod misfit;
 pub(crate) mod outcome;
 pub(crate) mod part;
 

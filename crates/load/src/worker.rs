@@ -15,6 +15,7 @@ use crate::gate::Gate;
 use crate::http::reply::Heads;
 use crate::plan::{Plan, Shape};
 use crate::results::counts::Kind;
+use crate::results::misfit::Misfit;
 use crate::results::part::Part;
 use crate::schedule::Schedule;
 use connection::{Connection, Stage};
@@ -277,7 +278,8 @@ impl<'a> Worker<'a> {
         // A connection that was never served is no stall.
         let served = self.connections.iter().filter(|connection| connection.was_served());
         let sent_ns = served.filter_map(|connection| connection.in_flight.front());
-        if let Some(sent_ns) = sent_ns.map(|request| request.sent_ns).min() {
+        let sent_ns = sent_ns.map(|request| request.sent_ns).min();
+        if let Some(sent_ns) = sent_ns.or(self.quiet.gave_up_ns) {
             self.quiet.end(sent_ns.max(self.zero_ns), self.now_ns);
         }
         for connection in &self.connections {
@@ -412,6 +414,18 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
+    /// The requests of a connection have waited for too long.
+    fn time_out(&mut self, index: u32) {
+        let connection = &self.connections[index as usize];
+        if let Some(part) = connection.reply.part() {
+            self.tally.part.counts.misfit.get_or_insert(Misfit::endless(part));
+        }
+        if let Some(request) = connection.in_flight.front().filter(|_| connection.was_served()) {
+            self.quiet.give_up(request.sent_ns);
+        }
+        self.fail(index, Kind::Timeout);
+    }
+
     /// Fails the requests that have waited for too long. Checking all a few times within a time-out costs
     /// less than a timer for each request, and is late by a few per cent at most.
     fn check_timeouts(&mut self) {
@@ -423,7 +437,7 @@ impl<'a> Worker<'a> {
             if let Some(since_ns) = self.connections[index as usize].waits_since_ns()
                 && self.now_ns - since_ns >= self.timeout_ns
             {
-                self.fail(index, Kind::Timeout);
+                self.time_out(index);
             }
         }
     }

@@ -3,9 +3,7 @@
 mod common;
 
 use common::{Answer, OK, Server};
-use load::{
-    Arrivals, Closings, Outcome, Plan, Protocol, Shape, Statuses, delayed_reply, pipelines,
-};
+use load::{Arrivals, Closings, Misfit, Outcome, Plan, Shape, Statuses, delayed_reply, pipelines};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -139,10 +137,13 @@ fn a_redirect_and_another_protocol_are_named() {
     };
     let moved = once(b"HTTP/1.1 301 Moved\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n");
     assert_eq!((moved.redirects_to.as_deref(), moved.replies), (Some("/elsewhere"), 2));
-    assert_eq!(once(&[21, 3, 3, 0, 2, 2, 40]).speaks, Some(Protocol::Tls));
+    assert_eq!(once(&[21, 3, 3, 0, 2, 2, 40]).misfit, Some(Misfit::Tls));
     let settings = once(&[0, 0, 0, 4, 0, 0, 0, 0, 0]);
-    assert_eq!((settings.speaks, settings.replies), (Some(Protocol::Http2), 0));
-    assert_eq!(once(b"220 ready when you are\r\n").speaks, None);
+    assert_eq!((settings.misfit, settings.replies), (Some(Misfit::Http2), 0));
+    let mail = Some(Misfit::Foreign { start: "220 ready when you are".into() });
+    assert_eq!(once(b"220 ready when you are\r\n").misfit, mail);
+    let surplus = Some(Misfit::Surplus { start: "more".into() });
+    assert_eq!(once(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nmore").misfit, surplus);
 }
 
 #[test]

@@ -349,7 +349,7 @@ fn a_plain_request_recognises_a_server_of_tls() {
     let target =
         Target { address: address.into(), host: "localhost".into(), path: "/".into(), tls: None };
     let outcome = run(&Plan { requests: Some(1), duration: None, ..plan(target) });
-    assert_eq!(outcome.counts.speaks, Some(load::Protocol::Tls), "{outcome:?}");
+    assert_eq!(outcome.counts.misfit, Some(load::Misfit::Tls), "{outcome:?}");
 }
 
 #[test]

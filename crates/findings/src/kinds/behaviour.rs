@@ -65,7 +65,7 @@ impl FindingKind for Behaviour {
     fn tag(all: &[Self]) -> Tag {
         let word = match all[0].behaviour {
             ServerBehaviour::ServesSome { .. } => "unserved",
-            ServerBehaviour::Fails { .. } | ServerBehaviour::Speaks { .. } => "fails",
+            ServerBehaviour::Fails { .. } | ServerBehaviour::Misfits { .. } => "fails",
             ServerBehaviour::Redirects { .. } => "redirects",
             ServerBehaviour::Stalls { .. } => "stalls",
             ServerBehaviour::OverflowsAcceptQueue { .. } => "queue",

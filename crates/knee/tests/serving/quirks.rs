@@ -65,6 +65,12 @@ const LOADS: &[(&str, &str, &str)] = &[
     ("backlog 2 20", "--duration 2500ms", "has a full accept queue"),
     ("h2c", "", "speaks HTTP/2 on this port"),
     ("tlsonly", "", "speaks TLS on this port → use https://"),
+    ("banner", "", "speaks no HTTP on this port: it sends \"SSH-2.0-Quirky\""),
+    ("surplus", "", "sends more than its replies announce: \"xxxxxxxxxx\""),
+    ("short", "--timeout 500ms --duration 1s", "announces 600 bytes in a reply, and sends 6"),
+    ("endless", "--timeout 500ms --duration 1s", "does not end its replies: "),
+    ("crash 500", "--duration 2s", "ended while it was asked"),
+    ("freeze 500", "--timeout 500ms --duration 2s", "gave no reply for"),
 ];
 
 /// What only grows threads, which all of these do.
@@ -103,6 +109,10 @@ const CELLS: &[(&str, &str, &str)] = &[
     ("mss", "0", "its replies wait for delayed acknowledgements"),
     ("h2c", "0", "speaks HTTP/2 on this port"),
     ("tlsonly", "0", "speaks TLS on this port"),
+    ("banner", "0", "speaks no HTTP on this port: it sends \"SSH-2.0-Quirky\""),
+    ("surplus", "0", "sends more than its replies announce: \"xxxxxxxxxx\""),
+    ("short", "0", "announces 600 bytes in a reply, and sends 6"),
+    ("crash 500", "0", "exited with 3"),
     ("wrongport", "0", "listens at another port"),
     ("daemon", "0", "left the foreground"),
 ];

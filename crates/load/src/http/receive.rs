@@ -1,7 +1,7 @@
 //! Replies over a connection that waits for each.
 
 use super::reply::{Framing, Heads, Reply, ReplyHead, Step};
-use crate::results::counts::Protocol;
+use crate::results::misfit::Misfit;
 use std::io::{self, ErrorKind, Read};
 
 /// A reply that has come.
@@ -50,6 +50,12 @@ impl Receiver {
         loop {
             let count = match from.read(&mut self.buffer) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error)
+                    if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()) =>
+                {
+                    let part = self.reply.part().ok_or(error)?;
+                    return Err(misfit(&Misfit::endless(part)));
+                }
                 count => count?,
             };
             received()?;
@@ -59,16 +65,12 @@ impl Receiver {
                 match self.reply.feed(&self.buffer[..count], &mut self.heads) {
                     Step::More => continue,
                     Step::Whole(whole) if whole.used == count => whole,
-                    Step::Whole(_) => {
-                        return Err(io::Error::other("more came than the reply"));
+                    Step::Whole(whole) => {
+                        let surplus = &self.buffer[whole.used..count];
+                        return Err(misfit(&Misfit::of_surplus(surplus)));
                     }
                     Step::Malformed => {
-                        let speaks =
-                            Protocol::from_start(&self.buffer[..count]).map(Protocol::name);
-                        let speaks = speaks.unwrap_or("no HTTP/1");
-                        return Err(io::Error::other(format!(
-                            "the server speaks {speaks} on this port"
-                        )));
+                        return Err(misfit(&Misfit::of_start(&self.buffer[..count])));
                     }
                 }
             };
@@ -77,6 +79,10 @@ impl Receiver {
             return Ok(Received { status, keeps: keep, is_http_10, body_bytes });
         }
     }
+}
+
+fn misfit(misfit: &Misfit) -> io::Error {
+    io::Error::other(format!("the server {misfit}"))
 }
 
 #[cfg(test)]

@@ -106,6 +106,19 @@ impl Reply {
         self.bytes > 0 || !matches!(self.body, Body::None)
     }
 
+    /// The bytes of the body that came of a reply that has begun, and those that its head announces, if it does.
+    pub(crate) fn part(&self) -> Option<(u64, Option<u64>)> {
+        let announced = match self.body {
+            Body::None => return None,
+            Body::Length(_) => match self.head.framing {
+                Framing::Length(bytes) => Some(bytes),
+                _ => None,
+            },
+            _ => None,
+        };
+        Some((self.bytes - self.head.bytes as u64, announced))
+    }
+
     /// Forgets a reply that has begun.
     pub(crate) fn clear(&mut self) {
         self.pending.clear();

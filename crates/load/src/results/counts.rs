@@ -1,5 +1,6 @@
 //! What happened to requests and connections, in numbers that add up.
 
+use crate::results::misfit::Misfit;
 use crate::tls::Handshakes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,8 +33,8 @@ pub struct Counts {
     pub closings: Closings,
     /// The target of a reply that redirects.
     pub redirects_to: Option<String>,
-    /// What the server speaks that is not HTTP/1, as far as its first bytes say so.
-    pub speaks: Option<Protocol>,
+    /// What came that is no reply, at first.
+    pub misfit: Option<Misfit>,
     /// The longest time without a reply although requests were in flight; absent where no request was replied to.
     pub stall: Option<Stall>,
     /// Requests that were sent more than a millisecond after their intended time although a
@@ -73,7 +74,7 @@ impl AddAssign<&Counts> for Counts {
         self.other_error = self.other_error.take().or_else(|| more.other_error.clone());
         self.closings += &more.closings;
         self.redirects_to = self.redirects_to.take().or_else(|| more.redirects_to.clone());
-        self.speaks = self.speaks.or(more.speaks);
+        self.misfit = self.misfit.take().or_else(|| more.misfit.clone());
         self.stall = match (self.stall, more.stall) {
             (Some(stall), Some(more)) => Some(stall.both(more)),
             (stall, more) => stall.or(more),
@@ -105,37 +106,6 @@ impl Stall {
         let from_s = self.from_s.max(more.from_s);
         let until_s = (self.from_s + self.length_s).min(more.from_s + more.length_s);
         Stall { from_s, length_s: (until_s - from_s).max(0.0) }
-    }
-}
-
-/// What a server speaks that is not HTTP/1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Protocol {
-    /// TLS: an alert, or a handshake.
-    Tls,
-    /// HTTP/2: its first frame is one of settings.
-    Http2,
-}
-
-impl Protocol {
-    /// As its manuals write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Protocol::Tls => "TLS",
-            Protocol::Http2 => "HTTP/2",
-        }
-    }
-
-    /// By the first bytes that came.
-    pub(crate) fn from_start(bytes: &[u8]) -> Option<Protocol> {
-        match bytes {
-            // A record's type, and versions 3.0 (SSL) to 3.4.
-            [21 | 22, 3, 0..=4, ..] => Some(Protocol::Tls),
-            // A frame of type 4 (SETTINGS) on stream 0.
-            [_, _, _, 4, _, 0, 0, 0, 0, ..] => Some(Protocol::Http2),
-            _ => None,
-        }
     }
 }
 

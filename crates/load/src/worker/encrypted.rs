@@ -3,13 +3,14 @@
 use super::Worker;
 use super::connection::Stage;
 use crate::results::counts::Kind;
+use crate::results::misfit::Misfit;
 use crate::tls::{Session, Tls, TlsFault};
 
 /// Why a connection does not go on after what was received.
 #[derive(Debug)]
 pub(super) enum Broken {
     /// What came is no reply that was asked for.
-    Malformed,
+    Misfit(Misfit),
     /// The server has said that it sends no more.
     Ended,
     /// There is no TLS with the server.

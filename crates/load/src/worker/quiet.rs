@@ -11,6 +11,8 @@ pub(super) struct Quiet {
     /// The last moment that is known not to be part of one.
     last_ns: i64,
     looked_ns: i64,
+    /// When the first of the requests was sent that were given up since.
+    pub(super) gave_up_ns: Option<i64>,
     max: Option<(i64, i64)>,
 }
 
@@ -23,8 +25,14 @@ impl Quiet {
         self.looked_ns = now_ns;
     }
 
+    /// A request that was sent then was given up: whether a reply comes at all is still waited for.
+    pub(super) fn give_up(&mut self, sent_ns: i64) {
+        self.gave_up_ns = Some(self.gave_up_ns.map_or(sent_ns, |first| first.min(sent_ns)));
+    }
+
     /// A reply has come to a request that was sent then; or the load has ended, and none has.
     pub(super) fn end(&mut self, sent_ns: i64, now_ns: i64) {
+        let sent_ns = self.gave_up_ns.take().map_or(sent_ns, |first| first.min(sent_ns));
         let from_ns = self.last_ns.max(sent_ns);
         if self.max.is_none_or(|(from, until)| now_ns - from_ns > until - from) {
             self.max = Some((from_ns, now_ns));
@@ -66,9 +74,17 @@ mod tests {
         }
         quiet.end(1_000 * MS, 2_500 * MS);
         assert_eq!(max_quiet(&quiet), (1.0, 1.5));
+        // Time-outs in between do not end it.
+        for ms in (2_500..=6_500).step_by(50) {
+            quiet.look(ms * MS);
+        }
+        quiet.give_up(2_500 * MS);
+        quiet.give_up(4_500 * MS);
+        quiet.end(6_400 * MS, 6_500 * MS);
+        assert_eq!(max_quiet(&quiet), (2.5, 4.0));
         // The generator itself had no turn.
-        quiet.look(9_000 * MS);
-        quiet.end(2_600 * MS, 9_001 * MS);
-        assert_eq!(max_quiet(&quiet), (1.0, 1.5));
+        quiet.look(19_000 * MS);
+        quiet.end(6_600 * MS, 19_001 * MS);
+        assert_eq!(max_quiet(&quiet), (2.5, 4.0));
     }
 }

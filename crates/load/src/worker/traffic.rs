@@ -5,7 +5,8 @@ use super::encrypted::Broken;
 use super::tally::InFlight;
 use super::{LATE_NS, Mode, Phase, Worker};
 use crate::http::reply::{Step, Whole};
-use crate::results::counts::{Kind, Protocol};
+use crate::results::counts::Kind;
+use crate::results::misfit::Misfit;
 use crate::schedule::Schedule;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
@@ -163,10 +164,8 @@ impl Worker<'_> {
                 Err(Broken::Tls(fault)) => return self.fail_handshake(index, fault),
                 Err(Broken::Closed) => return,
                 Err(Broken::Ended) => return self.peer_closed(index),
-                Err(Broken::Malformed) => {
-                    let counts = &mut self.tally.part.counts;
-                    let start = if is_encrypted { &[] } else { &self.buffer[..received] };
-                    counts.speaks = counts.speaks.or(Protocol::from_start(start));
+                Err(Broken::Misfit(misfit)) => {
+                    self.tally.part.counts.misfit.get_or_insert(misfit);
                     return self.fail(index, Kind::Malformed);
                 }
             }
@@ -184,11 +183,15 @@ impl Worker<'_> {
         while !rest.is_empty() {
             let connection = &mut self.connections[index as usize];
             if connection.in_flight.is_empty() {
-                return Err(Broken::Malformed);
+                let is_first = connection.replies == 0;
+                let misfit = if is_first { Misfit::of_start } else { Misfit::of_surplus };
+                return Err(Broken::Misfit(misfit(rest)));
             }
+            let misfit =
+                if connection.reply.has_begun() { Misfit::within } else { Misfit::of_start };
             match connection.reply.feed(rest, &mut self.heads) {
                 Step::More => break,
-                Step::Malformed => return Err(Broken::Malformed),
+                Step::Malformed => return Err(Broken::Misfit(misfit(rest))),
                 Step::Whole(whole) => {
                     rest = &rest[whole.used..];
                     self.replied(index, &whole);
@@ -198,7 +201,7 @@ impl Worker<'_> {
                     let connection = &self.connections[index as usize];
                     if connection.unsent_bytes > connection.in_flight.len() * self.request_bytes {
                         // A reply to what has not been sent.
-                        return Err(Broken::Malformed);
+                        return Err(Broken::Misfit(Misfit::of_surplus(rest)));
                     }
                 }
             }

@@ -166,7 +166,8 @@ impl Workers {
         let all: Vec<(i32, Stat)> =
             pids.iter().filter_map(|&pid| Some((pid, Stat::read(pid)?))).collect();
         let parents: HashSet<i32> = all.iter().map(|(_, stat)| stat.parent.cast_signed()).collect();
-        let workers = all.iter().filter(|(pid, _)| !parents.contains(pid));
+        let works = |(pid, stat): &&(i32, Stat)| !parents.contains(pid) && !stat.is_dead();
+        let workers = all.iter().filter(works);
         Workers(
             workers.filter_map(|&(pid, _)| Some((pid, sys::cputime::cpu_ns(pid).ok()?))).collect(),
         )

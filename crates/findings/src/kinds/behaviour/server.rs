@@ -40,10 +40,12 @@ pub enum ServerBehaviour {
         /// That target.
         to: String,
     },
-    /// It speaks another protocol than HTTP/1.
-    Speaks {
-        /// Its name.
-        protocol: &'static str,
+    /// It sends what is no reply.
+    Misfits {
+        /// What that is.
+        clause: String,
+        /// What changes it.
+        remedy: &'static str,
     },
     /// It gave no reply for a time although requests were under way.
     Stalls {
@@ -149,7 +151,7 @@ impl ServerBehaviour {
     /// How its processes divided the work of `cpu_s` seconds of CPU time.
     pub fn of_workers(workers: u64, ended: u64, cpu_s: f64, busiest_share: f64) -> Option<Self> {
         let even = 1.0 / workers.max(1) as f64;
-        if ended > 0 && workers > 1 {
+        if ended > 0 {
             return Some(Self::LosesWorkers { ended, workers });
         }
         let is_uneven = workers > 1 && busiest_share >= f64::midpoint(1.0, even);
@@ -219,7 +221,7 @@ impl ServerBehaviour {
                 )
             }
             Self::Redirects { ref to } => format!("redirects to {to}"),
-            Self::Speaks { protocol } => format!("speaks {protocol} on this port"),
+            Self::Misfits { ref clause, .. } => clause.clone(),
             Self::Stalls { from_s, length_s } => format!(
                 "gave no reply for {} from {} on, although requests were under way",
                 time(length_s * 1e9),
@@ -270,6 +272,9 @@ impl ServerBehaviour {
                 (100.0 * busiest_share).round(),
                 count(workers)
             ),
+            Self::LosesWorkers { ended, workers } if ended == workers => {
+                "ended while it was asked".into()
+            }
             Self::LosesWorkers { ended, workers } => {
                 format!("lost {} of {} processes while it was asked", count(ended), count(workers))
             }
@@ -291,10 +296,7 @@ impl ServerBehaviour {
             Self::ServesSome { .. } => "more workers in the server, or fewer connections",
             Self::Fails { .. } => "the server's log; --success, if these statuses are meant",
             Self::Redirects { .. } => "ask for that",
-            Self::Speaks { protocol: "TLS" } => "use https://",
-            Self::Speaks { .. } => {
-                "a port of the server that speaks HTTP/1.1, or a proxy before it"
-            }
+            Self::Misfits { remedy, .. } => remedy,
             Self::Stalls { .. } => "what the server, or its machine, did then",
             Self::OverflowsAcceptQueue { .. } => {
                 "a longer queue: listen() in the server, net.core.somaxconn; or accept faster"

@@ -340,6 +340,7 @@ fn flawless(counts: &Counts) -> Result<(), String> {
     if counts.errors.closed > 0 {
         errors.push("the server closes connections and does not announce it".to_owned());
     }
+    errors.extend(counts.misfit.as_ref().map(|misfit| format!("the server {misfit}")));
     errors.extend(counts.other_error.clone());
     let (requests, errors) = (counts.requests, errors.join(", "));
     Err(format!("of {requests} requests {good} were replied to; {errors}"))

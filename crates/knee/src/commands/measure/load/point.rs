@@ -3,8 +3,8 @@
 use super::live::Live;
 use super::server::{Growing, Unsettled, Use, Watcher};
 use ::load::{
-    Counts, Dead, DeadOutcome, DelayedReply, Error, Holding, IntervalOutcome, Outcome, Plan,
-    Protocol, Tick, Watch, delayed_reply,
+    Counts, Dead, DeadOutcome, DelayedReply, Error, Holding, IntervalOutcome, Outcome, Plan, Tick,
+    Watch, delayed_reply,
 };
 use engine::Stop;
 use findings::ServerBehaviour;
@@ -173,7 +173,10 @@ impl Point {
         let is_some = unserved > 0 && answered > 0;
         let fails = ServerBehaviour::Fails { failures, answered, statuses };
         let redirects = counts.redirects_to.clone().map(|to| ServerBehaviour::Redirects { to });
-        let speaks = counts.speaks.map(Protocol::name);
+        let misfit = counts.misfit.as_ref().map(|misfit| ServerBehaviour::Misfits {
+            clause: misfit.to_string(),
+            remedy: misfit.remedy(),
+        });
         let connect_s = connect.max / 1e9;
         // The first retry comes after a second: a connection that took less was not turned away.
         let overflows = self.overflows.filter(|overflows| *overflows > 0 && connect_s > 0.9);
@@ -181,7 +184,7 @@ impl Point {
             is_some.then_some(serves),
             (failures > 0).then_some(fails),
             redirects,
-            speaks.map(|protocol| ServerBehaviour::Speaks { protocol }),
+            misfit,
             stall(&self.outcome),
             overflows
                 .map(|overflows| ServerBehaviour::OverflowsAcceptQueue { overflows, connect_s }),

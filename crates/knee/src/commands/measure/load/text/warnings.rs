@@ -180,8 +180,8 @@ fn missing_dead(point: &Point) -> Option<String> {
 }
 
 fn unanswered(_plan: &Plan, outcome: &Outcome) -> Option<String> {
-    let Counts { replies, statuses, speaks, stopped, .. } = outcome.counts;
-    let is_explained = speaks.is_some() || no_tls(&outcome.counts).is_some();
+    let Counts { replies, statuses, ref misfit, stopped, .. } = outcome.counts;
+    let is_explained = misfit.is_some() || no_tls(&outcome.counts).is_some();
     (replies == 0 && statuses == [0; 5] && !is_explained && !stopped)
         .then(|| "No reply came at all. → whether a server listens there, and speaks HTTP".into())
 }

@@ -241,7 +241,7 @@ mod tests {
 
     fn series(logs: [f64; 7]) -> Growth {
         let points = [1, 2, 4, 8, 16, 32, 64];
-        let level = |(point, log)| Level { point, log, error: Some(0.01) };
+        let level = |(point, log)| Level::new(point, log, Some(0.01));
         classify(&points.into_iter().zip(logs).map(level).collect::<Vec<_>>())
     }
 

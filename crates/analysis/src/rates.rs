@@ -93,20 +93,24 @@ pub(crate) struct Costs<'a> {
 impl<'a> Costs<'a> {
     pub(crate) fn new(points: &'a [RatePoint]) -> Self {
         let cells = |point: &RatePoint| (point.point, costs(&point.cells, point.median, false));
-        Self { points, levels: levels(points.iter().map(cells).collect()) }
+        let shown = |at: u64| {
+            let point = points.iter().find(|point| point.point == at);
+            point.map_or(f64::NAN, |point| 1.0 / point.median)
+        };
+        Self { points, levels: levels(points.iter().map(cells).collect(), shown) }
     }
 
     fn rate(&self) -> Rate {
         let Judged { start, class, explained, lowest, hump } = judge(&self.levels);
-        let last = self.levels.len() - 1;
+        let last = &self.points[self.points.len() - 1];
         let peak = lowest.map(|Turn { at, before, behind, .. }| Best {
             at: self.points[at].point,
             level: self.points[at].median,
-            factor: self.rate_factor(before, 0, at),
+            factor: before.inverse(),
             over: self.points[0].point,
-            behind: self.rate_factor(behind, at, last),
+            behind: behind.inverse(),
         });
-        let factor = self.rate_factor(explained.factor, start, last);
+        let factor = explained.factor.inverse();
         let trend = match class {
             Class::Constant => RateTrend::Holds,
             Class::Falls => RateTrend::Rises,
@@ -123,8 +127,8 @@ impl<'a> Costs<'a> {
         Rate {
             trend,
             from: self.points[start].point,
-            to: self.points[last].point,
-            level: self.points[last].median,
+            to: last.point,
+            level: last.median,
             factor,
             peak,
             halved: if trend == RateTrend::Collapses { self.halved(start) } else { None },
@@ -134,12 +138,7 @@ impl<'a> Costs<'a> {
 
     /// The rate at one point over that at an earlier one.
     pub(crate) fn factor(&self, from: usize, to: usize) -> Estimate {
-        self.rate_factor(explained(&self.levels[from..=to]).factor, from, to)
-    }
-
-    /// The same by the factor of their costs.
-    fn rate_factor(&self, of_costs: Estimate, from: usize, to: usize) -> Estimate {
-        of_costs.inverse().around(self.points[to].median / self.points[from].median)
+        explained(&self.levels[from..=to]).factor.inverse()
     }
 
     /// Where the rate has fallen to half of what it is at the point `from`.

@@ -26,7 +26,7 @@ const TABLE: [Series; 9] = [
 fn growth(kernel: &str, mechanism: &str) -> Growth {
     let (_, _, figures) =
         TABLE.iter().find(|(k, m, _)| (*k, *m) == (kernel, mechanism)).expect("a row of the table");
-    let level = |&(point, figure): &(u64, f64)| Level { point, log: figure.ln(), error: None };
+    let level = |&(point, figure): &(u64, f64)| Level::new(point, figure.ln(), None);
     classify(&figures.iter().map(level).collect::<Vec<_>>())
 }
 

@@ -9,6 +9,7 @@ use analysis::stats::quantiles::median_of;
 use analysis::stats::random::normal;
 use analysis::{Class, Growth, GrowthReason};
 use fastrand::Rng;
+use std::collections::BTreeMap;
 
 const SIZES: &[u64] = &[10, 30, 100, 300, 1000, 3000, 10_000];
 const REPETITIONS: u64 = 200;
@@ -18,7 +19,18 @@ const ROUNDS: u32 = 5;
 fn grow(curve: impl Fn(f64) -> f64, sizes: &[u64], noise: f64, random: &mut Rng) -> Growth {
     let mut cell = |n: u64| (curve(n as f64) * (noise * normal(random)).exp()).ln();
     let cells = sizes.iter().map(|&n| (n, (0..ROUNDS).map(|round| (round, cell(n))).collect()));
-    classify(&levels(cells.collect()))
+    judged(cells.collect())
+}
+
+/// Judged with the medians of the cells as what tables show.
+fn judged(cells: Vec<(u64, Cells)>) -> Growth {
+    let shown: BTreeMap<u64, f64> = cells
+        .iter()
+        .filter_map(|(n, cells)| {
+            Some((*n, median_of(&mut cells.values().copied().collect::<Vec<_>>())?.exp()))
+        })
+        .collect();
+    classify(&levels(cells, |point| shown[&point]))
 }
 
 /// Microseconds of `poll` and `select`, bent upwards where the descriptors outgrow a cache. Measured,
@@ -87,7 +99,7 @@ fn thin_evidence_leaves_the_order_open_with_the_reason() {
 
 #[test]
 fn what_has_no_logarithm_or_one_point_has_no_verdict() {
-    let level = |point, figure: f64| Level { point, log: figure.ln(), error: Some(0.01) };
+    let level = |point, figure: f64| Level::new(point, figure.ln(), Some(0.01));
     let judged = |levels: &[Level]| {
         let growth = classify(levels);
         (growth.class, growth.reason)
@@ -309,7 +321,7 @@ fn recorded(rounds: &[Recorded], count: u32, class: Class) -> u64 {
             });
             (point, cells.collect::<Cells>())
         });
-        classify(&levels(cells.collect())).classes.contains(&class)
+        judged(cells.collect()).classes.contains(&class)
     });
     right.count() as u64
 }

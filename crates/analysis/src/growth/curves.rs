@@ -60,7 +60,8 @@ pub fn growth_of(class: Class, n: f64) -> f64 {
 /// What the curves say together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
-    /// The level at the last point over that at the first, with its 95 % CI.
+    /// The level at the last point over that at the first, with its 95 % CI. The figure is the ratio of what tables show, as far
+    /// as the CI holds it: what a reader can check is what is judged.
     pub factor: Estimate,
     /// The share of each of the [`GROWING`] classes in what they explain together, 0 to 1.
     pub shares: [f64; GROWING.len()],
@@ -94,7 +95,13 @@ pub fn explained(levels: &[Level]) -> Explained {
             }
         }
     }
-    summary(&parts)
+    let mut explained = summary(&parts);
+    let Estimate { low, high, .. } = explained.factor;
+    let shown = (levels[levels.len() - 1].shown_log - levels[0].shown_log).exp();
+    if low <= high && shown.is_finite() {
+        explained.factor.value = shown.clamp(low, high);
+    }
+    explained
 }
 
 /// A normal part of what is known of the factor's logarithm.
@@ -445,7 +452,7 @@ mod tests {
 
     fn levels(error: Option<f64>, curve: impl Fn(f64) -> f64) -> Vec<Level> {
         let points = [10_u64, 30, 100, 300, 1000, 3000, 10_000];
-        points.map(|point| Level { point, log: curve(point as f64).ln(), error }).to_vec()
+        points.map(|point| Level::new(point, curve(point as f64).ln(), error)).to_vec()
     }
 
     #[test]
@@ -495,11 +502,11 @@ mod tests {
         let all = levels(Some(0.01), |n| n);
         let two = explained(&all[..2]);
         assert!((two.factor.value - 3.0).abs() < 0.1, "{two:?}");
-        let zero = Level { point: 0, log: 5_f64.ln(), error: Some(0.01) };
+        let zero = Level::new(0, 5_f64.ln(), Some(0.01));
         let from_zero = explained(&[&[zero], &levels(Some(0.01), |n| 5.0 + n)[..]].concat());
         assert!((from_zero.factor.value / 2_001.0 - 1.0).abs() < 0.05, "{from_zero:?}");
         assert!(from_zero.shares[2] > 0.9, "{from_zero:?}");
-        let from_one = [1, 10, 100].map(|point| Level { point, log: point as f64, error: None });
+        let from_one = [1, 10, 100].map(|point| Level::new(point, point as f64, None));
         assert!(explained(&from_one).factor.value.is_finite());
     }
 }

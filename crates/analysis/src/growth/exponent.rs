@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     fn levels(points: &[(u64, f64)], error: Option<f64>) -> Vec<Level> {
-        points.iter().map(|&(point, y)| Level { point, log: y.ln(), error }).collect()
+        points.iter().map(|&(point, y)| Level::new(point, y.ln(), error)).collect()
     }
 
     /// Reference: `scipy` 1.17, `linregress` of the logarithms: slope ± `t.ppf(.975, n - 2)` · stderr.

@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn levels(error: Option<f64>, curve: impl Fn(f64) -> f64) -> Vec<Level> {
-        SIZES.map(|point| Level { point, log: curve(point as f64).ln(), error }).to_vec()
+        SIZES.map(|point| Level::new(point, curve(point as f64).ln(), error)).to_vec()
     }
 
     fn part(class: Class, curve: impl Fn(f64) -> f64) -> Option<GrowingPart> {

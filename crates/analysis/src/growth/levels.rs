@@ -41,8 +41,17 @@ pub struct Level {
     pub point: u64,
     /// The logarithm of its level.
     pub log: f64,
+    /// The logarithm of what tables show for it, such as the median of all samples.
+    pub shown_log: f64,
     /// The standard error of `log`; `None` where nothing was repeated, at no point of the series.
     pub error: Option<f64>,
+}
+
+impl Level {
+    /// One that tables show as it is.
+    pub fn new(point: u64, log: f64, error: Option<f64>) -> Self {
+        Self { point, log, shown_log: log, error }
+    }
 }
 
 /// The cells of a point: the logarithms of their medians, by round.
@@ -64,10 +73,11 @@ pub fn alone(log: f64) -> Cells {
     [(u32::MAX, log)].into()
 }
 
-/// The levels of a series by its `cells` at each point, ascending. A point without cells is none.
-pub fn levels(cells: Vec<(u64, Cells)>) -> Vec<Level> {
+/// The levels of a series by its `cells` at each point, ascending, which tables show as `shown`. A point without cells is none.
+pub fn levels(cells: Vec<(u64, Cells)>, shown: impl Fn(u64) -> f64) -> Vec<Level> {
     let evidence = Evidence::new(cells);
-    evidence.levels(&evidence.log_shares)
+    let levels = evidence.levels(&evidence.log_shares).into_iter();
+    levels.map(|level| Level { shown_log: shown(level.point).ln(), ..level }).collect()
 }
 
 /// Points, ascending, with the logarithms of their cells.
@@ -162,12 +172,12 @@ impl Evidence {
     pub fn levels(&self, log_shares: &LogShares) -> Vec<Level> {
         let level = |(index, (point, logs)): (usize, &(u64, Vec<f64>))| {
             if self.noise.is_none() {
-                return Level { point: *point, log: logs[0], error: None };
+                return Level::new(*point, logs[0], None);
             }
             let by_share = log_shares.iter().zip(&self.by_share);
             let Posterior { mean, variance, .. } =
                 Posterior::mixture(by_share.map(|(log, levels)| (*log, levels[index])));
-            Level { point: *point, log: mean, error: Some(variance.sqrt().max(ERROR_MIN)) }
+            Level::new(*point, mean, Some(variance.sqrt().max(ERROR_MIN)))
         };
         self.points.iter().enumerate().map(level).collect()
     }
@@ -433,7 +443,7 @@ mod tests {
             (8, &[99.3, 100.2, 100.0]),
             (16, &[101.0, 100.0, 99.6]),
         ];
-        let levels = levels(cells(&all));
+        let levels = levels(cells(&all), |_| 1.0);
         let error = |index: usize| levels[index].error.unwrap();
         let off = (levels[2].log - levels[0].log).abs();
         assert!(off < 2.0 * error(2) && error(0) < 0.01 && error(2) > 0.1, "{levels:?}");
@@ -443,16 +453,16 @@ mod tests {
     fn what_a_round_shares_is_no_noise() {
         let shared: &[f64] = &[100.0, 150.0, 120.0];
         let all = [(1, shared), (2, shared), (4, shared)];
-        assert!(levels(cells(&all)).iter().all(|level| level.error < Some(0.01)));
+        assert!(levels(cells(&all), |_| 1.0).iter().all(|level| level.error < Some(0.01)));
     }
 
     #[test]
     fn a_single_figure_has_no_error_and_many_are_taken_in_stretches() {
-        let single = levels(cells(&[(1, &[100.0]), (2, &[200.0])]));
-        assert_eq!(single[1], Level { point: 2, log: 200_f64.ln(), error: None });
+        let single = levels(cells(&[(1, &[100.0]), (2, &[200.0])]), |point| 100.0 * point as f64);
+        assert_eq!(single[1], Level::new(2, 200_f64.ln(), None));
         let many: Vec<f64> = (0..1_000).map(|i| 100.0 + f64::from(i % 7)).collect();
-        let level = levels(cells(&[(1, &many), (2, &many)]))[0];
+        let level = levels(cells(&[(1, &many), (2, &many)]), |_| 103.0)[0];
         assert!((level.log - 103_f64.ln()).abs() < 0.005 && level.error < Some(0.01), "{level:?}");
-        assert!(levels(Vec::new()).is_empty());
+        assert!(levels(Vec::new(), |_| 1.0).is_empty());
     }
 }

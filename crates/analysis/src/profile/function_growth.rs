@@ -25,7 +25,7 @@ pub(crate) fn function_growth(samples: &[Samples]) -> Option<Growth> {
         .map(|&Samples { point, count, each_ns }| {
             let expected = count as f64 + 0.5;
             // Errors beyond these are part of every curve's likelihood.
-            Level { point, log: (expected * each_ns).ln(), error: Some(1.0 / expected.sqrt()) }
+            Level::new(point, (expected * each_ns).ln(), Some(1.0 / expected.sqrt()))
         })
         .collect();
     Some(growth(&levels, SAME_MAX.ln()))

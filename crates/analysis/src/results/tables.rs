@@ -253,16 +253,6 @@ impl Estimate {
     pub fn inverse(self) -> Self {
         Self { value: 1.0 / self.value, low: 1.0 / self.high, high: 1.0 / self.low }
     }
-
-    /// The interval with the figure that the tables show, `value`, as far as it holds it.
-    #[must_use]
-    pub fn around(self, value: f64) -> Self {
-        let holds_any = self.low <= self.high;
-        Self {
-            value: if holds_any { value.clamp(self.low, self.high) } else { self.value },
-            ..self
-        }
-    }
 }
 
 /// Cells of a series that did not finish at one point.

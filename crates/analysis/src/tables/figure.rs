@@ -90,11 +90,9 @@ pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
         return None;
     }
     let cells = figures.iter().map(|figure| (figure.point(), figure.log_cells()));
-    let growth = growth::growth(&levels(cells.collect()), 0.0);
     let median = |point: u64| {
         let figure = figures.iter().find(|figure| figure.point() == point);
         figure.map_or(f64::NAN, |figure| figure.summary.median.value)
     };
-    let factor = growth.factor.around(median(growth.to) / median(growth.from));
-    Some(Growth { factor, ..growth })
+    Some(growth::growth(&levels(cells.collect(), median), 0.0))
 }

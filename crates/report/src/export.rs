@@ -25,6 +25,7 @@ table! {
     json,
     jsonl,
     gnuplot,
+    svg,
     markdown,
     openmetrics,
     github_action_benchmark,

@@ -6,6 +6,7 @@ mod fixture;
 use fixture::trajectory::{self, Size};
 use fixture::{build, dead, locks, pipetest, realistic};
 use model::Run;
+use quick_xml::events::Event;
 use report::export::{Content, Format, Material, TABLE, What, find, narrowed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -426,6 +427,40 @@ fn no_title_runs_a_program_or_ends_a_string() {
     let image = images(directory.path(), ".svg").remove(0);
     let image = std::fs::read_to_string(directory.path().join(image)).unwrap();
     assert!(image.contains("{x}_y^z @e \\ &lt;i>"), "nothing is taken for markup: {image}");
+}
+
+/// The texts of a picture, as a reader of XML finds them.
+fn texts(picture: &str) -> Vec<String> {
+    let mut reader = quick_xml::Reader::from_str(picture);
+    let mut all = Vec::new();
+    loop {
+        match reader.read_event().expect("XML") {
+            Event::Start(start) if start.name().as_ref() == b"text" => all.push(String::new()),
+            Event::Text(text) => {
+                if let Some(last) = all.last_mut() {
+                    last.push_str(text.decode().expect("UTF-8").trim());
+                }
+            }
+            Event::GeneralRef(name) => {
+                let name = name.decode().expect("UTF-8");
+                let character = quick_xml::escape::resolve_predefined_entity(&name);
+                all.last_mut().expect("a text").push_str(character.expect("a known one"));
+            }
+            Event::Eof => return all,
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_picture_names_what_it_shows() {
+    let (run, _) = realistic(3);
+    let shown = texts(&written(&run, "svg", None));
+    for word in ["poll", "epoll-level", "100", "10,000", "median of 5 rounds, with 95 % CIs"] {
+        assert!(shown.iter().any(|text| text == word), "{word}: {shown:?}");
+    }
+    let awkward = texts(&written(&awkward(), "svg", None));
+    assert!(awkward.iter().any(|text| text.contains("<i>")), "no text is markup: {awkward:?}");
 }
 
 #[test]

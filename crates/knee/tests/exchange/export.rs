@@ -140,7 +140,7 @@ fn wrong_words_are_one_line_that_says_what_is_right() {
         (&["export"], "--format"),
         (
             &["export", "--format", "xml"],
-            "csv or json or jsonl or gnuplot or markdown or openmetrics",
+            "csv or json or jsonl or gnuplot or svg or markdown or openmetrics",
         ),
         (
             &["export", "--format", "json", "--what", "medians"],

@@ -6,7 +6,8 @@
 //! It runs in gnuplot 5 and 6.
 
 use super::material::{
-    Content, Format, Head, Material, caveats, identity, machine_and_clock, measured, within,
+    COLOURS, Content, Format, Head, LOGARITHMIC_FROM, Material, caveats, identity,
+    machine_and_clock, measured, within,
 };
 use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
@@ -28,16 +29,11 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-/// The colours of the page, so that a subject has one colour in both.
-const COLOURS: [&str; 8] =
-    ["#0072b2", "#d55e00", "#00845f", "#b8568f", "#b07d00", "#2f8fc4", "#55555c", "#7a4fb5"];
 /// gnuplot's numbers of filled marks: circle, square, triangle, diamond, triangle down, pentagon.
 const MARKS: [u32; 6] = [7, 5, 9, 13, 11, 15];
 /// The top of a plot, as a multiple of the 95th percentile: a few interrupted calls among thousands must not
 /// flatten the rest.
 const TOP_OVER_P95: f64 = 2.0;
-/// Axes that span less than this are easier to read with even steps.
-const LOGARITHMIC_FROM: f64 = 8.0;
 
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let (run, analysis) = (material.run, material.analysis());

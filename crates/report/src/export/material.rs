@@ -11,6 +11,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+/// The colours of the page, so that a subject has one colour in all pictures.
+pub(super) const COLOURS: [&str; 8] =
+    ["#0072b2", "#d55e00", "#00845f", "#b8568f", "#b07d00", "#2f8fc4", "#55555c", "#7a4fb5"];
+/// Axes that span less than this are easier to read with even steps.
+pub(super) const LOGARITHMIC_FROM: f64 = 8.0;
+
 /// A file format of a run.
 pub struct Format {
     /// Its name on the command line: `csv`.

@@ -1,0 +1,217 @@
+//! A picture of the tables, one below the other: medians with their intervals, without a browser.
+//!
+//! Axes are logarithmic where they span enough; zero then stands half a decade before the smallest point.
+
+use super::material::{
+    COLOURS, Content, Format, Head, LOGARITHMIC_FROM, Material, has_figures, measured,
+};
+use crate::text;
+use analysis::{PointSummary, Row, Table};
+use findings::format::count;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use printable::{one_line, significant};
+use std::io::{self, Write};
+use std::ops::Range;
+
+pub(super) const FORMAT: Format = Format {
+    name: "svg",
+    about: "a picture of each table: medians with their intervals over the axis",
+    heads: &[Head::Text("<svg")],
+    choices: &[],
+    check: has_figures,
+    content: Content::Tables,
+    write,
+};
+
+/// The size of a table's picture, in pixels.
+const SIZE: (u32, u32) = (960, 480);
+/// The width of the names beside it.
+const NAMES_WIDTH: i32 = 200;
+/// More points than this have ticks at decades.
+const TICKS_MAX: usize = 12;
+const FONT: &str = "sans-serif";
+
+fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
+    let tables: Vec<(&Table, Vec<&Row>)> = measured(material.analysis())
+        .map(|(table, mut rows)| {
+            rows.retain(|row| material.selection.has_subject(&row.subject));
+            (table, rows)
+        })
+        .filter(|(_, rows)| !rows.is_empty())
+        .collect();
+    let mut text = String::new();
+    draw(material, &tables, &mut text).map_err(|error| io::Error::other(error.to_string()))?;
+    out.write_all(text.as_bytes())
+}
+
+type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+fn draw(material: &Material, tables: &[(&Table, Vec<&Row>)], text: &mut String) -> Drawn {
+    let root =
+        SVGBackend::with_string(text, (SIZE.0, SIZE.1 * tables.len() as u32)).into_drawing_area();
+    root.fill(&WHITE)?;
+    for ((table, rows), area) in tables.iter().zip(root.split_evenly((tables.len(), 1))) {
+        panel(material, table, rows, &area)?;
+    }
+    root.present()
+}
+
+/// One table.
+fn panel(material: &Material, table: &Table, rows: &[&Row], area: &Area) -> Drawn {
+    let (run, unit) = (material.run, text::metrics::unit(table));
+    let title = format!(
+        "{} · {}",
+        table.workload,
+        text::parameters::with_axis(run, &table.workload, &table.parameters)
+    );
+    let (plot, names) = area.split_horizontally(SIZE.0 as i32 - NAMES_WIDTH);
+    let points = |row: &Row| -> Vec<PointSummary> {
+        let all = row.cells.iter().flatten();
+        all.filter(|at| material.selection.has_point(at.point)).cloned().collect()
+    };
+    let series: Vec<Vec<PointSummary>> = rows.iter().map(|row| points(row)).collect();
+    let ends = |at: &PointSummary| [at.median.low, at.median.high].map(|end| end / unit.per);
+    let x = Axis::of_points(series.iter().flatten().map(|at| at.point as f64).collect());
+    let y = Axis::new(series.iter().flatten().flat_map(ends).collect());
+    let mut chart = ChartBuilder::on(&plot)
+        .caption(one_line(&title), (FONT, 16))
+        .margin(12)
+        .x_label_area_size(44)
+        .y_label_area_size(72)
+        .build_cartesian_2d(x, y)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(RGBColor(224, 224, 224))
+        .x_desc(one_line(&table.axis))
+        .y_desc(one_line(&text::metrics::measure(&table.metric, &unit)))
+        .label_style((FONT, 13))
+        .draw()?;
+    for (index, (points, row)) in series.iter().zip(rows).enumerate() {
+        let colour = colour(index);
+        let at = |point: &PointSummary, figure: f64| (point.point as f64, figure / unit.per);
+        let line = points.iter().map(|point| at(point, point.median.value));
+        chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2)))?;
+        chart.draw_series(line.map(|place| Circle::new(place, 3, colour.filled())))?;
+        let bars = points.iter().map(|point| {
+            PathElement::new(
+                vec![at(point, point.median.low), at(point, point.median.high)],
+                colour,
+            )
+        });
+        chart.draw_series(bars)?;
+        let top = 44 + 20 * index as i32;
+        names.draw(&Circle::new((8, top + 7), 4, colour.filled()))?;
+        names.draw(&Text::new(one_line(&row.label), (20, top), (FONT, 13)))?;
+    }
+    let note = TextStyle::from((FONT, 12)).pos(Pos::new(HPos::Right, VPos::Bottom));
+    let note = note.color(&RGBColor(96, 96, 96));
+    names.draw(&Text::new(
+        format!("{}, with 95 % CIs", text::metrics::rounds(run)),
+        (NAMES_WIDTH - 12, SIZE.1 as i32 - 8),
+        note,
+    ))
+}
+
+/// The colour of a series, that of the page.
+fn colour(index: usize) -> RGBColor {
+    let hex = u32::from_str_radix(&COLOURS[index % COLOURS.len()][1..], 16).unwrap_or_default();
+    let [_, red, green, blue] = hex.to_be_bytes();
+    RGBColor(red, green, blue)
+}
+
+/// Where figures lie on an axis.
+struct Axis {
+    figures: Vec<f64>,
+    /// Where zero stands on a logarithmic axis; absent where it is linear.
+    zero: Option<f64>,
+    /// Whether they are points, which have ticks where they are few.
+    are_points: bool,
+}
+
+impl Axis {
+    fn of_points(figures: Vec<f64>) -> Axis {
+        Axis { are_points: true, ..Axis::new(figures) }
+    }
+
+    fn new(mut figures: Vec<f64>) -> Axis {
+        figures.retain(|figure| figure.is_finite());
+        figures.sort_by(f64::total_cmp);
+        figures.dedup();
+        let above = figures.iter().copied().find(|&figure| figure > 0.0);
+        let is_logarithmic = figures.first().is_some_and(|&first| first >= 0.0)
+            && above
+                .zip(figures.last())
+                .is_some_and(|(above, last)| last / above >= LOGARITHMIC_FROM);
+        let zero = above.filter(|_| is_logarithmic).map(|above| above.log10() - 0.5);
+        Axis { figures, zero, are_points: false }
+    }
+
+    fn place(&self, figure: f64) -> f64 {
+        match self.zero {
+            Some(zero) if figure <= 0.0 => zero,
+            Some(_) => figure.log10(),
+            None => figure,
+        }
+    }
+
+    /// Its ends, never the same.
+    fn ends(&self) -> (f64, f64) {
+        let (first, last) = (self.figures.first(), self.figures.last());
+        let (first, last) = (first.copied().unwrap_or(0.0), last.copied().unwrap_or(1.0));
+        match self.zero {
+            Some(_) => (self.place(first) - 0.1, self.place(last) + 0.1),
+            None if last > 0.0 => (first.min(0.0), last * 1.05),
+            None => (first, last + 1.0),
+        }
+    }
+
+    /// Powers of ten, with 2 and 5 between where there are few; on a linear axis even steps.
+    fn round_figures(&self) -> Vec<f64> {
+        let (start, end) = self.ends();
+        if self.zero.is_none() {
+            let step = 10_f64.powf((end - start).log10().floor());
+            let step = if (end - start) / step < 3.0 { step / 5.0 } else { step };
+            let ticks = (0..).map(|index| ((start / step).ceil() + f64::from(index)) * step);
+            return ticks.take_while(|&tick| tick <= end).collect();
+        }
+        let within: &[f64] = if end - start < 3.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let powers = start.floor() as i32..=end.ceil() as i32;
+        let ticks =
+            powers.flat_map(|power| within.iter().map(move |part| part * 10_f64.powi(power)));
+        ticks.filter(|tick| (start..=end).contains(&tick.log10())).collect()
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, figure: &f64, (low, high): (i32, i32)) -> i32 {
+        let (start, end) = self.ends();
+        let share = (self.place(*figure) - start) / (end - start);
+        low + (share * f64::from(high - low)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
+        if self.are_points && self.figures.len() <= TICKS_MAX {
+            self.figures.clone()
+        } else {
+            self.round_figures()
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        let (start, end) = self.ends();
+        if self.zero.is_some() { 10_f64.powf(start)..10_f64.powf(end) } else { start..end }
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, figure: &f64) -> String {
+        if self.are_points { count(figure.round() as u64) } else { significant(*figure) }
+    }
+}

@@ -121,9 +121,14 @@ pub fn widest<T: AsRef<str>>(texts: impl Iterator<Item = T>) -> usize {
     texts.map(|text| display_width(text.as_ref())).max().unwrap_or_default()
 }
 
-/// Right-aligned in `width` columns, counted in characters.
+/// Right-aligned in `width` columns.
 pub fn right(text: &str, width: usize) -> String {
-    format!("{text:>width$}")
+    format!("{}{text}", " ".repeat(width.saturating_sub(display_width(text))))
+}
+
+/// Left-aligned in `width` columns.
+pub fn left(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
 }
 
 /// A line as it is where it fits; else broken at spaces, its indentation kept.

@@ -15,6 +15,8 @@ pub struct AssumedDirection {
 }
 
 impl CaveatKind for AssumedDirection {
+    const REMEDY: &str = "--better higher if more is, or --better lower";
+
     fn find(context: &Context<'_>) -> Vec<Self> {
         let guessed = headline_tables(context).filter(|table| table.metric.direction_assumed);
         let caveat = |metric: &model::MetricInfo| Self {
@@ -29,9 +31,5 @@ impl CaveatKind for AssumedDirection {
             "Less {} was taken as better, since nothing says otherwise: a guess, so nothing is ranked or recommended",
             self.metric
         )
-    }
-
-    fn remedy(&self) -> String {
-        "--better higher if more is, or --better lower".to_owned()
     }
 }

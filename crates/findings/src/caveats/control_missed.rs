@@ -4,6 +4,7 @@ use super::CaveatKind;
 use crate::conclusions::context::Context;
 use crate::format::count;
 use crate::kinds::control::Control;
+use model::CellKey;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,19 +24,12 @@ impl CaveatKind for ControlMissed {
         let missed = Control::all(context.run)
             .into_iter()
             .filter(|(_, control)| control.caught < control.cells());
-        missed
-            .map(|(key, cells)| {
-                let mut workloads = context.run.plan.workloads.iter();
-                let workload = workloads.find(|workload| workload.name == key.workload);
-                let mut subjects = workload.into_iter().flat_map(|workload| &workload.subjects);
-                let subject = subjects.find(|subject| subject.name == key.subject);
-                Self {
-                    workload: key.workload.clone(),
-                    label: subject.map_or(&key.subject, |subject| &subject.label).clone(),
-                    cells,
-                }
-            })
-            .collect()
+        let caveat = |(key, cells): (&CellKey, Control)| Self {
+            workload: key.workload.clone(),
+            label: context.run.plan.label(&key.workload, &key.subject).to_owned(),
+            cells,
+        };
+        missed.map(caveat).collect()
     }
 
     fn what(&self) -> String {

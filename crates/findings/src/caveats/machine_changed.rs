@@ -30,6 +30,8 @@ impl MachineChanged {
 }
 
 impl CaveatKind for MachineChanged {
+    const REMEDY: &str = "measure it all again on one machine";
+
     fn find(context: &Context<'_>) -> Vec<Self> {
         let run = context.run;
         let after = run.host_after.as_ref();
@@ -40,10 +42,6 @@ impl CaveatKind for MachineChanged {
         let label = HostFact::find(&self.key).map(|(_, fact)| fact.label).unwrap_or_default();
         let name = if label.is_empty() { &self.key } else { label };
         format!("The machine changed during the run: {name} was {}, is {}", self.before, self.after)
-    }
-
-    fn remedy(&self) -> String {
-        "measure it all again on one machine".to_owned()
     }
 }
 

@@ -56,7 +56,7 @@ impl CaveatKind for ShortTrajectories {
                 let same = (&key.parameters, key.point) == (parameters, planned);
                 same && key.workload == workload && key.subject == subject
             });
-            let info = run.plan.workloads.iter().find(|info| info.name == workload);
+            let info = run.plan.workload(workload);
             Self {
                 workload: workload.to_owned(),
                 subject: subject.to_owned(),

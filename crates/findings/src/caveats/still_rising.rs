@@ -16,6 +16,8 @@ pub struct StillRising {
 }
 
 impl CaveatKind for StillRising {
+    const REMEDY: &str = "the same with --deadline 2m, which warms up for longer";
+
     fn find(context: &Context<'_>) -> Vec<Self> {
         let cells = context.run.cells.iter().filter(|cell| {
             cell.outcome == Outcome::Measured && cell.facts.contains_key(server_facts::IS_RISING)
@@ -32,9 +34,5 @@ impl CaveatKind for StillRising {
             "{} {verb} not warm yet: {whose} rate still rose at the end of the warm-up",
             list(&subjects)
         )
-    }
-
-    fn remedy(&self) -> String {
-        "the same with --deadline 2m, which warms up for longer".to_owned()
     }
 }

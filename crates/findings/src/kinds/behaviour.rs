@@ -10,7 +10,6 @@ use crate::finding::sentence::Sentence;
 use crate::finding::verdict::{Tag, Tone};
 use crate::kinds::behaviour::server::{GrowthPerConnection, ServerBehaviour};
 use crate::thresholds::WARM_FACTOR_MIN;
-use analysis::{Row, Table};
 use model::{Cell, server_facts};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,10 +23,8 @@ pub struct Behaviour {
 }
 
 impl FindingKind for Behaviour {
-    const NAME: &'static str = "behaviour";
-
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (&Table, &Row)| {
+        Finding::of_rows(context.headline_rows(), |table, row| {
             let is_of_row = |cell: &&Cell| {
                 let key = &cell.key;
                 (&key.workload, &key.subject, &key.parameters)
@@ -38,10 +35,8 @@ impl FindingKind for Behaviour {
             cells.sort_by_key(|cell| std::cmp::Reverse(cell.key.point));
             let kinds: [fn(&Cell) -> Option<ServerBehaviour>; 4] = [closes, delays, grows, divides];
             let seen = kinds.iter().filter_map(|kind| cells.iter().find_map(|cell| kind(cell)));
-            let finding = |behaviour| Finding::about_row(table, row, Self { behaviour });
-            seen.chain(warms_up(&cells)).map(finding).collect::<Vec<Finding>>()
-        };
-        context.headline_rows().flat_map(of_row).collect()
+            seen.chain(warms_up(&cells)).map(|behaviour| Self { behaviour }).collect::<Vec<_>>()
+        })
     }
 
     /// How much longer a reply takes than it would.

@@ -24,22 +24,18 @@ pub struct Control {
 }
 
 impl FindingKind for Control {
-    const NAME: &'static str = "control";
+    const TAG: Tag = Tag { word: "control", tone: Tone::Open };
+    const SECTION: Section = Section::ListOnly;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(key, control): (&CellKey, Self)| {
-            let mut workloads = context.run.plan.workloads.iter();
-            let workload = workloads.find(|workload| workload.name == key.workload);
+            let workload = context.run.plan.workload(&key.workload);
             let metric = workload.and_then(|workload| workload.headline(&key.subject));
             let scope = (key.workload.clone(), key.parameters.clone());
             let metric = metric.map_or_else(String::new, |metric| metric.name.clone());
             Finding::new(scope, metric, vec![key.subject.clone()], control)
         };
         Self::all(context.run).into_iter().map(finding).collect()
-    }
-
-    fn section(&self) -> Section {
-        Section::ListOnly
     }
 
     fn rank(&self) -> f64 {
@@ -58,10 +54,6 @@ impl FindingKind for Control {
         let rest =
             format!(", which is wrong on purpose, was caught in {caught} of {cells}{unfinished}");
         names.claim(rest)
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "control", tone: Tone::Open }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::conclusions::named_points::NamedPoints;
 use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{ci, factor, significant};
 use analysis::stats::student;
 use analysis::{Row, Table};
@@ -55,7 +56,7 @@ struct Mean {
 }
 
 impl FindingKind for Difference {
-    const NAME: &'static str = "difference";
+    const TAG: Tag = Tag { word: "difference", tone: Tone::Neutral };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let Some(points) = context.named_points else { return Vec::new() };
@@ -74,7 +75,7 @@ impl FindingKind for Difference {
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let Self { at, relation } = &all[0];
         let at = format!("at {at}{}", names.qualifier());
-        let mut subjects = names.subjects().iter().map(|subject| names.label(subject));
+        let mut subjects = names.subjects.iter().map(|subject| names.label(subject));
         let first = subjects.next().unwrap_or_else(|| text(""));
         let second = subjects.next().unwrap_or_else(|| text(""));
         let parts = match relation {

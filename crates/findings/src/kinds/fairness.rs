@@ -31,17 +31,16 @@ pub struct Fairness {
 }
 
 impl FindingKind for Fairness {
-    const NAME: &'static str = "fairness";
+    const TAG: Tag = Tag { word: "fairness", tone: Tone::Middle };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (&Table, &Row)| {
+        Finding::of_rows(context.headline_rows(), |table, row| {
             // Elsewhere nothing is shared.
             table.shares.as_ref().filter(|shares| shares.multiple)?;
             // What is no alternative to the others has no best one among them.
             context.workload(table).filter(|workload| !workload.has_separate_subjects())?;
-            Some(Finding::about_row(table, row, Self::new(context, table, row)?))
-        };
-        context.headline_rows().filter_map(of_row).collect()
+            Self::new(context, table, row)
+        })
     }
 
     /// Of a rate that one of N has, the others lack N − 1 parts.
@@ -71,10 +70,6 @@ impl FindingKind for Fairness {
         let wait = self.max_wait_ns.map(|wait| format!("one wait lasted {}", format::time(wait)));
         let all = [Some(index).filter(|index| !index.is_empty()), Some(speed), wait];
         all.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "fairness", tone: Tone::Middle }
     }
 }
 

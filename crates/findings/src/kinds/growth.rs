@@ -15,8 +15,6 @@ use analysis::{Class, GrowthReason, Remedy};
 pub use analysis::Growth;
 
 impl FindingKind for Growth {
-    const NAME: &'static str = "growth";
-
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(table, row): (&analysis::Table, &analysis::Row)| {
             let growth = row.growth.clone()?;

@@ -5,6 +5,7 @@ use crate::conclusions::context::Context;
 use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::sentence::Sentence;
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::{counted, interval, position, significant};
 use crate::thresholds::PEAK_CI_RATIO_MAX;
 use analysis::{Estimate, RateTrend, Row, Table};
@@ -23,7 +24,7 @@ pub struct Scaling {
 }
 
 impl FindingKind for Scaling {
-    const NAME: &'static str = "scaling";
+    const TAG: Tag = Tag { word: "scaling", tone: Tone::Neutral };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_row = |(table, row): (&Table, &Row)| {

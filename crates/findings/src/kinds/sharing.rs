@@ -30,13 +30,10 @@ pub struct Sharing {
 }
 
 impl FindingKind for Sharing {
-    const NAME: &'static str = "sharing";
+    const TAG: Tag = Tag { word: "sharing", tone: Tone::Middle };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (&Table, &Row)| {
-            Some(Finding::about_row(table, row, Self::new(context, table, row)?))
-        };
-        context.headline_rows().filter_map(of_row).collect()
+        Finding::of_rows(context.headline_rows(), |table, row| Self::new(context, table, row))
     }
 
     fn rank(&self) -> f64 {
@@ -63,7 +60,7 @@ impl FindingKind for Sharing {
         let rest = format!(
             " {verb} {gains} from {from} to {to} {sharing}, and {apart} with {separate}{reason}"
         );
-        let labels = names.label_list(names.subjects().iter().map(String::as_str));
+        let labels = names.label_list(names.subjects.iter().map(String::as_str));
         Sentence::new(labels.into_iter().chain([text(rest)]))
     }
 
@@ -79,10 +76,6 @@ impl FindingKind for Sharing {
         };
         let (shared, apart) = (change(&self.speedup), change(&self.separate_speedup));
         format!("{shared} with {}, {apart} with {}", self.sharing, self.separate)
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "sharing", tone: Tone::Middle }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::finding::Finding;
 use crate::finding::names::Names;
 use crate::finding::range::Range;
 use crate::finding::sentence::{Part, Sentence, text};
+use crate::finding::verdict::{Tag, Tone};
 use crate::format::factor;
 use crate::thresholds::{SPREAD_FACTOR_MIN, SPREAD_GROUP_FACTOR_MAX};
 use analysis::{ComparisonOutcome, Row, Table};
@@ -29,7 +30,7 @@ pub struct Spread {
 }
 
 impl FindingKind for Spread {
-    const NAME: &'static str = "spread";
+    const TAG: Tag = Tag { word: "spread", tone: Tone::Neutral };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let is_judged =

@@ -20,8 +20,6 @@ use std::collections::BTreeSet;
 pub use analysis::Rate as Trend;
 
 impl FindingKind for Trend {
-    const NAME: &'static str = "trend";
-
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(table, row): (&analysis::Table, &analysis::Row)| {
             let rate = row.rate.clone().filter(|rate| !explains(row, rate))?;

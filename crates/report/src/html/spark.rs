@@ -26,7 +26,7 @@ pub(super) struct Groups<'a> {
 type Position = (f64, f64);
 
 /// The values of one direction on a logarithmic axis.
-struct Axis {
+pub(crate) struct Axis {
     zero: f64,
     start: f64,
     span: f64,
@@ -34,7 +34,7 @@ struct Axis {
 
 impl Axis {
     /// The axis of `values` that spans `factor_min` at least.
-    fn new(values: impl Iterator<Item = f64> + Clone, factor_min: f64) -> Option<Self> {
+    pub(crate) fn new(values: impl Iterator<Item = f64> + Clone, factor_min: f64) -> Option<Self> {
         let positive = values.clone().filter(|value| *value > 0.0).map(f64::log10);
         let (min, max) = positive.fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| {
             (min.min(value), max.max(value))
@@ -54,7 +54,7 @@ impl Axis {
     }
 
     /// Where a value stands, as a share of the axis.
-    fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         let position = if value > 0.0 { value.log10() } else { self.zero };
         (position - self.start) / self.span
     }

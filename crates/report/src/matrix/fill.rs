@@ -186,7 +186,7 @@ impl<'a> Filler<'_, 'a> {
     /// `poll · 1 active of N watched descriptors · loop`; at the only point of a list `baseline · 1 copy · latency`.
     fn title(&self, head: &Head<'a>, point: Option<u64>) -> String {
         let Head { workload, parameters, metric, axis, .. } = head;
-        let has_it = |run: &&Run| run.plan.workloads.iter().any(|info| info.name == *workload);
+        let has_it = |run: &&Run| run.plan.workload(workload).is_some();
         let run = self.columns.iter().rev().map(|column| column.run).find(has_it);
         let run = run.unwrap_or(self.columns[0].run);
         let about = metrics::about(metric);

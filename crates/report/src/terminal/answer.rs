@@ -188,14 +188,15 @@ fn sentences<'a>(answer: &'a Answer, conclusions: &Conclusions) -> Vec<SentenceS
 /// What holds: a sentence where it is all of one table, else the tables: `accept, poll (active = 1; 10 of 13)`.
 fn holding(answer: &Answer, conclusions: &Conclusions, is_cost: bool) -> String {
     let holds = |finding: &&Finding| {
-        finding.kind() != Kind::Speedup && (finding.kind() == Kind::Growth) == is_cost
+        finding.data.kind() != Kind::Speedup && (finding.data.kind() == Kind::Growth) == is_cost
     };
     let holds: Vec<&Finding> = answer.holds.iter().filter(holds).collect();
     let tables = &conclusions.analysis.tables;
     let label = |group: &[&Finding]| {
         let table = tables.iter().find(|table| group[0].is_about(table))?;
         let has_verdict = |finding: &&Finding| {
-            let is_series = matches!(finding.kind(), Kind::Growth | Kind::Trend | Kind::Speedup);
+            let is_series =
+                matches!(finding.data.kind(), Kind::Growth | Kind::Trend | Kind::Speedup);
             is_series && finding.is_of_same_table(group[0])
         };
         let series = conclusions.findings.iter().filter(has_verdict);
@@ -219,7 +220,7 @@ fn holding(answer: &Answer, conclusions: &Conclusions, is_cost: bool) -> String 
 
 /// What scales, by tables.
 fn scaling(answer: &Answer) -> String {
-    let scales = answer.holds.iter().filter(|finding| finding.kind() == Kind::Speedup);
+    let scales = answer.holds.iter().filter(|finding| finding.data.kind() == Kind::Speedup);
     scales.map(|finding| finding.sentence.to_string()).collect::<Vec<_>>().join("; ")
 }
 

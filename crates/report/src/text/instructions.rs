@@ -7,6 +7,7 @@ use disassembly::{Instruction, at, disassemble};
 use findings::format::short_function;
 use findings::reasons;
 use model::{CodeFault, Frame, InstructionSamples, MachineCode, ProfiledRegion, Run};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function of one subject at one point, with the instructions that were sampled.
@@ -36,6 +37,21 @@ pub(crate) struct SampledInstruction<'a> {
     pub text: String,
     /// Its source line; empty where that is not known.
     pub source: &'a str,
+}
+
+/// What stands below a list of instructions.
+pub(crate) const SKID: &str = "A sample stands at the instruction that would have run next, or where the kernel next accepts \
+                               interrupts: look at those before it too.";
+
+impl SampledFunction<'_> {
+    /// The `max` instructions with most samples, and how many others there are.
+    pub(crate) fn hottest(&self, max: usize) -> (Vec<&SampledInstruction<'_>>, usize) {
+        let mut hottest: Vec<&SampledInstruction> = self.instructions.iter().collect();
+        hottest.sort_by_key(|instruction| Reverse(instruction.samples));
+        let hidden = hottest.len().saturating_sub(max);
+        hottest.truncate(max);
+        (hottest, hidden)
+    }
 }
 
 /// With fewer samples the instructions of a function say nothing.

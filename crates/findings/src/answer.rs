@@ -10,7 +10,6 @@ mod load_figures;
 mod material;
 mod measurement;
 mod not_measured;
-mod thresholds;
 mod trust;
 mod undecided;
 

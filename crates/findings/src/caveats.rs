@@ -31,6 +31,14 @@ pub trait CaveatKind: Sized {
     }
 }
 
+/// What every kind needs.
+pub(crate) mod prelude {
+    pub(crate) use super::CaveatKind;
+    pub(crate) use crate::conclusions::context::Context;
+    pub(crate) use schemars::JsonSchema;
+    pub(crate) use serde::Serialize;
+}
+
 /// Declares each module, and gives its type a variant.
 macro_rules! table {
     ($($file:ident::$Type:ident,)*) => {

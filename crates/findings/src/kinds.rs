@@ -83,6 +83,19 @@ pub trait FindingKind: Sized {
     }
 }
 
+/// What every kind needs.
+pub(crate) mod prelude {
+    pub(crate) use super::{FindingKind, Section, stake};
+    pub(crate) use crate::conclusions::context::Context;
+    pub(crate) use crate::finding::Finding;
+    pub(crate) use crate::finding::names::Names;
+    pub(crate) use crate::finding::range::Range;
+    pub(crate) use crate::finding::sentence::{Part, Sentence, text};
+    pub(crate) use crate::finding::verdict::{Tag, Tone};
+    pub(crate) use schemars::JsonSchema;
+    pub(crate) use serde::Serialize;
+}
+
 /// Where an answer has a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
@@ -105,7 +118,7 @@ pub enum Section {
 }
 
 /// A factor as something at stake, whichever way it goes: 4 for a quarter; 1 where it is not known.
-fn stake(factor: f64) -> f64 {
+pub(crate) fn stake(factor: f64) -> f64 {
     if factor.is_nan() { 1.0 } else { factor.max(1.0 / factor) }
 }
 

@@ -34,7 +34,7 @@ use ::findings::grouping::grouped;
 use ::findings::{Answer, Conclusions};
 use analysis::compare::is_median;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use model::{Run, WorkloadInfo};
+use model::{Outcome, Run, WorkloadInfo};
 use view::Analysed;
 
 const STYLE: &str = concat!(
@@ -195,7 +195,10 @@ fn workloads(runs: &[Analysed]) -> Vec<&WorkloadInfo> {
 fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup {
     let summary = &run.summary;
     let caveats = conclusions.caveats.len();
-    let failed = run.cells.iter().filter(|cell| is_failed(cell) && !run.is_control(&cell.key));
+    let failed = run
+        .cells
+        .iter()
+        .filter(|cell| cell.outcome != Outcome::Measured && !run.is_control(&cell.key));
     let failed = failed.count() as u64;
     html! {
         dl.dateline {
@@ -230,10 +233,6 @@ fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup
             }
         }
     }
-}
-
-fn is_failed(cell: &model::Cell) -> bool {
-    cell.outcome != model::Outcome::Measured
 }
 
 /// `2026-11-21T14:02:11+00:00` → `2026-11-21 14:02`, its zone as it was recorded.

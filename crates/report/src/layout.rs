@@ -100,6 +100,13 @@ impl Pen {
         }
     }
 
+    /// A text without a cut word, the first line after `first` columns, the others after `rest`.
+    pub fn whole(&self, out: &mut String, text: &str, (first, rest): (usize, usize)) {
+        for line in wrapped_whole(text, self.width, first, rest) {
+            self.line(out, &line);
+        }
+    }
+
     /// A sentence that begins at the margin.
     pub fn sentence(&self, out: &mut String, text: &str) {
         self.paragraph(out, PLAIN, text, (0, INDENT));

@@ -16,7 +16,7 @@ use crate::layout::{
 use crate::matrix::grid::{Cell, Grid, GridRow};
 use crate::text;
 use crate::text::NO_FIGURE;
-use crate::text::leads::Mark;
+use crate::text::leads::{Mark, sign};
 use analysis::{Analysis, Row, Table};
 use anstyle::Style as Paint;
 use findings::answer::{is_in_answer, listed};
@@ -29,14 +29,6 @@ pub use crate::text::instructions::Chosen;
 pub use answer::{LINES_MAX, Pointers, answer};
 pub use instructions::hot_instructions;
 pub use profiles::{profiles, top_functions};
-
-/// Directly behind the best figure at a point, for eyes and pipes that see no colour.
-fn sign(mark: Mark) -> char {
-    match mark {
-        Mark::Best => '*',
-        Mark::Shared => '~',
-    }
-}
 
 /// The tables and the findings of one run, and all caveats where all is shown, as lines that end in a line feed.
 pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
@@ -196,7 +188,8 @@ impl Pen {
         for finding in findings {
             let scope = (&finding.workload, &finding.parameters);
             if several && last_scope != Some(scope) {
-                self.aside(out, &scope_text(run, finding));
+                let text = text::parameters::scope(run, &finding.workload, &finding.parameters);
+                self.aside(out, &text);
                 last_scope = Some(scope);
             }
             let indent = if several { 2 * INDENT } else { INDENT };
@@ -240,9 +233,4 @@ const fn tone_paint(tone: Tone) -> Paint {
 fn notes_of(row: &Row) -> String {
     let unavailable = row.unavailable.as_ref().map(|reason| format!("unavailable: {reason}"));
     unavailable.unwrap_or_else(|| text::notes::reasons(row).join("; "))
-}
-
-/// The workload of a finding and what was held for it: `poll · active 1 · object socketpair`.
-fn scope_text(run: &Run, finding: &Finding) -> String {
-    text::parameters::scope(run, &finding.workload, &finding.parameters)
 }

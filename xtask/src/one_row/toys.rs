@@ -215,13 +215,7 @@ const FINDING: Toy = Toy {
     file: "crates/findings/src/kinds/toy.rs",
     text: r#"//! A toy: how many points a series has.
 
-use super::FindingKind;
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use schemars::JsonSchema;
-use serde::Serialize;
+use super::prelude::*;
 
 /// The data of one finding.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

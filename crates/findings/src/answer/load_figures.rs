@@ -2,10 +2,9 @@
 
 use super::figure_list::{FigureGroup, FigureList, SingleFigure};
 use super::material::Material;
-use super::thresholds::WITHOUT_REPLY_SHARE_MAX;
 use crate::finding::sentence::{Part, Sentence, text};
 use crate::format::{Unit, count, counted};
-use crate::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
+use crate::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN, WITHOUT_REPLY_SHARE_MAX};
 use analysis::{Distribution, Estimate, Table};
 use model::{
     Cell, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, Metric, MetricInfo, MetricRole, Run,

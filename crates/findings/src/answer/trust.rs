@@ -1,12 +1,11 @@
 //! How far to trust a run: good, fair or poor, with the figure that decides.
 
 use super::material::Material;
-use super::thresholds::{FAILED_SHARES, WIDE_SHARES};
 use crate::caveats::cpu_taken::{CpuTaken, CpuTaker};
 use crate::caveats::{Caveat, figures};
 use crate::format::{count, counted, list, percent};
 use crate::kinds::Data;
-use crate::thresholds::ROUNDS_MIN;
+use crate::thresholds::{FAILED_SHARES, ROUNDS_MIN, WIDE_SHARES};
 use analysis::stats::quantiles::median_of;
 use model::{Outcome, RunState};
 use schemars::JsonSchema;

@@ -1,9 +1,7 @@
 //! Metrics of which nothing says which of two figures is better.
 
-use super::{CaveatKind, headline_tables};
-use crate::conclusions::context::Context;
-use schemars::JsonSchema;
-use serde::Serialize;
+use super::headline_tables;
+use super::prelude::*;
 
 /// A metric whose direction is a guess.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

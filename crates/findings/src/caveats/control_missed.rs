@@ -1,12 +1,9 @@
 //! A subject that is wrong on purpose was not caught in each of its cells.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::format::count;
 use crate::kinds::control::Control;
 use model::CellKey;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// A control that failed, or did not finish.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,11 +1,8 @@
 //! Histograms that can't be read: their operations are in no distribution.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::format::count;
 use analysis::tables::distributions::unreadable;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// How many.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,10 +1,7 @@
 //! QEMU emulated the machine.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::emulation::Emulation;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The run is of a guest whose instructions QEMU emulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

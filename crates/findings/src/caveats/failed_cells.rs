@@ -1,12 +1,10 @@
 //! Cells that failed, those of one subject and reason together.
 
-use super::{CaveatKind, with_parameters};
-use crate::conclusions::context::Context;
+use super::prelude::*;
+use super::with_parameters;
 use crate::format::{count, counted, points};
 use crate::grouping::grouped;
 use model::{CellKey, FailureReason, Outcome, Parameters, Run, WorkloadInfo};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Cells of one subject that failed for one reason.

@@ -1,12 +1,10 @@
 //! Runs of a command that failed, and were to count all the same.
 
-use super::{CaveatKind, with_parameters};
-use crate::conclusions::context::Context;
+use super::prelude::*;
+use super::with_parameters;
 use crate::format::{list, points};
 use crate::grouping::grouped;
 use model::{CellKey, Fact, Parameters, command_facts};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Runs of one subject that failed, and count.

@@ -1,13 +1,11 @@
 //! Processes that a command left running at its end: its time is not all of what it started.
 
-use super::{CaveatKind, with_parameters};
-use crate::conclusions::context::Context;
+use super::prelude::*;
+use super::with_parameters;
 use crate::format::count;
 use crate::grouping::grouped;
 use model::{Cell, Parameters, command_facts};
 use printable::quantity;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// Processes that the runs of one subject left, the most of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,10 +1,7 @@
 //! The machine was another after the last cell than before the first.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use model::{Host, HostDifference, HostFact, HostRole};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// A fact of the machine that should not change during a run, and did.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,11 +1,9 @@
 //! Trajectories that ended before their axis did, those of one subject and reason together.
 
-use super::{CaveatKind, with_parameters};
-use crate::conclusions::context::Context;
+use super::prelude::*;
+use super::with_parameters;
 use crate::format::count;
 use model::{FailureReason, Outcome, Parameters};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Trajectories of one subject that ended early for one reason.

@@ -1,11 +1,8 @@
 //! Servers whose replies still came faster and faster when they were measured.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::format::list;
 use model::{Outcome, server_facts};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Subjects whose rate was not level after the longest warm-up.

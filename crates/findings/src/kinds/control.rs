@@ -1,16 +1,9 @@
 //! Whether a subject that is wrong on purpose was caught: each of its cells has to fail. One that is
 //! measured as if it were right says that the workload's check does not see what it is there to see.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{count, counted};
 use model::{CellKey, Outcome, Run};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// How the cells of a control ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

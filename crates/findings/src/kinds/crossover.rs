@@ -1,21 +1,13 @@
 //! Where one series overtakes another, or that none does.
 
+use super::prelude::*;
 use super::trade_off::TradeOff;
-use super::{FindingKind, Section, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Part, Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
 use crate::format::{
     at_most, ci, count, factor, number_word, position, ratio_with_interval, share as share_text,
 };
 use crate::reasons;
 use analysis::pairs::notable::{common_points, notable};
 use analysis::{ComparisonOutcome, Estimate, Remedy, SubjectComparison, Table};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// How two series compare along the axis.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,18 +1,11 @@
 //! How much two subjects differ at points that are words, where nothing grows.
 
-use super::{FindingKind, stake};
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::conclusions::named_points::NamedPoints;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
 use crate::format::{ci, factor, significant};
 use analysis::stats::student;
 use analysis::{Row, Table};
 use model::{Cell, FailureReason, Outcome, Run};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// A ratio from here on is written as a factor, below as a percentage.
 const FACTOR_MIN: f64 = 2.0;

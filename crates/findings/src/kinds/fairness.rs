@@ -3,19 +3,11 @@
 //! Jain's index of N shares is 1 where all have the same, and 1/N where one has all. A series among the
 //! fastest at some point whose index is clearly low there is a finding, at the point where it is lowest.
 
-use super::FindingKind;
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{self, ratio};
 use crate::thresholds::{FAST_FACTOR_MAX, INDEX_FAIR_MIN, OWN_SHARE_MIN, WAIT_NS_MIN};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// A fast and unfair series, at the point where it is most unfair.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

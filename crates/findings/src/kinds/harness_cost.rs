@@ -1,16 +1,8 @@
 //! What the harness itself costs: the figures of the workload that does nothing.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::ci;
 use analysis::{PointSummary, Row};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The cost of an operation that does nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -3,17 +3,10 @@
 //! It is where the rate divided by the latency has its maximum: Kleinrock's *power* (1979). Below it the rate gains more than
 //! the latency loses, above it less.
 
-use super::{FindingKind, Section, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{interval, time};
 use analysis::{Estimate, PointSummary, Row};
 use model::MetricRole;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The knee of one series.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

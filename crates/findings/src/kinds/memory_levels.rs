@@ -6,18 +6,11 @@
 //! is that as well if the same on huge pages stays on its level there; else what the machine gets of the cache ends
 //! there, and main memory may have begun.
 
-use super::{FindingKind, Section, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{Unit, interval, size};
 use crate::thresholds::{CACHE_EXCESS_MAX, CACHE_LEFT_SHARE_MIN};
 use analysis::{Estimate, Level, Row};
 use model::{CpuCache, MemoryAccess};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::fmt;
 
 /// The levels of one series.

@@ -1,12 +1,6 @@
 //! Which several curves the samples of a series lie on.
 
-use super::{FindingKind, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{Unit, class, count, list, mode_rank, number_word, percent};
 use crate::thresholds::MODE_FLAT_LOG_MAX;
 use analysis::stats::quantiles::median_of;

@@ -1,12 +1,6 @@
 //! The order of the subjects at one point.
 
-use super::{FindingKind, Section, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Part, Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::factor;
 use crate::thresholds::{RANKING_BANDS, RANKING_SAME_FACTOR_MAX};
 use analysis::{RankedSubject, Table};

@@ -1,16 +1,9 @@
 //! How a rate fits the Universal Scalability Law.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{counted, interval, position, significant};
 use crate::thresholds::PEAK_CI_RATIO_MAX;
 use analysis::{Estimate, RateTrend, Row, Table};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// A fit of the law.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,18 +1,10 @@
 //! What threads lose by what they share: a call that gains less with threads of one process than with processes.
 
-use super::FindingKind;
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{self, count, factor, interval, significant};
 use analysis::rates::speedup::falls_behind;
 use analysis::{Row, Speedup, SpeedupVerdict, Table};
 use model::Parallel;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// One series by those that share, and the same by those that don't.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

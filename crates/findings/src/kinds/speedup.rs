@@ -1,12 +1,8 @@
 //! How a rate grows with threads or processes that work side by side, up to one for each CPU.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Part, Sentence, list_of, text};
-use crate::finding::verdict::{Tag, Verdict};
+use super::prelude::*;
+use crate::finding::sentence::list_of;
+use crate::finding::verdict::Verdict;
 use crate::format::{self, count, counted, factor, interval, multiple, number_word, significant};
 use crate::reasons;
 use analysis::{Remedy, SpeedupVerdict, TrendReason};

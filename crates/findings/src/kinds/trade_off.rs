@@ -1,17 +1,10 @@
 //! What the second of two rivals costs and saves, where threads share CPUs: at one thread for each and at
 //! the most.
 
-use super::{FindingKind, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{ci, divided, factor, significant};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// Less than this share is written as what it is divided by.
 const SHARE_MIN: f64 = 0.5;

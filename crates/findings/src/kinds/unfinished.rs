@@ -1,16 +1,9 @@
 //! Which cells of a series did not finish before their deadline.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::trend;
 use analysis::{Rate, RateTrend, Row};
 use model::FailureReason;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The points at which cells did not finish.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -3,9 +3,9 @@
 //! Both call the axis `point`, and each parameter has a column. What is missing has a row without a figure, with the reason in the last column.
 
 use super::material::{Content, Format, Head, Material, What, in_order, missing, unit};
+use crate::text::notes;
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
-use findings::reasons;
 use model::{Parameters, Run, Value};
 use printable::{for_spreadsheet, one_line};
 use std::collections::BTreeSet;
@@ -206,10 +206,6 @@ fn why(table: &Table, row: &Row, column: usize) -> String {
     if let Some(reason) = &row.unavailable {
         return format!("unavailable: {}", one_line(reason));
     }
-    let point = table.points[column];
-    let gap_reason = row.missing.iter().find(|(missing, _)| *missing == point);
-    gap_reason.map_or_else(
-        || "no figure".to_owned(),
-        |(_, reason)| printable::one_line(&reasons::missing_figure(reason)),
-    )
+    let gap = notes::gap(row, table.points[column]);
+    gap.map_or_else(|| "no figure".to_owned(), |reason| one_line(&reason))
 }

@@ -5,9 +5,7 @@
 //! with their intervals on logarithmic axes, on which zero has a position of its own before the smallest point.
 //! It runs in gnuplot 5 and 6.
 
-use super::material::{
-    Content, Format, Head, Material, caveats, identity, machine_and_clock, measured,
-};
+use super::material::{Content, Format, Head, Material, identity, machine_and_clock, measured};
 use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
 use findings::format::{Unit, count, quantity};
@@ -44,7 +42,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(HEAD.as_bytes())?;
     let how = if ::analysis::is_predicted(run) { "Computed by" } else { "Measured on" };
     let lines = [format!("Of {}.", identity(run)), format!("{how} {}.", machine_and_clock(run))];
-    let caveats = caveats(material.conclusions()).map(|line| format!("Warning: {line}"));
+    let caveats =
+        material.conclusions().caveats.iter().map(|caveat| format!("Warning: {}", caveat.line()));
     for line in lines.into_iter().chain(caveats) {
         writeln!(out, "# {}", comment(&line))?;
     }

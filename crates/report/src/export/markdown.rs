@@ -3,13 +3,11 @@
 //! The headline tables, the findings, the caveats and the machine stand open; the other tables are
 //! folded away, so that nothing is left out.
 
-use super::material::{
-    Content, Format, Head, Material, Selection, caveats, identity, machine_and_clock,
-};
+use super::material::{Content, Format, Head, Material, Selection, identity, machine_and_clock};
 use crate::text;
 use crate::text::NO_FIGURE;
 use crate::text::averages;
-use crate::text::leads::Mark;
+use crate::text::leads::sign;
 use ::findings::format::{self, Unit, count};
 use ::findings::grouping::distinct;
 use ::findings::{Finding, Verdict};
@@ -46,7 +44,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let (headline, secondary): (Vec<&Finding>, Vec<&Finding>) =
         conclusions.findings.iter().partition(|finding| finding.headline);
     findings(out, "Findings", run, &headline)?;
-    let caveats: Vec<String> = caveats(conclusions).map(|line| escaped(&line)).collect();
+    let caveats = conclusions.caveats.iter().map(|caveat| escaped(&caveat.line()));
+    let caveats: Vec<String> = caveats.collect();
     list(out, "Caveats", &caveats)?;
     let rest: Vec<&Table> = text::tables::shown(analysis).filter(|table| !table.headline).collect();
     if rest.is_empty() {
@@ -165,14 +164,6 @@ pub(crate) fn rule(out: &mut dyn Write, figures: usize, growth: bool) -> io::Res
     row(out, ["---".to_owned()].into_iter().chain(figures).chain(growth))
 }
 
-/// Behind the best figure at a point, as in a terminal.
-fn sign(mark: Mark) -> char {
-    match mark {
-        Mark::Best => '*',
-        Mark::Shared => '~',
-    }
-}
-
 /// A median with its interval, the best in bold: `**2.43**\* (2.41 to 2.50)`.
 fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
     let Some(at) = row.cells.get(column).and_then(Option::as_ref) else {
@@ -181,8 +172,7 @@ fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
     let Estimate { value, low, high } = at.median;
     let figure = unit.figure(value);
     let figure = match text::leads::mark(table, column, &row.subject) {
-        Some(Mark::Best) => format!("**{figure}**\\{}", sign(Mark::Best)),
-        Some(Mark::Shared) => format!("**{figure}**\\{}", sign(Mark::Shared)),
+        Some(mark) => format!("**{figure}**\\{}", sign(mark)),
         None => figure,
     };
     if low < high {

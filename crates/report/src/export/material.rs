@@ -3,8 +3,8 @@
 use super::narrowed::unknown;
 use crate::html::machine;
 use analysis::{Analysis, Row, Table};
+use findings::Conclusions;
 use findings::format::count;
-use findings::{Caveat, Conclusions};
 use model::{Cell, CellKey, Outcome, Parameters, Run, WorkloadInfo};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -279,9 +279,4 @@ pub(super) fn machine_and_clock(run: &Run) -> String {
         return "a table from elsewhere".to_owned();
     }
     format!("{}; clock: {}", machine::name(run), run.clock.source)
-}
-
-/// The caveats, a line each with its remedy.
-pub(super) fn caveats(conclusions: &Conclusions) -> impl Iterator<Item = String> {
-    conclusions.caveats.iter().map(Caveat::line)
 }

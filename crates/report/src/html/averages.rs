@@ -61,12 +61,8 @@ fn head(averages: &Averages) -> Markup {
 /// The colour of a subject's dots, before its name.
 fn dot(column_index: usize) -> Markup {
     html! {
-        span.dot style=(hue(column_index)) aria-hidden="true" {}
+        span.dot style=(marks::look(column_index).hue()) aria-hidden="true" {}
     }
-}
-
-fn hue(column_index: usize) -> String {
-    format!("--hue: var(--series-{})", marks::look(column_index).colour)
 }
 
 fn line(averages: &Averages, row: &AverageRow) -> Markup {
@@ -172,7 +168,7 @@ fn strip(column_index: usize, column: &AverageColumn, average: &Average, span: &
     let (low, high) = (average.mean - deviation, average.mean + deviation);
     let share = (high.min(span.to) - low.max(span.from)) / (span.to - span.from);
     html! {
-        div.strip style=(hue(column_index)) {
+        div.strip style=(marks::look(column_index).hue()) {
             span.strip-name { (averages::head(column)) }
             svg width="100%" height="22" {
                 line.base x1="0" x2="100%" y1="11" y2="11" {}

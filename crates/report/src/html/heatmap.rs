@@ -178,7 +178,7 @@ impl Sheet<'_> {
         let look = self.look(&lead.best);
         if lead.is_shared() {
             return html! {
-                td.lead-cell.shared style=(hue(look)) data-subject=(lead.best) {
+                td.lead-cell.shared style=(look.hue()) data-subject=(lead.best) {
                     // The words are heard once: as a title of the cell they would be heard again.
                     span.pointed aria-hidden="true" title=(self.sentence(lead)) {
                         (marks::marker(look))
@@ -197,7 +197,7 @@ impl Sheet<'_> {
             };
         }
         html! {
-            td class={ "lead-cell lead-" (step(lead.margin.value)) } style=(hue(look))
+            td class={ "lead-cell lead-" (step(lead.margin.value)) } style=(look.hue())
                 data-subject=(lead.best) title=(self.sentence(lead)) {
                 (marks::marker(look))
                 span.unseen { (self.label(&lead.best)) " " }
@@ -219,7 +219,7 @@ impl Sheet<'_> {
                 @for (subject, label) in subjects.filter(|(subject, _)| times(subject) > 0) {
                     @let look = self.look(subject);
                     li {
-                        span.key.lead-2 style=(hue(look)) aria-hidden="true" { (marks::marker(look)) }
+                        span.key.lead-2 style=(look.hue()) aria-hidden="true" { (marks::marker(look)) }
                         (label)
                     }
                 }
@@ -345,10 +345,6 @@ fn strengths() -> Markup {
 /// How strong the colour of a lead is, from 0.
 fn step(margin: f64) -> usize {
     STEPS.iter().filter(|min| margin >= **min).count()
-}
-
-fn hue(look: marks::Look) -> String {
-    format!("--hue: var(--series-{})", look.colour)
 }
 
 /// `×1.28 to ×1.34`; of figures that stand alone, nothing but the figure is known.

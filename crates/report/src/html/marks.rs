@@ -26,6 +26,13 @@ pub(super) struct Look {
     pub shape: usize,
 }
 
+impl Look {
+    /// Its colour as the style of an element.
+    pub(super) fn hue(self) -> String {
+        format!("--hue: var(--series-{})", self.colour)
+    }
+}
+
 /// Colour and shape of a subject by its place; no two of 64 are alike in both.
 pub(super) fn look(index: usize) -> Look {
     let turn = index / COLOURS;

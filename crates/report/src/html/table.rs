@@ -47,12 +47,15 @@ fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
     };
     let down = if table.points_down { " down" } else { "" };
     let list = if info.is_some() { " listed" } else { "" };
+    let mut cells = table.rows.iter().flat_map(|row| &row.cells).flatten();
+    // Single figures have none.
+    let has_intervals = cells.any(|cell| cell.samples > 1);
     let caption = html! {
         @if info.is_some() { strong { (text::metrics::about(&table.metric)) } }
         @else { strong { (text::metrics::measure(&table.metric, &unit)) } }
         " · " (text::parameters::with_axis(run, &table.workload, &table.parameters))
         " · " (text::metrics::medians(run, table))
-        @if has_intervals(table) { ", with its 95 % CI" }
+        @if has_intervals { ", with its 95 % CI" }
         @if let Some(name) = name { " · " (name) }
     };
     html! {
@@ -74,11 +77,6 @@ fn facts(table: &Table) -> Markup {
             }
         }
     }
-}
-
-/// Whether any of its figures has an interval: single ones have none.
-fn has_intervals(table: &Table) -> bool {
-    table.rows.iter().flat_map(|row| &row.cells).flatten().any(|cell| cell.samples > 1)
 }
 
 /// Figures down below the headings of the workload, each in a unit of its own.

@@ -10,7 +10,7 @@ use super::{Matrix, Reference};
 use crate::guests::Guests;
 use crate::history::machine;
 use crate::layout::{BAD, BOLD, DIM, Detail, GAP, GOOD, INDENT, PLAIN, Pen, Style};
-use analysis::compare::{Comparison, Verdict};
+use analysis::compare::{Comparison, Verdict, is_median};
 use anstyle::Style as Paint;
 use findings::format::{count, list};
 use findings::run_changes::sentence;
@@ -91,7 +91,7 @@ impl Pen {
             return;
         }
         let identities = matrix.identities().into_iter().enumerate();
-        for (at, identity) in identities.skip(usize::from(!matrix.is_first_measured())) {
+        for (at, identity) in identities.skip(usize::from(is_median(matrix.columns[0].run))) {
             let role = match (matrix.reference, at) {
                 (Reference::First, 0) => "base  ",
                 (Reference::First, _) => "new   ",

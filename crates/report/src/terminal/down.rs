@@ -1,10 +1,11 @@
 //! Points down and subjects across, as the tables of those who ran pipetest first: one column for
 //! each subject, the best at each point marked.
 
-use super::{sign, tone_paint};
+use super::tone_paint;
 use crate::layout::{DIM, GAP, Pen, right, widest, wrapped};
 use crate::matrix::grid::{Grid, GridRow};
 use crate::text;
+use crate::text::leads::sign;
 use analysis::{Row, Table};
 use findings::Verdict;
 use findings::format::{Unit, count, list, proportion};

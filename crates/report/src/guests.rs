@@ -9,7 +9,6 @@ use crate::matrix::grid::{Grid, GridRow};
 use crate::text::NO_FIGURE;
 use crate::text::averages;
 use analysis::Analysis;
-use findings::Conclusions;
 use findings::format::{factor, significant};
 use maud::{Markup, html};
 use model::{Run, SPINLOCKS};
@@ -129,11 +128,6 @@ impl Pen {
         let grid = Grid { stub: vec!["guest".to_owned()], heads, rows: rows.collect(), gap: GAP };
         self.grid(out, &grid);
     }
-}
-
-/// The guests of a page's runs.
-pub(crate) fn of_runs(runs: &[(Run, Conclusions)]) -> Option<Guests> {
-    Guests::new(runs.iter().map(|(run, conclusions)| (run, Some(&conclusions.analysis))))
 }
 
 /// The section of a page; with the publication where the machines differ in their locks.

@@ -61,7 +61,7 @@ struct Hosts<'a> {
 
 /// The whole run with its conclusions.
 pub fn run<'a>(run: &'a Run, conclusions: &'a Conclusions) -> RunView<'a> {
-    let caveat = |caveat: &'a Caveat| Worded::warned(caveat, caveat.warning());
+    let caveat = |caveat: &'a Caveat| Worded::new(caveat, caveat.warning());
     RunView {
         schema: SCHEMA,
         summary: &run.summary,

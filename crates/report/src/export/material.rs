@@ -145,9 +145,7 @@ impl Selection {
 
     /// The columns of a table that are shown.
     pub(super) fn columns(&self, table: &Table) -> Vec<usize> {
-        let is_shown =
-            |column: &usize| self.points.is_empty() || self.points.contains(&table.points[*column]);
-        (0..table.points.len()).filter(is_shown).collect()
+        (0..table.points.len()).filter(|&column| self.has_point(table.points[column])).collect()
     }
 }
 

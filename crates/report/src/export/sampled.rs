@@ -65,7 +65,7 @@ pub(super) fn function(frame: &Frame) -> String {
     }
     match perf_module(frame).as_str() {
         UNKNOWN => UNKNOWN.to_owned(),
-        module => format!("[{}]", file_name(module)),
+        module => format!("[{}]", module.rsplit('/').next().unwrap_or(module)),
     }
 }
 
@@ -82,13 +82,4 @@ pub(super) fn perf_module(frame: &Frame) -> String {
         }
         (_, module) => module.replace(' ', "_"),
     }
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// A process as the first frame of a folded stack.
-pub(super) fn process(frame: &Frame) -> String {
-    frame.function.replace(' ', "_")
 }

@@ -248,18 +248,14 @@ fn levels(line: &Line, scale: &Scale) -> Markup {
                 y2=(scale.down(level)) {}
         }
         @if let Some(drift) = line.drift {
-            @let middle = typical(line);
+            // The geometric mean, about which it drifts.
+            @let logs = line.figures.iter().map(|(_, figure)| figure.value.ln());
+            @let middle = (logs.sum::<f64>() / line.figures.len() as f64).exp();
             @let half = drift.value.sqrt();
             line.level x1=(scale.across(first as f64)) x2=(scale.across(last as f64))
                 y1=(scale.down(middle / half)) y2=(scale.down(middle * half)) {}
         }
     }
-}
-
-/// The geometric mean of a line's figures, about which it drifts.
-fn typical(line: &Line) -> f64 {
-    let logs = line.figures.iter().map(|(_, figure)| figure.value.ln());
-    (logs.sum::<f64>() / line.figures.len() as f64).exp()
 }
 
 /// Where a level changed.

@@ -35,8 +35,10 @@ pub(crate) struct LeftOutView<'a> {
 
 /// The history as a value.
 pub fn value(history: &History) -> HistoryView<'_> {
-    let change = |change| Worded::stated(change, sentences::change(history, change));
-    let joint = |change| Worded::stated(change, sentences::joint(history, change));
+    let change =
+        |change| Worded::new(change, Stated { sentence: sentences::change(history, change) });
+    let joint =
+        |change| Worded::new(change, Stated { sentence: sentences::joint(history, change) });
     HistoryView {
         schema: SCHEMA,
         history,

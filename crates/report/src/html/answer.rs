@@ -5,7 +5,7 @@ use super::findings::sentence;
 use super::head;
 use super::profile;
 use super::runs;
-use super::spark::{self, Groups};
+use super::spark;
 use super::view::{Analysed, anchor};
 use crate::text;
 use analysis::Table;
@@ -166,9 +166,8 @@ impl Layout<'_> {
     fn finding(&self, finding: &Finding) -> Markup {
         let table = self.tables.iter().find(|table| finding.is_about(table));
         let advised = finding.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
-        let groups = Groups { subjects: &finding.subjects, advised };
         html! {
-            @if let Some(table) = table { (spark::plot(table, &groups)) }
+            @if let Some(table) = table { (spark::plot(table, [&finding.subjects, advised])) }
             div {
                 p { (self.workload(&finding.workload)) (sentence(&finding.sentence)) }
                 @if let Some(advice) = &finding.advice {
@@ -215,8 +214,8 @@ pub(super) fn card(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -
     let card = runs.find_map(|(analysed, answer)| card_of_run(analysed, answer, info));
     html! {
         p.lead { (info.question) }
-        @if let Some((table, [subjects, advised], text)) = card {
-            @if let Some(table) = table { (spark::plot(table, &Groups { subjects, advised })) }
+        @if let Some((table, shown, text)) = card {
+            @if let Some(table) = table { (spark::plot(table, shown)) }
             p { (sentence(&text)) }
         } @else {
             p { (figures_of(answers, info).unwrap_or_else(undecided)) }

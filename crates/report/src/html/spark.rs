@@ -14,14 +14,6 @@ const ZERO_GAP: f64 = 0.5;
 /// A range below this factor is not drawn as if it were large.
 const FACTOR_MIN: f64 = 4.0;
 
-/// The subjects that a plot sets off from the others.
-pub(super) struct Groups<'a> {
-    /// Those that it is about.
-    pub(super) subjects: &'a [String],
-    /// Those to use instead.
-    pub(super) advised: &'a [String],
-}
-
 /// A point of the plane, in pixels.
 type Position = (f64, f64);
 
@@ -71,11 +63,11 @@ pub(crate) enum Accent {
     Bad,
 }
 
-/// The plot of `table`, with the subjects of `groups` set off.
-pub(super) fn plot(table: &Table, groups: &Groups<'_>) -> Markup {
+/// The plot of `table`, with those set off that it is about, and those to use instead.
+pub(super) fn plot(table: &Table, [subjects, advised]: [&[String]; 2]) -> Markup {
     let accent = |row: &Row| match row {
-        row if groups.subjects.contains(&row.subject) => Accent::Bad,
-        row if groups.advised.contains(&row.subject) => Accent::Good,
+        row if subjects.contains(&row.subject) => Accent::Bad,
+        row if advised.contains(&row.subject) => Accent::Good,
         _ => Accent::Pale,
     };
     let medians = |row: &Row| -> Vec<(f64, f64)> {

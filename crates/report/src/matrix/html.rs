@@ -11,7 +11,7 @@ use super::text::{
     advice, confidence, in_unit, left_out, legend, range, ratio_factor, sign, tag, word,
 };
 use super::{Matrix, MatrixTable, Reference};
-use crate::guests;
+use crate::guests::{self, Guests};
 use crate::html::spark::{self, Accent};
 use crate::html::{Front, head, page_with};
 use crate::text::{NO_FIGURE, metrics};
@@ -47,6 +47,8 @@ pub fn page(runs: &[(Run, Conclusions)], matrix: &Matrix<'_>) -> String {
         (Reference::First, 0) if !matrix.is_pair() => format!("Base: {}", column.name),
         _ => column.name.clone(),
     };
+    let analysed = runs.iter().map(|(run, conclusions)| (run, Some(&conclusions.analysis)));
+    let guests = Guests::new(analysed);
     let front = Front {
         title,
         style: STYLE,
@@ -54,7 +56,7 @@ pub fn page(runs: &[(Run, Conclusions)], matrix: &Matrix<'_>) -> String {
         answer: answer(matrix),
         section: html! {
             (section(matrix))
-            @if let Some(guests) = guests::of_runs(runs) { (guests::section(&guests)) }
+            @if let Some(guests) = guests { (guests::section(&guests)) }
         },
     };
     page_with(runs, Some(&front))

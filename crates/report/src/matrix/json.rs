@@ -105,8 +105,8 @@ struct AcrossView<'a> {
 /// A comparison as a value.
 pub fn comparison(comparison: &Comparison) -> ComparisonView<'_> {
     let headline = || comparison.tables.iter().filter(|table| table.headline);
-    let change = |change| Worded::stated(change, sentence(comparison, change));
-    let left_out = |part| Worded::warned(part, left_out::of_comparison(part));
+    let change = |change| Worded::new(change, Stated { sentence: sentence(comparison, change) });
+    let left_out = |part| Worded::new(part, left_out::of_comparison(part));
     ComparisonView {
         schema: SCHEMA,
         comparison,

@@ -83,8 +83,11 @@ impl Pen {
             format!("CPU time an operation{metric} by function, {}", unit.symbol),
         ];
         self.paragraph(out, BOLD, &title.join(" · "), (0, INDENT));
-        let functions = row.functions.iter().filter(|function| has_itself(function)).take(max);
-        let functions: Vec<&ProfiledFunction> = functions.collect();
+        let has_samples = |function: &&ProfiledFunction| {
+            function.itself.iter().flatten().any(|time| time.samples > 0)
+        };
+        let functions: Vec<&ProfiledFunction> =
+            row.functions.iter().filter(has_samples).take(max).collect();
         let grid = self.profile_grid(table, row, &functions, &unit);
         let columns = columns(&grid, table.points.len(), self.width);
         let hidden =
@@ -163,11 +166,6 @@ fn columns(grid: &Grid, points: usize, width: usize) -> Vec<usize> {
     }
     let widths: Vec<usize> = (0..points).map(|column| grid.width_of(column)).collect();
     [fitting(&widths, width.saturating_sub(needed(&kept))), kept].concat()
-}
-
-/// Whether samples were taken in the function itself.
-fn has_itself(function: &ProfiledFunction) -> bool {
-    function.itself.iter().flatten().any(|time| time.samples > 0)
 }
 
 fn unit(row: &ProfileRow) -> Unit {

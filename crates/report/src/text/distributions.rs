@@ -15,7 +15,11 @@ pub(crate) fn points(table: &Table) -> Vec<(u64, String)> {
         table.distributions.iter().map(|distribution| distribution.point).collect();
     points.sort_unstable();
     points.dedup();
-    points.into_iter().map(|point| (point, point_label(table, point))).collect()
+    let label = |point: u64| {
+        let multiple = multiple_suffix(table, point as f64);
+        (point, format!("{}{multiple}", counted(&count(point), &table.axis)))
+    };
+    points.into_iter().map(label).collect()
 }
 
 /// The subjects of a table's distributions at a point, with their labels and figures.
@@ -24,11 +28,6 @@ pub(crate) fn rows(table: &Table, point: u64) -> impl Iterator<Item = (&str, &st
     of_point.map(|entry| {
         (entry.subject.as_str(), entry.label.as_str(), quantiles(&table.metric, entry))
     })
-}
-
-/// `4 threads (2 per CPU)`.
-pub(crate) fn point_label(table: &Table, point: u64) -> String {
-    format!("{}{}", counted(&count(point), &table.axis), multiple_suffix(table, point as f64))
 }
 
 /// See [`QUANTILES`].

@@ -10,13 +10,12 @@ mod load_figures;
 mod material;
 mod measurement;
 mod not_measured;
-mod thresholds;
 mod trust;
 mod undecided;
 
 pub use crate::finding::advice::Advice;
 pub use crate::finding::range::Range;
-pub use figure_list::{FigureGroup, FigureList, SingleFigure, is_in_answer, is_single};
+pub use figure_list::{FigureGroup, FigureList, SingleFigure, is_in_answer, listed};
 pub use measurement::{Measurement, machine};
 pub use not_measured::{NotMeasured, UnavailableSubjects};
 pub use trust::{Trust, TrustLevel, TrustReason};
@@ -69,7 +68,8 @@ impl Answer {
         let mut changes_sides = material.of_section(Section::ChangesSides);
         changes_sides.retain(|finding| !is_advised(&stops_scaling, finding));
         let in_order = |section| {
-            let of_section = material.findings().filter(|finding| finding.section() == section);
+            let of_section =
+                material.findings().filter(|finding| finding.data.section() == section);
             of_section.cloned().collect()
         };
         Self {

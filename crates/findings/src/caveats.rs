@@ -5,6 +5,7 @@
 //! `file::Type,`, gives the type a variant in [`Caveat`]; the order of the lines is that of the list.
 
 use crate::conclusions::context::Context;
+use crate::grouping::distinct;
 use analysis::gather::positions::verdicts_from;
 use analysis::{PointSummary, Row, Table};
 use cpu_taken::CpuTaken;
@@ -15,6 +16,9 @@ use serde::Serialize;
 
 /// A kind of caveat: when it holds, and how it reads.
 pub trait CaveatKind: Sized {
+    /// What to do about it, where that is always the same.
+    const REMEDY: &str = "";
+
     /// All caveats of this kind.
     fn find(context: &Context<'_>) -> Vec<Self>;
 
@@ -22,7 +26,17 @@ pub trait CaveatKind: Sized {
     fn what(&self) -> String;
 
     /// What to do about it, best a command; empty where nothing helps.
-    fn remedy(&self) -> String;
+    fn remedy(&self) -> String {
+        Self::REMEDY.to_owned()
+    }
+}
+
+/// What every kind needs.
+pub(crate) mod prelude {
+    pub(crate) use super::CaveatKind;
+    pub(crate) use crate::conclusions::context::Context;
+    pub(crate) use schemars::JsonSchema;
+    pub(crate) use serde::Serialize;
 }
 
 /// Declares each module, and gives its type a variant.
@@ -98,13 +112,7 @@ impl Caveat {
 
 /// The caveats of a run: of its state, its plan, its machine, its cells and its figures; each once.
 pub(crate) fn find(context: &Context<'_>) -> Vec<Caveat> {
-    let mut all: Vec<Caveat> = Vec::new();
-    for caveat in find_each(context) {
-        if !all.contains(&caveat) {
-            all.push(caveat);
-        }
-    }
-    all
+    distinct(find_each(context))
 }
 
 /// What disturbed a machine between two looks at it: the caveats of figures that are no run of a record.

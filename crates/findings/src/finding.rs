@@ -11,8 +11,7 @@ use crate::conclusions::context::Context;
 use crate::finding::advice::Advice;
 use crate::finding::names::Names;
 use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::Tag;
-use crate::kinds::{Data, Kind, Section};
+use crate::kinds::Data;
 use analysis::{Row, Table};
 use model::Parameters;
 use schemars::JsonSchema;
@@ -50,6 +49,18 @@ impl Finding {
         Self::about(table, vec![row.subject.clone()], data)
     }
 
+    /// A finding about each of `rows`, for each datum that `find` has of it.
+    pub fn of_rows<'a, D: Into<Data>, F: IntoIterator<Item = D>>(
+        rows: impl Iterator<Item = (&'a Table, &'a Row)>,
+        find: impl Fn(&'a Table, &'a Row) -> F,
+    ) -> Vec<Self> {
+        let of_row = |(table, row)| -> Vec<Self> {
+            let all = find(table, row).into_iter();
+            all.map(|data| Self::about_row(table, row, data)).collect()
+        };
+        rows.flat_map(of_row).collect()
+    }
+
     /// A finding about several series of a table.
     pub fn about(table: &Table, subjects: Vec<String>, data: impl Into<Data>) -> Self {
         let scope = (table.workload.clone(), table.parameters.clone());
@@ -82,21 +93,6 @@ impl Finding {
     #[must_use]
     pub fn with_headline(self, headline: bool) -> Self {
         Self { headline, ..self }
-    }
-
-    /// Its kind.
-    pub fn kind(&self) -> Kind {
-        self.data.kind()
-    }
-
-    /// Where an answer has it.
-    pub fn section(&self) -> Section {
-        self.data.section()
-    }
-
-    /// Its class, trend or sort in a word or two.
-    pub fn tag(&self) -> Tag {
-        self.data.tag()
     }
 
     /// Whether it is about a figure of `table`.
@@ -149,8 +145,7 @@ impl Finding {
     pub(crate) fn worded(self, context: &Context<'_>) -> Self {
         let tables = &context.analysis.tables;
         let table = tables.iter().find(|table| self.is_about(table));
-        let mut workloads = context.run.plan.workloads.iter();
-        let workload = workloads.find(|workload| workload.name == self.workload);
+        let workload = context.run.plan.workload(&self.workload);
         let names = Names::new(&self.subjects, workload, &self.metric, table, tables);
         let advice = table
             .filter(|table| table.headline)

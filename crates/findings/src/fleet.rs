@@ -1,6 +1,7 @@
 //! The machines of a fleet that differ from the median machine, as sentences.
 
 use crate::format::{ci, count, list, percent, significant};
+use crate::grouping::{distinct, grouped};
 use analysis::compare::{Fleet, Outlier, OutlierSeries};
 use analysis::thresholds::SEVERAL;
 use model::WorkloadInfo;
@@ -103,56 +104,34 @@ fn scope(fleet: &Fleet, outlier: &Outlier, series: &[&OutlierSeries]) -> String 
         let tables = comparison.tables.iter();
         tables.flat_map(|table| table.rows.iter().map(move |row| (&table.workload, &row.subject)))
     };
-    let info = |name: &str| {
-        let mut workloads = fleet.median.plan.workloads.iter();
-        workloads.find(|info| info.name == name)
-    };
+    let info = |name: &str| fleet.median.plan.workload(name);
     let heading = |workload: &str, subject: &str| {
         info(workload).map_or("", |info: &WorkloadInfo| info.group(subject))
     };
-    let mut named: Vec<String> = Vec::new();
-    let mut done: Vec<(&str, &str)> = Vec::new();
-    for at in series {
-        let key = (at.workload.as_str(), heading(&at.workload, &at.subject));
-        if done.contains(&key) {
-            continue;
-        }
-        done.push(key);
-        let is_there = |(workload, subject): &(&String, &String)| {
-            workload.as_str() == key.0 && heading(workload, subject) == key.1
+    let key = |at: &OutlierSeries| (at.workload.clone(), heading(&at.workload, &at.subject));
+    let name = |((workload, group), here): ((String, &str), Vec<&OutlierSeries>)| {
+        let is_there = |(name, subject): &(&String, &String)| {
+            **name == workload && heading(name, subject) == group
         };
         let all = rows().filter(is_there).count();
-        let here: Vec<&OutlierSeries> = series
-            .iter()
-            .copied()
-            .filter(|series| {
-                (series.workload.as_str(), heading(&series.workload, &series.subject)) == key
-            })
-            .collect();
-        named.push(match key.1 {
+        match group {
             heading if !heading.is_empty() && all > 1 && here.len() == all => {
                 heading.to_lowercase()
             }
-            "" if all > 1 && here.len() == all => key.0.to_owned(),
-            _ => labels(&here, info(key.0)),
-        });
-    }
-    list(&named)
+            "" if all > 1 && here.len() == all => workload,
+            _ => labels(&here, info(&workload)),
+        }
+    };
+    let named = grouped(series.iter().map(|at| (key(at), *at))).into_iter().map(name);
+    list(&named.collect::<Vec<_>>())
 }
 
 fn labels(series: &[&OutlierSeries], info: Option<&WorkloadInfo>) -> String {
     let is_list = info.is_some_and(model::WorkloadInfo::has_separate_subjects);
-    let mut names: Vec<String> = Vec::new();
-    for series in series {
-        let name = if is_list {
-            series.label.clone()
-        } else {
-            format!("{} ({})", series.label, series.workload)
-        };
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let name = |OutlierSeries { label, workload, .. }: &&OutlierSeries| {
+        if is_list { label.clone() } else { format!("{label} ({workload})") }
+    };
+    let mut names = distinct(series.iter().map(name));
     let more = names.len().saturating_sub(LABELS_MAX);
     if more > 0 {
         names.truncate(LABELS_MAX);

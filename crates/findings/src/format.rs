@@ -84,13 +84,7 @@ pub fn size(kib: u64) -> String {
 
 /// A time with its unit: `3.50 µs`. A dash where there is none.
 pub fn time(ns: f64) -> String {
-    match ns {
-        _ if ns <= 0.0 => "–".into(),
-        _ if ns < 1e3 => format!("{} ns", significant(ns)),
-        _ if ns < 1e6 => format!("{} µs", significant(ns / 1e3)),
-        _ if ns < 1e9 => format!("{} ms", significant(ns / 1e6)),
-        _ => format!("{} s", significant(ns / 1e9)),
-    }
+    if ns <= 0.0 { "–".into() } else { Unit::for_table("ns", &[ns]).with_symbol(ns) }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! pub struct Example { pub factor: f64 }
 //!
 //! impl FindingKind for Example {
-//!     const NAME: &'static str = "example";
+//!     const TAG: Tag = Tag { word: "example", tone: Tone::Neutral };
 //!     fn find(context: &Context<'_>) -> Vec<Finding> { … Finding::about_row(table, row, Self { factor }) … }
 //!     fn rank(&self) -> f64 { self.factor }
 //!     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence { … }
@@ -30,15 +30,18 @@ use serde::Serialize;
 
 /// A kind of finding: what it looks for, which of it is one finding, how it is ordered and how it reads.
 pub trait FindingKind: Sized {
-    /// Its name in JSON.
-    const NAME: &'static str;
+    /// The finding in a word or two, where it is the same for all.
+    const TAG: Tag = Tag { word: "finding", tone: Tone::Neutral };
+
+    /// Where an answer has it, where that is the same for all.
+    const SECTION: Section = Section::WorthKnowing;
 
     /// All of this kind, one for each subject or pair of subjects.
     fn find(context: &Context<'_>) -> Vec<Finding>;
 
     /// Where an answer has it.
     fn section(&self) -> Section {
-        Section::WorthKnowing
+        Self::SECTION
     }
 
     /// What is at stake at the far end of the axis, as a factor of time or throughput: 1 where nothing is,
@@ -66,7 +69,7 @@ pub trait FindingKind: Sized {
 
     /// The finding in a word or two.
     fn tag(_all: &[Self]) -> Tag {
-        Tag { word: Self::NAME, tone: Tone::Neutral }
+        Self::TAG
     }
 
     /// The point at which another subject may be better, where an answer looks for one.
@@ -78,6 +81,19 @@ pub trait FindingKind: Sized {
     fn remedy(&self) -> Option<Remedy> {
         None
     }
+}
+
+/// What every kind needs.
+pub(crate) mod prelude {
+    pub(crate) use super::{FindingKind, Section, stake};
+    pub(crate) use crate::conclusions::context::Context;
+    pub(crate) use crate::finding::Finding;
+    pub(crate) use crate::finding::names::Names;
+    pub(crate) use crate::finding::range::Range;
+    pub(crate) use crate::finding::sentence::{Part, Sentence, text};
+    pub(crate) use crate::finding::verdict::{Tag, Tone};
+    pub(crate) use schemars::JsonSchema;
+    pub(crate) use serde::Serialize;
 }
 
 /// Where an answer has a finding.
@@ -102,7 +118,7 @@ pub enum Section {
 }
 
 /// A factor as something at stake, whichever way it goes: 4 for a quarter; 1 where it is not known.
-fn stake(factor: f64) -> f64 {
+pub(crate) fn stake(factor: f64) -> f64 {
     if factor.is_nan() { 1.0 } else { factor.max(1.0 / factor) }
 }
 
@@ -129,18 +145,6 @@ macro_rules! table {
                 Self::$Type(vec![data])
             }
         })*
-
-        impl Kind {
-            /// Every kind, in the order in which findings are listed.
-            pub const ALL: &[Self] = &[$(Self::$Type,)*];
-
-            /// Its name in JSON.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$Type => $file::$Type::NAME,)*
-                }
-            }
-        }
 
         impl Data {
             /// Its kind.
@@ -268,7 +272,7 @@ fn details<K: FindingKind>(all: &[K], names: &Names<'_>) -> Sentence {
             continue;
         }
         parts.extend((!parts.is_empty()).then(|| text("; ")));
-        let subject = single.subject().or(names.subjects().get(index).map(String::as_str));
+        let subject = single.subject().or(names.subjects.get(index).map(String::as_str));
         match subject.filter(|_| all.len() > 1) {
             Some(subject) => parts.extend([names.label(subject), text(format!(" {detail}"))]),
             None => parts.push(text(format::capitalized(&detail))),
@@ -293,7 +297,7 @@ pub(crate) fn find(context: &Context<'_>, is_wanted: impl Fn(&Finding) -> bool) 
             }),
             _ => Some(usize::MAX),
         };
-        (table.unwrap_or(usize::MAX), subject.unwrap_or(0), finding.kind())
+        (table.unwrap_or(usize::MAX), subject.unwrap_or(0), finding.data.kind())
     });
     let mut joined: Vec<Finding> = Vec::new();
     for finding in all {
@@ -308,20 +312,6 @@ pub(crate) fn find(context: &Context<'_>, is_wanted: impl Fn(&Finding) -> bool) 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_kind_has_the_name_of_its_variant() {
-        for kind in Kind::ALL {
-            let mut kebab = String::new();
-            for letter in format!("{kind:?}").chars() {
-                if letter.is_uppercase() && !kebab.is_empty() {
-                    kebab.push('-');
-                }
-                kebab.extend(letter.to_lowercase());
-            }
-            assert_eq!(kind.name(), kebab);
-        }
-    }
 
     #[test]
     fn a_stake_is_never_below_one() {

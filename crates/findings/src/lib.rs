@@ -14,6 +14,7 @@ pub mod emulation;
 mod finding;
 pub mod fleet;
 pub mod format;
+pub mod grouping;
 pub mod kinds;
 pub mod left_out;
 pub mod limit;

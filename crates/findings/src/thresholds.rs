@@ -1,4 +1,4 @@
-//! The numbers that decide which figures are a finding or a caveat. An answer's are in `answer/thresholds.rs`.
+//! The numbers that decide which figures are a finding or a caveat.
 //!
 //! Source, where none is given: judgement, about what a reader would act on.
 
@@ -69,3 +69,11 @@ pub const P90_COUNT_MIN: u64 = 10;
 pub const P99_COUNT_MIN: u64 = 100;
 /// See [`P90_COUNT_MIN`].
 pub const P999_COUNT_MIN: u64 = 1_000;
+/// From this share of the medians whose 95 % CI is wider than ±25 % on figures are poor; from the second on fair.
+pub(crate) const WIDE_SHARES: [f64; 2] = [0.25, 0.05];
+/// The same for the share of the cells that failed.
+pub(crate) const FAILED_SHARES: [f64; 2] = [0.10, 0.0];
+
+/// Of a load with a larger share of requests without a reply, latencies are lower bounds in a sentence. A request without a reply
+/// counts with the time that it had waited, so that a share of 0.1 % moves the 99th percentile to the 99.1th at most.
+pub(crate) const WITHOUT_REPLY_SHARE_MAX: f64 = 0.001;

@@ -41,15 +41,26 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The workload of this name.
+    pub fn workload(&self, name: &str) -> Option<&WorkloadInfo> {
+        self.workloads.iter().find(|info| info.name == name)
+    }
+
+    /// A subject's name in reports.
+    pub fn label<'a>(&'a self, workload: &str, subject: &'a str) -> &'a str {
+        let info = self.workload(workload).and_then(|workload| workload.subject(subject));
+        info.map_or(subject, |info| &info.label)
+    }
+
     /// The deadline of a workload's cells, in milliseconds.
     pub fn cell_deadline_ms(&self, workload: &str) -> u64 {
-        let info = self.workloads.iter().find(|info| info.name == workload);
+        let info = self.workload(workload);
         info.and_then(|info| info.deadline_ms).unwrap_or(self.deadline_ms)
     }
 
     /// Those of a workload's `parameters` that have an effect with the values of the others.
     pub fn effective(&self, workload: &str, parameters: &Parameters) -> Parameters {
-        let info = self.workloads.iter().find(|info| info.name == workload);
+        let info = self.workload(workload);
         info.map_or_else(|| parameters.clone(), |info| info.effective(parameters))
     }
 

@@ -249,10 +249,14 @@ impl WorkloadInfo {
         kept.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
+    /// The subject of this name.
+    pub fn subject(&self, name: &str) -> Option<&SubjectInfo> {
+        self.subjects.iter().find(|info| info.name == name)
+    }
+
     /// The metric that `subject` is measured for: its own, or else the first of the workload.
     pub fn headline(&self, subject: &str) -> Option<&MetricInfo> {
-        let own = self.subjects.iter().find(|info| info.name == subject);
-        let own = own.map_or("", |info| info.headline.as_str());
+        let own = self.subject(subject).map_or("", |info| info.headline.as_str());
         self.metrics.iter().find(|metric| metric.name == own).or(self.metrics.first())
     }
 
@@ -274,7 +278,7 @@ impl WorkloadInfo {
 
     /// The heading that `subject` is listed under; empty where there is none.
     pub fn group(&self, subject: &str) -> &str {
-        self.subjects.iter().find(|info| info.name == subject).map_or("", |info| &info.group)
+        self.subject(subject).map_or("", |info| &info.group)
     }
 }
 

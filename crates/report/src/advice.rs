@@ -1,6 +1,7 @@
 //! Advice as text and as JSON.
 
-use crate::layout::{INDENT, Style, WIDTH_MIN, display_width, wrapped_whole};
+use crate::layout::{GAP, INDENT, Pen, Style};
+use crate::matrix::grid::{Grid, GridRow};
 use analysis::Estimate;
 use analysis::advise::{Advice, Gain, GainVerdict, Nearest};
 use findings::format::{Unit, ci, count, factor, interval, list, percent, significant};
@@ -8,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Advice, with where it comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SourcedAdvice {
     /// What is advised.
     pub advice: Advice,
@@ -36,7 +37,8 @@ pub struct Substitution {
 }
 
 /// How advice came by its figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// They were in the record.
     Recorded,
@@ -56,36 +58,24 @@ const TABLE_WIDTH_MIN: usize = 84;
 /// The ranking as a table, or as lines where there is no room for one, and what has to be known of
 /// it. Every line ends in a line feed and in no blank.
 pub fn text(sourced: &SourcedAdvice, style: &Style) -> String {
-    let advice = &sourced.advice;
-    let width = style.width.max(WIDTH_MIN);
-    let mut lines = wrapped_whole(&question(advice), width, 0, INDENT);
-    lines.extend(ranking(advice, width));
+    let (advice, pen) = (&sourced.advice, Pen::new(&Style { colour: false, ..*style }));
+    let mut out = String::new();
+    pen.whole(&mut out, &question(advice), (0, INDENT));
+    ranking(&mut out, advice, &pen);
     let notes = [absent(advice), verdict(advice), nearest(advice), few(advice)];
     let last = [Some(origin(sourced)), substituted(sourced), Some(CAVEAT.to_owned())];
     for note in notes.into_iter().chain(last).flatten() {
-        lines.extend(wrapped_whole(&note, width, 0, INDENT));
+        pen.whole(&mut out, &note, (0, INDENT));
     }
-    lines.iter().fold(String::new(), |mut out, line| {
-        out.push_str(line.trim_end());
-        out.push('\n');
-        out
-    })
+    out
 }
 
 /// The same for programs.
 pub fn json(sourced: &SourcedAdvice) -> Value {
-    json!({
-        "schema": SCHEMA,
-        "advice": sourced.advice,
-        "run": sourced.run,
-        "date": sourced.date,
-        "source": match sourced.source {
-            Source::Recorded => "recorded",
-            Source::Measured => "measured",
-        },
-        "substitution": sourced.substitution,
-        "caveat": CAVEAT,
-    })
+    let mut value = json!(sourced);
+    value["schema"] = SCHEMA.into();
+    value["caveat"] = CAVEAT.into();
+    value
 }
 
 /// `1,000 watched descriptors, 100 of them active (10 %)`.
@@ -101,39 +91,33 @@ pub fn mean_count(number: f64) -> String {
     if number.fract() == 0.0 { count(number as u64) } else { significant(number) }
 }
 
-fn ranking(advice: &Advice, width: usize) -> Vec<String> {
+fn ranking(out: &mut String, advice: &Advice, pen: &Pen) {
     let costs: Vec<f64> = advice.ranking.iter().map(|row| row.cost_ns.value).collect();
     let unit = Unit::for_table("ns", &costs);
-    let table = table(advice, &unit);
-    let fits = |line: &String| display_width(line) <= width;
-    if width >= TABLE_WIDTH_MIN && table.iter().all(fits) {
-        return table;
-    }
-    let mut lines =
-        wrapped_whole("The cost of an active descriptor, with its 95 % CI:", width, 0, INDENT);
-    for row in &advice.ranking {
-        let Estimate { value, low, high } = row.cost_ns;
-        let (low, high) = (unit.figure(low), unit.figure(high));
-        let (label, value, times) = (&row.label, unit.with_symbol(value), factor(row.times));
-        let text = format!("{label}: {value} ({low}–{high}), {times}");
-        lines.extend(wrapped_whole(&text, width, INDENT, 2 * INDENT));
-    }
-    lines
-}
-
-/// One line a mechanism, below a head.
-fn table(advice: &Advice, unit: &Unit) -> Vec<String> {
-    let label = advice.ranking.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
-    let label = label.max("mechanism".len());
-    let head = format!("{} an active descriptor", unit.symbol);
-    let mut lines = vec![format!("  {:<label$}   {head:>24}   {:>18}", "mechanism", "95 % CI")];
-    lines.extend(advice.ranking.iter().map(|row| {
+    let texts = advice.ranking.iter().map(|row| {
         let Estimate { value, low, high } = row.cost_ns;
         let interval = format!("{}–{}", unit.figure(low), unit.figure(high));
-        let (name, value, times) = (&row.label, unit.figure(value), factor(row.times));
-        format!("  {name:<label$}   {value:>24}   {interval:>18}   {times:>8}")
-    }));
-    lines
+        (&row.label, value, interval, factor(row.times))
+    });
+    let head = format!("{} an active descriptor", unit.symbol);
+    let rows = texts.clone().map(|(label, value, interval, times)| {
+        let cells = [unit.figure(value), interval, times].map(|text| vec![text]);
+        GridRow::new(label.clone(), cells.to_vec())
+    });
+    let grid = Grid {
+        stub: vec!["mechanism".to_owned()],
+        heads: [head, "95 % CI".to_owned(), String::new()].map(|head| vec![head]).to_vec(),
+        rows: rows.collect(),
+        gap: GAP,
+    };
+    if pen.width >= TABLE_WIDTH_MIN && grid.width() <= pen.width {
+        return pen.grid(out, &grid);
+    }
+    pen.whole(out, "The cost of an active descriptor, with its 95 % CI:", (0, INDENT));
+    for (label, value, interval, times) in texts {
+        let text = format!("{label}: {} ({interval}), {times}", unit.with_symbol(value));
+        pen.whole(out, &text, (INDENT, 2 * INDENT));
+    }
 }
 
 fn absent(advice: &Advice) -> Option<String> {

@@ -3,16 +3,15 @@
 
 mod published;
 
-use crate::layout::{GAP, PLAIN, Pen};
-use crate::matrix::grid::Grid;
+use crate::html::head;
+use crate::layout::{GAP, Pen};
+use crate::matrix::grid::{Grid, GridRow};
 use crate::text::NO_FIGURE;
 use crate::text::averages;
 use analysis::Analysis;
-use findings::Conclusions;
 use findings::format::{factor, significant};
 use maud::{Markup, html};
 use model::{Run, SPINLOCKS};
-use published::PUBLISHED;
 
 /// The label of the kernel and the machine that a run of `knee vm` has.
 const KERNEL: &str = "kernel";
@@ -111,10 +110,6 @@ fn elapsed_texts(elapsed: Option<&Elapsed>, first: Option<&Elapsed>) -> [String;
     [format!("{}{}", significant(seconds), deviation.unwrap_or_default()), ratio]
 }
 
-fn seconds(value: f64) -> String {
-    significant(value)
-}
-
 impl Pen {
     /// A table of the CPU time.
     pub(crate) fn guests(&self, out: &mut String, guests: &Guests) {
@@ -125,19 +120,14 @@ impl Pen {
         let rows = guests.rows.iter().map(|row| {
             let all = row.cpus.iter().sum::<f64>();
             let missing = guests.cpus() - row.cpus.len();
-            let cells = row.cpus.iter().map(|cpu| seconds(*cpu));
+            let cells = row.cpus.iter().map(|cpu| significant(*cpu));
             let cells = cells.chain((0..missing).map(|_| NO_FIGURE.to_owned()));
-            let cells = cells.chain([seconds(all)]).map(|text| vec![(PLAIN, text)]);
-            (row.name.clone(), cells.collect())
+            let cells = cells.chain([significant(all)]).map(|text| vec![text]);
+            GridRow::new(row.name.clone(), cells.collect())
         });
-        let grid = Grid { stub: "guest".to_owned(), heads, rows: rows.collect(), gap: GAP };
+        let grid = Grid { stub: vec!["guest".to_owned()], heads, rows: rows.collect(), gap: GAP };
         self.grid(out, &grid);
     }
-}
-
-/// The guests of a page's runs.
-pub(crate) fn of_runs(runs: &[(Run, Conclusions)]) -> Option<Guests> {
-    Guests::new(runs.iter().map(|(run, conclusions)| (run, Some(&conclusions.analysis))))
 }
 
 /// The section of a page; with the publication where the machines differ in their locks.
@@ -158,9 +148,9 @@ pub(crate) fn section(guests: &Guests) -> Markup {
 fn publication() -> Markup {
     html! {
         h3 { "Next to it: a guest with four CPUs on two, in 2008" }
-        (table("published-table", PUBLISHED.title, PUBLISHED.loads, &PUBLISHED.rows()))
+        (table("published-table", published::TITLE, published::LOADS, &published::rows()))
         p.legend-line {
-            (PUBLISHED.source) " Ticket locks are fair, as queued ones are; byte locks are test-and-set locks. Seconds "
+            (published::SOURCE) " Ticket locks are fair, as queued ones are; byte locks are test-and-set locks. Seconds "
             "of two machines can't be compared, but the ratios to the first row can."
         }
     }
@@ -169,35 +159,34 @@ fn publication() -> Markup {
 /// Rows down; loads and CPUs across. Below a time stands its ratio to that of the first row.
 fn table(id: &str, title: &str, loads: &[&str], rows: &[Row]) -> Markup {
     let cpus = rows.iter().map(|row| row.cpus.len()).max().unwrap_or(0);
-    html! {
-        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures.compared.guests {
-                caption id=(id) { div { strong { (title) } ", in s" } }
-                thead { tr {
-                    th scope="col" { "locks" }
-                    @for load in loads { th.number scope="col" { (load) } }
-                    @for cpu in 0..cpus { th.number scope="col" { "CPU " (cpu) } }
-                    th.number scope="col" { "all CPUs" }
-                } }
-                tbody {
-                    @for row in rows {
-                        tr {
-                            th scope="row" { (row.name) }
-                            @for index in 0..loads.len() {
-                                @let first = rows.first().and_then(|first| first.loads.get(index));
-                                @let [text, ratio] = elapsed_texts(row.loads.get(index), first);
-                                td.number { (text) @if !ratio.is_empty() { span.interval { (ratio) } } }
-                            }
-                            @for cpu in 0..cpus {
-                                td.number { (row.cpus.get(cpu).map_or(NO_FIGURE.to_owned(), |cpu| seconds(*cpu))) }
-                            }
-                            td.number {
-                                @if row.cpus.is_empty() { (NO_FIGURE) } @else { (seconds(row.cpus.iter().sum())) }
-                            }
-                        }
+    let columns: Vec<String> = (0..cpus).map(|cpu| format!("CPU {cpu}")).collect();
+    let figures = loads.iter().copied().chain(columns.iter().map(String::as_str));
+    let figures = figures.chain(["all CPUs"]).map(|head| (head, true));
+    let heads: Vec<(&str, bool)> = [("locks", false)].into_iter().chain(figures).collect();
+    let cpu = |seconds: Option<&f64>| {
+        seconds.map_or_else(|| NO_FIGURE.to_owned(), |seconds| significant(*seconds))
+    };
+    let body = html! {
+        tbody {
+            @for row in rows {
+                tr {
+                    th scope="row" { (row.name) }
+                    @for index in 0..loads.len() {
+                        @let first = rows.first().and_then(|first| first.loads.get(index));
+                        @let [text, ratio] = elapsed_texts(row.loads.get(index), first);
+                        td.number { (text) @if !ratio.is_empty() { span.interval { (ratio) } } }
                     }
+                    @for index in 0..cpus { td.number { (cpu(row.cpus.get(index))) } }
+                    @let all = row.cpus.iter().sum();
+                    td.number { (cpu(Some(&all).filter(|_| !row.cpus.is_empty()))) }
                 }
             }
         }
-    }
+    };
+    head::table(
+        (id, "figures compared guests"),
+        &html! { strong { (title) } ", in s" },
+        &heads,
+        &body,
+    )
 }

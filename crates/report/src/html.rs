@@ -30,10 +30,11 @@ mod waits;
 use crate::matrix::html as matrix;
 use crate::text;
 use ::findings::format::{capitalized, count, list};
+use ::findings::grouping::grouped;
 use ::findings::{Answer, Conclusions};
 use analysis::compare::is_median;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use model::{Run, WorkloadInfo};
+use model::{Outcome, Run, WorkloadInfo};
 use view::Analysed;
 
 const STYLE: &str = concat!(
@@ -75,19 +76,35 @@ pub(crate) struct Front {
     pub(crate) section: Markup,
 }
 
-/// The head of the document, with what it needs besides the style of all pages.
-pub(crate) fn document_head(title: &str, style: &[&str]) -> Markup {
-    html! {
-        head {
-            meta charset="utf-8";
-            meta name="viewport" content="width=device-width, initial-scale=1";
-            meta name="color-scheme" content="light dark";
-            meta http-equiv="Content-Security-Policy" content=(POLICY);
-            title { (title) " · knee" }
-            link rel="icon" href=(ICON);
-            style { (PreEscaped(STYLE)) @for part in style { (PreEscaped(part)) } }
+/// A page with what it needs besides the style of all pages: masthead, content, footer and scripts.
+pub(crate) fn document<'a>(
+    title: &str,
+    style: &[&str],
+    [masthead, content, footer]: [&Markup; 3],
+    scripts: impl Iterator<Item = &'a str>,
+) -> String {
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                title { (title) " · knee" }
+                link rel="icon" href=(ICON);
+                style { (PreEscaped(STYLE)) @for part in style { (PreEscaped(part)) } }
+            }
+            body {
+                a.skip href="#answer" { "Skip to the answer" }
+                (masthead)
+                main { (content) }
+                footer { p { (footer) } }
+                script { @for script in scripts { (PreEscaped(script)) } }
+            }
         }
-    }
+    };
+    printable::clean(&markup.into_string(), false)
 }
 
 /// The page for one run, or for several that are laid over each other in the same plots.
@@ -116,34 +133,25 @@ pub(crate) fn page_with(runs: &[(Run, Conclusions)], front: Option<&Front>) -> S
     } else {
         html! {}
     };
-    let scripts = SCRIPTS.into_iter().chain(profile::SCRIPTS.into_iter().filter(|_| is_profiled));
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (document_head(&title, &style))
-            body {
-                a.skip href="#answer" { "Skip to the answer" }
-                (head::masthead(&title, question, &masthead_facts(runs, front)))
-                main {
-                    @if let Some(front) = front { (head::answer(&front.answer)) (front.section) }
-                    @else { (answer::section(runs, &answers, &workloads, facts)) (lists) }
-                    div.workloads.cards[workloads.len() > 1] {
-                        @for (index, info) in workloads.iter().enumerate() {
-                            @let card = (workloads.len() > 1).then(|| answer::card(runs, &answers, info));
-                            (workload(runs, info, index, (card, &answer::finding(runs, &answers, info))))
-                        }
-                    }
-                    @if front.is_some() { (answer::of_each_run(runs, &answers, &workloads)) }
-                    (caveats(runs))
-                    (machine::section(runs))
-                    (reproduce(runs))
-                }
-                (footer(runs))
-                script { (PreEscaped(marks::script())) @for script in scripts { (PreEscaped(script)) } }
+    let marks = marks::script();
+    let scripts = [marks.as_str()].into_iter().chain(SCRIPTS);
+    let scripts = scripts.chain(profile::SCRIPTS.into_iter().filter(|_| is_profiled));
+    let content = html! {
+        @if let Some(front) = front { (head::answer(&front.answer)) (front.section) }
+        @else { (answer::section(runs, &answers, &workloads, facts)) (lists) }
+        div.workloads.cards[workloads.len() > 1] {
+            @for (index, info) in workloads.iter().enumerate() {
+                @let card = (workloads.len() > 1).then(|| answer::card(runs, &answers, info));
+                (workload(runs, info, index, (card, &answer::finding(runs, &answers, info))))
             }
         }
+        @if front.is_some() { (answer::of_each_run(runs, &answers, &workloads)) }
+        (caveats(runs))
+        (machine::section(runs))
+        (reproduce(runs))
     };
-    printable::clean(&markup.into_string(), false)
+    let masthead = head::masthead(&title, question, &masthead_facts(runs, front));
+    document(&title, &style, [&masthead, &content, &footer(runs)], scripts)
 }
 
 /// The first sentence of the answer; of several runs the first one's, with its name.
@@ -178,20 +186,19 @@ fn masthead_facts(runs: &[Analysed], front: Option<&Front>) -> Markup {
 
 /// The workloads of all runs, each once, in the order of the first run that has it.
 fn workloads(runs: &[Analysed]) -> Vec<&WorkloadInfo> {
-    let mut workloads: Vec<&WorkloadInfo> = Vec::new();
-    for info in runs.iter().flat_map(|(run, _)| &run.plan.workloads) {
-        if !workloads.iter().any(|workload| workload.name == info.name) {
-            workloads.push(info);
-        }
-    }
-    workloads
+    let all = runs.iter().flat_map(|(run, _)| &run.plan.workloads);
+    let by_name = grouped(all.map(|info| (&info.name, info)));
+    by_name.into_iter().map(|(_, infos)| infos[0]).collect()
 }
 
 /// Machine, date and state of one run, in one block.
 fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup {
     let summary = &run.summary;
     let caveats = conclusions.caveats.len();
-    let failed = run.cells.iter().filter(|cell| is_failed(cell) && !run.is_control(&cell.key));
+    let failed = run
+        .cells
+        .iter()
+        .filter(|cell| cell.outcome != Outcome::Measured && !run.is_control(&cell.key));
     let failed = failed.count() as u64;
     html! {
         dl.dateline {
@@ -226,10 +233,6 @@ fn dateline((run, conclusions): &Analysed, name: Option<(&str, &str)>) -> Markup
             }
         }
     }
-}
-
-fn is_failed(cell: &model::Cell) -> bool {
-    cell.outcome != model::Outcome::Measured
 }
 
 /// `2026-11-21T14:02:11+00:00` → `2026-11-21 14:02`, its zone as it was recorded.
@@ -399,15 +402,9 @@ fn footer(runs: &[Analysed]) -> Markup {
     versions.dedup();
     let read = runs.iter().all(|(run, _)| run.is_foreign());
     html! {
-        footer {
-            p {
-                (runs::verb(runs)) " by knee " (list(&versions)) ". "
-                @if read { "Every figure of the table is drawn, none is removed." }
-                @else {
-                    "Medians stand with their 95 % CI; every sample is drawn, none is removed."
-                }
-            }
-        }
+        (runs::verb(runs)) " by knee " (list(&versions)) ". "
+        @if read { "Every figure of the table is drawn, none is removed." }
+        @else { "Medians stand with their 95 % CI; every sample is drawn, none is removed." }
     }
 }
 

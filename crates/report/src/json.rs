@@ -8,7 +8,7 @@ mod plain;
 mod read;
 
 use crate::worded::Worded;
-use analysis::{Averages, Map, ProfileTable, Table};
+use analysis::Analysis;
 use findings::{Answer, Caveat, Conclusions, Finding};
 use model::{Cell, Clock, Host, Plan, Profile, Run, RunSummary, Unavailable, Warning};
 use schemars::JsonSchema;
@@ -41,15 +41,8 @@ pub struct RunView<'a> {
     /// Sampled call stacks, of a run with a profile.
     #[serde(skip_serializing_if = "Profile::is_empty")]
     profile: &'a Profile,
-    /// CPU time an operation by function, of a run with a profile.
-    #[serde(skip_serializing_if = "<[ProfileTable]>::is_empty")]
-    profiles: &'a [ProfileTable],
-    /// The figures: subjects by points.
-    tables: &'a [Table],
-    /// Of workloads with averages: means with their standard deviations and every run, metrics by subjects.
-    means: &'a [Averages],
-    /// Which subject is best where, over two axes at once.
-    maps: &'a [Map],
+    #[serde(flatten)]
+    analysis: &'a Analysis,
     /// What the figures show.
     findings: &'a [Finding],
     /// What to know before believing the figures.
@@ -68,8 +61,7 @@ struct Hosts<'a> {
 
 /// The whole run with its conclusions.
 pub fn run<'a>(run: &'a Run, conclusions: &'a Conclusions) -> RunView<'a> {
-    let analysis = &conclusions.analysis;
-    let caveat = |caveat: &'a Caveat| Worded::warned(caveat, caveat.warning());
+    let caveat = |caveat: &'a Caveat| Worded::new(caveat, caveat.warning());
     RunView {
         schema: SCHEMA,
         summary: &run.summary,
@@ -80,10 +72,7 @@ pub fn run<'a>(run: &'a Run, conclusions: &'a Conclusions) -> RunView<'a> {
         warnings: run.plan.warnings().chain(run.warnings.iter().cloned()).collect(),
         cells: &run.cells,
         profile: &run.profile,
-        profiles: &analysis.profiles,
-        tables: &analysis.tables,
-        means: &analysis.averages,
-        maps: &analysis.maps,
+        analysis: &conclusions.analysis,
         findings: &conclusions.findings,
         caveats: conclusions.caveats.iter().map(caveat).collect(),
         answer: Answer::new(run, conclusions),

@@ -100,6 +100,13 @@ impl Pen {
         }
     }
 
+    /// A text without a cut word, the first line after `first` columns, the others after `rest`.
+    pub fn whole(&self, out: &mut String, text: &str, (first, rest): (usize, usize)) {
+        for line in wrapped_whole(text, self.width, first, rest) {
+            self.line(out, &line);
+        }
+    }
+
     /// A sentence that begins at the margin.
     pub fn sentence(&self, out: &mut String, text: &str) {
         self.paragraph(out, PLAIN, text, (0, INDENT));
@@ -121,9 +128,14 @@ pub fn widest<T: AsRef<str>>(texts: impl Iterator<Item = T>) -> usize {
     texts.map(|text| display_width(text.as_ref())).max().unwrap_or_default()
 }
 
-/// Right-aligned in `width` columns, counted in characters.
+/// Right-aligned in `width` columns.
 pub fn right(text: &str, width: usize) -> String {
-    format!("{text:>width$}")
+    format!("{}{text}", " ".repeat(width.saturating_sub(display_width(text))))
+}
+
+/// Left-aligned in `width` columns.
+pub fn left(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
 }
 
 /// A line as it is where it fits; else broken at spaces, its indentation kept.

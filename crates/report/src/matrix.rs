@@ -19,7 +19,7 @@ mod text;
 
 pub use sight::of_another_run;
 
-use analysis::compare::{Comparison, Fleet, Outlier, Ratio, Refusal, Several, Verdict, is_median};
+use analysis::compare::{Comparison, Fleet, Outlier, Ratio, Refusal, Several, Verdict};
 use analysis::history::across::AcrossValues;
 use analysis::{Estimate, Table};
 use findings::format::Unit;
@@ -131,24 +131,18 @@ impl MatrixCell<'_> {
     }
 }
 
-impl MatrixRow<'_> {
-    /// The unit in which its figures are readable.
-    fn unit(&self, metric: &MetricInfo) -> Unit {
-        unit_of(metric, std::iter::once(self))
-    }
-}
-
 impl MatrixTable<'_> {
     /// The unit in which all its figures are readable.
     fn unit(&self) -> Unit {
-        unit_of(self.metric, self.rows.iter())
+        self.unit_of(&self.rows)
     }
-}
 
-fn unit_of<'r, 'a: 'r>(metric: &MetricInfo, rows: impl Iterator<Item = &'r MatrixRow<'a>>) -> Unit {
-    let cells = rows.flat_map(|row| row.cells.iter().flatten());
-    let medians: Vec<f64> = cells.filter_map(|cell| Some(cell.median.as_ref()?.value)).collect();
-    Unit::for_table(&metric.unit, &medians)
+    /// The same of some of its rows.
+    fn unit_of(&self, rows: &[MatrixRow<'_>]) -> Unit {
+        let cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
+        let medians = cells.filter_map(|cell| Some(cell.median.as_ref()?.value));
+        Unit::for_table(&self.metric.unit, &medians.collect::<Vec<f64>>())
+    }
 }
 
 impl<'a> Matrix<'a> {
@@ -225,11 +219,6 @@ impl<'a> Matrix<'a> {
             Some(format!("{} has no ratio to {base}: {refusal}", column.name))
         };
         self.columns.iter().filter_map(refusal).collect()
-    }
-
-    /// Whether the first column is a run that was measured, and not the middle of them.
-    fn is_first_measured(&self) -> bool {
-        self.columns.first().is_some_and(|first| !is_median(first.run))
     }
 }
 

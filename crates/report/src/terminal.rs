@@ -1,8 +1,6 @@
 //! Tables and findings for a terminal: subjects down, points across, sentences below; or points
 //! down and subjects across, where the workload wants it.
 //!
-//! A table that is too wide for the terminal is split between its columns, never squeezed; notes
-//! about a row stand behind it if they fit, else below it.
 
 mod answer;
 mod averages;
@@ -13,30 +11,24 @@ mod profiles;
 mod waits;
 
 use crate::layout::{
-    BOLD, DIM, Detail, GAP, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, display_width, right,
+    BOLD, DIM, Detail, GAP, GOOD, INDENT, NOTABLE, PLAIN, Pen, Style, left, widest,
 };
+use crate::matrix::grid::{Cell, Grid, GridRow};
 use crate::text;
 use crate::text::NO_FIGURE;
-use crate::text::leads::Mark;
+use crate::text::leads::{Mark, sign};
 use analysis::{Analysis, Row, Table};
 use anstyle::Style as Paint;
+use findings::answer::{is_in_answer, listed};
 use findings::format::{Unit, count, list, multiple};
+use findings::grouping::distinct;
 use findings::{Caveat, Conclusions, Finding, Tone, Verdict};
 use model::Run;
-use std::ops::Range;
 
 pub use crate::text::instructions::Chosen;
 pub use answer::{LINES_MAX, Pointers, answer};
 pub use instructions::hot_instructions;
 pub use profiles::{profiles, top_functions};
-
-/// Directly behind the best figure at a point, for eyes and pipes that see no colour.
-fn sign(mark: Mark) -> char {
-    match mark {
-        Mark::Best => '*',
-        Mark::Shared => '~',
-    }
-}
 
 /// The tables and the findings of one run, and all caveats where all is shown, as lines that end in a line feed.
 pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
@@ -49,7 +41,7 @@ pub fn tables(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
     // Where there is one point and nothing is compared, no findings are no surprise.
     let mut tables = text::tables::shown(analysis).filter(|table| table.headline).peekable();
     let is_list =
-        tables.peek().is_some() && tables.all(|table| listed::is_in_answer(run, analysis, table));
+        tables.peek().is_some() && tables.all(|table| is_in_answer(run, &analysis.tables, table));
     if !shown.is_empty() || !is_list {
         pen.findings(&mut out, run, analysis, &shown);
     }
@@ -72,10 +64,10 @@ pub fn figures(run: &Run, analysis: &Analysis, style: &Style) -> String {
         out.push('\n');
     }
     for table in text::tables::shown(analysis).filter(|table| all || table.headline) {
-        if !all && listed::is_in_answer(run, analysis, table) {
+        if !all && is_in_answer(run, &analysis.tables, table) {
             continue;
         }
-        match listed::workload(run, table) {
+        match listed(run, table) {
             Some(info) => pen.listed(&mut out, run, table, info),
             None => pen.table(&mut out, run, table),
         }
@@ -87,33 +79,6 @@ pub fn figures(run: &Run, analysis: &Analysis, style: &Style) -> String {
         out.push('\n');
     }
     out
-}
-
-/// One row as text, before it is laid out.
-struct Line<'a> {
-    row: &'a Row,
-    cells: Vec<String>,
-    marks: Vec<Option<Mark>>,
-    verdict: Option<Verdict>,
-    notes: String,
-}
-
-/// Which columns one part of a table holds, and how wide they are.
-struct Part {
-    points: Range<usize>,
-    growth: bool,
-}
-
-/// Everything that the parts of one table have in common.
-struct Layout<'a> {
-    head: Vec<String>,
-    /// A second line of the head: what the points are as multiples, after the word for it.
-    shares: Option<(String, Vec<String>)>,
-    lines: Vec<Line<'a>>,
-    label_width: usize,
-    widths: Vec<usize>,
-    class_width: usize,
-    factor_width: usize,
 }
 
 impl Pen {
@@ -151,137 +116,64 @@ impl Pen {
         }
     }
 
-    /// Subjects down, points across.
+    /// Subjects down, points across; behind them how they grow, and why figures are missing.
     fn across(&self, out: &mut String, table: &Table, unit: &Unit) {
-        let layout = layout(table, unit);
-        for (index, part) in self.parts(&layout).into_iter().enumerate() {
-            if index > 0 {
-                out.push('\n');
+        let shares = table.shares.as_ref().filter(|shares| shares.multiple);
+        let verdicts: Vec<Option<Verdict>> = text::tables::rows(table).map(Verdict::new).collect();
+        let classes = widest(verdicts.iter().flatten().map(|verdict| verdict.word));
+        let growth = |verdict: &Verdict| self.verdict(verdict, classes + 2);
+        let growths: Vec<Option<String>> =
+            verdicts.iter().map(|verdict| verdict.as_ref().map(growth)).collect();
+        let width = widest(growths.iter().flatten().chain([&"growth".to_owned()]));
+        let has_growth = growths.iter().any(Option::is_some);
+        let head = |(column, point): (usize, &u64)| {
+            let times = shares.map(|shares| format!("{} ", multiple(shares.values[column])));
+            [Some(format!("{} ", count(*point))), times].into_iter().flatten().collect()
+        };
+        let mut heads: Vec<Cell> = table.points.iter().enumerate().map(head).collect();
+        heads.extend(has_growth.then(|| {
+            let below = shares.map(|_| String::new());
+            [Some(left("growth", width)), below].into_iter().flatten().collect()
+        }));
+        let row = |(row, growth): (&Row, Option<String>)| {
+            let mut cells: Vec<Cell> =
+                self.figures(table, row, unit).into_iter().map(|figure| vec![figure]).collect();
+            let growth = growth.map(|text| left(&text, width));
+            let (name, mut notes) = (row.label.clone(), notes_of(row));
+            if growth.is_some() && !notes.is_empty() {
+                notes.insert(0, ' ');
             }
-            self.part(out, &layout, &part);
-        }
+            cells.extend(has_growth.then(|| growth.into_iter().collect()));
+            GridRow { name, cells, notes, is_last: row.unavailable.is_some() }
+        };
+        let stub = ["subject"].into_iter().chain(shares.map(|shares| shares.word.as_str()));
+        let grid = Grid {
+            stub: stub.map(str::to_owned).collect(),
+            heads,
+            rows: text::tables::rows(table).zip(growths).map(row).collect(),
+            gap: GAP - 1,
+        };
+        self.grid(out, &grid);
         if let Some(legend) = text::leads::legend(table, sign) {
             self.aside(out, &legend);
         }
     }
 
-    /// Splits a table between its points so that each part fits; the growth stands in the last.
-    fn parts(&self, layout: &Layout) -> Vec<Part> {
-        let available = self.width - (INDENT + layout.label_width).min(self.width);
-        let mut parts = Vec::new();
-        let mut start = 0;
-        let mut used = 0;
-        for (index, width) in layout.widths.iter().enumerate() {
-            if used + width > available && index > start {
-                parts.push(Part { points: start..index, growth: false });
-                (start, used) = (index, 0);
-            }
-            used += width;
-        }
-        let end = layout.widths.len();
-        if used + GAP - 1 + layout.class_width + layout.factor_width <= available {
-            parts.push(Part { points: start..end, growth: true });
-        } else {
-            parts.push(Part { points: start..end, growth: false });
-            parts.push(Part { points: end..end, growth: true });
-        }
-        parts
+    /// A word of `width` columns with its figure behind it: `linear  ×391`.
+    fn verdict(&self, verdict: &Verdict, width: usize) -> String {
+        self.paint(tone_paint(verdict.tone), &left(verdict.word, width)) + &verdict.by
     }
 
-    fn part(&self, out: &mut String, layout: &Layout, part: &Part) {
-        let mut head = format!("{:INDENT$}{:<width$}", "", "subject", width = layout.label_width);
-        for column in part.points.clone() {
-            head.push_str(&self.cell(&layout.head[column], layout.widths[column], None));
-        }
-        if part.growth && layout.class_width > 0 {
-            head.push_str(&" ".repeat(self.gap(layout, part)));
-            head.push_str("growth");
-        }
-        self.line(out, &self.paint(DIM, &head));
-        if let Some((word, shares)) = layout.shares.as_ref().filter(|_| !part.points.is_empty()) {
-            let mut share_line =
-                format!("{:INDENT$}{word:<width$}", "", width = layout.label_width);
-            for column in part.points.clone() {
-                share_line.push_str(&self.cell(&shares[column], layout.widths[column], None));
-            }
-            self.line(out, &self.paint(DIM, &share_line));
-        }
-        for line in &layout.lines {
-            if part.growth || line.row.unavailable.is_none() {
-                self.row(out, layout, part, line);
-            }
-        }
-    }
-
-    fn row(&self, out: &mut String, layout: &Layout, part: &Part, line: &Line) {
-        let label = &line.row.label;
-        let mut text = format!("{:INDENT$}{label:<width$}", "", width = layout.label_width);
-        for column in part.points.clone() {
-            text.push_str(&self.cell(
-                &line.cells[column],
-                layout.widths[column],
-                line.marks[column],
-            ));
-        }
-        if !part.growth {
-            self.line(out, &text);
-            return;
-        }
-        let mut used = INDENT + layout.label_width;
-        let gap = self.gap(layout, part);
-        used += layout.widths[part.points.clone()].iter().sum::<usize>() + gap;
-        let growth_width = layout.class_width + layout.factor_width;
-        if line.verdict.is_some() && used + growth_width > self.width {
-            // Growth that does not fit behind the label has a line of its own.
-            self.line(out, &std::mem::take(&mut text));
-            used = 3 * INDENT;
-            text.push_str(&" ".repeat(used));
-        } else {
-            text.push_str(&" ".repeat(gap));
-        }
-        let mut notes = line.notes.clone();
-        if let Some(Verdict { word, by, tone }) = &line.verdict {
-            let word = format!("{word:<width$}", width = layout.class_width);
-            text.push_str(&self.paint(tone_paint(*tone), &word));
-            text.push_str(by);
-            used += layout.class_width + by.chars().count();
-            if !notes.is_empty() {
-                let pad = layout.factor_width - by.chars().count() + GAP;
-                notes.insert_str(0, &" ".repeat(pad));
-            }
-        }
-        self.notes(out, text, used, &notes);
-    }
-
-    /// A figure to the right of its column, with its mark behind it or space for one.
-    fn cell(&self, figure: &str, width: usize, mark: Option<Mark>) -> String {
-        let paint = if mark == Some(Mark::Best) { GOOD } else { PLAIN };
-        let sign = mark.map_or(' ', sign);
-        self.paint(paint, &right(&format!("{figure}{sign}"), width))
-    }
-
-    /// What stands before the growth: less than elsewhere when a narrow terminal asks for it, or
-    /// when there is the room of a mark already.
-    fn gap(&self, layout: &Layout, part: &Part) -> usize {
-        let figures: usize = layout.widths[part.points.clone()].iter().sum();
-        let growth = layout.class_width + layout.factor_width;
-        let max = if part.points.is_empty() { GAP } else { GAP - 1 };
-        self.width.saturating_sub(INDENT + layout.label_width + figures + growth).clamp(1, max)
-    }
-
-    /// Ends a row with its notes: behind it if they fit, else on lines of their own.
-    fn notes(&self, out: &mut String, text: String, used: usize, notes: &str) {
-        let notes = notes.trim_end();
-        if used + display_width(notes) <= self.width {
-            let notes = if notes.is_empty() { String::new() } else { self.paint(DIM, notes) };
-            self.line(out, &(text + &notes));
-            return;
-        }
-        self.line(out, &text);
-        if notes.is_empty() {
-            return;
-        }
-        self.paragraph(out, DIM, notes.trim_start(), (3 * INDENT, 3 * INDENT));
+    /// The figures of a row, each with its mark behind it or space for one.
+    fn figures(&self, table: &Table, row: &Row, unit: &Unit) -> Vec<String> {
+        let figure = |(column, cell): (usize, &Option<analysis::PointSummary>)| {
+            let figure = cell.as_ref().map(|cell| unit.figure(cell.median.value));
+            let mark = text::leads::mark(table, column, &row.subject);
+            let paint = if mark == Some(Mark::Best) { GOOD } else { PLAIN };
+            let figure = figure.unwrap_or_else(|| NO_FIGURE.to_owned());
+            self.paint(paint, &format!("{figure}{}", mark.map_or(' ', sign)))
+        };
+        row.cells.iter().enumerate().map(figure).collect()
     }
 
     fn findings(&self, out: &mut String, run: &Run, analysis: &Analysis, findings: &[&Finding]) {
@@ -296,7 +188,8 @@ impl Pen {
         for finding in findings {
             let scope = (&finding.workload, &finding.parameters);
             if several && last_scope != Some(scope) {
-                self.aside(out, &scope_text(run, finding));
+                let text = text::parameters::scope(run, &finding.workload, &finding.parameters);
+                self.aside(out, &text);
                 last_scope = Some(scope);
             }
             let indent = if several { 2 * INDENT } else { INDENT };
@@ -316,14 +209,10 @@ impl Pen {
 
     /// Names what [`Detail::Headline`] leaves out.
     fn rest(&self, out: &mut String, run: &Run, analysis: &Analysis) {
-        let mut names: Vec<String> = Vec::new();
         let left_out =
-            |table: &&Table| !table.headline && !listed::is_in_answer(run, analysis, table);
-        for table in text::tables::shown(analysis).filter(left_out) {
-            if !names.contains(&table.metric.name) {
-                names.push(table.metric.name.clone());
-            }
-        }
+            |table: &&Table| !table.headline && !is_in_answer(run, &analysis.tables, table);
+        let tables = text::tables::shown(analysis).filter(left_out);
+        let names = distinct(tables.map(|table| table.metric.name.clone()));
         if !names.is_empty() {
             let text = format!("Other metrics, with --all: {}.", list(&names));
             self.paragraph(out, DIM, &text, (0, INDENT));
@@ -340,53 +229,8 @@ const fn tone_paint(tone: Tone) -> Paint {
     }
 }
 
-fn layout<'a>(table: &'a Table, unit: &Unit) -> Layout<'a> {
-    let head: Vec<String> = table.points.iter().copied().map(count).collect();
-    let shares = table.shares.as_ref().filter(|shares| shares.multiple).map(|shares| {
-        let texts = shares.values.iter().map(|&value| multiple(value));
-        (shares.word.clone(), texts.collect::<Vec<String>>())
-    });
-    let lines: Vec<Line> =
-        text::tables::rows(table).map(|row| line_text(table, row, unit)).collect();
-    let label_width = lines
-        .iter()
-        .map(|line| display_width(&line.row.label))
-        .chain(["subject".len()])
-        .chain(shares.as_ref().map(|(word, _)| word.chars().count()))
-        .max()
-        .unwrap_or_default();
-    let widths = (0..head.len())
-        .map(|column| {
-            let cells = lines.iter().map(|line| line.cells[column].chars().count());
-            let shares = shares.iter().map(|(_, shares)| shares[column].len());
-            cells.chain([head[column].len()]).chain(shares).max().unwrap_or_default() + GAP
-        })
-        .collect();
-    let max_width = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or_default();
-    let verdicts = || lines.iter().filter_map(|line| line.verdict.as_ref());
-    let class_width = max_width(&mut verdicts().map(|verdict| verdict.word.len() + 2));
-    let factor_width = max_width(&mut verdicts().map(|verdict| verdict.by.chars().count()));
-    Layout { head, shares, lines, label_width, widths, class_width, factor_width }
-}
-
-fn line_text<'a>(table: &Table, row: &'a Row, unit: &Unit) -> Line<'a> {
-    let figure = |cell: &Option<analysis::PointSummary>| {
-        cell.as_ref().map_or_else(|| NO_FIGURE.to_owned(), |cell| unit.figure(cell.median.value))
-    };
-    let notes = match &row.unavailable {
-        Some(reason) => format!("unavailable: {reason}"),
-        None => text::notes::reasons(row).join("; "),
-    };
-    Line {
-        row,
-        cells: row.cells.iter().map(figure).collect(),
-        marks: (0..row.cells.len()).map(|at| text::leads::mark(table, at, &row.subject)).collect(),
-        verdict: Verdict::new(row),
-        notes,
-    }
-}
-
-/// The workload of a finding and what was held for it: `poll · active 1 · object socketpair`.
-fn scope_text(run: &Run, finding: &Finding) -> String {
-    text::parameters::scope(run, &finding.workload, &finding.parameters)
+/// Why a row lacks figures, or a verdict.
+fn notes_of(row: &Row) -> String {
+    let unavailable = row.unavailable.as_ref().map(|reason| format!("unavailable: {reason}"));
+    unavailable.unwrap_or_else(|| text::notes::reasons(row).join("; "))
 }

@@ -1,6 +1,5 @@
 //! Data with the words that are made of it, in one object: for programs that show both.
 
-use model::Warning;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,17 +16,11 @@ pub(crate) struct Worded<'a, T, W> {
 /// A sentence of it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Stated {
-    sentence: String,
+    pub(crate) sentence: String,
 }
 
-impl<'a, T> Worded<'a, T, Stated> {
-    pub(crate) fn stated(data: &'a T, sentence: String) -> Self {
-        Self { data, words: Stated { sentence } }
-    }
-}
-
-impl<'a, T> Worded<'a, T, Warning> {
-    pub(crate) fn warned(data: &'a T, words: Warning) -> Self {
+impl<'a, T, W> Worded<'a, T, W> {
+    pub(crate) fn new(data: &'a T, words: W) -> Self {
         Self { data, words }
     }
 }

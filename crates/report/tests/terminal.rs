@@ -261,7 +261,7 @@ fn colour_marks_the_best_among_points_as_well() {
     let coloured = tables(&run, &conclusions, &Style { colour: true, ..PLAIN });
     let leads = conclusions.analysis.tables.iter().flat_map(|table| table.leads.iter().flatten());
     assert_eq!(coloured.matches("\u{1b}[32m").count(), leads.filter(|lead| lead.clear).count());
-    assert!(coloured.contains(" 798*\u{1b}[0m"), "{coloured}");
+    assert!(coloured.contains("\u{1b}[32m798*\u{1b}[0m"), "{coloured}");
     let bare = without_escapes(&coloured);
     let bare: Vec<&str> = bare.lines().map(str::trim_end).collect();
     assert_eq!(bare, tables(&run, &conclusions, &PLAIN).lines().collect::<Vec<_>>());

@@ -215,13 +215,7 @@ const FINDING: Toy = Toy {
     file: "crates/findings/src/kinds/toy.rs",
     text: r#"//! A toy: how many points a series has.
 
-use super::FindingKind;
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use schemars::JsonSchema;
-use serde::Serialize;
+use super::prelude::*;
 
 /// The data of one finding.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -231,13 +225,10 @@ pub struct Toy {
 }
 
 impl FindingKind for Toy {
-    const NAME: &'static str = "toy";
-
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let finding = |(table, row): (_, &analysis::Row)| {
-            Finding::about_row(table, row, Self { points: row.cells.iter().flatten().count() })
-        };
-        context.rows().map(finding).collect()
+        Finding::of_rows(context.rows(), |_, row| {
+            [Self { points: row.cells.iter().flatten().count() }]
+        })
     }
 
     fn rank(&self) -> f64 {
@@ -249,7 +240,7 @@ impl FindingKind for Toy {
     }
 
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
-        let verb = if names.subjects().len() == 1 { "has" } else { "have" };
+        let verb = if names.subjects.len() == 1 { "has" } else { "have" };
         names.claim(format!(" {verb} {} toy-points", all[0].points))
     }
 }

@@ -22,31 +22,34 @@ pub struct Terms {
 }
 
 /// Two runs, compared.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// The run that is compared with.
     pub base: RunSummary,
     /// The run that is judged.
     pub new: RunSummary,
-    /// See [`Terms::margin`].
+    /// The largest share of difference that counts as the same.
     pub margin: f64,
-    /// See [`Terms::fail_above`].
+    /// The slowdown that the gate refuses, as a share; none without such a gate.
     pub fail_above: Option<f64>,
     /// Whether their cells took turns, round by round: then what disturbed one disturbed the other.
     pub paired: bool,
     /// How many ratios were judged at once. All verdicts together are right with 95 % confidence.
     pub judged: usize,
-    /// What difference it would have seen; absent where no series was judged.
+    /// What difference it would have seen; none where no series was judged.
     pub sensitivity: Option<Sensitivity>,
     /// What was not the same when they were measured, the weightiest first.
     pub differences: Vec<Difference>,
     /// What is in one of them only, was not measured to its end, or can't be compared.
+    #[serde(skip)]
     pub left_out: Vec<LeftOut>,
-    /// One for each table that both have.
+    /// One for each table that both have: the ratios, and the medians behind them.
     pub tables: Vec<ComparedTable>,
     /// The tables of base and of new that were compared: labels and units for sentences.
+    #[serde(skip)]
     pub sources: [Vec<Table>; 2],
     /// What changed: verdicts, growth, crossovers, modes; the headline metrics' first.
+    #[serde(skip)]
     pub changes: Vec<Change>,
 }
 

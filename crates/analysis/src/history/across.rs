@@ -8,6 +8,8 @@ use super::left_out::LeftOut;
 use super::measured::{Measured, Wanted};
 use crate::compare::{Comparison, Refusal, Several, Terms, compare_in_order};
 use model::{Fact, HOST_FACTS, Run, RunState, WorkloadInfo};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 mod version;
@@ -33,7 +35,7 @@ pub struct RunOfValue {
 }
 
 /// The runs of a workload across the values of a fact or a label.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AcrossValues {
     /// The workload, as the newest run describes it.
     pub workload: WorkloadInfo,
@@ -44,10 +46,13 @@ pub struct AcrossValues {
     /// The values in order.
     pub values: Vec<String>,
     /// See [`LeftOut`].
+    #[serde(skip)]
     pub left_out: Vec<LeftOut>,
     /// The run of each value but the first, compared with that of the value before.
+    #[serde(skip)]
     pub steps: Several,
     /// The last run compared with the first; absent where that is the only step.
+    #[serde(skip)]
     pub whole: Option<Result<Comparison, Refusal>>,
 }
 

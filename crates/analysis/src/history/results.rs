@@ -19,7 +19,7 @@ pub struct Terms {
 }
 
 /// The runs of one workload over time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct History {
     /// The workload, as the newest run describes it.
     pub workload: WorkloadInfo,
@@ -28,16 +28,19 @@ pub struct History {
     /// The runs that are joined, the oldest first.
     pub runs: Vec<RunSummary>,
     /// Runs and lines that are not comparable with the newest run, or can't be judged.
+    #[serde(skip)]
     pub left_out: Vec<LeftOut>,
-    /// See [`Terms::margin`].
+    /// Smaller shares of change are left out.
     pub margin: f64,
     /// Number of lines that were judged.
     pub judged: usize,
     /// One for each series and point, in the order of tables.
     pub lines: Vec<Line>,
     /// The changes, the newest first.
+    #[serde(skip)]
     pub changes: Vec<Change>,
     /// Changes in most subjects at once, the newest first; `changes` has each of them as well.
+    #[serde(skip)]
     pub joint_changes: Vec<JointChange>,
 }
 

@@ -18,8 +18,10 @@ pub struct Analysis {
     pub maps: Vec<Map>,
     /// Means with their standard deviations, of the workloads that report these: one entry for each set
     /// of parameters and point.
+    #[serde(rename = "means")]
     pub averages: Vec<Averages>,
     /// Where CPU time goes: one table per workload, parameters and metric that were profiled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub profiles: Vec<ProfileTable>,
 }
 

@@ -4,8 +4,9 @@
 use super::material::Material;
 use crate::finding::sentence::Sentence;
 use crate::format::{Unit, percent};
+use crate::grouping::grouped;
 use analysis::{Estimate, Row, Table};
-use model::{Parameters, WorkloadInfo};
+use model::{MetricInfo, Parameters, Run, WorkloadInfo};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,6 +54,13 @@ pub struct SingleFigure {
 }
 
 impl SingleFigure {
+    /// The figure of `row` in `table` that is called `label`.
+    pub(super) fn new(table: &Table, row: &Row, label: String, median: Estimate) -> Self {
+        let MetricInfo { name, unit, lower_is_better, .. } = table.metric.clone();
+        let subject = row.subject.clone();
+        Self { subject, label, metric: name, unit, lower_is_better, median }
+    }
+
     /// Half of its 95 % CI as a share of it; none where it has no CI, or is not above zero.
     pub fn half_width(&self) -> Option<f64> {
         let Estimate { value, low, high } = self.median;
@@ -71,6 +79,22 @@ impl SingleFigure {
 }
 
 impl FigureList {
+    /// That of the only point of `table`; none without figures.
+    pub(super) fn new(
+        table: &Table,
+        sentence: Option<Sentence>,
+        groups: Vec<FigureGroup>,
+    ) -> Option<Self> {
+        (!groups.is_empty()).then(|| Self {
+            workload: table.workload.clone(),
+            parameters: table.parameters.clone(),
+            axis: table.axis.clone(),
+            point: table.points[0],
+            sentence,
+            groups,
+        })
+    }
+
     /// All its figures.
     pub fn figures(&self) -> impl Iterator<Item = &SingleFigure> {
         self.groups.iter().flat_map(|group| &group.figures)
@@ -79,75 +103,50 @@ impl FigureList {
 
 /// The lists, in the order of the plan.
 pub(super) fn lists(material: &Material<'_>) -> Vec<FigureList> {
-    let mut all = Vec::new();
-    for workload in &material.run.plan.workloads {
-        let tables = || material.tables().filter(|table| table.workload == workload.name);
-        let mut parameters: Vec<&Parameters> = Vec::new();
-        for table in tables().filter(|table| is_single(workload, table)) {
-            if !parameters.contains(&&table.parameters) {
-                parameters.push(&table.parameters);
-            }
-        }
-        all.extend(parameters.into_iter().filter_map(|parameters| {
-            let tables = tables().filter(|table| table.parameters == *parameters);
-            list(workload, &tables.collect::<Vec<_>>())
-        }));
-    }
-    all
+    let of_workload = |workload: &WorkloadInfo| -> Vec<FigureList> {
+        let tables = material.tables().filter(|table| table.workload == workload.name);
+        let by_parameters = grouped(tables.map(|table| (&table.parameters, table)));
+        by_parameters.iter().filter_map(|(_, tables)| list(workload, tables)).collect()
+    };
+    material.run.plan.workloads.iter().flat_map(of_workload).collect()
 }
 
 /// Whether the subjects of `table` are listed: they are not compared, and there is one point.
-pub fn is_single(workload: &WorkloadInfo, table: &Table) -> bool {
+fn is_single(workload: &WorkloadInfo, table: &Table) -> bool {
     workload.has_separate_subjects() && table.points.len() == 1
 }
 
+/// The workload of `table`, if its figures are listed.
+pub fn listed<'r>(run: &'r Run, table: &Table) -> Option<&'r WorkloadInfo> {
+    run.plan.workload(&table.workload).filter(|workload| is_single(workload, table))
+}
+
 /// Whether the answer has the figures of `table`, which is one of `tables`: it need not be shown as well.
-pub fn is_in_answer(workload: &WorkloadInfo, tables: &[Table], table: &Table) -> bool {
-    let is_headline = |second: &Table| {
+pub fn is_in_answer(run: &Run, tables: &[Table], table: &Table) -> bool {
+    let is_headline = |second: &&Table| {
         let is_alike =
             (&second.workload, &second.parameters) == (&table.workload, &table.parameters);
         second.headline && is_alike
     };
+    let is_load = run.plan.workload(&table.workload).is_some_and(WorkloadInfo::is_load);
     // A list has all metrics of a load.
     let is_listed = |headline: &Table| headline.points.len() == 1;
-    let headline = tables.iter().find(|second| is_headline(second));
-    workload.is_load() && headline.is_some_and(is_listed)
-        || table.headline && is_single(workload, table)
+    is_load && tables.iter().find(is_headline).is_some_and(is_listed)
+        || table.headline && listed(run, table).is_some()
 }
 
 /// That of `tables`, the headline tables of `workload` under the same parameters; none where one of them has
 /// more points.
 fn list(workload: &WorkloadInfo, tables: &[&Table]) -> Option<FigureList> {
-    let first = tables.first().filter(|_| tables.iter().all(|table| table.points.len() == 1))?;
-    let mut groups: Vec<FigureGroup> = Vec::new();
-    for info in &workload.subjects {
+    let first = tables.first().filter(|_| tables.iter().all(|table| is_single(workload, table)))?;
+    let figures = workload.subjects.iter().flat_map(|info| {
         let rows = tables.iter().filter_map(|table| Some((*table, table.row(&info.name)?)));
-        for figure in rows.filter_map(|(table, row)| figure(table, row)) {
-            match groups.iter_mut().find(|group| group.name == info.group) {
-                Some(group) => group.figures.push(figure),
-                None => {
-                    groups.push(FigureGroup { name: info.group.clone(), figures: vec![figure] });
-                }
-            }
-        }
-    }
-    (!groups.is_empty()).then(|| FigureList {
-        workload: workload.name.clone(),
-        parameters: first.parameters.clone(),
-        axis: first.axis.clone(),
-        point: first.points[0],
-        sentence: None,
-        groups,
-    })
-}
-
-fn figure(table: &Table, row: &Row) -> Option<SingleFigure> {
-    Some(SingleFigure {
-        subject: row.subject.clone(),
-        label: row.label.clone(),
-        metric: table.metric.name.clone(),
-        unit: table.metric.unit.clone(),
-        lower_is_better: table.metric.lower_is_better,
-        median: row.cells.first()?.as_ref()?.median,
-    })
+        let figure = |(table, row): (&Table, &Row)| {
+            let median = row.cells.first()?.as_ref()?.median;
+            Some((&info.group, SingleFigure::new(table, row, row.label.clone(), median)))
+        };
+        rows.filter_map(figure).collect::<Vec<_>>()
+    });
+    let group = |(name, figures): (&String, _)| FigureGroup { name: name.clone(), figures };
+    FigureList::new(first, None, grouped(figures).into_iter().map(group).collect())
 }

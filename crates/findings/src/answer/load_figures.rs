@@ -2,13 +2,13 @@
 
 use super::figure_list::{FigureGroup, FigureList, SingleFigure};
 use super::material::Material;
-use super::thresholds::WITHOUT_REPLY_SHARE_MAX;
 use crate::finding::sentence::{Part, Sentence, text};
 use crate::format::{Unit, count, counted};
-use crate::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
+use crate::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN, WITHOUT_REPLY_SHARE_MAX};
 use analysis::{Distribution, Estimate, Table};
 use model::{
     Cell, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, Metric, MetricInfo, MetricRole, Run,
+    WorkloadInfo,
 };
 
 /// The headings of what is no distribution.
@@ -19,8 +19,7 @@ const OTHERS: &str = "others";
 pub(super) fn lists(material: &Material<'_>) -> Vec<FigureList> {
     let tables = &material.conclusions.analysis.tables;
     let is_load = |table: &&Table| {
-        let mut loads = material.run.plan.workloads.iter().filter(|workload| workload.is_load());
-        loads.any(|load| load.name == table.workload)
+        material.run.plan.workload(&table.workload).is_some_and(WorkloadInfo::is_load)
     };
     let headlines = tables.iter().filter(|table| table.headline && table.points.len() == 1);
     let loads = headlines.filter(is_load).map(|headline| {
@@ -52,14 +51,7 @@ impl Load<'_> {
         }
         groups.push(group(OTHERS, self.figures(|metric| metric.role == MetricRole::Whole)));
         groups.retain(|group| !group.figures.is_empty());
-        (!groups.is_empty()).then(|| FigureList {
-            workload: self.headline.workload.clone(),
-            parameters: self.headline.parameters.clone(),
-            axis: self.headline.axis.clone(),
-            point: self.headline.points[0],
-            sentence: Some(self.sentence()),
-            groups,
-        })
+        FigureList::new(self.headline, Some(self.sentence()), groups)
     }
 
     /// `shop at 10 connections: 2.00 k replies/s, half of the replies within 91.5 µs, 99 % within 3.69 ms.`
@@ -108,22 +100,16 @@ impl Load<'_> {
             self.tables.iter().find_map(|table| Some((table, table.distributions.first()?)));
         let Some((table, all)) = latency else { return Vec::new() };
         let level = |figure| Unit::for_table(&table.metric.unit, &[figure]).with_symbol(figure);
-        let has_tail = all.count >= quantile_count_min("p99");
-        match (is_bound, has_tail) {
-            (true, true) => vec![
-                format!("median latency at least {}", level(all.p50)),
-                format!("p99 at least {}", level(all.p99)),
-            ],
-            (true, false) => vec![format!("median latency at least {}", level(all.p50))],
-            (false, true) => vec![
-                format!("half of the replies within {}", level(all.p50)),
-                format!("99 % within {}", level(all.p99)),
-            ],
-            (false, false) => vec![
-                format!("half of the replies within {}", level(all.p50)),
-                format!("all within {}", level(all.max)),
-            ],
-        }
+        let median =
+            if is_bound { "median latency at least" } else { "half of the replies within" };
+        let tail = match (is_bound, all.count >= quantile_count_min("p99")) {
+            (true, true) => Some(("p99 at least", all.p99)),
+            (true, false) => None,
+            (false, true) => Some(("99 % within", all.p99)),
+            (false, false) => Some(("all within", all.max)),
+        };
+        let clauses = [(median, all.p50)].into_iter().chain(tail);
+        clauses.map(|(clause, figure)| format!("{clause} {}", level(figure))).collect()
     }
 
     /// What became of all requests; none of a load that was killed.
@@ -214,12 +200,5 @@ fn label(metric: &MetricInfo) -> String {
 }
 
 fn figure(table: &Table, label: String, median: Estimate) -> Option<SingleFigure> {
-    Some(SingleFigure {
-        subject: table.rows.first()?.subject.clone(),
-        label,
-        metric: table.metric.name.clone(),
-        unit: table.metric.unit.clone(),
-        lower_is_better: table.metric.lower_is_better,
-        median,
-    })
+    Some(SingleFigure::new(table, table.rows.first()?, label, median))
 }

@@ -4,7 +4,7 @@ use crate::conclusions::Conclusions;
 use crate::finding::Finding;
 use crate::kinds::Section;
 use analysis::Table;
-use model::{Run, WorkloadInfo};
+use model::Run;
 
 /// A run and what was concluded from it.
 pub(super) struct Material<'a> {
@@ -17,7 +17,7 @@ impl<'a> Material<'a> {
     pub fn tables(&self) -> impl Iterator<Item = &'a Table> {
         let tables = self.conclusions.analysis.tables.iter().filter(|table| table.headline);
         tables.filter(|table| {
-            let workload = self.workload(&table.workload);
+            let workload = self.run.plan.workload(&table.workload);
             !workload.is_some_and(|workload| workload.averages || workload.is_control())
         })
     }
@@ -30,13 +30,9 @@ impl<'a> Material<'a> {
 
     /// Those of `section`, the greatest rank first; equal ones stay in order.
     pub fn of_section(&self, section: Section) -> Vec<Finding> {
-        let of_section = self.findings().filter(|finding| finding.section() == section);
+        let of_section = self.findings().filter(|finding| finding.data.section() == section);
         let mut all: Vec<Finding> = of_section.cloned().collect();
         all.sort_by(|a, b| b.rank.total_cmp(&a.rank));
         all
-    }
-
-    fn workload(&self, name: &str) -> Option<&'a WorkloadInfo> {
-        self.run.plan.workloads.iter().find(|workload| workload.name == name)
     }
 }

@@ -1,7 +1,8 @@
 //! What is left out for want of figures, so that nothing is silent.
 
 use crate::format::{count, list};
-use model::{Outcome, Run, RunState};
+use crate::grouping::grouped;
+use model::{Outcome, Run, RunState, Unavailable};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -32,32 +33,24 @@ pub struct UnavailableSubjects {
 
 impl NotMeasured {
     pub(super) fn new(run: &Run) -> Self {
-        let label = |unavailable: &model::Unavailable| {
-            let mut workloads = run.plan.workloads.iter();
-            let workload = workloads.find(|workload| workload.name == unavailable.workload);
-            let mut subjects = workload.into_iter().flat_map(|workload| &workload.subjects);
-            let subject = subjects.find(|subject| subject.name == unavailable.subject);
-            subject.map_or(&unavailable.subject, |subject| &subject.label).clone()
-        };
-        let mut by_reason: Vec<UnavailableSubjects> = Vec::new();
-        for subject in &run.plan.unavailable {
-            let (label, reason) = (label(subject), &subject.reason);
-            if by_reason.iter().any(|group| group.subjects.contains(&label)) {
-                continue;
-            }
-            match by_reason.iter_mut().find(|group| group.reason == *reason) {
-                Some(group) => group.subjects.push(label),
-                None => by_reason
-                    .push(UnavailableSubjects { reason: reason.clone(), subjects: vec![label] }),
+        let mut unavailable: Vec<(&String, String)> = Vec::new();
+        for Unavailable { workload, subject, reason } in &run.plan.unavailable {
+            let label = run.plan.label(workload, subject);
+            if !unavailable.iter().any(|(_, listed)| *listed == label) {
+                unavailable.push((reason, label.to_owned()));
             }
         }
+        let group = |(reason, subjects): (&String, _)| UnavailableSubjects {
+            reason: reason.clone(),
+            subjects,
+        };
         let cells = || run.cells.iter().filter(|cell| !run.is_control(&cell.key));
         let missing = match run.summary.state {
             RunState::Complete => 0,
             _ => run.summary.cells_planned.saturating_sub(run.summary.cells_ended),
         };
         Self {
-            unavailable: by_reason,
+            unavailable: grouped(unavailable).into_iter().map(group).collect(),
             failed: cells().filter(|cell| cell.outcome != Outcome::Measured).count(),
             short: cells()
                 .filter(|cell| cell.short.is_some())

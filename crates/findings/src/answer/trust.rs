@@ -1,12 +1,11 @@
 //! How far to trust a run: good, fair or poor, with the figure that decides.
 
 use super::material::Material;
-use super::thresholds::{FAILED_SHARES, WIDE_SHARES};
 use crate::caveats::cpu_taken::{CpuTaken, CpuTaker};
 use crate::caveats::{Caveat, figures};
 use crate::format::{count, counted, list, percent};
 use crate::kinds::Data;
-use crate::thresholds::ROUNDS_MIN;
+use crate::thresholds::{FAILED_SHARES, ROUNDS_MIN, WIDE_SHARES};
 use analysis::stats::quantiles::median_of;
 use model::{Outcome, RunState};
 use schemars::JsonSchema;
@@ -99,28 +98,19 @@ impl Trust {
             |finding| matches!(&finding.data, Data::Control(all) if all.iter().any(|control| control.caught > 0)),
         );
         let caveats = &material.conclusions.caveats;
+        let of_reason = caveats.iter().find(|caveat| reason.is_of(caveat));
         Self {
             level,
             controls_caught: controls.flat_map(|control| control.subjects.clone()).collect(),
             caveats: caveats.len(),
-            remedy: remedy(&reason, caveats),
+            remedy: of_reason.map(Caveat::remedy).unwrap_or_default(),
             reason,
         }
     }
 
     /// Whether it says all that `caveat` does.
     pub fn says(&self, caveat: &Caveat) -> bool {
-        matches!(
-            (&self.reason, caveat),
-            (TrustReason::Incomplete { .. }, Caveat::RunIncomplete(_))
-                | (TrustReason::ControlMissed { .. }, Caveat::ControlMissed(_))
-                | (TrustReason::WideIntervals { .. }, Caveat::WideIntervals(_))
-                | (TrustReason::StillRising, Caveat::StillRising(_))
-                | (TrustReason::FewRounds { .. }, Caveat::FewRounds(_))
-        ) || matches!(
-            (&self.reason, caveat),
-            (TrustReason::CpuTaken { by, .. }, Caveat::CpuTaken(taken)) if *by == taken.by
-        )
+        self.reason.is_of(caveat)
     }
 
     /// `fair: other processes used 28 % of the CPUs`.
@@ -238,21 +228,17 @@ fn level(share: f64, [poor, fair]: [f64; 2]) -> Option<TrustLevel> {
     }
 }
 
-/// What to do about the reason.
-fn remedy(reason: &TrustReason, caveats: &[Caveat]) -> String {
-    let of_caveat = |is_it: fn(&Caveat) -> bool| {
-        caveats.iter().find(|caveat| is_it(caveat)).map(Caveat::remedy).unwrap_or_default()
-    };
-    match reason {
-        TrustReason::Incomplete { .. } => {
-            of_caveat(|caveat| matches!(caveat, Caveat::RunIncomplete(_)))
+impl TrustReason {
+    /// Whether `caveat` says the same.
+    fn is_of(&self, caveat: &Caveat) -> bool {
+        match (self, caveat) {
+            (Self::Incomplete { .. }, Caveat::RunIncomplete(_))
+            | (Self::ControlMissed { .. }, Caveat::ControlMissed(_))
+            | (Self::WideIntervals { .. }, Caveat::WideIntervals(_))
+            | (Self::StillRising, Caveat::StillRising(_))
+            | (Self::FewRounds { .. }, Caveat::FewRounds(_)) => true,
+            (Self::CpuTaken { by, .. }, Caveat::CpuTaken(taken)) => *by == taken.by,
+            _ => false,
         }
-        TrustReason::WideIntervals { .. } => {
-            of_caveat(|caveat| matches!(caveat, Caveat::WideIntervals(_)))
-        }
-        TrustReason::FewRounds { .. } => of_caveat(|caveat| matches!(caveat, Caveat::FewRounds(_))),
-        TrustReason::StillRising => of_caveat(|caveat| matches!(caveat, Caveat::StillRising(_))),
-        TrustReason::CpuTaken { by, .. } => by.remedy().to_owned(),
-        _ => String::new(),
     }
 }

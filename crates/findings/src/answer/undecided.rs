@@ -40,14 +40,14 @@ impl Undecided {
         let mut remedies: BTreeSet<Remedy> = BTreeSet::new();
         let (mut series, mut comparisons, mut total) = (0, 0, 0);
         for finding in material.findings() {
-            let kind = finding.kind();
+            let kind = finding.data.kind();
             let is_series = matches!(kind, Kind::Growth | Kind::Speedup | Kind::Trend);
             if !is_series && kind != Kind::Crossover {
                 continue;
             }
             let ranks = finding.data.ranks();
             total += ranks.len();
-            if finding.section() != Section::Open {
+            if finding.data.section() != Section::Open {
                 continue;
             }
             remedies.extend(finding.data.remedies());

@@ -1,9 +1,7 @@
 //! Metrics of which nothing says which of two figures is better.
 
-use super::{CaveatKind, headline_tables};
-use crate::conclusions::context::Context;
-use schemars::JsonSchema;
-use serde::Serialize;
+use super::headline_tables;
+use super::prelude::*;
 
 /// A metric whose direction is a guess.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -15,6 +13,8 @@ pub struct AssumedDirection {
 }
 
 impl CaveatKind for AssumedDirection {
+    const REMEDY: &str = "--better higher if more is, or --better lower";
+
     fn find(context: &Context<'_>) -> Vec<Self> {
         let guessed = headline_tables(context).filter(|table| table.metric.direction_assumed);
         let caveat = |metric: &model::MetricInfo| Self {
@@ -29,9 +29,5 @@ impl CaveatKind for AssumedDirection {
             "Less {} was taken as better, since nothing says otherwise: a guess, so nothing is ranked or recommended",
             self.metric
         )
-    }
-
-    fn remedy(&self) -> String {
-        "--better higher if more is, or --better lower".to_owned()
     }
 }

@@ -1,15 +1,13 @@
 //! What became of a run's budget.
 
+use super::figures;
 use super::more_rounds::MoreRounds;
-use super::{CaveatKind, figures};
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::finding::names::point_of;
 use crate::format::{count, counted, duration, percent};
 use analysis::trust::widths;
 use analysis::{Estimate, Table};
 use model::{Budget, RunState};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The rounds and the precision that a budget led to.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

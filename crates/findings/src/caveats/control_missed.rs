@@ -1,11 +1,9 @@
 //! A subject that is wrong on purpose was not caught in each of its cells.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::format::count;
 use crate::kinds::control::Control;
-use schemars::JsonSchema;
-use serde::Serialize;
+use model::CellKey;
 
 /// A control that failed, or did not finish.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -23,19 +21,12 @@ impl CaveatKind for ControlMissed {
         let missed = Control::all(context.run)
             .into_iter()
             .filter(|(_, control)| control.caught < control.cells());
-        missed
-            .map(|(key, cells)| {
-                let mut workloads = context.run.plan.workloads.iter();
-                let workload = workloads.find(|workload| workload.name == key.workload);
-                let mut subjects = workload.into_iter().flat_map(|workload| &workload.subjects);
-                let subject = subjects.find(|subject| subject.name == key.subject);
-                Self {
-                    workload: key.workload.clone(),
-                    label: subject.map_or(&key.subject, |subject| &subject.label).clone(),
-                    cells,
-                }
-            })
-            .collect()
+        let caveat = |(key, cells): (&CellKey, Control)| Self {
+            workload: key.workload.clone(),
+            label: context.run.plan.label(&key.workload, &key.subject).to_owned(),
+            cells,
+        };
+        missed.map(caveat).collect()
     }
 
     fn what(&self) -> String {

@@ -1,13 +1,10 @@
 //! CPU time that the run did not get: other processes, a hypervisor or a CPU quota had it. How far a run is trusted reads the
 //! same shares.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::format::{capitalized, percent, time};
 use crate::thresholds::{OTHERS_SHARES, STEAL_SHARES, THROTTLED_SHARES};
 use model::{CPU_QUOTA, CpuUse, Host, QUOTA_REMEDY, fact_text};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// CPU time that the run did not get.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,11 +1,8 @@
 //! Histograms that can't be read: their operations are in no distribution.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::format::count;
 use analysis::tables::distributions::unreadable;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// How many.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -15,6 +12,8 @@ pub struct DamagedHistograms {
 }
 
 impl CaveatKind for DamagedHistograms {
+    const REMEDY: &str = "measure again: the record is damaged";
+
     fn find(context: &Context<'_>) -> Vec<Self> {
         let metrics = context.run.cells.iter().flat_map(|cell| &cell.metrics);
         let histograms = metrics.filter(|metric| unreadable(&metric.histogram)).count();
@@ -26,9 +25,5 @@ impl CaveatKind for DamagedHistograms {
             if self.histograms == 1 { ("histogram", "is") } else { ("histograms", "are") };
         let many = count(self.histograms as u64);
         format!("{many} {histograms} can't be read and {are} in no distribution")
-    }
-
-    fn remedy(&self) -> String {
-        "measure again: the record is damaged".to_owned()
     }
 }

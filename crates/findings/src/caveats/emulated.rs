@@ -1,10 +1,7 @@
 //! QEMU emulated the machine.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::emulation::Emulation;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The run is of a guest whose instructions QEMU emulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -14,15 +11,13 @@ pub struct Emulated {
 }
 
 impl CaveatKind for Emulated {
+    const REMEDY: &str = "measure where KVM works, or read ratios only";
+
     fn find(context: &Context<'_>) -> Vec<Self> {
         Emulation::from_runs([context.run]).map(|runs| Self { runs }).into_iter().collect()
     }
 
     fn what(&self) -> String {
         self.runs.sentence().trim_end_matches('.').to_owned()
-    }
-
-    fn remedy(&self) -> String {
-        "measure where KVM works, or read ratios only".to_owned()
     }
 }

@@ -1,11 +1,10 @@
 //! Cells that failed, those of one subject and reason together.
 
-use super::{CaveatKind, with_parameters};
-use crate::conclusions::context::Context;
+use super::prelude::*;
+use super::with_parameters;
 use crate::format::{count, counted, points};
+use crate::grouping::grouped;
 use model::{CellKey, FailureReason, Outcome, Parameters, Run, WorkloadInfo};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Cells of one subject that failed for one reason.
@@ -37,35 +36,27 @@ impl CaveatKind for FailedCells {
             return Vec::new();
         }
         let run = context.run;
-        let mut groups: Vec<Self> = Vec::new();
-        for cell in &run.cells {
-            let Outcome::Failed { reason, .. } = &cell.outcome else { continue };
-            let key = &cell.key;
-            if run.is_control(key) || is_finding(run, key, reason) {
-                continue;
-            }
-            let event = reason.event();
-            let group = groups.iter_mut().find(|group| group.is_of(key, &event));
-            if let Some(group) = group {
-                group.cells += 1;
-                group.points.insert(key.point);
-                continue;
-            }
-            groups.push(Self {
-                workload: key.workload.clone(),
-                subject: key.subject.clone(),
-                parameters: key.parameters.clone(),
+        let failed = run.cells.iter().filter_map(|cell| match &cell.outcome {
+            Outcome::Failed { reason, .. } => Some((&cell.key, reason)),
+            Outcome::Measured => None,
+        });
+        let shown = failed
+            .filter(|(key, reason)| !run.is_control(key) && !is_finding(run, key, reason))
+            .map(|(key, reason)| ((series(key), reason.event()), key.point));
+        let group = |((series, event), points): ((Series<'_>, String), Vec<u64>)| {
+            let (workload, subject, parameters) = series;
+            Self {
+                workload: workload.to_owned(),
+                subject: subject.to_owned(),
+                parameters: parameters.clone(),
                 event,
-                cells: 1,
-                points: BTreeSet::from([key.point]),
-                onwards: false,
-                qualifier: with_parameters(run, &key.workload, &key.parameters),
-            });
-        }
-        for group in &mut groups {
-            group.onwards = group.has_all_from_its_first(run);
-        }
-        groups
+                cells: points.len(),
+                onwards: are_all_from_the_first(run, series, &points),
+                points: points.into_iter().collect(),
+                qualifier: with_parameters(run, workload, parameters),
+            }
+        };
+        grouped(shown).into_iter().map(group).collect()
     }
 
     /// `3 cells of select at 2,000 and 9,000 failed: killed by signal 9`, `sort fails from 1,000 on: exited with 22`.
@@ -78,36 +69,27 @@ impl CaveatKind for FailedCells {
         let cells = counted(&count(self.cells as u64), "cells");
         format!("{cells} of {subject}{qualifier} at {at} failed: {event}")
     }
-
-    fn remedy(&self) -> String {
-        String::new()
-    }
 }
 
-impl FailedCells {
-    fn has_all_from_its_first(&self, run: &Run) -> bool {
-        let cells = run.cells.iter().filter(|cell| {
-            (&cell.key.workload, &cell.key.subject, &cell.key.parameters)
-                == (&self.workload, &self.subject, &self.parameters)
-        });
-        let Some(first) = self.points.first() else { return false };
-        let (mut from_first, mut below) = (0, 0);
-        for cell in cells {
-            let counted = if cell.key.point < *first { &mut below } else { &mut from_first };
-            *counted += 1;
-        }
-        below > 0 && from_first == self.cells
-    }
+/// What a cell is of: its workload, its subject and its parameters.
+type Series<'a> = (&'a str, &'a str, &'a Parameters);
 
-    fn is_of(&self, key: &CellKey, event: &str) -> bool {
-        let series = (&self.workload, &self.subject, &self.parameters);
-        series == (&key.workload, &key.subject, &key.parameters) && self.event == event
-    }
+fn series(key: &CellKey) -> Series<'_> {
+    (&key.workload, &key.subject, &key.parameters)
+}
+
+/// Whether every cell of `failed` from the first of `points` on is at one of these, and others are below.
+fn are_all_from_the_first(run: &Run, failed: Series<'_>, points: &[u64]) -> bool {
+    let first = points.iter().min();
+    let keys = run.cells.iter().map(|cell| &cell.key).filter(|key| series(key) == failed);
+    let (from_first, below): (Vec<&CellKey>, Vec<&CellKey>) =
+        keys.partition(|key| Some(&key.point) >= first);
+    !below.is_empty() && from_first.len() == points.len()
 }
 
 /// Whether a finding says that the cell failed: that a series did not finish is what was to be found.
 fn is_finding(run: &Run, key: &CellKey, reason: &FailureReason) -> bool {
-    let workload = run.plan.workloads.iter().find(|workload| workload.name == key.workload);
+    let workload = run.plan.workload(&key.workload);
     let has_finding = |workload: &WorkloadInfo| {
         workload.averages || workload.ratio.as_ref().is_some_and(|ratio| ratio.multiple)
     };

@@ -1,12 +1,10 @@
 //! Figures from so few rounds that their intervals are narrower than they should be.
 
 use super::more_rounds::MoreRounds;
-use super::{CaveatKind, figures, headline_tables};
-use crate::conclusions::context::Context;
+use super::prelude::*;
+use super::{figures, headline_tables};
 use crate::format::number_word;
 use crate::thresholds::ROUNDS_MIN;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The fewest rounds of any figure.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,11 +1,10 @@
 //! Runs of a command that failed, and were to count all the same.
 
-use super::{CaveatKind, with_parameters};
-use crate::conclusions::context::Context;
+use super::prelude::*;
+use super::with_parameters;
 use crate::format::{list, points};
-use model::{Fact, Parameters, command_facts};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::grouping::grouped;
+use model::{CellKey, Fact, Parameters, command_facts};
 use std::collections::BTreeSet;
 
 /// Runs of one subject that failed, and count.
@@ -26,27 +25,23 @@ pub struct IgnoredFailures {
 
 impl CaveatKind for IgnoredFailures {
     fn find(context: &Context<'_>) -> Vec<Self> {
-        let mut groups: Vec<Self> = Vec::new();
-        for cell in &context.run.cells {
+        let ignored = context.run.cells.iter().filter_map(|cell| {
             let ends = cell.facts.get(command_facts::IGNORED_ENDS);
-            let Some(Fact::Texts(ends)) = ends else { continue };
-            let key = &cell.key;
-            let is_same =
-                |group: &Self| group.subject == key.subject && group.parameters == key.parameters;
-            let index = groups.iter().position(is_same).unwrap_or(groups.len());
-            if index == groups.len() {
-                groups.push(Self {
-                    subject: key.subject.clone(),
-                    parameters: key.parameters.clone(),
-                    ends: BTreeSet::new(),
-                    points: BTreeSet::new(),
-                    qualifier: with_parameters(context.run, &key.workload, &key.parameters),
-                });
-            }
-            groups[index].ends.extend(ends.iter().cloned());
-            groups[index].points.insert(key.point);
-        }
-        groups
+            let Some(Fact::Texts(ends)) = ends else { return None };
+            Some(((&cell.key.subject, &cell.key.parameters), (&cell.key, ends)))
+        });
+        let group =
+            |((subject, parameters), cells): ((&String, &Parameters), Vec<(&CellKey, &_)>)| Self {
+                subject: subject.clone(),
+                parameters: parameters.clone(),
+                ends: cells
+                    .iter()
+                    .flat_map(|(_, ends): &(_, &Vec<String>)| ends.iter().cloned())
+                    .collect(),
+                points: cells.iter().map(|(key, _)| key.point).collect(),
+                qualifier: with_parameters(context.run, &cells[0].0.workload, parameters),
+            };
+        grouped(ignored).into_iter().map(group).collect()
     }
 
     /// `false at 10 and 100 exited with 1, which was to be ignored`.
@@ -54,9 +49,5 @@ impl CaveatKind for IgnoredFailures {
         let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
         let ends = list(&self.ends.iter().cloned().collect::<Vec<String>>());
         format!("{}{} at {at} {ends}, which was to be ignored", self.subject, self.qualifier)
-    }
-
-    fn remedy(&self) -> String {
-        String::new()
     }
 }

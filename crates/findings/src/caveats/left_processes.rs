@@ -1,12 +1,11 @@
 //! Processes that a command left running at its end: its time is not all of what it started.
 
-use super::{CaveatKind, with_parameters};
-use crate::conclusions::context::Context;
+use super::prelude::*;
+use super::with_parameters;
 use crate::format::count;
+use crate::grouping::grouped;
 use model::{Cell, Parameters, command_facts};
 use printable::quantity;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// Processes that the runs of one subject left, the most of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -25,31 +24,25 @@ pub struct LeftProcesses {
 }
 
 impl CaveatKind for LeftProcesses {
+    const REMEDY: &str = "wait for them in the command";
+
     fn find(context: &Context<'_>) -> Vec<Self> {
         let number = |cell: &Cell, name: &str| Some(cell.facts.get(name)?.number()? as u64);
-        let mut groups: Vec<Self> = Vec::new();
-        for cell in &context.run.cells {
-            let Some(processes) = number(cell, command_facts::LEFT) else { continue };
-            let cpu_ms = number(cell, command_facts::LEFT_CPU_MS).unwrap_or(0);
-            let key = &cell.key;
-            let is_same = |group: &&mut Self| {
-                group.subject == key.subject && group.parameters == key.parameters
-            };
-            match groups.iter_mut().find(is_same) {
-                Some(group) => {
-                    group.processes = group.processes.max(processes);
-                    group.cpu_ms = group.cpu_ms.max(cpu_ms);
-                }
-                None => groups.push(Self {
-                    subject: key.subject.clone(),
-                    parameters: key.parameters.clone(),
-                    processes,
-                    cpu_ms,
-                    qualifier: with_parameters(context.run, &key.workload, &key.parameters),
-                }),
+        let left = context.run.cells.iter();
+        let left = left.filter(|cell| cell.facts.contains_key(command_facts::LEFT));
+        let keyed = left.map(|cell| ((&cell.key.subject, &cell.key.parameters), cell));
+        let group = |((subject, parameters), cells): ((&String, &Parameters), Vec<&Cell>)| {
+            let max_of =
+                |name| cells.iter().filter_map(|cell| number(cell, name)).max().unwrap_or(0);
+            Self {
+                subject: subject.clone(),
+                parameters: parameters.clone(),
+                processes: max_of(command_facts::LEFT),
+                cpu_ms: max_of(command_facts::LEFT_CPU_MS),
+                qualifier: with_parameters(context.run, &cells[0].key.workload, parameters),
             }
-        }
-        groups
+        };
+        grouped(keyed).into_iter().map(group).collect()
     }
 
     /// `sleep left 1 process running at its end, with 0 ms of CPU: its time is not that of all that it started`.
@@ -61,9 +54,5 @@ impl CaveatKind for LeftProcesses {
             "{subject}{qualifier} left {processes} running at its end, with {cpu} ms of CPU: its time is not that \
              of all that it started"
         )
-    }
-
-    fn remedy(&self) -> String {
-        "wait for them in the command".to_owned()
     }
 }

@@ -1,10 +1,7 @@
 //! The machine was another after the last cell than before the first.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use model::{Host, HostDifference, HostFact, HostRole};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// A fact of the machine that should not change during a run, and did.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -30,6 +27,8 @@ impl MachineChanged {
 }
 
 impl CaveatKind for MachineChanged {
+    const REMEDY: &str = "measure it all again on one machine";
+
     fn find(context: &Context<'_>) -> Vec<Self> {
         let run = context.run;
         let after = run.host_after.as_ref();
@@ -40,10 +39,6 @@ impl CaveatKind for MachineChanged {
         let label = HostFact::find(&self.key).map(|(_, fact)| fact.label).unwrap_or_default();
         let name = if label.is_empty() { &self.key } else { label };
         format!("The machine changed during the run: {name} was {}, is {}", self.before, self.after)
-    }
-
-    fn remedy(&self) -> String {
-        "measure it all again on one machine".to_owned()
     }
 }
 

@@ -1,10 +1,7 @@
 //! What was warned of when the run was planned and measured.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use model::Warning;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// A warning of the run or of its plan.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,12 +1,9 @@
 //! The run did not come to its end.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::format::{count, counted, resume_command};
 use crate::resuming::obstacle;
 use model::{HOST_NAME, RunState};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::path::Path;
 
 /// How far it came.

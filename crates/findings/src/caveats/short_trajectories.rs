@@ -1,11 +1,9 @@
 //! Trajectories that ended before their axis did, those of one subject and reason together.
 
-use super::{CaveatKind, with_parameters};
-use crate::conclusions::context::Context;
+use super::prelude::*;
+use super::with_parameters;
 use crate::format::count;
 use model::{FailureReason, Outcome, Parameters};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Trajectories of one subject that ended early for one reason.
@@ -56,7 +54,7 @@ impl CaveatKind for ShortTrajectories {
                 let same = (&key.parameters, key.point) == (parameters, planned);
                 same && key.workload == workload && key.subject == subject
             });
-            let info = run.plan.workloads.iter().find(|info| info.name == workload);
+            let info = run.plan.workload(workload);
             Self {
                 workload: workload.to_owned(),
                 subject: subject.to_owned(),

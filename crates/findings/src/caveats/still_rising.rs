@@ -1,11 +1,8 @@
 //! Servers whose replies still came faster and faster when they were measured.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::format::list;
 use model::{Outcome, server_facts};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Subjects whose rate was not level after the longest warm-up.
@@ -16,6 +13,8 @@ pub struct StillRising {
 }
 
 impl CaveatKind for StillRising {
+    const REMEDY: &str = "the same with --deadline 2m, which warms up for longer";
+
     fn find(context: &Context<'_>) -> Vec<Self> {
         let cells = context.run.cells.iter().filter(|cell| {
             cell.outcome == Outcome::Measured && cell.facts.contains_key(server_facts::IS_RISING)
@@ -32,9 +31,5 @@ impl CaveatKind for StillRising {
             "{} {verb} not warm yet: {whose} rate still rose at the end of the warm-up",
             list(&subjects)
         )
-    }
-
-    fn remedy(&self) -> String {
-        "the same with --deadline 2m, which warms up for longer".to_owned()
     }
 }

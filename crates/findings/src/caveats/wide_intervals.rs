@@ -1,13 +1,11 @@
 //! Intervals that are too wide to say much.
 
 use super::more_rounds::MoreRounds;
-use super::{CaveatKind, figures, headline_tables};
-use crate::conclusions::context::Context;
+use super::prelude::*;
+use super::{figures, headline_tables};
 use crate::format::count;
 use crate::thresholds::WIDE_CI_SHARE_MIN;
 use analysis::PointSummary;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// How many medians have wide intervals.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

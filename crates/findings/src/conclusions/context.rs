@@ -49,7 +49,7 @@ impl<'a> Context<'a> {
 
     /// The workload of `table`.
     pub fn workload(&self, table: &Table) -> Option<&'a WorkloadInfo> {
-        self.run.plan.workloads.iter().find(|workload| workload.name == table.workload)
+        self.run.plan.workload(&table.workload)
     }
 
     /// The pairs of subjects of which the workload of `table` always wants to know which is better.

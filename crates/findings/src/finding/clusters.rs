@@ -32,7 +32,7 @@ pub(crate) fn clustered(
         // In the order of the table.
         let mut members = members.to_vec();
         members.sort_unstable();
-        let subjects = || members.iter().map(|&member| names.subjects()[member].as_str());
+        let subjects = || members.iter().map(|&member| names.subjects[member].as_str());
         let medians = subjects().filter_map(|subject| names.median(subject, to));
         parts.extend((number > 0).then(|| text("; ")));
         parts.extend(names.label_list(subjects()));

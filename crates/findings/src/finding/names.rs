@@ -12,10 +12,12 @@ const LABELS_MAX: usize = 5;
 
 /// The labels and units that a finding's sentence needs besides its data.
 pub struct Names<'a> {
-    subjects: &'a [String],
+    /// The finding's subjects.
+    pub subjects: &'a [String],
+    /// The metric's name.
+    pub metric: &'a str,
     workload: Option<&'a WorkloadInfo>,
     table: Option<&'a Table>,
-    metric: &'a str,
     qualifier: String,
 }
 
@@ -29,25 +31,20 @@ impl<'a> Names<'a> {
         tables: &[Table],
     ) -> Self {
         let qualifier = table.map(|table| qualifier(tables, table)).unwrap_or_default();
-        Self { subjects, workload, table, metric, qualifier }
+        Self { subjects, metric, workload, table, qualifier }
     }
 
     /// Those of `subjects` in `table`; `qualifier` tells it from others.
     pub fn of_table(subjects: &'a [String], table: &'a Table, qualifier: String) -> Self {
         let metric = table.metric.name.as_str();
-        Self { subjects, workload: None, table: Some(table), metric, qualifier }
+        Self { subjects, metric, workload: None, table: Some(table), qualifier }
     }
 
     /// Those of `subjects` that are labelled as they are named, in `table`.
     #[cfg(test)]
     pub(crate) fn plain(subjects: &'a [String], table: Option<&'a Table>) -> Self {
         let metric = table.map_or("", |table| &table.metric.name);
-        Self { subjects, workload: None, table, metric, qualifier: String::new() }
-    }
-
-    /// The finding's subjects.
-    pub fn subjects(&self) -> &'a [String] {
-        self.subjects
+        Self { subjects, metric, workload: None, table, qualifier: String::new() }
     }
 
     /// The finding's subjects, what tells its table from others, and `rest`.
@@ -187,11 +184,6 @@ impl<'a> Names<'a> {
         self.table.is_none_or(|table| table.headline)
     }
 
-    /// The metric's name.
-    pub fn metric(&self) -> &'a str {
-        self.metric
-    }
-
     /// The axis, for people: `dead connections`.
     pub fn axis(&self) -> &'a str {
         let of_workload = self.workload.map_or("points", |workload| workload.axis.as_str());
@@ -248,13 +240,12 @@ impl<'a> Names<'a> {
 
     /// The unit in which these figures of the metric are readable.
     pub fn unit(&self, figures: &[f64]) -> Unit {
-        Unit::for_table(self.table.map_or("", |table| &table.metric.unit), figures)
+        Unit::for_table(self.metric_unit(), figures)
     }
 
     /// One of what is counted: `acquisition` of `acquisitions/s`.
     pub fn one_counted(&self) -> String {
-        let unit = self.table.map_or("", |table| table.metric.unit.as_str());
-        format::singular(unit.strip_suffix("/s").unwrap_or("operations"))
+        format::singular(self.metric_unit().strip_suffix("/s").unwrap_or("operations"))
     }
 }
 

@@ -209,23 +209,22 @@ impl Unit {
         let min = finite.iter().copied().fold(f64::INFINITY, f64::min);
         let fits = |(_, per): &(&str, f64)| middle.abs() >= *per;
         let shows = |(_, per): &(&str, f64)| middle >= *per && (*per < 1e6 || min >= per / 10.0);
-        let times = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
-        let rates = [("M", 1e6), ("k", 1e3)];
-        let bytes = [("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0)];
-        let bandwidths = [("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)];
-        let fitting = match unit {
-            "ns" => times.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per)),
-            "B/s" => {
-                bandwidths.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per))
-            }
-            "B" => bytes.into_iter().find(fits).map(|(symbol, per)| (symbol.to_owned(), per)),
+        let scale: &[(&str, f64)] = match unit {
+            "ns" => &[("s", 1e9), ("ms", 1e6), ("µs", 1e3)],
+            "B/s" => &[("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)],
+            "B" => &[("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0)],
             rate if rate.ends_with("/s") => {
-                rates.into_iter().find(shows).map(|(many, per)| (format!("{many} {rate}"), per))
+                let fitting = [("M", 1e6), ("k", 1e3)].into_iter().find(shows);
+                let (symbol, per) = fitting.map_or_else(
+                    || (rate.to_owned(), 1.0),
+                    |(many, per)| (format!("{many} {rate}"), per),
+                );
+                return Self { symbol, per };
             }
-            _ => None,
+            _ => &[],
         };
-        let (symbol, per) = fitting.unwrap_or_else(|| (unit.to_owned(), 1.0));
-        Self { symbol, per }
+        let (symbol, per) = scale.iter().copied().find(fits).unwrap_or((unit, 1.0));
+        Self { symbol: symbol.to_owned(), per }
     }
 
     /// A figure in this unit, without the symbol: `12.2`.

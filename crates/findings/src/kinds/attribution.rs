@@ -41,8 +41,6 @@ pub enum Between {
 }
 
 impl FindingKind for Attribution {
-    const NAME: &'static str = "attribution";
-
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let profiles = context.analysis.profiles.iter();
         let of_profile = |profile: &ProfileTable| {
@@ -95,7 +93,7 @@ impl FindingKind for Attribution {
             }
             Between::Subjects { point } => {
                 let (at, more) = (names.point(point), attributed::more(differences[0]));
-                let labels = names.subjects().iter().map(|subject| names.label(subject));
+                let labels = names.subjects.iter().map(|subject| names.label(subject));
                 let mut parts = list_with("against", labels);
                 parts.insert(1, text(names.qualifier()));
                 Sentence::new(parts.into_iter().chain([text(format!(" at {at}: {more}"))]))

@@ -2,32 +2,16 @@
 
 pub(crate) mod server;
 
-use super::{FindingKind, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
-use crate::kinds::behaviour::server::{GrowthPerConnection, ServerBehaviour};
+use super::prelude::*;
+use crate::kinds::behaviour::server::GrowthPerConnection;
 use crate::thresholds::WARM_FACTOR_MIN;
-use analysis::{Row, Table};
 use model::{Cell, server_facts};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-/// What a server is seen to do.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Behaviour {
-    /// What it is.
-    #[serde(flatten)]
-    pub behaviour: ServerBehaviour,
-}
+pub use server::ServerBehaviour as Behaviour;
 
 impl FindingKind for Behaviour {
-    const NAME: &'static str = "behaviour";
-
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (&Table, &Row)| {
+        Finding::of_rows(context.headline_rows(), |table, row| {
             let is_of_row = |cell: &&Cell| {
                 let key = &cell.key;
                 (&key.workload, &key.subject, &key.parameters)
@@ -36,49 +20,43 @@ impl FindingKind for Behaviour {
             let mut cells: Vec<&Cell> = context.run.cells.iter().filter(is_of_row).collect();
             // What is seen with the most connections says the most.
             cells.sort_by_key(|cell| std::cmp::Reverse(cell.key.point));
-            let kinds: [fn(&Cell) -> Option<ServerBehaviour>; 4] = [closes, delays, grows, divides];
+            let kinds: [fn(&Cell) -> Option<Self>; 4] = [closes, delays, grows, divides];
             let seen = kinds.iter().filter_map(|kind| cells.iter().find_map(|cell| kind(cell)));
-            let finding = |behaviour| Finding::about_row(table, row, Self { behaviour });
-            seen.chain(warms_up(&cells)).map(finding).collect::<Vec<Finding>>()
-        };
-        context.headline_rows().flat_map(of_row).collect()
+            seen.chain(warms_up(&cells)).collect::<Vec<_>>()
+        })
     }
 
     /// How much longer a reply takes than it would.
     fn rank(&self) -> f64 {
-        match self.behaviour {
-            ServerBehaviour::DelayedReply { delayed_ms, immediate_ms } => {
-                stake(delayed_ms / immediate_ms)
-            }
-            ServerBehaviour::WarmsUp { cold_per_s, warm_per_s, .. } => {
-                stake(warm_per_s / cold_per_s.max(1.0))
-            }
+        match *self {
+            Self::DelayedReply { delayed_ms, immediate_ms } => stake(delayed_ms / immediate_ms),
+            Self::WarmsUp { cold_per_s, warm_per_s, .. } => stake(warm_per_s / cold_per_s.max(1.0)),
             _ => 1.0,
         }
     }
 
     /// `python grows a thread for each connection: 1 thread, then 1,001 with 1,000 connections`
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
-        names.claim(format!(" {}", all[0].behaviour.sentence()))
+        names.claim(format!(" {}", all[0].sentence()))
     }
 
     fn tag(all: &[Self]) -> Tag {
-        let word = match all[0].behaviour {
-            ServerBehaviour::ServesSome { .. } => "unserved",
-            ServerBehaviour::Fails { .. } | ServerBehaviour::Misfits { .. } => "fails",
-            ServerBehaviour::Redirects { .. } => "redirects",
-            ServerBehaviour::Stalls { .. } => "stalls",
-            ServerBehaviour::OverflowsAcceptQueue { .. } => "queue",
-            ServerBehaviour::ClosesAfterReply { .. }
-            | ServerBehaviour::ClosesAfterRequests { .. }
-            | ServerBehaviour::ClosesIdle { .. }
-            | ServerBehaviour::HoldsFewer { .. } => "closes",
-            ServerBehaviour::DelayedReply { .. } => "delayed",
-            ServerBehaviour::DividesUnevenly { .. } => "uneven",
-            ServerBehaviour::LosesWorkers { .. } => "workers",
-            ServerBehaviour::WarmsUp { .. } => "cold",
-            ServerBehaviour::ThreadPerConnection(_) => "threads",
-            ServerBehaviour::ProcessPerConnection(_) => "processes",
+        let word = match all[0] {
+            Self::ServesSome { .. } => "unserved",
+            Self::Fails { .. } | Self::Misfits { .. } => "fails",
+            Self::Redirects { .. } => "redirects",
+            Self::Stalls { .. } => "stalls",
+            Self::OverflowsAcceptQueue { .. } => "queue",
+            Self::ClosesAfterReply { .. }
+            | Self::ClosesAfterRequests { .. }
+            | Self::ClosesIdle { .. }
+            | Self::HoldsFewer { .. } => "closes",
+            Self::DelayedReply { .. } => "delayed",
+            Self::DividesUnevenly { .. } => "uneven",
+            Self::LosesWorkers { .. } => "workers",
+            Self::WarmsUp { .. } => "cold",
+            Self::ThreadPerConnection(_) => "threads",
+            Self::ProcessPerConnection(_) => "processes",
         };
         Tag { word, tone: Tone::Open }
     }
@@ -89,15 +67,15 @@ fn fact(cell: &Cell, name: &str) -> Option<f64> {
     cell.facts.get(name)?.number()
 }
 
-fn closes(cell: &Cell) -> Option<ServerBehaviour> {
+fn closes(cell: &Cell) -> Option<Behaviour> {
     let replies = fact(cell, server_facts::REPLIES_PER_CONNECTION)? as u64;
     let http_10 = fact(cell, server_facts::HTTP_10) == Some(1.0);
     let is_announced = fact(cell, server_facts::UNANNOUNCED) != Some(1.0);
-    ServerBehaviour::of_closings((1, 1), is_announced, http_10, (replies, replies))
+    Behaviour::of_closings((1, 1), is_announced, http_10, (replies, replies))
 }
 
-fn delays(cell: &Cell) -> Option<ServerBehaviour> {
-    Some(ServerBehaviour::DelayedReply {
+fn delays(cell: &Cell) -> Option<Behaviour> {
+    Some(Behaviour::DelayedReply {
         delayed_ms: fact(cell, server_facts::DELAYED_MS)?,
         immediate_ms: fact(cell, server_facts::IMMEDIATE_MS)?,
     })
@@ -105,7 +83,7 @@ fn delays(cell: &Cell) -> Option<ServerBehaviour> {
 
 /// By most of its cells: in one of them, a server may have had no CPU for a while. The figures are of the cell with the
 /// median time.
-fn warms_up(cells: &[&Cell]) -> Option<ServerBehaviour> {
+fn warms_up(cells: &[&Cell]) -> Option<Behaviour> {
     let warm_up = |cell: &&Cell| {
         let seconds = fact(cell, server_facts::WARM_UP_S)?;
         let cold_per_s = fact(cell, server_facts::COLD_PER_S)?;
@@ -118,11 +96,11 @@ fn warms_up(cells: &[&Cell]) -> Option<ServerBehaviour> {
     }
     slow_at_first.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (seconds, cold_per_s, warm_per_s) = slow_at_first[slow_at_first.len() / 2];
-    Some(ServerBehaviour::WarmsUp { seconds, cold_per_s, warm_per_s })
+    Some(Behaviour::WarmsUp { seconds, cold_per_s, warm_per_s })
 }
 
-fn divides(cell: &Cell) -> Option<ServerBehaviour> {
-    ServerBehaviour::of_workers(
+fn divides(cell: &Cell) -> Option<Behaviour> {
+    Behaviour::of_workers(
         fact(cell, server_facts::WORKERS)? as u64,
         fact(cell, server_facts::WORKERS_ENDED)? as u64,
         fact(cell, server_facts::WORKERS_CPU_S)?,
@@ -130,7 +108,7 @@ fn divides(cell: &Cell) -> Option<ServerBehaviour> {
     )
 }
 
-fn grows(cell: &Cell) -> Option<ServerBehaviour> {
+fn grows(cell: &Cell) -> Option<Behaviour> {
     let growth = |before, after| {
         Some(GrowthPerConnection {
             before: fact(cell, before)? as u64,
@@ -140,5 +118,5 @@ fn grows(cell: &Cell) -> Option<ServerBehaviour> {
     };
     let processes = growth(server_facts::PROCESSES_BEFORE, server_facts::PROCESSES_AFTER)?;
     let threads = growth(server_facts::THREADS_BEFORE, server_facts::THREADS_AFTER)?;
-    ServerBehaviour::of_growth(processes, threads)
+    Behaviour::of_growth(processes, threads)
 }

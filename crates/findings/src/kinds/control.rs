@@ -1,16 +1,9 @@
 //! Whether a subject that is wrong on purpose was caught: each of its cells has to fail. One that is
 //! measured as if it were right says that the workload's check does not see what it is there to see.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{count, counted};
 use model::{CellKey, Outcome, Run};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// How the cells of a control ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -24,22 +17,18 @@ pub struct Control {
 }
 
 impl FindingKind for Control {
-    const NAME: &'static str = "control";
+    const TAG: Tag = Tag { word: "control", tone: Tone::Open };
+    const SECTION: Section = Section::ListOnly;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(key, control): (&CellKey, Self)| {
-            let mut workloads = context.run.plan.workloads.iter();
-            let workload = workloads.find(|workload| workload.name == key.workload);
+            let workload = context.run.plan.workload(&key.workload);
             let metric = workload.and_then(|workload| workload.headline(&key.subject));
             let scope = (key.workload.clone(), key.parameters.clone());
             let metric = metric.map_or_else(String::new, |metric| metric.name.clone());
             Finding::new(scope, metric, vec![key.subject.clone()], control)
         };
         Self::all(context.run).into_iter().map(finding).collect()
-    }
-
-    fn section(&self) -> Section {
-        Section::ListOnly
     }
 
     fn rank(&self) -> f64 {
@@ -58,10 +47,6 @@ impl FindingKind for Control {
         let rest =
             format!(", which is wrong on purpose, was caught in {caught} of {cells}{unfinished}");
         names.claim(rest)
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "control", tone: Tone::Open }
     }
 }
 

@@ -1,21 +1,13 @@
 //! Where one series overtakes another, or that none does.
 
+use super::prelude::*;
 use super::trade_off::TradeOff;
-use super::{FindingKind, Section, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Part, Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
 use crate::format::{
     at_most, ci, count, factor, number_word, position, ratio_with_interval, share as share_text,
 };
 use crate::reasons;
 use analysis::pairs::notable::{common_points, notable};
 use analysis::{ComparisonOutcome, Estimate, Remedy, SubjectComparison, Table};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// How two series compare along the axis.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -31,8 +23,6 @@ pub struct Crossover {
 }
 
 impl FindingKind for Crossover {
-    const NAME: &'static str = "crossover";
-
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_table = |table| {
             let finding = move |comparison: &SubjectComparison| {
@@ -81,14 +71,13 @@ impl FindingKind for Crossover {
         let (first, second) = (names.label(&comparison.first), names.label(&comparison.second));
         let pair = [first, text(" and "), second, text(names.qualifier())];
         let range = all[0].range_text(names);
-        match &comparison.outcome {
+        let rest = match &comparison.outcome {
+            ComparisonOutcome::Crosses { .. } => return overtakings(all, names),
             ComparisonOutcome::Unknown { reason } => {
-                let because = reasons::comparison(reason);
-                Sentence::new(pair.into_iter().chain([text(format!(" are undecided: {because}"))]))
+                vec![text(format!(" are undecided: {}", reasons::comparison(reason)))]
             }
             ComparisonOutcome::TooClose { max_lead, ratio } => {
-                let rest = format!(" are {}", alike(&range, *max_lead, *ratio));
-                Sentence::new(pair.into_iter().chain([text(rest)]))
+                vec![text(format!(" are {}", alike(&range, *max_lead, *ratio)))]
             }
             ComparisonOutcome::Throughout {
                 better,
@@ -99,8 +88,7 @@ impl FindingKind for Crossover {
                 clear,
                 points,
             } => {
-                let (low, high) = (factor(*min_lead), factor(*max_lead));
-                let by = if low == high { low } else { format!("{low} to {high}") };
+                let by = Range(*min_lead, *max_lead).format(factor);
                 let lead = match all[0].part(*from, *to, names) {
                     Some((part, rest)) => {
                         format!("better {part}, {by}, and too close to call {rest}")
@@ -108,22 +96,17 @@ impl FindingKind for Crossover {
                     None if clear == points => format!("better throughout, {by}{range}"),
                     None => format!("better, {by}{range}"),
                 };
-                let rest = [
-                    text(": no crossover in range; "),
-                    names.label(better),
-                    text(format!(" is {lead}")),
-                ];
-                Sentence::new(pair.into_iter().chain(rest))
+                let better = names.label(better);
+                vec![text(": no crossover in range; "), better, text(format!(" is {lead}"))]
             }
-            ComparisonOutcome::Crosses { .. } => overtakings(all, names),
             ComparisonOutcome::Unsettled { changes, max_lead } => {
                 let (times, max_lead) = (number_word(*changes), factor(*max_lead));
-                let rest = format!(
+                vec![text(format!(
                     " alternate {times} times{range}, by up to {max_lead}: no crossover can be named"
-                );
-                Sentence::new(pair.into_iter().chain([text(rest)]))
+                ))]
             }
-        }
+        };
+        Sentence::new(pair.into_iter().chain(rest))
     }
 
     fn subject(&self) -> Option<&str> {
@@ -133,7 +116,7 @@ impl FindingKind for Crossover {
     /// `83 % active, 95 % CI 790–868`; of several that overtake one, behind where each does.
     fn detail(&self, names: &Names<'_>) -> String {
         let crossovers = self.crossovers();
-        let is_several = crossovers.len() > 1 || names.subjects().len() > 2;
+        let is_several = crossovers.len() > 1 || names.subjects.len() > 2;
         let detail = |crossover: &analysis::Crossover| {
             let at = is_several.then(|| format!("at {}", position(crossover.at.value)));
             let share = crossover.share.zip(names.shares());

@@ -1,17 +1,11 @@
 //! How much two subjects differ at points that are words, where nothing grows.
 
-use super::{FindingKind, stake};
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::conclusions::named_points::NamedPoints;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
 use crate::format::{ci, factor, significant};
 use analysis::stats::student;
 use analysis::{Row, Table};
 use model::{Cell, FailureReason, Outcome, Run};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// A ratio from here on is written as a factor, below as a percentage.
 const FACTOR_MIN: f64 = 2.0;
@@ -55,7 +49,7 @@ struct Mean {
 }
 
 impl FindingKind for Difference {
-    const NAME: &'static str = "difference";
+    const TAG: Tag = Tag { word: "difference", tone: Tone::Neutral };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let Some(points) = context.named_points else { return Vec::new() };
@@ -74,7 +68,7 @@ impl FindingKind for Difference {
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let Self { at, relation } = &all[0];
         let at = format!("at {at}{}", names.qualifier());
-        let mut subjects = names.subjects().iter().map(|subject| names.label(subject));
+        let mut subjects = names.subjects.iter().map(|subject| names.label(subject));
         let first = subjects.next().unwrap_or_else(|| text(""));
         let second = subjects.next().unwrap_or_else(|| text(""));
         let parts = match relation {

@@ -1,24 +1,15 @@
 //! How a series changed while it was measured.
 
-use super::{FindingKind, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{factor, interval, significant};
 
 pub use analysis::Drift;
 
 impl FindingKind for Drift {
-    const NAME: &'static str = "drift";
+    const TAG: Tag = Tag { word: "drift", tone: Tone::Open };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (_, &analysis::Row)| {
-            Some(Finding::about_row(table, row, row.drift.clone()?))
-        };
-        context.rows().filter_map(of_row).collect()
+        Finding::of_rows(context.rows(), |_, row| row.drift.clone())
     }
 
     fn rank(&self) -> f64 {
@@ -40,9 +31,5 @@ impl FindingKind for Drift {
     fn detail(&self, _: &Names<'_>) -> String {
         let since = self.since.map(|round| format!(" from round {round} on")).unwrap_or_default();
         format!("{}{since}{}", factor(self.factor.value), interval(self.factor, significant))
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "drift", tone: Tone::Open }
     }
 }

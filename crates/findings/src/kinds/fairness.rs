@@ -3,19 +3,11 @@
 //! Jain's index of N shares is 1 where all have the same, and 1/N where one has all. A series among the
 //! fastest at some point whose index is clearly low there is a finding, at the point where it is lowest.
 
-use super::FindingKind;
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{self, ratio};
 use crate::thresholds::{FAST_FACTOR_MAX, INDEX_FAIR_MIN, OWN_SHARE_MIN, WAIT_NS_MIN};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// A fast and unfair series, at the point where it is most unfair.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -31,17 +23,16 @@ pub struct Fairness {
 }
 
 impl FindingKind for Fairness {
-    const NAME: &'static str = "fairness";
+    const TAG: Tag = Tag { word: "fairness", tone: Tone::Middle };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (&Table, &Row)| {
+        Finding::of_rows(context.headline_rows(), |table, row| {
             // Elsewhere nothing is shared.
             table.shares.as_ref().filter(|shares| shares.multiple)?;
             // What is no alternative to the others has no best one among them.
             context.workload(table).filter(|workload| !workload.has_separate_subjects())?;
-            Some(Finding::about_row(table, row, Self::new(context, table, row)?))
-        };
-        context.headline_rows().filter_map(of_row).collect()
+            Self::new(context, table, row)
+        })
     }
 
     /// Of a rate that one of N has, the others lack N − 1 parts.
@@ -71,10 +62,6 @@ impl FindingKind for Fairness {
         let wait = self.max_wait_ns.map(|wait| format!("one wait lasted {}", format::time(wait)));
         let all = [Some(index).filter(|index| !index.is_empty()), Some(speed), wait];
         all.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "fairness", tone: Tone::Middle }
     }
 }
 

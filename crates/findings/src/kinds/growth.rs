@@ -1,13 +1,8 @@
 //! How the cost of a series grows along the axis.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
+use super::prelude::*;
 use crate::finding::clusters::{Cluster, clustered};
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Verdict};
+use crate::finding::verdict::Verdict;
 use crate::format::{class, count, divided, exponent_of, factor, significant};
 use crate::reasons;
 use analysis::{Class, GrowthReason, Remedy};
@@ -15,8 +10,6 @@ use analysis::{Class, GrowthReason, Remedy};
 pub use analysis::Growth;
 
 impl FindingKind for Growth {
-    const NAME: &'static str = "growth";
-
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(table, row): (&analysis::Table, &analysis::Row)| {
             let growth = row.growth.clone()?;

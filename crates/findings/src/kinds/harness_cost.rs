@@ -1,16 +1,8 @@
 //! What the harness itself costs: the figures of the workload that does nothing.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::ci;
 use analysis::{PointSummary, Row};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The cost of an operation that does nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -26,18 +18,13 @@ pub struct HarnessCost {
 }
 
 impl FindingKind for HarnessCost {
-    const NAME: &'static str = "harness-cost";
+    const TAG: Tag = Tag { word: "control", tone: Tone::Open };
+    const SECTION: Section = Section::ListOnly;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let rows = context
-            .control_tables()
-            .flat_map(|table| table.rows.iter().map(move |row| (table, row)));
-        rows.filter_map(|(table, row)| Some(Finding::about_row(table, row, Self::new(row)?)))
-            .collect()
-    }
-
-    fn section(&self) -> Section {
-        Section::ListOnly
+        let tables = context.control_tables();
+        let rows = tables.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+        Finding::of_rows(rows, |_, row| Self::new(row))
     }
 
     fn rank(&self) -> f64 {
@@ -51,15 +38,11 @@ impl FindingKind for HarnessCost {
         let span = Range(min, max).format(|figure| unit.figure(figure));
         let [low, high] = [low, high].map(|figure| unit.figure(figure));
         let metric =
-            if names.is_headline() { String::new() } else { format!("{}, ", names.metric()) };
+            if names.is_headline() { String::new() } else { format!("{}, ", names.metric) };
         let head =
             format!("The harness itself costs {span} {} per operation ({metric}", unit.symbol);
         let ci = text(format!(", {})", ci(&low, &high)));
-        Sentence::new([text(head), names.label(&names.subjects()[0]), ci])
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "control", tone: Tone::Open }
+        Sentence::new([text(head), names.label(&names.subjects[0]), ci])
     }
 }
 

@@ -3,18 +3,11 @@
 //! It is where the rate divided by the latency has its maximum: Kleinrock's *power* (1979). Below it the rate gains more than
 //! the latency loses, above it less.
 
-use super::{FindingKind, Section, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{interval, time};
 use analysis::thresholds::SAME_MAX;
-use analysis::{Estimate, PointSummary, Row, Table};
+use analysis::{Estimate, PointSummary, Row};
 use model::MetricRole;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The knee of one series.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -32,20 +25,15 @@ pub struct Knee {
 }
 
 impl FindingKind for Knee {
-    const NAME: &'static str = "knee";
+    const TAG: Tag = Tag { word: "knee", tone: Tone::High };
+    const SECTION: Section = Section::StopsScaling;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (&Table, &Row)| {
-            let latencies = context.sibling(table, MetricRole::Latency)?;
-            let knee = Self::new(row, latencies.row(&row.subject)?)?;
-            Some(Finding::about_row(table, row, knee))
-        };
         let rates = context.headline_rows().filter(|(table, _)| !table.metric.lower_is_better);
-        rates.filter_map(of_row).collect()
-    }
-
-    fn section(&self) -> Section {
-        Section::StopsScaling
+        Finding::of_rows(rates, |table, row| {
+            let latencies = context.sibling(table, MetricRole::Latency)?;
+            Self::new(row, latencies.row(&row.subject)?)
+        })
     }
 
     fn rank(&self) -> f64 {
@@ -77,10 +65,6 @@ impl FindingKind for Knee {
     fn detail(&self, _: &Names<'_>) -> String {
         let figure = |figure: Estimate| format!("{}{}", time(figure.value), interval(figure, time));
         format!("{}, then {}", figure(self.latency_ns), figure(self.next_latency_ns))
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "knee", tone: Tone::High }
     }
 }
 

@@ -6,18 +6,11 @@
 //! is that as well if the same on huge pages stays on its level there; else what the machine gets of the cache ends
 //! there, and main memory may have begun.
 
-use super::{FindingKind, Section, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{Unit, interval, size};
 use crate::thresholds::{CACHE_EXCESS_MAX, CACHE_LEFT_SHARE_MIN};
-use analysis::{Estimate, Level, Row, Table};
+use analysis::{Estimate, Level, Row};
 use model::{CpuCache, MemoryAccess};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::fmt;
 
 /// The levels of one series.
@@ -77,25 +70,21 @@ pub struct LeftEarly {
 }
 
 impl FindingKind for MemoryLevels {
-    const NAME: &'static str = "memory-levels";
+    const TAG: Tag = Tag { word: "levels", tone: Tone::Neutral };
+    const SECTION: Section = Section::Levels;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let host = &context.run.host_before;
         // An emulated CPU names caches that it does not have.
         let caches = if host.is_emulated() { Vec::new() } else { host.caches() };
-        let of_row = |(table, row): (&Table, &Row)| {
+        Finding::of_rows(context.headline_rows(), |table, row| {
             let subjects = &context.workload(table)?.subjects;
             let subject = subjects.iter().find(|subject| subject.name == row.subject)?;
             let access = subject.memory_access.as_ref()?;
             let huge = table.rows.iter().find(|huge| huge.subject == access.huge_page_subject);
             let levels = Self::new(row, access, huge, &caches);
-            (row.levels.len() > 1).then(|| Finding::about_row(table, row, levels))
-        };
-        context.headline_rows().filter_map(of_row).collect()
-    }
-
-    fn section(&self) -> Section {
-        Section::Levels
+            (row.levels.len() > 1).then_some(levels)
+        })
     }
 
     fn rank(&self) -> f64 {
@@ -108,10 +97,6 @@ impl FindingKind for MemoryLevels {
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let levels = all[0].levels_text(names.metric_unit());
         names.claim(format!(": {levels}{}", all[0].early_text()))
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "levels", tone: Tone::Neutral }
     }
 }
 

@@ -1,11 +1,6 @@
 //! Which several curves the samples of a series lie on.
 
-use super::{FindingKind, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::Sentence;
+use super::prelude::*;
 use crate::format::{Unit, class, count, list, mode_rank, number_word, percent};
 use crate::thresholds::MODE_FLAT_LOG_MAX;
 use analysis::stats::quantiles::median_of;
@@ -14,13 +9,10 @@ use analysis::{Class, Division, Mode};
 pub use analysis::Modes;
 
 impl FindingKind for Modes {
-    const NAME: &'static str = "modes";
+    const TAG: Tag = Tag { word: "modes", tone: Tone::Neutral };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (&analysis::Table, &analysis::Row)| {
-            Some(Finding::about_row(table, row, row.modes.clone()?))
-        };
-        context.rows().filter_map(of_row).collect()
+        Finding::of_rows(context.rows(), |_, row| row.modes.clone())
     }
 
     /// How many times higher the uppermost curve ends than the lowest.

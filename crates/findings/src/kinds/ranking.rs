@@ -1,11 +1,6 @@
 //! The order of the subjects at one point.
 
-use super::{FindingKind, Section, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Part, Sentence, text};
+use super::prelude::*;
 use crate::format::factor;
 use crate::thresholds::{RANKING_BANDS, RANKING_SAME_FACTOR_MAX};
 use analysis::{RankedSubject, Table};
@@ -13,7 +8,8 @@ use analysis::{RankedSubject, Table};
 pub use analysis::Ranking;
 
 impl FindingKind for Ranking {
-    const NAME: &'static str = "ranking";
+    const TAG: Tag = Tag { word: "ranking", tone: Tone::Neutral };
+    const SECTION: Section = Section::ListOnly;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |table: &Table, ranking: &Ranking| {
@@ -24,10 +20,6 @@ impl FindingKind for Ranking {
         let of_table =
             |table| selected(table).into_iter().map(move |ranking| finding(table, ranking));
         context.tables().flat_map(of_table).collect()
-    }
-
-    fn section(&self) -> Section {
-        Section::ListOnly
     }
 
     /// How far the last is behind the first; infinite where some did not finish.

@@ -1,15 +1,9 @@
 //! How a rate fits the Universal Scalability Law.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
+use super::prelude::*;
 use crate::format::{counted, interval, position, significant};
 use crate::thresholds::PEAK_CI_RATIO_MAX;
 use analysis::{Estimate, RateTrend, Row, Table};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// A fit of the law.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -23,7 +17,7 @@ pub struct Scaling {
 }
 
 impl FindingKind for Scaling {
-    const NAME: &'static str = "scaling";
+    const TAG: Tag = Tag { word: "scaling", tone: Tone::Neutral };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_row = |(table, row): (&Table, &Row)| {

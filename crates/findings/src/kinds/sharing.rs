@@ -1,18 +1,10 @@
 //! What threads lose by what they share: a call that gains less with threads of one process than with processes.
 
-use super::FindingKind;
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Sentence, text};
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::{self, count, factor, interval, significant};
 use analysis::rates::speedup::falls_behind;
 use analysis::{Row, Speedup, SpeedupVerdict, Table};
 use model::Parallel;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// One series by those that share, and the same by those that don't.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -30,13 +22,10 @@ pub struct Sharing {
 }
 
 impl FindingKind for Sharing {
-    const NAME: &'static str = "sharing";
+    const TAG: Tag = Tag { word: "sharing", tone: Tone::Middle };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (&Table, &Row)| {
-            Some(Finding::about_row(table, row, Self::new(context, table, row)?))
-        };
-        context.headline_rows().filter_map(of_row).collect()
+        Finding::of_rows(context.headline_rows(), |table, row| Self::new(context, table, row))
     }
 
     fn rank(&self) -> f64 {
@@ -63,7 +52,7 @@ impl FindingKind for Sharing {
         let rest = format!(
             " {verb} {gains} from {from} to {to} {sharing}, and {apart} with {separate}{reason}"
         );
-        let labels = names.label_list(names.subjects().iter().map(String::as_str));
+        let labels = names.label_list(names.subjects.iter().map(String::as_str));
         Sentence::new(labels.into_iter().chain([text(rest)]))
     }
 
@@ -79,10 +68,6 @@ impl FindingKind for Sharing {
         };
         let (shared, apart) = (change(&self.speedup), change(&self.separate_speedup));
         format!("{shared} with {}, {apart} with {}", self.sharing, self.separate)
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "sharing", tone: Tone::Middle }
     }
 }
 

@@ -1,15 +1,11 @@
 //! How a rate grows with threads or processes that work side by side, up to one for each CPU.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Part, Sentence, list_of, text};
-use crate::finding::verdict::{Tag, Verdict};
+use super::prelude::*;
+use crate::finding::sentence::list_of;
+use crate::finding::verdict::Verdict;
 use crate::format::{self, count, counted, factor, interval, multiple, number_word, significant};
 use crate::reasons;
-use analysis::{Remedy, Row, SpeedupVerdict, Table, TrendReason};
+use analysis::{Remedy, SpeedupVerdict, TrendReason};
 
 pub use analysis::Speedup;
 
@@ -19,13 +15,8 @@ const STOPPED_MAX: usize = 8;
 const SCALING_MAX: usize = 3;
 
 impl FindingKind for Speedup {
-    const NAME: &'static str = "speedup";
-
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let finding = |(table, row): (&Table, &Row)| {
-            Some(Finding::about_row(table, row, row.speedup.clone()?))
-        };
-        context.rows().filter_map(finding).collect()
+        Finding::of_rows(context.rows(), |_, row| row.speedup.clone())
     }
 
     fn section(&self) -> Section {
@@ -61,7 +52,7 @@ impl FindingKind for Speedup {
         let (from, to) = (all[0].from, counted(&count(all[0].to), names.axis()));
         let range = format!("from {} to {to}", count(from));
         let linear = format!(", of ×{} in proportion", multiple(all[0].linear));
-        let labels = || names.subjects().iter().map(|subject| vec![names.label(subject)]).collect();
+        let labels = || names.subjects.iter().map(|subject| vec![names.label(subject)]).collect();
         let gains = Range::new(all.iter().map(|speedup| speedup.factor.value)).format(factor);
         let (items, max, rest) = match all[0].section() {
             Section::Holds => {
@@ -126,7 +117,7 @@ impl FindingKind for Speedup {
 
 /// Each with its gain, and its peak if it has one: `brk ×0.798`.
 fn with_gains(all: &[Speedup], names: &Names<'_>) -> Vec<Vec<Part>> {
-    let mut sorted: Vec<(&String, &Speedup)> = names.subjects().iter().zip(all).collect();
+    let mut sorted: Vec<(&String, &Speedup)> = names.subjects.iter().zip(all).collect();
     sorted.sort_by(|a, b| a.1.factor.value.total_cmp(&b.1.factor.value));
     let item = |(subject, speedup): (&String, &Speedup)| {
         let peak = speedup.peak.map(|peak| format!(" (peak at {})", count(peak.at)));

@@ -1,18 +1,11 @@
 //! Subjects far behind the best that does the same, among those that scale: a choice that no order of growth shows.
 
-use super::FindingKind;
 use super::growth::Growth;
-use super::{Section, speedup::Speedup, trend::Trend};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::{Part, Sentence, text};
+use super::prelude::*;
+use super::{speedup::Speedup, trend::Trend};
 use crate::format::factor;
 use crate::thresholds::{SPREAD_FACTOR_MIN, SPREAD_GROUP_FACTOR_MAX};
 use analysis::{ComparisonOutcome, Row, Table};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The subjects that are far behind at the last point.
@@ -29,7 +22,7 @@ pub struct Spread {
 }
 
 impl FindingKind for Spread {
-    const NAME: &'static str = "spread";
+    const TAG: Tag = Tag { word: "spread", tone: Tone::Neutral };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let is_judged =

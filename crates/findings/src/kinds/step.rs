@@ -1,25 +1,16 @@
 //! Where a curve jumps.
 
-use super::{FindingKind, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::Sentence;
+use super::prelude::*;
 use crate::format::{self, count, interval};
 use analysis::Estimate;
 
 pub use analysis::Step;
 
 impl FindingKind for Step {
-    const NAME: &'static str = "step";
+    const TAG: Tag = Tag { word: "step", tone: Tone::Neutral };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (_, &analysis::Row)| {
-            let steps = row.steps.iter();
-            steps.map(|step| Finding::about_row(table, row, step.clone())).collect::<Vec<_>>()
-        };
-        context.rows().flat_map(of_row).collect()
+        Finding::of_rows(context.rows(), |_, row| row.steps.clone())
     }
 
     fn rank(&self) -> f64 {

@@ -1,16 +1,10 @@
 //! What the second of two rivals costs and saves, where threads share CPUs: at one thread for each and at
 //! the most.
 
-use super::{FindingKind, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, text};
+use super::prelude::*;
 use crate::format::{ci, divided, factor, significant};
 use analysis::{Estimate, Row, Table};
 use model::MetricRole;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// Less than this share is written as what it is divided by.
 const SHARE_MIN: f64 = 0.5;
@@ -32,7 +26,7 @@ pub struct TradeOff {
 }
 
 impl FindingKind for TradeOff {
-    const NAME: &'static str = "trade-off";
+    const TAG: Tag = Tag { word: "trade-off", tone: Tone::Neutral };
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let of_table = |table| {
@@ -52,7 +46,7 @@ impl FindingKind for TradeOff {
     /// `ticket-block reaches ×1.06 of the rate of ticket at 1 thread per CPU, and ×330 at 8`.
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let ([first, second], Self { from, to, rate_from, rate_to, .. }) =
-            (names.subjects(), &all[0])
+            (names.subjects, &all[0])
         else {
             return Sentence::default();
         };

@@ -1,14 +1,9 @@
 //! Where a rate goes along the axis: whether it holds, rises, peaks, falls or collapses.
 
+use super::prelude::*;
 use super::unfinished::explains;
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
 use crate::finding::clusters::{Cluster, clustered};
-use crate::finding::names::Names;
-use crate::finding::range::Range;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Verdict};
+use crate::finding::verdict::Verdict;
 use crate::format::{
     ci, count, counted, factor, fall, interval, list, multiple, position, ratio, significant, trend,
 };
@@ -20,8 +15,6 @@ use std::collections::BTreeSet;
 pub use analysis::Rate as Trend;
 
 impl FindingKind for Trend {
-    const NAME: &'static str = "trend";
-
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let finding = |(table, row): (&analysis::Table, &analysis::Row)| {
             let rate = row.rate.clone().filter(|rate| !explains(row, rate))?;

@@ -1,16 +1,9 @@
 //! Which cells of a series did not finish before their deadline.
 
-use super::{FindingKind, Section};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::Sentence;
-use crate::finding::verdict::{Tag, Tone};
+use super::prelude::*;
 use crate::format::trend;
-use analysis::{Rate, RateTrend, Row, Table};
+use analysis::{Rate, RateTrend, Row};
 use model::FailureReason;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// The points at which cells did not finish.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -22,23 +15,19 @@ pub struct Unfinished {
 }
 
 impl FindingKind for Unfinished {
-    const NAME: &'static str = "unfinished";
+    const TAG: Tag = Tag { word: "did not finish", tone: Tone::High };
+    const SECTION: Section = Section::StopsScaling;
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
-        let of_row = |(table, row): (&Table, &Row)| {
+        // The other metrics of the same cells did not finish either.
+        Finding::of_rows(context.headline_rows(), |table, row| {
             // Elsewhere a caveat says it.
             let multiples = table.shares.as_ref().is_some_and(|shares| shares.multiple);
             let is_finding =
                 multiples || context.workload(table).is_some_and(|workload| workload.averages);
             let is_shown = is_finding && !row.unfinished.is_empty();
-            is_shown.then(|| Finding::about_row(table, row, Self::new(row)))
-        };
-        // The other metrics of the same cells did not finish either.
-        context.headline_rows().filter_map(of_row).collect()
-    }
-
-    fn section(&self) -> Section {
-        Section::StopsScaling
+            is_shown.then(|| Self::new(row))
+        })
     }
 
     fn rank(&self) -> f64 {
@@ -73,10 +62,6 @@ impl FindingKind for Unfinished {
         let circumstances = circumstances.map(|text| text.trim_end_matches('.').to_owned());
         let all = [often, collapses, circumstances];
         all.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "did not finish", tone: Tone::High }
     }
 
     fn advised_at(&self) -> Option<u64> {

@@ -33,7 +33,7 @@ pub struct Finding {
 pub fn analyse(run: &Run) -> Analysis {
     let conclusions = conclude(run);
     let finding = |finding: &findings::Finding| Finding {
-        kind: finding.kind(),
+        kind: finding.data.kind(),
         workload: finding.workload.clone(),
         parameters: finding.parameters.clone(),
         metric: finding.metric.clone(),

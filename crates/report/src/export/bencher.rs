@@ -6,7 +6,7 @@
 use super::material::{Content, Format, Head, Material, has_figures, measured, series};
 use analysis::Estimate;
 use model::MetricInfo;
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -23,27 +23,20 @@ pub(super) const FORMAT: Format = Format {
 /// Bencher's own measure for times, which are nanoseconds there too.
 const LATENCY: &str = "latency";
 
-#[derive(Serialize)]
-struct Metric {
-    value: f64,
-    /// Absent of one figure of a whole load, like the other.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lower_value: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    upper_value: Option<f64>,
-}
-
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
-    let mut benchmarks: BTreeMap<String, BTreeMap<String, Metric>> = BTreeMap::new();
+    let mut benchmarks: BTreeMap<String, BTreeMap<String, Value>> = BTreeMap::new();
     for (table, rows) in measured(material.analysis()) {
         let measure = measure(&table.metric);
         for row in rows {
             for at in row.cells.iter().flatten() {
                 let Estimate { value, low, high } = at.median;
                 if [value, low, high].into_iter().all(f64::is_finite) {
-                    let [lower_value, upper_value] =
-                        [low, high].map(|end| (!table.metric.role.is_whole()).then_some(end));
-                    let metric = Metric { value, lower_value, upper_value };
+                    let mut metric = json!({ "value": value });
+                    // One figure of a whole load has no CI.
+                    if !table.metric.role.is_whole() {
+                        metric["lower_value"] = low.into();
+                        metric["upper_value"] = high.into();
+                    }
                     let benchmark = benchmarks.entry(series(table, row, at.point)).or_default();
                     benchmark.insert(measure.clone(), metric);
                 }

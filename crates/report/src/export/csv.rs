@@ -3,12 +3,13 @@
 //! Both call the axis `point`, and each parameter has a column. What is missing has a row without a figure, with the reason in the last column.
 
 use super::material::{Content, Format, Head, Material, What, in_order, missing, unit};
+use crate::text::notes;
 use ::csv::{ByteRecord, Terminator, Writer, WriterBuilder};
 use analysis::{PointSummary, Row, Table};
-use findings::reasons;
 use model::{Parameters, Run, Value};
 use printable::{for_spreadsheet, one_line};
 use std::collections::BTreeSet;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
@@ -117,19 +118,14 @@ struct Line {
 }
 
 impl Line {
-    fn begin(&mut self) {
+    fn write(&mut self, out: &mut Out, fields: &[&dyn Display]) -> io::Result<()> {
         self.record.truncate(self.common);
-    }
-
-    fn push(&mut self, value: impl std::fmt::Display) {
-        use std::fmt::Write as _;
-        self.text.clear();
-        // Writing to a String can't fail.
-        let _ = write!(self.text, "{value}");
-        self.record.push_field(self.text.as_bytes());
-    }
-
-    fn end(&mut self, out: &mut Out) -> io::Result<()> {
+        for field in fields {
+            self.text.clear();
+            // Writing to a String can't fail.
+            let _ = write!(self.text, "{field}");
+            self.record.push_field(self.text.as_bytes());
+        }
         out.write_byte_record(&self.record).map_err(plain)
     }
 }
@@ -150,26 +146,16 @@ fn samples(run: &Run, columns: &Columns, out: &mut Out) -> io::Result<()> {
         for metric in &cell.metrics {
             let mut line = line((&metric.name, unit(workload, &metric.name)));
             for (n, value) in metric.samples.iter().enumerate() {
-                line.begin();
-                line.push(key.round);
-                line.push(metric.positions.get(n).copied().unwrap_or(key.point));
-                line.push(n);
-                line.push(value);
-                line.push("");
-                line.end(out)?;
+                let position = metric.positions.get(n).unwrap_or(&key.point);
+                line.write(out, &[&key.round, position, &n, value, &""])?;
             }
         }
         if let Some(missing) = missing(cell) {
             let headline = workload.and_then(|info| info.headline(&key.subject));
             let metric =
                 headline.map_or(("", ""), |metric| (metric.name.as_str(), metric.unit.as_str()));
-            let mut line = line(metric);
-            line.push(key.round);
-            line.push(key.point);
-            line.push("");
-            line.push("");
-            line.push(for_spreadsheet(&missing));
-            line.end(out)?;
+            let why = for_spreadsheet(&missing);
+            line(metric).write(out, &[&key.round, &key.point, &"", &"", &why])?;
         }
     }
     Ok(())
@@ -182,14 +168,19 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
             let metric = (table.metric.name.as_str(), table.metric.unit.as_str());
             let mut line = columns.series(&table.workload, &row.subject, &table.parameters, metric);
             for (column, cell) in row.cells.iter().enumerate() {
-                line.begin();
-                line.push(table.points[column]);
-                match cell {
-                    Some(at) => figures(&mut line, at, table.metric.role.is_whole()),
-                    None => (2..OF_POINT.len()).for_each(|_| line.push("")),
-                }
-                line.push(for_spreadsheet(&why(table, row, column)));
-                line.end(out)?;
+                let point = table.points[column].to_string();
+                let figures = match cell {
+                    Some(at) => figures(at, table.metric.role.is_whole()),
+                    None => vec![String::new(); OF_POINT.len() - 2],
+                };
+                let why = for_spreadsheet(&why(table, row, column)).into_owned();
+                let fields: Vec<&dyn Display> = [&point]
+                    .into_iter()
+                    .chain(&figures)
+                    .chain([&why])
+                    .map(|field| field as _)
+                    .collect();
+                line.write(out, &fields)?;
             }
         }
     }
@@ -197,23 +188,14 @@ fn medians(material: &Material, columns: &Columns, out: &mut Out) -> io::Result<
 }
 
 /// One figure of a whole load has no CI.
-fn figures(line: &mut Line, at: &PointSummary, is_whole: bool) {
-    let PointSummary { median, min, p10, p25, p75, p90, p99, max, .. } = at;
-    line.push(median.value);
-    for end in [median.low, median.high] {
-        if is_whole { line.push("") } else { line.push(end) }
-    }
-    for figure in [min, p10, p25, p75, p90, p99, max] {
-        line.push(figure);
-    }
-    line.push(at.rounds);
-    line.push(at.samples);
-    for cpu_ns in [at.user_ns, at.system_ns] {
-        match cpu_ns {
-            Some(ns) => line.push(ns),
-            None => line.push(""),
-        }
-    }
+fn figures(at: &PointSummary, is_whole: bool) -> Vec<String> {
+    let &PointSummary { median, min, p10, p25, p75, p90, p99, max, .. } = at;
+    let ends = [median.low, median.high].map(|end| (!is_whole).then_some(end));
+    let spread = [min, p10, p25, p75, p90, p99, max].map(Some);
+    let text = |figure: Option<f64>| figure.map(|figure| figure.to_string()).unwrap_or_default();
+    let figures = [Some(median.value)].into_iter().chain(ends).chain(spread).map(text);
+    let counts = [at.rounds.to_string(), at.samples.to_string()];
+    figures.chain(counts).chain([at.user_ns, at.system_ns].map(text)).collect()
 }
 
 /// Why a row has no figure at a point; nothing where it has one.
@@ -224,10 +206,6 @@ fn why(table: &Table, row: &Row, column: usize) -> String {
     if let Some(reason) = &row.unavailable {
         return format!("unavailable: {}", one_line(reason));
     }
-    let point = table.points[column];
-    let gap_reason = row.missing.iter().find(|(missing, _)| *missing == point);
-    gap_reason.map_or_else(
-        || "no figure".to_owned(),
-        |(_, reason)| printable::one_line(&reasons::missing_figure(reason)),
-    )
+    let gap = notes::gap(row, table.points[column]);
+    gap.map_or_else(|| "no figure".to_owned(), |reason| one_line(&reason))
 }

@@ -44,7 +44,7 @@ fn write_part(
     for &(stack, count) in &part.region.samples {
         let frames = sampled::frames(&material.run.profile, stack);
         let names = frames.iter().enumerate().map(|(depth, (_, frame))| match depth {
-            0 => separable(&sampled::process(frame)),
+            0 => separable(&frame.function.replace(' ', "_")),
             _ => separable(&name(frame)),
         });
         let title = (!is_single).then(|| separable(&part.title));

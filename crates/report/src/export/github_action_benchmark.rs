@@ -7,7 +7,6 @@
 use super::material::{
     Content, Format, Head, Material, What, has_figures, identity, measured, series,
 };
-use analysis::PointSummary;
 use findings::format::ci;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -61,7 +60,7 @@ fn has(material: &Material, what: What) -> bool {
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let usual = if has(material, What::Smaller) { What::Smaller } else { What::Bigger };
     let what = material.what.unwrap_or(usual);
-    let extra = identity(material.run);
+    let run = identity(material.run);
     let mut entries = Vec::new();
     for (table, rows) in measured(material.analysis()) {
         if table.metric.lower_is_better != (what == What::Smaller) {
@@ -74,14 +73,10 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
                 unit: table.metric.unit.clone(),
                 value: at.median.value,
                 range: ci(&at.median.low.to_string(), &at.median.high.to_string()),
-                extra: extra_text(at, &extra),
+                extra: format!("{} samples in {} rounds\n{run}", at.samples, at.rounds),
             }));
         }
     }
     serde_json::to_writer_pretty(&mut *out, &entries)?;
     out.write_all(b"\n")
-}
-
-fn extra_text(at: &PointSummary, run: &str) -> String {
-    format!("{} samples in {} rounds\n{run}", at.samples, at.rounds)
 }

@@ -5,14 +5,11 @@
 //! with their intervals on logarithmic axes, on which zero has a position of its own before the smallest point.
 //! It runs in gnuplot 5 and 6.
 
-use super::material::{
-    COLOURS, Content, Format, Head, LOGARITHMIC_FROM, Material, caveats, identity,
-    machine_and_clock, measured, within,
-};
+use super::material::{COLOURS, Content, Format, Head, LOGARITHMIC_FROM, Material, identity, machine_and_clock, measured};
 use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
 use findings::format::{Unit, count, quantity};
-use model::Run;
+use model::{Cell, Run};
 use printable::one_line;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -40,7 +37,8 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(HEAD.as_bytes())?;
     let how = if ::analysis::is_predicted(run) { "Computed by" } else { "Measured on" };
     let lines = [format!("Of {}.", identity(run)), format!("{how} {}.", machine_and_clock(run))];
-    let caveats = caveats(material.conclusions()).map(|line| format!("Warning: {line}"));
+    let caveats =
+        material.conclusions().caveats.iter().map(|caveat| format!("Warning: {}", caveat.line()));
     for line in lines.into_iter().chain(caveats) {
         writeln!(out, "# {}", comment(&line))?;
     }
@@ -158,9 +156,14 @@ impl Plot<'_> {
         writeln!(out, "if (on_screen) pause -1 {}", quoted(&format!("{image}: Enter goes on")))
     }
 
+    /// What the data of a series are called.
+    fn block(&self, what: &str, number: usize) -> String {
+        format!("${what}_{}_{number}", self.number)
+    }
+
     /// The block of medians of a series: point, median, and the ends of its interval.
     fn medians(&self, out: &mut dyn Write, number: usize, row: &Row) -> io::Result<()> {
-        writeln!(out, "\n$medians_{}_{number} << EOD", self.number)?;
+        writeln!(out, "\n{} << EOD", self.block("medians", number))?;
         for at in row.cells.iter().flatten() {
             let figure = |recorded: f64| Short(recorded / self.unit.per);
             let median = at.median;
@@ -175,7 +178,7 @@ impl Plot<'_> {
         let mut all: Vec<f64> = Vec::new();
         let mut top = 0.0_f64;
         for (number, row) in (1..).zip(&self.rows) {
-            writeln!(out, "\n$calls_{}_{number} << EOD", self.number)?;
+            writeln!(out, "\n{} << EOD", self.block("calls", number))?;
             let mut figures: Vec<f64> = Vec::new();
             for (position, recorded) in self.calls(row) {
                 let figure = recorded / self.unit.per;
@@ -199,11 +202,8 @@ impl Plot<'_> {
     /// Every call of a series: its position on the axis, and what was measured.
     fn calls(&self, row: &Row) -> impl Iterator<Item = (u64, f64)> {
         let (table, subject) = (self.table, row.subject.clone());
-        let cells = self.run.cells.iter().filter(move |cell| {
-            cell.key.workload == table.workload
-                && cell.key.subject == subject
-                && within(&table.parameters, &cell.key.parameters)
-        });
+        let is_of_row = move |cell: &&Cell| text::tables::has_cell(table, &subject, &cell.key);
+        let cells = self.run.cells.iter().filter(is_of_row);
         cells.flat_map(|cell| {
             let metrics =
                 cell.metrics.iter().filter(|metric| metric.name == self.table.metric.name);
@@ -240,27 +240,18 @@ impl Plot<'_> {
             .chain(self.rows.iter().flat_map(|row| self.calls(row).map(|(position, _)| position)));
         writeln!(out, "set xrange [0:{}]", far.max().unwrap_or(1).max(1))?;
         writeln!(out, "set yrange [{}:top]", Short(height.bottom))?;
-        let series = || (1..=self.rows.len()).zip(&self.rows);
+        let series = || (1..).zip(&self.rows);
+        let medians =
+            |number: usize| format!("{} using 1:2 with lines", self.block("medians", number));
         let dots = series().map(|(number, _)| {
-            let colour = COLOURS[(number - 1) % COLOURS.len()];
-            format!(
-                "$calls_{}_{number} using 1:($2 > top ? top : $2) with points pt 7 ps 0.25 lc rgb '{colour}' notitle",
-                self.number
-            )
+            let (block, colour) = (self.block("calls", number), COLOURS[(number - 1) % COLOURS.len()]);
+            format!("{block} using 1:($2 > top ? top : $2) with points pt 7 ps 0.25 lc rgb '{colour}' notitle")
         });
         // A white line beneath each keeps it apart from dots of its colour.
-        let casing = series().map(|(number, _)| {
-            format!(
-                "$medians_{}_{number} using 1:2 with lines lw 5 lc rgb 'white' notitle",
-                self.number
-            )
-        });
+        let casing = series().map(|(number, _)| medians(number) + " lw 5 lc rgb 'white' notitle");
         let lines = series().map(|(number, row)| {
             let (look, title) = (look(number - 1), quoted(&row.label));
-            format!(
-                "$medians_{}_{number} using 1:2 with lines lw 2.5 {look} title {title}",
-                self.number
-            )
+            format!("{} lw 2.5 {look} title {title}", medians(number))
         });
         plot(out, dots.chain(casing).chain(lines))
     }
@@ -284,12 +275,9 @@ impl Plot<'_> {
         y.write(out, 'y')?;
         let series = (1..).zip(&self.rows).map(|(number, row)| {
             let mark = MARKS[(number - 1) % MARKS.len()];
-            format!(
-                "$medians_{}_{number} using {x_position}:2:3:4 with yerrorlines lw 1.5 pt {mark} ps 0.9 {} title {}",
-                self.number,
-                look(number - 1),
-                quoted(&row.label)
-            )
+            let (block, look) = (self.block("medians", number), look(number - 1));
+            let title = quoted(&row.label);
+            format!("{block} using {x_position}:2:3:4 with yerrorlines lw 1.5 pt {mark} ps 0.9 {look} title {title}")
         });
         plot(out, series)
     }

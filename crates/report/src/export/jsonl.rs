@@ -5,7 +5,7 @@
 //! function. A cell without figures has a line of its own.
 
 use super::material::{Content, Format, Head, Material, in_order, missing, unit};
-use model::{Cell, Fact, LoadOutcome, Metric, Parameters, Usage};
+use model::{Cell, CellKey, Fact, LoadOutcome, Metric, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -24,11 +24,8 @@ pub(super) const FORMAT: Format = Format {
 #[derive(Serialize)]
 struct Line<'a> {
     run: &'a str,
-    workload: &'a str,
-    subject: &'a str,
-    parameters: &'a Parameters,
-    point: u64,
-    round: u32,
+    #[serde(flatten)]
+    key: &'a CellKey,
     sequence: u64,
     metric: Option<&'a str>,
     unit: Option<&'a str>,
@@ -69,14 +66,9 @@ fn line<'a>(
     metric: Option<&'a Metric>,
     unit: Option<&'a str>,
 ) -> Line<'a> {
-    let key = &cell.key;
     Line {
         run: &material.run.summary.id,
-        workload: &key.workload,
-        subject: &key.subject,
-        parameters: &key.parameters,
-        point: key.point,
-        round: key.round,
+        key: &cell.key,
         sequence: cell.sequence,
         metric: metric.map(|info| info.name.as_str()),
         unit,

@@ -3,14 +3,13 @@
 //! The headline tables, the findings, the caveats and the machine stand open; the other tables are
 //! folded away, so that nothing is left out.
 
-use super::material::{
-    Content, Format, Head, Material, Selection, caveats, identity, machine_and_clock,
-};
+use super::material::{Content, Format, Head, Material, Selection, identity, machine_and_clock};
 use crate::text;
 use crate::text::NO_FIGURE;
 use crate::text::averages;
-use crate::text::leads::Mark;
+use crate::text::leads::sign;
 use ::findings::format::{self, Unit, count};
+use ::findings::grouping::distinct;
 use ::findings::{Finding, Verdict};
 use analysis::{Averages, Estimate, Row, Table};
 use model::Run;
@@ -45,19 +44,15 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let (headline, secondary): (Vec<&Finding>, Vec<&Finding>) =
         conclusions.findings.iter().partition(|finding| finding.headline);
     findings(out, "Findings", run, &headline)?;
-    let caveats: Vec<String> = caveats(conclusions).map(|line| escaped(&line)).collect();
+    let caveats = conclusions.caveats.iter().map(|caveat| escaped(&caveat.line()));
+    let caveats: Vec<String> = caveats.collect();
     list(out, "Caveats", &caveats)?;
     let rest: Vec<&Table> = text::tables::shown(analysis).filter(|table| !table.headline).collect();
     if rest.is_empty() {
         return Ok(());
     }
-    let mut names: Vec<String> = Vec::new();
-    for table in &rest {
-        let name = table.metric.name.replace('&', "&amp;").replace('<', "&lt;");
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let name = |table: &&Table| table.metric.name.replace('&', "&amp;").replace('<', "&lt;");
+    let names = distinct(rest.iter().map(name));
     writeln!(out, "\n<details><summary>Also measured: {}</summary>", format::list(&names))?;
     for table in rest {
         self::table(out, run, table, &material.selection)?;
@@ -75,11 +70,8 @@ fn table(out: &mut dyn Write, run: &Run, table: &Table, selection: &Selection) -
             .join(" · ");
     writeln!(out, "\n### {}\n", escaped(&title))?;
     let columns = selection.columns(table);
-    if table.points_down || columns.len() > POINTS_ACROSS_MAX {
-        down(out, table, &unit, (selection, &columns))?;
-    } else {
-        across(out, table, &unit, (selection, &columns))?;
-    }
+    let is_down = table.points_down || columns.len() > POINTS_ACROSS_MAX;
+    figures(out, table, &unit, (selection, &columns), is_down)?;
     notes(out, table, selection)
 }
 
@@ -90,16 +82,8 @@ fn averages(out: &mut dyn Write, run: &Run, table: &Averages) -> io::Result<()> 
     let heads = averages::shown(table).map(|(_, column)| escaped(&averages::head(column)));
     row(out, [String::new()].into_iter().chain(heads))?;
     rule(out, averages::shown(table).count(), false)?;
-    for (index, line) in table.rows.iter().enumerate() {
-        let unit = averages::unit(line);
-        let cells = averages::shown(table).map(|(at, column)| {
-            let average = line.figures.get(at).and_then(Option::as_ref);
-            let outcome = averages::outcome(column).filter(|_| index == 0);
-            let none = || outcome.unwrap_or_else(|| NO_FIGURE.to_owned());
-            average.map_or_else(none, |average| averages::text(line, average, &unit))
-        });
-        let label = text_cell(&averages::label(line, &unit));
-        row(out, [label].into_iter().chain(cells))?;
+    for (label, cells) in averages::lines(table) {
+        row(out, [text_cell(&label)].into_iter().chain(cells))?;
     }
     writeln!(out)?;
     averages::notes(table).iter().try_for_each(|line| writeln!(out, "- {}", escaped(line)))
@@ -114,10 +98,9 @@ fn waits(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Resul
         let heads = text::distributions::QUANTILES.map(str::to_owned);
         row(out, ["subject".to_owned()].into_iter().chain(heads))?;
         rule(out, text::distributions::QUANTILES.len(), false)?;
-        let of_point = table.distributions.iter().filter(|entry| entry.point == point);
-        for distribution in of_point.filter(|entry| selection.has_subject(&entry.subject)) {
-            let figures = text::distributions::quantiles(&table.metric, distribution);
-            row(out, [text_cell(&distribution.label)].into_iter().chain(figures))?;
+        let rows = text::distributions::rows(table, point);
+        for (_, label, figures) in rows.filter(|(subject, ..)| selection.has_subject(subject)) {
+            row(out, [text_cell(label)].into_iter().chain(figures))?;
         }
     }
     Ok(())
@@ -134,45 +117,36 @@ fn rows<'a>(table: &'a Table, selection: &'a Selection) -> impl Iterator<Item = 
     text::tables::rows(table).filter(|row| selection.has_subject(&row.subject))
 }
 
-/// Subjects down, points across.
-fn across(
+/// Subjects down and points across; or the other way round, without subjects that have no figure.
+fn figures(
     out: &mut dyn Write,
     table: &Table,
     unit: &Unit,
     (selection, columns): (&Selection, &[usize]),
+    is_down: bool,
 ) -> io::Result<()> {
-    let points = columns.iter().map(|&column| point(table, table.points[column]));
     let grows = text::tables::has_verdicts(table);
+    let stub = if is_down { text_cell(&table.axis) } else { "subject".to_owned() };
+    let points = columns.iter().map(|&column| point(table, table.points[column]));
     let head = grows.then(|| "growth".to_owned());
-    row(out, ["subject".to_owned()].into_iter().chain(points).chain(head))?;
-    rule(out, columns.len(), grows)?;
-    for series in rows(table, selection) {
+    let mut lines: Vec<Vec<String>> = vec![[stub].into_iter().chain(points).chain(head).collect()];
+    let rows = rows(table, selection).filter(|row| !is_down || row.unavailable.is_none());
+    lines.extend(rows.map(|series| {
         let cells = columns.iter().map(|&column| cell(table, series, column, unit));
         let order = grows.then(|| growth(series));
-        row(out, [text_cell(&series.label)].into_iter().chain(cells).chain(order))?;
+        [text_cell(&series.label)].into_iter().chain(cells).chain(order).collect()
+    }));
+    if is_down {
+        let turned = |at: usize| lines.iter().map(|line| line[at].clone()).collect();
+        lines = (0..lines[0].len()).map(turned).collect();
     }
-    Ok(())
-}
-
-/// Points down, subjects with figures across.
-fn down(
-    out: &mut dyn Write,
-    table: &Table,
-    unit: &Unit,
-    (selection, columns): (&Selection, &[usize]),
-) -> io::Result<()> {
-    let rows: Vec<&Row> = rows(table, selection).filter(|row| row.unavailable.is_none()).collect();
-    let labels = rows.iter().map(|row| text_cell(&row.label));
-    row(out, [text_cell(&table.axis)].into_iter().chain(labels))?;
-    rule(out, rows.len(), false)?;
-    for &column in columns {
-        let at = table.points[column];
-        let cells = rows.iter().map(|row| cell(table, row, column, unit));
-        row(out, [point(table, at)].into_iter().chain(cells))?;
-    }
-    if text::tables::has_verdicts(table) {
-        let cells = rows.iter().map(|row| growth(row));
-        row(out, ["growth".to_owned()].into_iter().chain(cells))?;
+    let has_growth = grows && !is_down;
+    let figures = lines[0].len() - 1 - usize::from(has_growth);
+    for (index, line) in lines.into_iter().enumerate() {
+        row(out, line.into_iter())?;
+        if index == 0 {
+            rule(out, figures, has_growth)?;
+        }
     }
     Ok(())
 }
@@ -190,14 +164,6 @@ pub(crate) fn rule(out: &mut dyn Write, figures: usize, growth: bool) -> io::Res
     row(out, ["---".to_owned()].into_iter().chain(figures).chain(growth))
 }
 
-/// Behind the best figure at a point, as in a terminal.
-fn sign(mark: Mark) -> char {
-    match mark {
-        Mark::Best => '*',
-        Mark::Shared => '~',
-    }
-}
-
 /// A median with its interval, the best in bold: `**2.43**\* (2.41 to 2.50)`.
 fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
     let Some(at) = row.cells.get(column).and_then(Option::as_ref) else {
@@ -206,8 +172,7 @@ fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
     let Estimate { value, low, high } = at.median;
     let figure = unit.figure(value);
     let figure = match text::leads::mark(table, column, &row.subject) {
-        Some(Mark::Best) => format!("**{figure}**\\{}", sign(Mark::Best)),
-        Some(Mark::Shared) => format!("**{figure}**\\{}", sign(Mark::Shared)),
+        Some(mark) => format!("**{figure}**\\{}", sign(mark)),
         None => figure,
     };
     if low < high {

@@ -3,12 +3,11 @@
 use super::narrowed::unknown;
 use crate::html::machine;
 use analysis::{Analysis, Row, Table};
+use findings::Conclusions;
 use findings::format::count;
-use findings::{Caveat, Conclusions};
-use model::{Cell, Outcome, Parameters, Run, WorkloadInfo};
+use model::{Cell, CellKey, Outcome, Parameters, Run, WorkloadInfo};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// The colours of the page, so that a subject has one colour in all pictures.
@@ -152,9 +151,7 @@ impl Selection {
 
     /// The columns of a table that are shown.
     pub(super) fn columns(&self, table: &Table) -> Vec<usize> {
-        let is_shown =
-            |column: &usize| self.points.is_empty() || self.points.contains(&table.points[*column]);
-        (0..table.points.len()).filter(is_shown).collect()
+        (0..table.points.len()).filter(|&column| self.has_point(table.points[column])).collect()
     }
 }
 
@@ -211,32 +208,41 @@ pub(super) fn has_figures(material: &Material) -> Result<(), String> {
 /// A name for a point of a series that is the same in every run, so that other programs can track it:
 /// `poll/epoll-level/loop active=1 object=pipe watched=100`.
 pub(super) fn series(table: &Table, row: &Row, point: u64) -> String {
-    let mut name = format!("{}/{}/{}", table.workload, row.subject, table.metric.name);
-    for (parameter, value) in &table.parameters {
-        // Writing to a String can't fail.
-        let _ = write!(name, " {parameter}={value}");
-    }
     let axis = if table.axis_parameter.is_empty() { &table.axis } else { &table.axis_parameter };
-    let _ = write!(name, " {axis}={point}");
-    printable::one_line(&name)
+    let Table { workload, parameters, metric, .. } = table;
+    series_name([workload, &row.subject, &metric.name], parameters, (axis, point))
+}
+
+/// The same of a workload, a subject and a metric.
+pub(super) fn series_name(
+    names: [&str; 3],
+    parameters: &Parameters,
+    (axis, point): (&str, u64),
+) -> String {
+    let parameters = parameters.iter().map(|(name, value)| format!(" {name}={value}"));
+    let parameters: String = parameters.collect();
+    printable::one_line(&format!("{}{parameters} {axis}={point}", names.join("/")))
+}
+
+/// The positions of a workload and of a subject in the plan.
+pub(super) fn indexes(run: &Run, key: &CellKey) -> (usize, usize) {
+    let workloads = &run.plan.workloads;
+    let Some(workload) = workloads.iter().position(|info| info.name == key.workload) else {
+        return (usize::MAX, usize::MAX);
+    };
+    let mut subjects = workloads[workload].subjects.iter();
+    (workload, subjects.position(|info| info.name == key.subject).unwrap_or(usize::MAX))
 }
 
 /// The cells in the order of tables: by workload, parameters, subject, point and round.
 pub(super) fn in_order(run: &Run) -> Vec<(Option<&WorkloadInfo>, &Cell)> {
-    let workloads = &run.plan.workloads;
-    let indexes = |cell: &Cell| {
-        let workload = workloads.iter().position(|info| info.name == cell.key.workload);
-        let subject = workload.and_then(|index| {
-            workloads[index].subjects.iter().position(|info| info.name == cell.key.subject)
-        });
-        (workload.unwrap_or(usize::MAX), subject.unwrap_or(usize::MAX))
-    };
     let mut cells: Vec<((usize, usize), &Cell)> =
-        run.cells.iter().map(|cell| (indexes(cell), cell)).collect();
+        run.cells.iter().map(|cell| (indexes(run, &cell.key), cell)).collect();
     cells.sort_by_key(|((workload, subject), cell)| {
         (*workload, &cell.key.parameters, *subject, cell.key.point, cell.key.round)
     });
-    cells.into_iter().map(|((workload, _), cell)| (workloads.get(workload), cell)).collect()
+    let info = |workload: usize| run.plan.workloads.get(workload);
+    cells.into_iter().map(|((workload, _), cell)| (info(workload), cell)).collect()
 }
 
 /// The unit of a metric.
@@ -277,14 +283,4 @@ pub(super) fn machine_and_clock(run: &Run) -> String {
         return "a table from elsewhere".to_owned();
     }
     format!("{}; clock: {}", machine::name(run), run.clock.source)
-}
-
-/// The caveats, a line each with its remedy.
-pub(super) fn caveats(conclusions: &Conclusions) -> impl Iterator<Item = String> {
-    conclusions.caveats.iter().map(Caveat::line)
-}
-
-/// Whether a cell belongs to a table by its parameters; a cell may have more than the table.
-pub(super) fn within(table: &Parameters, cell: &Parameters) -> bool {
-    table.iter().all(|(name, value)| cell.get(name) == Some(value))
 }

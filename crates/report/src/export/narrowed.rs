@@ -14,7 +14,7 @@ pub fn narrowed(mut run: Run, table: &str) -> Result<Run, String> {
         None => (table, None),
     };
     let names: Vec<&str> = run.plan.workloads.iter().map(|info| info.name.as_str()).collect();
-    let Some(info) = run.plan.workloads.iter().find(|info| info.name == workload) else {
+    let Some(info) = run.plan.workload(workload) else {
         return Err(unknown("workload", workload, &names));
     };
     let metrics: Vec<&str> = info.metrics.iter().map(|metric| metric.name.as_str()).collect();

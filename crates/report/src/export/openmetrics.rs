@@ -7,7 +7,7 @@
 
 use super::material::{Content, Format, Head, Material, measured};
 use crate::html::machine;
-use analysis::{Averages, Distribution, PointSummary, Row, Table};
+use analysis::{Averages, Distribution, Estimate, PointSummary, Table};
 use model::{MetricInfo, Outcome, Parameters, Run};
 use printable::one_line;
 use std::collections::BTreeMap;
@@ -42,11 +42,17 @@ fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let mut families = Families::new();
     about(&mut families, run);
     for (table, rows) in measured(analysis) {
-        for row in rows {
-            series(&mut families, run, table, row);
+        let Table { workload, parameters, metric, axis, .. } = table;
+        let source = Source { run, workload, parameters, metric, axis };
+        for (row, at) in
+            rows.iter().flat_map(|row| row.cells.iter().flatten().map(move |at| (row, at)))
+        {
+            source.add_point(&mut families, (&row.subject, at.point), at);
         }
-        for distribution in &table.distributions {
-            single(&mut families, run, table, distribution);
+        for entry in &table.distributions {
+            let help = "every single operation of all rounds";
+            let figures = Figures::Summary(&quantiles_of(entry), entry.count);
+            source.add(&mut families, ("single", help), (&entry.subject, entry.point), figures);
         }
     }
     for averages in &analysis.averages {
@@ -77,24 +83,23 @@ fn about(families: &mut Families, run: &Run) {
         ("machine", &machine),
         ("clock", &run.clock.source),
     ];
-    let info = gauge("The run of these figures; always 1.");
-    let family = families.entry("knee_run".to_owned()).or_insert(info);
-    family.lines.push(format!("knee_run{} 1", labels(&labels_of_run)));
-    let help = "Cells of the run: planned, ended, and of these failed, whose figures do not count.";
-    let family = families.entry("knee_run_cells".to_owned()).or_insert(gauge(help));
+    let mut gauge = |name: &str, help: &str, lines: Vec<String>| {
+        let (unit, help) = (String::new(), help.to_owned());
+        families.insert(name.to_owned(), Family { kind: "gauge", unit, help, lines });
+    };
+    let line = format!("knee_run{} 1", labels(&labels_of_run));
+    gauge("knee_run", "The run of these figures; always 1.", vec![line]);
     let counts = [
         ("planned", crate::text::runs::cells_planned(run)),
         ("ended", summary.cells_ended),
         ("failed", failed as u64),
     ];
-    for (state, count) in counts {
+    let counts = counts.map(|(state, count)| {
         let labels = labels(&[("run", summary.id.as_str()), ("state", state)]);
-        family.lines.push(format!("knee_run_cells{labels} {count}"));
-    }
-}
-
-fn gauge(help: &str) -> Family {
-    Family { kind: "gauge", unit: String::new(), help: help.to_owned(), lines: Vec::new() }
+        format!("knee_run_cells{labels} {count}")
+    });
+    let help = "Cells of the run: planned, ended, and of these failed, whose figures do not count.";
+    gauge("knee_run_cells", help, counts.to_vec());
 }
 
 /// A metric's unit as its name ends with it, and what a figure is divided by to be in it.
@@ -122,127 +127,115 @@ fn full(workload: &str, metric: &MetricInfo, what: &str) -> String {
     full
 }
 
-/// What a figure is of, for the help of a family.
-fn about_metric(metric: &MetricInfo, workload: &str, axis: &str) -> String {
-    let about = if metric.about.is_empty() { &metric.name } else { &metric.about };
-    one_line(&format!("{about} of the workload {workload}, by {axis}"))
+/// What figures are of.
+struct Source<'a> {
+    run: &'a Run,
+    workload: &'a str,
+    parameters: &'a Parameters,
+    metric: &'a MetricInfo,
+    axis: &'a str,
 }
 
-fn series(families: &mut Families, run: &Run, table: &Table, row: &Row) {
-    let (unit, per) = base(&table.metric.unit);
-    let about = about_metric(&table.metric, &table.workload, &table.axis);
-    let whole = [("", "gauge", format!("{about}: one figure of the whole load."))];
-    let helps = [
-        (
-            "",
-            "summary",
-            format!("{about}: all samples; quantile 0.5 is the median of the rounds' medians."),
-        ),
-        ("median_low", "gauge", format!("{about}: lower end of the median's 95 % CI.")),
-        ("median_high", "gauge", format!("{about}: upper end of the median's 95 % CI.")),
-    ];
-    let is_whole = table.metric.role.is_whole();
-    let helps = if is_whole { &whole[..] } else { &helps };
-    for &(what, kind, ref help) in helps {
-        let name = full(&table.workload, &table.metric, what);
-        let (unit, help) = (unit.clone(), help.clone());
-        let family = Family { kind, unit, help, lines: Vec::new() };
-        let family = families.entry(name.clone()).or_insert(family);
-        for at in row.cells.iter().flatten() {
-            let series = (row.subject.as_str(), at.point);
-            let labels = point_labels(run, &table.workload, &table.parameters, series);
-            match what {
-                "median_low" => gauge_line(family, &name, &labels, at.median.low / per),
-                "median_high" => gauge_line(family, &name, &labels, at.median.high / per),
-                _ if is_whole => gauge_line(family, &name, &labels, at.median.value / per),
-                _ => {
-                    summary_lines(family, &name, &labels, (&quantiles(at), at.samples), per);
+/// What there is of a subject at a point.
+#[derive(Clone, Copy)]
+enum Figures<'a> {
+    One(f64),
+    /// Quantiles, and how many figures there are.
+    Summary(&'a [(&'static str, f64)], u64),
+}
+
+impl Source<'_> {
+    /// Adds figures to the family of a statistic, which `help` describes.
+    fn add(
+        &self,
+        families: &mut Families,
+        (what, help): (&str, &str),
+        series: (&str, u64),
+        figures: Figures<'_>,
+    ) {
+        let (unit, per) = base(&self.metric.unit);
+        let name = full(self.workload, self.metric, what);
+        let MetricInfo { about, name: metric, .. } = self.metric;
+        let about = if about.is_empty() { metric } else { about };
+        let about =
+            one_line(&format!("{about} of the workload {}, by {}", self.workload, self.axis));
+        let kind = if matches!(figures, Figures::One(_)) { "gauge" } else { "summary" };
+        let family = Family { kind, unit, help: format!("{about}: {help}."), lines: Vec::new() };
+        let lines = &mut families.entry(name.clone()).or_insert(family).lines;
+        let mut own = self.labels(series);
+        match figures {
+            Figures::One(value) => lines.push(format!("{name}{} {:e}", labels(&own), value / per)),
+            Figures::Summary(quantiles, count) => {
+                let total = format!("{name}_count{} {count}", labels(&own));
+                for &(quantile, value) in quantiles {
+                    own.push(("quantile".to_owned(), quantile.to_owned()));
+                    // A call that took less than the clock's cost, which is taken off, may be below zero, and no
+                    // quantile may.
+                    lines.push(format!("{name}{} {:e}", labels(&own), (value / per).max(0.0)));
+                    own.pop();
                 }
+                lines.push(total);
             }
         }
     }
-}
 
-/// How the single operations of a subject at a point are distributed.
-fn single(families: &mut Families, run: &Run, table: &Table, distribution: &Distribution) {
-    let (unit, per) = base(&table.metric.unit);
-    let name = full(&table.workload, &table.metric, "single");
-    let help = format!(
-        "{}: every single operation of all rounds.",
-        about_metric(&table.metric, &table.workload, &table.axis)
-    );
-    let family = Family { kind: "summary", unit, help, lines: Vec::new() };
-    let family = families.entry(name.clone()).or_insert(family);
-    let labels = point_labels(
-        run,
-        &table.workload,
-        &table.parameters,
-        (&distribution.subject, distribution.point),
-    );
-    let quantiles = [
-        ("0.0", distribution.min),
-        ("0.5", distribution.p50),
-        ("0.9", distribution.p90),
-        ("0.99", distribution.p99),
-        ("0.999", distribution.p99_9),
-        ("1.0", distribution.max),
-    ];
-    summary_lines(family, &name, &labels, (&quantiles, distribution.count), per);
+    /// All samples at a point, and both ends of the median's CI; of a whole load its only figure.
+    fn add_point(&self, families: &mut Families, series: (&str, u64), at: &PointSummary) {
+        let Estimate { value, low, high } = at.median;
+        if self.metric.role.is_whole() {
+            let statistic = ("", "one figure of the whole load");
+            return self.add(families, statistic, series, Figures::One(value));
+        }
+        let all = ("", "all samples; quantile 0.5 is the median of the rounds' medians");
+        self.add(families, all, series, Figures::Summary(&quantiles(at), at.samples));
+        let ends = [
+            (("median_low", "lower end of the median's 95 % CI"), low),
+            (("median_high", "upper end of the median's 95 % CI"), high),
+        ];
+        for (statistic, end) in ends {
+            self.add(families, statistic, series, Figures::One(end));
+        }
+    }
+
+    fn labels(&self, (subject, point): (&str, u64)) -> Vec<(String, String)> {
+        let own = [
+            ("run", self.run.summary.id.clone()),
+            ("workload", self.workload.to_owned()),
+            ("subject", subject.to_owned()),
+            ("point", point.to_string()),
+        ];
+        let mut labels: Vec<(String, String)> =
+            own.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        for (parameter, value) in self.parameters {
+            let mut name = name(parameter);
+            while OWN.contains(&name.as_str())
+                || labels.iter().any(|(existing, _)| *existing == name)
+            {
+                name.insert_str(0, "parameter_");
+            }
+            labels.push((name, value.to_string()));
+        }
+        labels
+    }
 }
 
 /// Means with their deviations.
 fn means(families: &mut Families, run: &Run, averages: &Averages) {
+    let Averages { workload, parameters, axis, point, .. } = averages;
     for row in &averages.rows {
-        let (unit, per) = base(&row.metric.unit);
-        let about = about_metric(&row.metric, &averages.workload, &averages.axis);
+        let source = Source { run, workload, parameters, metric: &row.metric, axis };
         for (column, average) in averages.columns.iter().zip(&row.figures) {
             let Some(average) = average else { continue };
-            let series = (column.subject.as_str(), averages.point);
-            let labels = point_labels(run, &averages.workload, &averages.parameters, series);
             let statistics = [
-                ("mean", "arithmetic mean of all runs", Some(average.mean)),
-                ("deviation", "standard deviation of all runs", average.deviation),
+                (("mean", "arithmetic mean of all runs"), Some(average.mean)),
+                (("deviation", "standard deviation of all runs"), average.deviation),
             ];
-            for (what, help, value) in statistics {
+            for (statistic, value) in statistics {
                 let Some(value) = value else { continue };
-                let name = full(&averages.workload, &row.metric, what);
-                let help = format!("{about}: {help}.");
-                let family = Family { kind: "gauge", unit: unit.clone(), help, lines: Vec::new() };
-                let family = families.entry(name.clone()).or_insert(family);
-                gauge_line(family, &name, &labels, value / per);
+                source.add(families, statistic, (&column.subject, *point), Figures::One(value));
             }
         }
     }
-}
-
-type Labels = Vec<(String, String)>;
-
-fn point_labels(
-    run: &Run,
-    workload: &str,
-    parameters: &Parameters,
-    (subject, point): (&str, u64),
-) -> Labels {
-    let own = [
-        ("run", run.summary.id.clone()),
-        ("workload", workload.to_owned()),
-        ("subject", subject.to_owned()),
-        ("point", point.to_string()),
-    ];
-    let mut labels: Labels =
-        own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    for (parameter, value) in parameters {
-        let mut name = name(parameter);
-        while OWN.contains(&name.as_str()) || labels.iter().any(|(existing, _)| *existing == name) {
-            name.insert_str(0, "parameter_");
-        }
-        labels.push((name, value.to_string()));
-    }
-    labels
-}
-
-fn gauge_line(family: &mut Family, name: &str, labels_of_line: &Labels, value: f64) {
-    family.lines.push(format!("{name}{} {}", labels(labels_of_line), number(value)));
 }
 
 fn quantiles(at: &PointSummary) -> [(&'static str, f64); 8] {
@@ -258,25 +251,15 @@ fn quantiles(at: &PointSummary) -> [(&'static str, f64); 8] {
     ]
 }
 
-fn summary_lines(
-    family: &mut Family,
-    name: &str,
-    labels_of_line: &Labels,
-    (quantiles, count): (&[(&str, f64)], u64),
-    per: f64,
-) {
-    for &(quantile, value) in quantiles {
-        // A call that took less than the clock's cost, which is taken off, may be below zero, and no
-        // quantile may.
-        let mut labels_of_line = labels_of_line.clone();
-        labels_of_line.push(("quantile".to_owned(), quantile.to_owned()));
-        family.lines.push(format!(
-            "{name}{} {}",
-            labels(&labels_of_line),
-            number((value / per).max(0.0))
-        ));
-    }
-    family.lines.push(format!("{name}_count{} {}", labels(labels_of_line), count));
+fn quantiles_of(entry: &Distribution) -> [(&'static str, f64); 6] {
+    [
+        ("0.0", entry.min),
+        ("0.5", entry.p50),
+        ("0.9", entry.p90),
+        ("0.99", entry.p99),
+        ("0.999", entry.p99_9),
+        ("1.0", entry.max),
+    ]
 }
 
 /// `text` as a name of a metric, a unit or a label may be: letters, digits and single underscores.
@@ -300,11 +283,6 @@ fn labels<N: AsRef<str>, V: AsRef<str>>(pairs: &[(N, V)]) -> String {
 
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
-/// A figure as the specification reads it.
-fn number(value: f64) -> String {
-    format!("{value:e}")
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The profile of a run as formats of call stacks need it.
 
-use super::material::Material;
+use super::material::{Material, indexes, series_name};
 use model::{Frame, FrameKind, Profile, ProfiledCell, ProfiledRegion, Run};
-use std::fmt::Write;
 
 /// Where a function's code is, and there is no name for it.
 pub(super) const UNKNOWN: &str = "[unknown]";
@@ -23,37 +22,23 @@ pub(super) fn parts(run: &Run) -> Vec<Part<'_>> {
         .filter(|(_, region)| !region.samples.is_empty())
         .map(|(cell, region)| Part { cell, region, title: title(run, cell, region) })
         .collect();
-    parts.sort_by_cached_key(|part| {
-        let Part { cell, region, .. } = part;
-        let (workload, metric, subject) = order(run, cell, region);
+    parts.sort_by_cached_key(|Part { cell, region, .. }| {
+        let (workload, subject) = indexes(run, &cell.key);
+        let metrics = run.plan.workloads.get(workload).map(|info| &info.metrics);
+        let mut metrics = metrics.into_iter().flatten();
+        let metric = metrics.position(|metric| metric.name == region.metric);
+        let metric = metric.unwrap_or(usize::MAX);
         (workload, cell.key.parameters.clone(), metric, subject, region.position)
     });
     parts
 }
 
-/// The positions of workload, metric and subject in the plan.
-fn order(run: &Run, cell: &ProfiledCell, region: &ProfiledRegion) -> (usize, usize, usize) {
-    let workloads = &run.plan.workloads;
-    let Some(workload) = workloads.iter().position(|info| info.name == cell.key.workload) else {
-        return (usize::MAX, 0, 0);
-    };
-    let info = &workloads[workload];
-    let metric = info.metrics.iter().position(|metric| metric.name == region.metric);
-    let subject = info.subjects.iter().position(|subject| subject.name == cell.key.subject);
-    (workload, metric.unwrap_or(usize::MAX), subject.unwrap_or(usize::MAX))
-}
-
 fn title(run: &Run, cell: &ProfiledCell, region: &ProfiledRegion) -> String {
     let key = &cell.key;
-    let mut title = format!("{}/{}/{}", key.workload, key.subject, region.metric);
-    for (parameter, value) in &key.parameters {
-        // Writing to a String can't fail.
-        let _ = write!(title, " {parameter}={value}");
-    }
-    let workload = run.plan.workloads.iter().find(|info| info.name == key.workload);
-    let axis = workload.map(|info| info.axis_parameter.as_str()).filter(|axis| !axis.is_empty());
-    let _ = write!(title, " {}={}", axis.unwrap_or("point"), region.position);
-    printable::one_line(&title)
+    let axis = run.plan.workload(&key.workload).map(|info| info.axis_parameter.as_str());
+    let axis = axis.filter(|axis| !axis.is_empty()).unwrap_or("point");
+    let names = [&key.workload, &key.subject, &region.metric].map(String::as_str);
+    series_name(names, &key.parameters, (axis, region.position))
 }
 
 /// Refuses a run of which no stack was sampled.
@@ -80,7 +65,7 @@ pub(super) fn function(frame: &Frame) -> String {
     }
     match perf_module(frame).as_str() {
         UNKNOWN => UNKNOWN.to_owned(),
-        module => format!("[{}]", file_name(module)),
+        module => format!("[{}]", module.rsplit('/').next().unwrap_or(module)),
     }
 }
 
@@ -97,13 +82,4 @@ pub(super) fn perf_module(frame: &Frame) -> String {
         }
         (_, module) => module.replace(' ', "_"),
     }
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// A process as the first frame of a folded stack.
-pub(super) fn process(frame: &Frame) -> String {
-    frame.function.replace(' ', "_")
 }

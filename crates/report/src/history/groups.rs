@@ -5,6 +5,7 @@ use analysis::history::FIGURES_MIN;
 use analysis::history::{Change, History, Line};
 use findings::emulation::Emulation;
 use findings::format::{Unit, count, counted, factor, percent};
+use findings::grouping::grouped;
 use model::{Fact, Parameters};
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ pub(super) fn groups<'a>(history: &'a History) -> Vec<Group<'a>> {
         let changes = history.changes.iter().filter(is_here).collect();
         Group { parameters, metric: &lines[0].metric, lines, changes }
     };
-    text::tables::grouped(keyed).into_iter().map(group).collect()
+    grouped(keyed).into_iter().map(group).collect()
 }
 
 impl Group<'_> {

@@ -7,14 +7,14 @@ use super::groups::{
     Group, SEEN, SHARED_CAUSE, confidence, emulation, groups, machine, span, too_few, unchanged,
 };
 use super::sentences;
-use crate::html::spark::{self, Accent};
-use crate::html::{document_head, head, moment};
+use crate::html::spark::{self, Accent, Axis};
+use crate::html::{document, head, moment};
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::{History, LeftOut, Line, Shift};
 use findings::format::{Unit, count, factor, interval, quantity, significant};
 use findings::left_out;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use model::RunSummary;
 
 const STYLE: &str = include_str!("../../assets/history.css");
@@ -33,29 +33,19 @@ const SPAN_LEAST: f64 = 1.15;
 /// The page.
 pub fn page(history: &History) -> String {
     let (title, groups) = (headline(history), groups(history));
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (document_head(&title, &[STYLE]))
-            body {
-                a.skip href="#answer" { "Skip to the answer" }
-                (head::masthead(&title, Some(&history.workload.question), &facts(history)))
-                main {
-                    (head::answer(&answer(history)))
-                    @for (index, group) in groups.iter().enumerate() { (section(history, group, index)) }
-                    (left_out(&history.left_out))
-                    (runs(&history.runs))
-                }
-                footer { p {
-                    "Each dot is the median of a run, with its 95 % CI; each bar is a level. "
-                    @if history.judged > 0 { (confidence(history)) }
-                    @if let Some(emulation) = emulation(history) { " " (emulation.sentence()) }
-                } }
-                script { @for script in SCRIPTS { (PreEscaped(script)) } }
-            }
-        }
+    let content = html! {
+        (head::answer(&answer(history)))
+        @for (index, group) in groups.iter().enumerate() { (section(history, group, index)) }
+        (left_out(&history.left_out))
+        (runs(&history.runs))
     };
-    printable::clean(&markup.into_string(), false)
+    let footer = html! {
+        "Each dot is the median of a run, with its 95 % CI; each bar is a level. "
+        @if history.judged > 0 { (confidence(history)) }
+        @if let Some(emulation) = emulation(history) { " " (emulation.sentence()) }
+    };
+    let masthead = head::masthead(&title, Some(&history.workload.question), &facts(history));
+    document(&title, &[STYLE], [&masthead, &content, &footer], SCRIPTS.into_iter())
 }
 
 /// The history in one sentence: its first change, else that there is none.
@@ -83,19 +73,11 @@ fn facts(history: &History) -> Markup {
 fn answer(history: &History) -> Markup {
     let groups = groups(history);
     let several = groups.iter().filter(|group| !group.changes.is_empty()).count() > 1;
-    let joint: Vec<Markup> = history
-        .joint_changes
-        .iter()
-        .map(|change| {
-            statement(
-                history,
-                change.direction,
-                false,
-                &change.lines,
-                &sentences::joint(history, change),
-            )
-        })
-        .collect();
+    let joint = history.joint_changes.iter().map(|change| {
+        let text = sentences::joint(history, change);
+        statement(history, change.direction, false, &change.lines, &text)
+    });
+    let joint: Vec<Markup> = joint.collect();
     let text = |line: String| html! { (line) };
     html! {
         @if !history.changes.is_empty() { h3 { "What changed" } }
@@ -133,9 +115,7 @@ fn statement(
         Direction::Worse => (Accent::Bad, "tag tag-high", "worse"),
         Direction::Better => (Accent::Good, "tag tag-low", "better"),
     };
-    let size = |by: &Estimate| by.value.ln().abs();
-    let largest = lines.iter().max_by(|a, b| size(&a.1).total_cmp(&size(&b.1)));
-    let figures = largest.map(|(line, _)| &history.lines[*line].figures);
+    let figures = sentences::largest(lines).map(|(line, _)| &history.lines[*line].figures);
     let values = figures.into_iter().flatten().map(|(_, figure)| figure.value);
     html! {
         (spark::sequence(accent, &values.collect::<Vec<_>>()))
@@ -172,22 +152,15 @@ fn section(history: &History, group: &Group, index: usize) -> Markup {
 /// Where things stand in one panel.
 struct Scale {
     runs: usize,
-    low: f64,
-    high: f64,
+    /// Absent where no figure has a logarithm.
+    up: Option<Axis>,
 }
 
 impl Scale {
-    /// From the lowest end of an interval to the highest, by logarithms where there are any.
-    fn new<'a>(runs: usize, figures: impl Iterator<Item = &'a Estimate>) -> Self {
+    /// From the lowest end of an interval to the highest.
+    fn new<'a>(runs: usize, figures: impl Iterator<Item = &'a Estimate> + Clone) -> Self {
         let ends = figures.flat_map(|figure| [figure.low, figure.value, figure.high]);
-        let logs: Vec<f64> = ends.filter(|end| *end > 0.0).map(f64::ln).collect();
-        let low = logs.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if low > high {
-            return Self { runs, low: 0.0, high: 1.0 };
-        }
-        let lacking = (SPAN_LEAST.ln() - (high - low)).max(0.0) / 2.0;
-        Self { runs, low: low - lacking, high: high + lacking }
+        Self { runs, up: Axis::new(ends.filter(|end| *end > 0.0), SPAN_LEAST) }
     }
 
     /// A place in the sequence of runs, in per cent of the width; halves are between two runs.
@@ -198,8 +171,7 @@ impl Scale {
 
     /// A figure, in pixels from above; what has no logarithm lies at the bottom.
     fn down(&self, value: f64) -> String {
-        let share =
-            if value > 0.0 { (value.ln() - self.low) / (self.high - self.low) } else { 0.0 };
+        let share = self.up.as_ref().map_or(0.0, |axis| axis.share(value));
         format!("{:.1}", HEIGHT - MARGIN - share.clamp(0.0, 1.0) * (HEIGHT - 2.0 * MARGIN))
     }
 }
@@ -276,18 +248,14 @@ fn levels(line: &Line, scale: &Scale) -> Markup {
                 y2=(scale.down(level)) {}
         }
         @if let Some(drift) = line.drift {
-            @let middle = typical(line);
+            // The geometric mean, about which it drifts.
+            @let logs = line.figures.iter().map(|(_, figure)| figure.value.ln());
+            @let middle = (logs.sum::<f64>() / line.figures.len() as f64).exp();
             @let half = drift.value.sqrt();
             line.level x1=(scale.across(first as f64)) x2=(scale.across(last as f64))
                 y1=(scale.down(middle / half)) y2=(scale.down(middle * half)) {}
         }
     }
-}
-
-/// The geometric mean of a line's figures, about which it drifts.
-fn typical(line: &Line) -> f64 {
-    let logs = line.figures.iter().map(|(_, figure)| figure.value.ln());
-    (logs.sum::<f64>() / line.figures.len() as f64).exp()
 }
 
 /// Where a level changed.
@@ -340,30 +308,21 @@ fn left_out(parts: &[LeftOut]) -> Markup {
 
 /// Every run with its labels, to be looked up; the script takes from here what it says of a run.
 fn runs(runs: &[RunSummary]) -> Markup {
+    let row = |run: &RunSummary| {
+        let labels = run.labels.iter().map(|(key, value)| format!("{key} {value}"));
+        vec![
+            html! { (run.number) },
+            html! { time datetime=(run.started) { (moment(&run.started)) } },
+            html! { (labels.collect::<Vec<_>>().join(", ")) },
+            html! { (run.version) },
+            html! { code { (run.id) } },
+        ]
+    };
+    let rows = runs.iter().rev().map(row);
     html! {
         section #runs aria-labelledby="runs-head" {
             h2 #runs-head { "The runs" }
-            div.scroll tabindex="0" role="region" aria-labelledby="runs-head" {
-                table.figures {
-                    caption { span.unseen { "The runs, the last first" } }
-                    thead { tr {
-                        @for head in ["run", "date", "labels", "knee", "id"] { th scope="col" { (head) } }
-                    } }
-                    tbody {
-                        @for run in runs.iter().rev() {
-                            @let labels: Vec<String> =
-                                run.labels.iter().map(|(key, value)| format!("{key} {value}")).collect();
-                            tr {
-                                th scope="row" { (run.number) }
-                                td { time datetime=(run.started) { (moment(&run.started)) } }
-                                td { (labels.join(", ")) }
-                                td { (run.version) }
-                                td { code { (run.id) } }
-                            }
-                        }
-                    }
-                }
-            }
+            (head::listing(("The runs, the last first", "figures"), &["run", "date", "labels", "knee", "id"], rows))
         }
     }
 }

@@ -2,12 +2,10 @@
 
 use super::sentences;
 use crate::worded::{Stated, Worded};
-use analysis::history::{Change, History, JointChange, LeftOut, Line};
+use analysis::history::{Change, History, JointChange, LeftOut};
 use findings::left_out;
-use model::{Fact, RunSummary, WorkloadInfo};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// Raised when a key changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
@@ -17,20 +15,10 @@ pub const SCHEMA: u32 = 1;
 pub struct HistoryView<'a> {
     /// The number of this schema.
     schema: u32,
-    /// The workload, as the newest run describes it.
-    workload: &'a WorkloadInfo,
-    /// Facts of the newest run by dotted key.
-    machine: &'a BTreeMap<String, Fact>,
-    /// The runs that are joined, the oldest first.
-    runs: &'a [RunSummary],
+    #[serde(flatten)]
+    history: &'a History,
     /// What is not comparable with the newest run, or can't be judged.
     left_out: Vec<LeftOutView<'a>>,
-    /// Smaller shares of change are left out.
-    margin: f64,
-    /// How many lines were judged at once.
-    judged: usize,
-    /// A line for each series and point.
-    lines: &'a [Line],
     /// What changed, the newest first.
     changes: Vec<Worded<'a, Change, Stated>>,
     /// What changed in most subjects at once, the newest first.
@@ -47,18 +35,14 @@ pub(crate) struct LeftOutView<'a> {
 
 /// The history as a value.
 pub fn value(history: &History) -> HistoryView<'_> {
-    let History { workload, machine, runs, margin, judged, lines, .. } = history;
-    let change = |change| Worded::stated(change, sentences::change(history, change));
-    let joint = |change| Worded::stated(change, sentences::joint(history, change));
+    let change =
+        |change| Worded::new(change, Stated { sentence: sentences::change(history, change) });
+    let joint =
+        |change| Worded::new(change, Stated { sentence: sentences::joint(history, change) });
     HistoryView {
         schema: SCHEMA,
-        workload,
-        machine,
-        runs,
+        history,
         left_out: left_out(&history.left_out),
-        margin: *margin,
-        judged: *judged,
-        lines,
         changes: history.changes.iter().map(change).collect(),
         joint_changes: history.joint_changes.iter().map(joint).collect(),
     }

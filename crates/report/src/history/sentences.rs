@@ -20,9 +20,7 @@ pub(crate) fn change(history: &History, change: &Change) -> String {
         let at = format!("at {} {}", count(first.point), first.axis);
         return format!("{name} {at} {when}: {}{}.", factor(by.value), interval(by, significant));
     }
-    let size = |by: &Estimate| by.value.ln().abs();
-    let largest = lines.iter().max_by(|a, b| size(&a.1).total_cmp(&size(&b.1)));
-    let (largest, by) = largest.copied().unwrap_or((first, by));
+    let (largest, by) = largest(&lines).copied().unwrap_or((first, by));
     let [low, high] = range(&lines);
     format!(
         "{name} {when}, at {} points: {} to {}, most at {} {}{}.",
@@ -33,6 +31,12 @@ pub(crate) fn change(history: &History, change: &Change) -> String {
         largest.axis,
         interval(by, significant)
     )
+}
+
+/// The line that changed most.
+pub(super) fn largest<T>(lines: &[(T, Estimate)]) -> Option<&(T, Estimate)> {
+    let size = |by: &Estimate| by.value.ln().abs();
+    lines.iter().max_by(|a, b| size(&a.1).total_cmp(&size(&b.1)))
 }
 
 /// `All 4 subjects became slower with run 12 (kernel 6.18 → 6.19): ×1.12 to ×1.18.`

@@ -4,8 +4,8 @@ use super::groups::{
     Group, SHARED_CAUSE, confidence, emulation, groups, machine, span, too_few, unchanged,
 };
 use super::sentences;
-use crate::layout::{BOLD, Detail, GAP, INDENT, PLAIN, Pen, Style, display_width, widest};
-use crate::matrix::grid::Grid;
+use crate::layout::{BOLD, Detail, GAP, INDENT, Pen, Style, left, widest};
+use crate::matrix::grid::{Grid, GridRow};
 use crate::text::NO_FIGURE;
 use analysis::history::{History, Line};
 use findings::format::{Unit, count, factor, list};
@@ -105,18 +105,17 @@ impl Pen {
 
 /// Figures stand to the right of their columns; drawings and changes begin below their heads.
 fn grid(heads: &[&str; 6], rows: &[Row]) -> Grid {
-    let padded = |column: usize, text: &str| {
+    let aligned = |column: usize, text: &str| {
         let texts = rows.iter().map(|(_, cells)| cells[column].as_str()).chain([heads[column]]);
-        let width = if column < 4 { 0 } else { widest(texts) };
-        format!("{text}{:pad$}", "", pad = width.saturating_sub(display_width(text)))
+        vec![left(text, if column < 4 { 0 } else { widest(texts) })]
     };
     let row = |(name, cells): &Row| {
-        let cells = cells.iter().enumerate();
-        (name.clone(), cells.map(|(at, text)| vec![(PLAIN, padded(at, text))]).collect())
+        let cells = cells.iter().enumerate().map(|(at, text)| aligned(at, text));
+        GridRow::new(name.clone(), cells.collect())
     };
     Grid {
-        stub: "series".to_owned(),
-        heads: heads.iter().enumerate().map(|(at, head)| vec![padded(at, head)]).collect(),
+        stub: vec!["series".to_owned()],
+        heads: heads.iter().enumerate().map(|(at, head)| aligned(at, head)).collect(),
         rows: rows.iter().map(row).collect(),
         gap: GAP,
     }

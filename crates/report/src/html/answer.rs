@@ -5,7 +5,7 @@ use super::findings::sentence;
 use super::head;
 use super::profile;
 use super::runs;
-use super::spark::{self, Groups};
+use super::spark;
 use super::view::{Analysed, anchor};
 use crate::text;
 use analysis::Table;
@@ -166,9 +166,8 @@ impl Layout<'_> {
     fn finding(&self, finding: &Finding) -> Markup {
         let table = self.tables.iter().find(|table| finding.is_about(table));
         let advised = finding.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
-        let groups = Groups { subjects: &finding.subjects, advised };
         html! {
-            @if let Some(table) = table { (spark::plot(table, &groups)) }
+            @if let Some(table) = table { (spark::plot(table, [&finding.subjects, advised])) }
             div {
                 p { (self.workload(&finding.workload)) (sentence(&finding.sentence)) }
                 @if let Some(advice) = &finding.advice {
@@ -190,7 +189,7 @@ impl Layout<'_> {
 
     /// What does not grow, or holds: a line with the number of series, behind which they stand.
     fn holdings(&self, heading: &str, answer: &Answer, is_cost: bool) -> Markup {
-        let holds = |finding: &&Finding| (finding.kind() == Kind::Growth) == is_cost;
+        let holds = |finding: &&Finding| (finding.data.kind() == Kind::Growth) == is_cost;
         let holdings: Vec<&Finding> = answer.holds.iter().filter(holds).collect();
         let series: usize = holdings.iter().map(|finding| finding.subjects.len()).sum();
         let tables = holdings.chunk_by(|a, b| a.is_of_same_table(b)).count();
@@ -215,8 +214,8 @@ pub(super) fn card(runs: &[Analysed], answers: &[Answer], info: &WorkloadInfo) -
     let card = runs.find_map(|(analysed, answer)| card_of_run(analysed, answer, info));
     html! {
         p.lead { (info.question) }
-        @if let Some((table, [subjects, advised], text)) = card {
-            @if let Some(table) = table { (spark::plot(table, &Groups { subjects, advised })) }
+        @if let Some((table, shown, text)) = card {
+            @if let Some(table) = table { (spark::plot(table, shown)) }
             p { (sentence(&text)) }
         } @else {
             p { (figures_of(answers, info).unwrap_or_else(undecided)) }
@@ -276,7 +275,7 @@ fn card_of_run<'a>(
     let card = |finding: &'a Finding| {
         let table = conclusions.analysis.tables.iter().find(|table| finding.is_about(table));
         let advised = finding.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
-        let shown = match finding.section() {
+        let shown = match finding.data.section() {
             Section::Holds => [&[], &finding.subjects[..]],
             Section::Open | Section::ListOnly => [&[][..]; 2],
             _ => [&finding.subjects[..], advised],
@@ -286,7 +285,7 @@ fn card_of_run<'a>(
     let Answer { stops_scaling, changes_sides, levels, holds, worth_knowing, .. } = answer;
     let chosen = [stops_scaling, changes_sides, levels, holds, worth_knowing].into_iter().flatten();
     // A sentence about one undecided series is no answer about the workload.
-    let is_answer = |finding: &&Finding| finding.headline && finding.tag().tone != Tone::Open;
+    let is_answer = |finding: &&Finding| finding.headline && finding.data.tag().tone != Tone::Open;
     let rest = conclusions.findings.iter().filter(is_answer);
     chosen.chain(rest).find(|finding| finding.workload == info.name).map(card)
 }

@@ -2,7 +2,7 @@
 //! drawn without a script.
 
 use super::view::Analysed;
-use super::{marks, runs};
+use super::{head as page, marks, runs};
 use crate::text::NO_FIGURE;
 use crate::text::averages;
 use analysis::{Average, AverageColumn, AverageRow, Averages};
@@ -30,18 +30,17 @@ pub(super) fn section(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Marku
 
 fn block(run: &Run, averages: &Averages, id: &str, name: Option<&str>) -> Markup {
     let title = averages::title(run, averages);
+    let caption = html! {
+        strong { (title) } " · " (averages::measure(averages))
+        @if let Some(name) = name { " · " (name) }
+    };
+    let body = html! {
+        (head(averages))
+        tbody { @for row in &averages.rows { (line(averages, row)) } }
+    };
     html! {
         div.averages {
-            div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-                table.figures.down {
-                    caption id=(id) { div {
-                        strong { (title) } " · " (averages::measure(averages))
-                        @if let Some(name) = name { " · " (name) }
-                    } }
-                    (head(averages))
-                    tbody { @for row in &averages.rows { (line(averages, row)) } }
-                }
-            }
+            (page::table((id, "figures down"), &caption, &[], &body))
             (notes(averages))
             (panels(averages, &title, id))
         }
@@ -62,12 +61,8 @@ fn head(averages: &Averages) -> Markup {
 /// The colour of a subject's dots, before its name.
 fn dot(column_index: usize) -> Markup {
     html! {
-        span.dot style=(hue(column_index)) aria-hidden="true" {}
+        span.dot style=(marks::look(column_index).hue()) aria-hidden="true" {}
     }
-}
-
-fn hue(column_index: usize) -> String {
-    format!("--hue: var(--series-{})", marks::look(column_index).colour)
 }
 
 fn line(averages: &Averages, row: &AverageRow) -> Markup {
@@ -173,7 +168,7 @@ fn strip(column_index: usize, column: &AverageColumn, average: &Average, span: &
     let (low, high) = (average.mean - deviation, average.mean + deviation);
     let share = (high.min(span.to) - low.max(span.from)) / (span.to - span.from);
     html! {
-        div.strip style=(hue(column_index)) {
+        div.strip style=(marks::look(column_index).hue()) {
             span.strip-name { (averages::head(column)) }
             svg width="100%" height="22" {
                 line.base x1="0" x2="100%" y1="11" y2="11" {}
@@ -191,20 +186,17 @@ fn strip(column_index: usize, column: &AverageColumn, average: &Average, span: &
 fn single_runs(averages: &Averages, title: &str, id: &str) -> Markup {
     let all = averages.rows.iter().flat_map(|row| row.figures.iter().flatten());
     let max = all.map(|average| average.samples.len()).max().unwrap_or(0);
+    let runs: Vec<String> = (1..=max).map(|run| format!("run {run}")).collect();
+    let runs = runs.iter().map(|run| (run.as_str(), true));
+    let heads: Vec<(&str, bool)> =
+        [("figure", false), ("subject", false)].into_iter().chain(runs).collect();
+    let id = format!("{id}-single");
+    let body = html! { tbody { @for row in &averages.rows { (singles(averages, row, max)) } } };
+    let caption = html! { "Every run of " (title) };
     html! {
         details {
             summary { "The single runs in figures" }
-            div.scroll tabindex="0" role="region" aria-labelledby={ (id) "-single" } {
-                table.facts.singles {
-                    caption #{ (id) "-single" } { div { "Every run of " (title) } }
-                    thead { tr {
-                        th scope="col" { "figure" }
-                        th scope="col" { "subject" }
-                        @for run in 1..=max { th.number scope="col" { "run " (run) } }
-                    } }
-                    tbody { @for row in &averages.rows { (singles(averages, row, max)) } }
-                }
-            }
+            (page::table((&id, "facts singles"), &caption, &heads, &body))
         }
     }
 }

@@ -10,10 +10,10 @@ use super::table::{metric_name, short};
 use super::view::{Analysed, View, subjects};
 use super::{marked, marks, over_time};
 use crate::text;
-use analysis::{PointSummary, Row, Table};
+use analysis::{Estimate, PointSummary, Row, Table};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use model::{Cell, HOST_NAME, Metric, Parameters, Run, WorkloadInfo};
+use model::{Cell, HOST_NAME, Metric, Run, WorkloadInfo};
 use serde_json::{Map, Value, json};
 
 /// Steps to a doubling.
@@ -25,19 +25,21 @@ const LIFT: f64 = 32.0 * STEPS;
 
 /// The data of one workload's plot, safe to stand inside a `script` element.
 pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> String {
-    let names: Vec<String> = runs.iter().map(|(run, _)| super::runs::name(runs, run)).collect();
-    let brief: Vec<String> = runs.iter().map(|(run, _)| super::runs::brief(runs, run)).collect();
     let is_over_time = over_time::is_drawn(info, views);
     // Those of whole loads are the last ones: the others keep their numbers.
     let plotted = views.iter().filter(|view| !is_over_time || !view.is_of_whole());
     let plotted: Vec<&View> = plotted.collect();
     let subjects = if is_over_time { over_time::labels(&plotted) } else { subjects(views) };
-    let looks: Vec<Value> = (0..subjects.len())
-        .map(marks::look)
-        .map(|look| json!({ "colour": look.colour, "shape": look.shape }))
-        .collect();
     let rounds = runs.iter().map(|(run, _)| run.plan.rounds).max().unwrap_or_default();
-    let value = json!({
+    let view = |view: &&View| {
+        let mut data = view_data(runs, view);
+        if is_over_time {
+            data["series"] = over_time::series(runs, &plotted, view).into();
+            data["marks"] = json!([]);
+        }
+        data
+    };
+    let own = json!({
         "workload": info.name,
         "axis": if is_over_time { over_time::AXIS } else { &info.axis },
         "percentiles": false,
@@ -46,22 +48,21 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
         "trajectory": info.trajectory,
         "over_time": is_over_time,
         "rounds": rounds,
-        "runs": names,
-        "brief": brief,
         "lines": super::runs::lines(runs),
         "apart": apart(runs),
         "subjects": subjects,
-        "looks": looks,
-        "views": plotted.iter().map(|view| {
-            let mut data = view_data(runs, view);
-            if is_over_time {
-                data["series"] = over_time::series(runs, &plotted, view).into();
-                data["marks"] = json!([]);
-            }
-            data
-        }).collect::<Vec<_>>(),
+        "looks": marks::looks(subjects.len()),
+        "views": plotted.iter().map(view).collect::<Vec<_>>(),
     });
-    value.to_string().replace('<', "\\u003c")
+    with_runs(runs, own)
+}
+
+/// The data of a plot with what its runs are called, safe to stand inside a `script` element.
+pub(super) fn with_runs(runs: &[Analysed], mut data: Value) -> String {
+    let all = || runs.iter().map(|(run, _)| run);
+    data["runs"] = all().map(|run| super::runs::name(runs, run)).collect();
+    data["brief"] = all().map(|run| super::runs::brief(runs, run)).collect();
+    data.to_string().replace('<', "\\u003c")
 }
 
 /// What tells runs apart: their kernels, where they differ, else the names of their machines.
@@ -132,11 +133,8 @@ fn upwards(table: &Table) -> String {
 }
 
 fn row_data(run: &Run, index: usize, table: &Table, row: &Row) -> Value {
-    let cells = run.cells.iter().filter(|cell| {
-        cell.key.workload == table.workload
-            && cell.key.subject == row.subject
-            && within(&table.parameters, &cell.key.parameters)
-    });
+    let is_of_row = |cell: &&Cell| text::tables::has_cell(table, &row.subject, &cell.key);
+    let cells = run.cells.iter().filter(is_of_row);
     json!({
         "run": index,
         "label": row.label,
@@ -145,28 +143,16 @@ fn row_data(run: &Run, index: usize, table: &Table, row: &Row) -> Value {
     })
 }
 
-/// Whether a cell's parameters are the table's; a cell may have more than the table tells apart.
-fn within(table: &Parameters, cell: &Parameters) -> bool {
-    table.iter().all(|(name, value)| cell.get(name) == Some(value))
-}
-
 /// Point, rounds, samples; median with its interval; minimum, percentiles, maximum; its rank, if any.
 fn point_data(table: &Table, row: &Row, at: &PointSummary) -> Value {
     let mut figures = vec![json!(at.point), json!(at.rounds), json!(at.samples)];
-    let Estimates { median, low, high } =
-        Estimates { median: at.median.value, low: at.median.low, high: at.median.high };
+    let Estimate { value, low, high } = at.median;
     let spread = [at.min, at.p10, at.p25, at.p75, at.p90, at.p99, at.max];
-    figures.extend([median, low, high].into_iter().chain(spread).map(short));
+    figures.extend([value, low, high].into_iter().chain(spread).map(short));
     if let Some((rank, _)) = text::distributions::rank(table, at.point, &row.subject) {
         figures.push(rank.into());
     }
     Value::Array(figures)
-}
-
-struct Estimates {
-    median: f64,
-    low: f64,
-    high: f64,
 }
 
 /// The samples of one series as bytes, in variable-length integers: the number of all samples, then

@@ -38,7 +38,7 @@ fn grouped(run: &Run, findings: &[&Finding]) -> Markup {
                 @for finding in group {
                     li {
                         // The sentence says the same.
-                        span.tags aria-hidden="true" { (tag(finding.tag())) }
+                        span.tags aria-hidden="true" { (tag(finding.data.tag())) }
                         span.sentence { (sentence(&finding.text())) }
                     }
                 }

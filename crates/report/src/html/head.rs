@@ -67,3 +67,48 @@ pub(crate) fn with_remedy(text: &str, remedy: &str) -> Markup {
         @else if !remedy.is_empty() { " → " (remedy) }
     }
 }
+
+/// A table that scrolls within the page, called by its caption: its id and classes, its heads with whether figures stand
+/// below them, and the rest of it.
+pub(crate) fn table(
+    (id, class): (&str, &str),
+    caption: &Markup,
+    heads: &[(&str, bool)],
+    body: &Markup,
+) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
+            table class=(class) {
+                caption id=(id) { div { (caption) } }
+                @if !heads.is_empty() {
+                    thead { tr { @for (head, is_number) in heads {
+                        @if *is_number { th.number scope="col" { (head) } }
+                        @else { th scope="col" { (head) } }
+                    } } }
+                }
+                (body)
+            }
+        }
+    }
+}
+
+/// A plain table called `label`, of a class of the style: its heads, and its rows, each with its name first.
+pub(crate) fn listing(
+    (label, class): (&str, &str),
+    heads: &[&str],
+    rows: impl Iterator<Item = Vec<Markup>>,
+) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
+            table class=(class) {
+                caption { span.unseen { (label) } }
+                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                tbody { @for row in rows { tr {
+                    @for (at, cell) in row.iter().enumerate() {
+                        @if at == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                    }
+                } } }
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@
 //! no meaning depends on hue alone.
 
 use super::view::Analysed;
-use super::{marks, runs};
+use super::{head, marks, runs};
 use crate::text;
 use crate::text::NO_FIGURE;
 use analysis::{Lead, Map};
@@ -178,7 +178,7 @@ impl Sheet<'_> {
         let look = self.look(&lead.best);
         if lead.is_shared() {
             return html! {
-                td.lead-cell.shared style=(hue(look)) data-subject=(lead.best) {
+                td.lead-cell.shared style=(look.hue()) data-subject=(lead.best) {
                     // The words are heard once: as a title of the cell they would be heard again.
                     span.pointed aria-hidden="true" title=(self.sentence(lead)) {
                         (marks::marker(look))
@@ -197,7 +197,7 @@ impl Sheet<'_> {
             };
         }
         html! {
-            td class={ "lead-cell lead-" (step(lead.margin.value)) } style=(hue(look))
+            td class={ "lead-cell lead-" (step(lead.margin.value)) } style=(look.hue())
                 data-subject=(lead.best) title=(self.sentence(lead)) {
                 (marks::marker(look))
                 span.unseen { (self.label(&lead.best)) " " }
@@ -219,7 +219,7 @@ impl Sheet<'_> {
                 @for (subject, label) in subjects.filter(|(subject, _)| times(subject) > 0) {
                     @let look = self.look(subject);
                     li {
-                        span.key.lead-2 style=(hue(look)) aria-hidden="true" { (marks::marker(look)) }
+                        span.key.lead-2 style=(look.hue()) aria-hidden="true" { (marks::marker(look)) }
                         (label)
                     }
                 }
@@ -243,30 +243,26 @@ impl Sheet<'_> {
     /// The map as a plain table: the leader, the next, and the lead with its interval.
     fn text_table(&self, id: &str) -> Markup {
         let Map { word, shares, .. } = self.map;
-        html! {
-            div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-                table.in-words {
-                    caption id=(id) { div {
-                        "The " (self.best) " by " (self.map.metric.name)
-                        ", and the lead before the next, with the 95 % CI"
-                    } }
-                    thead { tr {
-                        th.number scope="col" { (self.counted) }
-                        @for &ratio in shares {
-                            th scope="col" { (proportion(ratio, self.multiple)) " " (word) }
-                        }
-                    } }
-                    tbody {
-                        @for (row, total) in self.map.totals.iter().enumerate() {
-                            tr {
-                                th.number scope="row" { (count(*total)) }
-                                @for cell in &self.map.leads[row] { (self.text_cell(cell.as_ref())) }
-                            }
-                        }
+        let caption = html! {
+            "The " (self.best) " by " (self.map.metric.name)
+            ", and the lead before the next, with the 95 % CI"
+        };
+        let share = |&ratio: &f64| format!("{} {word}", proportion(ratio, self.multiple));
+        let shares: Vec<String> = shares.iter().map(share).collect();
+        let columns = shares.iter().map(|share| (share.as_str(), false));
+        let heads: Vec<(&str, bool)> =
+            [(self.counted.as_str(), true)].into_iter().chain(columns).collect();
+        let body = html! {
+            tbody {
+                @for (row, total) in self.map.totals.iter().enumerate() {
+                    tr {
+                        th.number scope="row" { (count(*total)) }
+                        @for cell in &self.map.leads[row] { (self.text_cell(cell.as_ref())) }
                     }
                 }
             }
-        }
+        };
+        head::table((id, "in-words"), &caption, &heads, &body)
     }
 
     fn text_cell(&self, lead: Option<&Lead>) -> Markup {
@@ -349,10 +345,6 @@ fn strengths() -> Markup {
 /// How strong the colour of a lead is, from 0.
 fn step(margin: f64) -> usize {
     STEPS.iter().filter(|min| margin >= **min).count()
-}
-
-fn hue(look: marks::Look) -> String {
-    format!("--hue: var(--series-{})", look.colour)
 }
 
 /// `×1.28 to ×1.34`; of figures that stand alone, nothing but the figure is known.

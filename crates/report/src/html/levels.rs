@@ -1,10 +1,11 @@
 //! The levels of memory as a table, next to what the kernel says of the caches.
 
-use super::runs;
 use super::view::Analysed;
+use super::{head, runs};
 use crate::text;
 use crate::text::NO_FIGURE;
 use findings::format::{Unit, size};
+use findings::grouping::grouped;
 use findings::kinds::memory_levels::{MemoryLevel, MemoryLevels};
 use findings::{Data, Finding};
 use maud::{Markup, html};
@@ -25,7 +26,7 @@ pub(super) fn section(runs: &[Analysed], info: &WorkloadInfo, id: &str) -> Marku
         let keyed = levels
             .into_iter()
             .map(|(finding, levels)| ((&finding.parameters, &finding.metric), (finding, levels)));
-        text::tables::grouped(keyed).into_iter().map(move |(_, subjects)| (run, subjects))
+        grouped(keyed).into_iter().map(move |(_, subjects)| (run, subjects))
     });
     html! {
         @for (number, (run, subjects)) in tables.enumerate() {
@@ -46,30 +47,22 @@ fn table(
     let Some(metric) = info.metrics.iter().find(|metric| metric.name == first.metric) else {
         return html! {};
     };
-    html! {
-        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures.listed.levels {
-                caption id=(id) { div {
-                    strong { "Levels of memory" } " · " (text::metrics::about(metric))
-                    " · " (text::parameters::with_axis(run, &info.name, &first.parameters))
-                    @if let Some(name) = name { " · " (name) }
-                } }
-                thead { tr {
-                    th scope="col" { "level" }
-                    th.number scope="col" { (metric.name) }
-                    th.number scope="col" { "from" }
-                    th.number scope="col" { "to" }
-                    th scope="col" { "the kernel says" }
-                } }
-                @for (finding, levels) in subjects {
-                    tbody {
-                        tr { th.group colspan="5" scope="rowgroup" { (heading(info, finding)) } }
-                        @for level in &levels.levels { (row(levels, level, metric)) }
-                    }
-                }
+    let caption = html! {
+        strong { "Levels of memory" } " · " (text::metrics::about(metric))
+        " · " (text::parameters::with_axis(run, &info.name, &first.parameters))
+        @if let Some(name) = name { " · " (name) }
+    };
+    let figures = [metric.name.as_str(), "from", "to"].map(|head| (head, true));
+    let heads = [&[("level", false)], &figures[..], &[("the kernel says", false)]].concat();
+    let body = html! {
+        @for (finding, levels) in subjects {
+            tbody {
+                tr { th.group colspan="5" scope="rowgroup" { (heading(info, finding)) } }
+                @for level in &levels.levels { (row(levels, level, metric)) }
             }
         }
-    }
+    };
+    head::table((id, "figures listed levels"), &caption, &heads, &body)
 }
 
 /// A subject, and how much of its working set it uses.

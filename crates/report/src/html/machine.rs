@@ -1,7 +1,7 @@
 //! The machine behind the figures: what it is called, and all that was recorded of its state.
 
-use super::runs;
 use super::view::Analysed;
+use super::{head, runs};
 use crate::text;
 use findings::format::significant;
 use maud::{Markup, html};
@@ -65,30 +65,14 @@ fn facts(run: &Run) -> Markup {
         .keys()
         .chain(after.into_iter().flat_map(|h| h.facts.keys()))
         .collect();
-    html! {
-        div.scroll tabindex="0" role="region" aria-label="Facts about the machine" {
-            table.facts {
-                caption { span.unseen { "Facts about the machine" } }
-                thead { tr {
-                    th scope="col" { "Fact" }
-                    th scope="col" { "Before" }
-                    th scope="col" { "After" }
-                } }
-                tbody {
-                    @for key in keys {
-                        @let shown = |host: &Host| Some(fact_text(key, host.facts.get(key)?));
-                        @let before = shown(&run.host_before);
-                        @let now = after.and_then(shown);
-                        tr {
-                            th scope="row" { (key) }
-                            td { (before.as_deref().unwrap_or("–")) }
-                            td { @if before.is_some() && before == now { "same" } @else {
-                                (now.as_deref().unwrap_or("–"))
-                            } }
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let row = |key: &String| {
+        let shown = |host: &Host| Some(fact_text(key, host.facts.get(key)?));
+        let (before, now) = (shown(&run.host_before), after.and_then(shown));
+        let is_same = before.is_some() && before == now;
+        let now = if is_same { Some("same".to_owned()) } else { now };
+        let text = |value: Option<String>| html! { (value.as_deref().unwrap_or("–")) };
+        vec![html! { (key) }, text(before), text(now)]
+    };
+    let rows = keys.into_iter().map(row);
+    head::listing(("Facts about the machine", "facts"), &["Fact", "Before", "After"], rows)
 }

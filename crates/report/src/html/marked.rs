@@ -32,7 +32,7 @@ pub(super) fn table_marks(run: usize, conclusions: &Conclusions, table: &Table) 
         let steps = row.steps.iter().map(|step| step_mark(table, row, step));
         let halves = row.rate.iter().filter_map(|rate| half_mark(row, rate));
         let is_finding = about_table().any(|finding| {
-            finding.kind() == Kind::Unfinished && finding.subjects.contains(&row.subject)
+            finding.data.kind() == Kind::Unfinished && finding.subjects.contains(&row.subject)
         });
         let ends = row.unfinished.iter().filter(move |_| is_finding);
         let ends = ends.map(|unfinished| unfinished_mark(table, row, unfinished));
@@ -49,7 +49,7 @@ pub(super) fn table_marks(run: usize, conclusions: &Conclusions, table: &Table) 
 fn mark<K: FindingKind>(
     table: &Table,
     subjects: &[String],
-    (at, datum): (Estimate, &K),
+    (kind, at, datum): (&str, Estimate, &K),
     more: Pairs,
 ) -> Value {
     let names = Names::of_table(subjects, table, String::new());
@@ -59,7 +59,7 @@ fn mark<K: FindingKind>(
         subjects.iter().map(|subject| names.label(subject).to_string()).collect();
     let detail_pair = (!detail.is_empty()).then(|| (String::new(), detail.clone()));
     json!({
-        "kind": K::NAME,
+        "kind": kind,
         "subjects": labels,
         "at": short(value),
         "low": short(low),
@@ -82,14 +82,15 @@ fn crossover_mark(table: &Table, pair: &Crossover, crossover: &analysis::Crossov
     let outcome = ComparisonOutcome::Crosses { crossovers: vec![crossover.clone()] };
     let comparison = SubjectComparison { outcome, ..pair.comparison.clone() };
     let single = Crossover { comparison, ..pair.clone() };
-    mark(table, &subjects, (crossover.at, &single), more)
+    mark(table, &subjects, ("crossover", crossover.at, &single), more)
 }
 
 fn step_mark(table: &Table, row: &Row, step: &Step) -> Value {
     let ends = step.between.map(|points| points.map(|point| point as f64));
     let [low, high] = ends.unwrap_or([step.at.low, step.at.high]);
     let at = Estimate { low, high, ..step.at };
-    let mut mark = mark(table, std::slice::from_ref(&row.subject), (at, step), Pairs::new());
+    let mut mark =
+        mark(table, std::slice::from_ref(&row.subject), ("step", at, step), Pairs::new());
     mark["rises"] = json!(step.factor.value > 1.0);
     mark
 }
@@ -120,7 +121,7 @@ fn unfinished_mark(table: &Table, row: &Row, unfinished: &analysis::Unfinished) 
     let value = unfinished.point as f64;
     let single = Unfinished { points: vec![unfinished.clone()], collapsed_past: None };
     let at = Estimate { value, low: value, high: value };
-    mark(table, std::slice::from_ref(&row.subject), (at, &single), Pairs::new())
+    mark(table, std::slice::from_ref(&row.subject), ("unfinished", at, &single), Pairs::new())
 }
 
 /// One mark for each mode of a row.

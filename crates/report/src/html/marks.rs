@@ -1,6 +1,7 @@
 //! Colours and shapes of the subjects: one source for the plot, its legend and the maps.
 
 use maud::{Markup, html};
+use serde::Serialize;
 
 /// Colours in the style sheet: `--series-0` and on.
 const COLOURS: usize = 8;
@@ -17,7 +18,7 @@ const SHAPES: [&str; 8] = [
 ];
 
 /// How a subject looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Look {
     /// Which of the colours.
     pub colour: usize,
@@ -25,10 +26,22 @@ pub(super) struct Look {
     pub shape: usize,
 }
 
+impl Look {
+    /// Its colour as the style of an element.
+    pub(super) fn hue(self) -> String {
+        format!("--hue: var(--series-{})", self.colour)
+    }
+}
+
 /// Colour and shape of a subject by its place; no two of 64 are alike in both.
 pub(super) fn look(index: usize) -> Look {
     let turn = index / COLOURS;
     Look { colour: index % COLOURS, shape: (index + 3 * turn) % SHAPES.len() }
+}
+
+/// The looks of so many subjects.
+pub(super) fn looks(count: usize) -> Vec<Look> {
+    (0..count).map(look).collect()
 }
 
 /// What the scripts of the page know of it; it stands before them.

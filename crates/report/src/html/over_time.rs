@@ -4,6 +4,7 @@ use super::data::NO_SAMPLES;
 use super::table::short;
 use super::view::{Analysed, View};
 use analysis::Table;
+use findings::grouping::distinct;
 use model::{Run, WorkloadInfo};
 use serde_json::{Value, json};
 
@@ -19,13 +20,7 @@ pub(super) fn is_drawn(info: &WorkloadInfo, views: &[View]) -> bool {
 /// What has a series: the metrics of the views, with the servers where there are several.
 pub(super) fn labels(views: &[&View]) -> Vec<String> {
     let tables = views.iter().flat_map(|view| &view.tables);
-    let mut labels: Vec<String> = Vec::new();
-    for label in tables.filter_map(|(_, table)| label(table, is_of_several(views))) {
-        if !labels.contains(&label) {
-            labels.push(label);
-        }
-    }
-    labels
+    distinct(tables.filter_map(|(_, table)| label(table, is_of_several(views))))
 }
 
 /// Whether the loads are of several servers.

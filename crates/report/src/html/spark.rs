@@ -14,19 +14,11 @@ const ZERO_GAP: f64 = 0.5;
 /// A range below this factor is not drawn as if it were large.
 const FACTOR_MIN: f64 = 4.0;
 
-/// The subjects that a plot sets off from the others.
-pub(super) struct Groups<'a> {
-    /// Those that it is about.
-    pub(super) subjects: &'a [String],
-    /// Those to use instead.
-    pub(super) advised: &'a [String],
-}
-
 /// A point of the plane, in pixels.
 type Position = (f64, f64);
 
 /// The values of one direction on a logarithmic axis.
-struct Axis {
+pub(crate) struct Axis {
     zero: f64,
     start: f64,
     span: f64,
@@ -34,7 +26,7 @@ struct Axis {
 
 impl Axis {
     /// The axis of `values` that spans `factor_min` at least.
-    fn new(values: impl Iterator<Item = f64> + Clone, factor_min: f64) -> Option<Self> {
+    pub(crate) fn new(values: impl Iterator<Item = f64> + Clone, factor_min: f64) -> Option<Self> {
         let positive = values.clone().filter(|value| *value > 0.0).map(f64::log10);
         let (min, max) = positive.fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| {
             (min.min(value), max.max(value))
@@ -54,7 +46,7 @@ impl Axis {
     }
 
     /// Where a value stands, as a share of the axis.
-    fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         let position = if value > 0.0 { value.log10() } else { self.zero };
         (position - self.start) / self.span
     }
@@ -71,11 +63,11 @@ pub(crate) enum Accent {
     Bad,
 }
 
-/// The plot of `table`, with the subjects of `groups` set off.
-pub(super) fn plot(table: &Table, groups: &Groups<'_>) -> Markup {
+/// The plot of `table`, with those set off that it is about, and those to use instead.
+pub(super) fn plot(table: &Table, [subjects, advised]: [&[String]; 2]) -> Markup {
     let accent = |row: &Row| match row {
-        row if groups.subjects.contains(&row.subject) => Accent::Bad,
-        row if groups.advised.contains(&row.subject) => Accent::Good,
+        row if subjects.contains(&row.subject) => Accent::Bad,
+        row if advised.contains(&row.subject) => Accent::Good,
         _ => Accent::Pale,
     };
     let medians = |row: &Row| -> Vec<(f64, f64)> {

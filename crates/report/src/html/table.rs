@@ -2,17 +2,18 @@
 
 use super::findings::tag;
 use super::{
-    runs,
+    head, runs,
     view::{Analysed, View},
 };
 use crate::text;
 use crate::text::NO_FIGURE;
 use crate::text::leads::Mark;
 use ::findings::Verdict;
-use ::findings::answer::is_single;
+use ::findings::answer::listed as listed_in;
 use ::findings::format::exponent_of;
 use analysis::{Estimate, Growth, Halved, PointSummary, Rate, RateTrend, Row, Table};
 use findings::format::{Unit, ci, count, list, multiple, position, proportion, ratio, significant};
+use findings::grouping::grouped;
 use maud::{Markup, html};
 use model::{Run, WorkloadInfo};
 
@@ -38,15 +39,27 @@ pub(super) fn section(runs: &[Analysed], view: &View, id: &str, number: usize) -
 
 fn of_run(run: &Run, table: &Table, id: &str, name: Option<&str>) -> Markup {
     let unit = text::metrics::unit(table);
+    let info = listed_in(run, table);
+    let body = match info {
+        Some(info) => listed(table, info),
+        None if table.points_down => down(table, &unit),
+        None => across(table, &unit),
+    };
+    let down = if table.points_down { " down" } else { "" };
+    let list = if info.is_some() { " listed" } else { "" };
+    let mut cells = table.rows.iter().flat_map(|row| &row.cells).flatten();
+    // Single figures have none.
+    let has_intervals = cells.any(|cell| cell.samples > 1);
+    let caption = html! {
+        @if info.is_some() { strong { (text::metrics::about(&table.metric)) } }
+        @else { strong { (text::metrics::measure(&table.metric, &unit)) } }
+        " · " (text::parameters::with_axis(run, &table.workload, &table.parameters))
+        " · " (text::metrics::medians(run, table))
+        @if has_intervals { ", with its 95 % CI" }
+        @if let Some(name) = name { " · " (name) }
+    };
     html! {
-        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures.down[table.points_down].listed[list_of(run, table).is_some()] {
-                (caption(run, table, &unit, (id, name)))
-                @if let Some(info) = list_of(run, table) { (listed(table, info)) }
-                @else if table.points_down { (down(table, &unit)) }
-                @else { (across(table, &unit)) }
-            }
-        }
+        (head::table((id, &format!("figures{down}{list}")), &caption, &[], &body))
         @if let Some(legend) = text::leads::legend(table, sign) { p.legend-line { (legend) "." } }
         (notes(table))
         (facts(table))
@@ -59,46 +72,11 @@ fn facts(table: &Table) -> Markup {
         @for (name, values) in text::notes::facts(table) {
             details.stated {
                 summary { (name) ", by " (table.axis) }
-                div.scroll tabindex="0" role="region" aria-label=(name) {
-                    table.facts {
-                        caption { span.unseen { (name) ", by " (table.axis) } }
-                        thead { tr { th scope="col" { (table.axis) } th scope="col" { (name) } } }
-                        tbody {
-                            @for (points, value) in values {
-                                tr { th scope="row" { (points) } td { (value) } }
-                            }
-                        }
-                    }
-                }
+                @let rows = values.iter().map(|(points, value)| vec![html! { (points) }, html! { (value) }]);
+                (head::listing((&format!("{name}, by {}", table.axis), "facts"), &[&table.axis, &name], rows))
             }
         }
     }
-}
-
-fn caption(run: &Run, table: &Table, unit: &Unit, (id, name): (&str, Option<&str>)) -> Markup {
-    html! {
-        caption id=(id) {
-            div {
-                @if list_of(run, table).is_some() { strong { (text::metrics::about(&table.metric)) } }
-                @else { strong { (text::metrics::measure(&table.metric, unit)) } }
-                " · " (text::parameters::with_axis(run, &table.workload, &table.parameters))
-                " · " (text::metrics::medians(run, table))
-                @if has_intervals(table) { ", with its 95 % CI" }
-                @if let Some(name) = name { " · " (name) }
-            }
-        }
-    }
-}
-
-/// Whether any of its figures has an interval: single ones have none.
-fn has_intervals(table: &Table) -> bool {
-    table.rows.iter().flat_map(|row| &row.cells).flatten().any(|cell| cell.samples > 1)
-}
-
-/// The workload of a table whose figures are listed: they are not compared, and there is one point.
-fn list_of<'r>(run: &'r Run, table: &Table) -> Option<&'r WorkloadInfo> {
-    let mut workloads = run.plan.workloads.iter();
-    workloads.find(|info| info.name == table.workload).filter(|info| is_single(info, table))
 }
 
 /// Figures down below the headings of the workload, each in a unit of its own.
@@ -106,7 +84,7 @@ fn listed(table: &Table, info: &WorkloadInfo) -> Markup {
     let rows = text::tables::rows(table).map(|row| (info.group(&row.subject), row));
     html! {
         thead { tr { th scope="col" { "subject" } th.number scope="col" { (table.metric.name) } } }
-        @for (group, rows) in text::tables::grouped(rows) {
+        @for (group, rows) in grouped(rows) {
             tbody {
                 @if !group.is_empty() { tr { th.group colspan="2" scope="rowgroup" { (group) } } }
                 @for row in rows {

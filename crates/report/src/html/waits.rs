@@ -3,11 +3,12 @@
 
 use super::table::short;
 use super::view::Analysed;
-use super::{data, marks, runs};
+use super::{data, head, marks, runs};
 use crate::text;
 use crate::text::distributions::QUANTILES;
 use analysis::{Distribution, Table};
 use findings::format::list;
+use findings::grouping::grouped;
 use maud::{Markup, PreEscaped, html};
 use model::{Parameters, WorkloadInfo};
 use serde_json::{Value, json};
@@ -77,39 +78,23 @@ pub(super) fn section(
 }
 
 fn views<'a>(runs: &'a [Analysed], info: &WorkloadInfo) -> Vec<View<'a>> {
-    let mut views: Vec<View<'a>> = Vec::new();
-    for (run, (_, conclusions)) in runs.iter().enumerate() {
-        for table in conclusions.analysis.tables.iter().filter(|table| table.workload == info.name)
-        {
-            for (point, label) in text::distributions::points(table) {
-                let same = |view: &&mut View| {
-                    (view.parameters, view.point) == (&table.parameters, point)
-                        && view.metric() == table.metric.name
-                };
-                match views.iter_mut().find(same) {
-                    Some(view) => view.tables.push((run, table)),
-                    None => views.push(View {
-                        parameters: &table.parameters,
-                        point,
-                        label,
-                        tables: vec![(run, table)],
-                    }),
-                }
-            }
-        }
-    }
-    views
+    let keyed = super::view::tables(runs, info).flat_map(|(run, table)| {
+        let points = text::distributions::points(table).into_iter();
+        points.map(move |(point, label)| {
+            ((&table.parameters, point, &table.metric.name), (label, (run, table)))
+        })
+    });
+    let view = |((parameters, point, _), entries): ((_, _, _), Vec<(String, _)>)| {
+        let (labels, tables): (Vec<String>, Vec<_>) = entries.into_iter().unzip();
+        View { parameters, point, label: labels.into_iter().next().unwrap_or_default(), tables }
+    };
+    grouped(keyed).into_iter().map(view).collect()
 }
 
 /// The plot's data, in the shape of those of the other plots: a point of a line is a percentile.
 fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], plot_labels: &[String]) -> String {
-    let names: Vec<String> = runs.iter().map(|(run, _)| runs::name(runs, run)).collect();
-    let brief: Vec<String> = runs.iter().map(|(run, _)| runs::brief(runs, run)).collect();
-    let looks = (0..plot_labels.len()).map(marks::look);
-    let looks: Vec<Value> =
-        looks.map(|look| json!({ "colour": look.colour, "shape": look.shape })).collect();
     let alike = views.windows(2).all(|pair| pair[0].parameters == pair[1].parameters);
-    let value = json!({
+    let own = json!({
         "workload": info.name,
         "axis": format!("percentile of {}", QUANTILES[5]),
         "percentiles": true,
@@ -117,15 +102,13 @@ fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], plot_labels: &[S
         "first": first(views),
         "trajectory": false,
         "rounds": 1,
-        "runs": names,
-        "brief": brief,
         "lines": runs::lines(runs),
         "apart": vec![""; runs.len()],
         "subjects": plot_labels,
-        "looks": looks,
+        "looks": marks::looks(plot_labels.len()),
         "views": views.iter().map(|view| of_view(runs, view, alike)).collect::<Vec<_>>(),
     });
-    value.to_string().replace('<', "\\u003c")
+    data::with_runs(runs, own)
 }
 
 /// The view that is shown at first: the first with more than one for each of the whole, else the last.
@@ -191,58 +174,17 @@ fn quantile_table(
     (id, name): (&str, Option<&str>),
 ) -> Markup {
     let parameters = text::parameters::with_axis(&runs[run].0, &table.workload, view.parameters);
-    html! {
-        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures {
-                caption id=(id) { div {
-                    strong { (table.metric.name) } " at " (view.label) " · " (parameters)
-                    @if let Some(name) = name { " · " (name) }
-                } }
-                thead { tr {
-                    th scope="col" { "subject" }
-                    @for head in QUANTILES { th.number scope="col" { (head) } }
-                } }
-                tbody {
-                    @for distribution in view.distribution(table) {
-                        tr {
-                            th scope="row" { (distribution.label) }
-                            @for figure in text::distributions::quantiles(&table.metric, distribution) { td.number { (figure) } }
-                        }
-                    }
-                }
+    let caption = html! {
+        strong { (table.metric.name) } " at " (view.label) " · " (parameters)
+        @if let Some(name) = name { " · " (name) }
+    };
+    let heads = [&[("subject", false)], &QUANTILES.map(|head| (head, true))[..]].concat();
+    let body = html! {
+        tbody {
+            @for (_, label, figures) in text::distributions::rows(table, view.point) {
+                tr { th scope="row" { (label) } @for figure in figures { td.number { (figure) } } }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn distribution(count: u64, curve: &[(f64, f64)]) -> Distribution {
-        Distribution {
-            subject: "ticket".to_owned(),
-            label: "ticket".to_owned(),
-            point: 4,
-            rounds: 5,
-            count,
-            min: 1.0,
-            p50: 1.0,
-            p90: 1.0,
-            p99: 1.0,
-            p99_9: 1.0,
-            max: 9.0,
-            curve: curve.to_vec(),
-        }
-    }
-
-    #[test]
-    fn a_line_ends_at_the_slowest_operation() {
-        let given = [(0.0, 1.0), (0.5, 2.0), (0.9, 3.0), (0.9999, 8.0), (1.0, 9.0)];
-        let drawn = |count| json!(curve(&distribution(count, &given)));
-        assert_eq!(drawn(1_000_000), json!([[1, 1], [2, 2], [10, 3], [10_000, 8], [1_000_000, 9]]));
-        // A hundred samples show nothing beyond the hundredth: the maximum stands there.
-        assert_eq!(drawn(100), json!([[1, 1], [2, 2], [10, 3], [100, 9]]));
-        assert_eq!(drawn(0), json!([[1, 9]]));
-    }
+    };
+    head::table((id, "figures"), &caption, &heads, &body)
 }

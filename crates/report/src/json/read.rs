@@ -6,7 +6,10 @@
 
 use super::{SCHEMA, plain};
 use jiff::Timestamp;
-use model::{Cell, CellKey, Clock, Host, Plan, Profile, Run, RunState, RunSummary, Usage, Warning};
+use model::{
+    Cell, CellKey, Clock, Host, Plan, Profile, ProfiledCell, Run, RunState, RunSummary, Usage,
+    Warning,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::HashSet;
@@ -236,40 +239,45 @@ fn check_profile(run: &Run) -> Result<(), Unreadable> {
                 "profile.cells.{index}.key is not of a cell in plan.cells"
             )));
         }
-        let path = |key: &'static str| move || format!("profile.cells.{index}.{key}");
-        fits(cell.key.point, path("key.point"))?;
-        fits(cell.elapsed_ns, path("elapsed_ns"))?;
-        fits(cell.samples_outside, path("samples_outside"))?;
-        for region in &cell.regions {
-            fits(region.position, path("regions.position"))?;
-            fits(region.operations, path("regions.operations"))?;
-            fits(region.elapsed_ns, path("regions.elapsed_ns"))?;
+        let path = format!("profile.cells.{index}");
+        let ProfiledCell { key, elapsed_ns, samples_outside, regions, .. } = cell;
+        let counts = [
+            ("key.point", key.point),
+            ("elapsed_ns", *elapsed_ns),
+            ("samples_outside", *samples_outside),
+        ];
+        fits(&path, &counts)?;
+        for region in regions {
+            let counts = [
+                ("regions.position", region.position),
+                ("regions.operations", region.operations),
+                ("regions.elapsed_ns", region.elapsed_ns),
+            ];
+            fits(&path, &counts)?;
         }
     }
     Ok(())
 }
 
 fn check_cell(cell: &Cell, index: usize) -> Result<(), Unreadable> {
-    let path = |key: &'static str| move || format!("cells.{index}.{key}");
-    fits(cell.key.point, path("key.point"))?;
-    fits(cell.elapsed_ns, path("elapsed_ns"))?;
-    fits_usage(&cell.usage, path("usage"))?;
+    let path = format!("cells.{index}");
+    fits(&path, &[("key.point", cell.key.point), ("elapsed_ns", cell.elapsed_ns)])?;
+    fits(&path, &counts(&cell.usage))?;
     for (number, metric) in cell.metrics.iter().enumerate() {
-        let path = |key: &'static str| move || format!("cells.{index}.metrics.{number}.{key}");
-        fits(metric.operations, path("operations"))?;
-        fits_usage(&metric.usage, path("usage"))?;
+        let path = format!("{path}.metrics.{number}");
+        fits(&path, &[("operations", metric.operations)])?;
+        fits(&path, &counts(&metric.usage))?;
         let (samples, positions) = (metric.samples.len(), metric.positions.len());
         if positions != 0 && positions != samples {
             return Err(Unreadable::new(format!(
-                "{}: {positions} positions of {samples} samples",
-                path("positions")()
+                "{path}.positions: {positions} positions of {samples} samples"
             )));
         }
     }
     Ok(())
 }
 
-fn fits_usage(usage: &Usage, path: impl Fn() -> String) -> Result<(), Unreadable> {
+fn counts(usage: &Usage) -> [(&'static str, u64); 6] {
     let Usage {
         user_ns,
         system_ns,
@@ -278,15 +286,14 @@ fn fits_usage(usage: &Usage, path: impl Fn() -> String) -> Result<(), Unreadable
         faults_minor,
         faults_major,
     } = *usage;
-    let all =
-        [user_ns, system_ns, switches_voluntary, switches_involuntary, faults_minor, faults_major];
-    all.into_iter().try_for_each(|count| fits(count, &path))
+    [user_ns, system_ns, switches_voluntary, switches_involuntary, faults_minor, faults_major]
+        .map(|count| ("usage", count))
 }
 
-/// Whether a record can keep a count: its integers have a sign.
-fn fits(count: u64, path: impl FnOnce() -> String) -> Result<(), Unreadable> {
-    match i64::try_from(count) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(Unreadable::new(format!("{} is {count}, which is too large", path()))),
-    }
+/// Whether a record can keep these counts: its integers have a sign.
+fn fits(path: &str, counts: &[(&str, u64)]) -> Result<(), Unreadable> {
+    let too_large = counts.iter().find(|(_, count)| i64::try_from(*count).is_err());
+    too_large.map_or(Ok(()), |(key, count)| {
+        Err(Unreadable::new(format!("{path}.{key} is {count}, which is too large")))
+    })
 }

@@ -3,11 +3,12 @@
 use super::Matrix;
 use super::counts::Counts;
 use super::text::{excluded_above, ratio_factor};
-use crate::text::{parameters, tables};
+use crate::text::parameters;
 use analysis::compare::{
     Change, ChangeDetail, ChangeKind, ComparedRow, Comparison, Ratio, Verdict,
 };
 use findings::format::{count, percent};
+use findings::grouping::grouped;
 use findings::run_changes::claim;
 use findings::run_changes::contention::short_sentence;
 
@@ -61,7 +62,7 @@ pub(super) fn listed<'a>(
     let run = matrix.columns[matrix.columns.len() - 1].run;
     let scope = |change: &Change| parameters::scope(run, &change.workload, &change.parameters);
     let scoped = changes.into_iter().take(max).map(|change| (scope(change), change));
-    tables::grouped(scoped)
+    grouped(scoped)
 }
 
 fn changed_series(comparison: &Comparison) -> usize {

@@ -2,6 +2,7 @@
 
 use super::{Matrix, Reference};
 use analysis::compare::Difference;
+use findings::grouping::distinct;
 
 /// The value of a run whose comparison was refused.
 const NOT_COMPARED: &str = "not compared";
@@ -16,13 +17,9 @@ pub(super) struct FactRow<'a> {
 impl<'a> Matrix<'a> {
     /// The facts that differ, those of the first comparison first.
     pub(super) fn facts(&self) -> Vec<FactRow<'a>> {
-        let comparisons = || self.comparisons().filter(|(at, _)| !self.columns[*at].is_whole);
-        let mut names: Vec<&str> = Vec::new();
-        for difference in comparisons().flat_map(|(_, comparison)| &comparison.differences) {
-            if !names.contains(&difference.what.as_str()) {
-                names.push(&difference.what);
-            }
-        }
+        let comparisons = self.comparisons().filter(|(at, _)| !self.columns[*at].is_whole);
+        let differences = comparisons.flat_map(|(_, comparison)| &comparison.differences);
+        let names = distinct(differences.map(|difference| difference.what.as_str()));
         let row = |what: &'a str| FactRow { what, values: self.values(what) };
         names.into_iter().map(row).collect()
     }

@@ -6,10 +6,12 @@ use super::{
 use crate::text::{metrics, notes, parameters};
 use analysis::compare::{Best, ComparedPoint, ComparedRow, ComparedTable, Comparison, Several};
 use analysis::history::across::AcrossValues;
-use analysis::{Row, Table};
+use analysis::{Estimate, Table};
 use findings::Conclusions;
 use findings::format::{count, counted};
+use findings::grouping::grouped;
 use model::{MetricInfo, Parameters, Run, WorkloadInfo};
+use std::collections::BTreeSet;
 
 /// A run with what was concluded from it.
 type Concluded = (Run, Conclusions);
@@ -59,7 +61,7 @@ impl<'a> Matrix<'a> {
         several: Option<&'a Several>,
     ) -> Self {
         let best = several.map_or(&[][..], |several| &several.best);
-        let sections = Filler { columns: &columns, best }.sections();
+        let sections = sections(&columns, best);
         Self { columns, reference, sections, several }
     }
 }
@@ -80,203 +82,188 @@ fn columns<'a>(
     runs.iter().zip(names).enumerate().map(column).collect()
 }
 
-/// What tells one section from another.
-#[derive(Clone, Copy)]
-struct Head<'a> {
+/// What tells one section from another: figures in another unit stand in a section of their own.
+type Key<'a> = (&'a str, &'a Parameters, &'a str, &'a str);
+
+fn key<'a>(workload: &'a str, parameters: &'a Parameters, metric: &'a MetricInfo) -> Key<'a> {
+    (workload, parameters, &metric.name, &metric.unit)
+}
+
+fn key_of_table(table: &Table) -> Key<'_> {
+    key(&table.workload, &table.parameters, &table.metric)
+}
+
+fn key_of_compared(table: &ComparedTable) -> Key<'_> {
+    key(&table.workload, &table.parameters, &table.metric)
+}
+
+/// What was compared, and the headline metrics of each run.
+fn sections<'a>(columns: &[Column<'a>], best: &'a [Best]) -> Vec<MatrixTable<'a>> {
+    let compared = columns.iter().filter_map(|column| column.compared?.result.ok());
+    let compared = compared.flat_map(|comparison| &comparison.tables).map(|table| {
+        let ComparedTable { workload, parameters, metric, headline, axis, .. } = table;
+        (key_of_compared(table), empty(workload, parameters, metric, (*headline, axis)))
+    });
+    let tables = columns.iter().flat_map(|column| column.tables);
+    let tables = tables.filter(|table| table.headline).map(|table| {
+        let Table { workload, parameters, metric, headline, axis, .. } = table;
+        (key_of_table(table), empty(workload, parameters, metric, (*headline, axis)))
+    });
+    let mut heads = grouped(compared.chain(tables));
+    heads.sort_by_key(|(_, heads)| !heads[0].headline);
+    let infos = || columns.iter().flat_map(|column| &column.run.plan.workloads);
+    // The harness's own cost is of interest where it alone was measured.
+    let only_controls = infos().all(WorkloadInfo::is_control);
+    let section = |(_, heads): (Key<'a>, Vec<MatrixTable<'a>>)| {
+        let info = infos().find(|info| info.name == heads[0].workload)?;
+        let is_shown = only_controls || !info.is_control();
+        is_shown.then(|| filled(&heads[0], info, columns, best))
+    };
+    let sections = heads.into_iter().filter_map(section);
+    sections.filter(|section| !section.rows.is_empty()).collect()
+}
+
+fn empty<'a>(
     workload: &'a str,
     parameters: &'a Parameters,
     metric: &'a MetricInfo,
-    headline: bool,
-    axis: &'a str,
-}
-
-impl<'a> Head<'a> {
-    fn of_table(table: &'a Table) -> Self {
-        let Table { workload, parameters, metric, headline, axis, .. } = table;
-        Self { workload, parameters, metric, headline: *headline, axis }
-    }
-
-    fn of_compared(table: &'a ComparedTable) -> Self {
-        let ComparedTable { workload, parameters, metric, headline, axis, .. } = table;
-        Self { workload, parameters, metric, headline: *headline, axis }
-    }
-
-    /// Figures in another unit stand in a section of their own.
-    fn is_of(&self, second: &Self) -> bool {
-        (self.workload, self.parameters, &self.metric.name, &self.metric.unit)
-            == (second.workload, second.parameters, &second.metric.name, &second.metric.unit)
+    (headline, axis): (bool, &'a str),
+) -> MatrixTable<'a> {
+    let (points, rows, title) = (Vec::new(), Vec::new(), String::new());
+    MatrixTable {
+        workload,
+        parameters,
+        metric,
+        headline,
+        axis,
+        points,
+        rows,
+        title,
+        is_list: false,
     }
 }
 
-/// Makes the sections of columns.
-struct Filler<'m, 'a> {
-    columns: &'m [Column<'a>],
+/// The section with its points and rows.
+fn filled<'a>(
+    section: &MatrixTable<'a>,
+    info: &'a WorkloadInfo,
+    columns: &[Column<'a>],
     best: &'a [Best],
-}
-
-impl<'a> Filler<'_, 'a> {
-    fn compared(&self) -> impl Iterator<Item = &'a ComparedTable> {
-        let compared = self.columns.iter().filter_map(|column| column.compared?.result.ok());
-        compared.flat_map(|comparison| &comparison.tables)
-    }
-
-    /// What was compared, and the headline metrics of each run.
-    fn sections(&self) -> Vec<MatrixTable<'a>> {
-        let mut heads: Vec<Head<'a>> = Vec::new();
-        let tables = self.columns.iter().flat_map(|column| column.tables);
-        let tables = tables.filter(|table| table.headline).map(Head::of_table);
-        for head in self.compared().map(Head::of_compared).chain(tables) {
-            if !heads.iter().any(|listed| listed.is_of(&head)) {
-                heads.push(head);
-            }
+) -> MatrixTable<'a> {
+    let key = key(section.workload, section.parameters, section.metric);
+    let part = |column: &Column<'a>| {
+        let comparison = column.compared.and_then(|with| with.result.ok());
+        let mut compared = comparison.into_iter().flat_map(|comparison| &comparison.tables);
+        Part {
+            table: column.tables.iter().find(|table| key_of_table(table) == key),
+            compared: compared.find(|table| key_of_compared(table) == key),
+            base: column.compared.map(|with| with.base),
+            is_whole: column.is_whole,
         }
-        heads.sort_by_key(|head| !head.headline);
-        let infos = self.columns.iter().flat_map(|column| &column.run.plan.workloads);
-        // The harness's own cost is of interest where it alone was measured.
-        let only_controls = infos.clone().all(WorkloadInfo::is_control);
-        let shown = |head: &Head<'a>| {
-            let mut infos = infos.clone();
-            let info = infos.find(|info| info.name == head.workload)?;
-            (only_controls || !info.is_control()).then_some(info)
-        };
-        let sections = heads.iter().filter_map(|head| Some(self.section(head, shown(head)?)));
-        sections.filter(|section| !section.rows.is_empty()).collect()
-    }
-
-    fn section(&self, head: &Head<'a>, info: &'a WorkloadInfo) -> MatrixTable<'a> {
-        let compared: Vec<&ComparedTable> =
-            self.compared().filter(|table| Head::of_compared(table).is_of(head)).collect();
-        let tables: Vec<&Table> =
-            self.columns.iter().filter_map(|column| table(column, head)).collect();
-        let mut points: Vec<u64> =
-            compared.iter().flat_map(|table| &table.points).copied().collect();
-        points.extend(tables.iter().flat_map(|table| &table.points));
-        points.sort_unstable();
-        points.dedup();
-        let rows = tables.iter().flat_map(|table| &table.rows);
-        let with_figures = rows.filter(|row| row.cells.iter().any(Option::is_some));
-        let with_figures = with_figures.map(|row| (row.subject.as_str(), row.label.as_str()));
-        let rows = compared.iter().flat_map(|table| &table.rows);
-        let rows = rows.map(|row| (row.subject.as_str(), row.label.as_str()));
-        let mut subjects: Vec<(&'a str, &'a str)> = Vec::new();
-        for row in rows.chain(with_figures) {
-            if !subjects.iter().any(|(subject, _)| *subject == row.0) {
-                subjects.push(row);
-            }
-        }
-        let order = |subject: &str| info.subjects.iter().position(|info| info.name == subject);
-        subjects.sort_by_key(|(subject, _)| order(subject).unwrap_or(usize::MAX));
-        let row = |(subject, label): (&'a str, &'a str)| MatrixRow {
+    };
+    let parts: Vec<Part<'a>> = columns.iter().map(part).collect();
+    let compared = || parts.iter().filter_map(|part| part.compared);
+    let tables = || parts.iter().filter_map(|part| part.table);
+    let points = compared().flat_map(|table| &table.points);
+    let points: BTreeSet<u64> =
+        points.chain(tables().flat_map(|table| &table.points)).copied().collect();
+    let points: Vec<u64> = points.into_iter().collect();
+    let rows = tables().flat_map(|table| &table.rows);
+    let with_figures = rows.filter(|row| row.cells.iter().any(Option::is_some));
+    let with_figures = with_figures.map(|row| (row.subject.as_str(), row.label.as_str()));
+    let rows = compared().flat_map(|table| &table.rows);
+    let rows = rows.map(|row| (row.subject.as_str(), row.label.as_str()));
+    let mut subjects = grouped(rows.chain(with_figures));
+    let order = |subject: &str| info.subjects.iter().position(|info| info.name == subject);
+    subjects.sort_by_key(|(subject, _)| order(subject).unwrap_or(usize::MAX));
+    let best: Vec<&Best> = best
+        .iter()
+        .filter(|best| {
+            (best.workload.as_str(), &best.parameters, best.metric.as_str())
+                == (key.0, key.1, key.2)
+        })
+        .collect();
+    let row = |(subject, labels): (&'a str, Vec<&'a str>)| {
+        let cells = |point: Option<u64>| cells(&parts, &best, subject, (point, points.len()));
+        MatrixRow {
             subject,
-            label,
+            label: labels[0],
             group: info.group(subject),
-            overall: self.cells(head, subject, None, points.len()),
-            cells: points
-                .iter()
-                .map(|&point| self.cells(head, subject, Some(point), points.len()))
-                .collect(),
-        };
-        let is_list = info.has_separate_subjects() && points.len() == 1;
-        let &Head { workload, parameters, metric, headline, axis } = head;
-        let title = self.title(head, points.first().copied().filter(|_| is_list));
-        let rows = subjects.into_iter().map(row).collect();
-        MatrixTable { workload, parameters, metric, headline, axis, points, rows, title, is_list }
-    }
-
-    /// `poll · 1 active of N watched descriptors · loop`; at the only point of a list `baseline · 1 copy · latency`.
-    fn title(&self, head: &Head<'a>, point: Option<u64>) -> String {
-        let Head { workload, parameters, metric, axis, .. } = head;
-        let has_it = |run: &&Run| run.plan.workloads.iter().any(|info| info.name == *workload);
-        let run = self.columns.iter().rev().map(|column| column.run).find(has_it);
-        let run = run.unwrap_or(self.columns[0].run);
-        let about = metrics::about(metric);
-        if let Some(point) = point {
-            let scope = parameters::scope(run, workload, parameters);
-            return format!("{scope} · {} · {about}", counted(&count(point), axis));
+            overall: cells(None),
+            cells: points.iter().map(|&point| cells(Some(point))).collect(),
         }
-        let parameters = parameters::with_axis(run, workload, parameters);
-        let better = if metric.lower_is_better { "" } else { ", more is better" };
-        format!("{workload} · {parameters} · {about}{better}")
+    };
+    let rows = subjects.into_iter().map(row).collect();
+    let is_list = info.has_separate_subjects() && points.len() == 1;
+    let title = title(columns, section, points.first().copied().filter(|_| is_list));
+    MatrixTable { points, rows, title, is_list, ..section.clone() }
+}
+
+/// `poll · 1 active of N watched descriptors · loop`; at the only point of a list `baseline · 1 copy · latency`.
+fn title(columns: &[Column<'_>], section: &MatrixTable<'_>, point: Option<u64>) -> String {
+    let MatrixTable { workload, parameters, metric, axis, .. } = section;
+    let has_it = |run: &&Run| run.plan.workload(workload).is_some();
+    let run = columns.iter().rev().map(|column| column.run).find(has_it);
+    let run = run.unwrap_or(columns[0].run);
+    let about = metrics::about(metric);
+    if let Some(point) = point {
+        let scope = parameters::scope(run, workload, parameters);
+        return format!("{scope} · {} · {about}", counted(&count(point), axis));
+    }
+    let parameters = parameters::with_axis(run, workload, parameters);
+    let better = if metric.lower_is_better { "" } else { ", more is better" };
+    format!("{workload} · {parameters} · {about}{better}")
+}
+
+/// What a column has of a section.
+struct Part<'a> {
+    table: Option<&'a Table>,
+    compared: Option<&'a ComparedTable>,
+    /// The index of the column that it is compared with.
+    base: Option<usize>,
+    is_whole: bool,
+}
+
+impl<'a> Part<'a> {
+    fn row(&self, subject: &str) -> Option<&'a ComparedRow> {
+        self.compared?.rows.iter().find(|row| row.subject == subject)
     }
 
-    /// What the runs have of a series, or at a `point` of it; where there is one, the ratio of the series is the
-    /// point's.
-    fn cells(
-        &self,
-        head: &Head<'a>,
-        subject: &str,
-        point: Option<u64>,
-        points: usize,
-    ) -> Vec<MatrixCell<'a>> {
-        let judged_at = point.filter(|_| points > 1);
-        let is_best = |run: usize| {
-            let is_there = |best: &Best| {
-                (best.workload.as_str(), &best.parameters, &best.metric)
-                    == (head.workload, head.parameters, &head.metric.name)
-                    && best.subject == subject
-                    && (best.point, best.run) == (judged_at, run)
-            };
-            self.best.iter().any(is_there)
-        };
-        let cell = |(index, column): (usize, &Column<'a>)| {
-            let compared = compared_row(column, head, subject);
-            let ratio = compared.and_then(|(table, row)| match judged_at {
-                Some(point) => Some(&at(table, row, point)?.ratio),
-                None => Some(&row.overall),
-            });
-            let median = point.and_then(|point| self.median(index, head, subject, point));
-            let row = table_row(column, head, subject);
-            let missing = row.zip(point).and_then(|(row, point)| notes::gap(row, point));
-            let missing = missing.filter(|_| median.is_none());
-            MatrixCell { median, ratio, is_best: is_best(index), missing }
-        };
-        self.columns.iter().enumerate().map(cell).collect()
-    }
-
-    /// The median of a run: of its own comparison, of one with it, or of its table.
-    fn median(
-        &self,
-        index: usize,
-        head: &Head<'a>,
-        subject: &str,
-        point: u64,
-    ) -> Option<analysis::Estimate> {
-        let column = &self.columns[index];
-        if column.is_whole {
-            return None;
-        }
-        let compared = |column| {
-            let (table, row) = compared_row(column, head, subject)?;
-            at(table, row, point)
-        };
-        let is_base = |column: &&Column<'a>| column.compared.is_some_and(|with| with.base == index);
-        let as_base =
-            || self.columns.iter().filter(is_base).find_map(|column| Some(compared(column)?.base));
-        let of_table = || Some(table_row(column, head, subject)?.at(point)?.median);
-        compared(column).map(|point| point.new).or_else(as_base).or_else(of_table)
+    fn at(&self, subject: &str, point: u64) -> Option<&'a ComparedPoint> {
+        let column = self.compared?.points.iter().position(|compared| *compared == point)?;
+        self.row(subject)?.cells.get(column)?.as_ref()
     }
 }
 
-fn table<'a>(column: &Column<'a>, head: &Head<'a>) -> Option<&'a Table> {
-    column.tables.iter().find(|table| Head::of_table(table).is_of(head))
-}
-
-fn table_row<'a>(column: &Column<'a>, head: &Head<'a>, subject: &str) -> Option<&'a Row> {
-    table(column, head)?.row(subject)
-}
-
-fn compared_row<'a>(
-    column: &Column<'a>,
-    head: &Head<'a>,
+/// What the runs have of a series, or at a `point` of it; where there is one, the ratio of the series is the point's.
+fn cells<'a>(
+    parts: &[Part<'a>],
+    best: &[&Best],
     subject: &str,
-) -> Option<(&'a ComparedTable, &'a ComparedRow)> {
-    let comparison = column.compared?.result.ok()?;
-    let mut tables = comparison.tables.iter();
-    let table = tables.find(|table| Head::of_compared(table).is_of(head))?;
-    Some((table, table.rows.iter().find(|row| row.subject == subject)?))
+    (point, points): (Option<u64>, usize),
+) -> Vec<MatrixCell<'a>> {
+    let judged_at = point.filter(|_| points > 1);
+    let cell = |(index, part): (usize, &Part<'a>)| {
+        let ratio = match judged_at {
+            Some(point) => part.at(subject, point).map(|at| &at.ratio),
+            None => part.row(subject).map(|row| &row.overall),
+        };
+        let is_best = best
+            .iter()
+            .any(|best| best.subject == subject && (best.point, best.run) == (judged_at, index));
+        let median = point.and_then(|point| median(parts, index, subject, point));
+        let row = part.table.and_then(|table| table.row(subject));
+        let missing = row.zip(point).and_then(|(row, point)| notes::gap(row, point));
+        MatrixCell { median, ratio, is_best, missing: missing.filter(|_| median.is_none()) }
+    };
+    parts.iter().enumerate().map(cell).collect()
 }
 
-fn at<'a>(table: &'a ComparedTable, row: &'a ComparedRow, point: u64) -> Option<&'a ComparedPoint> {
-    let column = table.points.iter().position(|compared| *compared == point)?;
-    row.cells.get(column)?.as_ref()
+/// The median of a run: of its own comparison, of one with it, or of its table.
+fn median(parts: &[Part<'_>], index: usize, subject: &str, point: u64) -> Option<Estimate> {
+    let part = parts.get(index).filter(|part| !part.is_whole)?;
+    let with_it = || parts.iter().filter(|part| part.base == Some(index));
+    let as_base = || with_it().find_map(|part| Some(part.at(subject, point)?.base));
+    let of_table = || Some(part.table?.row(subject)?.at(point)?.median);
+    part.at(subject, point).map(|at| at.new).or_else(as_base).or_else(of_table)
 }

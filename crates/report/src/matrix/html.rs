@@ -4,24 +4,23 @@
 
 use super::changes::{headline, listed, ranked_changes};
 use super::counts::Counts;
+use super::facts::FactRow;
 use super::sheet::{Entry, Sheet, SheetLine};
 use super::sight::{notes, sight};
 use super::text::{
     advice, confidence, in_unit, left_out, legend, range, ratio_factor, sign, tag, word,
 };
 use super::{Matrix, MatrixTable, Reference};
-use crate::guests;
+use crate::guests::{self, Guests};
 use crate::html::spark::{self, Accent};
 use crate::html::{Front, head, page_with};
 use crate::text::{NO_FIGURE, metrics};
-use analysis::Table;
 use analysis::compare::{
-    Change, ComparedPoint, ComparedTable, Comparison, Direction, Ratio, Terms, Verdict,
-    compare_several,
+    Change, ComparedPoint, ComparedTable, Comparison, Direction, Ratio, Terms, compare_several,
 };
 use analysis::thresholds::MARGIN;
 use findings::Conclusions;
-use findings::answer::is_single;
+use findings::answer::listed as listed_in;
 use findings::format::{count, list, significant};
 use findings::run_changes::sentence;
 use maud::{Markup, html};
@@ -48,6 +47,8 @@ pub fn page(runs: &[(Run, Conclusions)], matrix: &Matrix<'_>) -> String {
         (Reference::First, 0) if !matrix.is_pair() => format!("Base: {}", column.name),
         _ => column.name.clone(),
     };
+    let analysed = runs.iter().map(|(run, conclusions)| (run, Some(&conclusions.analysis)));
+    let guests = Guests::new(analysed);
     let front = Front {
         title,
         style: STYLE,
@@ -55,7 +56,7 @@ pub fn page(runs: &[(Run, Conclusions)], matrix: &Matrix<'_>) -> String {
         answer: answer(matrix),
         section: html! {
             (section(matrix))
-            @if let Some(guests) = guests::of_runs(runs) { (guests::section(&guests)) }
+            @if let Some(guests) = guests { (guests::section(&guests)) }
         },
     };
     page_with(runs, Some(&front))
@@ -217,26 +218,16 @@ fn tables(matrix: &Matrix<'_>) -> Markup {
 
 fn facts(matrix: &Matrix<'_>) -> Markup {
     let facts = matrix.facts();
+    let names = matrix.run_columns().map(|column| column.name.as_str());
+    let heads: Vec<&str> = ["what"].into_iter().chain(names).collect();
+    let row = |fact: &FactRow<'_>| {
+        let values = fact.values.iter().map(|value| html! { (value.unwrap_or(NO_FIGURE)) });
+        [html! { (fact.what) }].into_iter().chain(values).collect()
+    };
     html! {
         h3 #facts { "Facts that differ" }
         @if facts.is_empty() { p { "No recorded fact differs." } } @else {
-            div.scroll tabindex="0" role="region" aria-label="Facts that differ" {
-                table.facts {
-                    caption { span.unseen { "Facts that differ between the runs" } }
-                    thead { tr {
-                        th scope="col" { "what" }
-                        @for column in matrix.run_columns() { th scope="col" { (column.name) } }
-                    } }
-                    tbody {
-                        @for fact in &facts {
-                            tr {
-                                th scope="row" { (fact.what) }
-                                @for value in &fact.values { td { (value.unwrap_or(NO_FIGURE)) } }
-                            }
-                        }
-                    }
-                }
-            }
+            (head::listing(("Facts that differ between the runs", "facts"), &heads, facts.iter().map(row)))
         }
     }
 }
@@ -245,7 +236,7 @@ fn tags(counts: Counts) -> Markup {
     html! {
         @for (verdict, number) in counts.each() {
             @let none = if number == 0 { " none" } else { "" };
-            span class={ "tag " (class(verdict)) (none) } {
+            span class={ "tag " (word(verdict)) (none) } {
                 (sign(verdict)) " " (count(number as u64)) " " (word(verdict))
             } " "
         }
@@ -256,20 +247,11 @@ fn tags(counts: Counts) -> Markup {
 fn change_tag(change: &Change) -> Markup {
     let (sign, word) = tag(change);
     let class = match change.direction {
-        Some(Direction::Worse) => class(Verdict::Slower),
-        Some(Direction::Better) => class(Verdict::Faster),
+        Some(Direction::Worse) => "slower",
+        Some(Direction::Better) => "faster",
         None => "tag-cross",
     };
     html! { span class={ "tag " (class) } aria-hidden="true" { (sign) " " (word) } }
-}
-
-const fn class(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Slower => "slower",
-        Verdict::Faster => "faster",
-        Verdict::Same => "same",
-        Verdict::Undecided => "undecided",
-    }
 }
 
 /// Series down; of two runs the points across, with the interval of the whole drawn, else the runs.
@@ -285,36 +267,31 @@ fn table(matrix: &Matrix<'_>, section: &MatrixTable<'_>, id: &str) -> Markup {
     let (heads, margin) = (&sheet.heads, matrix.margin());
     let reach = reach(margin, &sheet);
     let across = if sheet.points_across { heads.len() + 1 } else { heads.len() };
-    html! {
-        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures.compared {
-                caption id=(id) { div {
-                    strong { (section.title) } " · " (caption) (figures) (order) (unit)
-                } }
-                thead { tr {
-                    th scope="col" { "series" }
-                    @for (at, head) in heads.iter().enumerate() {
-                        th.number scope="col" { (head) }
-                        @if sheet.points_across && at == 0 { th scope="col" { (scale(reach)) } }
-                    }
-                } }
-                tbody {
-                    @for line in &sheet.lines {
-                        tr.point[line.is_point] {
-                            @if line.entries.is_empty() { th scope="row" colspan=(across + 1) { (line.name) } }
-                            @else { th scope="row" { (line.name) } }
-                            @for (at, entry) in line.entries.iter().enumerate() {
-                                (cell(line, entry, sheet.points_across))
-                                @if sheet.points_across && at == 0 {
-                                    (drawn(entry.cell.ratio, margin, reach))
-                                }
-                            }
+    let caption = html! { strong { (section.title) } " · " (caption) (figures) (order) (unit) };
+    let body = html! {
+        thead { tr {
+            th scope="col" { "series" }
+            @for (at, head) in heads.iter().enumerate() {
+                th.number scope="col" { (head) }
+                @if sheet.points_across && at == 0 { th scope="col" { (scale(reach)) } }
+            }
+        } }
+        tbody {
+            @for line in &sheet.lines {
+                tr.point[line.is_point] {
+                    @if line.entries.is_empty() { th scope="row" colspan=(across + 1) { (line.name) } }
+                    @else { th scope="row" { (line.name) } }
+                    @for (at, entry) in line.entries.iter().enumerate() {
+                        (cell(line, entry, sheet.points_across))
+                        @if sheet.points_across && at == 0 {
+                            (drawn(entry.cell.ratio, margin, reach))
                         }
                     }
                 }
             }
         }
-    }
+    };
+    head::table((id, "figures compared"), &caption, &[], &body)
 }
 
 /// The ratio, and the figures below it; without a ratio the figure.
@@ -331,7 +308,7 @@ fn cell(line: &SheetLine<'_>, entry: &Entry<'_>, of_two: bool) -> Markup {
     let interval = range(judged).map(|interval| format!("95 % CI {interval}"));
     let word = word(judged.verdict);
     html! {
-        td class={ "number " (class(judged.verdict)) } title=[interval.filter(|_| !entry.with_range)] {
+        td class={ "number " (word) } title=[interval.filter(|_| !entry.with_range)] {
             @if !of_two && cell.median.is_some() {
                 (new) (star(cell.is_best))
                 span.interval { (ratio(judged)) span.unseen { " " (word) } }
@@ -402,7 +379,7 @@ fn strip(ratio: &Ratio, margin: f64, reach: f64) -> Markup {
     let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
     let middle = STRIP_HEIGHT / 2.0;
     html! {
-        svg class={ "span " (class(ratio.verdict)) } width=(STRIP_WIDTH) height=(STRIP_HEIGHT)
+        svg class={ "span " (word(ratio.verdict)) } width=(STRIP_WIDTH) height=(STRIP_HEIGHT)
             viewBox={ "0 0 " (STRIP_WIDTH) " " (STRIP_HEIGHT) } aria-hidden="true" {
             rect.band x=(short(low)) y="0" width=(short(high - low)) height=(STRIP_HEIGHT) {}
             line.unity x1=(x(1.0)) x2=(x(1.0)) y1="0" y2=(STRIP_HEIGHT) {}
@@ -429,7 +406,7 @@ fn confidence_section(matrix: &Matrix<'_>) -> Markup {
 /// where fewer than two runs have any.
 pub(crate) fn lists(runs: &[(Run, Conclusions)]) -> Markup {
     let has_list = |(run, conclusions): &&(Run, Conclusions)| {
-        conclusions.analysis.tables.iter().any(|table| is_listed(run, table))
+        conclusions.analysis.tables.iter().any(|table| listed_in(run, table).is_some())
     };
     if runs.iter().filter(has_list).count() < 2 {
         return html! {};
@@ -448,15 +425,10 @@ pub(crate) fn lists(runs: &[(Run, Conclusions)]) -> Markup {
     }
 }
 
-fn is_listed(run: &Run, table: &Table) -> bool {
-    let mut workloads = run.plan.workloads.iter();
-    workloads.any(|info| info.name == table.workload && is_single(info, table))
-}
-
 /// Of a run only the workloads whose figures are listed.
 fn narrowed((run, conclusions): &(Run, Conclusions)) -> (Run, Conclusions) {
     let (mut run, mut conclusions) = (run.clone(), conclusions.clone());
-    conclusions.analysis.tables.retain(|table| is_listed(&run, table));
+    conclusions.analysis.tables.retain(|table| listed_in(&run, table).is_some());
     let names: Vec<&String> =
         conclusions.analysis.tables.iter().map(|table| &table.workload).collect();
     run.plan.workloads.retain(|info| names.contains(&&info.name));
@@ -467,6 +439,7 @@ fn narrowed((run, conclusions): &(Run, Conclusions)) -> (Run, Conclusions) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::compare::Verdict;
 
     fn ratio(value: f64, low: f64, high: f64) -> Ratio {
         Ratio { ratio: analysis::Estimate { value, low, high }, verdict: Verdict::Slower }

@@ -4,15 +4,13 @@ use super::counts::Counts;
 use super::{FleetHead, Matrix, MatrixTable, Reference};
 use crate::history::json::{LeftOutView, left_out};
 use crate::worded::{Stated, Worded};
-use analysis::compare::{
-    Best, Change, ComparedTable, Comparison, Difference, LeftOut, Sensitivity,
-};
+use analysis::compare::{Best, Change, ComparedTable, Comparison, LeftOut};
+use analysis::history::across::AcrossValues;
 use findings::left_out;
 use findings::run_changes::sentence;
-use model::{Fact, RunSummary, Warning, WorkloadInfo};
+use model::{RunSummary, Warning};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// Raised when a key changes its meaning or goes.
 pub const SCHEMA: u32 = 1;
@@ -24,30 +22,14 @@ const CONFIDENCE: f64 = 0.95;
 pub struct ComparisonView<'a> {
     /// The number of this schema.
     schema: u32,
-    /// The run that is compared with.
-    base: &'a RunSummary,
-    /// The run that is judged.
-    new: &'a RunSummary,
-    /// The largest share of difference that counts as the same.
-    margin: f64,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
     /// The probability that all ratios lie in their CIs.
     confidence: f64,
-    /// How many ratios there are.
-    judged: usize,
-    /// Whether the cells of both runs took turns.
-    paired: bool,
-    /// What difference it would have seen; null without a series.
-    sensitivity: Option<Sensitivity>,
-    /// The slowdown that the gate refuses, as a share; null without such a gate.
-    fail_above: Option<f64>,
     /// How many there are of each verdict.
     verdicts: AllVerdicts,
-    /// Facts of machine and plan that differ.
-    differences: &'a [Difference],
     /// What changed.
     changes: Vec<Worded<'a, Change, Stated>>,
-    /// The ratios, and the medians behind them.
-    tables: &'a [ComparedTable],
     /// What one run lacks, or what can't be compared.
     left_out: Vec<Worded<'a, LeftOut, Warning>>,
 }
@@ -112,43 +94,28 @@ enum ComparedView<'a> {
     },
 }
 
-/// The values that runs stand for.
+/// The values that runs stand for, and the runs that are left out.
 #[derive(Serialize, JsonSchema)]
 struct AcrossView<'a> {
-    /// The workload, as the newest run describes it.
-    workload: &'a WorkloadInfo,
-    /// Facts of the newest run by dotted key.
-    machine: &'a BTreeMap<String, Fact>,
-    /// The fact or the label.
-    key: &'a str,
-    /// Its values in order.
-    values: &'a [String],
-    /// The runs that are left out.
+    #[serde(flatten)]
+    values: &'a AcrossValues,
     left_out: Vec<LeftOutView<'a>>,
 }
 
 /// A comparison as a value.
 pub fn comparison(comparison: &Comparison) -> ComparisonView<'_> {
     let headline = || comparison.tables.iter().filter(|table| table.headline);
-    let change = |change| Worded::stated(change, sentence(comparison, change));
-    let left_out = |part| Worded::warned(part, left_out::of_comparison(part));
+    let change = |change| Worded::new(change, Stated { sentence: sentence(comparison, change) });
+    let left_out = |part| Worded::new(part, left_out::of_comparison(part));
     ComparisonView {
         schema: SCHEMA,
-        base: &comparison.base,
-        new: &comparison.new,
-        margin: comparison.margin,
+        comparison,
         confidence: CONFIDENCE,
-        judged: comparison.judged,
-        paired: comparison.paired,
-        sensitivity: comparison.sensitivity,
-        fail_above: comparison.fail_above,
         verdicts: AllVerdicts {
             all: Verdicts::new(|| comparison.tables.iter()),
             headline: Verdicts::new(headline),
         },
-        differences: &comparison.differences,
         changes: comparison.changes.iter().map(change).collect(),
-        tables: &comparison.tables,
         left_out: comparison.left_out.iter().map(left_out).collect(),
     }
 }
@@ -161,13 +128,9 @@ pub fn matrix<'m>(matrix: &'m Matrix<'_>) -> MatrixView<'m> {
         Err(refusal) => ComparedView::Refused { refused: left_out::refusal(refusal) },
     });
     let across = match matrix.reference {
-        Reference::Before(across) => Some(AcrossView {
-            workload: &across.workload,
-            machine: &across.machine,
-            key: &across.key,
-            values: &across.values,
-            left_out: left_out(&across.left_out),
-        }),
+        Reference::Before(values) => {
+            Some(AcrossView { values, left_out: left_out(&values.left_out) })
+        }
         _ => None,
     };
     MatrixView {

@@ -13,8 +13,9 @@ use super::{Matrix, MatrixTable};
 use crate::export::markdown::{code, escaped, row, rule};
 use crate::text;
 use crate::text::NO_FIGURE;
-use crate::text::{parameters, tables::grouped};
+use crate::text::parameters;
 use analysis::compare::{Change, Comparison, Direction};
+use findings::grouping::grouped;
 use findings::run_changes::sentence;
 use std::io::{self, Write};
 

@@ -60,7 +60,11 @@ impl<'m> Sheet<'m> {
             }
             let single = section.points.len() == 1;
             let cells = if single { &row.cells[0] } else { &row.overall };
-            let own = if section.is_list { row.unit(section.metric) } else { unit.clone() };
+            let own = if section.is_list {
+                section.unit_of(std::slice::from_ref(row))
+            } else {
+                unit.clone()
+            };
             let with_symbol = section.is_list;
             let line = SheetLine::new(row.label.to_owned(), &own, across(cells));
             lines.push(SheetLine { with_symbol, ..line });

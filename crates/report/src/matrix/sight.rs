@@ -87,7 +87,7 @@ fn workloads(comparison: &Comparison, plan: &Plan) -> Vec<String> {
 
 /// The flags that add a workload's subjects, without their values: these are in the run's command line.
 fn own_flags(workload: &str, plan: &Plan) -> String {
-    let info = plan.workloads.iter().find(|info| info.name == workload);
+    let info = plan.workload(workload);
     let Some(custom) = info.and_then(|info| info.custom.as_deref()) else { return String::new() };
     let flags = [
         (" --command …", &custom.commands),

@@ -1,7 +1,7 @@
 //! A matrix for a terminal: what changed as sentences, then a table for each section.
 
 use super::changes::{headline, listed, ranked_changes};
-use super::grid::{Cell, Grid};
+use super::grid::{Cell, Grid, GridRow};
 use super::names::span;
 use super::sheet::{Entry, Sheet, SheetLine};
 use super::sight::{notes, sight};
@@ -10,7 +10,7 @@ use super::{Matrix, Reference};
 use crate::guests::Guests;
 use crate::history::machine;
 use crate::layout::{BAD, BOLD, DIM, Detail, GAP, GOOD, INDENT, PLAIN, Pen, Style};
-use analysis::compare::{Comparison, Verdict};
+use analysis::compare::{Comparison, Verdict, is_median};
 use anstyle::Style as Paint;
 use findings::format::{count, list};
 use findings::run_changes::sentence;
@@ -91,7 +91,7 @@ impl Pen {
             return;
         }
         let identities = matrix.identities().into_iter().enumerate();
-        for (at, identity) in identities.skip(usize::from(!matrix.is_first_measured())) {
+        for (at, identity) in identities.skip(usize::from(is_median(matrix.columns[0].run))) {
             let role = match (matrix.reference, at) {
                 (Reference::First, 0) => "base  ",
                 (Reference::First, _) => "new   ",
@@ -185,9 +185,9 @@ impl Pen {
             let unit = section.unit();
             let unit = if has_figures && !section.is_list { in_unit(&unit) } else { String::new() };
             self.paragraph(out, BOLD, &format!("{}{unit}", section.title), (0, INDENT));
-            let inline = grid(&sheet, shown, true);
+            let inline = self.sheet(&sheet, shown, true);
             let fits = inline.width_min() <= self.width;
-            let grid = if fits { inline } else { grid(&sheet, shown, false) };
+            let grid = if fits { inline } else { self.sheet(&sheet, shown, false) };
             self.grid(out, &grid);
         }
         if !matrix.sections.is_empty() {
@@ -215,62 +215,63 @@ impl Pen {
             self.indented(out, &with_remedy(&advice));
         }
     }
-}
 
-/// The intervals of ratios stand `inline`, or below them.
-fn grid(sheet: &Sheet<'_>, (figures, intervals): (bool, bool), inline: bool) -> Grid {
-    let mut rows = Vec::new();
-    for line in &sheet.lines {
-        let indent = if line.is_point { "  " } else { "" };
-        let cells = line
-            .entries
-            .iter()
-            .map(|entry| cell(line, entry, (figures && !sheet.points_across, intervals), inline));
-        let mut cells: Vec<Cell> = cells.collect();
-        cells.resize(sheet.heads.len(), Vec::new());
-        rows.push((format!("{indent}{}", line.name), cells));
-        if figures && sheet.points_across {
-            for (at, name) in sheet.names.iter().enumerate() {
-                let medians = line.entries.iter().map(|entry| {
-                    let text = format!("{}  ", line.medians(entry)[at]);
-                    if entry.with_range { Vec::new() } else { vec![(DIM, text)] }
-                });
-                rows.push((format!("  {name}"), medians.collect()));
+    /// The intervals of ratios stand `inline`, or below them.
+    fn sheet(&self, sheet: &Sheet<'_>, (figures, intervals): (bool, bool), inline: bool) -> Grid {
+        let mut rows = Vec::new();
+        for line in &sheet.lines {
+            let indent = if line.is_point { "  " } else { "" };
+            let shown = (figures && !sheet.points_across, intervals);
+            let cells = line.entries.iter().map(|entry| self.entry(line, entry, shown, inline));
+            let mut cells: Vec<Cell> = cells.collect();
+            cells.resize(sheet.heads.len(), Vec::new());
+            rows.push(GridRow::new(format!("{indent}{}", line.name), cells));
+            if figures && sheet.points_across {
+                for (at, name) in sheet.names.iter().enumerate() {
+                    let medians = line.entries.iter().map(|entry| {
+                        let text = format!("{}  ", line.medians(entry)[at]);
+                        if entry.with_range { Vec::new() } else { vec![self.paint(DIM, &text)] }
+                    });
+                    rows.push(GridRow::new(format!("  {name}"), medians.collect()));
+                }
             }
         }
+        // The sign stands behind the figure, and the head above the figure.
+        let behind = if sheet.points_across { "  " } else { " " };
+        let heads = sheet.heads.iter().map(|head| vec![format!("{head}{behind}")]).collect();
+        let gap = if sheet.points_across { GAP - 1 } else { GAP };
+        Grid { stub: vec!["series".to_owned()], heads, rows, gap }
     }
-    // The sign stands behind the figure, and the head above the figure.
-    let behind = if sheet.points_across { "  " } else { " " };
-    let heads = sheet.heads.iter().map(|head| vec![format!("{head}{behind}")]).collect();
-    let gap = if sheet.points_across { GAP - 1 } else { GAP };
-    Grid { stub: "series".to_owned(), heads, rows, gap }
-}
 
-/// The ratio, else the figure; the figure above the ratio where it is wanted.
-fn cell(
-    line: &SheetLine<'_>,
-    entry: &Entry<'_>,
-    (figures, intervals): (bool, bool),
-    inline: bool,
-) -> Cell {
-    let mut lines = Vec::new();
-    let figure = line.figure(entry, intervals).filter(|_| figures && entry.cell.ratio.is_some());
-    lines.extend(figure.map(|figure| (PLAIN, format!("{figure} "))));
-    let mut text = entry.text(line, intervals);
-    let range = entry.range();
-    if let Some(range) = range.as_ref().filter(|_| inline) {
-        text = format!("{text} {range}");
+    /// The ratio, else the figure; the figure above the ratio where it is wanted.
+    fn entry(
+        &self,
+        line: &SheetLine<'_>,
+        entry: &Entry<'_>,
+        (figures, intervals): (bool, bool),
+        inline: bool,
+    ) -> Cell {
+        let mut lines = Vec::new();
+        let figure =
+            line.figure(entry, intervals).filter(|_| figures && entry.cell.ratio.is_some());
+        lines.extend(figure.map(|figure| format!("{figure} ")));
+        let mut text = entry.text(line, intervals);
+        let range = entry.range();
+        if let Some(range) = range.as_ref().filter(|_| inline) {
+            text = format!("{text} {range}");
+        }
+        // A dash stands below figures, not below their signs.
+        text.push_str(match (entry.cell.is_best, entry.is_of_two) {
+            (true, _) => BEST,
+            (false, false) => " ",
+            (false, true) if entry.cell.ratio.is_none() => "  ",
+            (false, true) => "",
+        });
+        lines.push(self.paint(paint(entry), &text));
+        let below = range.filter(|_| !inline);
+        lines.extend(below.map(|range| self.paint(DIM, &format!("{range} "))));
+        lines
     }
-    // A dash stands below figures, not below their signs.
-    text.push_str(match (entry.cell.is_best, entry.is_of_two) {
-        (true, _) => BEST,
-        (false, false) => " ",
-        (false, true) if entry.cell.ratio.is_none() => "  ",
-        (false, true) => "",
-    });
-    lines.push((paint(entry), text));
-    lines.extend(range.filter(|_| !inline).map(|range| (DIM, format!("{range} "))));
-    lines
 }
 
 /// Slower and faster stand out, undecided is dimmed.

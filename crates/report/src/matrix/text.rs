@@ -20,7 +20,7 @@ pub(crate) const fn sign(verdict: Verdict) -> char {
     }
 }
 
-/// The word for a verdict.
+/// The word for a verdict, also in the page's style.
 pub(crate) const fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Slower => "slower",

@@ -3,10 +3,9 @@
 //! where they need them.
 
 use crate::layout::{
-    BOLD, DIM, GAP, GOOD, INDENT, PLAIN, Pen, Style, display_width, widest, wrapped_whole,
+    BOLD, DIM, GAP, GOOD, INDENT, Pen, Style, display_width, widest, wrapped_whole,
 };
 use crate::text;
-use anstyle::Style as Paint;
 use findings::answer::{Answer, FigureGroup, FigureList, SingleFigure};
 use findings::format::percent;
 use findings::{Caveat, Conclusions, Finding, Kind, qualifier};
@@ -35,14 +34,11 @@ pub struct Pointers {
     pub lines: Vec<String>,
 }
 
-/// A line with its colour.
-type PaintedLine = (Paint, String);
-
 /// Statements below a heading; the last ones give way where lines are short.
 #[derive(Default)]
 struct Section {
     heading: String,
-    statements: Vec<Vec<PaintedLine>>,
+    statements: Vec<Vec<String>>,
     left_out: usize,
 }
 
@@ -56,7 +52,7 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
         statements: findings.map(|finding| pen.finding(finding, workloads)).collect(),
         left_out: 0,
     };
-    let mut rest: Vec<PaintedLine> = Vec::new();
+    let mut rest: Vec<String> = Vec::new();
     for sentence in sentences(&answer, conclusions) {
         rest.extend(pen.sentence_section(&sentence));
     }
@@ -95,8 +91,8 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
             pen.section(&mut out, section, &pointers.all);
         }
     }
-    for (paint, line) in rest {
-        pen.line(&mut out, &pen.paint(paint, &line));
+    for line in rest {
+        pen.line(&mut out, &line);
     }
     for section in caveats.iter().filter(|section| !section.is_empty()) {
         pen.section(&mut out, section, &pointers.all);
@@ -188,14 +184,15 @@ fn sentences<'a>(answer: &'a Answer, conclusions: &Conclusions) -> Vec<SentenceS
 /// What holds: a sentence where it is all of one table, else the tables: `accept, poll (active = 1; 10 of 13)`.
 fn holding(answer: &Answer, conclusions: &Conclusions, is_cost: bool) -> String {
     let holds = |finding: &&Finding| {
-        finding.kind() != Kind::Speedup && (finding.kind() == Kind::Growth) == is_cost
+        finding.data.kind() != Kind::Speedup && (finding.data.kind() == Kind::Growth) == is_cost
     };
     let holds: Vec<&Finding> = answer.holds.iter().filter(holds).collect();
     let tables = &conclusions.analysis.tables;
     let label = |group: &[&Finding]| {
         let table = tables.iter().find(|table| group[0].is_about(table))?;
         let has_verdict = |finding: &&Finding| {
-            let is_series = matches!(finding.kind(), Kind::Growth | Kind::Trend | Kind::Speedup);
+            let is_series =
+                matches!(finding.data.kind(), Kind::Growth | Kind::Trend | Kind::Speedup);
             is_series && finding.is_of_same_table(group[0])
         };
         let series = conclusions.findings.iter().filter(has_verdict);
@@ -219,7 +216,7 @@ fn holding(answer: &Answer, conclusions: &Conclusions, is_cost: bool) -> String 
 
 /// What scales, by tables.
 fn scaling(answer: &Answer) -> String {
-    let scales = answer.holds.iter().filter(|finding| finding.kind() == Kind::Speedup);
+    let scales = answer.holds.iter().filter(|finding| finding.data.kind() == Kind::Speedup);
     scales.map(|finding| finding.sentence.to_string()).collect::<Vec<_>>().join("; ")
 }
 
@@ -257,33 +254,32 @@ fn with_more(text: &str, more: &[String], fits: impl Fn(&str) -> bool) -> String
 
 impl Pen {
     /// A finding behind its workload, and below it what to use instead.
-    fn finding(&self, finding: &Finding, workloads: usize) -> Vec<PaintedLine> {
+    fn finding(&self, finding: &Finding, workloads: usize) -> Vec<String> {
         let indent = INDENT + workloads;
         let mut lines = wrapped_whole(&finding.sentence.to_string(), self.width, indent, indent);
         if let Some(first) = lines.first_mut().filter(|_| workloads > 0) {
             let name = format!("{:INDENT$}{:<workloads$}", "", finding.workload);
             *first = format!("{name}{}", first.trim_start());
         }
-        let mut painted: Vec<PaintedLine> = lines.into_iter().map(|line| (PLAIN, line)).collect();
         if let Some(advice) = &finding.advice {
             let text = format!("→ {}", advice.sentence);
-            let lines = wrapped_whole(&text, self.width, indent, indent + INDENT);
-            painted.extend(lines.into_iter().map(|line| (GOOD, line)));
+            let advised = wrapped_whole(&text, self.width, indent, indent + INDENT);
+            lines.extend(advised.iter().map(|line| self.paint(GOOD, line)));
         }
-        painted
+        lines
     }
 
     /// The figures that are no series; where they take more than `lines`, without the CIs that are narrow, or without
     /// any.
     fn figure_section(&self, run: &Run, answer: &Answer, lines: usize) -> Section {
         let section = |above: f64| {
-            let mut statements: Vec<Vec<PaintedLine>> = Vec::new();
+            let mut statements: Vec<Vec<String>> = Vec::new();
             if above.is_infinite() {
                 let legend = format!("{:INDENT$}without their 95 % CIs", "");
-                statements.push(vec![(DIM, legend)]);
+                statements.push(vec![self.paint(DIM, &legend)]);
             } else if above > 0.0 {
                 let legend = format!("{:INDENT$}± where it is more than {}", "", percent(above));
-                statements.push(vec![(DIM, legend)]);
+                statements.push(vec![self.paint(DIM, &legend)]);
             }
             let lists = answer.figures.iter();
             statements.extend(lists.flat_map(|list| self.figure_list(run, list, answer, above)));
@@ -302,18 +298,18 @@ impl Pen {
         list: &FigureList,
         answer: &Answer,
         above: f64,
-    ) -> Vec<Vec<PaintedLine>> {
+    ) -> Vec<Vec<String>> {
         let names = answer.figures.iter().flat_map(|list| &list.groups).map(|group| &group.name);
         let width = widest(names).max(1) + INDENT;
         let scope = text::parameters::scope(run, &list.workload, &list.parameters);
         let has_scope = answer.figures.len() > 1 || list.sentence.is_some();
         let scope = wrapped_whole(&scope, self.width, INDENT, 2 * INDENT).into_iter();
-        let scope = has_scope.then(|| scope.map(|line| (DIM, line)).collect());
+        let scope = has_scope.then(|| scope.map(|line| self.paint(DIM, &line)).collect());
         let groups = list.groups.iter().map(|group| self.figure_group(group, width, above));
         scope.into_iter().chain(groups).collect()
     }
 
-    fn figure_group(&self, group: &FigureGroup, width: usize, above: f64) -> Vec<PaintedLine> {
+    fn figure_group(&self, group: &FigureGroup, width: usize, above: f64) -> Vec<String> {
         let entry = |figure: &SingleFigure| {
             let wide = figure.half_width().is_some_and(|half_width| half_width > above);
             let width = if wide { format!(" {}", figure.width()) } else { String::new() };
@@ -335,23 +331,20 @@ impl Pen {
                 *line = format!("{line}{:gap$}{entry}", "");
             }
         }
-        lines.into_iter().map(|line| (PLAIN, line)).collect()
+        lines
     }
 
     /// The caveats, each with its remedy.
     fn caveat_section<'a>(&self, caveats: impl Iterator<Item = &'a Caveat>) -> Section {
-        let lines = |caveat: &Caveat| {
-            let lines = wrapped_whole(&caveat.line(), self.width, INDENT, 2 * INDENT);
-            lines.into_iter().map(|line| (PLAIN, line)).collect()
-        };
+        let lines = |caveat: &Caveat| wrapped_whole(&caveat.line(), self.width, INDENT, 2 * INDENT);
         let statements = caveats.map(lines).collect();
         Section { heading: "Caveats".to_owned(), statements, left_out: 0 }
     }
 
     fn section(&self, out: &mut String, section: &Section, all: &str) {
         self.paragraph(out, BOLD, &section.heading, (0, INDENT));
-        for (paint, line) in section.statements.iter().flatten() {
-            self.line(out, &self.paint(*paint, line));
+        for line in section.statements.iter().flatten() {
+            self.line(out, line);
         }
         if section.left_out > 0 {
             let and = if section.statements.is_empty() { "" } else { "… and " };
@@ -376,7 +369,7 @@ impl Pen {
 
     /// A heading with its sentence behind it. A long sentence is cut, but never a remedy: a reader may want to
     /// type it.
-    fn sentence_section(&self, section: &SentenceSection<'_>) -> Vec<PaintedLine> {
+    fn sentence_section(&self, section: &SentenceSection<'_>) -> Vec<String> {
         let SentenceSection { heading, text, more, remedy } = section;
         let wrap = |text: &str| wrapped_whole(text, self.width, HEADING_WIDTH, HEADING_WIDTH);
         let text = &with_more(text, more, |text| wrap(text).len() <= SENTENCE_LINES_MAX);
@@ -390,6 +383,6 @@ impl Pen {
         let Some(first) = lines.first_mut() else { return Vec::new() };
         let heading = self.paint(BOLD, &format!("{heading:<HEADING_WIDTH$}"));
         *first = format!("{heading}{}", first.trim_start());
-        lines.into_iter().map(|line| (PLAIN, line)).collect()
+        lines
     }
 }

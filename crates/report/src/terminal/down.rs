@@ -1,111 +1,56 @@
 //! Points down and subjects across, as the tables of those who ran pipetest first: one column for
 //! each subject, the best at each point marked.
 
-use super::{line_text, sign, tone_paint};
-use crate::layout::{DIM, GAP, INDENT, Pen, right, widest, wrapped};
+use super::tone_paint;
+use crate::layout::{DIM, GAP, Pen, right, widest, wrapped};
+use crate::matrix::grid::{Grid, GridRow};
 use crate::text;
-use crate::text::leads::Mark;
+use crate::text::leads::sign;
 use analysis::{Row, Table};
 use findings::Verdict;
 use findings::format::{Unit, count, list, proportion};
-use std::ops::Range;
 
 /// How narrow a long name may be folded where its column would not fit otherwise.
 const FOLD_MIN: usize = 8;
 
-/// One subject, as text.
-struct Column {
-    /// Its name, in one line or more.
-    head: Vec<String>,
-    cells: Vec<String>,
-    marks: Vec<Option<Mark>>,
-    verdict: Option<Verdict>,
-    /// With the gap before it and space for a mark.
-    width: usize,
-}
-
-/// What stands at the left of every part: the points, and what share of the whole each is.
-struct Stub {
-    head: Vec<String>,
-    lines: Vec<String>,
-    width: usize,
-}
-
 impl Pen {
     /// A table with the points down; notes about its subjects follow below.
     pub(super) fn down(&self, out: &mut String, table: &Table, unit: &Unit) {
-        let grows = text::tables::has_verdicts(table);
-        let mut stub = stub(table, usize::MAX, grows);
-        let mut columns = columns(table, unit, usize::MAX);
-        let widest_column = columns.iter().map(|column| column.width).max().unwrap_or_default();
-        if stub.width + widest_column > self.width {
-            stub = self::stub(table, FOLD_MIN, grows);
-            let available = self.width.saturating_sub(stub.width + GAP);
-            columns = self::columns(table, unit, available.max(FOLD_MIN));
-        }
-        for (index, part) in self.split(&stub, &columns).into_iter().enumerate() {
-            if index > 0 {
-                out.push('\n');
-            }
-            self.side_by_side(out, &stub, &columns[part]);
+        let whole = self.down_grid(table, unit, (usize::MAX, usize::MAX));
+        if whole.width_min() <= self.width {
+            self.grid(out, &whole);
+        } else {
+            let stub = self.down_grid(table, unit, (FOLD_MIN, FOLD_MIN)).stub_width();
+            let available = self.width.saturating_sub(stub + GAP).max(FOLD_MIN);
+            self.grid(out, &self.down_grid(table, unit, (FOLD_MIN, available)));
         }
         self.below(out, table);
     }
 
-    /// Splits the table between its subjects so that each part fits.
-    fn split(&self, stub: &Stub, columns: &[Column]) -> Vec<Range<usize>> {
-        let mut parts = Vec::new();
-        let (mut start, mut used) = (0, stub.width);
-        for (index, column) in columns.iter().enumerate() {
-            if used + column.width > self.width && index > start {
-                parts.push(start..index);
-                (start, used) = (index, stub.width);
-            }
-            used += column.width;
-        }
-        parts.push(start..columns.len());
-        parts
-    }
-
-    fn side_by_side(&self, out: &mut String, stub: &Stub, columns: &[Column]) {
-        let heads = columns.iter().map(|column| &column.head).chain([&stub.head]);
-        let height = heads.map(Vec::len).max().unwrap_or_default();
-        for line in 0..height {
-            let mut text = right(folded(&stub.head, line, height), stub.width);
-            for column in columns {
-                text.push_str(&self.cell(folded(&column.head, line, height), column.width, None));
-            }
-            self.line(out, &self.paint(DIM, &text));
-        }
-        for (point, line) in stub.lines.iter().enumerate() {
-            let mut text = line.clone();
-            for column in columns {
-                text.push_str(&self.cell(&column.cells[point], column.width, column.marks[point]));
-            }
-            self.line(out, &text);
-        }
-        if columns.iter().any(|column| column.verdict.is_some()) {
-            self.growth(out, stub, columns);
-        }
-    }
-
-    /// Under each subject how it grows: the class, and below it by how much.
-    fn growth(&self, out: &mut String, stub: &Stub, columns: &[Column]) {
-        let mut classes = self.paint(DIM, &format!("{:INDENT$}growth", ""));
-        classes.push_str(&" ".repeat(stub.width.saturating_sub(INDENT + "growth".len())));
-        let mut factors = " ".repeat(stub.width);
-        for column in columns {
-            let Some(Verdict { word, by, tone }) = &column.verdict else {
-                classes.push_str(&self.cell("", column.width, None));
-                factors.push_str(&self.cell("", column.width, None));
-                continue;
+    /// The name of the axis and those of the subjects are folded to these columns where they are longer. Under each
+    /// subject stands how it grows: the class, and below it by how much.
+    fn down_grid(&self, table: &Table, unit: &Unit, fold: (usize, usize)) -> Grid {
+        let measured: Vec<&Row> =
+            table.rows.iter().filter(|row| row.unavailable.is_none()).collect();
+        let figures: Vec<Vec<String>> =
+            measured.iter().map(|row| self.figures(table, row, unit)).collect();
+        let head = |row: &&Row| {
+            wrapped(&row.label, fold.1, 0, 0).into_iter().map(|line| line + " ").collect()
+        };
+        let (stub, names) = points(table, fold.0);
+        let cells = |at: usize| figures.iter().map(|figures| vec![figures[at].clone()]).collect();
+        let names = names.into_iter().enumerate();
+        let mut rows: Vec<GridRow> =
+            names.map(|(at, name)| GridRow::new(name, cells(at))).collect();
+        if text::tables::has_verdicts(table) {
+            let growth = |row: &&Row| {
+                let Some(Verdict { word, by, tone }) = Verdict::new(row) else { return Vec::new() };
+                vec![self.paint(tone_paint(tone), &format!("{word} ")), by + " "]
             };
-            let word = self.cell(word, column.width, None);
-            classes.push_str(&self.paint(tone_paint(*tone), &word));
-            factors.push_str(&self.cell(by, column.width, None));
+            let name = self.paint(DIM, "growth");
+            rows.push(GridRow::new(name, measured.iter().map(growth).collect()));
         }
-        self.line(out, &classes);
-        self.line(out, &factors);
+        Grid { stub, heads: measured.iter().map(head).collect(), rows, gap: GAP - 1 }
     }
 
     /// What the marks mean, why figures are missing, and which subjects could not be measured.
@@ -128,48 +73,23 @@ impl Pen {
     }
 }
 
-/// The line of a folded name that stands at `line` of `height`: names end at the figures.
-fn folded(head: &[String], line: usize, height: usize) -> &str {
-    let above = height - head.len();
-    line.checked_sub(above).and_then(|line| head.get(line)).map_or("", String::as_str)
-}
-
-/// The points with their shares; the axis's name folded to `fold` columns where it is longer.
-fn stub(table: &Table, fold: usize, grows: bool) -> Stub {
+/// The head of the points, its words folded to `fold` columns, and the points with their shares.
+fn points(table: &Table, fold: usize) -> (Vec<String>, Vec<String>) {
     let points: Vec<String> = table.points.iter().copied().map(count).collect();
     let axis = wrapped(&table.axis, fold, 0, 0);
-    let min_width = if grows { "growth".len() } else { 0 };
-    let width = widest(points.iter().chain(&axis)).max(min_width);
-    let Some(shares) = &table.shares else {
-        let lines = points.iter().map(|point| right(point, INDENT + width)).collect();
-        return Stub { head: axis, lines, width: INDENT + width };
+    let width_min = if text::tables::has_verdicts(table) { "growth".len() } else { 0 };
+    let width = widest(points.iter().chain(&axis)).max(width_min);
+    let shares = table.shares.as_ref();
+    let share = |&value: &f64| shares.map(|shares| proportion(value, shares.multiple));
+    let shown: Vec<String> =
+        shares.iter().flat_map(|shares| &shares.values).filter_map(share).collect();
+    let word = shares.map(|shares| &shares.word);
+    let share_width = if shown.is_empty() { 0 } else { widest(shown.iter().chain(word)) + GAP - 1 };
+    let line = |name: &String, share: Option<&String>| {
+        format!("{}{}", right(name, width), right(share.map_or("", String::as_str), share_width))
     };
-    let percents: Vec<String> =
-        shares.values.iter().map(|&value| proportion(value, shares.multiple)).collect();
-    let share_width = widest(percents.iter().chain([&shares.word])) + GAP - 1;
-    let line = |(point, share): (&String, &String)| {
-        format!("{}{}", right(point, INDENT + width), right(share, share_width))
-    };
-    let lines = points.iter().zip(&percents).map(line).collect();
-    let mut head: Vec<String> =
-        axis.iter().map(|word| format!("{word}{:share_width$}", "")).collect();
-    if let Some((last, name)) = head.last_mut().zip(axis.last()) {
-        *last = format!("{name}{}", right(&shares.word, share_width));
-    }
-    Stub { head, lines, width: INDENT + width + share_width }
-}
-
-/// A column for each subject that can be measured; its name folded to `fold` columns where longer.
-fn columns(table: &Table, unit: &Unit, fold: usize) -> Vec<Column> {
-    let measured = table.rows.iter().filter(|row| row.unavailable.is_none());
-    let column = |row: &Row| {
-        let line = line_text(table, row, unit);
-        let head = wrapped(&row.label, fold, 0, 0);
-        let verdict = line.verdict.as_ref();
-        let verdict_texts = verdict.map(|verdict| [verdict.word.to_owned(), verdict.by.clone()]);
-        let texts = line.cells.iter().chain(&head).chain(verdict_texts.iter().flatten());
-        let width = widest(texts) + GAP;
-        Column { head, width, verdict: line.verdict, marks: line.marks, cells: line.cells }
-    };
-    measured.map(column).collect()
+    let head = axis.iter().enumerate();
+    let head = head.map(|(at, name)| line(name, word.filter(|_| at + 1 == axis.len())));
+    let names = points.iter().enumerate().map(|(at, name)| line(name, shown.get(at)));
+    (head.collect(), names.collect())
 }

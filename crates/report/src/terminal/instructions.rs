@@ -4,9 +4,8 @@ use crate::layout::{BOLD, DIM, GAP, INDENT, Pen, Style, right, widest};
 use crate::text::instructions::{self, Chosen, SampledFunction, SampledInstruction};
 use analysis::{ProfileRow, ProfileTable};
 use findings::Conclusions;
-use findings::format::{count, function_name, list, percent};
+use findings::format::{count, function_name, list, percent, quantity};
 use model::Run;
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -50,11 +49,7 @@ pub fn hot_instructions(
         let functions: Vec<String> = functions.iter().cloned().collect();
         pen.aside(&mut out, &format!("No instructions of {}: {reason}.", list(&functions)));
     }
-    pen.aside(
-        &mut out,
-        "A sample stands at the instruction that would have run next, or where the kernel next accepts \
-         interrupts: look at those before it too.",
-    );
+    pen.aside(&mut out, instructions::SKID);
     Ok(out)
 }
 
@@ -68,19 +63,16 @@ impl Pen {
     ) {
         let name = function_name(function.frame);
         let metric = (!table.headline).then(|| format!(" ({})", table.metric.name));
-        let samples = if function.samples == 1 { "sample" } else { "samples" };
         let title = [
             format!("{name}, {}", module(function)),
             format!("{}, {}{}", table.workload, row.label, metric.unwrap_or_default()),
             format!("at {} {}", count(function.point), table.axis),
-            format!("{} {samples}", count(function.samples)),
+            quantity(function.samples, "sample"),
         ];
         self.paragraph(out, BOLD, &title.join(" · "), (0, INDENT));
         let is_named = matches!(chosen, Chosen::Named(_));
         let max = if is_named { NAMED_MAX } else { HOTTEST };
-        let mut hottest: Vec<&SampledInstruction> = function.instructions.iter().collect();
-        hottest.sort_by_key(|instruction| Reverse(instruction.samples));
-        hottest.truncate(max);
+        let (mut hottest, hidden) = function.hottest(max);
         if is_named {
             hottest.sort_by_key(|instruction| instruction.offset);
         }
@@ -106,7 +98,6 @@ impl Pen {
             }
             self.line(out, &line);
         }
-        let hidden = function.instructions.len() - hottest.len();
         if hidden > 0 {
             self.aside(out, &format!("{} more with fewer samples", count(hidden as u64)));
         }

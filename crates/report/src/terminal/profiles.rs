@@ -1,12 +1,11 @@
 //! Functions down, points across: how much CPU time of an operation each takes, and how it grows.
 
-use super::tone_paint;
-use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right, widest};
+use crate::layout::{BOLD, Detail, GAP, INDENT, Pen, Style, left, widest};
+use crate::matrix::grid::{Cell, Grid, GridRow};
 use crate::text;
-use analysis::{FunctionTime, ProfileRow, ProfileTable, ProfiledFunction};
-use findings::Conclusions;
-use findings::Verdict;
+use analysis::{ProfileRow, ProfileTable, ProfiledFunction};
 use findings::format::{Unit, count, function_name, percent};
+use findings::{Conclusions, Verdict};
 use model::Run;
 use std::ops::Range;
 
@@ -65,15 +64,6 @@ fn most_changed(table: &ProfileTable) -> Option<&ProfileRow> {
     changed.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
 }
 
-/// One function as text.
-struct Line {
-    name: String,
-    times: Vec<String>,
-    /// Its growth, and by which factor.
-    verdict: Option<Verdict>,
-    added: String,
-}
-
 impl Pen {
     /// The functions of `row` that add most, `max` of them, and all CPU time.
     fn profile(
@@ -93,20 +83,19 @@ impl Pen {
             format!("CPU time an operation{metric} by function, {}", unit.symbol),
         ];
         self.paragraph(out, BOLD, &title.join(" · "), (0, INDENT));
-        let functions = row.functions.iter().filter(|function| has_itself(function)).take(max);
-        let name_max = NAME_MAX.min(self.width * 2 / 5);
-        let mut lines: Vec<Line> = functions.map(|f| line(f, &unit, name_max)).collect();
-        let shown = lines.len();
-        lines.push(total(row, &unit));
-        let layout = Layout::new(table, &lines, self.width);
-        self.profile_head(out, table, &layout);
-        for line in &lines {
-            self.profile_line(out, line, &layout);
-        }
-        if shown == 0 {
+        let has_samples = |function: &&ProfiledFunction| {
+            function.itself.iter().flatten().any(|time| time.samples > 0)
+        };
+        let functions: Vec<&ProfiledFunction> =
+            row.functions.iter().filter(has_samples).take(max).collect();
+        let grid = self.profile_grid(table, row, &functions, &unit);
+        let columns = columns(&grid, table.points.len(), self.width);
+        let hidden =
+            table.points.len() - columns.iter().filter(|&&at| at < table.points.len()).count();
+        self.grid(out, &grid.with_columns(&columns));
+        if functions.is_empty() {
             self.aside(out, "no samples");
         }
-        let hidden = table.points.len() - layout.points.len();
         // Below an answer the ends are enough.
         if hidden > 0 && max > TOP {
             let points = if hidden == 1 { "point needs" } else { "points need" };
@@ -114,83 +103,69 @@ impl Pen {
         }
     }
 
-    fn profile_head(&self, out: &mut String, table: &ProfileTable, layout: &Layout) {
-        let mut head = format!("{:INDENT$}{}", "", padded("function", layout.stub - INDENT));
-        for &column in &layout.points {
-            head.push_str(&right(&count(table.points[column]), layout.widths[column]));
-        }
-        if layout.growth > 0 {
-            head.push_str(&padded(&format!("{:GAP$}growth", ""), layout.growth));
-        }
-        if layout.added > 0 {
-            head.push_str(&right("added", layout.added));
-        }
-        self.line(out, &self.paint(DIM, &head));
-    }
-
-    fn profile_line(&self, out: &mut String, line: &Line, layout: &Layout) {
-        let mut text = format!("{:INDENT$}{}", "", padded(&line.name, layout.stub - INDENT));
-        for &column in &layout.points {
-            text.push_str(&right(&line.times[column], layout.widths[column]));
-        }
-        if layout.growth > 0 {
-            let (word, by, paint) = match &line.verdict {
-                Some(verdict) => (verdict.word, verdict.by.as_str(), tone_paint(verdict.tone)),
-                None => ("", "", DIM),
-            };
-            let word = self.paint(paint, &padded(word, layout.class));
-            let by = padded(by, layout.growth - GAP - layout.class - 1);
-            text.extend([" ".repeat(GAP), word, " ".to_owned(), by]);
-        }
-        if layout.added > 0 {
-            text.push_str(&right(&line.added, layout.added));
-        }
-        self.line(out, &text);
-    }
-}
-
-/// How wide the parts of a table are; 0 for what a narrow terminal has no space for.
-struct Layout {
-    stub: usize,
-    widths: Vec<usize>,
-    /// The points that fit, by index.
-    points: Vec<usize>,
-    /// The word for the growth alone.
-    class: usize,
-    /// The growth with its factor and the gap before it.
-    growth: usize,
-    /// The share of the added time.
-    added: usize,
-}
-
-impl Layout {
-    fn new(table: &ProfileTable, lines: &[Line], width: usize) -> Self {
-        let stub = INDENT + widest(lines.iter().map(|line| &line.name)).max("function".len());
-        let column = |(column, &point): (usize, &u64)| {
-            let times = lines.iter().map(|line| display_width(&line.times[column]));
-            times.chain([count(point).len()]).max().unwrap_or(0) + GAP - 1
+    /// The times at each point, then the growth, and the share of the added time.
+    fn profile_grid(
+        &self,
+        table: &ProfileTable,
+        row: &ProfileRow,
+        functions: &[&ProfiledFunction],
+        unit: &Unit,
+    ) -> Grid {
+        let name_max = NAME_MAX.min(self.width * 2 / 5);
+        let name =
+            |function: &&ProfiledFunction| shortened(&function_name(&function.frame), name_max);
+        let names = functions.iter().map(name).chain(["all".to_owned()]);
+        let time = |ns: Option<f64>| {
+            vec![ns.map_or_else(|| text::NO_FIGURE.to_owned(), |ns| unit.figure(ns))]
         };
-        let widths: Vec<usize> = table.points.iter().enumerate().map(column).collect();
-        let verdicts = || lines.iter().filter_map(|line| line.verdict.as_ref());
-        let class = widest(verdicts().map(|verdict| verdict.word)).max("growth".len());
-        let mut growth = GAP + class + 1 + widest(verdicts().map(|verdict| &verdict.by));
-        let has_added = lines.iter().any(|line| !line.added.is_empty());
-        let mut added = if has_added { "added".len() + GAP - 1 } else { 0 };
-        let ends = widths.first().map_or(0, |first| first + widths[widths.len() - 1]);
-        if stub + ends + growth + added > width {
-            added = 0;
-        }
-        if stub + ends + growth + added > width || table.points.len() < 2 {
-            growth = 0;
-        }
-        let points = fitting(&widths, width.saturating_sub(stub + growth + added));
-        Self { stub, widths, points, class, growth, added }
+        let of_function = |function: &&ProfiledFunction| -> Vec<Cell> {
+            function.itself.iter().map(|at| time(at.map(|at| at.ns.value))).collect()
+        };
+        let all = row.cells.iter().map(|at| time(at.as_ref().map(|at| at.cpu_ns.value)));
+        let times = functions.iter().map(of_function).chain([all.collect()]);
+        let all = row.growth.as_ref().map(Verdict::from);
+        let verdicts: Vec<Option<Verdict>> =
+            functions.iter().map(|function| verdict(function)).chain([all]).collect();
+        let classes = widest(verdicts.iter().flatten().map(|verdict| verdict.word));
+        let growth = |verdict: &Option<Verdict>| {
+            let text = verdict
+                .as_ref()
+                .map(|verdict| self.verdict(verdict, classes.max("growth".len()) + 1));
+            format!(" {}", text.unwrap_or_default())
+        };
+        let growths: Vec<String> = verdicts.iter().map(growth).collect();
+        let width = widest(growths.iter()).max(" growth".len());
+        let added = functions.iter().map(|function| added(function)).chain([String::new()]);
+        let rows = names.zip(times).zip(growths.iter().zip(added));
+        let rows = rows.map(|((name, times), (growth, added))| {
+            GridRow::new(name, [times, vec![vec![left(growth, width)], vec![added]]].concat())
+        });
+        let points = table.points.iter().map(|point| vec![count(*point)]);
+        let heads = points.chain([vec![left(" growth", width)], vec!["added".to_owned()]]);
+        let (heads, rows) = (heads.collect(), rows.collect());
+        Grid { stub: vec!["function".to_owned()], heads, rows, gap: GAP - 1 }
     }
 }
 
-/// Whether samples were taken in the function itself.
-fn has_itself(function: &ProfiledFunction) -> bool {
-    function.itself.iter().flatten().any(|time| time.samples > 0)
+/// The columns that fit into a terminal of `width` columns: the growth and the added time give way first, then points
+/// between the ends.
+fn columns(grid: &Grid, points: usize, width: usize) -> Vec<usize> {
+    let (growth, added) = (points, points + 1);
+    let ends = if points > 0 { grid.width_of(0) + grid.width_of(points - 1) } else { 0 };
+    let needed = |kept: &[usize]| {
+        grid.stub_width() + kept.iter().map(|&column| grid.width_of(column)).sum::<usize>()
+    };
+    let has_added = grid.rows.iter().any(|row| !row.cells[added][0].is_empty());
+    let mut kept = vec![growth];
+    kept.extend(has_added.then_some(added));
+    if needed(&kept) + ends > width {
+        kept.truncate(1);
+    }
+    if needed(&kept) + ends > width || points < 2 {
+        kept.retain(|&column| column != growth);
+    }
+    let widths: Vec<usize> = (0..points).map(|column| grid.width_of(column)).collect();
+    [fitting(&widths, width.saturating_sub(needed(&kept))), kept].concat()
 }
 
 fn unit(row: &ProfileRow) -> Unit {
@@ -198,40 +173,20 @@ fn unit(row: &ProfileRow) -> Unit {
     Unit::for_table("ns", &totals.collect::<Vec<_>>())
 }
 
-fn line(function: &ProfiledFunction, unit: &Unit, name_max: usize) -> Line {
-    let time = |time: &Option<FunctionTime>| match time {
-        Some(time) => unit.figure(time.ns.value),
-        None => text::NO_FIGURE.to_owned(),
-    };
+/// How a function grows, and with enough samples by which factor.
+fn verdict(function: &ProfiledFunction) -> Option<Verdict> {
     let mut times = function.itself.iter().flatten();
     let ends = [times.next(), times.next_back()].map(|time| time.map_or(0, |time| time.samples));
-    let mut verdict = function.growth.as_ref().map(Verdict::from);
-    if let Some(verdict) = verdict.as_mut().filter(|_| ends.iter().any(|&n| n < FACTOR_SAMPLES_MIN))
-    {
-        verdict.by = String::new();
-    }
-    // What may as well be nothing is no share.
-    let added = function.added.filter(|added| added.ns.low > 0.0 || added.ns.high < 0.0);
-    let share = added.and_then(|added| added.share);
-    Line {
-        name: shortened(&function_name(&function.frame), name_max),
-        times: function.itself.iter().map(time).collect(),
-        verdict,
-        added: share.map(|share| percent(share.value)).unwrap_or_default(),
-    }
+    let verdict = Verdict::from(function.growth.as_ref()?);
+    let has_enough = ends.iter().all(|&samples| samples >= FACTOR_SAMPLES_MIN);
+    Some(if has_enough { verdict } else { Verdict { by: String::new(), ..verdict } })
 }
 
-fn total(row: &ProfileRow, unit: &Unit) -> Line {
-    let time = |cell: &Option<analysis::ProfilePoint>| match cell {
-        Some(cell) => unit.figure(cell.cpu_ns.value),
-        None => text::NO_FIGURE.to_owned(),
-    };
-    Line {
-        name: "all".to_owned(),
-        times: row.cells.iter().map(time).collect(),
-        verdict: row.growth.as_ref().map(Verdict::from),
-        added: String::new(),
-    }
+/// The share of the added time; what may as well be nothing is no share.
+fn added(function: &ProfiledFunction) -> String {
+    let added = function.added.filter(|added| added.ns.low > 0.0 || added.ns.high < 0.0);
+    let share = added.and_then(|added| added.share);
+    share.map(|share| percent(share.value)).unwrap_or_default()
 }
 
 /// The columns that fit into `width`: the first and the last, then those from the last on.
@@ -260,8 +215,4 @@ fn shortened(name: &str, max: usize) -> String {
     let head: String = letters[..head].iter().collect();
     let tail: String = letters[letters.len() - tail..].iter().collect();
     format!("{head}…{tail}")
-}
-
-fn padded(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
 }

@@ -1,6 +1,7 @@
 //! Averages in kernbench's form, as terminal, page and Markdown share it: metrics down, subjects across, means
 //! with their standard deviations.
 
+use super::NO_FIGURE;
 use analysis::{Average, AverageColumn, AverageRow, Averages};
 use findings::format::{Unit, capitalized, count, counted, significant};
 use model::{FailureReason, MetricInfo, MetricRole, Run};
@@ -95,6 +96,20 @@ fn grouped(value: f64, decimals: usize) -> String {
     let (before, after) = text.split_once('.').unwrap_or((&text, ""));
     let before = before.parse().map_or_else(|_| before.to_owned(), count);
     if after.is_empty() { before } else { format!("{before}.{after}") }
+}
+
+/// The rows with their labels: the figure of each column that is shown, or in the first row why it has none.
+pub(crate) fn lines(averages: &Averages) -> impl Iterator<Item = (String, Vec<String>)> {
+    averages.rows.iter().enumerate().map(|(index, row)| {
+        let unit = unit(row);
+        let cell = |(at, column): (usize, &AverageColumn)| {
+            let outcome = outcome(column).filter(|_| index == 0);
+            let average = row.figures.get(at).and_then(Option::as_ref);
+            let figure = average.map(|average| text(row, average, &unit));
+            outcome.or(figure).unwrap_or_else(|| NO_FIGURE.to_owned())
+        };
+        (label(row, &unit), shown(averages).map(cell).collect())
+    })
 }
 
 /// Why a column has no figures, in few words: `aborted after 30 min`, `failed`.

@@ -15,16 +15,23 @@ pub(crate) fn points(table: &Table) -> Vec<(u64, String)> {
         table.distributions.iter().map(|distribution| distribution.point).collect();
     points.sort_unstable();
     points.dedup();
-    points.into_iter().map(|point| (point, point_label(table, point))).collect()
+    let label = |point: u64| {
+        let multiple = multiple_suffix(table, point as f64);
+        (point, format!("{}{multiple}", counted(&count(point), &table.axis)))
+    };
+    points.into_iter().map(label).collect()
 }
 
-/// `4 threads (2 per CPU)`.
-pub(crate) fn point_label(table: &Table, point: u64) -> String {
-    format!("{}{}", counted(&count(point), &table.axis), multiple_suffix(table, point as f64))
+/// The subjects of a table's distributions at a point, with their labels and figures.
+pub(crate) fn rows(table: &Table, point: u64) -> impl Iterator<Item = (&str, &str, [String; 6])> {
+    let of_point = table.distributions.iter().filter(move |entry| entry.point == point);
+    of_point.map(|entry| {
+        (entry.subject.as_str(), entry.label.as_str(), quantiles(&table.metric, entry))
+    })
 }
 
 /// See [`QUANTILES`].
-pub(crate) fn quantiles(metric: &MetricInfo, distribution: &Distribution) -> [String; 6] {
+fn quantiles(metric: &MetricInfo, distribution: &Distribution) -> [String; 6] {
     let Distribution { p50, p90, p99, p99_9, max, .. } = *distribution;
     let [p50, p90, p99, p99_9, max] =
         [p50, p90, p99, p99_9, max].map(|figure| quantity(metric, figure));

@@ -7,6 +7,7 @@ use disassembly::{Instruction, at, disassemble};
 use findings::format::short_function;
 use findings::reasons;
 use model::{CodeFault, Frame, InstructionSamples, MachineCode, ProfiledRegion, Run};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function of one subject at one point, with the instructions that were sampled.
@@ -36,6 +37,21 @@ pub(crate) struct SampledInstruction<'a> {
     pub text: String,
     /// Its source line; empty where that is not known.
     pub source: &'a str,
+}
+
+/// What stands below a list of instructions.
+pub(crate) const SKID: &str = "A sample stands at the instruction that would have run next, or where the kernel next accepts \
+                               interrupts: look at those before it too.";
+
+impl SampledFunction<'_> {
+    /// The `max` instructions with most samples, and how many others there are.
+    pub(crate) fn hottest(&self, max: usize) -> (Vec<&SampledInstruction<'_>>, usize) {
+        let mut hottest: Vec<&SampledInstruction> = self.instructions.iter().collect();
+        hottest.sort_by_key(|instruction| Reverse(instruction.samples));
+        let hidden = hottest.len().saturating_sub(max);
+        hottest.truncate(max);
+        (hottest, hidden)
+    }
 }
 
 /// With fewer samples the instructions of a function say nothing.
@@ -140,36 +156,44 @@ fn with_text<'a>(
     offsets: &BTreeMap<u64, u64>,
     code: Option<&'a Result<MachineCode, CodeFault>>,
 ) -> (Vec<SampledInstruction<'a>>, String) {
-    let machine = match code {
-        Some(Ok(machine)) => machine,
-        Some(Err(fault)) => return (plain(offsets), reasons::missing_code(fault)),
-        None => return (plain(offsets), reasons::CODE_NOT_KEPT.to_owned()),
+    let (machine, fault) = match code {
+        Some(Ok(machine)) => (Some(machine), String::new()),
+        Some(Err(fault)) => (None, reasons::missing_code(fault)),
+        None => (None, reasons::CODE_NOT_KEPT.to_owned()),
     };
-    let bytes = unhexed(&machine.bytes).unwrap_or_default();
-    let Some(listing) = disassemble(&machine.architecture, machine.address, &bytes) else {
-        return (plain(offsets), reasons::no_disassembler(&machine.architecture));
+    let listing = machine.map(|MachineCode { architecture, address, bytes, .. }| {
+        let bytes = unhexed(bytes).unwrap_or_default();
+        disassemble(architecture, *address, &bytes)
+            .ok_or_else(|| reasons::no_disassembler(architecture))
+    });
+    let (listing, missing) = match listing {
+        Some(Ok(listing)) => (listing, String::new()),
+        Some(Err(missing)) => (Vec::new(), missing),
+        None => (Vec::new(), fault),
     };
+    let lines = machine.map_or(&[][..], |machine| &machine.lines);
     let mut instructions: Vec<SampledInstruction> = Vec::new();
     for (&offset, &samples) in offsets {
         let instruction = at(&listing, offset);
         let offset = instruction.map_or(offset, |instruction| instruction.offset);
         match instructions.last_mut().filter(|last| last.offset == offset) {
             Some(last) => last.samples += samples,
-            None => instructions.push(decoded(machine, offset, samples, instruction)),
+            None => instructions.push(decoded(lines, offset, samples, instruction)),
         }
     }
-    (instructions, String::new())
+    (instructions, missing)
 }
 
+/// An instruction with its text and its source line, by the offset of the first instruction of each of these `lines`.
 fn decoded<'a>(
-    machine: &'a MachineCode,
+    lines: &'a [(u64, String)],
     offset: u64,
     samples: u64,
     instruction: Option<&Instruction>,
 ) -> SampledInstruction<'a> {
-    let behind = machine.lines.partition_point(|(start, _)| *start <= offset);
+    let behind = lines.partition_point(|(start, _)| *start <= offset);
     // Behind the code that is known, nothing says which line it is.
-    let line = instruction.and(behind.checked_sub(1)).map(|index| machine.lines[index].1.as_str());
+    let line = instruction.and(behind.checked_sub(1)).map(|index| lines[index].1.as_str());
     let bytes = instruction.map_or(&[][..], |instruction| &instruction.bytes);
     let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     SampledInstruction {
@@ -179,18 +203,6 @@ fn decoded<'a>(
         text: instruction.map(|instruction| instruction.text.clone()).unwrap_or_default(),
         source: line.unwrap_or_default(),
     }
-}
-
-/// Offsets alone.
-fn plain<'a>(offsets: &BTreeMap<u64, u64>) -> Vec<SampledInstruction<'a>> {
-    let instruction = |(&offset, &samples): (&u64, &u64)| SampledInstruction {
-        offset,
-        samples,
-        bytes: String::new(),
-        text: String::new(),
-        source: "",
-    };
-    offsets.iter().map(instruction).collect()
 }
 
 /// Bytes from hexadecimal digits, two a byte.

@@ -13,6 +13,14 @@ pub(crate) enum Mark {
     Shared,
 }
 
+/// Directly behind the best figure at a point, for eyes and pipes that see no colour.
+pub(crate) fn sign(mark: Mark) -> char {
+    match mark {
+        Mark::Best => '*',
+        Mark::Shared => '~',
+    }
+}
+
 /// If more subjects share a lead, none is marked.
 const LEADERS_MAX: usize = 4;
 

@@ -59,14 +59,10 @@ pub(crate) fn medians(run: &Run, table: &Table) -> String {
         return OF_WHOLE_LOAD.to_owned();
     }
     let (min, max) = rounds_range(run, &table.workload);
-    match (table.trajectory, max) {
-        (false, _) => rounds_text(run, min, max),
-        (true, 1) => "median of the samples near each position in 1 round".to_owned(),
-        (true, _) if min < max => {
-            format!("median of the samples near each position in {min} to {max} rounds")
-        }
-        (true, rounds) => format!("median of the samples near each position in {rounds} rounds"),
+    if table.trajectory {
+        return format!("median of the samples near each position in {}", range_text(min, max));
     }
+    rounds_text(run, min, max)
 }
 
 /// How many rounds are behind the medians of a run: `median of 5 rounds`.
@@ -78,13 +74,19 @@ pub(crate) fn rounds(run: &Run) -> String {
 }
 
 fn rounds_text(run: &Run, min: u32, max: u32) -> String {
-    let medians = match (min, max) {
-        (_, 1) if run.is_foreign() => "single figures".to_owned(),
-        (_, 1) => "median of 1 round".to_owned(),
-        _ if min < max => format!("median of {min} to {max} rounds"),
-        _ => format!("median of {max} rounds"),
+    let medians = match max {
+        1 if run.is_foreign() => "single figures".to_owned(),
+        _ => format!("median of {}", range_text(min, max)),
     };
     if analysis::is_predicted(run) { format!("predicted by a model, {medians}") } else { medians }
+}
+
+fn range_text(min: u32, max: u32) -> String {
+    match max {
+        1 => "1 round".to_owned(),
+        _ if min < max => format!("{min} to {max} rounds"),
+        _ => format!("{max} rounds"),
+    }
 }
 
 /// The fewest and the most rounds of a workload's cells: as planned, or as a budget allowed.

@@ -1,8 +1,9 @@
 //! What stands behind a row or below a table: notes, reasons, gaps, facts.
 
-use crate::text::tables::{grouped, rows};
+use crate::text::tables::rows;
 use analysis::{Analysis, FactByPoint, Row, Table};
 use findings::format::{count, list, rank_sentence};
+use findings::grouping::grouped;
 use findings::reasons;
 use model::{Fact, LoadOutcome, fact_name, fact_text};
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@ pub(crate) fn scope(run: &Run, workload: &str, fixed: &Parameters) -> String {
 /// What grows and what is fixed: `1 active of N watched socketpairs · timeout 0`, `N tokens in 1,000
 /// pipes · spread tail`.
 pub(crate) fn with_axis(run: &Run, workload: &str, fixed: &Parameters) -> String {
-    match run.plan.workloads.iter().find(|info| info.name == workload) {
+    match run.plan.workload(workload) {
         Some(info) => with_axis_of(info, fixed),
         None => pairs(fixed).collect::<Vec<_>>().join(" · "),
     }

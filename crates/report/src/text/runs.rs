@@ -1,7 +1,7 @@
 //! A run as text: its state, its failed cells, the command that repeats it.
 
-use crate::text::tables::grouped;
 use findings::format::{count, list, shell_word};
+use findings::grouping::grouped;
 use model::{CellKey, Outcome, Run, RunState};
 
 /// The state of a run as text.

@@ -1,6 +1,7 @@
 //! Which tables and rows a report shows, and in which order.
 
 use analysis::{Analysis, Row, Table};
+use model::CellKey;
 
 /// The tables of medians: a workload with averages has a table of averages instead.
 pub(crate) fn shown(analysis: &Analysis) -> impl Iterator<Item = &Table> {
@@ -20,14 +21,9 @@ pub(crate) fn has_verdicts(table: &Table) -> bool {
     table.rows.iter().any(|row| row.growth.is_some() || row.rate.is_some())
 }
 
-/// Items by key, in the order in which the keys first appear.
-pub(crate) fn grouped<K: PartialEq, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
-    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
-    for (key, item) in items {
-        match groups.iter_mut().find(|(existing, _)| *existing == key) {
-            Some((_, items)) => items.push(item),
-            None => groups.push((key, vec![item])),
-        }
-    }
-    groups
+/// Whether a cell, or a profiled one, is of `subject` in a table; a cell may have more parameters than the table.
+pub(crate) fn has_cell(table: &Table, subject: &str, key: &CellKey) -> bool {
+    let mut parameters = table.parameters.iter();
+    (key.workload.as_str(), key.subject.as_str()) == (table.workload.as_str(), subject)
+        && parameters.all(|(name, value)| key.parameters.get(name) == Some(value))
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 fn shown_crossovers<'a>(conclusions: &'a Conclusions, table: &'a Table) -> Vec<&'a Crossover> {
     let is_in_findings = |first: &str, second: &str| {
         conclusions.findings.iter().any(|finding| {
-            finding.kind() == Kind::Crossover
+            finding.data.kind() == Kind::Crossover
                 && finding.parameters == table.parameters
                 && [first, second].iter().all(|name| finding.subjects.iter().any(|s| s == name))
         })
@@ -161,7 +161,7 @@ fn with_two_runs_each_crossover_names_its_own() {
 #[test]
 fn without_a_finding_nothing_is_marked() {
     let mut runs: Runs = PIPES.clone();
-    runs[0].1.findings.retain(|finding: &Finding| finding.kind() != Kind::Crossover);
+    runs[0].1.findings.retain(|finding: &Finding| finding.data.kind() != Kind::Crossover);
     for runs in [&runs, &*ONE] {
         with(runs, |page| {
             assert_eq!(shown(page), [Vec::<String>::new(), Vec::new()]);
@@ -208,7 +208,7 @@ fn findings_of_two_name_both_and_say_how_it_ends() {
         assert_eq!(text.len(), findings.len());
         for ([tag, names, sentence], finding) in text.iter().zip(findings) {
             assert_eq!(sentence, &finding.text().to_string());
-            assert_eq!(tag, finding.tag().word);
+            assert_eq!(tag, finding.data.tag().word);
             for subject in &finding.subjects {
                 assert!(names.split(", ").any(|name| name == subject), "{names}: {sentence}");
             }

@@ -28,10 +28,14 @@ use analysis::compare::{Terms, compare};
 use analysis::thresholds::MARGIN;
 use archive::{Archive, Error, RunWriter, SqliteArchive};
 use engine::{Calibrated, Settings, Side, Starter, Unsaved};
+use findings::caveats::failed_cells::FailedCells;
 use findings::caveats::run_incomplete::Completion;
+use findings::format::{list, quantity};
+use findings::grouping::{distinct, grouped};
 use findings::resuming::obstacle;
 use findings::{Caveat, Conclusions, Reader};
 use model::{HOST_NAME, HOST_NAMED_BY, Outcome, Plan, Run, RunState, RunSummary, WorkloadInfo};
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 /// A run that is measured by this process and no other.
@@ -283,11 +287,26 @@ fn conclude(
     }
 }
 
-/// That every cell failed, and why.
+/// Reasons for which every cell failed; further ones are counted.
+const REASONS_MAX: usize = 3;
+
+/// That every cell failed, and why: each reason once, with its cells.
 fn nothing_measured(conclusions: &Conclusions) -> Trouble {
-    let failed =
-        conclusions.caveats.iter().filter(|caveat| matches!(caveat, Caveat::FailedCells(_)));
-    let why: Vec<String> = failed.map(Caveat::what).collect();
+    let groups = conclusions.caveats.iter().filter_map(|caveat| match caveat {
+        Caveat::FailedCells(group) => Some((group.event.as_str(), group)),
+        _ => None,
+    });
+    let cells = |groups: &[&FailedCells]| groups.iter().map(|group| group.cells).sum::<usize>();
+    let mut reasons = grouped(groups);
+    reasons.sort_by_key(|(_, groups)| Reverse(cells(groups)));
+    let more = reasons.split_off(reasons.len().min(REASONS_MAX)).len();
+    let reason = |(event, groups): &(&str, Vec<&FailedCells>)| {
+        let subjects = distinct(groups.iter().map(|group| group.subject.clone()));
+        let cells = quantity(cells(groups) as u64, "cell");
+        format!("{cells} of {}: {event}", list(&subjects))
+    };
+    let mut why: Vec<String> = reasons.iter().map(reason).collect();
+    why.extend((more > 0).then(|| quantity(more as u64, "more reason")));
     let why = if why.is_empty() { String::new() } else { format!("; {}", why.join("; ")) };
     Trouble::failed(format!("nothing was measured: every cell failed{why}"))
 }

@@ -1,10 +1,11 @@
 //! The profiles of a workload as data for the page: each frame and each stack once, samples as pairs of a
 //! stack and a number.
 
-use super::super::runs as run_names;
+use super::super::data::with_runs;
 use super::super::table::metric_name;
 use super::super::view::{Analysed, View};
 use crate::text;
+use crate::text::tables::has_cell;
 use ::findings::format::function_name;
 use analysis::{ProfileTable, Row};
 use model::{
@@ -49,8 +50,9 @@ impl Group {
 
     /// Whether the analysis has it in this table.
     pub(super) fn is_in(&self, table: &ProfileTable) -> bool {
+        let mut parameters = self.parameters.iter();
         (&table.workload, &table.metric.name) == (&self.workload, &self.metric)
-            && has(&table.parameters, &self.parameters)
+            && parameters.all(|(name, value)| table.parameters.get(name) == Some(value))
     }
 }
 
@@ -102,8 +104,6 @@ pub(super) fn json(
         "workload": info.name,
         "axis": info.axis,
         "trajectory": info.trajectory,
-        "runs": runs.iter().map(|(run, _)| run_names::name(runs, run)).collect::<Vec<_>>(),
-        "brief": runs.iter().map(|(run, _)| run_names::brief(runs, run)).collect::<Vec<_>>(),
         "views": names,
         "subjects": subjects,
         "first": first,
@@ -112,7 +112,7 @@ pub(super) fn json(
         "stacks": stacks(&shared.profile),
         "cells": cells,
     });
-    Some((value.to_string().replace('<', "\\u003c"), groups))
+    Some((with_runs(runs, value), groups))
 }
 
 /// The profiled regions of one row of a table, with their cells.
@@ -122,21 +122,13 @@ fn regions<'a>(
     row: &Row,
 ) -> Vec<(&'a ProfiledCell, &'a ProfiledRegion)> {
     let is_of_row = |cell: &&ProfiledCell| {
-        cell.outcome == Outcome::Measured
-            && cell.key.workload == table.workload
-            && cell.key.subject == row.subject
-            && has(&cell.key.parameters, &table.parameters)
+        cell.outcome == Outcome::Measured && has_cell(table, &row.subject, &cell.key)
     };
     let cells = run.profile.cells.iter().filter(is_of_row);
     let regions = cells.flat_map(|cell| cell.regions.iter().map(move |region| (cell, region)));
     let is_of_table =
         |region: &ProfiledRegion| region.metric == table.metric.name && !region.samples.is_empty();
     regions.filter(|(_, region)| is_of_table(region)).collect()
-}
-
-/// Whether a cell's parameters are the table's; a cell may have more than the table distinguishes.
-fn has(cell: &Parameters, table: &Parameters) -> bool {
-    table.iter().all(|(name, value)| cell.get(name) == Some(value))
 }
 
 fn position_of<'a>(names: &mut Vec<&'a str>, name: &'a str) -> usize {

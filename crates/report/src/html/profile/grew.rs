@@ -2,6 +2,7 @@
 //! grows, and its share of what was added.
 
 use super::super::findings::tag;
+use super::super::head;
 use super::super::runs as run_names;
 use super::super::view::Analysed;
 use super::data::Group;
@@ -9,9 +10,7 @@ use super::hot;
 use crate::text::NO_FIGURE;
 use ::findings::Verdict;
 use ::findings::format::{count, exponent_of, factor, function_name, percent, time};
-use analysis::{
-    AddedTime, Class, Estimate, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction,
-};
+use analysis::{AddedTime, Class, Estimate, Growth, ProfileRow, ProfileTable, ProfiledFunction};
 use maud::{Markup, html};
 
 /// Functions that a table lists at most.
@@ -90,26 +89,26 @@ fn function_table(
     let functions = listed(row, to);
     let is_attributed = functions.iter().any(|function| share_of(function).is_some());
     let columns = Columns { from, to, grows: from < to, is_attributed };
-    html! {
-        div.scroll tabindex="0" role="region" aria-labelledby=(id) {
-            table.figures.down[!columns.grows] {
-                caption id=(id) { div {
-                    strong { (row.label) } " · CPU time an operation, in each function itself, with its 95 % CI"
-                    @if let Some(name) = name { " · " (name) }
-                } }
-                thead { tr {
-                    th scope="col" { "function" }
-                    th scope="col" { "module" }
-                    @if columns.grows { th.number scope="col" { "at " (count(table.points[from])) } }
-                    th.number scope="col" { "at " (count(table.points[to])) }
-                    @if columns.grows { th scope="col" { "growth" } }
-                    @if is_attributed { th.number scope="col" { "share of the difference" } }
-                } }
-                tbody { @for function in functions { (line(function, columns)) } }
-                tfoot { (total(row, columns)) }
-            }
-        }
-    }
+    let caption = html! {
+        strong { (row.label) } " · CPU time an operation, in each function itself, with its 95 % CI"
+        @if let Some(name) = name { " · " (name) }
+    };
+    let [first, last] = [from, to].map(|column| format!("at {}", count(table.points[column])));
+    let heads = [
+        Some(("function", false)),
+        Some(("module", false)),
+        columns.grows.then_some((first.as_str(), true)),
+        Some((last.as_str(), true)),
+        columns.grows.then_some(("growth", false)),
+        is_attributed.then_some(("share of the difference", true)),
+    ];
+    let heads: Vec<(&str, bool)> = heads.into_iter().flatten().collect();
+    let body = html! {
+        tbody { @for function in functions { (line(function, columns)) } }
+        tfoot { (total(row, columns)) }
+    };
+    let class = if columns.grows { "figures" } else { "figures down" };
+    head::table((id, class), &caption, &heads, &body)
 }
 
 fn share_of(function: &ProfiledFunction) -> Option<Estimate> {
@@ -146,14 +145,14 @@ fn greatest(
 }
 
 fn line(function: &ProfiledFunction, columns: Columns) -> Markup {
-    let ends = [function.itself[columns.from], function.itself[columns.to]];
+    let ends = [columns.from, columns.to].map(|at| function.itself[at].map(|time| time.ns));
     html! {
         tr {
             th scope="row" title=(function.frame.function) { (function_name(&function.frame)) }
             td.module { (function.frame.module) }
             @if columns.grows { (time_cell(ends[0])) }
             (time_cell(ends[1]))
-            @if columns.grows { (growth_cell(function.growth.as_ref(), ends.map(|time| time.map(|time| time.ns)))) }
+            @if columns.grows { (growth_cell(function.growth.as_ref(), ends)) }
             @if columns.is_attributed { td.number { (share_cell(share_of(function))) } }
         }
     }
@@ -163,26 +162,21 @@ fn line(function: &ProfiledFunction, columns: Columns) -> Markup {
 fn total(row: &ProfileRow, columns: Columns) -> Markup {
     let ends =
         [columns.from, columns.to].map(|column| row.cells[column].as_ref().map(|cell| cell.cpu_ns));
-    let cell = |time: Option<Estimate>| {
-        html! {
-            td.number { @match time { Some(time) => (estimate(time)), None => (NO_FIGURE) } }
-        }
-    };
     html! {
         tr {
             th scope="row" { "all functions" }
             td {}
-            @if columns.grows { (cell(ends[0])) }
-            (cell(ends[1]))
+            @if columns.grows { (time_cell(ends[0])) }
+            (time_cell(ends[1]))
             @if columns.grows { (growth_cell(row.growth.as_ref(), ends)) }
             @if columns.is_attributed { td {} }
         }
     }
 }
 
-fn time_cell(time: Option<FunctionTime>) -> Markup {
+fn time_cell(time: Option<Estimate>) -> Markup {
     html! {
-        td.number { @match time { Some(time) => (estimate(time.ns)), None => (NO_FIGURE) } }
+        td.number { @match time { Some(time) => (estimate(time)), None => (NO_FIGURE) } }
     }
 }
 

@@ -1,12 +1,11 @@
 //! Where in the functions that grew the samples are: their hottest instructions, folded away below the table.
 
-use crate::text::instructions::{self, Chosen, SampledFunction, SampledInstruction};
+use crate::text::instructions::{self, Chosen, SampledFunction};
 use ::findings::format::{count, function_name, list, percent, quantity};
+use ::findings::grouping::grouped;
 use analysis::{ProfileRow, ProfileTable};
 use maud::{Markup, html};
 use model::Run;
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 /// Functions of a subject that are looked into.
 const FUNCTIONS: usize = 3;
@@ -21,6 +20,9 @@ pub(super) fn section(run: &Run, table: &ProfileTable, row: &ProfileRow, id: &st
     }
     let names: Vec<String> =
         functions.iter().map(|function| function_name(function.frame)).collect();
+    let without_text = functions.iter().filter(|function| !function.missing.is_empty());
+    let without_text =
+        without_text.map(|function| (&function.missing, function_name(function.frame)));
     html! {
         details.hot {
             summary { "Hottest instructions of " (list(&names)) }
@@ -29,31 +31,16 @@ pub(super) fn section(run: &Run, table: &ProfileTable, row: &ProfileRow, id: &st
                     (listing(table, function, &format!("{id}-hot-{number}")))
                 }
             }
-            @for (reason, names) in without_text(&functions) {
+            @for (reason, names) in grouped(without_text) {
                 p.note { "No instructions of " (list(&names)) ": " (reason) "." }
             }
-            p.note {
-                "A sample stands at the instruction that would have run next, or where the kernel next accepts \
-                 interrupts: look at those before it too."
-            }
+            p.note { (instructions::SKID) }
         }
     }
 }
 
-/// The functions whose instructions have no text, by the reason.
-fn without_text<'a>(functions: &'a [SampledFunction]) -> BTreeMap<&'a str, Vec<String>> {
-    let mut reasons: BTreeMap<&'a str, Vec<String>> = BTreeMap::new();
-    for function in functions.iter().filter(|function| !function.missing.is_empty()) {
-        reasons.entry(&function.missing).or_default().push(function_name(function.frame));
-    }
-    reasons
-}
-
 fn listing(table: &ProfileTable, function: &SampledFunction, id: &str) -> Markup {
-    let mut hottest: Vec<&SampledInstruction> = function.instructions.iter().collect();
-    hottest.sort_by_key(|instruction| Reverse(instruction.samples));
-    let hidden = hottest.len().saturating_sub(HOTTEST);
-    hottest.truncate(HOTTEST);
+    let (hottest, hidden) = function.hottest(HOTTEST);
     let has_text = function.missing.is_empty();
     let has_source = hottest.iter().any(|instruction| !instruction.source.is_empty());
     let name = function_name(function.frame);

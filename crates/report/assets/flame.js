@@ -237,7 +237,7 @@ class FlameGraph {
     const [sum, samples] = [tree.figures(0), (count) => `${whole(count)} ${count === 1 ? 'sample' : 'samples'}`];
     this.hint.textContent = (tree.isDifference
       ? `${samples(sum.samples)} now, ${samples(sum.samplesOfBase)} before; a box is as wide as the larger of its two times. `
-      : `${samples(sum.samples)}; a box is as wide as its CPU time. `)
+      : `${samples(sum.samples)}; a box is as wide as its time. `)
       + (narrow ? `${whole(narrow)} narrower ones are not drawn. ` : '') + FLAME_HINT;
     this.light();
     this.look();
@@ -354,7 +354,7 @@ class FlameGraph {
     if (!this.tree.isDifference) {
       return [
         ['share', percent(figures.share)],
-        ['CPU time an operation', time(figures.time)],
+        ['time an operation', time(figures.time)],
         ['of it in itself', time(figures.own)],
         ['samples', `${whole(figures.samples)} of ${whole(figures.total)}`],
       ];

@@ -3,9 +3,9 @@
 use crate::probe::Region;
 use model::{
     CellKey, FailureReason, FunctionCode, InstructionSamples, Interner, Outcome, Profile,
-    ProfileLimit, ProfiledCell, ProfiledRegion,
+    ProfileLimit, ProfiledCell, ProfiledRegion, waits_metric,
 };
-use stacks::SampledStacks;
+use stacks::{SampledStacks, SampledWait};
 use std::collections::BTreeMap;
 
 /// A profiled cell while its workers come in.
@@ -42,8 +42,9 @@ impl Pool {
         let frames = &sampled.frames;
         let indices: Vec<usize> = regions.iter().map(|region| self.index(region)).collect();
         for sample in &sampled.samples {
+            let time_ns = sample.time_ns;
             let inside =
-                regions.iter().zip(&indices).filter(|(region, _)| region.contains(sample.time_ns));
+                regions.iter().zip(&indices).filter(|(region, _)| region.meets(time_ns, time_ns));
             let inside: Vec<usize> = inside.map(|(_, &index)| index).collect();
             let stack_frames = sample.stack.iter().filter_map(|&index| frames.get(index as usize));
             let Some(stack) = interner.stack(profile, stack_frames) else { continue };
@@ -54,10 +55,39 @@ impl Pool {
                 *counts.instructions.entry((innermost, sample.offset)).or_default() += 1;
             }
         }
+        self.add_waits(regions, sampled, profile, interner);
         for (index, code) in &sampled.code {
             let Some(frame) = frames.get(*index as usize) else { continue };
             let frame = interner.frame(profile, frame);
             profile.add_code(FunctionCode { frame, code: code.clone() });
+        }
+    }
+
+    /// The waits in each region, as regions of their own.
+    fn add_waits(
+        &mut self,
+        regions: &[Region],
+        sampled: &SampledStacks,
+        profile: &mut Profile,
+        interner: &mut Interner,
+    ) {
+        for region in regions {
+            let counted = sampled.waits.iter().filter_map(|wait| {
+                let count = region.samples_of_wait(wait, sampled.sample_ns);
+                (count > 0).then_some((wait, count))
+            });
+            let counted: Vec<(&SampledWait, u64)> = counted.collect();
+            if counted.is_empty() {
+                continue;
+            }
+            let metric = waits_metric(&region.metric);
+            let index = self.index(&Region { metric, ..region.clone() });
+            for (wait, count) in counted {
+                let frames = wait.stack.iter();
+                let frames = frames.filter_map(|&index| sampled.frames.get(index as usize));
+                let Some(stack) = interner.stack(profile, frames) else { continue };
+                *self.counts[index].stacks.entry(stack).or_default() += count;
+            }
         }
     }
 
@@ -147,6 +177,14 @@ mod tests {
             sample_ns: 1e6,
             frames: vec![frame("knee", FrameKind::Process), frame("do_poll", FrameKind::Kernel)],
             samples: samples.collect(),
+            unwanted: 0,
+            waits: vec![SampledWait {
+                begin_ns: 12,
+                end_ns: 32,
+                first_ns: 19,
+                count: 1,
+                stack: vec![0, 1],
+            }],
             limits: vec![ProfileLimit::SamplesLost { lost: 3 }],
             code: Vec::new(),
         }
@@ -187,7 +225,13 @@ mod tests {
             .collect();
         assert_eq!(
             counts,
-            [("answer", 100, 4, 40), ("answer", 200, 2, 20), ("served", 100, 6, 60)]
+            [
+                ("answer", 100, 4, 40),
+                ("answer", 200, 2, 20),
+                ("served", 100, 6, 60),
+                ("answer waits", 100, 2, 40),
+                ("served waits", 100, 2, 60),
+            ]
         );
         assert_eq!(cell.samples_outside, 2);
         assert_eq!(cell.regions[2].operations, 20);

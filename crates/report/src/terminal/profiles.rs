@@ -3,10 +3,12 @@
 use super::tone_paint;
 use crate::layout::{BOLD, DIM, Detail, GAP, INDENT, Pen, Style, display_width, right, widest};
 use crate::text;
-use analysis::{FunctionTime, ProfileRow, ProfileTable, ProfiledFunction};
+use analysis::{
+    AddedTime, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction, ProfiledWait,
+};
 use findings::Conclusions;
-use findings::Verdict;
 use findings::format::{Unit, count, function_name, percent};
+use findings::{Verdict, kinds};
 use model::Run;
 use std::ops::Range;
 
@@ -98,6 +100,7 @@ impl Pen {
         let mut lines: Vec<Line> = functions.map(|f| line(f, &unit, name_max)).collect();
         let shown = lines.len();
         lines.push(total(row, &unit));
+        lines.extend(row.waits.iter().map(|wait| wait_line(wait, &unit)));
         let layout = Layout::new(table, &lines, self.width);
         self.profile_head(out, table, &layout);
         for line in &lines {
@@ -199,23 +202,40 @@ fn unit(row: &ProfileRow) -> Unit {
 }
 
 fn line(function: &ProfiledFunction, unit: &Unit, name_max: usize) -> Line {
+    let name = shortened(&function_name(&function.frame), name_max);
+    line_of(name, &function.itself, function.growth.as_ref(), function.added, unit)
+}
+
+/// What threads wait for, as a line below the functions.
+fn wait_line(wait: &ProfiledWait, unit: &Unit) -> Line {
+    let name = kinds::waits::does(wait.kind).to_owned();
+    line_of(name, &wait.times, wait.growth.as_ref(), wait.added, unit)
+}
+
+fn line_of(
+    name: String,
+    all: &[Option<FunctionTime>],
+    growth: Option<&Growth>,
+    added: Option<AddedTime>,
+    unit: &Unit,
+) -> Line {
     let time = |time: &Option<FunctionTime>| match time {
         Some(time) => unit.figure(time.ns.value),
         None => text::NO_FIGURE.to_owned(),
     };
-    let mut times = function.itself.iter().flatten();
+    let mut times = all.iter().flatten();
     let ends = [times.next(), times.next_back()].map(|time| time.map_or(0, |time| time.samples));
-    let mut verdict = function.growth.as_ref().map(Verdict::from);
+    let mut verdict = growth.map(Verdict::from);
     if let Some(verdict) = verdict.as_mut().filter(|_| ends.iter().any(|&n| n < FACTOR_SAMPLES_MIN))
     {
         verdict.by = String::new();
     }
     // What may as well be nothing is no share.
-    let added = function.added.filter(|added| added.ns.low > 0.0 || added.ns.high < 0.0);
+    let added = added.filter(|added| added.ns.low > 0.0 || added.ns.high < 0.0);
     let share = added.and_then(|added| added.share);
     Line {
-        name: shortened(&function_name(&function.frame), name_max),
-        times: function.itself.iter().map(time).collect(),
+        name,
+        times: all.iter().map(time).collect(),
         verdict,
         added: share.map(|share| percent(share.value)).unwrap_or_default(),
     }

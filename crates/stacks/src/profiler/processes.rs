@@ -36,6 +36,8 @@ struct Process {
     name: String,
     /// Whether the name has to be found out, at the first sample.
     is_renamed: bool,
+    /// Whether it only serves whoever samples, once its name is known.
+    is_helper: bool,
     /// The file that it runs; empty until that is mapped.
     program: String,
     maps: Arc<Maps>,
@@ -87,6 +89,7 @@ impl Processes {
         let process = Process {
             name: proc::comm(pid).unwrap_or_default(),
             is_renamed: true,
+            is_helper: false,
             program: program_of(pid),
             maps: Arc::new(Maps::parse(&proc::text(pid, "maps").unwrap_or_default())),
             began_ns: 0,
@@ -152,6 +155,7 @@ impl Processes {
             let child = Process {
                 name: process.name.clone(),
                 is_renamed: process.is_renamed,
+                is_helper: process.is_helper,
                 program: process.program.clone(),
                 maps: Arc::clone(&process.maps),
                 began_ns: time_ns,
@@ -203,32 +207,76 @@ impl Processes {
                 Scope::Descent => self.follow(pid),
             }
         }
+        let node = self.node(sample);
+        self.samples.extend(node.map(|node| StackSample { time_ns, node }));
+    }
+
+    /// Whether a process is followed.
+    pub fn follows(&self, pid: u32) -> bool {
+        self.by_pid.contains_key(&pid)
+    }
+
+    /// Whether a process that has a sample only serves whoever samples.
+    pub fn is_helper(&self, pid: u32) -> bool {
+        self.by_pid.get(&pid).is_some_and(|process| process.is_helper)
+    }
+
+    /// The innermost node of the stack of a sample; none where its process is not followed.
+    pub fn node(&mut self, sample: &Sample<'_>) -> Option<u32> {
+        let pid = sample.pid;
         let Processes { by_pid, files, .. } = self;
-        let Some(process) = by_pid.get_mut(&pid) else { return };
+        let process = by_pid.get_mut(&pid)?;
         if std::mem::take(&mut process.is_renamed) {
-            process.name = process_name(pid, process);
+            let name = process_name(pid, process);
+            process.name = printable::replace_unprintable(&name.name);
+            process.is_helper = name.is_helper;
         }
         let (name, maps) = (process.name.clone(), Arc::clone(&process.maps));
-        let stack =
-            located_stack(sample, |address| files.locate(pid, &process.program, &maps, address));
+        let callers = sample.user.map(|user| files.callers(pid, &process.program, &maps, &user));
+        let stack = located_stack(sample, callers.as_deref().unwrap_or_default(), |address| {
+            files.locate(pid, &process.program, &maps, address)
+        });
         let content = self.names.index(name);
         let mut node = self.nodes.index(Node { caller: None, content });
         for address in stack.into_iter().rev() {
             let content = self.addresses.index(address);
             node = self.nodes.index(Node { caller: Some(node), content });
         }
-        self.samples.push(StackSample { time_ns, node });
+        Some(node)
     }
+}
+
+/// The call chain of a sample, each address with whether it is in the kernel. Of the program, `callers` stand before
+/// those that follow frame pointers: what leads on begins where both meet.
+fn joined_chain(sample: &Sample<'_>, callers: &[u64]) -> Vec<(bool, u64)> {
+    let chain: Vec<(bool, u64)> = sample.chain().take(DEPTH_MAX).collect();
+    if callers.len() < 2 {
+        return chain;
+    }
+    let (kernel, user) = chain.split_at(chain.partition_point(|(in_kernel, _)| *in_kernel));
+    let user: Vec<u64> = user.iter().map(|(_, address)| *address).collect();
+    // The program counter is in both.
+    let meeting = callers.iter().enumerate().skip(1).find_map(|(index, address)| {
+        let at = user.iter().skip(1).position(|followed| followed == address)?;
+        Some((index, at + 1))
+    });
+    let joined = match meeting {
+        Some((index, at)) => [&callers[..index], &user[at..]].concat(),
+        None => callers.to_vec(),
+    };
+    let joined = joined.into_iter().map(|address| (false, address));
+    kernel.iter().copied().chain(joined).collect()
 }
 
 /// The addresses of a sample, the innermost first.
 fn located_stack(
     sample: &Sample<'_>,
+    callers: &[u64],
     mut locate: impl FnMut(u64) -> CodeAddress,
 ) -> Vec<CodeAddress> {
     let mut stack = Vec::new();
     let mut previous_mode = None;
-    for (in_kernel, address) in sample.chain().take(DEPTH_MAX) {
+    for (in_kernel, address) in joined_chain(sample, callers) {
         // A call returns behind itself: that may be the next function, or the next line.
         let is_return = previous_mode.replace(in_kernel) == Some(in_kernel);
         let address = if is_return { address.wrapping_sub(1) } else { address };
@@ -251,14 +299,13 @@ fn located_stack(
 }
 
 /// What to call a process: a program that started itself as `/proc/self/exe` is `exe` for the kernel.
-fn process_name(pid: u32, process: &Process) -> String {
+fn process_name(pid: u32, process: &Process) -> ProcessName {
     let mut command_line = proc::text(pid, "cmdline").unwrap_or_default();
     if command_line.is_empty() {
         // It has ended.
         command_line.clone_from(&process.program);
     }
-    let ProcessName { name, .. } = ProcessName::new(&process.name, &command_line);
-    printable::replace_unprintable(&name)
+    ProcessName::new(&process.name, &command_line)
 }
 
 #[cfg(test)]
@@ -302,8 +349,8 @@ mod tests {
         processes.add(&mapping(CHILD, b"/bin/child", 0x1000, 3), Scope::System);
         assert_eq!(path(&processes, CHILD).as_deref(), Some("/bin/child"));
         assert_eq!(path(&processes, PARENT).as_deref(), Some("/bin/parent"));
-        assert_eq!(process_name(CHILD, &processes.by_pid[&CHILD]), "child");
-        assert_eq!(process_name(PARENT, &processes.by_pid[&PARENT]), "renamed");
+        assert_eq!(process_name(CHILD, &processes.by_pid[&CHILD]).name, "child");
+        assert_eq!(process_name(PARENT, &processes.by_pid[&PARENT]).name, "renamed");
         // A thread's name is not its process's.
         let thread = Named { pid: PARENT, tid: 5, is_exec: false, name: b"thread", time_ns: 0 };
         processes.add(&Record::Named(thread), Scope::System);

@@ -16,6 +16,8 @@ const MODE_KERNEL: u16 = 1;
 const FROM_EXEC: u16 = 1 << 13;
 /// Every record but a sample ends with the process, the thread, and the time.
 const TRAILER: usize = 16;
+/// `PERF_SAMPLE_REGS_ABI_NONE`: the thread runs no program.
+const NO_REGISTERS: u64 = 0;
 /// `PERF_CONTEXT_MAX`: at this address and above are markers, not code.
 const MARKER_MIN: u64 = 4095_u64.wrapping_neg();
 /// `PERF_CONTEXT_KERNEL` and `PERF_CONTEXT_USER`: the mode of the addresses that follow.
@@ -62,6 +64,30 @@ pub struct Sample<'a> {
     /// What the clock has counted since the last sample: nanoseconds or cycles.
     pub period: u64,
     chain: &'a [u8],
+    /// The raw data of a tracepoint; empty for a clock.
+    pub raw: &'a [u8],
+    /// Where the program was that the thread runs; none for a clock, and for a thread of the kernel.
+    pub user: Option<UserState<'a>>,
+}
+
+/// The registers of a program that lead to its callers, and the top of its stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserState<'a> {
+    /// The program counter.
+    pub instruction_pointer: u64,
+    /// The stack pointer: where `stack` begins.
+    pub stack_pointer: u64,
+    /// The frame pointer, if the program uses one.
+    pub frame_pointer: u64,
+    /// The bytes from the stack pointer on.
+    pub stack: &'a [u8],
+}
+
+impl UserState<'_> {
+    /// The word at an address, if it is in the copied part of the stack.
+    pub fn word(&self, address: u64) -> Option<u64> {
+        word(self.stack, usize::try_from(address.checked_sub(self.stack_pointer)?).ok()?)
+    }
 }
 
 impl Sample<'_> {
@@ -188,6 +214,8 @@ fn record(whole: &[u8]) -> Option<Record<'_>> {
 
 fn sample(misc: u16, body: &[u8]) -> Option<Record<'_>> {
     let length = usize::try_from(word(body, 32)?).ok()?.checked_mul(8)?;
+    let chain = body.get(40..)?.get(..length)?;
+    let (raw, user) = raw_and_user(&body[40 + length..]);
     Some(Record::Sample(Sample {
         in_kernel: misc & MODE == MODE_KERNEL,
         address: word(body, 0)?,
@@ -195,8 +223,34 @@ fn sample(misc: u16, body: &[u8]) -> Option<Record<'_>> {
         tid: half(body, 12)?,
         time_ns: word(body, 16)?,
         period: word(body, 24)?,
-        chain: body.get(40..)?.get(..length)?,
+        chain,
+        raw,
+        user,
     }))
+}
+
+/// What a sample of a tracepoint has behind its chain: a length of 4 bytes with so much raw data, then which
+/// registers there are, three of them, and a length of 8 bytes with so much of the stack, of which the last word says
+/// how much is filled.
+fn raw_and_user(rest: &[u8]) -> (&[u8], Option<UserState<'_>>) {
+    let Some(length) = half(rest, 0) else { return (&[], None) };
+    let Some((raw, rest)) = rest[4..].split_at_checked(length as usize) else { return (&[], None) };
+    (raw, user_state(rest))
+}
+
+fn user_state(rest: &[u8]) -> Option<UserState<'_>> {
+    if word(rest, 0)? == NO_REGISTERS {
+        return None;
+    }
+    let length = usize::try_from(word(rest, 32)?).ok()?;
+    let (stack, rest_of_stack) = rest.get(40..)?.split_at_checked(length)?;
+    let filled = usize::try_from(word(rest_of_stack, 0).unwrap_or(0)).ok()?;
+    Some(UserState {
+        frame_pointer: word(rest, 8)?,
+        stack_pointer: word(rest, 16)?,
+        instruction_pointer: word(rest, 24)?,
+        stack: stack.get(..filled)?,
+    })
 }
 
 fn mapped(body: &[u8]) -> Option<Record<'_>> {
@@ -304,6 +358,33 @@ mod tests {
         assert_eq!(chain, [(true, 0xf1), (true, 0xf2), (false, 0x11), (false, 0x12)]);
         assert!(matches!(records.next(), Some(Record::Lost(4))));
         assert!(records.next().is_none());
+    }
+
+    #[test]
+    fn a_tracepoint_has_its_raw_data_and_where_the_program_was() {
+        let head = [0x1234, pair(7, 8), 1_000, 1, 1, IN_USER];
+        // 12 bytes of raw data, so that what follows begins at a word.
+        let raw = [pair(12, 315), pair(41, 42)];
+        let registers = [2, 0xb9, 0x8000, 0x1234];
+        let stack = [24, 0xa, 0xb, 0, 16];
+        let whole = bytes(SAMPLE, 1, &[&head[..], &raw, &registers, &stack].concat());
+        let Some(Record::Sample(sample)) = records(&whole).next() else { panic!("no sample") };
+        assert_eq!((half(sample.raw, 0), half(sample.raw, 8)), (Some(315), Some(42)));
+        let user = sample.user.unwrap();
+        assert_eq!((user.frame_pointer, user.instruction_pointer), (0xb9, 0x1234));
+        let words = [0x7ff8, 0x8000, 0x8008, 0x8009, 0x8010].map(|address| user.word(address));
+        assert_eq!(words, [None, Some(0xa), Some(0xb), None, None]);
+        let of_kernel = bytes(SAMPLE, 1, &[&head[..], &raw, &[NO_REGISTERS, 0]].concat());
+        let Some(Record::Sample(sample)) = records(&of_kernel).next() else { panic!("no sample") };
+        assert!(sample.user.is_none() && sample.raw.len() == 12);
+        for length in 0..whole.len() {
+            let mut short = whole[..length].to_vec();
+            if let Some(size) = short.get_mut(6..8) {
+                size.copy_from_slice(&u16::try_from(length).unwrap().to_ne_bytes());
+            }
+            // There is an answer to each, whatever it is.
+            let _ = records(&short).count();
+        }
     }
 
     #[test]

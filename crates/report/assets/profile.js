@@ -48,7 +48,7 @@ class ProfileData {
 
   /** What the cells of a view are the time of, and what it is divided by. */
   wordsOf(view) {
-    return this.waits.includes(view) ? ['Waiting time', 'kind'] : ['CPU time', 'function'];
+    return this.waits.includes(view) ? ['waiting time', 'kind'] : ['CPU time', 'function'];
   }
 
   /** The time of an operation in each function itself, by frame. */

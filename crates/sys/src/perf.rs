@@ -25,8 +25,8 @@ const CPU_CLOCK: u64 = 0;
 const TASK_CLOCK: u64 = 1;
 /// `PERF_TYPE_TRACEPOINT`.
 const TRACEPOINT: u32 = 2;
-/// `PERF_SAMPLE_IP`, `_TID`, `_TIME`, `_CALLCHAIN` and `_PERIOD`: what each sample of a clock holds.
-const COUNTER_AND_CHAIN: u64 = (1 << 0) | (1 << 1) | (1 << 2) | (1 << 5) | (1 << 8);
+/// `PERF_SAMPLE_IP`, `_TID`, `_TIME`, `_CALLCHAIN`, `_CPU` and `_PERIOD`: what each sample of a clock holds.
+const COUNTER_AND_CHAIN: u64 = (1 << 0) | (1 << 1) | (1 << 2) | (1 << 5) | (1 << 7) | (1 << 8);
 /// `PERF_SAMPLE_TIME` and `PERF_SAMPLE_RAW`: what each sample holds, in this order.
 const TIME_AND_RAW: u64 = (1 << 2) | (1 << 10);
 /// The same with `PERF_SAMPLE_RAW`: of a tracepoint with call chains.

@@ -2,11 +2,14 @@
 
 use crate::probe::Region;
 use model::{
-    CellKey, FailureReason, FunctionCode, InstructionSamples, Interner, Outcome, Profile,
-    ProfileLimit, ProfiledCell, ProfiledRegion, waits_metric,
+    CellKey, FailureReason, Frame, FrameKind, FunctionCode, InstructionSamples, Interner, Outcome,
+    Profile, ProfileLimit, ProfiledCell, ProfiledRegion, waits_metric,
 };
 use stacks::{SampledStacks, SampledWait};
 use std::collections::BTreeMap;
+
+/// What the names of workers end with: `knee worker`.
+const WORKER: &str = " worker";
 
 /// A profiled cell while its workers come in.
 pub(super) struct Pool {
@@ -85,6 +88,10 @@ impl Pool {
             for (wait, count) in counted {
                 let frames = wait.stack.iter();
                 let frames = frames.filter_map(|&index| sampled.frames.get(index as usize));
+                let frames: Vec<&Frame> = frames.collect();
+                if is_of_instrument(&frames) {
+                    continue;
+                }
                 let Some(stack) = interner.stack(profile, frames) else { continue };
                 *self.counts[index].stacks.entry(stack).or_default() += count;
             }
@@ -140,6 +147,15 @@ impl Pool {
     }
 }
 
+/// Whether a wait is between a worker and another process: that of a helper, or of what is measured, whose own waits
+/// count.
+fn is_of_instrument(frames: &[&Frame]) -> bool {
+    let processes = frames.iter().filter(|frame| frame.kind == FrameKind::Process);
+    let names: Vec<&str> = processes.map(|frame| frame.function.as_str()).collect();
+    matches!(names[..], [waiter, waker] if waiter != waker
+        && [waiter, waker].iter().any(|name| name.ends_with(WORKER)))
+}
+
 impl Counts {
     fn finish(self) -> ProfiledRegion {
         let instruction = |((frame, offset), count)| InstructionSamples { frame, offset, count };
@@ -154,7 +170,7 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Frame, FrameKind, SampledEvent};
+    use model::SampledEvent;
     use stacks::TimedSample;
 
     fn region(metric: &str, position: u64, ranges: &[(u64, u64)]) -> Region {
@@ -239,6 +255,22 @@ mod tests {
         assert_eq!((profile.frames.len(), profile.stacks.len()), (2, 2), "each is kept once");
         let hottest = InstructionSamples { frame: 1, offset: 4, count: 4 };
         assert_eq!(cell.regions[0].instructions, [hottest]);
+    }
+
+    #[test]
+    fn what_a_worker_and_another_process_wait_for_is_of_the_instrument() {
+        let is = |processes: &[&str]| {
+            let frame = |name: &&str| Frame {
+                function: (*name).to_owned(),
+                module: String::new(),
+                kind: FrameKind::Process,
+            };
+            let frames: Vec<Frame> = processes.iter().map(frame).collect();
+            is_of_instrument(&frames.iter().collect::<Vec<_>>())
+        };
+        assert!(is(&["knee worker", "knee guard"]) && is(&["nginx", "knee worker"]));
+        assert!(!is(&["knee worker", "knee worker"]) && !is(&["knee worker"]));
+        assert!(!is(&["sort", "cat"]) && !is(&[]));
     }
 
     #[test]

@@ -36,8 +36,6 @@ struct Process {
     name: String,
     /// Whether the name has to be found out, at the first sample.
     is_renamed: bool,
-    /// Whether it only serves whoever samples, once its name is known.
-    is_helper: bool,
     /// The file that it runs; empty until that is mapped.
     program: String,
     maps: Arc<Maps>,
@@ -89,7 +87,6 @@ impl Processes {
         let process = Process {
             name: proc::comm(pid).unwrap_or_default(),
             is_renamed: true,
-            is_helper: false,
             program: program_of(pid),
             maps: Arc::new(Maps::parse(&proc::text(pid, "maps").unwrap_or_default())),
             began_ns: 0,
@@ -155,7 +152,6 @@ impl Processes {
             let child = Process {
                 name: process.name.clone(),
                 is_renamed: process.is_renamed,
-                is_helper: process.is_helper,
                 program: process.program.clone(),
                 maps: Arc::clone(&process.maps),
                 began_ns: time_ns,
@@ -216,20 +212,13 @@ impl Processes {
         self.by_pid.contains_key(&pid)
     }
 
-    /// Whether a process that has a sample only serves whoever samples.
-    pub fn is_helper(&self, pid: u32) -> bool {
-        self.by_pid.get(&pid).is_some_and(|process| process.is_helper)
-    }
-
     /// The innermost node of the stack of a sample; none where its process is not followed.
     pub fn node(&mut self, sample: &Sample<'_>) -> Option<u32> {
         let pid = sample.pid;
         let Processes { by_pid, files, .. } = self;
         let process = by_pid.get_mut(&pid)?;
         if std::mem::take(&mut process.is_renamed) {
-            let name = process_name(pid, process);
-            process.name = printable::replace_unprintable(&name.name);
-            process.is_helper = name.is_helper;
+            process.name = process_name(pid, process);
         }
         let (name, maps) = (process.name.clone(), Arc::clone(&process.maps));
         let callers = sample.user.map(|user| files.callers(pid, &process.program, &maps, &user));
@@ -299,13 +288,14 @@ fn located_stack(
 }
 
 /// What to call a process: a program that started itself as `/proc/self/exe` is `exe` for the kernel.
-fn process_name(pid: u32, process: &Process) -> ProcessName {
+fn process_name(pid: u32, process: &Process) -> String {
     let mut command_line = proc::text(pid, "cmdline").unwrap_or_default();
     if command_line.is_empty() {
         // It has ended.
         command_line.clone_from(&process.program);
     }
-    ProcessName::new(&process.name, &command_line)
+    let ProcessName { name, .. } = ProcessName::new(&process.name, &command_line);
+    printable::replace_unprintable(&name)
 }
 
 #[cfg(test)]
@@ -349,8 +339,8 @@ mod tests {
         processes.add(&mapping(CHILD, b"/bin/child", 0x1000, 3), Scope::System);
         assert_eq!(path(&processes, CHILD).as_deref(), Some("/bin/child"));
         assert_eq!(path(&processes, PARENT).as_deref(), Some("/bin/parent"));
-        assert_eq!(process_name(CHILD, &processes.by_pid[&CHILD]).name, "child");
-        assert_eq!(process_name(PARENT, &processes.by_pid[&PARENT]).name, "renamed");
+        assert_eq!(process_name(CHILD, &processes.by_pid[&CHILD]), "child");
+        assert_eq!(process_name(PARENT, &processes.by_pid[&PARENT]), "renamed");
         // A thread's name is not its process's.
         let thread = Named { pid: PARENT, tid: 5, is_exec: false, name: b"thread", time_ns: 0 };
         processes.add(&Record::Named(thread), Scope::System);

@@ -34,7 +34,8 @@ const NOTIFICATIONS: &[&str] = &[
 fn of_call(call: &str) -> Option<WaitKind> {
     Some(match call {
         "futex" | "futex_wait" | "futex_waitv" => WaitKind::Lock,
-        "wait4" | "waitid" | "waitpid" => WaitKind::End,
+        // By vfork, a parent waits until its child runs another program or ends.
+        "wait4" | "waitid" | "waitpid" | "vfork" | "clone" | "clone3" => WaitKind::End,
         "nanosleep" | "clock_nanosleep" => WaitKind::Sleep,
         "poll" | "ppoll" | "select" | "pselect6" | "accept" | "accept4" | "epoll_wait"
         | "epoll_pwait" | "epoll_pwait2" | "io_uring_enter" | "io_getevents" => WaitKind::Readiness,
@@ -117,6 +118,7 @@ mod tests {
             (["asm_exc_page_fault", "io_schedule"], WaitKind::PageFault),
             (["asm_exc_page_fault", "rwsem_down_read_slowpath"], WaitKind::Lock),
             (["__x64_sys_wait4", "do_wait"], WaitKind::End),
+            (["__do_sys_clone3", "wait_for_completion_state"], WaitKind::End),
             (["__x64_sys_clock_nanosleep", "do_nanosleep"], WaitKind::Sleep),
             (["__x64_sys_epoll_wait", "ep_poll"], WaitKind::Readiness),
             (["__sys_accept4", "inet_csk_accept"], WaitKind::Readiness),

@@ -7,7 +7,7 @@
 
 use super::processes::Processes;
 use observe::Field;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use sys::perf::{Record, Sample, records};
 
 /// The states that `sched_switch` has for a thread that ends: `EXIT_DEAD` and `EXIT_ZOMBIE`.
@@ -16,6 +16,8 @@ const ENDED: i64 = 0x30;
 const PREEMPTED: i64 = 0x100;
 /// A thread is woken no longer than this before the switch away from it: its waker waits for that switch.
 const WOKEN_BEFORE_NS_MAX: u64 = 50_000;
+/// Few threads wait for a CPU for longer than this.
+const CPU_KEPT_NS: u64 = 1_000_000_000;
 /// Spreads the first samples of threads over a sample's time.
 const SPREAD: u64 = 0x9e37_79b9;
 
@@ -60,9 +62,9 @@ impl SchedPoints {
 pub(super) enum Reason {
     /// It waited for something.
     Waits,
-    /// It could have run, but a followed process had its CPU.
+    /// It could have run, but followed processes had its CPU for most of that time.
     NoCpu,
-    /// It could have run, but another process had its CPU, or the CPU was still idle.
+    /// It could have run, but other processes had its CPU, or the CPU was still idle.
     OthersHaveCpu,
 }
 
@@ -87,6 +89,7 @@ pub(super) struct Waits {
     sample_ns: u64,
     /// By the kernel's own numbers, which tracepoints have in any namespace.
     threads: HashMap<i64, Thread>,
+    cpus: HashMap<u32, Cpu>,
     pub spans: Vec<WaitSpan>,
 }
 
@@ -102,6 +105,37 @@ struct Thread {
     carried_ns: u64,
 }
 
+/// For how long followed processes had a CPU.
+#[derive(Default)]
+struct Cpu {
+    switched_ns: u64,
+    own_ns: u64,
+    /// Until when they had it, and for how long before that turn, of the last [`CPU_KEPT_NS`].
+    own: VecDeque<(u64, u64)>,
+}
+
+impl Cpu {
+    /// A thread of a followed process, or of another, has had it since the last switch.
+    fn switched(&mut self, time_ns: u64, is_own: bool) {
+        let since_ns = std::mem::replace(&mut self.switched_ns, time_ns);
+        if is_own && since_ns > 0 {
+            self.own.push_back((time_ns, self.own_ns));
+            self.own_ns += time_ns.saturating_sub(since_ns);
+        }
+        while self.own.front().is_some_and(|&(until_ns, _)| until_ns + CPU_KEPT_NS < time_ns) {
+            self.own.pop_front();
+        }
+    }
+
+    /// Whether followed processes had it for most of the time since then.
+    fn is_mostly_own(&self, since_ns: u64) -> bool {
+        let first = self.own.partition_point(|&(until_ns, _)| until_ns <= since_ns);
+        let own_before_ns = self.own.get(first).map_or(self.own_ns, |&(_, before_ns)| before_ns);
+        let own_ns = self.own_ns - own_before_ns;
+        own_ns.saturating_mul(2) >= self.switched_ns.saturating_sub(since_ns)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Running,
@@ -112,7 +146,8 @@ enum State {
 impl Waits {
     pub fn new(points: SchedPoints, sample_ns: f64) -> Waits {
         let sample_ns = (sample_ns as u64).max(1);
-        Waits { points, sample_ns, threads: HashMap::new(), spans: Vec::new() }
+        let (threads, cpus, spans) = (HashMap::new(), HashMap::new(), Vec::new());
+        Waits { points, sample_ns, threads, cpus, spans }
     }
 
     /// Takes note of a tracepoint, whose record has these `bytes`. They come in the order of their times.
@@ -174,11 +209,12 @@ impl Waits {
     /// The thread `tid` has the CPU of the thread that `previous` is of.
     fn switched_to(&mut self, tid: i64, previous: &Sample<'_>, processes: &mut Processes) {
         let is_own = processes.follows(previous.pid);
-        let without = if is_own { Reason::NoCpu } else { Reason::OthersHaveCpu };
-        self.runs(tid, previous.time_ns, without, processes);
+        self.cpus.entry(previous.cpu).or_default().switched(previous.time_ns, is_own);
+        self.runs(tid, previous.time_ns, Some(previous.cpu), processes);
     }
 
-    fn runs(&mut self, tid: i64, time_ns: u64, without_cpu: Reason, processes: &mut Processes) {
+    /// A thread runs on this CPU, if that was seen.
+    fn runs(&mut self, tid: i64, time_ns: u64, cpu: Option<u32>, processes: &mut Processes) {
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let state = std::mem::replace(&mut thread.state, State::Running);
         let ready_ns = match state {
@@ -187,20 +223,18 @@ impl Waits {
             State::Waiting => thread.woken_ns.unwrap_or(time_ns),
         };
         let is_woken = thread.woken_ns.take().is_some();
+        let cpu = cpu.and_then(|cpu| self.cpus.get(&cpu));
+        let is_own = cpu.is_some_and(|cpu| cpu.is_mostly_own(ready_ns));
+        let without_cpu = if is_own { Reason::NoCpu } else { Reason::OthersHaveCpu };
         for (begin_ns, end_ns, reason) in
             [(thread.since_ns, ready_ns, Reason::Waits), (ready_ns, time_ns, without_cpu)]
         {
             let Some((first_ns, count)) = thread.samples(begin_ns, end_ns, self.sample_ns) else {
                 continue;
             };
-            let Some((node, is_of_helper)) = node_of(&thread.left, processes) else { continue };
+            let Some(node) = node_of(&thread.left, processes) else { continue };
             let is_woken = is_woken && reason == Reason::Waits;
             let waker = is_woken.then(|| node_of(&thread.waker, processes)).flatten();
-            // What waits for a helper of whoever measures waits for the instrument.
-            if is_of_helper || waker.is_some_and(|(_, is_of_helper)| is_of_helper) {
-                continue;
-            }
-            let waker = waker.map(|(node, _)| node);
             let span = WaitSpan { begin_ns, end_ns, first_ns, count, reason, node, waker };
             self.spans.push(span);
         }
@@ -210,7 +244,7 @@ impl Waits {
     pub fn finish(&mut self, now_ns: u64, processes: &mut Processes) {
         let tids: Vec<i64> = self.threads.keys().copied().collect();
         for tid in tids {
-            self.runs(tid, now_ns, Reason::OthersHaveCpu, processes);
+            self.runs(tid, now_ns, None, processes);
         }
     }
 }
@@ -229,12 +263,10 @@ impl Thread {
     }
 }
 
-/// The node of the stack of a record, and whether its process is a helper.
-fn node_of(bytes: &[u8], processes: &mut Processes) -> Option<(u32, bool)> {
+/// The node of the stack of a record.
+fn node_of(bytes: &[u8], processes: &mut Processes) -> Option<u32> {
     match records(bytes).next() {
-        Some(Record::Sample(sample)) => {
-            Some((processes.node(&sample)?, processes.is_helper(sample.pid)))
-        }
+        Some(Record::Sample(sample)) => processes.node(&sample),
         _ => None,
     }
 }
@@ -269,7 +301,7 @@ mod tests {
         raw[36..44].copy_from_slice(&state.to_le_bytes());
         raw[60..64].copy_from_slice(&second.to_le_bytes());
         raw.extend([0; 4]);
-        let head = [0x1234, pair(pid, first), time_ns, 1, 0];
+        let head = [0x1234, pair(pid, first), time_ns, 0, 1, 0];
         let mut bytes = [9_u32.to_le_bytes(), [1, 0, 0, 0]].concat();
         bytes.extend(head.iter().flat_map(|word| word.to_le_bytes()));
         bytes.extend(raw);
@@ -341,6 +373,19 @@ mod tests {
             times(&spans(&[(1_000, 372, 7, WAITS, 8)])),
             [(1_000, 20_000, Reason::Waits, false)]
         );
+    }
+
+    #[test]
+    fn a_cpu_is_own_where_followed_processes_had_it_for_most_of_a_time() {
+        let mut cpu = Cpu::default();
+        for (time_ns, is_own) in [(100, true), (200, true), (300, false), (400, true), (500, false)]
+        {
+            cpu.switched(time_ns, is_own);
+        }
+        let own = [400, 300, 200, 100].map(|since_ns| cpu.is_mostly_own(since_ns));
+        assert_eq!(own, [false, true, false, true]);
+        cpu.switched(500 + 2 * CPU_KEPT_NS, true);
+        assert!(cpu.is_mostly_own(600) && cpu.own.len() == 1, "{:?}", cpu.own);
     }
 
     #[test]

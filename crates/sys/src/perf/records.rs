@@ -14,8 +14,8 @@ const MODE: u16 = 7;
 const MODE_KERNEL: u16 = 1;
 /// Of a record's `misc`: a new name comes from `exec`.
 const FROM_EXEC: u16 = 1 << 13;
-/// Every record but a sample ends with the process, the thread, and the time.
-const TRAILER: usize = 16;
+/// Every record but a sample ends with the process, the thread, the time, and the CPU.
+const TRAILER: usize = 24;
 /// `PERF_SAMPLE_REGS_ABI_NONE`: the thread runs no program.
 const NO_REGISTERS: u64 = 0;
 /// `PERF_CONTEXT_MAX`: at this address and above are markers, not code.
@@ -61,6 +61,8 @@ pub struct Sample<'a> {
     pub tid: u32,
     /// When, by `CLOCK_MONOTONIC`.
     pub time_ns: u64,
+    /// The CPU.
+    pub cpu: u32,
     /// What the clock has counted since the last sample: nanoseconds or cycles.
     pub period: u64,
     chain: &'a [u8],
@@ -213,16 +215,17 @@ fn record(whole: &[u8]) -> Option<Record<'_>> {
 }
 
 fn sample(misc: u16, body: &[u8]) -> Option<Record<'_>> {
-    let length = usize::try_from(word(body, 32)?).ok()?.checked_mul(8)?;
-    let chain = body.get(40..)?.get(..length)?;
-    let (raw, user) = raw_and_user(&body[40 + length..]);
+    let length = usize::try_from(word(body, 40)?).ok()?.checked_mul(8)?;
+    let chain = body.get(48..)?.get(..length)?;
+    let (raw, user) = raw_and_user(&body[48 + length..]);
     Some(Record::Sample(Sample {
         in_kernel: misc & MODE == MODE_KERNEL,
         address: word(body, 0)?,
         pid: half(body, 8)?,
         tid: half(body, 12)?,
         time_ns: word(body, 16)?,
-        period: word(body, 24)?,
+        cpu: half(body, 24)?,
+        period: word(body, 32)?,
         chain,
         raw,
         user,
@@ -305,7 +308,7 @@ fn text(body: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 fn trailing_time(body: &[u8]) -> Option<u64> {
-    word(body, body.len().checked_sub(8)?)
+    word(body, body.len().checked_sub(16)?)
 }
 
 #[cfg(test)]
@@ -326,7 +329,7 @@ mod tests {
     }
 
     fn sampled(misc: u16, address: u64, chain: &[u64]) -> Vec<u8> {
-        let head = [address, pair(7, 8), 1_000, 997_000, chain.len() as u64];
+        let head = [address, pair(7, 8), 1_000, 3, 997_000, chain.len() as u64];
         bytes(SAMPLE, misc, &[&head, chain].concat())
     }
 
@@ -351,6 +354,7 @@ mod tests {
         let Some(Record::Sample(first)) = records.next() else { panic!("no sample") };
         assert_eq!((first.in_kernel, first.address, first.pid, first.tid), (false, 0x1234, 7, 8));
         assert_eq!((first.time_ns, first.period, first.chain().count()), (1_000, 997_000, 0));
+        assert_eq!(first.cpu, 3);
         assert!(matches!(records.next(), Some(Record::Lost(3))));
         let Some(Record::Sample(second)) = records.next() else { panic!("no sample") };
         assert!(second.in_kernel);
@@ -362,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_tracepoint_has_its_raw_data_and_where_the_program_was() {
-        let head = [0x1234, pair(7, 8), 1_000, 1, 1, IN_USER];
+        let head = [0x1234, pair(7, 8), 1_000, 3, 1, 1, IN_USER];
         // 12 bytes of raw data, so that what follows begins at a word.
         let raw = [pair(12, 315), pair(41, 42)];
         let registers = [2, 0xb9, 0x8000, 0x1234];
@@ -389,14 +393,18 @@ mod tests {
 
     #[test]
     fn what_processes_do_is_read() {
-        let end = [pair(7, 7), 99];
+        let end = [pair(7, 7), 99, 3];
         let file = [letters(*b"/bin/tru"), letters(*b"e\0\0\0\0\0\0\0")];
         let mapping = [pair(7, 7), 0x1000, 0x2000, 0x3000, pair(8, 1), 42, 1, pair(5, 2)];
         let all = [
-            bytes(FORKED, 0, &[pair(7, 6), pair(7, 6), 50, end[0], end[1]]),
-            bytes(NAMED, FROM_EXEC, &[pair(7, 7), letters(*b"true\0\0\0\0"), end[0], end[1]]),
+            bytes(FORKED, 0, &[pair(7, 6), pair(7, 6), 50, end[0], end[1], end[2]]),
+            bytes(
+                NAMED,
+                FROM_EXEC,
+                &[pair(7, 7), letters(*b"true\0\0\0\0"), end[0], end[1], end[2]],
+            ),
             bytes(MAPPED, 2, &[&mapping[..], &file, &end].concat()),
-            bytes(ENDED, 0, &[pair(7, 6), pair(7, 6), 77, end[0], end[1]]),
+            bytes(ENDED, 0, &[pair(7, 6), pair(7, 6), 77, end[0], end[1], end[2]]),
         ];
         let all = all.concat();
         let mut records = records(&all);
@@ -421,7 +429,7 @@ mod tests {
         // A record that says it is shorter than its own head, and chains longer than their record.
         assert_eq!(records(&[0; 16]).count(), 0);
         for length in [3, u64::MAX, 1 << 61] {
-            let long = bytes(SAMPLE, 1, &[1, 2, 3, 4, length, 6]);
+            let long = bytes(SAMPLE, 1, &[1, 2, 3, 4, 5, length, 6]);
             assert_eq!(records(&long).count(), 0, "{length}");
         }
         for kind in 0..40 {

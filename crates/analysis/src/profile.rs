@@ -15,12 +15,14 @@ use crate::gather::positions::verdicts_from;
 use crate::thresholds::POINT_SAMPLES_MIN;
 use crate::{
     Estimate, PointSummary, ProfileChange, ProfileContrast, ProfileDifference, ProfileRow,
-    ProfileTable, ProfiledFunction, Row, Table,
+    ProfileTable, ProfiledFunction, ProfiledWait, Row, Table,
 };
 use counted::{Count, Counted};
 use difference::Pair;
 use function_growth::{Samples, function_growth};
-use model::{Frame, FrameKind, MetricInfo, Outcome, Parameters, ProfiledCell, Run, WorkloadInfo};
+use model::{
+    Frame, FrameKind, MetricInfo, Outcome, Parameters, ProfiledCell, Run, WaitKind, WorkloadInfo,
+};
 use std::collections::BTreeSet;
 
 /// A function is listed from this share of the CPU time on that it takes by itself at any point.
@@ -166,6 +168,7 @@ impl<'a> Series<'a> {
             cells: cells.collect(),
             growth: self.growth(profiles, points, |counted| counted.samples),
             functions: self.functions(profiles, points, pair.as_ref()),
+            waits: self.waits(profiles, points, pair.as_ref()),
             change,
         }
     }
@@ -316,6 +319,27 @@ impl<'a> Series<'a> {
             added: pair.map(|pair| pair.added(frame)),
             inclusive_added: pair.map(|pair| pair.inclusive_added(frame)),
         }
+    }
+
+    /// The kinds of waits that there are.
+    fn waits(
+        &self,
+        profiles: &Profiles<'a>,
+        points: &[u64],
+        pair: Option<&Pair<'a, '_>>,
+    ) -> Vec<ProfiledWait> {
+        let is_there = |kind: &WaitKind| {
+            let mut counted = profiles.at.iter().flatten();
+            counted.any(|counted| counted.waits.keys().any(|wait| wait.kind == *kind))
+        };
+        let wait = |kind: WaitKind| ProfiledWait {
+            kind,
+            times: profiles.at.iter().map(|at| Some(at.as_ref()?.wait_time(kind))).collect(),
+            growth: self
+                .growth(profiles, points, |counted| counted.waiting(|wait| wait.kind == kind)),
+            added: pair.map(|pair| pair.added_waiting(kind)),
+        };
+        WaitKind::ALL.into_iter().filter(is_there).map(wait).collect()
     }
 
     /// Each subject against the best one at the last point that both have, and the pairs of the workload.

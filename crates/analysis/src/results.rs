@@ -13,8 +13,9 @@ pub use averages::{Average, AverageColumn, AverageRow, Averages};
 pub use growth::{Best, Class, Growth};
 pub use pairs::{ComparisonOutcome, Crossover, Lead, RankedSubject, Ranking, SubjectComparison};
 pub use profile::{
-    AddedFunction, AddedTime, DifferenceVerdict, FunctionTime, ProfileChange, ProfileContrast,
-    ProfileDifference, ProfilePoint, ProfileRow, ProfileTable, ProfiledFunction,
+    AddedFunction, AddedTime, AddedWait, DifferenceVerdict, FunctionTime, ProfileChange,
+    ProfileContrast, ProfileDifference, ProfilePoint, ProfileRow, ProfileTable, ProfiledFunction,
+    ProfiledWait, WaitSite,
 };
 pub use rates::{ByRounds, Halved, Rate, RateTrend, Scaling, Speedup, SpeedupVerdict};
 pub use reasons::{ComparisonReason, GrowthReason, Remedy, ScalingReason, TrendReason};

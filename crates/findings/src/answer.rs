@@ -38,7 +38,7 @@ use std::collections::BTreeSet;
 pub struct Answer {
     /// Costs that grow and rates that fall, the largest factor first.
     pub stops_scaling: Vec<Finding>,
-    /// Where the CPU time goes that grows, of a profiled run.
+    /// Where the CPU time goes that grows, and what threads wait for, of a profiled run.
     pub cpu_time: Vec<Finding>,
     /// Where one subject overtakes another.
     pub changes_sides: Vec<Finding>,
@@ -103,6 +103,12 @@ impl Answer {
         }
     }
 
+    /// The heading of [`Answer::cpu_time`], which may have waits, too.
+    pub fn time_title(&self) -> &'static str {
+        let has_waits = self.cpu_time.iter().any(|finding| matches!(finding.data, Data::Waits(_)));
+        if has_waits { "Where the time goes" } else { "Where the CPU time goes" }
+    }
+
     /// Whether it has figures and no verdict: nothing was measured at more than one point.
     pub fn is_list(&self) -> bool {
         let has_verdicts = !self.stops_scaling.is_empty()
@@ -163,6 +169,7 @@ fn is_advised(stops_scaling: &[Finding], finding: &Finding) -> bool {
 fn cpu_time(all: Vec<Finding>) -> Vec<Finding> {
     let is_along = |finding: &Finding| match &finding.data {
         Data::Attribution(all) => matches!(all[0].between, Between::Points { .. }),
+        Data::Waits(_) => true,
         _ => false,
     };
     let is_attributed = |finding: &Finding| match &finding.data {

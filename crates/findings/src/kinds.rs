@@ -250,6 +250,7 @@ table! {
     step::Step,
     drift::Drift,
     attribution::Attribution,
+    waits::Waits,
     behaviour::Behaviour,
     ranking::Ranking,
     trade_off::TradeOff,

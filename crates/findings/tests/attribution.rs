@@ -281,3 +281,42 @@ fn what_a_profile_could_not_see_is_a_caveat() {
     }
     assert_eq!(lines(Some(&ProfileLimit::SamplesLost { lost: 1 })), [unnamed]);
 }
+
+#[test]
+fn waits_are_named_with_where_they_are_and_where_they_end() {
+    const LOCK: &str = "mt;wait for a lock_[w];work;push;queue.c:41_[l];futex_do_wait_[k];ended by_[e];mt;work;push;\
+                        queue.c:52_[l]";
+    const CPU: &str = "mt;wait for a CPU_[w];work";
+    let (mut profile, mut cells) = (profile(), Vec::new());
+    for (point, samples, waits) in
+        [(1, 900, &[][..]), (4, 1_000, &[(LOCK, 2_000), (CPU, 1_000)][..])]
+    {
+        let elapsed = (20, 1_000_000_000);
+        let key = key("command", "mt", point, 0);
+        profile = profile.cell(key, "elapsed", elapsed, [("mt;work;push", samples)]);
+        profile = profile.region("elapsed waits", point, elapsed, waits.iter().copied());
+        cells.extend((0..5).map(|round| {
+            let samples = (0..9).map(|at| 5e7 * (1.0 + f64::from(at) / 200.0)).collect();
+            cell("command", "mt", point, round).samples("elapsed", samples)
+        }));
+    }
+    let hidden = ProfileLimit::WaitsHidden { error: "for root alone".into() };
+    let workload = workload("command").axis("threads", "threads").time("elapsed").subjects(["mt"]);
+    let seen = |profile| run(workload.clone()).cells(cells.clone()).profile(profile).complete();
+    let run = seen(profile.build());
+    let conclusions = conclude(&run);
+    let answer = Answer::new(&run, &conclusions);
+    assert_eq!(answer.time_title(), "Where the time goes");
+    let sentences: Vec<String> =
+        answer.cpu_time.iter().map(|finding| finding.sentence.to_string()).collect();
+    let wanted = "mt: 65 % of the thread time added between 1 and 4 threads waits for a lock in push (queue.c:41), \
+                  released by push (queue.c:52); 32 % waits for a CPU";
+    assert!(sentences.iter().any(|sentence| sentence == wanted), "{sentences:#?}");
+    let mut run = run;
+    run.profile.cells[0].limits.push(hidden);
+    let conclusions = conclude(&run);
+    let answer = Answer::new(&run, &conclusions);
+    assert!(answer.cpu_time.iter().all(|finding| !matches!(finding.data, Data::Waits(_))));
+    let caveats = conclusions.caveats.iter().map(Caveat::what);
+    assert!(caveats.into_iter().any(|what| what.contains("no waits: for root alone")));
+}

@@ -19,6 +19,7 @@ mod profile;
 mod reason;
 mod run;
 pub mod server_facts;
+mod wait;
 mod workload;
 
 pub use cell::*;
@@ -35,4 +36,5 @@ pub use profile::*;
 pub use quantities::Value;
 pub use reason::{FailureReason, ReplyFault, deadline_text};
 pub use run::*;
+pub use wait::*;
 pub use workload::*;

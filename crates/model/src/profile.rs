@@ -71,6 +71,12 @@ pub enum FrameKind {
     Jit,
     /// An address of which nothing is known.
     Unknown,
+    /// Of a wait, behind its process: [`WaitKind::name`](crate::WaitKind::name).
+    Wait,
+    /// Of a wait: the line in the function before it.
+    Line,
+    /// Of a wait: what follows is the stack of who ended it.
+    Waker,
 }
 
 impl FrameKind {
@@ -121,7 +127,8 @@ pub enum SampledEvent {
     Cycles,
 }
 
-/// The timed regions of one metric around one position on the axis, together.
+/// The timed regions of one metric around one position on the axis, together; or the waits in them, under the name of
+/// [`waits_metric`](crate::waits_metric).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfiledRegion {
     /// The metric that they time: `loop`.
@@ -171,6 +178,11 @@ pub enum ProfileLimit {
     SamplesLost {
         /// How many.
         lost: u64,
+    },
+    /// The system does not show when threads wait.
+    WaitsHidden {
+        /// What is in the way.
+        error: String,
     },
     /// A process that runs already could not be sampled.
     ProcessHidden {

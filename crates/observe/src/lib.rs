@@ -58,11 +58,12 @@ pub use calls::Call;
 pub use error::{Child, Error, NoWaits};
 pub use estimate::Estimate;
 pub use file::File;
+pub use format::Field;
 pub use observation::{
     Answer, Observation, ReadyFor, Remark, StaysReady, THREADS_MAX, Triggers, Waiter, Watched,
 };
 pub use process::check_alive;
-pub use tracefs::check as check_tracepoints;
+pub use tracefs::{Description, check as check_tracepoints, described};
 
 /// Watches process `pid` for so long, or until `stop` says so, which it is asked some fifty times a
 /// second. It takes up to 0.2 s longer to detach.

@@ -76,13 +76,15 @@ fn sample(body: &[u8], points: &Tracepoints) -> Option<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tracefs::Description;
 
     fn points() -> Tracepoints {
-        Tracepoints::parse(
+        let [enter, exit] = [
             ("443\n", include_str!("../tests/recorded/sys_enter.format")),
             ("442\n", include_str!("../tests/recorded/sys_exit.format")),
-        )
-        .unwrap()
+        ]
+        .map(|(id, format)| Description { id: id.into(), format: format.into() });
+        Tracepoints::parse(&enter, &exit).unwrap()
     }
 
     fn record(kind: u32, body: &[u8]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Where the kernel describes its tracepoints, and the two that are needed: every system call's
+//! Where the kernel describes its tracepoints, and the two that are watched here: every system call's
 //! beginning and end.
 //!
 //! Where tracefs is not mounted and we may mount it, it is opened as a mount that is attached
@@ -49,58 +49,67 @@ pub fn check() -> Result<(), (String, String)> {
     }
 }
 
+/// What the kernel writes about a tracepoint.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// Its `id`, a number.
+    pub id: String,
+    /// Its `format`: see [`Field::find`].
+    pub format: String,
+}
+
+/// What the kernel writes about these tracepoints, `sched/sched_switch`, in their order.
+///
+/// # Errors
+/// [`Error::NoTracepoints`] with what is in the way and what fixes it, or what else the system answers.
+pub fn described(names: &[&str]) -> Result<Vec<Description>, Error> {
+    let mounts = std::fs::read("/proc/self/mounts").unwrap_or_default();
+    let mounts = String::from_utf8_lossy(&mounts);
+    let mut denied = None;
+    for path in PLACES.map(PathBuf::from).into_iter().chain(mounted(&mounts)) {
+        match directory(CWD, &path).and_then(|directory| read(&directory, names)) {
+            Ok(descriptions) => return Ok(descriptions),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => denied = Some(path),
+            // Nothing is mounted there, or not all of it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(format!("can't read {}", path.display()), error)),
+        }
+    }
+    match (detached(), denied) {
+        (Ok(root), _) => read(&root, names).map_err(unusable),
+        (Err(_), Some(path)) => Err(Error::NoTracepoints {
+            why: format!("the kernel's tracepoints in {} may not be read", path.display()),
+            remedy: as_root().into(),
+        }),
+        (Err(error), None) => Err(not_mounted(error)),
+    }
+}
+
+fn read(root: &OwnedFd, names: &[&str]) -> io::Result<Vec<Description>> {
+    let text = |path: String| {
+        let file = openat(root, &path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let mut text = String::new();
+        File::from(file).take(LENGTH_MAX).read_to_string(&mut text)?;
+        io::Result::Ok(text)
+    };
+    let description = |name: &&str| {
+        let [id, format] = ["id", "format"].map(|file| text(format!("events/{name}/{file}")));
+        Ok(Description { id: id?, format: format? })
+    };
+    names.iter().map(description).collect()
+}
+
 impl Tracepoints {
     /// Finds them on this machine.
     pub fn find() -> Result<Self, Error> {
-        let mounts = std::fs::read("/proc/self/mounts").unwrap_or_default();
-        let mounts = String::from_utf8_lossy(&mounts);
-        Self::find_in(PLACES.map(PathBuf::from).into_iter().chain(mounted(&mounts)))
+        let both = described(&["raw_syscalls/sys_enter", "raw_syscalls/sys_exit"])?;
+        Self::parse(&both[0], &both[1])
+            .ok_or_else(|| unusable(io::Error::other("its format is not known")))
     }
 
-    fn find_in(paths: impl Iterator<Item = PathBuf>) -> Result<Self, Error> {
-        let mut denied = None;
-        for path in paths {
-            match directory(CWD, &path).and_then(|directory| Self::read(&directory)) {
-                Ok(points) => return Ok(points),
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    denied = Some(path);
-                }
-                // Nothing is mounted there, or not all of it.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => {
-                    return Err(Error::io(format!("can't read {}", path.display()), error));
-                }
-            }
-        }
-        match (detached(), denied) {
-            (Ok(root), _) => Self::read(&root).map_err(unusable),
-            (Err(_), Some(path)) => Err(Error::NoTracepoints {
-                why: format!("the kernel's tracepoints in {} may not be read", path.display()),
-                remedy: as_root().into(),
-            }),
-            (Err(error), None) => Err(not_mounted(error)),
-        }
-    }
-
-    fn read(root: &OwnedFd) -> io::Result<Self> {
-        let text = |path: &str| {
-            let file = openat(root, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-            let mut text = String::new();
-            File::from(file).take(LENGTH_MAX).read_to_string(&mut text)?;
-            io::Result::Ok(text)
-        };
-        let both = |name: &str| {
-            let event = format!("events/raw_syscalls/{name}");
-            io::Result::Ok((text(&format!("{event}/id"))?, text(&format!("{event}/format"))?))
-        };
-        let (enter, exit) = (both("sys_enter")?, both("sys_exit")?);
-        Self::parse((&enter.0, &enter.1), (&exit.0, &exit.1))
-            .ok_or_else(|| io::Error::other("its format is not known"))
-    }
-
-    /// From the texts of the `id` and `format` files of the beginning and the end.
-    pub fn parse(enter: (&str, &str), exit: (&str, &str)) -> Option<Self> {
-        let tracepoint = |(id, format): (&str, &str), value| {
+    /// From what the kernel writes about the beginning and the end.
+    pub fn parse(enter: &Description, exit: &Description) -> Option<Self> {
+        let tracepoint = |Description { id, format }: &Description, value| {
             let (call, value) = (Field::find(format, "id")?, Field::find(format, value)?);
             Some(Tracepoint { id: id.trim().parse().ok()?, call, value })
         };
@@ -166,12 +175,17 @@ mod tests {
 
     #[test]
     fn both_tracepoints_are_needed_whole() {
-        let points = Tracepoints::parse(("443\n", ENTER), ("442\n", EXIT)).unwrap();
+        let parse = |enter: (&str, &str), exit: (&str, &str)| {
+            let [enter, exit] = [enter, exit]
+                .map(|(id, format)| Description { id: id.into(), format: format.into() });
+            Tracepoints::parse(&enter, &exit)
+        };
+        let points = parse(("443\n", ENTER), ("442\n", EXIT)).unwrap();
         assert_eq!((points.enter.id, points.exit.id), (443, 442));
-        assert!(Tracepoints::parse(("", ENTER), ("442", EXIT)).is_none());
-        assert!(Tracepoints::parse(("443", EXIT), ("442", EXIT)).is_none());
-        assert!(Tracepoints::parse(("443", ENTER), ("442", &EXIT[..300])).is_none());
-        assert!(Tracepoints::parse(("443", ENTER), ("-1", EXIT)).is_none());
+        assert!(parse(("", ENTER), ("442", EXIT)).is_none());
+        assert!(parse(("443", EXIT), ("442", EXIT)).is_none());
+        assert!(parse(("443", ENTER), ("442", &EXIT[..300])).is_none());
+        assert!(parse(("443", ENTER), ("-1", EXIT)).is_none());
     }
 
     #[test]

@@ -237,7 +237,7 @@ class FlameGraph {
     const [sum, samples] = [tree.figures(0), (count) => `${whole(count)} ${count === 1 ? 'sample' : 'samples'}`];
     this.hint.textContent = (tree.isDifference
       ? `${samples(sum.samples)} now, ${samples(sum.samplesOfBase)} before; a box is as wide as the larger of its two times. `
-      : `${samples(sum.samples)}; a box is as wide as its CPU time. `)
+      : `${samples(sum.samples)}; a box is as wide as its ${this.what}. `)
       + (narrow ? `${whole(narrow)} narrower ones are not drawn. ` : '') + FLAME_HINT;
     this.light();
     this.look();
@@ -347,6 +347,11 @@ class FlameGraph {
     return [element('strong', {}, frame.name), ...(frame.module ? [element('div', { class: 'module' }, frame.module)] : []), list];
   }
 
+  /** What boxes are as wide as. */
+  get what() {
+    return this.profile.wordsOf(this.tree.cells[0].view)[0];
+  }
+
   /** The figures of a stack, as pairs of words and figures. */
   pairs(at) {
     const figures = this.tree.figures(at);
@@ -354,7 +359,7 @@ class FlameGraph {
     if (!this.tree.isDifference) {
       return [
         ['share', percent(figures.share)],
-        ['CPU time an operation', time(figures.time)],
+        [`${this.what} an operation`, time(figures.time)],
         ['of it in itself', time(figures.own)],
         ['samples', `${whole(figures.samples)} of ${whole(figures.total)}`],
       ];

@@ -3,7 +3,8 @@
 /** What the kinds of code are called in a legend. */
 const KINDS = {
   all: 'all processes', process: 'process', kernel: 'kernel', 'kernel-module': 'kernel module', user: 'user code',
-  vdso: 'vDSO', bpf: 'BPF', jit: 'made at run time', unknown: 'no symbol',
+  vdso: 'vDSO', bpf: 'BPF', jit: 'made at run time', wait: 'kind of wait', line: 'line of source',
+  waker: 'who ends the wait', unknown: 'no symbol',
 };
 
 /** The profiled cells of one workload, unpacked. */
@@ -20,6 +21,13 @@ class ProfileData {
       ({ view, run, subject, position, each, samples }));
     this.roots = new Uint32Array(count);
     this.callers.forEach((caller, index) => { this.roots[index] = caller ? this.roots[caller - 1] : this.frameOf[index]; });
+    // What a stack's time is counted as: its innermost function, or of a wait its kind.
+    this.counted = new Uint32Array(count);
+    const isWait = (frame) => this.frames[frame].kind === 'wait';
+    this.callers.forEach((caller, index) => {
+      const above = caller ? this.counted[caller - 1] : 0;
+      this.counted[index] = caller && isWait(above) ? above : this.frameOf[index];
+    });
   }
 
   /** The frame of the process that a stack belongs to. */
@@ -38,13 +46,18 @@ class ProfileData {
     return [...new Set(cells.flatMap(({ samples }) => samples.filter((_, index) => index % 2 === 0).map((stack) => this.roots[stack])))];
   }
 
+  /** What the cells of a view are the time of, and what it is divided by. */
+  wordsOf(view) {
+    return this.waits.includes(view) ? ['waiting time', 'kind'] : ['CPU time', 'function'];
+  }
+
   /** The time of an operation in each function itself, by frame. */
   ownTimes(cell, process) {
     const times = new Map();
     for (let at = 0; at < cell.samples.length; at += 2) {
       const stack = cell.samples[at];
       if (process !== null && this.roots[stack] !== process) continue;
-      const frame = this.frameOf[stack];
+      const frame = this.counted[stack];
       times.set(frame, (times.get(frame) ?? 0) + cell.samples[at + 1] * cell.each);
     }
     return times;
@@ -135,9 +148,10 @@ class Profile {
     if (changed !== 'base') this.usualBase(cells, Number(grew?.dataset.from));
     keep('base', [['nothing', null], ...this.bases(cells)]);
     if (changed !== 'position' && changed !== 'base') {
-      this.bands.show(cells, this.process, this.title('CPU time of an operation by function'));
+      const [time, part] = data.wordsOf(this.view);
+      this.bands.show(cells, this.process, this.title(`${time} of an operation by ${part}`));
       this.caption.replaceChildren(element('strong', {}, data.subjects[this.subject]),
-        ['', ' · CPU time an operation, by function', ...this.chosen].join(''));
+        ['', ` · ${time} an operation, by ${part}`, ...this.chosen].join(''));
     }
     this.figure.parentElement.querySelectorAll('[data-grew]').forEach((part) => {
       part.hidden = part !== grew;

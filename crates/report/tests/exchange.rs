@@ -125,6 +125,7 @@ fn profiled() -> Run {
         .limit(ProfileLimit::KernelSymbolsHidden)
         .limit(ProfileLimit::SamplesLost { lost: 7 })
         .limit(ProfileLimit::ProcessHidden { program: "nginx".into(), error: error() })
+        .limit(ProfileLimit::WaitsHidden { error: error() })
         .cell(keys[1].clone(), "loop", (1000, 100_000_000), [])
         .code("sock_poll_[k]", Ok(machine))
         .code("do_sys_poll_[k]", Err(CodeFault::KernelMemoryUnreadable { error: error() }))
@@ -143,7 +144,10 @@ fn profiled() -> Run {
     run
 }
 
-/// A run whose profiles show of each subject something else: added time, waiting, no change.
+const LOCK: &str =
+    "nginx;wait for a lock_[w];push;a.c:41_[l];futex_do_wait_[k];ended by_[e];nginx;pop;a.c:52_[l]";
+
+/// A run whose profiles show of each subject something else: added time and a lock, waiting, no change.
 fn attributed() -> Run {
     let few = [("nginx;write_[k]", 200), ("nginx;do_poll_[k]", 50), ("knee worker;load", 250)];
     let many = [
@@ -162,6 +166,8 @@ fn attributed() -> Run {
             let stacks: &[(&str, u64)] = if grown { &many } else { &few };
             if round == 0 {
                 profile = profile.cell(key, "loop", (1_000, elapsed), stacks.iter().copied());
+                let waits = [(LOCK, 4_000)].into_iter().filter(|_| grown);
+                profile = profile.region("loop waits", point, (1_000, elapsed), waits);
             }
             let samples = vec![elapsed as f64 / 1_000.0; 9];
             cells.push(fixtures::cell("dead", subject, point, round).samples("loop", samples));

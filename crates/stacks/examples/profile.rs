@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             break status;
         }
     };
-    let profile = profiler.finish(&|_| true);
+    let profile = profiler.finish(&|_, _| true);
     let mut samples: HashMap<u32, u64> = HashMap::new();
     for innermost in profile.samples.iter().filter_map(|sample| sample.stack.last()) {
         *samples.entry(*innermost).or_default() += 1;

@@ -1,7 +1,7 @@
 //! The machine code of functions: from the files that they are in, from the kernel's memory, or from its code in
 //! user space; with source lines where a file has them.
 
-mod source_lines;
+pub(crate) mod source_lines;
 
 use crate::kernel_memory::KernelMemory;
 use crate::symbols::Symbol;

@@ -19,7 +19,7 @@
 //!         std::thread::sleep(std::time::Duration::from_millis(50));
 //!         profiler.take();
 //!     }
-//!     let profile = profiler.finish(&|_| true);
+//!     let profile = profiler.finish(&|_, _| true);
 //!     for sample in &profile.samples {
 //!         let name = |frame: &u32| profile.frames[*frame as usize].function.as_str();
 //!         let stack: Vec<&str> = sample.stack.iter().map(name).collect();
@@ -28,6 +28,10 @@
 //!     Ok(())
 //! }
 //! ```
+//!
+//! Where all CPUs are sampled, [`SampledStacks::waits`] has when threads did not run, by the kernel's tracepoints of
+//! switches: for what they waited, with the stacks of who waits and of who ends that ([`model::Wait`]). These stacks are
+//! followed by unwind tables on x86-64.
 //!
 //! Stacks of programs are followed by frame pointers. Code without them ends the stack, and leaves out its caller at
 //! worst: addresses where no code is are dropped.
@@ -49,7 +53,7 @@ mod threads;
 
 pub use kernel_memory::kernel_variables;
 pub use profile::entry::Entry;
-pub use profile::{SampledStacks, TimedSample};
+pub use profile::{SampledStacks, SampledWait, TimedSample};
 pub use profiler::{ProfileError, Profiler};
 pub use stack_sample::{Function, Limitation, Program, StackSample, ThreadState};
 pub use symbols::demangle::readable;

@@ -3,6 +3,9 @@
 mod clocks;
 mod error;
 mod processes;
+mod wait_kind;
+mod wait_stacks;
+mod waits;
 
 pub use error::ProfileError;
 
@@ -17,9 +20,11 @@ use processes::{Indexed, Node, Processes, StackSample};
 use rustix::process::Pid;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 use sys::clock::Clock;
 use sys::perf::{Event, Modes, Record, records, records_with_bytes};
+use waits::{SchedPoints, WaitSpan, Waits};
 
 /// How long looking up symbols may take.
 const LOOKUP_MAX: Duration = Duration::from_secs(20);
@@ -40,8 +45,12 @@ const RECORDED_AFTER: Duration = Duration::from_millis(1);
 pub struct Profiler {
     clocks: Clocks,
     processes: Processes,
+    /// None where the system does not show them.
+    waits: Option<Waits>,
     sample_ns: f64,
     bytes: Vec<u8>,
+    /// When it stopped.
+    stopped_ns: Option<u64>,
     /// What could not be attached.
     hidden: Vec<ProfileLimit>,
 }
@@ -65,11 +74,17 @@ impl Profiler {
 
     fn start_with(root: Pid, frequency_hz: u64, open: Open<'_>) -> Result<Profiler, ProfileError> {
         let pid = root.as_raw_pid().cast_unsigned();
-        let clocks = Clocks::open_with(pid, frequency_hz, cycles_per_s(), open)?;
+        let mut clocks = Clocks::open_with(pid, frequency_hz, cycles_per_s(), open)?;
         let sample_ns = 1e9 / frequency_hz.max(1) as f64;
         let processes = Processes::default();
-        let (bytes, hidden) = (Vec::new(), Vec::new());
-        let mut profiler = Profiler { clocks, processes, sample_ns, bytes, hidden };
+        let (bytes, mut hidden) = (Vec::new(), Vec::new());
+        let waits = seen_waits(&mut clocks, sample_ns).map_err(|error| {
+            hidden.push(ProfileLimit::WaitsHidden { error });
+        });
+        let waits = waits.ok();
+        let stopped_ns = None;
+        let mut profiler =
+            Profiler { clocks, processes, waits, sample_ns, bytes, stopped_ns, hidden };
         // What it starts from here on is recorded; what it has started already is looked for.
         profiler.clocks.enable()?;
         profiler.try_attach(root)?;
@@ -147,47 +162,67 @@ impl Profiler {
     /// Takes note of the records up to this time, in their order, and keeps the later ones.
     fn add_until(&mut self, until_ns: u64) {
         let bytes = std::mem::take(&mut self.bytes);
-        let mut ordered: Vec<(u64, Record<'_>)> = Vec::new();
+        let mut ordered: Vec<(u64, Record<'_>, &[u8])> = Vec::new();
         for (record, raw) in records_with_bytes(&bytes) {
             let time_ns = record.time_ns();
             if time_ns <= until_ns {
-                ordered.push((time_ns, record));
+                ordered.push((time_ns, record, raw));
             } else {
                 self.bytes.extend_from_slice(raw);
             }
         }
-        ordered.sort_by_key(|&(time_ns, _)| time_ns);
-        for (_, record) in &ordered {
-            self.processes.add(record, self.clocks.setting.scope);
+        ordered.sort_by_key(|&(time_ns, ..)| time_ns);
+        for (_, record, raw) in &ordered {
+            match (record, &mut self.waits) {
+                (Record::Sample(sample), Some(waits)) if !sample.raw.is_empty() => {
+                    waits.add(sample, raw, &mut self.processes);
+                }
+                _ => self.processes.add(record, self.clocks.setting.scope),
+            }
         }
     }
 
     /// Samples nothing more. What came until then stays for [`Profiler::finish`].
     pub fn stop(&mut self) {
         self.clocks.disable();
+        self.stopped_ns.get_or_insert_with(|| Clock::Monotonic.now());
     }
 
-    /// Stops, names all addresses, and returns the samples. `wanted` says by its time whether a sample will be
-    /// used: only the addresses of these are looked up.
-    pub fn finish(mut self, wanted: &dyn Fn(u64) -> bool) -> SampledStacks {
+    /// Stops, names all addresses, and returns the samples. `wanted` says of a time, from its beginning to its end,
+    /// whether what was in it will be used: only the addresses of that are looked up.
+    pub fn finish(mut self, wanted: &dyn Fn(u64, u64) -> bool) -> SampledStacks {
         self.stop();
         self.clocks.take(&mut self.bytes);
         self.add_until(u64::MAX);
         let lost = self.processes.lost_samples();
         let mut samples: Vec<StackSample> = std::mem::take(&mut self.processes.samples);
-        samples.retain(|sample| wanted(sample.time_ns));
+        let all = samples.len();
+        samples.retain(|sample| wanted(sample.time_ns, sample.time_ns));
         samples.sort_by_key(|sample| sample.time_ns);
-        let naming = Naming::new(&self.processes, &samples);
+        let mut spans = self.wait_spans();
+        spans.retain(|span| wanted(span.begin_ns, span.end_ns));
+        let mut naming = Naming::new(&self.processes, &samples, &spans);
         let code = naming.code(&self.processes, &samples);
+        let waits = naming.waits(&self.processes, &spans);
         let samples = samples.iter().map(|sample| naming.sample(&self.processes, sample));
         SampledStacks {
             event: self.clocks.event(),
             sample_ns: self.sample_ns,
+            unwanted: (all - samples.len()) as u64,
             samples: samples.collect(),
+            waits,
             limits: self.limits(&naming, lost),
             code,
             frames: naming.frames.values,
         }
+    }
+
+    /// All waits, those that go on still until the stop.
+    fn wait_spans(&mut self) -> Vec<WaitSpan> {
+        let Some(waits) = &mut self.waits else { return Vec::new() };
+        waits
+            .finish(self.stopped_ns.unwrap_or_else(|| Clock::Monotonic.now()), &mut self.processes);
+        std::mem::take(&mut waits.spans)
     }
 
     fn limits(&self, naming: &Naming, lost: u64) -> Vec<ProfileLimit> {
@@ -208,6 +243,20 @@ impl Profiler {
     }
 }
 
+/// Adds what shows the waits of threads.
+///
+/// # Errors
+/// Why the system does not show them.
+fn seen_waits(clocks: &mut Clocks, sample_ns: f64) -> Result<Waits, String> {
+    let points = SchedPoints::find()?;
+    let added = clocks.add_tracepoints(&[points.switch, points.waking]);
+    added.map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => "only root may see the switches of all threads".to_owned(),
+        _ => error.to_string(),
+    })?;
+    Ok(Waits::new(points, sample_ns))
+}
+
 /// The kernel's name of a process, or its number where it has gone.
 fn comm(pid: i32) -> String {
     let comm = sys::proc::comm(pid).unwrap_or_else(|_| pid.to_string());
@@ -225,10 +274,11 @@ struct Naming {
 }
 
 impl Naming {
-    fn new(processes: &Processes, samples: &[StackSample]) -> Naming {
+    fn new(processes: &Processes, samples: &[StackSample], waits: &[WaitSpan]) -> Naming {
         let mut nodes = BTreeSet::new();
-        for sample in samples {
-            let mut next = Some(sample.node);
+        let of_waits = waits.iter().flat_map(|wait| [Some(wait.node), wait.waker]).flatten();
+        for innermost in samples.iter().map(|sample| sample.node).chain(of_waits) {
+            let mut next = Some(innermost);
             while let Some(node) = next.filter(|&node| nodes.insert(node)) {
                 next = processes.nodes.values[node as usize].caller;
             }

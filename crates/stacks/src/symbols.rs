@@ -5,6 +5,7 @@ pub(crate) mod addresses;
 pub(crate) mod demangle;
 pub(crate) mod maps;
 pub(crate) mod tables;
+pub(crate) mod unwinding;
 
 use demangle::readable;
 use object::read::{File, ReadRef};
@@ -116,6 +117,22 @@ impl<'data, R: ReadRef<'data>> ReadRef<'data> for Bounded<R> {
 /// Where a part of an ELF file is in memory, as it was linked: its offset, size and address.
 pub(crate) type FileSegment = (u64, u64, u64);
 
+fn file_segments<'data>(file: &File<'data, impl ReadRef<'data>>) -> Vec<FileSegment> {
+    let segments = file.segments().map(|segment| {
+        let (offset, size) = segment.file_range();
+        (offset, size, segment.address())
+    });
+    segments.collect()
+}
+
+/// The address that a byte of a file was linked for.
+fn linked_address(segments: &[FileSegment], offset: u64) -> Option<u64> {
+    segments.iter().find_map(|&(begin, size, address)| {
+        let within = offset.checked_sub(begin).filter(|&within| within < size)?;
+        address.checked_add(within)
+    })
+}
+
 /// Where in a file the bytes from this address are, with how many follow.
 pub(crate) fn file_range(segments: &[FileSegment], address: u64) -> Option<(u64, u64)> {
     segments.iter().find_map(|&(begin, size, start)| {
@@ -142,11 +159,7 @@ impl FileSymbols {
 
     fn parse_within<'data>(data: impl ReadRef<'data>, names_max: usize) -> io::Result<FileSymbols> {
         let file = File::parse(Bounded(data)).map_err(io::Error::other)?;
-        let segments = file.segments().map(|segment| {
-            let (offset, size) = segment.file_range();
-            (offset, size, segment.address())
-        });
-        let mut symbols = FileSymbols { segments: segments.collect(), table: Table::default() };
+        let mut symbols = FileSymbols { segments: file_segments(&file), table: Table::default() };
         // Of a part of a table, the symbol below an address may not be the nearest.
         let is_read = |count: usize| (1..=SYMBOLS_MAX).contains(&count);
         if is_read(file.symbols().take(SYMBOLS_MAX + 1).count()) {
@@ -199,10 +212,7 @@ impl FileSymbols {
 
     /// The address that a byte of the file was linked for.
     pub fn address(&self, offset: u64) -> Option<u64> {
-        self.segments.iter().find_map(|&(begin, size, address)| {
-            let within = offset.checked_sub(begin).filter(|&within| within < size)?;
-            address.checked_add(within)
-        })
+        linked_address(&self.segments, offset)
     }
 
     /// Where in the file the bytes from this address are, with how many follow.

@@ -3,7 +3,7 @@
 
 mod records;
 
-pub use records::{Forked, Mapped, Named, Record, Sample, records, records_with_bytes};
+pub use records::{Forked, Mapped, Named, Record, Sample, UserState, records, records_with_bytes};
 
 use std::ffi::CStr;
 use std::io;
@@ -25,10 +25,19 @@ const CPU_CLOCK: u64 = 0;
 const TASK_CLOCK: u64 = 1;
 /// `PERF_TYPE_TRACEPOINT`.
 const TRACEPOINT: u32 = 2;
-/// `PERF_SAMPLE_IP`, `_TID`, `_TIME`, `_CALLCHAIN` and `_PERIOD`: what each sample of a clock holds.
-const COUNTER_AND_CHAIN: u64 = (1 << 0) | (1 << 1) | (1 << 2) | (1 << 5) | (1 << 8);
+/// `PERF_SAMPLE_IP`, `_TID`, `_TIME`, `_CALLCHAIN`, `_CPU` and `_PERIOD`: what each sample of a clock holds.
+const COUNTER_AND_CHAIN: u64 = (1 << 0) | (1 << 1) | (1 << 2) | (1 << 5) | (1 << 7) | (1 << 8);
 /// `PERF_SAMPLE_TIME` and `PERF_SAMPLE_RAW`: what each sample holds, in this order.
 const TIME_AND_RAW: u64 = (1 << 2) | (1 << 10);
+/// The same with `PERF_SAMPLE_RAW`: of a tracepoint with call chains.
+const CHAIN_AND_RAW: u64 = COUNTER_AND_CHAIN | (1 << 10);
+/// `PERF_SAMPLE_REGS_USER` and `_STACK_USER`, where [`records`] knows the registers.
+const USER_STATE: u64 = if USER_REGISTERS == 0 { 0 } else { (1 << 12) | (1 << 13) };
+/// The frame pointer, the stack pointer and the program counter. On other machines C libraries have frame pointers.
+const USER_REGISTERS: u64 =
+    if cfg!(target_arch = "x86_64") { (1 << 6) | (1 << 7) | (1 << 8) } else { 0 };
+/// Bytes of a thread's stack that a tracepoint with call chains copies: enough to leave the C library.
+const USER_STACK_BYTES: u32 = 512;
 /// Records of what is mapped, started, renamed and ended.
 const EVERYTHING: u64 = MAPPINGS | MAPPINGS_IN_FULL | COMMANDS | COMMAND_OF_EXEC | TASKS;
 /// `PERF_FORMAT_TOTAL_TIME_ENABLED` and `_RUNNING`: a count comes with both times.
@@ -250,6 +259,30 @@ impl Event {
             ..Attributes::default()
         };
         Event::open(&attributes, tid)
+    }
+
+    /// `perf_event_open(2)`: each time that anything on this CPU passes the tracepoint of this id. Samples hold the
+    /// raw data, the call chain and, on x86-64, the registers and the top of the stack of the thread that passes;
+    /// [`records`] reads them among those of a clock.
+    ///
+    /// # Errors
+    /// `EACCES` or `EPERM` if not everything may be watched, `ENOENT` or `EINVAL` if there is no such tracepoint,
+    /// `ENODEV` if the CPU is offline.
+    pub fn tracepoint_on_cpu(id: u64, cpu: u32) -> io::Result<Self> {
+        let attributes = Attributes {
+            kind: TRACEPOINT,
+            size: size_of::<Attributes>() as u32,
+            config: id,
+            sample_period: 1,
+            sample_type: CHAIN_AND_RAW | USER_STATE,
+            flags: bit_field(DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID),
+            wakeup_watermark: 1 << 30,
+            sample_regs_user: USER_REGISTERS,
+            sample_stack_user: if USER_STATE == 0 { 0 } else { USER_STACK_BYTES },
+            clock_id: libc::CLOCK_MONOTONIC,
+            ..Attributes::default()
+        };
+        Event::open_on(&attributes, -1, cpu.cast_signed())
     }
 
     /// `perf_event_open(2)`: where `target` is each time that `clock` says so. What waits gives no sample.

@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("archive", &["model", "printable", "sys"]),
     // Builders for tests: only ever a development dependency.
     ("fixtures", &["model"]),
-    ("stacks", &["model", "printable", "sys"]),
+    ("stacks", &["model", "observe", "printable", "sys"]),
     ("engine", &["archive", "model", "printable", "quantities", "stacks", "sys"]),
     ("guest", &["archive", "engine", "model", "printable", "sys"]),
     ("workloads", &["readiness", "locks", "http", "load", "quantities", "sys", "engine"]),

@@ -4,7 +4,10 @@ use crate::Estimate;
 use crate::stats::poisson;
 use crate::thresholds::NAMED_SHARE_MIN;
 use crate::{FunctionTime, ProfilePoint};
-use model::{Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion};
+use model::{
+    Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Wait, WaitKind,
+    waits_metric,
+};
 use std::collections::HashMap;
 
 /// Samples in one function.
@@ -36,6 +39,9 @@ pub(crate) struct Counted<'a> {
     kernel: u64,
     unnamed: u64,
     pub(crate) kernel_hidden: bool,
+    /// Samples of threads that wait.
+    pub(crate) waits: HashMap<Wait<'a>, u64>,
+    pub(crate) waits_hidden: bool,
     pub(crate) functions: HashMap<&'a Frame, Count>,
 }
 
@@ -47,18 +53,23 @@ impl<'a> Counted<'a> {
         metric: &str,
         point: u64,
     ) -> Option<Self> {
-        let mut counted = Self::default();
+        let (mut counted, waits) = (Self::default(), waits_metric(metric));
         for cell in cells {
             let mut regions = cell.regions.iter();
             while let Some(region) =
                 regions.find(|region| region.metric == metric && region.position == point)
             {
                 counted.sample_ns = cell.sample_ns;
-                let mut limits = cell.limits.iter();
+                let limits = || cell.limits.iter();
                 counted.kernel_hidden |=
-                    limits.any(|limit| matches!(limit, ProfileLimit::KernelHidden { .. }));
+                    limits().any(|limit| matches!(limit, ProfileLimit::KernelHidden { .. }));
+                counted.waits_hidden |=
+                    limits().any(|limit| matches!(limit, ProfileLimit::WaitsHidden { .. }));
                 counted.add(profile, region);
             }
+            let is_waits =
+                |region: &&ProfiledRegion| region.metric == waits && region.position == point;
+            cell.regions.iter().filter(is_waits).for_each(|r| counted.add_waits(profile, r));
         }
         let counts = counted.operations > 0 && counted.sample_ns > 0.0;
         counts.then_some(counted)
@@ -69,11 +80,7 @@ impl<'a> Counted<'a> {
         self.operations = self.operations.saturating_add(region.operations);
         self.elapsed_ns = self.elapsed_ns.saturating_add(region.elapsed_ns);
         for &(stack, count) in &region.samples {
-            let path = profile.path(stack);
-            let frames = path.iter().filter_map(|&node| {
-                profile.frames.get(profile.stacks[node as usize].frame as usize)
-            });
-            let frames: Vec<&Frame> = frames.collect();
+            let frames = frames(profile, stack);
             let Some(innermost) = frames.last() else { continue };
             self.samples += count;
             self.kernel += if innermost.kind.is_kernel() { count } else { 0 };
@@ -87,6 +94,24 @@ impl<'a> Counted<'a> {
             }
             self.functions.entry(innermost).or_default().itself += count;
         }
+    }
+
+    fn add_waits(&mut self, profile: &'a Profile, region: &ProfiledRegion) {
+        for &(stack, count) in &region.samples {
+            if let Some(wait) = Wait::read(&frames(profile, stack)) {
+                *self.waits.entry(wait).or_default() += count;
+            }
+        }
+    }
+
+    /// The samples of these waits.
+    pub(crate) fn waiting(&self, is: impl Fn(&Wait<'a>) -> bool) -> u64 {
+        self.waits.iter().filter(|(wait, _)| is(wait)).map(|(_, count)| count).sum()
+    }
+
+    /// The samples of all thread time: of threads that run, and of those that wait and are not idle.
+    pub(crate) fn thread_samples(&self) -> u64 {
+        self.samples + self.waiting(|wait| !wait.kind.is_idle())
     }
 
     /// The samples in `frame`.
@@ -121,10 +146,20 @@ impl<'a> Counted<'a> {
 
     /// The time of an operation in a function with `count` samples.
     pub(crate) fn function_time(&self, count: u64) -> FunctionTime {
+        self.time(count, self.samples)
+    }
+
+    /// The time of an operation that its threads wait for `kind`.
+    pub(crate) fn wait_time(&self, kind: WaitKind) -> FunctionTime {
+        let all = self.samples + self.waiting(|_| true);
+        self.time(self.waiting(|wait| wait.kind == kind), all)
+    }
+
+    fn time(&self, count: u64, all: u64) -> FunctionTime {
         FunctionTime {
             samples: count,
             ns: poisson::interval(count).map(|count| count * self.sample_of_operation_ns()),
-            share: poisson::share(count, self.samples),
+            share: poisson::share(count, all),
         }
     }
 
@@ -152,6 +187,12 @@ impl<'a> Counted<'a> {
             processes: processes.map(|(frame, share)| (frame.function.clone(), share)).collect(),
         }
     }
+}
+
+/// The frames of a stack, its root first.
+fn frames(profile: &Profile, stack: u32) -> Vec<&Frame> {
+    let frame = |node: u32| profile.frames.get(profile.stacks.get(node as usize)?.frame as usize);
+    profile.path(stack).into_iter().filter_map(frame).collect()
 }
 
 /// Whether `frame`, the innermost of a stack, has no symbol.

@@ -10,11 +10,13 @@
 use crate::profile::counted::{Count, Counted};
 use crate::stats::NORMAL_95;
 use crate::thresholds::{
-    CONTAINER_SHARE_MIN, EVEN, FLAT_FACTOR_MAX, FUNCTION_ERRORS, NAMED_SHARE_MIN, SAME_SHARE_MAX,
-    SHARE_SAMPLES_MIN,
+    CONTAINER_SHARE_MIN, EVEN, FLAT_FACTOR_MAX, FUNCTION_ERRORS, NAMED_SHARE_MIN, PART_SHARE_MIN,
+    SAME_SHARE_MAX, SHARE_SAMPLES_MIN,
 };
-use crate::{AddedFunction, AddedTime, DifferenceVerdict, Estimate, ProfileDifference};
-use model::{Frame, FrameKind};
+use crate::{
+    AddedFunction, AddedTime, AddedWait, DifferenceVerdict, Estimate, ProfileDifference, WaitSite,
+};
+use model::{Frame, FrameKind, Site, Wait, WaitKind};
 use std::collections::BTreeSet;
 
 /// Functions that are named at most.
@@ -55,6 +57,7 @@ impl<'a> Pair<'a, '_> {
             container: None,
             leaders: Vec::new(),
             process: None,
+            waits: self.waits(),
         };
         if difference.is_attributed() {
             difference.container = self.container(total);
@@ -79,6 +82,67 @@ impl<'a> Pair<'a, '_> {
         let part = self.function(frame, samples);
         let share = total.is_clear(FUNCTION_ERRORS).then(|| share(part, total));
         AddedTime { ns: part.estimate(), share }
+    }
+
+    /// What the kinds of waits add that hold a part of the added thread time; none where that is not clear.
+    fn waits(&self) -> Vec<AddedWait> {
+        let total = self.thread_total();
+        let is_hidden = self.first.waits_hidden || self.second.waits_hidden;
+        if is_hidden || total.value <= 0.0 || !total.is_clear(FUNCTION_ERRORS) {
+            return Vec::new();
+        }
+        let kinds = WaitKind::ALL.into_iter().filter(|kind| !kind.is_idle());
+        let mut waits: Vec<AddedWait> = kinds
+            .map(|kind| (kind, self.waiting(|wait| wait.kind == kind)))
+            .filter(|(_, part)| part.is_clear(FUNCTION_ERRORS))
+            .map(|(kind, part)| (kind, share(part, total)))
+            .filter(|(_, share)| share.value >= PART_SHARE_MIN)
+            .map(|(kind, share)| self.added_wait(kind, share, total))
+            .collect();
+        waits.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
+        waits
+    }
+
+    /// The waits of a kind with where most of them are, and where most of these end.
+    fn added_wait(&self, kind: WaitKind, of_kind: Estimate, total: Difference) -> AddedWait {
+        let part =
+            |site: Site<'a>| self.waiting(|wait| wait.kind == kind && wait.site == Some(site));
+        let all = self.second.waits.keys().filter(|wait| wait.kind == kind);
+        let sites: BTreeSet<Site<'_>> = all.clone().filter_map(|wait| wait.site).collect();
+        let site = sites.into_iter().max_by(|a, b| part(*a).value.total_cmp(&part(*b).value));
+        let ending = |waker: Site<'a>| {
+            self.second
+                .waiting(|wait| (wait.kind, wait.site, wait.waker) == (kind, site, Some(waker)))
+        };
+        let wakers: BTreeSet<Site<'_>> =
+            all.filter(|wait| wait.site == site).filter_map(|wait| wait.waker).collect();
+        let waker = wakers.into_iter().max_by_key(|waker| ending(*waker));
+        AddedWait {
+            kind,
+            share: of_kind,
+            site: site.map(|site| WaitSite::new(site, share(part(site), total))),
+            waker: waker.map(|waker| {
+                let ended = self.waiting(|wait| {
+                    (wait.kind, wait.site, wait.waker) == (kind, site, Some(waker))
+                });
+                WaitSite::new(waker, share(ended, total))
+            }),
+        }
+    }
+
+    /// What the waits of a kind add.
+    pub(crate) fn added_waiting(&self, kind: WaitKind) -> AddedTime {
+        let (part, total) = (self.waiting(|wait| wait.kind == kind), self.thread_total());
+        let is_part = !kind.is_idle() && total.is_clear(FUNCTION_ERRORS);
+        AddedTime { ns: part.estimate(), share: is_part.then(|| share(part, total)) }
+    }
+
+    fn thread_total(&self) -> Difference {
+        self.of_counts([self.first, self.second].map(Counted::thread_samples))
+    }
+
+    fn waiting(&self, is: impl Fn(&Wait<'a>) -> bool) -> Difference {
+        self.of_counts([self.first, self.second].map(|profile| profile.waiting(&is)))
     }
 
     /// The one that costs more CPU time.

@@ -352,3 +352,70 @@ fn two_runs_are_compared_at_one_point() {
     assert_eq!(difference.leaders[0].frame.function, "ep_poll_callback");
     assert!(between(7).is_none());
 }
+
+const RUNS: &str = "mt;work;push";
+const WAITS: &str = "mt;wait for a lock_[w];work;push;queue.c:41_[l];futex_do_wait_[k];ended by_[e];mt;work;push;\
+                     queue.c:52_[l]";
+const IDLE: &str = "mt;wait for readiness_[w];work;serve;serve.c:9_[l];ep_poll_[k]";
+const NAPS: &str = "mt;sleep_[w];work;nap;nap.c:5_[l];do_nanosleep_[k]";
+
+/// The change of a program between 1 and 4 threads, of which these are the samples of CPU time and of waits in twenty
+/// operations each.
+fn threads(ends: [(u64, &[(&str, u64)]); 2]) -> ProfileDifference {
+    let (mut profile, mut cells) = (profile(), Vec::new());
+    for (point, (cpu, waits)) in [1, 4].into_iter().zip(ends) {
+        let elapsed = (20, 1_000_000_000);
+        profile = profile.cell(key("command", "mt", point, 0), "elapsed", elapsed, [(RUNS, cpu)]);
+        profile = profile.region("elapsed waits", point, elapsed, waits.iter().copied());
+        cells.extend((0..5).map(|round| {
+            let samples = (0..9).map(|at| 5e7 * (1.0 + f64::from(at) / 200.0)).collect();
+            cell("command", "mt", point, round).samples("elapsed", samples)
+        }));
+    }
+    let workload = workload("command").axis("threads", "threads").time("elapsed").subjects(["mt"]);
+    let run = run(workload).cells(cells).profile(profile.build()).complete();
+    let analysis = analyse(&run);
+    analysis.profiles[0].rows[0].change.clone().expect("a change").difference
+}
+
+#[test]
+fn added_thread_time_is_of_the_lock_that_threads_wait_for_whatever_the_rounds_say() {
+    let difference = threads([(900, &[]), (1_000, &[(WAITS, 2_000), (NAPS, 40), (IDLE, 9_000)])]);
+    let [wait] = &difference.waits[..] else { panic!("{difference:?}") };
+    let share = 2_000.0 / (1_000.0 + 2_000.0 + 40.0 - 900.0);
+    assert!((wait.share.value - share).abs() < 1e-9, "{wait:?}");
+    assert!(wait.share.low < share && share < wait.share.high && wait.share.high < share + 0.1);
+    let at = |site: &Option<crate::WaitSite>| {
+        site.as_ref().map(|site| (site.frame.function.clone(), site.line.clone()))
+    };
+    assert_eq!(wait.kind, model::WaitKind::Lock);
+    assert_eq!(at(&wait.site), Some(("push".into(), "queue.c:41".into())));
+    assert_eq!(at(&wait.waker), Some(("push".into(), "queue.c:52".into())));
+}
+
+#[test]
+fn what_scales_or_is_idle_or_waits_as_before_is_no_cause() {
+    for ends in [
+        // Only CPU time is added: false sharing, or work of its own for each thread.
+        [(900, &[][..]), (3_600, &[(WAITS, 60)][..])],
+        [(900, &[(IDLE, 100)]), (900, &[(IDLE, 9_000)])],
+        [(900, &[(WAITS, 500)]), (1_000, &[(WAITS, 520)])],
+        [(900, &[]), (300, &[(WAITS, 500)])],
+    ] {
+        assert!(threads(ends).waits.is_empty(), "{ends:?}");
+    }
+}
+
+#[test]
+fn samples_that_differ_by_chance_are_no_wait() {
+    let mut random = generator(7, &["waits"]);
+    let mut wrong = 0;
+    for _ in 0..300 {
+        let mut end = || (poisson(&mut random, 800.0), poisson(&mut random, 300.0));
+        let (first, second) = (end(), end());
+        let waits = [first, second].map(|(_, waits)| [(WAITS, waits)]);
+        let difference = threads([(first.0, &waits[0]), (second.0, &waits[1])]);
+        wrong += u32::from(!difference.waits.is_empty());
+    }
+    assert!(wrong <= 3, "{wrong} of 300");
+}

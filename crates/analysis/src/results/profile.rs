@@ -1,7 +1,7 @@
 //! Where the CPU time of an operation goes: tables of functions, and what of them grew.
 
 use super::{Estimate, Growth};
-use model::{Frame, MetricInfo, Parameters};
+use model::{Frame, MetricInfo, Parameters, Site, WaitKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -42,6 +42,8 @@ pub struct ProfileRow {
     /// The functions with most CPU time at any point, the greatest change from the first point to the last
     /// first. Those with next to none are left out: figures of `cells` are of all.
     pub functions: Vec<ProfiledFunction>,
+    /// The kinds of waits of its threads at any point.
+    pub waits: Vec<ProfiledWait>,
     /// What changed from the first point to the last; absent where the timed rounds have no time or rate there.
     pub change: Option<ProfileChange>,
 }
@@ -85,6 +87,20 @@ pub struct ProfiledFunction {
     pub added: Option<AddedTime>,
     /// What it adds together with what it calls; likewise.
     pub inclusive_added: Option<AddedTime>,
+}
+
+/// How long the threads of an operation wait for something.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ProfiledWait {
+    /// For what.
+    pub kind: WaitKind,
+    /// The time of all threads together; one entry per point of the table. Its share is of all that they run and wait.
+    pub times: Vec<Option<FunctionTime>>,
+    /// The growth of that time; absent with fewer than two points.
+    pub growth: Option<Growth>,
+    /// What it adds from the first point of [`ProfileRow::change`] to the last, with its share of the added thread time:
+    /// that of threads that run, or wait and are not idle. Absent where there is no change.
+    pub added: Option<AddedTime>,
 }
 
 /// The time that an operation spends in a function.
@@ -163,6 +179,39 @@ pub struct ProfileDifference {
     ///
     /// [`CONTAINER_SHARE_MIN`]: crate::thresholds::CONTAINER_SHARE_MIN
     pub process: Option<AddedFunction>,
+    /// The kinds of waits that hold a part of the added thread time, the greatest share first: where threads run or wait for
+    /// longer, whatever the timed rounds say. Waits in which a thread is idle are neither a part nor of the whole.
+    pub waits: Vec<AddedWait>,
+}
+
+/// What the waits of one kind add.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AddedWait {
+    /// What threads wait for.
+    pub kind: WaitKind,
+    /// Its share of the added thread time.
+    pub share: Estimate,
+    /// Where it adds most; absent for a wait for a CPU, and where no program was seen.
+    pub site: Option<WaitSite>,
+    /// Where most of the waits there are ended by another thread; absent where the kernel ends them.
+    pub waker: Option<WaitSite>,
+}
+
+/// A line of a program, with what the waits there add.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct WaitSite {
+    /// The function.
+    pub frame: Frame,
+    /// `queue.c:41`, or without debug information the offset in the function.
+    pub line: String,
+    /// The share of the added thread time.
+    pub share: Estimate,
+}
+
+impl WaitSite {
+    pub(crate) fn new(site: Site<'_>, share: Estimate) -> Self {
+        WaitSite { frame: site.frame.clone(), line: site.line.to_owned(), share }
+    }
 }
 
 impl ProfileDifference {

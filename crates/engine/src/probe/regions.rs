@@ -6,6 +6,7 @@
 //! readings of both clocks at the beginning and at the end of the cell.
 
 use serde::{Deserialize, Serialize};
+use stacks::SampledWait;
 use sys::clock::Clock;
 
 /// A pause between two regions that no sample can be told to lie in, in nanoseconds: they become one range.
@@ -27,10 +28,22 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// Whether it was being timed at this time.
-    pub fn contains(&self, time_ns: u64) -> bool {
-        let later = self.ranges.partition_point(|&(begin, _)| begin <= time_ns);
-        later.checked_sub(1).is_some_and(|index| time_ns <= self.ranges[index].1)
+    /// Whether it was being timed at any moment from one time to another.
+    pub fn meets(&self, begin_ns: u64, end_ns: u64) -> bool {
+        self.ranges_between(begin_ns, end_ns).next().is_some()
+    }
+
+    /// How many samples of a wait are in it. A wait that began before a range and ended after it has none there: the
+    /// thread had nothing to do with what was timed.
+    pub fn samples_of_wait(&self, wait: &SampledWait, sample_ns: f64) -> u64 {
+        let ranges = self.ranges_between(wait.begin_ns, wait.end_ns);
+        let met = ranges.filter(|&(begin, end)| wait.begin_ns > begin || wait.end_ns < end);
+        met.map(|(begin, end)| wait.samples_between(begin, end, sample_ns)).sum()
+    }
+
+    fn ranges_between(&self, begin_ns: u64, end_ns: u64) -> impl Iterator<Item = (u64, u64)> {
+        let first = self.ranges.partition_point(|&(_, end)| end < begin_ns);
+        self.ranges[first..].iter().copied().take_while(move |&(begin, _)| begin <= end_ns)
     }
 
     /// Nanoseconds of all ranges.
@@ -204,9 +217,31 @@ mod tests {
             ranges: vec![(10, 20), (30, 45)],
         };
         let times = [9, 10, 20, 21, 29, 30, 45, 46];
-        let inside = times.map(|time| region.contains(time));
+        let inside = times.map(|time| region.meets(time, time));
         assert_eq!(inside, [false, true, true, false, false, true, true, false]);
         assert_eq!(region.elapsed_ns(), 25);
+        assert!(region.meets(0, 10) && region.meets(21, 99) && !region.meets(21, 29));
+    }
+
+    #[test]
+    fn a_wait_counts_where_it_was_timed_unless_the_thread_had_no_part_in_that() {
+        let region = Region {
+            metric: "loop".into(),
+            position: 1,
+            operations: 2,
+            ranges: vec![(10, 20), (30, 45)],
+        };
+        let samples = |begin_ns: u64, end_ns| {
+            let (first_ns, count) = (begin_ns + 1, end_ns - begin_ns);
+            let wait = SampledWait { begin_ns, end_ns, first_ns, count, stack: Vec::new() };
+            region.samples_of_wait(&wait, 1.0)
+        };
+        assert_eq!(samples(12, 15), 3);
+        assert_eq!(samples(0, 15), 6);
+        assert_eq!(samples(15, 35), 5 + 6, "over a pause");
+        assert_eq!(samples(9, 21), 0, "before and after");
+        assert_eq!(samples(9, 35), 6);
+        assert_eq!(samples(21, 29), 0);
     }
 
     #[test]

@@ -12,7 +12,6 @@ use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, supervise};
 use model::{CellKey, FailureReason, Interner, Metric, MetricInfo, ProfilePlan, ProfiledCell, Run};
 use stacks::Profiler;
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -135,17 +134,13 @@ impl ProfilePass {
             if let Some(reason) = without_regions(run, key, &regions) {
                 return Some(pool.failed(reason, String::new()));
             }
-            let outside = Cell::new(0);
-            let wanted = |time_ns| {
-                let is_inside = regions.iter().any(|region| region.contains(time_ns));
-                outside.set(outside.get() + u64::from(!is_inside));
-                is_inside
-            };
+            let wanted =
+                |begin_ns, end_ns| regions.iter().any(|region| region.meets(begin_ns, end_ns));
             if let Some(profiler) = profiler {
                 let sampled = profiler.finish(&wanted);
                 pool.add(&regions, &sampled, &mut run.profile, &mut self.interner);
+                pool.cell.samples_outside += sampled.unwanted;
             }
-            pool.cell.samples_outside += outside.get();
         }
         Some(pool.finish())
     }

@@ -2,11 +2,14 @@
 
 use crate::probe::Region;
 use model::{
-    CellKey, FailureReason, FunctionCode, InstructionSamples, Interner, Outcome, Profile,
-    ProfileLimit, ProfiledCell, ProfiledRegion,
+    CellKey, FailureReason, Frame, FrameKind, FunctionCode, InstructionSamples, Interner, Outcome,
+    Profile, ProfileLimit, ProfiledCell, ProfiledRegion, waits_metric,
 };
-use stacks::SampledStacks;
+use stacks::{SampledStacks, SampledWait};
 use std::collections::BTreeMap;
+
+/// What the names of workers end with: `knee worker`.
+const WORKER: &str = " worker";
 
 /// A profiled cell while its workers come in.
 pub(super) struct Pool {
@@ -42,8 +45,9 @@ impl Pool {
         let frames = &sampled.frames;
         let indices: Vec<usize> = regions.iter().map(|region| self.index(region)).collect();
         for sample in &sampled.samples {
+            let time_ns = sample.time_ns;
             let inside =
-                regions.iter().zip(&indices).filter(|(region, _)| region.contains(sample.time_ns));
+                regions.iter().zip(&indices).filter(|(region, _)| region.meets(time_ns, time_ns));
             let inside: Vec<usize> = inside.map(|(_, &index)| index).collect();
             let stack_frames = sample.stack.iter().filter_map(|&index| frames.get(index as usize));
             let Some(stack) = interner.stack(profile, stack_frames) else { continue };
@@ -54,10 +58,43 @@ impl Pool {
                 *counts.instructions.entry((innermost, sample.offset)).or_default() += 1;
             }
         }
+        self.add_waits(regions, sampled, profile, interner);
         for (index, code) in &sampled.code {
             let Some(frame) = frames.get(*index as usize) else { continue };
             let frame = interner.frame(profile, frame);
             profile.add_code(FunctionCode { frame, code: code.clone() });
+        }
+    }
+
+    /// The waits in each region, as regions of their own.
+    fn add_waits(
+        &mut self,
+        regions: &[Region],
+        sampled: &SampledStacks,
+        profile: &mut Profile,
+        interner: &mut Interner,
+    ) {
+        for region in regions {
+            let counted = sampled.waits.iter().filter_map(|wait| {
+                let count = region.samples_of_wait(wait, sampled.sample_ns);
+                (count > 0).then_some((wait, count))
+            });
+            let counted: Vec<(&SampledWait, u64)> = counted.collect();
+            if counted.is_empty() {
+                continue;
+            }
+            let metric = waits_metric(&region.metric);
+            let index = self.index(&Region { metric, ..region.clone() });
+            for (wait, count) in counted {
+                let frames = wait.stack.iter();
+                let frames = frames.filter_map(|&index| sampled.frames.get(index as usize));
+                let frames: Vec<&Frame> = frames.collect();
+                if is_of_instrument(&frames) {
+                    continue;
+                }
+                let Some(stack) = interner.stack(profile, frames) else { continue };
+                *self.counts[index].stacks.entry(stack).or_default() += count;
+            }
         }
     }
 
@@ -110,6 +147,15 @@ impl Pool {
     }
 }
 
+/// Whether a wait is between a worker and another process: that of a helper, or of what is measured, whose own waits
+/// count.
+fn is_of_instrument(frames: &[&Frame]) -> bool {
+    let processes = frames.iter().filter(|frame| frame.kind == FrameKind::Process);
+    let names: Vec<&str> = processes.map(|frame| frame.function.as_str()).collect();
+    matches!(names[..], [waiter, waker] if waiter != waker
+        && [waiter, waker].iter().any(|name| name.ends_with(WORKER)))
+}
+
 impl Counts {
     fn finish(self) -> ProfiledRegion {
         let instruction = |((frame, offset), count)| InstructionSamples { frame, offset, count };
@@ -124,7 +170,7 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Frame, FrameKind, SampledEvent};
+    use model::SampledEvent;
     use stacks::TimedSample;
 
     fn region(metric: &str, position: u64, ranges: &[(u64, u64)]) -> Region {
@@ -147,6 +193,14 @@ mod tests {
             sample_ns: 1e6,
             frames: vec![frame("knee", FrameKind::Process), frame("do_poll", FrameKind::Kernel)],
             samples: samples.collect(),
+            unwanted: 0,
+            waits: vec![SampledWait {
+                begin_ns: 12,
+                end_ns: 32,
+                first_ns: 19,
+                count: 1,
+                stack: vec![0, 1],
+            }],
             limits: vec![ProfileLimit::SamplesLost { lost: 3 }],
             code: Vec::new(),
         }
@@ -187,7 +241,13 @@ mod tests {
             .collect();
         assert_eq!(
             counts,
-            [("answer", 100, 4, 40), ("answer", 200, 2, 20), ("served", 100, 6, 60)]
+            [
+                ("answer", 100, 4, 40),
+                ("answer", 200, 2, 20),
+                ("served", 100, 6, 60),
+                ("answer waits", 100, 2, 40),
+                ("served waits", 100, 2, 60),
+            ]
         );
         assert_eq!(cell.samples_outside, 2);
         assert_eq!(cell.regions[2].operations, 20);
@@ -195,6 +255,22 @@ mod tests {
         assert_eq!((profile.frames.len(), profile.stacks.len()), (2, 2), "each is kept once");
         let hottest = InstructionSamples { frame: 1, offset: 4, count: 4 };
         assert_eq!(cell.regions[0].instructions, [hottest]);
+    }
+
+    #[test]
+    fn what_a_worker_and_another_process_wait_for_is_of_the_instrument() {
+        let is = |processes: &[&str]| {
+            let frame = |name: &&str| Frame {
+                function: (*name).to_owned(),
+                module: String::new(),
+                kind: FrameKind::Process,
+            };
+            let frames: Vec<Frame> = processes.iter().map(frame).collect();
+            is_of_instrument(&frames.iter().collect::<Vec<_>>())
+        };
+        assert!(is(&["knee worker", "knee guard"]) && is(&["nginx", "knee worker"]));
+        assert!(!is(&["knee worker", "knee worker"]) && !is(&["knee worker"]));
+        assert!(!is(&["sort", "cat"]) && !is(&[]));
     }
 
     #[test]

@@ -26,6 +26,11 @@ pub enum LimitedProfile {
         /// How many it did not drop.
         samples: u64,
     },
+    /// The system does not show when threads wait.
+    WaitsHidden {
+        /// What is in the way.
+        error: String,
+    },
     /// A process could not be sampled.
     ProcessHidden {
         /// Its program's name.
@@ -89,6 +94,7 @@ impl CaveatKind for LimitedProfile {
                 let (lost, all) = (count(*lost), count(samples + lost));
                 format!("{lost} of {all} samples of the profile were lost")
             }
+            Self::WaitsHidden { error } => format!("the profile has no waits: {error}"),
             Self::ProcessHidden { program, error } => {
                 format!("the profile has no samples of {program}: {error}")
             }
@@ -111,7 +117,8 @@ impl CaveatKind for LimitedProfile {
             Self::Unnamed { .. } => {
                 "build with symbols and frame pointers, or install the libraries' debug symbols"
             }
-            Self::CellsFailed { .. } => "",
+            // What hides the waits says itself what fixes it.
+            Self::WaitsHidden { .. } | Self::CellsFailed { .. } => "",
         }
         .to_owned()
     }
@@ -126,6 +133,7 @@ impl LimitedProfile {
             }
             ProfileLimit::KernelSymbolsHidden => Self::KernelSymbolsHidden,
             ProfileLimit::SamplesLost { lost } => Self::SamplesLost { lost: *lost, samples },
+            ProfileLimit::WaitsHidden { error } => Self::WaitsHidden { error: error.clone() },
             ProfileLimit::ProcessHidden { program, error } => {
                 Self::ProcessHidden { program: program.clone(), error: error.clone() }
             }

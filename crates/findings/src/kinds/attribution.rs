@@ -121,10 +121,12 @@ pub(crate) fn is_of(profile: &ProfileTable, table: &Table) -> bool {
 fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
     let of_row = |row: &ProfileRow| {
         let change = row.change.as_ref()?;
-        let is_attributed = !matches!(
-            change.difference.verdict,
-            DifferenceVerdict::NotTimed | DifferenceVerdict::KernelHidden
-        );
+        let is_attributed = match change.difference.verdict {
+            DifferenceVerdict::NotTimed | DifferenceVerdict::KernelHidden => false,
+            // Where and for what is a finding by itself.
+            DifferenceVerdict::Waiting { .. } => change.difference.waits.is_empty(),
+            _ => true,
+        };
         let between = Between::Points { from: change.from, to: change.to };
         let data = Attribution { between, difference: change.difference.clone() };
         is_attributed.then(|| Finding::about(table, vec![row.subject.clone()], data))

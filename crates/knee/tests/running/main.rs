@@ -21,3 +21,4 @@ mod server_workloads;
 mod suites;
 mod syscalls;
 mod tutorial;
+mod waits;

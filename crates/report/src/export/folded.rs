@@ -27,7 +27,7 @@ fn is_folded(line: &str) -> bool {
 fn write(material: &Material, out: &mut dyn Write) -> io::Result<()> {
     let parts = sampled::parts(material.run);
     // So that two files of one cell each can be compared, nothing but the stacks is in them.
-    let is_single = parts.len() == 1;
+    let is_single = parts.iter().all(|part| part.is_with(&parts[0]));
     for part in &parts {
         write_part(material, part, is_single, out)?;
     }

@@ -5,7 +5,10 @@
 //! with their intervals on logarithmic axes, on which zero has a position of its own before the smallest point.
 //! It runs in gnuplot 5 and 6.
 
-use super::material::{COLOURS, Content, Format, Head, LOGARITHMIC_FROM, Material, identity, machine_and_clock, measured};
+use super::material::{
+    COLOURS, Content, Format, Head, LOGARITHMIC_FROM, Material, identity, machine_and_clock,
+    measured,
+};
 use crate::text;
 use analysis::{Analysis, PointSummary, Row, Table};
 use findings::format::{Unit, count, quantity};

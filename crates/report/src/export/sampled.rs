@@ -1,7 +1,7 @@
 //! The profile of a run as formats of call stacks need it.
 
 use super::material::{Material, indexes, series_name};
-use model::{Frame, FrameKind, Profile, ProfiledCell, ProfiledRegion, Run};
+use model::{Frame, FrameKind, Profile, ProfiledCell, ProfiledRegion, Run, waits_metric};
 
 /// Where a function's code is, and there is no name for it.
 pub(super) const UNKNOWN: &str = "[unknown]";
@@ -12,6 +12,15 @@ pub(super) struct Part<'a> {
     pub region: &'a ProfiledRegion,
     /// A name that is the same in every run: `poll/epoll-level/loop active=1 watched=100`.
     pub title: String,
+}
+
+impl Part<'_> {
+    /// Whether both are of one metric of a cell at one position: the CPU time and the waits.
+    pub(super) fn is_with(&self, first: &Part<'_>) -> bool {
+        let metric = &first.region.metric;
+        (&self.cell.key, self.region.position) == (&first.cell.key, first.region.position)
+            && (self.region.metric == *metric || self.region.metric == waits_metric(metric))
+    }
 }
 
 /// All that has samples, in the order of tables: by workload, parameters, metric, subject and position.

@@ -159,7 +159,7 @@ impl Layout<'_> {
         };
         let items: Vec<Markup> = answer.cpu_time.iter().map(item).collect();
         html! {
-            @if !items.is_empty() { (heading(level, "Where the CPU time goes")) (head::statements(&items)) }
+            @if !items.is_empty() { (heading(level, answer.time_title())) (head::statements(&items)) }
         }
     }
 

@@ -74,7 +74,7 @@ pub fn answer(run: &Run, conclusions: &Conclusions, style: &Style, pointers: &Po
         if answer.is_list() { [figures, Section::default()] } else { [first, figures] };
     let mut sections = vec![
         first,
-        section("Where the CPU time goes", &mut answer.cpu_time.iter()),
+        section(answer.time_title(), &mut answer.cpu_time.iter()),
         section("Changes sides", &mut answer.changes_sides.iter()),
         section("Worth knowing", &mut levels.iter().chain(&answer.worth_knowing)),
         figures,

@@ -3,9 +3,11 @@
 use crate::layout::{BOLD, Detail, GAP, INDENT, Pen, Style, left, widest};
 use crate::matrix::grid::{Cell, Grid, GridRow};
 use crate::text;
-use analysis::{ProfileRow, ProfileTable, ProfiledFunction};
+use analysis::{
+    AddedTime, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction, ProfiledWait,
+};
 use findings::format::{Unit, count, function_name, percent};
-use findings::{Conclusions, Verdict};
+use findings::{Conclusions, Verdict, kinds};
 use model::Run;
 use std::ops::Range;
 
@@ -112,32 +114,30 @@ impl Pen {
         unit: &Unit,
     ) -> Grid {
         let name_max = NAME_MAX.min(self.width * 2 / 5);
-        let name =
-            |function: &&ProfiledFunction| shortened(&function_name(&function.frame), name_max);
-        let names = functions.iter().map(name).chain(["all".to_owned()]);
+        let functions: Vec<Part> =
+            functions.iter().map(|function| Part::of_function(function, name_max)).collect();
+        let waits: Vec<Part> = row.waits.iter().map(Part::of_wait).collect();
         let time = |ns: Option<f64>| {
             vec![ns.map_or_else(|| text::NO_FIGURE.to_owned(), |ns| unit.figure(ns))]
         };
-        let of_function = |function: &&ProfiledFunction| -> Vec<Cell> {
-            function.itself.iter().map(|at| time(at.map(|at| at.ns.value))).collect()
+        let line = |part: &Part| {
+            let times = part.times.iter().map(|at| time(at.map(|at| at.ns.value)));
+            (part.name.clone(), times.collect::<Vec<Cell>>(), part.verdict(), part.added())
         };
-        let all = row.cells.iter().map(|at| time(at.as_ref().map(|at| at.cpu_ns.value)));
-        let times = functions.iter().map(of_function).chain([all.collect()]);
-        let all = row.growth.as_ref().map(Verdict::from);
-        let verdicts: Vec<Option<Verdict>> =
-            functions.iter().map(|function| verdict(function)).chain([all]).collect();
-        let classes = widest(verdicts.iter().flatten().map(|verdict| verdict.word));
+        let all = row.cells.iter().map(|at| time(at.as_ref().map(|at| at.cpu_ns.value))).collect();
+        let all = ("all".to_owned(), all, row.growth.as_ref().map(Verdict::from), String::new());
+        let lines: Vec<_> =
+            functions.iter().map(line).chain([all]).chain(waits.iter().map(line)).collect();
+        let classes = widest(lines.iter().flat_map(|line| &line.2).map(|verdict| verdict.word));
         let growth = |verdict: &Option<Verdict>| {
             let text = verdict
                 .as_ref()
                 .map(|verdict| self.verdict(verdict, classes.max("growth".len()) + 1));
             format!(" {}", text.unwrap_or_default())
         };
-        let growths: Vec<String> = verdicts.iter().map(growth).collect();
+        let growths: Vec<String> = lines.iter().map(|line| growth(&line.2)).collect();
         let width = widest(growths.iter()).max(" growth".len());
-        let added = functions.iter().map(|function| added(function)).chain([String::new()]);
-        let rows = names.zip(times).zip(growths.iter().zip(added));
-        let rows = rows.map(|((name, times), (growth, added))| {
+        let rows = lines.into_iter().zip(&growths).map(|((name, times, _, added), growth)| {
             GridRow::new(name, [times, vec![vec![left(growth, width)], vec![added]]].concat())
         });
         let points = table.points.iter().map(|point| vec![count(*point)]);
@@ -173,20 +173,43 @@ fn unit(row: &ProfileRow) -> Unit {
     Unit::for_table("ns", &totals.collect::<Vec<_>>())
 }
 
-/// How a function grows, and with enough samples by which factor.
-fn verdict(function: &ProfiledFunction) -> Option<Verdict> {
-    let mut times = function.itself.iter().flatten();
-    let ends = [times.next(), times.next_back()].map(|time| time.map_or(0, |time| time.samples));
-    let verdict = Verdict::from(function.growth.as_ref()?);
-    let has_enough = ends.iter().all(|&samples| samples >= FACTOR_SAMPLES_MIN);
-    Some(if has_enough { verdict } else { Verdict { by: String::new(), ..verdict } })
+/// A line of the table.
+struct Part<'a> {
+    name: String,
+    times: &'a [Option<FunctionTime>],
+    growth: Option<&'a Growth>,
+    added: Option<AddedTime>,
 }
 
-/// The share of the added time; what may as well be nothing is no share.
-fn added(function: &ProfiledFunction) -> String {
-    let added = function.added.filter(|added| added.ns.low > 0.0 || added.ns.high < 0.0);
-    let share = added.and_then(|added| added.share);
-    share.map(|share| percent(share.value)).unwrap_or_default()
+impl<'a> Part<'a> {
+    fn of_function(function: &'a ProfiledFunction, name_max: usize) -> Self {
+        let name = shortened(&function_name(&function.frame), name_max);
+        let ProfiledFunction { itself, growth, added, .. } = function;
+        Part { name, times: itself, growth: growth.as_ref(), added: *added }
+    }
+
+    /// What threads wait for, below the functions.
+    fn of_wait(wait: &'a ProfiledWait) -> Self {
+        let name = kinds::waits::does(wait.kind).to_owned();
+        Part { name, times: &wait.times, growth: wait.growth.as_ref(), added: wait.added }
+    }
+
+    /// How it grows, and with enough samples by which factor.
+    fn verdict(&self) -> Option<Verdict> {
+        let mut times = self.times.iter().flatten();
+        let ends =
+            [times.next(), times.next_back()].map(|time| time.map_or(0, |time| time.samples));
+        let verdict = Verdict::from(self.growth?);
+        let has_enough = ends.iter().all(|&samples| samples >= FACTOR_SAMPLES_MIN);
+        Some(if has_enough { verdict } else { Verdict { by: String::new(), ..verdict } })
+    }
+
+    /// The share of the added time; what may as well be nothing is no share.
+    fn added(&self) -> String {
+        let added = self.added.filter(|added| added.ns.low > 0.0 || added.ns.high < 0.0);
+        let share = added.and_then(|added| added.share);
+        share.map(|share| percent(share.value)).unwrap_or_default()
+    }
 }
 
 /// The columns that fit into `width`: the first and the last, then those from the last on.

@@ -1,6 +1,7 @@
 //! The source lines of functions, from the debug information of their files.
 
 use crate::symbols::Bounded;
+use crate::symbols::demangle::readable;
 use addr2line::Context;
 use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::read::{File as ObjectFile, ReadCache};
@@ -29,15 +30,60 @@ pub(super) fn source_lines(
     functions: &[(u64, u64)],
     until: Instant,
 ) -> io::Result<Vec<Vec<(u64, String)>>> {
+    let of_functions = |context: &Lines<'_>| {
+        let of_function = |&(start, length): &(u64, u64)| {
+            check_time(until)?;
+            Ok(lines(context, start, length).unwrap_or_default())
+        };
+        functions.iter().map(of_function).collect()
+    };
+    with_lines(file, until, of_functions)?.unwrap_or_else(|| Ok(vec![Vec::new(); functions.len()]))
+}
+
+/// A function in the source, and a line in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SourceSite {
+    /// Its name where it was compiled into another, as all but the last of a list are.
+    pub inlined: Option<String>,
+    /// `queue.c:41`.
+    pub line: String,
+}
+
+/// For each address the functions there, the innermost first; none where there is no debug information.
+///
+/// # Errors
+/// [`io::ErrorKind::TimedOut`].
+pub(crate) fn source_sites(
+    file: &File,
+    addresses: &[u64],
+    until: Instant,
+) -> io::Result<Vec<Vec<SourceSite>>> {
+    let of_addresses = |context: &Lines<'_>| {
+        let at = |&address: &u64| {
+            check_time(until)?;
+            Ok(sites(context, address).unwrap_or_default())
+        };
+        addresses.iter().map(at).collect()
+    };
+    with_lines(file, until, of_addresses)?.unwrap_or_else(|| Ok(vec![Vec::new(); addresses.len()]))
+}
+
+type Lines<'data> = Context<EndianSlice<'data, RunTimeEndian>>;
+
+/// Reads the debug information of a file; none where it has none.
+fn with_lines<T>(
+    file: &File,
+    until: Instant,
+    read: impl FnOnce(&Lines<'_>) -> T,
+) -> io::Result<Option<T>> {
     check_time(until)?;
-    let none = || vec![Vec::new(); functions.len()];
     let data = ReadCache::new(file.try_clone()?);
-    let Ok(object) = ObjectFile::parse(Bounded(&data)) else { return Ok(none()) };
+    let Ok(object) = ObjectFile::parse(Bounded(&data)) else { return Ok(None) };
     let is_debug = |name: &str| name.starts_with(".debug_");
     let sections = object.sections().filter(|section| section.name().is_ok_and(is_debug));
     let size = sections.map(|section| section.size()).fold(0, u64::saturating_add);
     if size == 0 || size > DEBUG_BYTES_MAX {
-        return Ok(none());
+        return Ok(None);
     }
     let endian = if object.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
     let load = |id: SectionId| {
@@ -48,19 +94,26 @@ pub(super) fn source_lines(
     };
     let dwarf = Dwarf::load(load)?;
     check_time(until)?;
-    let Ok(context) = Context::from_dwarf(dwarf) else { return Ok(none()) };
-    let of_function = |&(start, length): &(u64, u64)| {
-        check_time(until)?;
-        Ok(lines(&context, start, length).unwrap_or_default())
-    };
-    functions.iter().map(of_function).collect()
+    Ok(Context::from_dwarf(dwarf).ok().map(|context| read(&context)))
 }
 
-fn lines(
-    context: &Context<EndianSlice<'_, RunTimeEndian>>,
-    start: u64,
-    length: u64,
-) -> Option<Vec<(u64, String)>> {
+fn sites(context: &Lines<'_>, address: u64) -> Option<Vec<SourceSite>> {
+    let mut frames = context.find_frames(address).skip_all_loads().ok()?;
+    let mut sites = Vec::new();
+    while let Ok(Some(frame)) = frames.next() {
+        let Some((path, line)) = frame.location.and_then(|at| at.file.zip(at.line)) else {
+            continue;
+        };
+        let file = path.rsplit('/').next().unwrap_or(path);
+        let name = frame.function.and_then(|function| Some(readable(&function.raw_name().ok()?)));
+        sites.push(SourceSite { inlined: name, line: format!("{file}:{line}") });
+    }
+    // The last is a function by itself, which has a symbol.
+    sites.last_mut()?.inlined = None;
+    Some(sites)
+}
+
+fn lines(context: &Lines<'_>, start: u64, length: u64) -> Option<Vec<(u64, String)>> {
     let ranges = context.find_location_range(start, start.checked_add(length)?).ok()?;
     let mut lines: Vec<(u64, String)> = Vec::new();
     for (address, _, location) in ranges {

@@ -1,7 +1,7 @@
 //! What a stack is in the kernel for.
 
 use crate::profile::{SampledStacks, TimedSample};
-use model::FrameKind;
+use model::{Frame, FrameKind};
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -53,13 +53,7 @@ pub enum Entry {
 impl SampledStacks {
     /// What the thread of `sample` was in the kernel for.
     pub fn entry(&self, sample: &TimedSample) -> Entry {
-        let frames = sample.stack.iter().filter_map(|&frame| self.frames.get(frame as usize));
-        let mut functions =
-            frames.filter(|frame| frame.kind.is_kernel()).map(|frame| &*frame.function).peekable();
-        if functions.peek().is_none() {
-            return Entry::User;
-        }
-        functions.find_map(entered_by).unwrap_or(Entry::Kernel)
+        entry_of(sample.stack.iter().filter_map(|&frame| self.frames.get(frame as usize)))
     }
 
     /// The program that `sample` is of.
@@ -67,6 +61,16 @@ impl SampledStacks {
         let root = sample.stack.first().and_then(|&frame| self.frames.get(frame as usize));
         root.filter(|frame| frame.kind == FrameKind::Process).map_or("", |frame| &frame.function)
     }
+}
+
+/// What a thread was in the kernel for whose frames these are, the outermost first.
+pub(crate) fn entry_of<'a>(frames: impl Iterator<Item = &'a Frame>) -> Entry {
+    let mut functions =
+        frames.filter(|frame| frame.kind.is_kernel()).map(|frame| &*frame.function).peekable();
+    if functions.peek().is_none() {
+        return Entry::User;
+    }
+    functions.find_map(entered_by).unwrap_or(Entry::Kernel)
 }
 
 fn entered_by(function: &str) -> Option<Entry> {
@@ -87,7 +91,6 @@ fn entered_by(function: &str) -> Option<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Frame;
 
     fn entry(functions: &[(&str, FrameKind)]) -> Entry {
         let frame = |&(function, kind): &(&str, FrameKind)| Frame {

@@ -16,6 +16,11 @@ const RING_PAGES_MAX: usize = 2048;
 /// A smaller ring than this loses samples between two looks.
 const RING_PAGES_MIN: usize = 8;
 
+/// Of a ring that takes switches of threads, too: a CPU makes some hundred thousand a second, of a kilobyte at the most
+/// each. All of them together have a limit.
+const RING_PAGES_OF_SWITCHES: usize = 2048;
+const RING_PAGES_OF_ALL: usize = 1 << 15;
+
 /// The CPU works for this time before its cycles are counted, so that it has left its idle speed, and then for as long.
 const WARM_UP: Duration = Duration::from_millis(5);
 
@@ -44,6 +49,8 @@ pub(super) struct Clocks {
     cpus: Vec<CpuClock>,
     /// The clocks of threads that were attached later: they write to the rings of [`Clocks::cpus`].
     attached: Vec<Event>,
+    /// The tracepoints of each CPU, which write to its ring.
+    tracepoints: Vec<Event>,
     threads: BTreeSet<u32>,
     /// Threads that are given clocks at most.
     pub threads_max: usize,
@@ -85,7 +92,12 @@ impl Clocks {
                 let setting = Setting { scope, modes, clock };
                 let error = match open_all(root, setting, open) {
                     Ok(events) => {
-                        return Clocks::new(setting, root, events, ring_pages(frequency_hz));
+                        let mut pages = ring_pages(frequency_hz);
+                        if scope == Scope::System {
+                            let each = (RING_PAGES_OF_ALL / events.len().max(1)).max(1);
+                            pages = pages.max(RING_PAGES_OF_SWITCHES.min(1 << each.ilog2()));
+                        }
+                        return Clocks::new(setting, root, events, pages);
                     }
                     Err(error) => error,
                 };
@@ -114,13 +126,33 @@ impl Clocks {
         let cpus = events.into_iter().zip(rings);
         let cpus = cpus.map(|((cpu, event), ring)| CpuClock { ring, event, cpu }).collect();
         let threads = BTreeSet::from([root]);
-        let (attached, threads_max) = (Vec::new(), THREADS_MAX);
-        Ok(Clocks { setting, cpus, attached, threads, threads_max, is_over: false })
+        let (attached, tracepoints, threads_max) = (Vec::new(), Vec::new(), THREADS_MAX);
+        Ok(Clocks { setting, cpus, attached, tracepoints, threads, threads_max, is_over: false })
+    }
+
+    /// Also records each passage of these tracepoints on every CPU.
+    ///
+    /// # Errors
+    /// The system does not allow that, or only threads are sampled.
+    pub fn add_tracepoints(&mut self, ids: &[u64]) -> io::Result<()> {
+        if self.setting.scope != Scope::System {
+            return Err(Errno::PERM.into());
+        }
+        let mut events = Vec::new();
+        for clock in &self.cpus {
+            for &id in ids {
+                let event = Event::tracepoint_on_cpu(id, clock.cpu)?;
+                event.share(&clock.event)?;
+                events.push(event);
+            }
+        }
+        self.tracepoints = events;
+        Ok(())
     }
 
     /// From now on they run.
     pub fn enable(&self) -> Result<(), ProfileError> {
-        let mut events = self.cpus.iter().map(|clock| &clock.event);
+        let mut events = self.cpus.iter().map(|clock| &clock.event).chain(&self.tracepoints);
         events
             .try_for_each(Event::enable)
             .map_err(|error| ProfileError::System { error: error.to_string() })
@@ -166,7 +198,8 @@ impl Clocks {
     /// They no longer run, for good. What is in their rings stays.
     pub fn disable(&mut self) {
         self.is_over = true;
-        for event in self.cpus.iter().map(|clock| &clock.event).chain(&self.attached) {
+        let clocks = self.cpus.iter().map(|clock| &clock.event);
+        for event in clocks.chain(&self.attached).chain(&self.tracepoints) {
             // It can only fail where nothing comes anyway.
             let _ = event.disable();
         }

@@ -203,32 +203,69 @@ impl Processes {
                 Scope::Descent => self.follow(pid),
             }
         }
+        let node = self.node(sample);
+        self.samples.extend(node.map(|node| StackSample { time_ns, node }));
+    }
+
+    /// Whether a process is followed.
+    pub fn follows(&self, pid: u32) -> bool {
+        self.by_pid.contains_key(&pid)
+    }
+
+    /// The innermost node of the stack of a sample; none where its process is not followed.
+    pub fn node(&mut self, sample: &Sample<'_>) -> Option<u32> {
+        let pid = sample.pid;
         let Processes { by_pid, files, .. } = self;
-        let Some(process) = by_pid.get_mut(&pid) else { return };
+        let process = by_pid.get_mut(&pid)?;
         if std::mem::take(&mut process.is_renamed) {
             process.name = process_name(pid, process);
         }
         let (name, maps) = (process.name.clone(), Arc::clone(&process.maps));
-        let stack =
-            located_stack(sample, |address| files.locate(pid, &process.program, &maps, address));
+        let callers = sample.user.map(|user| files.callers(pid, &process.program, &maps, &user));
+        let stack = located_stack(sample, callers.as_deref().unwrap_or_default(), |address| {
+            files.locate(pid, &process.program, &maps, address)
+        });
         let content = self.names.index(name);
         let mut node = self.nodes.index(Node { caller: None, content });
         for address in stack.into_iter().rev() {
             let content = self.addresses.index(address);
             node = self.nodes.index(Node { caller: Some(node), content });
         }
-        self.samples.push(StackSample { time_ns, node });
+        Some(node)
     }
+}
+
+/// The call chain of a sample, each address with whether it is in the kernel. Of the program, `callers` stand before
+/// those that follow frame pointers: what leads on begins where both meet.
+fn joined_chain(sample: &Sample<'_>, callers: &[u64]) -> Vec<(bool, u64)> {
+    let chain: Vec<(bool, u64)> = sample.chain().take(DEPTH_MAX).collect();
+    if callers.len() < 2 {
+        return chain;
+    }
+    let (kernel, user) = chain.split_at(chain.partition_point(|(in_kernel, _)| *in_kernel));
+    let user: Vec<u64> = user.iter().map(|(_, address)| *address).collect();
+    // The program counter is in both.
+    let meeting = callers.iter().enumerate().skip(1).find_map(|(index, address)| {
+        let at = user.iter().skip(1).position(|followed| followed == address)?;
+        Some((index, at + 1))
+    });
+    let joined = match meeting {
+        Some((index, at)) => [&callers[..index], &user[at..]].concat(),
+        None => callers.to_vec(),
+    };
+    let joined = joined.into_iter().map(|address| (false, address));
+    kernel.iter().copied().chain(joined).collect()
 }
 
 /// The addresses of a sample, the innermost first.
 fn located_stack(
     sample: &Sample<'_>,
+    callers: &[u64],
     mut locate: impl FnMut(u64) -> CodeAddress,
 ) -> Vec<CodeAddress> {
     let mut stack = Vec::new();
     let mut previous_mode = None;
-    for (in_kernel, address) in sample.chain().take(DEPTH_MAX) {
+    for (in_kernel, address) in joined_chain(sample, callers) {
         // A call returns behind itself: that may be the next function, or the next line.
         let is_return = previous_mode.replace(in_kernel) == Some(in_kernel);
         let address = if is_return { address.wrapping_sub(1) } else { address };

@@ -43,7 +43,7 @@ fn profile(mut profiler: Profiler, samples: usize) -> SampledStacks {
         thread::sleep(Duration::from_millis(20));
         profiler.take();
     }
-    profiler.finish(&|_| true)
+    profiler.finish(&|_, _| true)
 }
 
 fn functions(profile: &SampledStacks, sample: &TimedSample) -> Vec<String> {
@@ -114,7 +114,7 @@ fn what_a_process_starts_is_named_when_it_has_gone_and_its_file_too() {
             profiler.take();
         }
         let has_kernel = profiler.clocks.setting.modes == Modes::All;
-        let profile = profiler.finish(&|_| true);
+        let profile = profiler.finish(&|_, _| true);
         let is_copied = |sample: &TimedSample| functions(&profile, sample)[0] == "copied";
         assert!(share_of(&profile, is_copied) > 0.5, "{profile:?}");
         let opens = |sample: &TimedSample| {
@@ -140,15 +140,16 @@ fn only_the_wanted_samples_are_named_and_other_processes_are_left_out() {
     drop(child);
     let mut rest = String::new();
     out.read_to_string(&mut rest).unwrap();
-    let profile = profiler.finish(&|_| true);
+    let profile = profiler.finish(&|_, _| true);
     assert!(profile.samples.len() < 20, "a shell that waits: {profile:?}");
     let (child, _out) = start_child();
     let mut profiler = Profiler::start(child.pid(), FREQUENCY_HZ).unwrap();
     while profiler.processes.samples.len() < 10 {
         profiler.take();
     }
-    let none = profiler.finish(&|_| false);
-    assert!(none.samples.is_empty() && none.frames.is_empty(), "{none:?}");
+    let none = profiler.finish(&|_, _| false);
+    assert!(none.samples.is_empty() && none.waits.is_empty() && none.frames.is_empty(), "{none:?}");
+    assert!(none.unwanted >= 10);
 }
 
 #[test]
@@ -177,14 +178,15 @@ fn a_thread_has_clocks_once_and_those_without_are_counted() {
         threads.iter().all(|(_, tid)| profiler.clocks.has(*tid) == (*tid == root)),
         "inherited"
     );
-    assert_eq!(profiler.hidden, []);
+    let only_waits = |limit: &ProfileLimit| matches!(limit, ProfileLimit::WaitsHidden { error: _ });
+    assert!(profiler.hidden.iter().all(only_waits), "{:?}", profiler.hidden);
 
     let (child, _its_out) = start_child();
     let of_child = threads_below(child.pid().as_raw_pid().cast_unsigned()).len();
     assert!(of_child > 1);
     profiler.clocks.threads_max = 2;
     profiler.attach(child.pid());
-    let limits = profiler.finish(&|_| true).limits;
+    let limits = profiler.finish(&|_, _| true).limits;
     let wanted = |limit: &ProfileLimit| {
         matches!(limit, ProfileLimit::ProcessHidden { program, .. }
             if program.starts_with(&format!("{} thread", of_child - 1)))
@@ -211,7 +213,7 @@ fn nothing_comes_after_the_stop_however_much_is_allowed() {
         let stopped_ns = Clock::Monotonic.now();
         profiler.attach(child.pid());
         thread::sleep(Duration::from_millis(50));
-        let samples = profiler.finish(&|_| true).samples;
+        let samples = profiler.finish(&|_, _| true).samples;
         assert!(!samples.is_empty());
         assert!(samples.iter().all(|sample| sample.time_ns <= stopped_ns), "{samples:?}");
     }

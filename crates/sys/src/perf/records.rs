@@ -14,8 +14,10 @@ const MODE: u16 = 7;
 const MODE_KERNEL: u16 = 1;
 /// Of a record's `misc`: a new name comes from `exec`.
 const FROM_EXEC: u16 = 1 << 13;
-/// Every record but a sample ends with the process, the thread, and the time.
-const TRAILER: usize = 16;
+/// Every record but a sample ends with the process, the thread, the time, and the CPU.
+const TRAILER: usize = 24;
+/// `PERF_SAMPLE_REGS_ABI_NONE`: the thread runs no program.
+const NO_REGISTERS: u64 = 0;
 /// `PERF_CONTEXT_MAX`: at this address and above are markers, not code.
 const MARKER_MIN: u64 = 4095_u64.wrapping_neg();
 /// `PERF_CONTEXT_KERNEL` and `PERF_CONTEXT_USER`: the mode of the addresses that follow.
@@ -59,9 +61,35 @@ pub struct Sample<'a> {
     pub tid: u32,
     /// When, by `CLOCK_MONOTONIC`.
     pub time_ns: u64,
+    /// The CPU.
+    pub cpu: u32,
     /// What the clock has counted since the last sample: nanoseconds or cycles.
     pub period: u64,
     chain: &'a [u8],
+    /// The raw data of a tracepoint; empty for a clock.
+    pub raw: &'a [u8],
+    /// Where the program was that the thread runs; none for a clock, and for a thread of the kernel.
+    pub user: Option<UserState<'a>>,
+}
+
+/// The registers of a program that lead to its callers, and the top of its stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserState<'a> {
+    /// The program counter.
+    pub instruction_pointer: u64,
+    /// The stack pointer: where `stack` begins.
+    pub stack_pointer: u64,
+    /// The frame pointer, if the program uses one.
+    pub frame_pointer: u64,
+    /// The bytes from the stack pointer on.
+    pub stack: &'a [u8],
+}
+
+impl UserState<'_> {
+    /// The word at an address, if it is in the copied part of the stack.
+    pub fn word(&self, address: u64) -> Option<u64> {
+        word(self.stack, usize::try_from(address.checked_sub(self.stack_pointer)?).ok()?)
+    }
 }
 
 impl Sample<'_> {
@@ -187,16 +215,45 @@ fn record(whole: &[u8]) -> Option<Record<'_>> {
 }
 
 fn sample(misc: u16, body: &[u8]) -> Option<Record<'_>> {
-    let length = usize::try_from(word(body, 32)?).ok()?.checked_mul(8)?;
+    let length = usize::try_from(word(body, 40)?).ok()?.checked_mul(8)?;
+    let chain = body.get(48..)?.get(..length)?;
+    let (raw, user) = raw_and_user(&body[48 + length..]);
     Some(Record::Sample(Sample {
         in_kernel: misc & MODE == MODE_KERNEL,
         address: word(body, 0)?,
         pid: half(body, 8)?,
         tid: half(body, 12)?,
         time_ns: word(body, 16)?,
-        period: word(body, 24)?,
-        chain: body.get(40..)?.get(..length)?,
+        cpu: half(body, 24)?,
+        period: word(body, 32)?,
+        chain,
+        raw,
+        user,
     }))
+}
+
+/// What a sample of a tracepoint has behind its chain: a length of 4 bytes with so much raw data, then which
+/// registers there are, three of them, and a length of 8 bytes with so much of the stack, of which the last word says
+/// how much is filled.
+fn raw_and_user(rest: &[u8]) -> (&[u8], Option<UserState<'_>>) {
+    let Some(length) = half(rest, 0) else { return (&[], None) };
+    let Some((raw, rest)) = rest[4..].split_at_checked(length as usize) else { return (&[], None) };
+    (raw, user_state(rest))
+}
+
+fn user_state(rest: &[u8]) -> Option<UserState<'_>> {
+    if word(rest, 0)? == NO_REGISTERS {
+        return None;
+    }
+    let length = usize::try_from(word(rest, 32)?).ok()?;
+    let (stack, rest_of_stack) = rest.get(40..)?.split_at_checked(length)?;
+    let filled = usize::try_from(word(rest_of_stack, 0).unwrap_or(0)).ok()?;
+    Some(UserState {
+        frame_pointer: word(rest, 8)?,
+        stack_pointer: word(rest, 16)?,
+        instruction_pointer: word(rest, 24)?,
+        stack: stack.get(..filled)?,
+    })
 }
 
 fn mapped(body: &[u8]) -> Option<Record<'_>> {
@@ -251,7 +308,7 @@ fn text(body: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 fn trailing_time(body: &[u8]) -> Option<u64> {
-    word(body, body.len().checked_sub(8)?)
+    word(body, body.len().checked_sub(16)?)
 }
 
 #[cfg(test)]
@@ -272,7 +329,7 @@ mod tests {
     }
 
     fn sampled(misc: u16, address: u64, chain: &[u64]) -> Vec<u8> {
-        let head = [address, pair(7, 8), 1_000, 997_000, chain.len() as u64];
+        let head = [address, pair(7, 8), 1_000, 3, 997_000, chain.len() as u64];
         bytes(SAMPLE, misc, &[&head, chain].concat())
     }
 
@@ -297,6 +354,7 @@ mod tests {
         let Some(Record::Sample(first)) = records.next() else { panic!("no sample") };
         assert_eq!((first.in_kernel, first.address, first.pid, first.tid), (false, 0x1234, 7, 8));
         assert_eq!((first.time_ns, first.period, first.chain().count()), (1_000, 997_000, 0));
+        assert_eq!(first.cpu, 3);
         assert!(matches!(records.next(), Some(Record::Lost(3))));
         let Some(Record::Sample(second)) = records.next() else { panic!("no sample") };
         assert!(second.in_kernel);
@@ -307,15 +365,46 @@ mod tests {
     }
 
     #[test]
+    fn a_tracepoint_has_its_raw_data_and_where_the_program_was() {
+        let head = [0x1234, pair(7, 8), 1_000, 3, 1, 1, IN_USER];
+        // 12 bytes of raw data, so that what follows begins at a word.
+        let raw = [pair(12, 315), pair(41, 42)];
+        let registers = [2, 0xb9, 0x8000, 0x1234];
+        let stack = [24, 0xa, 0xb, 0, 16];
+        let whole = bytes(SAMPLE, 1, &[&head[..], &raw, &registers, &stack].concat());
+        let Some(Record::Sample(sample)) = records(&whole).next() else { panic!("no sample") };
+        assert_eq!((half(sample.raw, 0), half(sample.raw, 8)), (Some(315), Some(42)));
+        let user = sample.user.unwrap();
+        assert_eq!((user.frame_pointer, user.instruction_pointer), (0xb9, 0x1234));
+        let words = [0x7ff8, 0x8000, 0x8008, 0x8009, 0x8010].map(|address| user.word(address));
+        assert_eq!(words, [None, Some(0xa), Some(0xb), None, None]);
+        let of_kernel = bytes(SAMPLE, 1, &[&head[..], &raw, &[NO_REGISTERS, 0]].concat());
+        let Some(Record::Sample(sample)) = records(&of_kernel).next() else { panic!("no sample") };
+        assert!(sample.user.is_none() && sample.raw.len() == 12);
+        for length in 0..whole.len() {
+            let mut short = whole[..length].to_vec();
+            if let Some(size) = short.get_mut(6..8) {
+                size.copy_from_slice(&u16::try_from(length).unwrap().to_ne_bytes());
+            }
+            // There is an answer to each, whatever it is.
+            let _ = records(&short).count();
+        }
+    }
+
+    #[test]
     fn what_processes_do_is_read() {
-        let end = [pair(7, 7), 99];
+        let end = [pair(7, 7), 99, 3];
         let file = [letters(*b"/bin/tru"), letters(*b"e\0\0\0\0\0\0\0")];
         let mapping = [pair(7, 7), 0x1000, 0x2000, 0x3000, pair(8, 1), 42, 1, pair(5, 2)];
         let all = [
-            bytes(FORKED, 0, &[pair(7, 6), pair(7, 6), 50, end[0], end[1]]),
-            bytes(NAMED, FROM_EXEC, &[pair(7, 7), letters(*b"true\0\0\0\0"), end[0], end[1]]),
+            bytes(FORKED, 0, &[pair(7, 6), pair(7, 6), 50, end[0], end[1], end[2]]),
+            bytes(
+                NAMED,
+                FROM_EXEC,
+                &[pair(7, 7), letters(*b"true\0\0\0\0"), end[0], end[1], end[2]],
+            ),
             bytes(MAPPED, 2, &[&mapping[..], &file, &end].concat()),
-            bytes(ENDED, 0, &[pair(7, 6), pair(7, 6), 77, end[0], end[1]]),
+            bytes(ENDED, 0, &[pair(7, 6), pair(7, 6), 77, end[0], end[1], end[2]]),
         ];
         let all = all.concat();
         let mut records = records(&all);
@@ -340,7 +429,7 @@ mod tests {
         // A record that says it is shorter than its own head, and chains longer than their record.
         assert_eq!(records(&[0; 16]).count(), 0);
         for length in [3, u64::MAX, 1 << 61] {
-            let long = bytes(SAMPLE, 1, &[1, 2, 3, 4, length, 6]);
+            let long = bytes(SAMPLE, 1, &[1, 2, 3, 4, 5, length, 6]);
             assert_eq!(records(&long).count(), 0, "{length}");
         }
         for kind in 0..40 {

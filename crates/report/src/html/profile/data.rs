@@ -10,13 +10,13 @@ use ::findings::format::function_name;
 use analysis::{ProfileTable, Row};
 use model::{
     Frame, FrameKind, Interner, Outcome, Parameters, Profile, ProfiledCell, ProfiledRegion, Run,
-    WorkloadInfo,
+    WorkloadInfo, waits_metric,
 };
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// The kinds of frames, by their numbers in the page.
-const KINDS: [(FrameKind, &str); 8] = [
+const KINDS: [(FrameKind, &str); 11] = [
     (FrameKind::Process, "process"),
     (FrameKind::Kernel, "kernel"),
     (FrameKind::KernelModule, "kernel-module"),
@@ -24,6 +24,9 @@ const KINDS: [(FrameKind, &str); 8] = [
     (FrameKind::Vdso, "vdso"),
     (FrameKind::Bpf, "bpf"),
     (FrameKind::Jit, "jit"),
+    (FrameKind::Wait, "wait"),
+    (FrameKind::Line, "line"),
+    (FrameKind::Waker, "waker"),
     (FrameKind::Unknown, "unknown"),
 ];
 
@@ -68,12 +71,16 @@ pub(super) fn json(
     let mut names: Vec<String> = Vec::new();
     let mut cells: Vec<Value> = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
-    for view in views {
+    let mut waits: Vec<usize> = Vec::new();
+    let with_waits = views.iter().flat_map(|view| [(view, false), (view, true)]);
+    for (view, is_waits) in with_waits {
         let before = cells.len();
         for (index, table) in &view.tables {
             let run = &runs[*index].0;
+            let plain = &table.metric.name;
+            let metric = if is_waits { waits_metric(plain) } else { plain.clone() };
             for row in &table.rows {
-                let regions = regions(run, table, row);
+                let regions = regions(run, table, row, &metric);
                 if regions.is_empty() {
                     continue;
                 }
@@ -90,13 +97,15 @@ pub(super) fn json(
                     subject,
                     subject_name: row.subject.clone(),
                     workload: table.workload.clone(),
-                    metric: table.metric.name.clone(),
+                    metric: metric.clone(),
                     parameters: table.parameters.clone(),
                 });
             }
         }
         if cells.len() > before {
-            names.push(view_name(runs, view, views));
+            let name = view_name(runs, view, views);
+            waits.extend(is_waits.then_some(names.len()));
+            names.push(if is_waits { waits_metric(&name) } else { name });
         }
     }
     let first = first(&cells)?;
@@ -105,6 +114,7 @@ pub(super) fn json(
         "axis": info.axis,
         "trajectory": info.trajectory,
         "views": names,
+        "waits": waits,
         "subjects": subjects,
         "first": first,
         "kinds": KINDS.map(|(_, name)| name),
@@ -120,6 +130,7 @@ fn regions<'a>(
     run: &'a Run,
     table: &analysis::Table,
     row: &Row,
+    metric: &str,
 ) -> Vec<(&'a ProfiledCell, &'a ProfiledRegion)> {
     let is_of_row = |cell: &&ProfiledCell| {
         cell.outcome == Outcome::Measured && has_cell(table, &row.subject, &cell.key)
@@ -127,7 +138,7 @@ fn regions<'a>(
     let cells = run.profile.cells.iter().filter(is_of_row);
     let regions = cells.flat_map(|cell| cell.regions.iter().map(move |region| (cell, region)));
     let is_of_table =
-        |region: &ProfiledRegion| region.metric == table.metric.name && !region.samples.is_empty();
+        |region: &ProfiledRegion| region.metric == metric && !region.samples.is_empty();
     regions.filter(|(_, region)| is_of_table(region)).collect()
 }
 

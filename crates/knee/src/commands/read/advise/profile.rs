@@ -6,7 +6,8 @@ use crate::output::{print, print_json, style};
 use findings::caveats::CaveatKind;
 use findings::caveats::limited_profile::LimitedProfile;
 use findings::format::{capitalized, count, short_function, significant};
-use model::{FrameKind, SampledEvent};
+use findings::kinds::waits;
+use model::{Frame, FrameKind, SampledEvent, Site, Wait, WaitKind};
 use serde_json::{Value, json};
 use stacks::{Entry, ProfileError, Profiler, SampledStacks};
 use std::cmp::Reverse;
@@ -20,6 +21,7 @@ const TAKEN_EVERY: Duration = Duration::from_millis(50);
 /// Functions, calls and programs that are printed.
 const FUNCTIONS_SHOWN: usize = 15;
 const CALLS_SHOWN: usize = 6;
+const WAITS_SHOWN: usize = 6;
 /// A call of this share of a function's samples is worth naming.
 const SHARE_UNDER_MIN: f64 = 0.1;
 /// The widest column of functions.
@@ -36,6 +38,41 @@ struct Seen {
     functions: Vec<Function>,
     entries: Vec<(Entry, u64)>,
     programs: Vec<(String, u64)>,
+    waits: Vec<(Waited, u64)>,
+}
+
+/// For what threads wait, where, and where others end that.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Waited {
+    kind: WaitKind,
+    site: Option<(Frame, String)>,
+    waker: Option<(Frame, String)>,
+}
+
+impl Waited {
+    fn new(wait: &Wait<'_>) -> Waited {
+        let line = |site: Site<'_>| (site.frame.clone(), site.line.to_owned());
+        Waited { kind: wait.kind, site: wait.site.map(line), waker: wait.waker.map(line) }
+    }
+
+    /// `waits for a lock in push (queue.c:41), released by push (queue.c:52)`.
+    fn text(&self) -> String {
+        let at = |(frame, line): &(Frame, String)| waits::at(frame, line);
+        let site = self.site.as_ref().map(|site| format!(" in {}", at(site)));
+        let ended = waits::ended(self.kind);
+        let waker = self.waker.as_ref().map(|waker| format!(", {ended} {}", at(waker)));
+        [waits::does(self.kind).to_owned(), site.unwrap_or_default(), waker.unwrap_or_default()]
+            .concat()
+    }
+
+    fn json(&self) -> Value {
+        let at = |site: &(Frame, String)| json!({ "function": site.0.function, "line": site.1 });
+        json!({
+            "kind": self.kind,
+            "site": self.site.as_ref().map(at),
+            "waker": self.waker.as_ref().map(at),
+        })
+    }
 }
 
 /// A function, by the samples that were taken in itself.
@@ -62,7 +99,7 @@ pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
         profiler.take();
     }
     let (looked, is_alive) = (start.elapsed(), is_alive());
-    let stacks = profiler.finish(&|_| true);
+    let stacks = profiler.finish(&|_, _| true);
     let name = printable::replace_unprintable(name.trim_end());
     let seen = Seen { is_alive, ..Seen::new(pid, name, looked, stacks) };
     if ask.json {
@@ -103,8 +140,40 @@ impl Seen {
         });
         let mut functions: Vec<Function> = functions.collect();
         functions.sort_by_key(|function| Reverse(function.samples));
+        let mut waits = BTreeMap::new();
+        for wait in &stacks.waits {
+            let frames = wait.stack.iter().filter_map(|&frame| stacks.frames.get(frame as usize));
+            if let Some(read) = Wait::read(&frames.collect::<Vec<_>>()) {
+                *waits.entry(Waited::new(&read)).or_default() += wait.count;
+            }
+        }
         let (entries, programs) = (most_first(entries), most_first(programs));
-        Seen { pid, name, looked, is_alive: true, stacks, functions, entries, programs }
+        let waits = most_first(waits);
+        Seen { pid, name, looked, is_alive: true, stacks, functions, entries, programs, waits }
+    }
+
+    /// Samples of threads that run or wait.
+    fn thread_samples(&self) -> u64 {
+        self.samples() + self.waits.iter().map(|(_, samples)| samples).sum::<u64>()
+    }
+
+    /// How the time of threads divides, and where most of it waits.
+    fn waiting(&self) -> Vec<String> {
+        let all = self.thread_samples();
+        let mut kinds: BTreeMap<WaitKind, u64> = BTreeMap::new();
+        for (wait, samples) in &self.waits {
+            *kinds.entry(wait.kind).or_default() += samples;
+        }
+        let states = most_first(kinds).into_iter().map(|(kind, samples)| (Some(kind), samples));
+        let states: Vec<(Option<WaitKind>, u64)> =
+            [(None, self.samples())].into_iter().chain(states).collect();
+        let label = |state: &Option<WaitKind>| state.map_or("runs", waits::does).to_owned();
+        let head = format!("By state of its threads: {}", shares(&states, label, all));
+        let shown = self.waits.iter().filter(|(wait, _)| wait.site.is_some()).take(WAITS_SHOWN);
+        let lines = shown.map(|(wait, samples)| {
+            format!("  {:>4.1} %  {}", 100.0 * *samples as f64 / all as f64, wait.text())
+        });
+        [head].into_iter().chain(lines).collect()
     }
 
     fn samples(&self) -> u64 {
@@ -139,6 +208,9 @@ impl Seen {
                 "It used no CPU time meanwhile: it waits. Without --profile, its waits are shown."
                     .into(),
             );
+        }
+        if !self.waits.is_empty() {
+            lines.extend(self.waiting());
         }
         if self.samples() > 0 {
             lines.push(format!(
@@ -241,6 +313,10 @@ impl Seen {
             .programs
             .iter()
             .map(|(name, part)| json!({ "name": name, "samples": part, "share": share(*part) }));
+        let all = self.thread_samples().max(1) as f64;
+        let waits = self.waits.iter().map(|(wait, part)| {
+            json!({ "wait": wait.json(), "samples": part, "share": *part as f64 / all })
+        });
         json!({
             "schema": 1,
             "pid": self.pid,
@@ -253,6 +329,7 @@ impl Seen {
             "functions": functions.collect::<Vec<_>>(),
             "entries": entries(&self.entries),
             "programs": programs.collect::<Vec<_>>(),
+            "waits": waits.collect::<Vec<_>>(),
             "not_seen": self.limits().collect::<Vec<_>>(),
         })
     }

@@ -1,0 +1,409 @@
+//! When threads do not run, and why: each time between a switch away from a thread and the switch back to it, by the
+//! kernel's tracepoints `sched_switch` and `sched_waking`.
+//!
+//! A thread that does not run has a sample each time that it has not run for as long as a sample of the clock stands
+//! for, all its waits together: so their samples add up to their time, and count as those of the CPU time do. Only
+//! the stacks of waits with a sample are looked up.
+
+use super::processes::Processes;
+use observe::Field;
+use std::collections::{HashMap, VecDeque};
+use sys::perf::{Record, Sample, records};
+
+/// The states that `sched_switch` has for a thread that ends: `EXIT_DEAD` and `EXIT_ZOMBIE`.
+const ENDED: i64 = 0x30;
+/// And for one that could go on: none, or `TASK_REPORT_MAX` for one that was preempted.
+const PREEMPTED: i64 = 0x100;
+/// A thread is woken no longer than this before the switch away from it: its waker waits for that switch.
+const WOKEN_BEFORE_NS_MAX: u64 = 50_000;
+/// Few threads wait for a CPU for longer than this.
+const CPU_KEPT_NS: u64 = 1_000_000_000;
+/// Spreads the first samples of threads over a sample's time.
+const SPREAD: u64 = 0x9e37_79b9;
+
+/// The tracepoints, and where their raw data have what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SchedPoints {
+    pub switch: u64,
+    pub waking: u64,
+    previous: Field,
+    previous_state: Field,
+    next: Field,
+    woken: Field,
+}
+
+impl SchedPoints {
+    /// Finds them on this machine.
+    ///
+    /// # Errors
+    /// In one line: what is in the way, and what fixes it.
+    pub fn find() -> Result<SchedPoints, String> {
+        let both = observe::described(&["sched/sched_switch", "sched/sched_waking"])
+            .map_err(|error| error.to_string())?;
+        SchedPoints::parse(&both[0], &both[1])
+            .ok_or_else(|| "the format of the kernel's sched_switch is not known".to_owned())
+    }
+
+    fn parse(switch: &observe::Description, waking: &observe::Description) -> Option<SchedPoints> {
+        let field = |name| Field::find(&switch.format, name);
+        Some(SchedPoints {
+            switch: switch.id.trim().parse().ok()?,
+            waking: waking.id.trim().parse().ok()?,
+            previous: field("prev_pid")?,
+            previous_state: field("prev_state")?,
+            next: field("next_pid")?,
+            woken: Field::find(&waking.format, "pid")?,
+        })
+    }
+}
+
+/// Why a thread did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Reason {
+    /// It waited for something.
+    Waits,
+    /// It could have run, but followed processes had its CPU for most of that time.
+    NoCpu,
+    /// It could have run, but other processes had its CPU, or the CPU was still idle.
+    OthersHaveCpu,
+}
+
+/// A time in which a thread did not run, with at least one sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WaitSpan {
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    /// The time of its first sample; the others follow at the interval of samples.
+    pub first_ns: u64,
+    pub count: u64,
+    pub reason: Reason,
+    /// The innermost node of its stack.
+    pub node: u32,
+    /// That of who ended the wait, where it is of a followed process.
+    pub waker: Option<u32>,
+}
+
+/// The threads that were seen, and their waits.
+pub(super) struct Waits {
+    points: SchedPoints,
+    sample_ns: u64,
+    /// By the kernel's own numbers, which tracepoints have in any namespace.
+    threads: HashMap<i64, Thread>,
+    cpus: HashMap<u32, Cpu>,
+    pub spans: Vec<WaitSpan>,
+}
+
+struct Thread {
+    state: State,
+    since_ns: u64,
+    /// The record of the switch away from it.
+    left: Vec<u8>,
+    /// When it was woken, and the record of that.
+    woken_ns: Option<u64>,
+    waker: Vec<u8>,
+    /// For how long it has not run since its last sample.
+    carried_ns: u64,
+}
+
+/// For how long followed processes had a CPU.
+#[derive(Default)]
+struct Cpu {
+    switched_ns: u64,
+    own_ns: u64,
+    /// Until when they had it, and for how long before that turn, of the last [`CPU_KEPT_NS`].
+    own: VecDeque<(u64, u64)>,
+}
+
+impl Cpu {
+    /// A thread of a followed process, or of another, has had it since the last switch.
+    fn switched(&mut self, time_ns: u64, is_own: bool) {
+        let since_ns = std::mem::replace(&mut self.switched_ns, time_ns);
+        if is_own && since_ns > 0 {
+            self.own.push_back((time_ns, self.own_ns));
+            self.own_ns += time_ns.saturating_sub(since_ns);
+        }
+        while self.own.front().is_some_and(|&(until_ns, _)| until_ns + CPU_KEPT_NS < time_ns) {
+            self.own.pop_front();
+        }
+    }
+
+    /// Whether followed processes had it for most of the time since then.
+    fn is_mostly_own(&self, since_ns: u64) -> bool {
+        let first = self.own.partition_point(|&(until_ns, _)| until_ns <= since_ns);
+        let own_before_ns = self.own.get(first).map_or(self.own_ns, |&(_, before_ns)| before_ns);
+        let own_ns = self.own_ns - own_before_ns;
+        own_ns.saturating_mul(2) >= self.switched_ns.saturating_sub(since_ns)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    Ready,
+    Waiting,
+}
+
+impl Waits {
+    pub fn new(points: SchedPoints, sample_ns: f64) -> Waits {
+        let sample_ns = (sample_ns as u64).max(1);
+        let (threads, cpus, spans) = (HashMap::new(), HashMap::new(), Vec::new());
+        Waits { points, sample_ns, threads, cpus, spans }
+    }
+
+    /// Takes note of a tracepoint, whose record has these `bytes`. They come in the order of their times.
+    pub fn add(&mut self, sample: &Sample<'_>, bytes: &[u8], processes: &mut Processes) {
+        let SchedPoints { switch, waking, previous, previous_state, next, woken } = self.points;
+        let raw = sample.raw;
+        let Some(id) = raw.first_chunk().map(|id| u64::from(u16::from_ne_bytes(*id))) else {
+            return;
+        };
+        if id == waking
+            && let Some(tid) = woken.integer(raw)
+        {
+            self.woken(tid, sample.time_ns, bytes);
+        }
+        if id == switch
+            && let (Some(tid), Some(state), Some(next)) =
+                (previous.integer(raw), previous_state.integer(raw), next.integer(raw))
+        {
+            self.switched_to(next, sample, processes);
+            if state & ENDED != 0 || !processes.follows(sample.pid) {
+                self.threads.remove(&tid);
+            } else {
+                let is_ready = state == 0 || state & PREEMPTED != 0;
+                let state = if is_ready { State::Ready } else { State::Waiting };
+                self.switched_from(tid, state, sample.time_ns, bytes);
+            }
+        }
+    }
+
+    fn switched_from(&mut self, tid: i64, state: State, time_ns: u64, bytes: &[u8]) {
+        let sample_ns = self.sample_ns;
+        let thread = self.threads.entry(tid).or_insert_with(|| Thread {
+            state,
+            since_ns: time_ns,
+            left: Vec::new(),
+            woken_ns: None,
+            waker: Vec::new(),
+            carried_ns: tid.cast_unsigned().wrapping_mul(SPREAD) % sample_ns,
+        });
+        (thread.state, thread.since_ns) = (state, time_ns);
+        thread.left.clear();
+        thread.left.extend_from_slice(bytes);
+        thread.woken_ns = thread
+            .woken_ns
+            .filter(|woken_ns| woken_ns + WOKEN_BEFORE_NS_MAX > time_ns)
+            .map(|woken_ns| woken_ns.max(time_ns));
+    }
+
+    fn woken(&mut self, tid: i64, time_ns: u64, bytes: &[u8]) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        // Of those before the switch, only the last can be of that wait.
+        if thread.woken_ns.is_none() || thread.state == State::Running {
+            thread.woken_ns = Some(time_ns);
+            thread.waker.clear();
+            thread.waker.extend_from_slice(bytes);
+        }
+    }
+
+    /// The thread `tid` has the CPU of the thread that `previous` is of.
+    fn switched_to(&mut self, tid: i64, previous: &Sample<'_>, processes: &mut Processes) {
+        let is_own = processes.follows(previous.pid);
+        self.cpus.entry(previous.cpu).or_default().switched(previous.time_ns, is_own);
+        self.runs(tid, previous.time_ns, Some(previous.cpu), processes);
+    }
+
+    /// A thread runs on this CPU, if that was seen.
+    fn runs(&mut self, tid: i64, time_ns: u64, cpu: Option<u32>, processes: &mut Processes) {
+        let Some(thread) = self.threads.get_mut(&tid) else { return };
+        let state = std::mem::replace(&mut thread.state, State::Running);
+        let ready_ns = match state {
+            State::Running => return,
+            State::Ready => thread.since_ns,
+            State::Waiting => thread.woken_ns.unwrap_or(time_ns),
+        };
+        let is_woken = thread.woken_ns.take().is_some();
+        let cpu = cpu.and_then(|cpu| self.cpus.get(&cpu));
+        let is_own = cpu.is_some_and(|cpu| cpu.is_mostly_own(ready_ns));
+        let without_cpu = if is_own { Reason::NoCpu } else { Reason::OthersHaveCpu };
+        for (begin_ns, end_ns, reason) in
+            [(thread.since_ns, ready_ns, Reason::Waits), (ready_ns, time_ns, without_cpu)]
+        {
+            let Some((first_ns, count)) = thread.samples(begin_ns, end_ns, self.sample_ns) else {
+                continue;
+            };
+            let Some(node) = node_of(&thread.left, processes) else { continue };
+            let is_woken = is_woken && reason == Reason::Waits;
+            let waker = is_woken.then(|| node_of(&thread.waker, processes)).flatten();
+            let span = WaitSpan { begin_ns, end_ns, first_ns, count, reason, node, waker };
+            self.spans.push(span);
+        }
+    }
+
+    /// Ends what waits still.
+    pub fn finish(&mut self, now_ns: u64, processes: &mut Processes) {
+        let tids: Vec<i64> = self.threads.keys().copied().collect();
+        for tid in tids {
+            self.runs(tid, now_ns, None, processes);
+        }
+    }
+}
+
+impl Thread {
+    /// The time of the first sample between two times, and how many there are; none without one.
+    fn samples(&mut self, begin_ns: u64, end_ns: u64, sample_ns: u64) -> Option<(u64, u64)> {
+        let waited_ns = end_ns.saturating_sub(begin_ns);
+        let until_ns = sample_ns.saturating_sub(self.carried_ns).max(1);
+        let Some(rest_ns) = waited_ns.checked_sub(until_ns) else {
+            self.carried_ns += waited_ns;
+            return None;
+        };
+        self.carried_ns = rest_ns % sample_ns;
+        Some((begin_ns + until_ns, 1 + rest_ns / sample_ns))
+    }
+}
+
+/// The node of the stack of a record.
+fn node_of(bytes: &[u8], processes: &mut Processes) -> Option<u32> {
+    match records(bytes).next() {
+        Some(Record::Sample(sample)) => processes.node(&sample),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SWITCH: &str = "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n\
+                          \tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n\
+                          \tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n";
+    const WAKING: &str = "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n";
+    const WAITS: u64 = 1;
+
+    fn waits() -> Waits {
+        let description = |id: &str, format: &str| observe::Description {
+            id: format!("{id}\n"),
+            format: format.to_owned(),
+        };
+        let points = SchedPoints::parse(&description("372", SWITCH), &description("375", WAKING));
+        Waits::new(points.unwrap(), 1_000.0)
+    }
+
+    /// A record of a tracepoint: its id, the two threads and the state.
+    fn record(time_ns: u64, pid: u32, id: u64, first: u32, state: u64, second: u32) -> Vec<u8> {
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        // The length of the raw data, so that its fields of 8 bytes begin in the middle of a word.
+        let mut raw = vec![0_u8; 68];
+        raw[..4].copy_from_slice(&64_u32.to_le_bytes());
+        raw[4..6].copy_from_slice(&(id as u16).to_le_bytes());
+        raw[28..32].copy_from_slice(&first.to_le_bytes());
+        raw[36..44].copy_from_slice(&state.to_le_bytes());
+        raw[60..64].copy_from_slice(&second.to_le_bytes());
+        raw.extend([0; 4]);
+        let head = [0x1234, pair(pid, first), time_ns, 0, 1, 0];
+        let mut bytes = [9_u32.to_le_bytes(), [1, 0, 0, 0]].concat();
+        bytes.extend(head.iter().flat_map(|word| word.to_le_bytes()));
+        bytes.extend(raw);
+        let size = bytes.len() as u16;
+        bytes[6..8].copy_from_slice(&size.to_le_bytes());
+        bytes
+    }
+
+    const PID: u32 = 0x7fff_2000;
+
+    /// The waits of these records: time, id, first thread, its state, second thread.
+    fn spans(all: &[(u64, u64, u32, u64, u32)]) -> Vec<WaitSpan> {
+        let (mut waits, mut processes) = (waits(), Processes::default());
+        processes.follow(PID);
+        for &(time_ns, id, first, state, second) in all {
+            let pid = if first == 0 { 0 } else { PID };
+            let bytes = record(time_ns, pid, id, first, state, second);
+            let Some(Record::Sample(sample)) = records(&bytes).next() else { panic!("no sample") };
+            waits.add(&sample, &bytes, &mut processes);
+        }
+        waits.finish(20_000, &mut processes);
+        waits.spans
+    }
+
+    fn times(spans: &[WaitSpan]) -> Vec<(u64, u64, Reason, bool)> {
+        let times = |s: &WaitSpan| (s.begin_ns, s.end_ns, s.reason, s.waker.is_some());
+        spans.iter().map(times).collect()
+    }
+
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn a_thread_waits_until_it_is_woken_and_then_for_a_cpu() {
+        let woken = [(372, 7, WAITS, 8), (375, 7, 0, 0), (372, 8, 0, 7)];
+        let at = |times: [u64; 3]| -> Vec<(u64, u64, u32, u64, u32)> {
+            let all = times.iter().zip(woken);
+            all.map(|(time, (id, first, state, second))| (*time, id, first, state, second))
+                .collect()
+        };
+        let both = spans(&at([1_000, 4_000, 9_000]));
+        let ready = (9_000, 20_000, Reason::OthersHaveCpu, false);
+        assert_eq!(
+            times(&both),
+            [(1_000, 4_000, Reason::Waits, true), (4_000, 9_000, Reason::NoCpu, false), ready],
+            "the second thread was preempted, and has no CPU until the end"
+        );
+        assert!(both.iter().map(|span| span.count).sum::<u64>() >= 8 + 11 - 2);
+        // The waker was there first, and waited for the switch.
+        let [switched, waking, back] = at([1_000, 990, 9_000])[..] else { panic!() };
+        let first = (500, 372, 9, 0, 7);
+        let before = (100, 372, 7, 0, 9);
+        let early = times(&spans(&[before, first, waking, switched, back]));
+        assert!(early.contains(&(1_000, 9_000, Reason::NoCpu, false)), "{early:?}");
+        // Woken long before, it went on: that was another wait.
+        let old = times(&spans(&[before, first, waking, (90_000, 372, 7, WAITS, 8)]));
+        assert!(!old.iter().any(|&(begin, ..)| begin == 90_000), "ended before: {old:?}");
+    }
+
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn what_has_ended_or_is_another_process_does_not_wait() {
+        let ended = spans(&[(1_000, 372, 7, 0x10, 8), (9_000, 372, 0, 0, 7)]);
+        assert_eq!(times(&ended), []);
+        assert_eq!(times(&spans(&[(1_000, 372, 0, WAITS, 8)])), [], "of no followed process");
+        let foreign = times(&spans(&[(1_000, 372, 7, 0, 8), (9_000, 372, 0, 0, 7)]));
+        assert_eq!(foreign, [(1_000, 9_000, Reason::OthersHaveCpu, false)]);
+        let unknown = [(1_000, 375, 7, 0, 0), (2_000, 372, 0, 0, 7)];
+        assert_eq!(times(&spans(&unknown)), [], "it is not known since when");
+        assert_eq!(
+            times(&spans(&[(1_000, 372, 7, WAITS, 8)])),
+            [(1_000, 20_000, Reason::Waits, false)]
+        );
+    }
+
+    #[test]
+    fn a_cpu_is_own_where_followed_processes_had_it_for_most_of_a_time() {
+        let mut cpu = Cpu::default();
+        for (time_ns, is_own) in [(100, true), (200, true), (300, false), (400, true), (500, false)]
+        {
+            cpu.switched(time_ns, is_own);
+        }
+        let own = [400, 300, 200, 100].map(|since_ns| cpu.is_mostly_own(since_ns));
+        assert_eq!(own, [false, true, false, true]);
+        cpu.switched(500 + 2 * CPU_KEPT_NS, true);
+        assert!(cpu.is_mostly_own(600) && cpu.own.len() == 1, "{:?}", cpu.own);
+    }
+
+    #[test]
+    fn samples_add_up_to_the_time() {
+        let mut thread = Thread {
+            state: State::Waiting,
+            since_ns: 0,
+            left: Vec::new(),
+            woken_ns: None,
+            waker: Vec::new(),
+            carried_ns: 0,
+        };
+        let mut samples = |begin_ns, end_ns| thread.samples(begin_ns, end_ns, 1_000);
+        assert_eq!(samples(0, 999), None);
+        assert_eq!(samples(5_000, 5_001), Some((5_001, 1)));
+        assert_eq!(samples(7_000, 10_400), Some((8_000, 3)));
+        assert_eq!(samples(20_000, 20_599), None);
+        assert_eq!(samples(30_000, 30_001), Some((30_001, 1)));
+        assert_eq!(samples(40, 10), None, "of clocks that go back");
+    }
+}

@@ -56,7 +56,7 @@ impl FindingKind for Knee {
             names.point(all[0].point),
             crate::format::count(all[0].next),
         );
-        let at = if all[0].or_below { format!("or below {at}") } else { at.to_string() };
+        let at = if all[0].or_below { format!("or below {at}") } else { at };
         let (here, there) = (list(|knee| knee.latency_ns), list(|knee| knee.next_latency_ns));
         names.claim(format!(" {have} at {at}: a reply takes {here} there, and {there} at {next}"))
     }

@@ -67,7 +67,7 @@ fn panel(material: &Material, table: &Table, rows: &[&Row], area: &Area) -> Draw
         table.workload,
         text::parameters::with_axis(run, &table.workload, &table.parameters)
     );
-    let (plot, names) = area.split_horizontally(SIZE.0 as i32 - NAMES_WIDTH);
+    let (plot, names) = area.split_horizontally(SIZE.0.cast_signed() - NAMES_WIDTH);
     let points = |row: &Row| -> Vec<PointSummary> {
         let all = row.cells.iter().flatten();
         all.filter(|at| material.selection.has_point(at.point)).cloned().collect()
@@ -90,12 +90,12 @@ fn panel(material: &Material, table: &Table, rows: &[&Row], area: &Area) -> Draw
         .y_desc(one_line(&text::metrics::measure(&table.metric, &unit)))
         .label_style((FONT, 13))
         .draw()?;
-    for (index, (points, row)) in series.iter().zip(rows).enumerate() {
+    for ((index, points), row) in (0_i32..).zip(&series).zip(rows) {
         let colour = colour(index);
         let at = |point: &PointSummary, figure: f64| (point.point as f64, figure / unit.per);
         let line = points.iter().map(|point| at(point, point.median.value));
         chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2)))?;
-        chart.draw_series(line.map(|place| Circle::new(place, 3, colour.filled())))?;
+        chart.draw_series(line.map(|position| Circle::new(position, 3, colour.filled())))?;
         let bars = points.iter().map(|point| {
             PathElement::new(
                 vec![at(point, point.median.low), at(point, point.median.high)],
@@ -103,7 +103,7 @@ fn panel(material: &Material, table: &Table, rows: &[&Row], area: &Area) -> Draw
             )
         });
         chart.draw_series(bars)?;
-        let top = 44 + 20 * index as i32;
+        let top = 44 + 20 * index;
         names.draw(&Circle::new((8, top + 7), 4, colour.filled()))?;
         names.draw(&Text::new(one_line(&row.label), (20, top), (FONT, 13)))?;
     }
@@ -111,14 +111,15 @@ fn panel(material: &Material, table: &Table, rows: &[&Row], area: &Area) -> Draw
     let note = note.color(&RGBColor(96, 96, 96));
     names.draw(&Text::new(
         format!("{}, with 95 % CIs", text::metrics::rounds(run)),
-        (NAMES_WIDTH - 12, SIZE.1 as i32 - 8),
+        (NAMES_WIDTH - 12, SIZE.1.cast_signed() - 8),
         note,
     ))
 }
 
 /// The colour of a series, that of the page.
-fn colour(index: usize) -> RGBColor {
-    let hex = u32::from_str_radix(&COLOURS[index % COLOURS.len()][1..], 16).unwrap_or_default();
+fn colour(index: i32) -> RGBColor {
+    let colour = COLOURS[index.cast_unsigned() as usize % COLOURS.len()];
+    let hex = u32::from_str_radix(&colour[1..], 16).unwrap_or_default();
     let [_, red, green, blue] = hex.to_be_bytes();
     RGBColor(red, green, blue)
 }
@@ -150,7 +151,7 @@ impl Axis {
         Axis { figures, zero, are_points: false }
     }
 
-    fn place(&self, figure: f64) -> f64 {
+    fn position(&self, figure: f64) -> f64 {
         match self.zero {
             Some(zero) if figure <= 0.0 => zero,
             Some(_) => figure.log10(),
@@ -163,7 +164,7 @@ impl Axis {
         let (first, last) = (self.figures.first(), self.figures.last());
         let (first, last) = (first.copied().unwrap_or(0.0), last.copied().unwrap_or(1.0));
         match self.zero {
-            Some(_) => (self.place(first) - 0.1, self.place(last) + 0.1),
+            Some(_) => (self.position(first) - 0.1, self.position(last) + 0.1),
             None if last > 0.0 => (first.min(0.0), last * 1.05),
             None => (first, last + 1.0),
         }
@@ -192,7 +193,7 @@ impl Ranged for Axis {
 
     fn map(&self, figure: &f64, (low, high): (i32, i32)) -> i32 {
         let (start, end) = self.ends();
-        let share = (self.place(*figure) - start) / (end - start);
+        let share = (self.position(*figure) - start) / (end - start);
         low + (share * f64::from(high - low)).round() as i32
     }
 

@@ -182,7 +182,11 @@ impl Workers {
         let used: Vec<u64> = used.collect();
         let (workers, cpu_ns) = (before.0.len() as u64, used.iter().sum::<u64>());
         let busiest_share = used.iter().max().map_or(0.0, |&max| max as f64 / cpu_ns.max(1) as f64);
-        Division { workers, ended: workers - used.len() as u64, cpu_ns, busiest_share }
+        // One that has children now is no worker any more, and has not ended.
+        let is_dead = |pid: &&i32| Stat::read(pid).is_none_or(|stat| stat.is_dead());
+        let gone = before.0.keys().filter(|pid| !self.0.contains_key(pid));
+        let ended = gone.filter(is_dead).count() as u64;
+        Division { workers, ended, cpu_ns, busiest_share }
     }
 }
 
@@ -400,10 +404,14 @@ mod tests {
 
     #[test]
     fn work_is_divided_among_those_who_started_no_others() {
-        let before = Workers([(11, 500), (12, 100), (13, 0)].into());
-        let after = Workers([(11, 1_400), (12, 200), (14, 900)].into());
+        // Beyond what a kernel numbers.
+        let [a, b, c, d] = [1, 2, 3, 4].map(|number| i32::MAX - number);
+        let before = Workers([(a, 500), (b, 100), (c, 0)].into());
+        let after = Workers([(a, 1_400), (b, 200), (d, 900)].into());
         let Division { workers, ended, cpu_ns, busiest_share } = after.since(&before);
         assert_eq!((workers, ended, cpu_ns, busiest_share), (3, 1, 1_000, 0.9));
+        let has_children_now = Workers::default().since(&Workers([(own_pid(), 500)].into()));
+        assert_eq!((has_children_now.workers, has_children_now.ended), (1, 0));
         let mut child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
         let pid = child.id().cast_signed();
         let workers = Workers::from_pids(&[own_pid(), pid]);

@@ -356,7 +356,9 @@ mod tests {
             (uneven(0.7), None, None)
         );
         assert_eq!(seen(1, 0.1, 0.5), Some(ServerBehaviour::LosesWorkers { ended: 1, workers: 3 }));
-        assert_eq!(ServerBehaviour::of_workers(1, 1, 2.0, 1.0), None);
+        let whole =
+            ServerBehaviour::of_workers(1, 1, 2.0, 1.0).map(|behaviour| behaviour.sentence());
+        assert_eq!(whole.as_deref(), Some("ended while it was asked"));
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub fn plan(request: &RunRequest, table: &[&'static dyn Workload]) -> Result<Pla
         ..Plan::default()
     };
     plan.profile = request.profile(plan.measure_ms);
-    known_axis(request, &workloads)?;
+    known_axis(request, &workloads, table)?;
     let mut keys_by_workload = Vec::new();
     for (workload, custom) in &chosen {
         let asked = request.of_workload(workload.name());
@@ -262,6 +262,7 @@ fn known_parameters(
 fn known_axis(
     request: &RunRequest,
     workloads: &[&'static dyn Workload],
+    table: &[&'static dyn Workload],
 ) -> Result<(), RequestError> {
     let Some(axis) = &request.axis else { return Ok(()) };
     let mut all = workloads.iter().flat_map(|row| row.about().axes());
@@ -281,7 +282,14 @@ fn known_axis(
         format!("{} over {}", row.name(), axes.join(" or "))
     };
     let can: Vec<String> = workloads.iter().map(can).collect();
-    Err(RequestError::Usage(format!("--axis {axis}: {} can grow", can.join("; "))))
+    let has = |row: &&&dyn Workload| row.about().axes().any(|parameter| parameter.name == axis);
+    let others: Vec<&str> = table.iter().filter(has).map(|row| row.name()).collect();
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        format!("; over {axis} it is {}", others.join(" or "))
+    };
+    Err(RequestError::Usage(format!("--axis {axis}: {} can grow{others}", can.join("; "))))
 }
 
 /// One workload with the axis that was chosen for it.

@@ -25,7 +25,8 @@ fn commands(document: &str) -> (Vec<String>, Vec<String>) {
     let (mut run, mut named) = (Vec::new(), Vec::new());
     for (number, part) in document.split("```").enumerate() {
         if number % 2 == 1 {
-            let lines = part.strip_prefix("sh\n").unwrap_or_default().lines();
+            let lines = part.strip_prefix("sh\n").unwrap_or_default().replace("\\\n", " ");
+            let lines = lines.lines();
             run.extend(lines.filter_map(|line| of_knee(line.split(" #").next()?)));
         } else {
             named.extend(part.split('`').skip(1).step_by(2).filter_map(of_knee));

@@ -164,7 +164,7 @@ fn wrong_words_are_one_line_that_says_what_is_right() {
         (&["export", "99", "--format", "csv"], "99"),
         (
             &["export", "--format", "json", "--points", "10k"],
-            "--points is for --format markdown and folded and pprof and perf-script and speedscope",
+            "--points is for --format svg and markdown and folded and pprof and perf-script and speedscope",
         ),
         (
             &["export", "--format", "markdown", "--points", "7"],

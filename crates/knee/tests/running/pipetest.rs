@@ -153,7 +153,10 @@ fn wrong_words_get_one_line() {
         (&["--bufsize", "1M"], "--bufsize is at most 4096, not 1000000"),
         (&["--spread", "even"], "--spread is one of tail, spread, random"),
         (&["--axis", "token"], "did you mean tokens?"),
-        (&["--axis", "watched"], "pipetest over tokens or pipes or generations can grow"),
+        (
+            &["--axis", "watched"],
+            "pipetest over tokens or pipes or generations can grow; over watched",
+        ),
         (&["--pipes", "10%"], "`10%` is not a whole number"),
     ];
     for (words, wanted) in cases {

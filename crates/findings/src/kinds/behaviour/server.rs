@@ -60,6 +60,8 @@ pub enum ServerBehaviour {
         overflows: u64,
         /// The maximum of the times that connections took to be made, in seconds.
         connect_s: f64,
+        /// Connections and requests that timed out.
+        timed_out: u64,
     },
     /// It ends each connection with its first reply.
     ClosesAfterReply {
@@ -227,11 +229,17 @@ impl ServerBehaviour {
                 time(length_s * 1e9),
                 time(from_s * 1e9)
             ),
-            Self::OverflowsAcceptQueue { overflows, connect_s } => format!(
-                "has a full accept queue: {} too many came, and a connection took up to {}",
-                quantity(overflows, "connection"),
-                time(connect_s * 1e9)
-            ),
+            Self::OverflowsAcceptQueue { overflows, connect_s, timed_out } => {
+                let came = quantity(overflows, "connection");
+                let lost = match timed_out {
+                    0 => String::new(),
+                    _ => format!(", {} timed out", count(timed_out)),
+                };
+                let took = time(connect_s * 1e9);
+                format!(
+                    "has a full accept queue: {came} too many came{lost}, and one took up to {took}"
+                )
+            }
             Self::ClosesAfterReply { is_announced, http_10 } => {
                 let how = match (http_10, is_announced) {
                     (true, _) => "HTTP/1.0",

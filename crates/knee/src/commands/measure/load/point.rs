@@ -178,16 +178,22 @@ impl Point {
             remedy: misfit.remedy(),
         });
         let connect_s = connect.max / 1e9;
-        // The first retry comes after a second: a connection that took less was not turned away.
-        let overflows = self.overflows.filter(|overflows| *overflows > 0 && connect_s > 0.9);
+        // The first retry comes after a second: a connection that took less was not turned away. Those that were may never
+        // have come to be.
+        let timed_out = counts.errors.timeout;
+        let is_felt = connect_s > 0.9 || timed_out > 0;
+        let overflows = self.overflows.filter(|overflows| *overflows > 0 && is_felt);
         let all = [
             is_some.then_some(serves),
             (failures > 0).then_some(fails),
             redirects,
             misfit,
             stall(&self.outcome),
-            overflows
-                .map(|overflows| ServerBehaviour::OverflowsAcceptQueue { overflows, connect_s }),
+            overflows.map(|overflows| ServerBehaviour::OverflowsAcceptQueue {
+                overflows,
+                connect_s,
+                timed_out,
+            }),
         ];
         all.into_iter().flatten().collect()
     }

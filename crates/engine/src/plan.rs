@@ -283,13 +283,12 @@ fn known_axis(
     };
     let can: Vec<String> = workloads.iter().map(can).collect();
     let has = |row: &&&dyn Workload| row.about().axes().any(|parameter| parameter.name == axis);
-    let others: Vec<&str> = table.iter().filter(has).map(|row| row.name()).collect();
-    let others = if others.is_empty() {
-        String::new()
-    } else {
-        format!("; over {axis} it is {}", others.join(" or "))
+    let sweepable: Vec<&str> = table.iter().filter(has).map(|row| row.name()).collect();
+    let elsewhere = match &sweepable[..] {
+        [] => String::new(),
+        names => format!("; over {axis} it is {}", names.join(" or ")),
     };
-    Err(RequestError::Usage(format!("--axis {axis}: {} can grow{others}", can.join("; "))))
+    Err(RequestError::Usage(format!("--axis {axis}: {} can grow{elsewhere}", can.join("; "))))
 }
 
 /// One workload with the axis that was chosen for it.

@@ -40,7 +40,7 @@ const NEEDS: &[Need] = &[
         )
     },
     need("draw what `knee export --format gnuplot` writes", &["gnuplot"], "gnuplot-nox"),
-    // Debian's daemons are not on everybody's path.
+    // Debian's daemons are not on every path.
     Need {
         service: true,
         ..need("compare `knee httpd` with it", &["nginx", "/usr/sbin/nginx"], "nginx")
@@ -77,7 +77,7 @@ const NEEDS: &[Need] = &[
     need("test growth by GoogleTest", &["/usr/include/gtest/gtest.h"], "libgtest-dev"),
     need("read what `knee export --format pprof` writes", &["go"], "golang-go"),
     need("install speedscope", &["npm"], "npm"),
-    // Debian's programs of the server are not on everybody's path.
+    // Debian's programs of the server are not on every path.
     Need {
         service: true,
         ..need(

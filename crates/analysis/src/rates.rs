@@ -92,12 +92,10 @@ pub(crate) struct Costs<'a> {
 
 impl<'a> Costs<'a> {
     pub(crate) fn new(points: &'a [RatePoint]) -> Self {
-        let cells = |point: &RatePoint| (point.point, costs(&point.cells, point.median, false));
-        let shown = |at: u64| {
-            let point = points.iter().find(|point| point.point == at);
-            point.map_or(f64::NAN, |point| 1.0 / point.median)
+        let cost = |point: &RatePoint| {
+            (point.point, 1.0 / point.median, costs(&point.cells, point.median, false))
         };
-        Self { points, levels: levels(points.iter().map(cells).collect(), shown) }
+        Self { points, levels: levels(points.iter().map(cost).collect()) }
     }
 
     fn rate(&self) -> Rate {

@@ -493,7 +493,7 @@ fn a_run_says_whose_workers_measured_it_and_a_budget_what_its_intervals_hold() {
     let part = |run: &Run| measured(run, "made", &Wanted::default()).expect("it has that workload");
     let workers = |run: &Run| part(run).workers;
     run.summary.labels.insert("workers".into(), "env X=1".into());
-    assert_eq!(workers(&run), None, "it took turns with nobody");
+    assert_eq!(workers(&run), None, "it took no turns");
     run.plan.paired_with = "00000000a3f1b2c4".into();
     assert_eq!(workers(&run).as_deref(), Some("env X=1"));
     run.summary.labels.insert("workers".into(), "of this knee".into());

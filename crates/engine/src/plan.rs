@@ -149,7 +149,7 @@ fn chosen(
     Ok(chosen)
 }
 
-/// Whether it runs when nobody names it.
+/// Whether it runs without being named.
 fn in_suite(workload: &dyn Workload) -> bool {
     workload.about().kind == Kind::Suite
 }
@@ -368,7 +368,7 @@ impl<'a> Swept<'a> {
         self.axis.number(point, parameters).ok_or_else(none)
     }
 
-    /// Values where nobody named any.
+    /// Values where none was named.
     fn usual(&self, parameter: &Parameter, defaults: &Defaults) -> Vec<Value> {
         let typed = defaults.values(self.asked.request.is_quick()).iter();
         typed.map(|typed| parameter.read(typed)).collect()
@@ -535,7 +535,7 @@ fn in_order(keys: &[(CellKey, u32)], seed: u64) -> Vec<CellKey> {
     cells
 }
 
-/// One line for a name that nobody knows, with the nearest ones.
+/// One line for an unknown name, with the nearest ones.
 fn unknown(what: &str, name: &str, names: &[&str], list: &str) -> RequestError {
     let families = families(names);
     let names: Vec<&str> = names.iter().copied().chain(families).collect();

@@ -29,7 +29,7 @@ impl std::fmt::Debug for Certificate {
 }
 
 impl Certificate {
-    /// A new one that nobody vouches for, of `localhost`, 127.0.0.1 and `::1`, with a key on the curve P-256.
+    /// A new one, signed by itself, of `localhost`, 127.0.0.1 and `::1`, with a key on the curve P-256.
     ///
     /// # Errors
     /// Where the system gives no random numbers.

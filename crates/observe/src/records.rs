@@ -110,7 +110,7 @@ mod tests {
         [
             record(SAMPLE, &raw(100, 443, &[232, 5, 0x7fff, 512, u64::MAX, 0, 0])),
             record(LOST, &lost),
-            // A kind that is nobody's here.
+            // A kind that is not used here.
             record(5, &[1; 24]),
             record(SAMPLE, &raw(101, 442, &[232, minus])),
         ]

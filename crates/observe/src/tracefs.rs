@@ -2,7 +2,7 @@
 //! beginning and end.
 //!
 //! Where tracefs is not mounted and we may mount it, it is opened as a mount that is attached
-//! nowhere (`fsopen`, `fsmount`): nobody sees it, and it goes away with its descriptor.
+//! nowhere (`fsopen`, `fsmount`): no other process sees it, and it goes away with its descriptor.
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -253,7 +253,7 @@ impl Event {
             sample_period: u64::from(samples),
             sample_type: if samples { TIME_AND_RAW } else { 0 },
             flags: bit_field(DISABLED | WATERMARK | USE_CLOCK_ID),
-            // Nobody is woken: who watches looks from time to time.
+            // No thread is woken: the watcher looks from time to time.
             wakeup_watermark: 1 << 30,
             clock_id: libc::CLOCK_MONOTONIC,
             ..Attributes::default()
@@ -347,7 +347,7 @@ impl Event {
             return Err(io::Error::last_os_error());
         }
         let fd = RawFd::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
-        // SAFETY: the kernel has just given us this descriptor, and nobody else knows it.
+        // SAFETY: the kernel has just given us this descriptor, and no other code has it.
         Ok(Event(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 

@@ -7,7 +7,7 @@ use super::{ComparedTable, Ratio, Sensitivity, Verdict};
 use crate::stats::quantiles::median_of;
 use crate::stats::student::two_sided_quantile;
 
-/// Nobody measures more rounds.
+/// More rounds take days.
 const ROUNDS_MAX: u32 = 999;
 
 /// The sensitivity of these judged `tables`, whose series differ by `effects` with the usual errors of their

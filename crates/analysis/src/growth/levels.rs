@@ -73,11 +73,14 @@ pub fn alone(log: f64) -> Cells {
     [(u32::MAX, log)].into()
 }
 
-/// The levels of a series by its `cells` at each point, ascending, which tables show as `shown`. A point without cells is none.
-pub fn levels(cells: Vec<(u64, Cells)>, shown: impl Fn(u64) -> f64) -> Vec<Level> {
-    let evidence = Evidence::new(cells);
+/// The levels of a series by its points, ascending, what tables show of each, and its cells. A point without cells is none.
+pub fn levels(points: Vec<(u64, f64, Cells)>) -> Vec<Level> {
+    let shown: BTreeMap<u64, f64> =
+        points.iter().map(|(point, shown, _)| (*point, *shown)).collect();
+    let evidence =
+        Evidence::new(points.into_iter().map(|(point, _, cells)| (point, cells)).collect());
     let levels = evidence.levels(&evidence.log_shares).into_iter();
-    levels.map(|level| Level { shown_log: shown(level.point).ln(), ..level }).collect()
+    levels.map(|level| Level { shown_log: shown[&level.point].ln(), ..level }).collect()
 }
 
 /// Points, ascending, with the logarithms of their cells.
@@ -429,9 +432,9 @@ fn log_densities(
 mod tests {
     use super::*;
 
-    fn cells(figures: &[(u64, &[f64])]) -> Vec<(u64, Cells)> {
+    fn cells(figures: &[(u64, &[f64])]) -> Vec<(u64, f64, Cells)> {
         let by_round = |figures: &[f64]| (0..).zip(figures.iter().map(|f| f.ln())).collect();
-        figures.iter().map(|&(point, figures)| (point, by_round(figures))).collect()
+        figures.iter().map(|&(point, figures)| (point, figures[0], by_round(figures))).collect()
     }
 
     #[test]
@@ -443,7 +446,7 @@ mod tests {
             (8, &[99.3, 100.2, 100.0]),
             (16, &[101.0, 100.0, 99.6]),
         ];
-        let levels = levels(cells(&all), |_| 1.0);
+        let levels = levels(cells(&all));
         let error = |index: usize| levels[index].error.unwrap();
         let off = (levels[2].log - levels[0].log).abs();
         assert!(off < 2.0 * error(2) && error(0) < 0.01 && error(2) > 0.1, "{levels:?}");
@@ -453,16 +456,16 @@ mod tests {
     fn what_a_round_shares_is_no_noise() {
         let shared: &[f64] = &[100.0, 150.0, 120.0];
         let all = [(1, shared), (2, shared), (4, shared)];
-        assert!(levels(cells(&all), |_| 1.0).iter().all(|level| level.error < Some(0.01)));
+        assert!(levels(cells(&all)).iter().all(|level| level.error < Some(0.01)));
     }
 
     #[test]
     fn a_single_figure_has_no_error_and_many_are_taken_in_stretches() {
-        let single = levels(cells(&[(1, &[100.0]), (2, &[200.0])]), |point| 100.0 * point as f64);
+        let single = levels(cells(&[(1, &[100.0]), (2, &[200.0])]));
         assert_eq!(single[1], Level::new(2, 200_f64.ln(), None));
         let many: Vec<f64> = (0..1_000).map(|i| 100.0 + f64::from(i % 7)).collect();
-        let level = levels(cells(&[(1, &many), (2, &many)]), |_| 103.0)[0];
+        let level = levels(cells(&[(1, &many), (2, &many)]))[0];
         assert!((level.log - 103_f64.ln()).abs() < 0.005 && level.error < Some(0.01), "{level:?}");
-        assert!(levels(Vec::new(), |_| 1.0).is_empty());
+        assert!(levels(Vec::new()).is_empty());
     }
 }

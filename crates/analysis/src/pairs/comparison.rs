@@ -87,7 +87,7 @@ impl<'a> Comparison<'a> {
     /// close to call, or one of them has no figure.
     pub fn first_leads_at(&self, point: u64) -> Option<bool> {
         let leader = self.at(point)?.clear_leader()?;
-        // No figure is marked that is worse than the one beside it.
+        // No figure is marked that is worse than the next one in its row.
         (leader == (self.shown_lead(point)? > 0.0)).then_some(leader)
     }
 

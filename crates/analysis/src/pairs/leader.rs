@@ -150,7 +150,7 @@ struct State {
     error: f64,
     /// The logarithm of the factor before the exponential.
     log_norm: f64,
-    /// The weight of the figure, beside that of the state, in the true lead.
+    /// The weight of the figure, next to that of the state, in the true lead.
     own_share: f64,
     /// The error of the true lead, with the sign of the state; `None` where neither leads.
     sided_error: Option<f64>,

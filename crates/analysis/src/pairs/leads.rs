@@ -70,7 +70,7 @@ impl Leads {
             let error = level.error.or_else(|| *single_errors[0].get(index)?);
             let second_error =
                 levels[1][second_index].error.or_else(|| *single_errors[1].get(second_index)?);
-            // A single figure beside a repeated one has the noise of the cells there.
+            // A single figure next to a repeated one has the noise of the cells there.
             let borrowed = |own: Option<f64>, sibling: &Evidence, of_sibling: Option<f64>| {
                 own.or_else(|| sibling.noise()).or(of_sibling)
             };

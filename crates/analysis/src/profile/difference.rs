@@ -210,7 +210,7 @@ impl<'a> Pair<'a, '_> {
         // factor, which is no waiting of theirs.
         let cpu_factor = 1.0 + cpu_max.max(0.0) / self.first.cpu_ns().value;
         let explained = cpu_factor.ln() / factor.ln() >= EVEN;
-        if added_elapsed > 0.0 && cpu_max < (EVEN) * added_elapsed && !explained {
+        if added_elapsed > 0.0 && cpu_max < EVEN * added_elapsed && !explained {
             if self.kernel_hidden() {
                 return DifferenceVerdict::KernelHidden;
             }

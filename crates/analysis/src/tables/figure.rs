@@ -89,10 +89,8 @@ pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
     if figures.len() < 2 {
         return None;
     }
-    let cells = figures.iter().map(|figure| (figure.point(), figure.log_cells()));
-    let median = |point: u64| {
-        let figure = figures.iter().find(|figure| figure.point() == point);
-        figure.map_or(f64::NAN, |figure| figure.summary.median.value)
-    };
-    Some(growth::growth(&levels(cells.collect(), median), 0.0))
+    let points = figures
+        .iter()
+        .map(|figure| (figure.point(), figure.summary.median.value, figure.log_cells()));
+    Some(growth::growth(&levels(points.collect()), 0.0))
 }

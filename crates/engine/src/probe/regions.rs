@@ -122,7 +122,7 @@ impl Regions {
                     self.begun.monotonic_ns(&ended, *end),
                 );
             }
-            // Processes that are timed alongside one another are not noted in order.
+            // Processes that are timed side by side are not noted in order.
             region.ranges.sort_unstable();
         }
         regions

@@ -15,7 +15,7 @@ use stacks::Profiler;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Samples a second of each running thread where nobody says: no multiple of the rate of any timer.
+/// Samples a second of each running thread by default: no multiple of the rate of any timer.
 pub const PROFILE_HZ: u64 = 997;
 /// More samples a second than any kernel takes by default.
 pub const PROFILE_HZ_MAX: u64 = 100_000;

@@ -72,7 +72,7 @@ pub struct Httpd {
     /// Append a line for each reply to this file, in the common log format
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Serve HTTPS; without --tls-cert by a new certificate for localhost that nobody vouches for
+    /// Serve HTTPS; without --tls-cert by a new certificate for localhost, signed by itself
     #[arg(long)]
     pub tls: bool,
     /// Certificate of the server, and its chain, in PEM; implies --tls
@@ -110,7 +110,7 @@ pub fn httpd(ask: &Httpd) -> Result<Exit, Trouble> {
     Ok(Exit::Done)
 }
 
-/// A server of which nobody learns the address has failed; elsewhere a reader that has gone is no failure.
+/// A server whose address is not printed has failed; elsewhere a reader that has gone is no failure.
 fn no_address(trouble: Trouble) -> Trouble {
     if trouble.exit != Exit::ReaderGone && !sys::stdout::was_closed() {
         return trouble;

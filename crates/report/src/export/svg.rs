@@ -27,7 +27,7 @@ pub(super) const FORMAT: Format = Format {
 
 /// The size of a table's picture, in pixels.
 const SIZE: (u32, u32) = (960, 480);
-/// The width of the names beside it.
+/// The width of the column of names.
 const NAMES_WIDTH: i32 = 200;
 /// More points than this have ticks at decades.
 const TICKS_MAX: usize = 12;

@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(label_text(54_069.4, Some(458.201)), "54,069 (458)");
         assert_eq!(label_text(206.0, Some(0.0)), "206 (0)");
         assert_eq!(label_text(1.5, None), "1.50");
-        // Beside one that scatters by much, more decimals would say nothing.
+        // Next to one that scatters by much, more decimals would say nothing.
         let seed = [(503.002, Some(19.3737)), (410.686, Some(2.49314)), (338.98, Some(0.932_121))];
         let figures: Vec<Average> = seed.into_iter().map(average).collect();
         let row = AverageRow {

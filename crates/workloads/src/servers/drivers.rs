@@ -471,7 +471,7 @@ const CONFIGURATION: &str = "configuration";
 /// The name of the file that it says in what went wrong.
 const LOG: &str = "log";
 
-/// A port that nobody listens at, and the socket that keeps the kernel from giving it to others: a
+/// A port without a listener, and the socket that keeps the kernel from giving it to others: a
 /// server that asks for this very port gets it all the same, as both are willing to share it.
 fn reserved_port() -> io::Result<(OwnedFd, u16)> {
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;

@@ -90,7 +90,7 @@ impl OwnServers {
             texts().any(|text| template::words(text).contains(&drivers::own::WORKERS));
         for parameter in parameters.iter_mut().filter(|row| row.name == drivers::own::WORKERS) {
             if !has_workers {
-                // Nobody would be told another number.
+                // No other number would be shown.
                 parameter.default = Defaults::always(&["1"]);
             }
         }
@@ -201,7 +201,7 @@ fn here() -> u64 {
 }
 
 /// That `server` holds no more than `max`. One that holds fewer than others do is left out: it is no
-/// reason for a point that nobody else has.
+/// reason for a point that no other server has.
 pub(crate) fn too_many(server: &Server, parameter: &'static str, requested: u64, max: u64) -> Fit {
     if server.capacity() as u64 > here() / 4 * 3 {
         return at_most(parameter, requested, max);

@@ -231,14 +231,12 @@ impl ServerBehaviour {
             ),
             Self::OverflowsAcceptQueue { overflows, connect_s, timed_out } => {
                 let came = quantity(overflows, "connection");
-                let lost = match timed_out {
-                    0 => String::new(),
-                    _ => format!(", {} timed out", count(timed_out)),
-                };
                 let took = time(connect_s * 1e9);
-                format!(
-                    "has a full accept queue: {came} too many came{lost}, and one took up to {took}"
-                )
+                let felt = match timed_out {
+                    0 => format!("a connection took up to {took}"),
+                    _ => format!("{} timed out", count(timed_out)),
+                };
+                format!("has a full accept queue: {came} too many came, and {felt}")
             }
             Self::ClosesAfterReply { is_announced, http_10 } => {
                 let how = match (http_10, is_announced) {

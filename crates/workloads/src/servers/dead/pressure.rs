@@ -42,7 +42,7 @@ pub(super) fn until_idle(server: &Running) -> Result<(), Failure> {
     }
     let threads = server.look().threads;
     Err(Failure::new(format!(
-        "the server is busy although nobody asks it for anything ({threads} threads)"
+        "the server is busy although it is asked for nothing ({threads} threads)"
     )))
 }
 

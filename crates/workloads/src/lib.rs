@@ -6,14 +6,16 @@ use std::sync::OnceLock;
 
 mod shared {
     //! What several directories use: CPUs, a directory for files, embedded programs, what runs commands, what the machine
-    //! runs out of, turns of a loop.
+    //! runs out of, turns of a loop, threads or processes side by side.
     pub(crate) mod cpus;
+    pub(crate) mod crew;
     pub(crate) mod directory;
     pub(crate) mod embedded;
     pub(crate) mod fairness;
     pub(crate) mod runner;
     pub(crate) mod shortage;
     pub(crate) mod turns;
+    pub(crate) mod waits;
 }
 
 pub use self::locks::lock::{OwnLock, add_locks, algorithms};
@@ -40,6 +42,7 @@ table! {
     readiness [pub(crate) mechanisms, objects] {
         poll,
         pipetest,
+        waiters,
     }
     /// Sockets: opened, bound, accepted, closed.
     sockets [pub(crate) tcp] {
@@ -74,7 +77,7 @@ table! {
         lock,
     }
     /// System calls by several threads or processes at once.
-    syscalls [board, crew, operations, parameters, seat] {
+    syscalls [operations, parameters] {
         syscalls,
     }
     /// Whole web servers under load, with dead connections and large files.

@@ -34,6 +34,7 @@ fn words(workload: &str) -> Option<&'static [&'static str]> {
     Some(match workload {
         "poll" => &["--points", "100", "--subjects", "epoll-level"],
         "pipetest" => &["--points", "10", "--pipes", "100", "--subjects", "epoll-level"],
+        "waiters" => &["--points", "2", "--subjects", "epoll-level"],
         "socket" | "bind" | "accept" | "close" | "open" | "manyfiles" => &["--points", "1k"],
         "mmap" | "touch" | "munmap" => &["--points", "10k"],
         "memory" => &["--points", "64", "--subjects", "random"],

@@ -75,8 +75,8 @@ fn every_page_keeps_the_rules() {
     for (name, text, sentence) in pages() {
         let complaints = complaints_of(&text, |page| {
             for (rule, look) in LOOKS {
-                let found = look(page, &sentence);
-                faults.extend(found.into_iter().map(|fault| format!("{name}: {rule}: {fault}")));
+                let seen = look(page, &sentence);
+                faults.extend(seen.into_iter().map(|fault| format!("{name}: {rule}: {fault}")));
             }
         });
         faults.extend(complaints.into_iter().flatten().map(|fault| format!("{name}: {fault}")));

@@ -1,6 +1,6 @@
 //! The operations. A new one is one file in this directory and one line in the table here.
 
-use super::seat::{Check, Seat};
+use crate::shared::crew::{self, Check, Seat};
 use crate::shared::shortage;
 use engine::Failure;
 use rustix::event::{EventfdFlags, eventfd};
@@ -37,8 +37,7 @@ pub(crate) struct Operation {
     pub(crate) prepare: fn(&Ground) -> Result<Life, Failure>,
 }
 
-/// What a worker does from its beginning to its end: it sets up what it has to itself, and repeats the operation.
-pub(crate) type Life = Box<dyn Fn(&Seat<'_>) -> Result<(), Failure> + Sync>;
+type Life = Box<crew::Life<'static>>;
 
 /// Declares each module, and puts its `OPERATION` into the table.
 macro_rules! table {
@@ -224,9 +223,9 @@ fn setting_up(error: io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::crew::{By, Crew};
     use super::*;
     use crate::shared::cpus;
+    use crate::shared::crew::{By, Crew};
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
     use sys::clock::Clock;

@@ -1,6 +1,6 @@
 //! What can be varied: how many do it at once, and what they are.
 
-use super::crew::By;
+use crate::shared::crew::By;
 use engine::{Cell, Defaults, Failure, Parallel, Parameter, Sweep, Values};
 
 /// More workers than this say nothing that fewer don't.

@@ -10,9 +10,9 @@
 //! do, each on cache lines of its own, until they are stopped. Counting begins when each has done something. The answer of every call is
 //! checked by the worker that made it, within the loop, as a program would.
 
-use super::crew::{By, Crew};
 use super::operations::{Ground, Operation, TABLE};
 use super::parameters::{BY, THREADS, WORKERS_MAX, parallel};
+use crate::shared::crew::{By, Crew};
 use crate::shared::{cpus, directory};
 use engine::{
     About, Cell, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole, Probe, Subject,
@@ -103,7 +103,7 @@ impl Workload for Syscalls {
             time: probe.time(),
             right: true,
         };
-        crew.count(By::from_cell(cell)?)?.state(probe);
+        crew.count(By::from_cell(cell)?)?.state("operations", probe);
         Ok(())
     }
 }

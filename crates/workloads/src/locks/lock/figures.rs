@@ -1,6 +1,7 @@
 //! What came of a pass, as the figures of a cell.
 
 use crate::shared::fairness::{FEWEST_EACH, jain};
+use crate::shared::waits;
 use engine::Probe;
 use hdrhistogram::Histogram;
 use sys::process::Resources;
@@ -63,11 +64,6 @@ impl Counted {
     }
 }
 
-/// Three digits of whatever a thread may wait for.
-const DIGITS: u8 = 3;
-/// A day. Whoever waits for longer has waited for a day.
-const WAIT_NS_MAX: u64 = 86_400_000_000_000;
-
 /// What one thread waited for, in nanoseconds.
 #[derive(Debug)]
 pub(super) struct Waits {
@@ -77,10 +73,7 @@ pub(super) struct Waits {
 
 impl Waits {
     pub fn new() -> Waits {
-        #[expect(clippy::expect_used, reason = "the bounds are constants, and right")]
-        let histogram =
-            || Histogram::new_with_bounds(1, WAIT_NS_MAX, DIGITS).expect("bounds of a histogram");
-        Waits { waits: histogram(), hand_overs: histogram() }
+        Waits { waits: waits::histogram(), hand_overs: waits::histogram() }
     }
 
     /// It waited so long for the lock.
@@ -123,11 +116,7 @@ impl Timed {
         }
         let (begin, end) = self.window;
         probe.region("waiting", begin, end, waits.len());
-        let quantiles = [("waiting", 0.5), ("p99", 0.99), ("longest", 1.0)];
-        for (metric, quantile) in quantiles {
-            probe.given(metric, &[waits.value_at_quantile(quantile) as f64], waits.len());
-        }
-        probe.histogram("waiting", waits);
+        waits::state("waiting", waits, probe);
         // Where nobody had to wait, nothing was handed over.
         if !hand_overs.is_empty() {
             let median = hand_overs.value_at_quantile(0.5) as f64;

@@ -57,7 +57,7 @@ impl<'a> Seat<'a> {
 /// Checks the answer of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Check {
-    pub(super) right: bool,
+    pub(crate) right: bool,
 }
 
 impl Check {

@@ -1,10 +1,13 @@
 //! The workers of a cell: threads or processes that begin together, and how much they did in a window of time.
 
-use super::board::Board;
-use super::operations::Life;
-use super::seat::Seat;
+mod board;
+mod seat;
+
+pub(crate) use seat::{Check, Seat};
+
 use crate::shared::cpus;
 use crate::shared::fairness::{FEWEST_EACH, jain};
+use board::Board;
 use engine::{Failure, FailureReason, Probe};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -38,6 +41,9 @@ pub(crate) enum By {
     Processes,
 }
 
+/// What a worker does from its beginning to its end: it sets up what it has to itself, and repeats the operation.
+pub(crate) type Life<'a> = dyn Fn(&Seat<'_>) -> Result<(), Failure> + Sync + 'a;
+
 /// How far all of them are at one moment.
 struct Moment {
     at: u64,
@@ -57,8 +63,9 @@ pub(crate) struct Counted {
 /// The workers of a cell.
 pub(crate) struct Crew<'a> {
     pub(crate) workers: usize,
-    pub(crate) life: &'a Life,
-    /// Each worker is kept to one of these, in turns: two that share a CPU while another idles would say nothing.
+    pub(crate) life: &'a Life<'a>,
+    /// Each worker is kept to one of these, in turns: two that share a CPU while another idles would say nothing. Without
+    /// any the scheduler places them.
     pub(crate) cpus: Vec<usize>,
     pub(crate) clock: Clock,
     /// How long is counted.
@@ -78,8 +85,10 @@ impl Crew<'_> {
     }
 
     fn work(&self, board: &Board, me: usize) -> Result<(), Failure> {
-        let kept = cpus::stay_on(&[self.cpus[me % self.cpus.len()]]);
-        kept.and_then(|()| (self.life)(&Seat::new(board, me, self.right)))
+        if let Some(&cpu) = self.cpus.iter().cycle().nth(me) {
+            cpus::stay_on(&[cpu])?;
+        }
+        (self.life)(&Seat::new(board, me, self.right))
     }
 
     fn not_started(&self, kind: &str, me: usize, error: &io::Error) -> Failure {
@@ -288,13 +297,13 @@ impl Counted {
         self.each.iter().sum()
     }
 
-    /// Gives the probe the figures of the cell.
-    pub(crate) fn state(&self, probe: &mut Probe) {
+    /// Gives the probe the figures of the cell, with the rate of all under this name.
+    pub(crate) fn state(&self, rate: &str, probe: &mut Probe) {
         let (operations, (begin, end)) = (self.operations(), self.window);
-        probe.region("operations", begin, end, operations);
+        probe.region(rate, begin, end, operations);
         let ns = self.ns / operations as f64;
         let figures = [
-            ("operations", 1e9 / ns),
+            (rate, 1e9 / ns),
             ("each", 1e9 / (ns * self.each.len() as f64)),
             ("cpu", self.cpu_ns as f64 / operations as f64),
         ];

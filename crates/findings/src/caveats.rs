@@ -10,9 +10,10 @@ use analysis::gather::positions::verdicts_from;
 use analysis::{PointSummary, Row, Table};
 use cpu_taken::CpuTaken;
 use machine_changed::MachineChanged;
-use model::{Host, Parameters, Run, Warning};
+use model::{CellKey, Host, Parameters, Run, Warning};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt;
 
 /// A kind of caveat: when it holds, and how it reads.
 pub trait CaveatKind: Sized {
@@ -33,7 +34,7 @@ pub trait CaveatKind: Sized {
 
 /// What every kind needs.
 pub(crate) mod prelude {
-    pub(crate) use super::CaveatKind;
+    pub(crate) use super::{AffectedSeries, CaveatKind};
     pub(crate) use crate::conclusions::context::Context;
     pub(crate) use schemars::JsonSchema;
     pub(crate) use serde::Serialize;
@@ -139,17 +140,36 @@ pub(crate) fn figures<'a>(
     cells.filter(move |figure| figure.point >= warm)
 }
 
-/// ` (active = 10, timeout = 0)`, or nothing where the workload has one set of parameters only.
-fn with_parameters(run: &Run, workload: &str, parameters: &Parameters) -> String {
-    let mut cells = run.cells.iter().filter(|cell| cell.key.workload == workload);
-    if cells.all(|cell| cell.key.parameters == *parameters) {
-        return String::new();
+/// The series that a caveat is about; it is shown by its subject, and by its parameters where others of the workload differ.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AffectedSeries {
+    /// The workload.
+    pub workload: String,
+    /// The subject.
+    pub subject: String,
+    /// The parameters.
+    pub parameters: Parameters,
+    /// ` (active = 10, timeout = 0)`, or nothing where the workload has one set of parameters only.
+    #[serde(skip)]
+    qualifier: String,
+}
+
+impl AffectedSeries {
+    /// That of a cell of `run`.
+    fn new(run: &Run, key: &CellKey) -> Self {
+        let CellKey { workload, subject, parameters, .. } = key.clone();
+        let mut cells = run.cells.iter().filter(|cell| cell.key.workload == workload);
+        let is_only = cells.all(|cell| cell.key.parameters == parameters);
+        let effective = run.plan.effective(&workload, &parameters);
+        let pairs: Vec<String> =
+            effective.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let qualifier = if is_only { String::new() } else { format!(" ({})", pairs.join(", ")) };
+        Self { workload, subject, parameters, qualifier }
     }
-    let pairs: Vec<String> = run
-        .plan
-        .effective(workload, parameters)
-        .iter()
-        .map(|(name, value)| format!("{name} = {value}"))
-        .collect();
-    format!(" ({})", pairs.join(", "))
+}
+
+impl fmt::Display for AffectedSeries {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}{}", self.subject, self.qualifier)
+    }
 }

@@ -157,9 +157,9 @@ fn title(table: &TableName) -> String {
 }
 
 /// What a history leaves out: `Run 3 is left out: a model computed the figures`.
-pub fn of_history(left_out: &history::LeftOut) -> String {
+pub fn of_history(left_out: &history::LeftOut) -> Warning {
     use history::LeftOut as L;
-    match left_out {
+    let what = match left_out {
         L::Runs { runs, reason } => format!("{}: {}", are_left_out(runs), incomparable(reason)),
         L::Unit { runs, metric, unit } => {
             format!("{} of {metric}: its figures are in {unit}", are_left_out(runs))
@@ -187,7 +187,8 @@ pub fn of_history(left_out: &history::LeftOut) -> String {
                 }
             }
         }
-    }
+    };
+    Warning { what, remedy: String::new() }
 }
 
 fn incomparable(reason: &Incomparable) -> String {

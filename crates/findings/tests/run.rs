@@ -332,7 +332,7 @@ fn warnings_of_run_and_plan_are_caveats_once() {
 fn thin_evidence_has_caveats() {
     let mut run = run();
     let texts = caveats(&run);
-    assert!(texts.iter().any(|what| what.contains("from two rounds")), "{texts:?}");
+    assert!(texts.iter().any(|what| what.contains("2 rounds only")), "{texts:?}");
     run.cells.retain(|cell| cell.key.round == 0);
     for metric in run.cells.iter_mut().flat_map(|cell| &mut cell.metrics) {
         for (index, sample) in metric.samples.iter_mut().enumerate() {
@@ -340,7 +340,7 @@ fn thin_evidence_has_caveats() {
         }
     }
     let texts = caveats(&run);
-    assert!(texts.iter().any(|what| what.contains("single round")), "{texts:?}");
+    assert!(texts.iter().any(|what| what.contains("1 round only")), "{texts:?}");
     assert!(texts.iter().any(|what| what.contains("wider than ±25 %")), "{texts:?}");
 }
 

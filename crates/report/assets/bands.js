@@ -274,25 +274,20 @@ class Bands {
       ['share', percent(layer.values[at] / (this.sums[at] || 1))],
       ['of', `${quantity(this.sums[at], 'ns')}`],
     ];
-    this.readout.textContent = `${title}: ${pairs.map((pair) => pair.join(' ')).join(', ')}`;
-    this.card.replaceChildren(element('strong', {}, layer.name),
-      ...(layer.module ? [element('div', { class: 'module' }, layer.module)] : []),
-      element('dl', {}, ...pairs.flatMap(([word, value]) => [element('dt', {}, word), element('dd', {}, value)])));
-    const x = this.across(this.cells[at].position);
-    const left = x > this.width / 2 ? x - this.card.offsetWidth - 16 : x + 16;
+    this.readout.textContent = lineOf(title, pairs);
+    this.card.replaceChildren(...cardOf(layer.name, pairs, layer.module));
     const middle = this.down((layer.edges[at][0] + layer.edges[at][1]) / 2);
-    const top = Math.min(Math.max(4, middle - this.card.offsetHeight / 2), BANDS_HEIGHT - this.card.offsetHeight - 4);
-    this.card.style.translate = `${Math.round(Math.max(0, left))}px ${Math.round(top)}px`;
+    place(this.card, [this.across(this.cells[at].position), middle], this.width, BANDS_HEIGHT);
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !this.layers.length) return;
+    if (!this.layers.length) return;
     const last = { layer: this.layers.length - 1, position: this.cells.length - 1 };
     const at = this.cursor ?? { layer: 0, position: last.position + 1 };
     const to = (layer, position) => this.point({
       layer: Math.max(0, Math.min(last.layer, layer)), position: Math.max(0, Math.min(last.position, position)),
     });
-    const keys = {
+    onKey(event, {
       ArrowLeft: () => to(at.layer, at.position - 1),
       ArrowRight: () => to(at.layer, at.position + 1),
       ArrowUp: () => to(at.layer + (this.cursor ? 1 : 0), at.position),
@@ -300,10 +295,6 @@ class Bands {
       Home: () => to(at.layer, 0),
       End: () => to(at.layer, last.position),
       Escape: () => this.point(null),
-    };
-    const act = keys[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
+    });
   }
 }

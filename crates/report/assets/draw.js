@@ -14,10 +14,18 @@ const LABEL_GAP = 8;
 const LABEL_HEIGHT = 14;
 const ROOM_FOR_REST = 32;
 
-/** `#rrggbb` as three numbers. */
-function channels(hex) {
-  const number = parseInt(hex.trim().slice(1), 16);
-  return [(number >> 16) & 255, (number >> 8) & 255, number & 255];
+/** `rgb(…)` as three numbers. */
+function channels(colour) {
+  return colour.match(/\d+/g).map(Number);
+}
+
+/** Looks up colours of the style sheet, as they are in its present theme. */
+function palette(canvas) {
+  const style = getComputedStyle(canvas);
+  return (name) => {
+    canvas.style.color = `var(${name})`;
+    return style.color;
+  };
 }
 
 /** The letters of the plot, for measuring and for drawing. */
@@ -36,13 +44,9 @@ class Frame {
     this.plot = plot;
     this.context = plot.context;
     this.box = plot.box;
-    const style = getComputedStyle(plot.figure);
-    const hex = (name) => style.getPropertyValue(name).trim();
-    this.paper = hex('--paper');
-    this.ink = hex('--ink');
-    this.muted = hex('--muted');
-    this.rule = hex('--grid');
-    this.colours = Array.from({ length: COLOURS }, (_, index) => hex(`--series-${index}`));
+    const colour = palette(plot.canvas);
+    [this.paper, this.ink, this.muted, this.rule] = ['--paper', '--ink', '--muted', '--grid'].map(colour);
+    this.colours = Array.from({ length: COLOURS }, (_, index) => colour(`--series-${index}`));
     this.font = fontOf(plot.figure);
     this.counts = [];
     this.marked = [];

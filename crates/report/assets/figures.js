@@ -15,7 +15,12 @@ function unitFor(size, unit) {
 
 /** A whole number with thousands separators: `10,000`. */
 function whole(number) {
-  return Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+  return (Math.round(number) || 0).toLocaleString('en');
+}
+
+/** A number with thousands separators and so many decimals: `1,234.50`. */
+function withDecimals(number, decimals) {
+  return number.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
 /** A number with `digits` significant digits, and separators from 1,000 up. */
@@ -25,8 +30,7 @@ function figure(number, digits = 3) {
   const rounded = Number(number.toPrecision(digits));
   const decimals = digits - 1 - Math.floor(Math.log10(Math.abs(rounded)));
   if (decimals <= 0) return whole(Math.abs(rounded) < 1e15 ? number : rounded);
-  const [before, after] = rounded.toFixed(Math.min(decimals, 12)).split('.');
-  return `${before.replace(/\B(?=(\d{3})+$)/g, ',')}.${after}`;
+  return withDecimals(rounded, Math.min(decimals, 12));
 }
 
 /** A quantity with its unit, four significant digits: `109.4 µs`. */
@@ -44,16 +48,21 @@ function tickLabel(value, unit, step) {
   const [scale, whole] = unitFor(value, unit);
   const sign = unit === 'ns' || unit === 'B' ? whole : whole.slice(0, whole.length - unit.length).trim();
   const decimals = Math.max(0, -Math.floor(Math.log10(step / scale) + 1e-9));
-  const text = (value / scale).toFixed(Math.min(decimals, 6));
-  const [before, after] = text.split('.');
-  const grouped = before.replace(/\B(?=(\d{3})+$)/g, ',');
-  return `${after ? `${grouped}.${after}` : grouped}${sign ? ` ${sign}` : ''}`;
+  const text = withDecimals(value / scale, Math.min(decimals, 6));
+  return `${text}${sign ? ` ${sign}` : ''}`;
 }
 
 /** One over what is left above a percentile, as that percentile: 100 is `99 %`, 1 `0 %`. */
 function percentile(over) {
   const digits = Math.max(0, Math.ceil(Math.log10(over)) - 1);
   return `${Number((100 * (1 - 1 / over)).toFixed(Math.min(12, digits)))} %`;
+}
+
+/** Does what `keys` has for a key, unless it is a shortcut of the browser. */
+function onKey(event, keys) {
+  if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]();
 }
 
 /** Steps to a doubling, and the lift above zero: the packing of `data.rs`. */

@@ -331,20 +331,14 @@ class FlameGraph {
     this.card.hidden = at === null;
     if (at === null) return;
     const box = this.boxes.find((candidate) => candidate.at === at);
-    this.card.replaceChildren(...this.cardOf(at));
+    const frame = this.tree.frame(at);
+    this.card.replaceChildren(...cardOf(frame.name, this.pairs(at), frame.module));
     const across = (box.left + box.width / 2) * this.stage.clientWidth;
     const left = Math.max(0, Math.min(this.stage.clientWidth - this.card.offsetWidth, across - this.card.offsetWidth / 2));
     const below = box.element.offsetTop + box.element.offsetHeight + 6;
     const above = box.element.offsetTop - this.card.offsetHeight - 6;
     const top = below + this.card.offsetHeight > this.stage.clientHeight && above >= 0 ? above : below;
     this.card.style.translate = `${Math.round(left)}px ${Math.round(top)}px`;
-  }
-
-  cardOf(at) {
-    const frame = this.tree.frame(at);
-    const list = element('dl', {}, ...this.pairs(at).flatMap(([word, value]) =>
-      [element('dt', {}, word), element('dd', {}, value)]));
-    return [element('strong', {}, frame.name), ...(frame.module ? [element('div', { class: 'module' }, frame.module)] : []), list];
   }
 
   /** What boxes are as wide as. */
@@ -382,7 +376,7 @@ class FlameGraph {
     }
     const frame = this.tree.frame(at);
     const name = frame.module ? `${frame.name} (${frame.module})` : frame.name;
-    this.readout.textContent = `${name}: ${this.pairs(at).map((pair) => pair.join(' ')).join(', ')}`;
+    this.readout.textContent = lineOf(name, this.pairs(at));
   }
 
   point(at) {
@@ -426,8 +420,8 @@ class FlameGraph {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !this.tree) return;
-    const keys = {
+    if (!this.tree) return;
+    onKey(event, {
       ArrowLeft: () => this.step(-1, 0),
       ArrowRight: () => this.step(1, 0),
       ArrowUp: () => this.step(0, -1),
@@ -439,11 +433,7 @@ class FlameGraph {
       },
       Escape: () => (this.search.value ? this.leaveSearch() : this.out()),
       '/': () => this.search.focus(),
-    };
-    const act = keys[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
+    });
   }
 
   leaveSearch(event) {

@@ -120,12 +120,11 @@ class Gestures {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { plot } = this;
     const { left, top, width, height } = plot.box;
     const pixel = plot.cursorPixel ?? [left + width / 2, top + height / 2];
     const pan = event.shiftKey;
-    const keys = {
+    onKey(event, {
       ArrowLeft: () => (pan ? plot.pan(width / 10, 0) : plot.step(-1, 0)),
       ArrowRight: () => (pan ? plot.pan(-width / 10, 0) : plot.step(1, 0)),
       ArrowUp: () => (pan ? plot.pan(0, height / 10) : plot.step(0, 1)),
@@ -142,10 +141,6 @@ class Gestures {
         plot.showAll();
         plot.reset();
       },
-    };
-    const act = keys[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
+    });
   }
 }

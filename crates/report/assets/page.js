@@ -11,14 +11,22 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** A drop-down list with its label; gone where there is nothing to choose. */
-function chooser(label, names, chosen, first) {
-  const options = names.map((name, index) =>
-    element('option', { value: index, ...(name === first ? { selected: '' } : {}) }, name));
-  const select = element('select', { change: (event) => chosen(names[event.target.value]) }, ...options);
-  const made = element('label', { class: 'chooser' }, element('span', {}, label), select);
-  made.hidden = names.length < 2;
-  return made;
+/** A drop-down list with its label. */
+class Chooser {
+  constructor(label, chosen) {
+    this.values = [];
+    this.select = element('select', { change: () => chosen(this.values[this.select.value]) });
+    this.element = element('label', { class: 'chooser' }, element('span', {}, label), this.select);
+  }
+
+  /** Offers these pairs of a name and a value; gone where there is nothing to choose. */
+  offer(entries, present) {
+    this.values = entries.map(([, value]) => value);
+    this.select.replaceChildren(...entries.map(([name, value], index) =>
+      element('option', { value: index, ...(value === present ? { selected: '' } : {}) }, name)));
+    this.element.hidden = entries.length < 2;
+    return this.element;
+  }
 }
 
 /** A button that is on or off, and says so. */
@@ -39,6 +47,8 @@ function controls(plot, choose) {
     const exact = plot.data.views.findIndex((v) => same(v, 'metric') && same(v, 'parameters'));
     choose(exact >= 0 ? exact : plot.data.views.findIndex((view) => same(view, key)));
   };
+  const chooser = (key, index) => new Chooser(plot.data.choosers[index], find(key))
+    .offer(unique(key).map((name) => [name, name]), wanted[key]);
   const axis = (name, text) => {
     const button = switcher(text, plot.log[name], (on) => {
       button.setAttribute('aria-pressed', on);
@@ -50,8 +60,7 @@ function controls(plot, choose) {
   const press = (text, label, act) =>
     element('button', { type: 'button', 'aria-label': label, title: label, click: act }, text);
   return element('div', { class: 'controls' },
-    chooser(plot.data.choosers[0], unique('metric'), find('metric'), wanted.metric),
-    chooser(plot.data.choosers[1], unique('parameters'), find('parameters'), wanted.parameters),
+    ...['metric', 'parameters'].map(chooser),
     element('div', { class: 'buttons', role: 'group', 'aria-label': 'Axes' },
       ...(plot.data.percentiles ? [] : [axis('x', 'log across')]), axis('y', 'log up')),
     element('div', { class: 'buttons', role: 'group', 'aria-label': 'View' },
@@ -229,6 +238,25 @@ function wordsOf(mark, corner, unit) {
   return [[`median near ${whole(x)}`, quantity(y, unit)], ...mark.pairs];
 }
 
+/** A title with pairs of words and figures, in a line. */
+function lineOf(title, pairs) {
+  return `${title}: ${pairs.map((pair) => pair.join(' ').trim()).join(', ')}`;
+}
+
+/** The same as the content of a card, with the module that a function is in. */
+function cardOf(title, pairs, module) {
+  const figures = pairs.flatMap(([word, value]) => [element('dt', {}, word), element('dd', {}, value)]);
+  const below = module ? [element('div', { class: 'module' }, module)] : [];
+  return [element('strong', {}, title), ...below, element('dl', {}, ...figures)];
+}
+
+/** Puts a card beside a pixel of a drawing, on the side that has more room. */
+function place(card, [across, down], width, height) {
+  const left = across > width / 2 ? across - card.offsetWidth - 16 : across + 16;
+  const top = Math.min(Math.max(8, down - card.offsetHeight / 2), height - card.offsetHeight - 8);
+  card.style.translate = `${Math.round(Math.max(0, left))}px ${Math.round(top)}px`;
+}
+
 /** The line below the plot and the card beside the point. */
 function readOut(plot, series, at, readout, card) {
   const mark = plot.cursor?.mark;
@@ -244,18 +272,10 @@ function readOut(plot, series, at, readout, card) {
     return plot.data.percentiles ? wordsOfPercentile(at, series, unit) : words(at, unit);
   };
   const pairs = at ? ofPoint() : wordsOf(mark, plot.cursor.corner, unit);
-  readout.textContent = `${title}: ${pairs.map((pair) => pair.join(' ').trim()).join(', ')}`;
-  const list = element('dl', {}, ...pairs.flatMap(([word, value]) =>
-    [element('dt', {}, word), element('dd', {}, value)]));
-  card.replaceChildren(element('strong', {}, title), list);
-  if (!plot.cursorPixel) {
-    card.hidden = true;
-    return;
-  }
-  const [across, down] = plot.cursorPixel;
-  const left = across > plot.width / 2 ? across - card.offsetWidth - 16 : across + 16;
-  const top = Math.min(Math.max(8, down - card.offsetHeight / 2), plot.height - card.offsetHeight - 8);
-  card.style.translate = `${Math.round(Math.max(0, left))}px ${Math.round(top)}px`;
+  readout.textContent = lineOf(title, pairs);
+  card.replaceChildren(...cardOf(title, pairs));
+  card.hidden = !plot.cursorPixel;
+  if (plot.cursorPixel) place(card, plot.cursorPixel, plot.width, plot.height);
 }
 
 /** How many samples are seen, and how many lie elsewhere. */
@@ -287,7 +307,6 @@ function relist(list, items) {
 /** Fills a figure of the page with its plot. */
 function fill(figure) {
   const number = figure.dataset.plot;
-  figure.dataset.filled = '';
   const data = JSON.parse(document.getElementById(`plot-data-${number}`).textContent);
   if (!data.views.length) {
     figure.append(element('p', { class: 'note' }, 'Nothing was measured, so there is nothing to draw.'));
@@ -399,10 +418,17 @@ function themeButton() {
   document.querySelector('.masthead').append(button);
 }
 
-/** Fills the plots of open sections: a plot that is folded away has no width yet. */
+/** What fills the figures of a class. */
+const FILLS = { plot: fill };
+
+/** Fills the figures of open sections: a plot that is folded away has no width yet. */
 function fillOpen() {
-  document.querySelectorAll('figure.plot:not([data-filled])').forEach((figure) => {
-    if (!figure.closest('details:not([open])')) fill(figure);
+  Object.entries(FILLS).forEach(([name, fills]) => {
+    document.querySelectorAll(`figure.${name}:not([data-filled])`).forEach((figure) => {
+      if (figure.closest('details:not([open])')) return;
+      figure.dataset.filled = '';
+      fills(figure);
+    });
   });
 }
 

@@ -33,7 +33,7 @@ class Plot {
     this.labels = [];
     this.pointers = new Map();
     this.lit = [];
-    this.show(data.first);
+    this.show(data.first ?? 0);
     new ResizeObserver(() => this.draw()).observe(stage);
     new Gestures(this);
   }

@@ -64,23 +64,6 @@ class ProfileData {
   }
 }
 
-/** A drop-down list whose entries change with what else is chosen. */
-class Chooser {
-  constructor(label, chosen) {
-    this.values = [];
-    this.select = element('select', { change: () => chosen(this.values[this.select.value]) });
-    this.element = element('label', { class: 'chooser' }, element('span', {}, label), this.select);
-  }
-
-  /** Offers these pairs of a name and a value; gone where there is nothing to choose. */
-  offer(entries, present) {
-    this.values = entries.map(([, value]) => value);
-    this.select.replaceChildren(...entries.map(([name, value], index) =>
-      element('option', { value: index, ...(value === present ? { selected: '' } : {}) }, name)));
-    this.element.hidden = entries.length < 2;
-  }
-}
-
 /** Bands and flame graph of a workload, with their controls. */
 class Profile {
   constructor(figure, data) {
@@ -211,16 +194,8 @@ class Profile {
   }
 }
 
-/** Fills the profiles of open sections. */
-function fillProfiles() {
-  document.querySelectorAll('figure.profile:not([data-filled])').forEach((figure) => {
-    if (figure.closest('details:not([open])')) return;
-    figure.dataset.filled = '';
-    const data = JSON.parse(document.getElementById(`profile-data-${figure.dataset.profile}`).textContent);
-    figure.profile = new Profile(figure, new ProfileData(data));
-  });
-}
-
-document.querySelectorAll('.fold').forEach((section) => section.addEventListener('toggle', fillProfiles));
-addEventListener('beforeprint', fillProfiles);
-fillProfiles();
+FILLS.profile = (figure) => {
+  const data = JSON.parse(document.getElementById(`profile-data-${figure.dataset.profile}`).textContent);
+  figure.profile = new Profile(figure, new ProfileData(data));
+};
+fillOpen();

@@ -10,7 +10,7 @@ mod read;
 use crate::worded::Worded;
 use analysis::Analysis;
 use findings::{Answer, Caveat, Conclusions, Finding};
-use model::{Cell, Clock, Host, Plan, Profile, Run, RunSummary, Unavailable, Warning};
+use model::{Run, Warning};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,23 +24,8 @@ pub const SCHEMA: u32 = 1;
 pub struct RunView<'a> {
     /// The number of this schema.
     schema: u32,
-    /// What identifies the run.
-    summary: &'a RunSummary,
-    /// What was planned: rounds, durations, workloads, and the cells in order.
-    plan: &'a Plan,
-    /// Subjects that can't be measured there, with the reason.
-    unavailable: &'a [Unavailable],
-    /// The clock that timed it.
-    clock: &'a Clock,
-    /// The machine.
-    host: Hosts<'a>,
-    /// Those of the plan, its changes in sentences, then those of the run.
-    warnings: Vec<Warning>,
-    /// Every cell that ended, in the order in which they ended.
-    cells: &'a [Cell],
-    /// Sampled call stacks, of a run with a profile.
-    #[serde(skip_serializing_if = "Profile::is_empty")]
-    profile: &'a Profile,
+    #[serde(flatten)]
+    run: &'a Run,
     #[serde(flatten)]
     analysis: &'a Analysis,
     /// What the figures show.
@@ -51,27 +36,12 @@ pub struct RunView<'a> {
     answer: Answer,
 }
 
-/// The machine before the first cell and after the last one.
-#[derive(Serialize, JsonSchema)]
-struct Hosts<'a> {
-    before: &'a Host,
-    /// Null when the run was cut off.
-    after: Option<&'a Host>,
-}
-
 /// The whole run with its conclusions.
 pub fn run<'a>(run: &'a Run, conclusions: &'a Conclusions) -> RunView<'a> {
     let caveat = |caveat: &'a Caveat| Worded::new(caveat, caveat.warning());
     RunView {
         schema: SCHEMA,
-        summary: &run.summary,
-        plan: &run.plan,
-        unavailable: &run.plan.unavailable,
-        clock: &run.clock,
-        host: Hosts { before: &run.host_before, after: run.host_after.as_ref() },
-        warnings: run.plan.warnings().chain(run.warnings.iter().cloned()).collect(),
-        cells: &run.cells,
-        profile: &run.profile,
+        run,
         analysis: &conclusions.analysis,
         findings: &conclusions.findings,
         caveats: conclusions.caveats.iter().map(caveat).collect(),

@@ -181,19 +181,15 @@ impl Pen {
         if findings.is_empty() {
             self.line(out, &format!("{:INDENT$}{}", "", text::notes::no_findings(analysis)));
         }
-        let mut last_scope = None;
-        let several = findings.iter().any(|f| {
-            (&f.workload, &f.parameters) != (&findings[0].workload, &findings[0].parameters)
-        });
-        for finding in findings {
-            let scope = (&finding.workload, &finding.parameters);
-            if several && last_scope != Some(scope) {
-                let text = text::parameters::scope(run, &finding.workload, &finding.parameters);
-                self.aside(out, &text);
-                last_scope = Some(scope);
+        for (scope, findings) in text::parameters::scoped(run, findings) {
+            let mut indent = INDENT;
+            if !scope.is_empty() {
+                self.aside(out, &scope);
+                indent += INDENT;
             }
-            let indent = if several { 2 * INDENT } else { INDENT };
-            self.paragraph(out, PLAIN, &finding.text().to_string(), (indent, indent + INDENT));
+            for finding in findings {
+                self.paragraph(out, PLAIN, &finding.text().to_string(), (indent, indent + INDENT));
+            }
         }
     }
 

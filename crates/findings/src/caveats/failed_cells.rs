@@ -1,7 +1,6 @@
 //! Cells that failed, those of one subject and reason together.
 
 use super::prelude::*;
-use super::with_parameters;
 use crate::format::{count, counted, points};
 use crate::grouping::grouped;
 use model::{CellKey, FailureReason, Outcome, Parameters, Run, WorkloadInfo};
@@ -10,12 +9,9 @@ use std::collections::BTreeSet;
 /// Cells of one subject that failed for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FailedCells {
-    /// The workload.
-    pub workload: String,
-    /// The subject.
-    pub subject: String,
-    /// Their parameters.
-    pub parameters: Parameters,
+    /// What they are of.
+    #[serde(flatten)]
+    pub series: AffectedSeries,
     /// What happened to all of them: the reason without what differs from cell to cell.
     pub event: String,
     /// How many.
@@ -24,9 +20,6 @@ pub struct FailedCells {
     pub points: BTreeSet<u64>,
     /// Whether every cell from the first of these points on failed so, and cells below it did not.
     pub onwards: bool,
-    /// What tells their parameters from others of the workload, or nothing.
-    #[serde(skip)]
-    qualifier: String,
 }
 
 impl CaveatKind for FailedCells {
@@ -42,32 +35,26 @@ impl CaveatKind for FailedCells {
         });
         let shown = failed
             .filter(|(key, reason)| !run.is_control(key) && !is_finding(run, key, reason))
-            .map(|(key, reason)| ((series(key), reason.event()), key.point));
-        let group = |((series, event), points): ((Series<'_>, String), Vec<u64>)| {
-            let (workload, subject, parameters) = series;
-            Self {
-                workload: workload.to_owned(),
-                subject: subject.to_owned(),
-                parameters: parameters.clone(),
-                event,
-                cells: points.len(),
-                onwards: are_all_from_the_first(run, series, &points),
-                points: points.into_iter().collect(),
-                qualifier: with_parameters(run, workload, parameters),
-            }
+            .map(|(key, reason)| ((series(key), reason.event()), key));
+        let group = |((_, event), keys): ((Series<'_>, String), Vec<&CellKey>)| Self {
+            series: AffectedSeries::new(run, keys[0]),
+            event,
+            cells: keys.len(),
+            onwards: are_all_from_the_first(run, &keys),
+            points: keys.iter().map(|key| key.point).collect(),
         };
         grouped(shown).into_iter().map(group).collect()
     }
 
     /// `3 cells of select at 2,000 and 9,000 failed: killed by signal 9`, `sort fails from 1,000 on: exited with 22`.
     fn what(&self) -> String {
-        let Self { subject, qualifier, event, .. } = self;
+        let Self { series, event, .. } = self;
         if let Some(first) = self.points.first().filter(|_| self.onwards) {
-            return format!("{subject}{qualifier} fails from {} on: {event}", count(*first));
+            return format!("{series} fails from {} on: {event}", count(*first));
         }
         let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
         let cells = counted(&count(self.cells as u64), "cells");
-        format!("{cells} of {subject}{qualifier} at {at} failed: {event}")
+        format!("{cells} of {series} at {at} failed: {event}")
     }
 }
 
@@ -78,13 +65,14 @@ fn series(key: &CellKey) -> Series<'_> {
     (&key.workload, &key.subject, &key.parameters)
 }
 
-/// Whether every cell of `failed` from the first of `points` on is at one of these, and others are below.
-fn are_all_from_the_first(run: &Run, failed: Series<'_>, points: &[u64]) -> bool {
-    let first = points.iter().min();
-    let keys = run.cells.iter().map(|cell| &cell.key).filter(|key| series(key) == failed);
+/// Whether every cell of their series from the first of `failed` on is one of these, and others are below.
+fn are_all_from_the_first(run: &Run, failed: &[&CellKey]) -> bool {
+    let first = failed.iter().map(|key| key.point).min();
+    let keys = run.cells.iter().map(|cell| &cell.key);
+    let keys = keys.filter(|key| series(key) == series(failed[0]));
     let (from_first, below): (Vec<&CellKey>, Vec<&CellKey>) =
-        keys.partition(|key| Some(&key.point) >= first);
-    !below.is_empty() && from_first.len() == points.len()
+        keys.partition(|key| Some(key.point) >= first);
+    !below.is_empty() && from_first.len() == failed.len()
 }
 
 /// Whether a finding says that the cell failed: that a series did not finish is what was to be found.

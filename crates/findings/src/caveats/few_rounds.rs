@@ -3,7 +3,7 @@
 use super::more_rounds::MoreRounds;
 use super::prelude::*;
 use super::{figures, headline_tables};
-use crate::format::number_word;
+use crate::format::counted;
 use crate::thresholds::ROUNDS_MIN;
 
 /// The fewest rounds of any figure.
@@ -25,17 +25,8 @@ impl CaveatKind for FewRounds {
     }
 
     fn what(&self) -> String {
-        match self.rounds {
-            1 => {
-                "Some figures are from a single round: their 95 % CIs know nothing of what changes \
-                  from round to round"
-                    .to_owned()
-            }
-            few => format!(
-                "Some figures are from {} rounds: their 95 % CIs are too narrow",
-                number_word(few as usize)
-            ),
-        }
+        let rounds = counted(&self.rounds.to_string(), "rounds");
+        format!("Some 95 % CIs are too narrow: {rounds} only")
     }
 
     fn remedy(&self) -> String {

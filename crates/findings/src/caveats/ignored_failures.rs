@@ -1,26 +1,21 @@
 //! Runs of a command that failed, and were to count all the same.
 
 use super::prelude::*;
-use super::with_parameters;
 use crate::format::{list, points};
 use crate::grouping::grouped;
-use model::{CellKey, Fact, Parameters, command_facts};
+use model::{CellKey, Fact, command_facts};
 use std::collections::BTreeSet;
 
 /// Runs of one subject that failed, and count.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct IgnoredFailures {
-    /// The subject.
-    pub subject: String,
-    /// Its parameters.
-    pub parameters: Parameters,
+    /// What they are of.
+    #[serde(flatten)]
+    pub series: AffectedSeries,
     /// How they ended: `exited with 3`.
     pub ends: BTreeSet<String>,
     /// Where on the axis.
     pub points: BTreeSet<u64>,
-    /// What tells their parameters from others of the workload, or nothing.
-    #[serde(skip)]
-    qualifier: String,
 }
 
 impl CaveatKind for IgnoredFailures {
@@ -30,17 +25,11 @@ impl CaveatKind for IgnoredFailures {
             let Some(Fact::Texts(ends)) = ends else { return None };
             Some(((&cell.key.subject, &cell.key.parameters), (&cell.key, ends)))
         });
-        let group =
-            |((subject, parameters), cells): ((&String, &Parameters), Vec<(&CellKey, &_)>)| Self {
-                subject: subject.clone(),
-                parameters: parameters.clone(),
-                ends: cells
-                    .iter()
-                    .flat_map(|(_, ends): &(_, &Vec<String>)| ends.iter().cloned())
-                    .collect(),
-                points: cells.iter().map(|(key, _)| key.point).collect(),
-                qualifier: with_parameters(context.run, &cells[0].0.workload, parameters),
-            };
+        let group = |(_, cells): (_, Vec<(&CellKey, &Vec<String>)>)| Self {
+            series: AffectedSeries::new(context.run, cells[0].0),
+            ends: cells.iter().flat_map(|(_, ends)| ends.iter().cloned()).collect(),
+            points: cells.iter().map(|(key, _)| key.point).collect(),
+        };
         grouped(ignored).into_iter().map(group).collect()
     }
 
@@ -48,6 +37,6 @@ impl CaveatKind for IgnoredFailures {
     fn what(&self) -> String {
         let at = points(&self.points.iter().copied().collect::<Vec<u64>>());
         let ends = list(&self.ends.iter().cloned().collect::<Vec<String>>());
-        format!("{}{} at {at} {ends}, which was to be ignored", self.subject, self.qualifier)
+        format!("{} at {at} {ends}, which was to be ignored", self.series)
     }
 }

@@ -1,42 +1,20 @@
 //! What a profile could not see.
 
-use super::CaveatKind;
-use crate::conclusions::context::Context;
+use super::prelude::*;
 use crate::format::{count, percent};
 use crate::thresholds::{LOST_SHARE_MIN, UNNAMED_SHARE_MIN};
-use model::{Frame, FrameKind, Outcome, Profile, ProfileLimit, ProfiledCell};
-use schemars::JsonSchema;
-use serde::Serialize;
+use model::{Frame, FrameKind, Outcome, Profile, ProfileLimit as Limit, ProfiledCell};
 
 /// Something that a profile could not see.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", tag = "limit")]
+#[serde(rename_all = "kebab-case", tag = "cause")]
 pub enum LimitedProfile {
-    /// The system refused samples in the kernel.
-    KernelHidden {
-        /// `kernel.perf_event_paranoid`; absent where it can't be read.
-        perf_level: Option<i64>,
-    },
-    /// The kernel hides the addresses of its functions.
-    KernelSymbolsHidden,
-    /// The kernel dropped samples.
-    SamplesLost {
-        /// How many.
-        lost: u64,
-        /// How many it did not drop.
+    /// The system let it see only so much.
+    System {
+        /// What was in the way.
+        limit: Limit,
+        /// How many samples there are, where some were lost.
         samples: u64,
-    },
-    /// The system does not show when threads wait.
-    WaitsHidden {
-        /// What is in the way.
-        error: String,
-    },
-    /// A process could not be sampled.
-    ProcessHidden {
-        /// Its program's name.
-        program: String,
-        /// The operating system's answer.
-        error: String,
     },
     /// Samples have no symbol.
     Unnamed {
@@ -58,20 +36,21 @@ impl CaveatKind for LimitedProfile {
     fn find(context: &Context<'_>) -> Vec<Self> {
         let profile = &context.run.profile;
         let mut all: Vec<Self> = Vec::new();
-        let (mut lost, mut samples, mut unnamed) = (0, 0, 0);
+        let (mut lost_in_all, mut samples, mut unnamed) = (0, 0, 0);
         for cell in &profile.cells {
             for limit in &cell.limits {
                 match limit {
-                    ProfileLimit::SamplesLost { lost: of_cell } => lost += of_cell,
-                    limit => all.push(Self::of_limit(limit, 0)),
+                    Limit::SamplesLost { lost } => lost_in_all += lost,
+                    limit => all.push(Self::System { limit: limit.clone(), samples: 0 }),
                 }
             }
             let (of_cell, without_symbol) = counted(profile, cell);
             samples += of_cell;
             unnamed += without_symbol;
         }
-        if lost as f64 > LOST_SHARE_MIN * (samples + lost) as f64 {
-            all.push(Self::SamplesLost { lost, samples });
+        if lost_in_all as f64 > LOST_SHARE_MIN * (samples + lost_in_all) as f64 {
+            let limit = Limit::SamplesLost { lost: lost_in_all };
+            all.push(Self::System { limit, samples });
         }
         if unnamed as f64 > UNNAMED_SHARE_MIN * samples as f64 {
             all.push(Self::Unnamed { share: unnamed as f64 / samples as f64 });
@@ -82,20 +61,22 @@ impl CaveatKind for LimitedProfile {
 
     fn what(&self) -> String {
         match self {
-            Self::KernelHidden { perf_level } => {
+            Self::System { limit: Limit::KernelHidden { perf_level }, .. } => {
                 let level =
                     perf_level.map(|level| format!(" (kernel.perf_event_paranoid is {level})"));
                 format!("the profile has no samples in the kernel{}", level.unwrap_or_default())
             }
-            Self::KernelSymbolsHidden => {
+            Self::System { limit: Limit::KernelSymbolsHidden, .. } => {
                 "the profile has no names of kernel functions (kernel.kptr_restrict)".to_owned()
             }
-            Self::SamplesLost { lost, samples } => {
+            Self::System { limit: Limit::SamplesLost { lost }, samples } => {
                 let (lost, all) = (count(*lost), count(samples + lost));
                 format!("{lost} of {all} samples of the profile were lost")
             }
-            Self::WaitsHidden { error } => format!("the profile has no waits: {error}"),
-            Self::ProcessHidden { program, error } => {
+            Self::System { limit: Limit::WaitsHidden { error }, .. } => {
+                format!("the profile has no waits: {error}")
+            }
+            Self::System { limit: Limit::ProcessHidden { program, error }, .. } => {
                 format!("the profile has no samples of {program}: {error}")
             }
             Self::Unnamed { share } => {
@@ -110,34 +91,20 @@ impl CaveatKind for LimitedProfile {
 
     fn remedy(&self) -> String {
         match self {
-            Self::KernelHidden { .. } => "sudo sysctl kernel.perf_event_paranoid=1",
-            Self::KernelSymbolsHidden => "sudo sysctl kernel.kptr_restrict=0",
-            Self::SamplesLost { .. } => "leave a CPU idle while it is profiled",
-            Self::ProcessHidden { .. } => "run knee as the user of that process, or as root",
+            Self::System { limit, .. } => match limit {
+                Limit::KernelHidden { .. } => "sudo sysctl kernel.perf_event_paranoid=1",
+                Limit::KernelSymbolsHidden => "sudo sysctl kernel.kptr_restrict=0",
+                Limit::SamplesLost { .. } => "leave a CPU idle while it is profiled",
+                Limit::ProcessHidden { .. } => "run knee as the user of that process, or as root",
+                // It says itself what fixes it.
+                Limit::WaitsHidden { .. } => "",
+            },
             Self::Unnamed { .. } => {
                 "build with symbols and frame pointers, or install the libraries' debug symbols"
             }
-            // What hides the waits says itself what fixes it.
-            Self::WaitsHidden { .. } | Self::CellsFailed { .. } => "",
+            Self::CellsFailed { .. } => "",
         }
         .to_owned()
-    }
-}
-
-impl LimitedProfile {
-    /// What a limit comes to, where `samples` were not lost.
-    pub fn of_limit(limit: &ProfileLimit, samples: u64) -> Self {
-        match limit {
-            ProfileLimit::KernelHidden { perf_level } => {
-                Self::KernelHidden { perf_level: *perf_level }
-            }
-            ProfileLimit::KernelSymbolsHidden => Self::KernelSymbolsHidden,
-            ProfileLimit::SamplesLost { lost } => Self::SamplesLost { lost: *lost, samples },
-            ProfileLimit::WaitsHidden { error } => Self::WaitsHidden { error: error.clone() },
-            ProfileLimit::ProcessHidden { program, error } => {
-                Self::ProcessHidden { program: program.clone(), error: error.clone() }
-            }
-        }
     }
 }
 

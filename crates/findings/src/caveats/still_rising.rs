@@ -23,13 +23,9 @@ impl CaveatKind for StillRising {
         if subjects.is_empty() { Vec::new() } else { vec![Self { subjects }] }
     }
 
-    /// `node was not warm yet: its replies still came faster at the end of the warm-up`
+    /// `The rate of node still rose at the end of the warm-up`.
     fn what(&self) -> String {
         let subjects: Vec<String> = self.subjects.iter().cloned().collect();
-        let (verb, whose) = if subjects.len() == 1 { ("was", "its") } else { ("were", "their") };
-        format!(
-            "{} {verb} not warm yet: {whose} rate still rose at the end of the warm-up",
-            list(&subjects)
-        )
+        format!("The rate of {} still rose at the end of the warm-up", list(&subjects))
     }
 }

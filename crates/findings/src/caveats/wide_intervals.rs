@@ -43,7 +43,7 @@ impl CaveatKind for WideIntervals {
 
     fn what(&self) -> String {
         let (wide, all) = (count(self.wide as u64), count(self.medians as u64));
-        format!("The 95 % CIs of {wide} of {all} medians are wider than ±25 %")
+        format!("{wide} of {all} medians have a 95 % CI wider than ±25 %")
     }
 
     fn remedy(&self) -> String {

@@ -1,5 +1,6 @@
 //! The words for what one profile has more than another.
 
+use crate::finding::range::Range;
 use crate::format::{count, function_name, list, percent};
 use analysis::{AddedFunction, DifferenceVerdict, ProfileDifference};
 use model::{Frame, FrameKind};
@@ -176,12 +177,8 @@ fn shares(
     differences: &[&ProfileDifference],
     share: impl Fn(&ProfileDifference) -> Option<f64>,
 ) -> String {
-    let all: Vec<f64> = differences.iter().filter_map(|difference| share(difference)).collect();
-    let [min, max] = [
-        all.iter().copied().fold(f64::INFINITY, f64::min),
-        all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-    ]
-    .map(share_text);
+    let all = Range::new(differences.iter().filter_map(|difference| share(difference)));
+    let [min, max] = [all.0, all.1].map(share_text);
     if min == max { min } else { format!("{} to {max}", min.trim_end_matches(" %")) }
 }
 

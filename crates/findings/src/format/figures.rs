@@ -86,6 +86,12 @@ pub fn capitalized(words: &str) -> String {
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
+/// With a small letter at its start, to go on behind a colon.
+pub fn uncapitalized(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
+}
+
 /// A place between the points of an axis: `4,720`, `826`, `13`, `3.4`, `9`. Whole numbers from ten on,
 /// and no more than three digits that mean anything.
 pub fn position(position: f64) -> String {

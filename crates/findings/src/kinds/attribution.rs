@@ -1,16 +1,9 @@
 //! Which functions an operation's added CPU time is in: between two points, or between two subjects.
 
-use super::{FindingKind, Section, stake};
-use crate::conclusions::context::Context;
-use crate::finding::Finding;
-use crate::finding::names::Names;
-use crate::finding::sentence::{Sentence, list_with, text};
-use crate::finding::verdict::{Tag, Tone};
-use crate::format::attributed;
-use crate::format::count;
+use super::prelude::*;
+use crate::finding::sentence::list_with;
+use crate::format::{attributed, count};
 use analysis::{DifferenceVerdict, ProfileDifference, ProfileRow, ProfileTable, Table};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// What the profiles of an operation show of a difference that the timed rounds have.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -41,6 +34,9 @@ pub enum Between {
 }
 
 impl FindingKind for Attribution {
+    const TAG: Tag = Tag { word: "profile", tone: Tone::Neutral };
+    const SECTION: Section = Section::CpuTime;
+
     fn find(context: &Context<'_>) -> Vec<Finding> {
         let profiles = context.analysis.profiles.iter();
         let of_profile = |profile: &ProfileTable| {
@@ -48,10 +44,6 @@ impl FindingKind for Attribution {
             table.map(|table| of_table(profile, table)).unwrap_or_default()
         };
         profiles.flat_map(of_profile).collect()
-    }
-
-    fn section(&self) -> Section {
-        Section::CpuTime
     }
 
     fn rank(&self) -> f64 {
@@ -105,10 +97,6 @@ impl FindingKind for Attribution {
     fn detail(&self, names: &Names<'_>) -> String {
         let bound = attributed::bound(&[&self.difference]);
         bound.filter(|_| !names.is_single()).map(|bound| format!("by {bound}")).unwrap_or_default()
-    }
-
-    fn tag(_: &[Self]) -> Tag {
-        Tag { word: "profile", tone: Tone::Neutral }
     }
 }
 

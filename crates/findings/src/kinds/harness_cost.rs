@@ -2,19 +2,15 @@
 
 use super::prelude::*;
 use crate::format::ci;
-use analysis::{PointSummary, Row};
+use analysis::Row;
 
 /// The cost of an operation that does nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HarnessCost {
-    /// The lowest median of all points.
-    pub min: f64,
-    /// The highest.
-    pub max: f64,
-    /// The lower end of the lowest 95 % CI.
-    pub low: f64,
-    /// The upper end of the highest.
-    pub high: f64,
+    /// The medians of all points.
+    pub medians: Range,
+    /// The ends of their 95 % CIs.
+    pub ends: Range,
 }
 
 impl FindingKind for HarnessCost {
@@ -33,10 +29,10 @@ impl FindingKind for HarnessCost {
 
     /// `The harness itself costs 1.20 to 1.40 ns per operation (nothing, 95 % CI 1.19 to 1.43).`
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
-        let Self { min, max, low, high } = all[0];
-        let unit = names.unit(&[min, max]);
-        let span = Range(min, max).format(|figure| unit.figure(figure));
-        let [low, high] = [low, high].map(|figure| unit.figure(figure));
+        let Self { medians, ends } = all[0];
+        let unit = names.unit(&[medians.0, medians.1]);
+        let span = medians.format(|figure| unit.figure(figure));
+        let [low, high] = [ends.0, ends.1].map(|end| unit.figure(end));
         let metric =
             if names.is_headline() { String::new() } else { format!("{}, ", names.metric) };
         let head =
@@ -48,21 +44,9 @@ impl FindingKind for HarnessCost {
 
 impl HarnessCost {
     fn new(row: &Row) -> Option<Self> {
-        let figures: Vec<&PointSummary> = row.cells.iter().flatten().collect();
-        if figures.is_empty() {
-            return None;
-        }
-        let min = |figure: fn(&PointSummary) -> f64| {
-            figures.iter().map(|point| figure(point)).fold(f64::INFINITY, f64::min)
-        };
-        let max = |figure: fn(&PointSummary) -> f64| {
-            figures.iter().map(|point| figure(point)).fold(f64::NEG_INFINITY, f64::max)
-        };
-        Some(Self {
-            min: min(|point| point.median.value),
-            max: max(|point| point.median.value),
-            low: min(|point| point.median.low),
-            high: max(|point| point.median.high),
-        })
+        let figures = || row.cells.iter().flatten().map(|figure| figure.median);
+        let ends = figures().flat_map(|median| [median.low, median.high]);
+        let medians = Range::new(figures().map(|median| median.value));
+        figures().next().map(|_| Self { medians, ends: Range::new(ends) })
     }
 }

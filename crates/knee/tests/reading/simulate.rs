@@ -82,7 +82,7 @@ fn every_figure_of_the_workload_is_there_with_its_histogram() {
         assert!(metric.is_some(), "{name}: {crowded}");
     }
     assert_eq!(crowded["key"]["parameters"]["held"], "250");
-    assert_eq!(run["host"]["before"]["facts"]["simulated"], "yes");
+    assert_eq!(run["host_before"]["facts"]["simulated"], "yes");
 }
 
 #[test]

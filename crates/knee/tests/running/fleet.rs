@@ -127,7 +127,7 @@ fn a_rank_without_a_run_is_named() {
     assert!(shown.out.contains("With so few machines"), "{}", shown.out);
     let last = knee.run(&["show", "last@2", "--json"]);
     let value: serde_json::Value = serde_json::from_str(&last.out).unwrap();
-    assert_eq!(value["host"]["before"]["facts"]["fleet.rank"], 2, "the newest run of that host");
+    assert_eq!(value["host_before"]["facts"]["fleet.rank"], 2, "the newest run of that host");
 }
 
 #[test]

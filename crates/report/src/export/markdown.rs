@@ -108,7 +108,7 @@ fn waits(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Resul
 
 /// A point, with its multiple in a table with multiples: `4 (2 per CPU)`.
 fn point(table: &Table, point: u64) -> String {
-    let multiple = text::parameters::multiple_suffix(table, point as f64);
+    let multiple = text::parameters::multiple_suffix(table, point);
     escaped(&format!("{}{multiple}", count(point)))
 }
 
@@ -211,19 +211,15 @@ fn notes(out: &mut dyn Write, table: &Table, selection: &Selection) -> io::Resul
 
 /// Findings as lists, each under the parameters that it holds for where there are several.
 fn findings(out: &mut dyn Write, title: &str, run: &Run, findings: &[&Finding]) -> io::Result<()> {
-    let scope = |finding: &Finding| (finding.workload.clone(), finding.parameters.clone());
-    let parts: Vec<&[&Finding]> =
-        findings.chunk_by(|first, second| scope(first) == scope(second)).collect();
-    for (number, part) in parts.iter().enumerate() {
-        if number == 0 {
-            writeln!(out, "\n### {title}")?;
-        }
-        if parts.len() > 1 {
-            let scope = text::parameters::scope(run, &part[0].workload, &part[0].parameters);
+    if !findings.is_empty() {
+        writeln!(out, "\n### {title}")?;
+    }
+    for (scope, part) in text::parameters::scoped(run, findings) {
+        if !scope.is_empty() {
             writeln!(out, "\n{}:", escaped(&scope))?;
         }
         writeln!(out)?;
-        for finding in *part {
+        for finding in part {
             writeln!(out, "- {}", escaped(&finding.text().to_string()))?;
         }
     }

@@ -300,7 +300,7 @@ fn left_out(parts: &[LeftOut]) -> Markup {
         @if !parts.is_empty() {
             section #left-out aria-labelledby="left-out-head" {
                 h2 #left-out-head { "Left out" }
-                ul.caveats { @for left in parts { li { (left_out::of_history(left)) } } }
+                ul.caveats { @for left in parts { li { (left_out::of_history(left).what) } } }
             }
         }
     }

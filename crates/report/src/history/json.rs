@@ -4,6 +4,7 @@ use super::sentences;
 use crate::worded::{Stated, Worded};
 use analysis::history::{Change, History, JointChange, LeftOut};
 use findings::left_out;
+use model::Warning;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,19 +19,11 @@ pub struct HistoryView<'a> {
     #[serde(flatten)]
     history: &'a History,
     /// What is not comparable with the newest run, or can't be judged.
-    left_out: Vec<LeftOutView<'a>>,
+    left_out: Vec<Worded<'a, LeftOut, Warning>>,
     /// What changed, the newest first.
     changes: Vec<Worded<'a, Change, Stated>>,
     /// What changed in most subjects at once, the newest first.
     joint_changes: Vec<Worded<'a, JointChange, Stated>>,
-}
-
-/// What is left out, in words.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct LeftOutView<'a> {
-    #[serde(flatten)]
-    left_out: &'a LeftOut,
-    what: String,
 }
 
 /// The history as a value.
@@ -48,7 +41,6 @@ pub fn value(history: &History) -> HistoryView<'_> {
     }
 }
 
-pub(crate) fn left_out(all: &[LeftOut]) -> Vec<LeftOutView<'_>> {
-    let view = |left_out| LeftOutView { left_out, what: left_out::of_history(left_out) };
-    all.iter().map(view).collect()
+pub(crate) fn left_out(all: &[LeftOut]) -> Vec<Worded<'_, LeftOut, Warning>> {
+    all.iter().map(|part| Worded::new(part, left_out::of_history(part))).collect()
 }

@@ -3,6 +3,7 @@
 use analysis::Estimate;
 use analysis::compare::{Difference, Direction};
 use analysis::history::{Change, History, JointChange, Line};
+use findings::answer::Range;
 use findings::format::{count, factor, interval, list, significant};
 
 /// `epoll-level at 1,000 watched descriptors is slower since run 12 (2026-11-20, commit 9cf01cb → 1a00bb2):
@@ -21,12 +22,12 @@ pub(crate) fn change(history: &History, change: &Change) -> String {
         return format!("{name} {at} {when}: {}{}.", factor(by.value), interval(by, significant));
     }
     let (largest, by) = largest(&lines).copied().unwrap_or((first, by));
-    let [low, high] = range(&lines);
+    let range = range(&lines);
     format!(
         "{name} {when}, at {} points: {} to {}, most at {} {}{}.",
         share_of_points(history, first, lines.len()),
-        factor(low),
-        factor(high),
+        factor(range.0),
+        factor(range.1),
         count(largest.point),
         largest.axis,
         interval(by, significant)
@@ -53,8 +54,7 @@ pub(crate) fn joint(history: &History, change: &JointChange) -> String {
     } else {
         format!("from {} to {}", run(history, from), run(history, to))
     };
-    let [low, high] = range(&lines).map(factor);
-    let size = if low == high { low } else { format!("{low} to {high}") };
+    let size = range(&lines).format(factor);
     format!("{subjects} subjects became {word} {when}{facts}: {size}.")
 }
 
@@ -122,9 +122,8 @@ fn changed_lines<'a>(
 }
 
 /// The smallest and the largest factor.
-fn range(lines: &[(&Line, Estimate)]) -> [f64; 2] {
-    let factors = || lines.iter().map(|(_, by)| by.value);
-    [factors().fold(f64::INFINITY, f64::min), factors().fold(0.0, f64::max)]
+fn range(lines: &[(&Line, Estimate)]) -> Range {
+    Range::new(lines.iter().map(|(_, by)| by.value))
 }
 
 fn run(history: &History, position: usize) -> String {

@@ -58,7 +58,7 @@ pub fn text(history: &History, style: &Style) -> String {
     if !history.left_out.is_empty() {
         pen.heading(&mut out, "Left out");
         for left in &history.left_out {
-            pen.indented(&mut out, &left_out::of_history(left));
+            pen.indented(&mut out, &left_out::of_history(left).what);
         }
     }
     out

@@ -93,7 +93,7 @@ impl Layout<'_> {
     fn answer(&self, answer: &Answer, level: &str) -> Markup {
         html! {
             (self.statements(level, "What stops scaling", &answer.stops_scaling))
-            (self.cpu_time(level, answer))
+            (self.statements(level, answer.time_title(), &answer.cpu_time))
             (self.statements(level, "Changes sides", &answer.changes_sides))
             (self.rest(level, answer))
         }
@@ -114,7 +114,7 @@ impl Layout<'_> {
                 summary { "More of " (name) }
                 @if !few { (facts) }
                 (head::statements(folded))
-                (self.cpu_time("h4", answer))
+                (self.statements("h4", answer.time_title(), &answer.cpu_time))
                 (self.rest("h4", answer))
             }
         }
@@ -145,31 +145,22 @@ impl Layout<'_> {
         }
     }
 
-    /// Where the CPU time goes, with the way to its bands and flame graphs: no small plot shows functions.
-    fn cpu_time(&self, level: &str, answer: &Answer) -> Markup {
-        let item = |finding: &Finding| {
-            let mut workloads = self.workloads.iter();
-            let index = workloads.position(|workload| workload.name == finding.workload);
-            html! {
-                div { p {
-                    (self.workload(&finding.workload)) (sentence(&finding.sentence)) " "
-                    @if let Some(index) = index { a href={ "#" (profile::anchor(index)) } { "functions" } }
-                } }
-            }
-        };
-        let items: Vec<Markup> = answer.cpu_time.iter().map(item).collect();
-        html! {
-            @if !items.is_empty() { (heading(level, answer.time_title())) (head::statements(&items)) }
-        }
-    }
-
     fn finding(&self, finding: &Finding) -> Markup {
+        // No small plot shows functions: their bands and flame graphs do.
+        let is_of_functions = finding.data.section() == Section::CpuTime;
         let table = self.tables.iter().find(|table| finding.is_about(table));
         let advised = finding.advice.as_ref().map_or(&[][..], |advice| &advice.subjects);
         html! {
-            @if let Some(table) = table { (spark::plot(table, [&finding.subjects, advised])) }
+            @if let Some(table) = table.filter(|_| !is_of_functions) {
+                (spark::plot(table, [&finding.subjects, advised]))
+            }
             div {
-                p { (self.workload(&finding.workload)) (sentence(&finding.sentence)) }
+                p {
+                    (self.workload(&finding.workload)) (sentence(&finding.sentence))
+                    @if let Some(index) = self.index(&finding.workload).filter(|_| is_of_functions) {
+                        " " a href={ "#" (profile::anchor(index)) } { "functions" }
+                    }
+                }
                 @if let Some(advice) = &finding.advice {
                     p.advice { "→ " (sentence(&advice.sentence)) }
                 }
@@ -177,11 +168,15 @@ impl Layout<'_> {
         }
     }
 
+    /// Where a workload stands on the page.
+    fn index(&self, name: &str) -> Option<usize> {
+        self.workloads.iter().position(|workload| workload.name == name)
+    }
+
     /// A link to the section of a workload, where there are several.
     fn workload(&self, name: &str) -> Markup {
-        let index = self.workloads.iter().position(|workload| workload.name == name);
         html! {
-            @if let Some(index) = index.filter(|_| self.workloads.len() > 1) {
+            @if let Some(index) = self.index(name).filter(|_| self.workloads.len() > 1) {
                 a.workload-name href={ "#" (anchor(index)) } { (name) } " "
             }
         }

@@ -87,9 +87,8 @@ fn line(averages: &Averages, row: &AverageRow) -> Markup {
 
 /// The mean, and its deviation set back.
 fn figure(row: &AverageRow, average: &Average, unit: &Unit) -> Markup {
-    let text = averages::text(row, average, unit);
-    let (mean, deviation) = text.split_once(' ').unwrap_or((&text, ""));
-    html! { (mean) @if !deviation.is_empty() { " " span.deviation { (deviation) } } }
+    let [mean, deviation] = averages::texts(row, average, unit);
+    html! { (mean) @if !deviation.is_empty() { span.deviation { (deviation) } } }
 }
 
 fn notes(averages: &Averages) -> Markup {

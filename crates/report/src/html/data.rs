@@ -42,9 +42,7 @@ pub(super) fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View]) -> St
     let own = json!({
         "workload": info.name,
         "axis": if is_over_time { over_time::AXIS } else { &info.axis },
-        "percentiles": false,
         "choosers": ["Metric", "Parameters"],
-        "first": 0,
         "trajectory": info.trajectory,
         "over_time": is_over_time,
         "rounds": rounds,
@@ -105,8 +103,7 @@ fn view_data(runs: &[Analysed], view: &View) -> Value {
 fn multiples(view: &View) -> Value {
     let tables = view.tables.iter().map(|(_, table)| table);
     let points = tables.flat_map(|table| {
-        let label =
-            |point: &u64| Some((*point, text::parameters::multiple_at(table, *point as f64)?));
+        let label = |&point: &u64| Some((point, text::parameters::multiple_at(table, point)?));
         table.points.iter().filter_map(label).collect::<Vec<_>>()
     });
     points.map(|(point, label)| (point.to_string(), label.into())).collect::<Map<_, _>>().into()

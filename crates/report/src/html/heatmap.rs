@@ -257,34 +257,12 @@ impl Sheet<'_> {
                 @for (row, total) in self.map.totals.iter().enumerate() {
                     tr {
                         th.number scope="row" { (count(*total)) }
-                        @for cell in &self.map.leads[row] { (self.text_cell(cell.as_ref())) }
+                        @for cell in &self.map.leads[row] { td { (cell.as_ref().map_or_else(|| NO_FIGURE.to_owned(), |lead| self.sentence(lead))) } }
                     }
                 }
             }
         };
         head::table((id, "in-words"), &caption, &heads, &body)
-    }
-
-    fn text_cell(&self, lead: Option<&Lead>) -> Markup {
-        let Some(lead) = lead else { return html! { td { (NO_FIGURE) } } };
-        let second = self.label(&lead.second);
-        html! {
-            td {
-                @if lead.clear {
-                    strong { (self.label(&lead.best)) } " " (factor(lead.margin.value))
-                    span.interval { (interval(lead)) " before " (second) }
-                } @else {
-                    "too close to call"
-                    @if lead.is_shared() {
-                        span.interval { (self.leaders(lead)) }
-                    } @else {
-                        span.interval {
-                            (self.label(&lead.best)) " and " (second) ", " (interval(lead))
-                        }
-                    }
-                }
-            }
-        }
     }
 
     /// One cell in a sentence.

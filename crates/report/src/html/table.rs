@@ -8,11 +8,11 @@ use super::{
 use crate::text;
 use crate::text::NO_FIGURE;
 use crate::text::leads::Mark;
-use ::findings::Verdict;
 use ::findings::answer::listed as listed_in;
 use ::findings::format::exponent_of;
-use analysis::{Estimate, Growth, Halved, PointSummary, Rate, RateTrend, Row, Table};
-use findings::format::{Unit, ci, count, list, multiple, position, proportion, ratio, significant};
+use ::findings::{FindingKind, Names, Verdict};
+use analysis::{Estimate, Growth, PointSummary, Row, Table};
+use findings::format::{Unit, ci, count, list, multiple, proportion, significant};
 use findings::grouping::grouped;
 use maud::{Markup, html};
 use model::{Run, WorkloadInfo};
@@ -147,7 +147,7 @@ fn line(table: &Table, row: &Row, grows: bool, unit: &Unit) -> Markup {
                 td.reason colspan=(table.points.len() + usize::from(grows)) { "unavailable: " (reason) }
             } @else {
                 @for column in 0..table.points.len() { (cell(table, row, column, unit)) }
-                @if grows { td.growth { (verdict_cell(row)) } }
+                @if grows { td.growth { (verdict_cell(table, row)) } }
             }
         }
     }
@@ -177,7 +177,7 @@ fn down(table: &Table, unit: &Unit) -> Markup {
             tfoot { tr {
                 th scope="row" colspan=(1 + usize::from(table.shares.is_some())) { "growth" }
                 @for row in &rows {
-                    td.growth.number { (verdict_cell(row)) }
+                    td.growth.number { (verdict_cell(table, row)) }
                 }
             } }
         }
@@ -226,54 +226,16 @@ fn median(
 }
 
 /// How a row grows, or where its rate goes.
-fn verdict_cell(row: &Row) -> Markup {
+fn verdict_cell(table: &Table, row: &Row) -> Markup {
     let Some(verdict) = Verdict::new(row) else { return html! {} };
+    let names = Names::of_table(std::slice::from_ref(&row.subject), table, String::new());
     html! {
         (tag(verdict.tag())) " " span.factor { (verdict.by) }
         @if let Some(growth) = &row.growth { (evidence(growth)) }
         @else if let Some(rate) = row.rate.as_ref().filter(|_| row.speedup.is_none()) {
-            (remaining(rate))
+            @let detail = rate.detail(&names);
+            @if !detail.is_empty() { span.interval { (detail) } }
         }
-    }
-}
-
-/// Smaller remainders are shown as a divisor.
-const LITTLE: f64 = 0.1;
-
-/// What is left of a rate, with its interval, and where it had halved.
-fn remaining(rate: &Rate) -> Markup {
-    let Estimate { value, low, high } = rate.factor;
-    let from = count(rate.from);
-    let figures = if rate.trend == RateTrend::Holds { ratio } else { significant };
-    // A share with more zeros than digits is hard to read.
-    let little = value > 0.0 && value < LITTLE;
-    html! {
-        @if low < high && little {
-            span.interval {
-                "÷" (significant(1.0 / value)) " from that at " (from)
-                ", " (ci(&significant(1.0 / high), &significant(1.0 / low)))
-            }
-        } @else if low < high {
-            span.interval {
-                "×" (figures(value)) " of that at " (from)
-                ", " (ci(&figures(low), &figures(high)))
-            }
-        }
-        @if let Some(halved) = rate.halved.as_ref() {
-            span.interval { (halved_at(halved)) }
-        }
-    }
-}
-
-/// `halved at 2,300, 95 % CI 2,000–2,700`, or only between which places.
-pub(super) fn halved_at(halved: &Halved) -> String {
-    let Estimate { value, low, high } = halved.at;
-    match (halved.vague, low < high) {
-        (true, _) => format!("halved from {} to {}", position(low), position(high)),
-        (false, true) => {
-            format!("halved at {}, {}", position(value), ci(&position(low), &position(high)))
-        }
-        (false, false) => format!("halved at {}", position(value)),
     }
 }
 

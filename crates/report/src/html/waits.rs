@@ -100,7 +100,6 @@ fn json(runs: &[Analysed], info: &WorkloadInfo, views: &[View], plot_labels: &[S
         "percentiles": true,
         "choosers": ["Metric", info.axis],
         "first": first(views),
-        "trajectory": false,
         "rounds": 1,
         "lines": runs::lines(runs),
         "apart": vec![""; runs.len()],
@@ -145,8 +144,6 @@ fn of_view(runs: &[Analysed], view: &View, alike: bool) -> Value {
         "parameters": view.label,
         "unit": table.metric.unit,
         "upwards": "",
-        "multiples": {},
-        "one": null,
         "series": series.collect::<Vec<_>>(),
         "marks": [],
     })

@@ -6,10 +6,7 @@
 
 use super::{SCHEMA, plain};
 use jiff::Timestamp;
-use model::{
-    Cell, CellKey, Clock, Host, Plan, Profile, ProfiledCell, Run, RunState, RunSummary, Usage,
-    Warning,
-};
+use model::{Cell, CellKey, ProfiledCell, Run, RunState, RunSummary, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::HashSet;
@@ -23,9 +20,9 @@ pub const VALUES_MAX: usize = 16_000_000;
 
 /// Digits of a run's id.
 const ID_DIGITS: usize = 16;
-/// Keys of conclusions and of repeated data.
+/// Keys that are no part of the run.
 const CONCLUDED: [&str; 8] =
-    ["unavailable", "profiles", "tables", "means", "maps", "findings", "caveats", "answer"];
+    ["schema", "profiles", "tables", "means", "maps", "findings", "caveats", "answer"];
 
 /// Why a text is no run: what is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,28 +63,6 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// All keys that a run is read from.
-#[derive(Deserialize)]
-struct Document {
-    summary: RunSummary,
-    plan: Plan,
-    clock: Clock,
-    host: Hosts,
-    warnings: Vec<Warning>,
-    cells: Vec<Cell>,
-    #[serde(default)]
-    profile: Profile,
-    /// Looked at before.
-    #[serde(rename = "schema")]
-    _schema: serde_json::Number,
-}
-
-#[derive(Deserialize)]
-struct Hosts {
-    before: Host,
-    after: Option<Host>,
-}
-
 /// What tells whether it is a run at all, and of which schema.
 #[derive(Deserialize)]
 struct Head {
@@ -105,7 +80,7 @@ pub fn read(bytes: &[u8]) -> Result<Run, Unreadable> {
     plain::check(bytes).map_err(|error| Unreadable::from_parser(&error))?;
     let mut unknown = None;
     let mut parser = serde_json::Deserializer::from_slice(bytes);
-    let document: Document = serde_ignored::deserialize(&mut parser, |path| {
+    let run: Run = serde_ignored::deserialize(&mut parser, |path| {
         let path = path.to_string();
         if unknown.is_none() && !CONCLUDED.contains(&path.as_str()) {
             unknown = Some(path);
@@ -115,7 +90,6 @@ pub fn read(bytes: &[u8]) -> Result<Run, Unreadable> {
     if let Some(path) = unknown {
         return Err(Unreadable::new(format!("{path} is a key that this knee does not know")));
     }
-    let run = run(document)?;
     check_summary(&run)?;
     check_state(&run)?;
     check_cells(&run)?;
@@ -151,19 +125,6 @@ fn known_schema(bytes: &[u8]) -> Result<(), Unreadable> {
     }
 }
 
-fn run(document: Document) -> Result<Run, Unreadable> {
-    let Document { summary, plan, clock, host, mut warnings, cells, profile, .. } = document;
-    // Those of the plan are written along with those of the run.
-    let planned = plan.changes.len();
-    if warnings.len() < planned {
-        return Err(Unreadable::new("warnings must begin with those of the plan"));
-    }
-    // Sentences of changes may be those of another version: the changes themselves are read.
-    let warnings = warnings.split_off(planned);
-    let (host_before, host_after) = (host.before, host.after);
-    Ok(Run { summary, plan, clock, host_before, host_after, warnings, cells, profile })
-}
-
 fn check_summary(run: &Run) -> Result<(), Unreadable> {
     let RunSummary { id, started, ended, cells_ended, cells_planned, .. } = &run.summary;
     let digits = |id: &str| id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -197,7 +158,7 @@ fn check_state(run: &Run) -> Result<(), Unreadable> {
     };
     if wrong {
         return Err(Unreadable::new(format!(
-            "summary.state is {}, which summary.ended and host.after contradict",
+            "summary.state is {}, which summary.ended and host_after contradict",
             state.name()
         )));
     }

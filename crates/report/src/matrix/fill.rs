@@ -82,81 +82,68 @@ fn columns<'a>(
     runs.iter().zip(names).enumerate().map(column).collect()
 }
 
-/// What tells one section from another: figures in another unit stand in a section of their own.
-type Key<'a> = (&'a str, &'a Parameters, &'a str, &'a str);
-
-fn key<'a>(workload: &'a str, parameters: &'a Parameters, metric: &'a MetricInfo) -> Key<'a> {
-    (workload, parameters, &metric.name, &metric.unit)
+/// What a section is about.
+#[derive(Clone, Copy)]
+struct Head<'a> {
+    workload: &'a str,
+    parameters: &'a Parameters,
+    metric: &'a MetricInfo,
+    headline: bool,
+    axis: &'a str,
 }
 
-fn key_of_table(table: &Table) -> Key<'_> {
-    key(&table.workload, &table.parameters, &table.metric)
-}
+impl<'a> Head<'a> {
+    fn of_table(table: &'a Table) -> Self {
+        let &Table { ref workload, ref parameters, ref metric, headline, ref axis, .. } = table;
+        Self { workload, parameters, metric, headline, axis }
+    }
 
-fn key_of_compared(table: &ComparedTable) -> Key<'_> {
-    key(&table.workload, &table.parameters, &table.metric)
+    fn of_compared(table: &'a ComparedTable) -> Self {
+        let &ComparedTable { ref workload, ref parameters, ref metric, headline, ref axis, .. } =
+            table;
+        Self { workload, parameters, metric, headline, axis }
+    }
+
+    /// What tells one section from another: figures in another unit stand in a section of their own.
+    fn key(self) -> (&'a str, &'a Parameters, &'a str, &'a str) {
+        (self.workload, self.parameters, &self.metric.name, &self.metric.unit)
+    }
 }
 
 /// What was compared, and the headline metrics of each run.
 fn sections<'a>(columns: &[Column<'a>], best: &'a [Best]) -> Vec<MatrixTable<'a>> {
     let compared = columns.iter().filter_map(|column| column.compared?.result.ok());
-    let compared = compared.flat_map(|comparison| &comparison.tables).map(|table| {
-        let ComparedTable { workload, parameters, metric, headline, axis, .. } = table;
-        (key_of_compared(table), empty(workload, parameters, metric, (*headline, axis)))
-    });
+    let compared = compared.flat_map(|comparison| &comparison.tables).map(Head::of_compared);
     let tables = columns.iter().flat_map(|column| column.tables);
-    let tables = tables.filter(|table| table.headline).map(|table| {
-        let Table { workload, parameters, metric, headline, axis, .. } = table;
-        (key_of_table(table), empty(workload, parameters, metric, (*headline, axis)))
-    });
-    let mut heads = grouped(compared.chain(tables));
+    let tables = tables.filter(|table| table.headline).map(Head::of_table);
+    let mut heads = grouped(compared.chain(tables).map(|head| (head.key(), head)));
     heads.sort_by_key(|(_, heads)| !heads[0].headline);
     let infos = || columns.iter().flat_map(|column| &column.run.plan.workloads);
     // The harness's own cost is of interest where it alone was measured.
     let only_controls = infos().all(WorkloadInfo::is_control);
-    let section = |(_, heads): (Key<'a>, Vec<MatrixTable<'a>>)| {
-        let info = infos().find(|info| info.name == heads[0].workload)?;
+    let section = |head: Head<'a>| {
+        let info = infos().find(|info| info.name == head.workload)?;
         let is_shown = only_controls || !info.is_control();
-        is_shown.then(|| filled(&heads[0], info, columns, best))
+        is_shown.then(|| filled(head, info, columns, best))
     };
-    let sections = heads.into_iter().filter_map(section);
+    let sections = heads.into_iter().filter_map(|(_, heads)| section(heads[0]));
     sections.filter(|section| !section.rows.is_empty()).collect()
-}
-
-fn empty<'a>(
-    workload: &'a str,
-    parameters: &'a Parameters,
-    metric: &'a MetricInfo,
-    (headline, axis): (bool, &'a str),
-) -> MatrixTable<'a> {
-    let (points, rows, title) = (Vec::new(), Vec::new(), String::new());
-    MatrixTable {
-        workload,
-        parameters,
-        metric,
-        headline,
-        axis,
-        points,
-        rows,
-        title,
-        is_list: false,
-    }
 }
 
 /// The section with its points and rows.
 fn filled<'a>(
-    section: &MatrixTable<'a>,
+    head: Head<'a>,
     info: &'a WorkloadInfo,
     columns: &[Column<'a>],
     best: &'a [Best],
 ) -> MatrixTable<'a> {
-    let key = key(section.workload, section.parameters, section.metric);
+    let key = head.key();
     let part = |column: &Column<'a>| {
         let comparison = column.compared.and_then(|with| with.result.ok());
         let mut compared = comparison.into_iter().flat_map(|comparison| &comparison.tables);
         Part {
-            table: column.tables.iter().find(|table| key_of_table(table) == key),
-            compared: compared.find(|table| key_of_compared(table) == key),
+            table: column.tables.iter().find(|table| Head::of_table(table).key() == key),
+            compared: compared.find(|table| Head::of_compared(table).key() == key),
             base: column.compared.map(|with| with.base),
             is_whole: column.is_whole,
         }
@@ -195,13 +182,14 @@ fn filled<'a>(
     };
     let rows = subjects.into_iter().map(row).collect();
     let is_list = info.has_separate_subjects() && points.len() == 1;
-    let title = title(columns, section, points.first().copied().filter(|_| is_list));
-    MatrixTable { points, rows, title, is_list, ..section.clone() }
+    let title = title(columns, head, points.first().copied().filter(|_| is_list));
+    let Head { workload, parameters, metric, headline, axis } = head;
+    MatrixTable { workload, parameters, metric, headline, axis, points, rows, title, is_list }
 }
 
 /// `poll · 1 active of N watched descriptors · loop`; at the only point of a list `baseline · 1 copy · latency`.
-fn title(columns: &[Column<'_>], section: &MatrixTable<'_>, point: Option<u64>) -> String {
-    let MatrixTable { workload, parameters, metric, axis, .. } = section;
+fn title(columns: &[Column<'_>], head: Head<'_>, point: Option<u64>) -> String {
+    let Head { workload, parameters, metric, axis, .. } = head;
     let has_it = |run: &&Run| run.plan.workload(workload).is_some();
     let run = columns.iter().rev().map(|column| column.run).find(has_it);
     let run = run.unwrap_or(columns[0].run);

@@ -2,9 +2,10 @@
 
 use super::counts::Counts;
 use super::{FleetHead, Matrix, MatrixTable, Reference};
-use crate::history::json::{LeftOutView, left_out};
+use crate::history::json::left_out;
 use crate::worded::{Stated, Worded};
 use analysis::compare::{Best, Change, ComparedTable, Comparison, LeftOut};
+use analysis::history;
 use analysis::history::across::AcrossValues;
 use findings::left_out;
 use findings::run_changes::sentence;
@@ -99,7 +100,7 @@ enum ComparedView<'a> {
 struct AcrossView<'a> {
     #[serde(flatten)]
     values: &'a AcrossValues,
-    left_out: Vec<LeftOutView<'a>>,
+    left_out: Vec<Worded<'a, history::LeftOut, Warning>>,
 }
 
 /// A comparison as a value.

@@ -218,8 +218,7 @@ pub(super) fn advice(matrix: &Matrix<'_>) -> Option<Warning> {
 /// What is left out, with the names of the runs where there are several.
 pub(super) fn left_out(matrix: &Matrix<'_>) -> Vec<Warning> {
     if let Reference::Before(across) = matrix.reference {
-        let warning = |part| Warning { what: left_out::of_history(part), remedy: String::new() };
-        return across.left_out.iter().map(warning).collect();
+        return across.left_out.iter().map(left_out::of_history).collect();
     }
     let of_column = |(column, comparison): (usize, &Comparison)| {
         let parts = comparison.left_out.iter().map(left_out::of_comparison);

@@ -16,7 +16,7 @@ pub(crate) fn points(table: &Table) -> Vec<(u64, String)> {
     points.sort_unstable();
     points.dedup();
     let label = |point: u64| {
-        let multiple = multiple_suffix(table, point as f64);
+        let multiple = multiple_suffix(table, point);
         (point, format!("{}{multiple}", counted(&count(point), &table.axis)))
     };
     points.into_iter().map(label).collect()

@@ -2,6 +2,7 @@
 
 use crate::text::metrics::superlative;
 use analysis::{Lead, Row, Table};
+use findings::answer::Range;
 use findings::format::{count, factor, list};
 
 /// How a figure is marked.
@@ -93,10 +94,7 @@ fn tie(table: &Table) -> Option<String> {
     let (ahead, behind): (Vec<&Row>, Vec<&Row>) =
         alternatives().filter(|row| median(row).is_some()).partition(leads);
     let factors = behind.iter().filter_map(|row| Some(times(median(row)?)));
-    let (low, high) = factors
-        .fold((f64::INFINITY, 0.0_f64), |(low, high), factor| (low.min(factor), high.max(factor)));
-    let [low, high] = [low, high].map(factor);
-    let by = if low == high { low } else { format!("{low} to {high}") };
+    let by = Range::new(factors).format(factor);
     let point = count(*table.points.get(column)?);
     Some(format!("{} tie at {point}, {by} ahead of {}", named(&ahead), named(&behind)))
 }

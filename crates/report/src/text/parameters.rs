@@ -1,6 +1,7 @@
 //! Parameters as text: which one grows, which ones are fixed, and the ratio of two of them.
 
 use analysis::Table;
+use findings::Finding;
 use findings::format::{count, counted, multiple};
 use model::{Parameters, Ratio, Run, Value, WorkloadInfo};
 
@@ -9,6 +10,22 @@ pub(crate) fn scope(run: &Run, workload: &str, fixed: &Parameters) -> String {
     let mut parts = vec![workload.to_owned()];
     parts.extend(pairs(&run.plan.effective(workload, fixed)));
     parts.join(" · ")
+}
+
+/// Findings in parts under what they hold for: `poll · active 1`; nothing where that is the same for all.
+pub(crate) fn scoped<'f>(
+    run: &Run,
+    findings: &'f [&'f Finding],
+) -> Vec<(String, &'f [&'f Finding])> {
+    let alike =
+        |a: &&Finding, b: &&Finding| (&a.workload, &a.parameters) == (&b.workload, &b.parameters);
+    let parts: Vec<&[&Finding]> = findings.chunk_by(alike).collect();
+    let is_single = parts.len() < 2;
+    let named = |part: &'f [&'f Finding]| {
+        let name = || scope(run, &part[0].workload, &part[0].parameters);
+        (if is_single { String::new() } else { name() }, part)
+    };
+    parts.into_iter().map(named).collect()
 }
 
 /// What grows and what is fixed: `1 active of N watched socketpairs · timeout 0`, `N tokens in 1,000
@@ -103,24 +120,17 @@ fn per_whole(info: &WorkloadInfo, axis: &str, ratio: &Ratio, value: &Value) -> S
     }
 }
 
-/// A position on the axis as a multiple, in a table with multiples: `1.2 per CPU`. Positions between
-/// points have a multiple only where the part grows.
-pub(crate) fn multiple_at(table: &Table, position: f64) -> Option<String> {
+/// A point as a multiple, in a table with multiples: `1.2 per CPU`.
+pub(crate) fn multiple_at(table: &Table, point: u64) -> Option<String> {
     let shares = table.shares.as_ref().filter(|shares| shares.multiple)?;
-    let index = table.points.iter().position(|&point| (point as f64 - position).abs() < 1e-9);
-    let value = match index {
-        Some(index) => *shares.values.get(index)?,
-        None if table.axis_parameter == shares.part => {
-            *shares.values.first()? * position / *table.points.first()? as f64
-        }
-        None => return None,
-    };
-    value.is_finite().then(|| format!("{} {}", multiple(value), shares.word))
+    let column = table.points.iter().position(|listed| *listed == point)?;
+    let value = shares.values.get(column).filter(|value| value.is_finite())?;
+    Some(format!("{} {}", multiple(*value), shares.word))
 }
 
-/// [`multiple_at`] in brackets, to stand behind a position: ` (1.2 per CPU)`; else nothing.
-pub(crate) fn multiple_suffix(table: &Table, position: f64) -> String {
-    multiple_at(table, position).map(|multiple| format!(" ({multiple})")).unwrap_or_default()
+/// [`multiple_at`] in brackets, to stand behind a point: ` (1.2 per CPU)`; else nothing.
+pub(crate) fn multiple_suffix(table: &Table, point: u64) -> String {
+    multiple_at(table, point).map(|multiple| format!(" ({multiple})")).unwrap_or_default()
 }
 
 /// Whether the word of a ratio names only the whole: `of pipes`, and not `active`.

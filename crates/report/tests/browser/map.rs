@@ -317,15 +317,17 @@ fn the_words_below_the_map_say_the_same() {
                 continue;
             };
             if lead.is_shared() {
-                assert_eq!(*texts, format!("too close to call{}", together(map, lead)));
+                assert_eq!(*texts, format!("{} are too close to call", together(map, lead)));
                 continue;
             }
             let (best, margin) = (label(map, &lead.best), margin(lead));
-            let start = if lead.clear {
-                format!("{best} {margin}")
+            let start = if lead.clear { format!("{best} before ") } else { format!("{best} and ") };
+            let middle = if lead.clear {
+                format!(": {margin} (")
             } else {
-                format!("too close to call{best} and ")
+                " are too close to call (".into()
             };
+            assert!(texts.contains(&middle), "{middle:?} is not in {texts:?}");
             assert!(texts.starts_with(&start), "{texts:?} does not begin with {start:?}");
             let low = findings::format::factor(lead.margin.low);
             assert!(texts.contains(&low), "{low} is not in {texts:?}");

@@ -82,12 +82,7 @@ globalThis.probe = {
    */
   pixels(index) {
     const plot = plotOf(0);
-    const style = getComputedStyle(plot.figure);
-    const hex = (name) => {
-      const number = parseInt(style.getPropertyValue(name).trim().slice(1), 16);
-      return [number >> 16, (number >> 8) & 255, number & 255];
-    };
-    const [paper, colour] = [hex('--paper'), hex(`--series-${index % 8}`)];
+    const [paper, colour] = ['--paper', `--series-${index % 8}`].map(palette(plot.canvas)).map(channels);
     const { left, top, width, height } = plot.box;
     const bytes = bytesOf(plot, left, top, width, height);
     const length = colour.reduce((sum, to, k) => sum + (to - paper[k]) ** 2, 0);
@@ -107,14 +102,12 @@ globalThis.probe = {
   /** The pixel in the middle of each median's marker, and the colour it should have. */
   markers() {
     const plot = plotOf(0);
-    const style = getComputedStyle(plot.figure);
+    const colourOf = palette(plot.canvas);
     return plot.shown.flatMap((series) => series.points.map((point) => {
       const pixel = [plot.acrossValue(point.x), plot.downValue(point.median)];
       const [red, green, blue] = bytesOf(plot, ...pixel, 1, 1);
-      const hex = [red, green, blue].map((one) => one.toString(16).padStart(2, '0')).join('');
       const index = plot.data.subjects.indexOf(series.label) % 8;
-      const wanted = style.getPropertyValue(`--series-${index}`).trim();
-      return { point: point.x, found: `#${hex}`, wanted };
+      return { point: point.x, found: `rgb(${red}, ${green}, ${blue})`, wanted: colourOf(`--series-${index}`) };
     }));
   },
 

@@ -301,7 +301,7 @@ fn nothing_measured(conclusions: &Conclusions) -> Trouble {
     reasons.sort_by_key(|(_, groups)| Reverse(cells(groups)));
     let more = reasons.split_off(reasons.len().min(REASONS_MAX)).len();
     let reason = |(event, groups): &(&str, Vec<&FailedCells>)| {
-        let subjects = distinct(groups.iter().map(|group| group.subject.clone()));
+        let subjects = distinct(groups.iter().map(|group| group.series.subject.clone()));
         let cells = quantity(cells(groups) as u64, "cell");
         format!("{cells} of {}: {event}", list(&subjects))
     };
@@ -318,7 +318,9 @@ fn failed_cells(run: &Run, conclusions: &Conclusions) -> Option<Trouble> {
         run.plan.workloads.iter().any(|workload| workload.name == name && workload.custom.is_some())
     };
     let groups = conclusions.caveats.iter().filter_map(|caveat| match caveat {
-        Caveat::FailedCells(group) if is_own(&group.workload) => Some((group.cells, caveat.what())),
+        Caveat::FailedCells(group) if is_own(&group.series.workload) => {
+            Some((group.cells, caveat.what()))
+        }
         _ => None,
     });
     let (numbers, mut lines): (Vec<usize>, Vec<String>) = groups.unzip();

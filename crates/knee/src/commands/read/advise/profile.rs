@@ -233,8 +233,9 @@ impl Seen {
 
     /// What could not be seen, and what shows it.
     fn limits(&self) -> impl Iterator<Item = String> {
-        let caveat = |limit| LimitedProfile::of_limit(limit, self.samples());
-        let limits = self.stacks.limits.iter().map(caveat);
+        let samples = self.samples();
+        let limits = self.stacks.limits.iter().cloned();
+        let limits = limits.map(move |limit| LimitedProfile::System { limit, samples });
         limits.map(|caveat| format!("{} → {}", caveat.what(), caveat.remedy()))
     }
 

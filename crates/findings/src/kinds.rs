@@ -251,6 +251,7 @@ table! {
     drift::Drift,
     attribution::Attribution,
     waits::Waits,
+    throttled::Throttled,
     behaviour::Behaviour,
     ranking::Ranking,
     trade_off::TradeOff,

@@ -3,15 +3,17 @@
  * from memory for each run of a command: the kernel counts the resident set of a process from that of the process
  * that started it on, so that this one is small.
  *
- *     starter CLOCK REPORT SELF PROGRAM ARGUMENT...
+ *     starter CLOCK REPORT SELF GROUP PROGRAM ARGUMENT...
  *
  * CLOCK is tsc, or anything else for CLOCK_MONOTONIC. SELF is the descriptor of this program in memory, and REPORT
- * that for one line:
+ * that for one line. GROUP is the file of a control group that takes processes, or empty; the command inherits the group.
+ * The lines are:
  *
  *     ran BEFORE AFTER HOW CODE USER_US SYSTEM_US VOLUNTARY INVOLUNTARY MINOR MAJOR RSS_KIB
  *     failed ERRNO
+ *     outside ERRNO
  *
- * HOW is exited or killed. The command has a process group of its own, which is killed when its first process
+ * HOW is exited or killed. It is outside where its control group could not be entered. The command has a process group of its own, which is killed when its first process
  * has ended: what is left of it competes with nothing that comes later.
  */
 #define _GNU_SOURCE
@@ -41,13 +43,20 @@ static int report(int to, const char *line, int length) {
 }
 
 int main(int count, char **words) {
-    if (count < 5) return 2;
+    if (count < 6) return 2;
     with_tsc = strcmp(words[1], "tsc") == 0;
     int to = atoi(words[2]);
     /* The command gets neither. */
     fcntl(to, F_SETFD, FD_CLOEXEC);
     fcntl(atoi(words[3]), F_SETFD, FD_CLOEXEC);
     char line[256];
+    if (words[4][0] != 0) {
+        int entrance = open(words[4], O_WRONLY | O_CLOEXEC);
+        if (entrance < 0 || write(entrance, "0", 1) != 1) {
+            return report(to, line, snprintf(line, sizeof line, "outside %d\n", errno));
+        }
+        close(entrance);
+    }
 
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
@@ -57,7 +66,7 @@ int main(int count, char **words) {
     pid_t pid;
     siginfo_t info;
     uint64_t before = now();
-    int error = posix_spawnp(&pid, words[4], NULL, &attributes, words + 4, environ);
+    int error = posix_spawnp(&pid, words[5], NULL, &attributes, words + 5, environ);
     if (error != 0) {
         return report(to, line, snprintf(line, sizeof line, "failed %d\n", error));
     }

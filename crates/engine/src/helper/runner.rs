@@ -45,6 +45,8 @@ pub struct RunnerCommand {
     pub input: Option<PathBuf>,
     /// Where its standard output goes.
     pub output: RunnerOutput,
+    /// The [entrance](crate::QuotaGroup::entrance) of the control group that it runs in, where it has one of its own.
+    pub group: Option<PathBuf>,
     /// It is killed when it takes longer, or has more than 4,096 processes at once. Where it is absent, the cell's deadline
     /// is the only limit.
     pub time_limit: Option<Duration>,

@@ -133,6 +133,31 @@ fn what_the_kernel_counts_is_that_of_the_command() {
 }
 
 #[test]
+fn a_quota_throttles_the_command_alone_and_its_control_group_goes() {
+    let commander = Commander::new();
+    let busy =
+        "cat /proc/self/cgroup > {n}.group; i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done";
+    let hook = ["--prepare", "cat /proc/self/cgroup > prepare.group"];
+    let words = ["--command", busy, "--quota", "0.02", "--points", "1", "--warmup", "0"];
+    let (_, cell) = commander.cell(&[&words[..], &hook].concat());
+    if let Outcome::Failed { reason, .. } = &cell.outcome {
+        eprintln!("SKIPPED: {reason}");
+        return;
+    }
+    assert!(sample(&cell, "throttled") > 0.0 && sample(&cell, "throttled time") > 0.0);
+    let groups = |name: &str| {
+        let text = fs::read_to_string(commander.knee.directory.path().join(name)).unwrap();
+        let own = text.lines().filter_map(|line| line.split_once("/knee-"));
+        own.map(|(_, name)| format!("knee-{name}")).collect::<Vec<_>>()
+    };
+    assert_eq!(groups("prepare.group"), [""; 0], "hooks have no quota");
+    let [group] = &groups("1.group")[..] else { panic!("one group: {:?}", groups("1.group")) };
+    assert!(!crate::common::has_control_group(group), "{group} is left");
+    let (_, cell) = commander.cell(&["--command", "true {n}", "--quota", "none", "--points", "1"]);
+    assert!(cell.metrics.iter().all(|metric| !metric.name.starts_with("throttled")), "{cell:?}");
+}
+
+#[test]
 fn words_have_values_and_hooks_run_in_order() {
     let commander = Commander::new();
     let words = [

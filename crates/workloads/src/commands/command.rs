@@ -20,6 +20,7 @@ mod token;
 pub(crate) use interpreter::needs_shell;
 
 use crate::shared::cpus::{ALL, per_cpu};
+use crate::shared::quota::{self, QUOTA};
 use checks::checked;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Kind, MetricInfo, Parameter, Probe, Programs, Subject,
@@ -90,7 +91,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         ..About::plain().info
     },
     kind: Kind::Named,
-    parameters: vec![N, COMMANDS],
+    parameters: vec![N, COMMANDS, QUOTA],
     programs: Programs::Commands,
     usual: Usual { measure_ms: 200, ..Usual::PLAIN },
     custom_keys: &[
@@ -163,8 +164,12 @@ fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<About, Strin
         vec![axis_parameter]
     };
     parameters.extend(word_parameters(custom, axis));
+    if axis != QUOTA.name && !custom.words.contains_key(QUOTA.name) {
+        parameters.push(QUOTA);
+    }
     let mut metrics = ABOUT.info.metrics.clone();
     metrics.extend(counters::metrics());
+    metrics.extend(quota::metrics("run"));
     metrics.extend(figures.iter().map(Figure::metric));
     if let Some(headline) = custom.headline() {
         let names: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();

@@ -71,7 +71,7 @@ fn run(order: &RunnerCommand, starter: &Starter<'_>) -> io::Result<Ran> {
     fcntl_setfd(&report_writer, FdFlags::empty())?;
     let mut command = Command::new(format!("/proc/self/fd/{}", starter.descriptor));
     command.arg0("starter").arg(starter.clock).arg(report_writer.as_raw_fd().to_string());
-    command.arg(starter.descriptor);
+    command.arg(starter.descriptor).arg(order.group.as_deref().unwrap_or(Path::new("")));
     let (output, errors) = prepare(&mut command, order)?;
     let mut tails = [Tail::new(errors, ERROR_BYTES_MAX)?, Tail::new(output, OUTPUT_BYTES_MAX)?];
     // One that goes elsewhere ends now, and not while the command runs.
@@ -106,6 +106,10 @@ fn read_report(mut report: PipeReader) -> io::Result<Ran> {
     report.read_to_string(&mut line)?;
     if let Some(code) = line.strip_prefix("failed ").and_then(|code| code.trim().parse().ok()) {
         return Err(sys::limits::explained(io::Error::from_raw_os_error(code)));
+    }
+    if let Some(code) = line.strip_prefix("outside ").and_then(|code| code.trim().parse().ok()) {
+        let error = io::Error::from_raw_os_error(code);
+        return Err(io::Error::other(format!("entering its control group: {error}")));
     }
     let unexpected = || io::Error::other(format!("the starter's report: {line:?}"));
     parse_report(&line).ok_or_else(unexpected)

@@ -5,15 +5,17 @@ use super::figures::Figure;
 use super::interpreter::Interpreter;
 use super::{ABOUT, time_limit_ms};
 use crate::shared::cpus::{self, ALL};
+use crate::shared::quota::{self, QuotaWatch};
 use crate::shared::runner;
 use engine::{
-    Cell, CommandOutput, Custom, Fact, Failure, Probe, Ran, RunEnd, Runner, RunnerCommand,
-    RunnerOutput, command_facts,
+    Cell, CommandOutput, Custom, Fact, Failure, Probe, QuotaGroup, Ran, RunEnd, Runner,
+    RunnerCommand, RunnerOutput, command_facts,
 };
 use quantities::template;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// More samples than this make the record larger and no CI narrower.
@@ -43,7 +45,8 @@ pub(super) fn measure(
         .ok_or_else(|| Failure::new(format!("there is no command called {}", cell.subject)))?;
     // Before the guard starts: it is counted with what it starts.
     let counters = Counters::start()?;
-    let mut site = Site { custom, figures, cell, runner: runner::start(probe)?, counters };
+    let runner = runner::start(probe)?;
+    let mut site = Site { custom, figures, cell, runner, group: quota::group(cell)?, counters };
     let command = site.command(&template.text, site.output(), custom.input.is_some())?;
     probe.fact("command", site.text(&template.text));
     if !site.counters.note.is_empty() {
@@ -63,6 +66,8 @@ struct Site<'a> {
     figures: &'a [Figure],
     cell: &'a Cell,
     runner: Runner,
+    /// It goes when the runner has ended what it started.
+    group: Option<Arc<QuotaGroup>>,
     counters: Counters,
 }
 
@@ -106,6 +111,7 @@ impl Site<'_> {
             directory: self.custom.directory.clone(),
             input: input.map(|file| PathBuf::from(self.text(file))),
             output,
+            group: self.group.as_ref().map(|group| group.entrance()),
             time_limit: Some(Duration::from_millis(time_limit_ms(self.custom))),
         })
     }
@@ -127,6 +133,7 @@ impl Site<'_> {
     fn hook(&mut self, flag: &str, text: Option<&str>) -> Result<(), Failure> {
         let Some(text) = text else { return Ok(()) };
         let command = self.command(text, RunnerOutput::Null, false)?;
+        let command = RunnerCommand { group: None, ..command };
         let CountedRun { ran, .. } = self.run(text, &command)?;
         match ending(&ran, self.custom) {
             None => Ok(()),
@@ -158,6 +165,7 @@ impl Site<'_> {
         let mut samples = Samples(vec![Vec::new(); metrics]);
         let (mut measured_ns, mut runs) = (0.0, 0_u32);
         let (mut ends, mut left, mut left_cpu_ns) = (BTreeSet::<String>::new(), 0, 0);
+        let mut quota = QuotaWatch::begin(self.group.as_ref())?;
         let last = loop {
             self.hook("--prepare", self.custom.prepare.as_deref())?;
             let CountedRun { ran, counts } = self.run(text, command)?;
@@ -174,6 +182,7 @@ impl Site<'_> {
             left = left.max(ran.left);
             left_cpu_ns = left_cpu_ns.max(ran.left_cpu_ns);
             if self.warms_up(runs, elapsed_ns, measure_ns) {
+                quota = QuotaWatch::begin(self.group.as_ref())?;
                 continue;
             }
             let counted = CountedRun { ran, counts };
@@ -200,7 +209,7 @@ impl Site<'_> {
             probe.fact("output", end_of(last.output.trim_end(), OUTPUT_CHARACTERS_MAX));
         }
         samples.give(self.figures, probe);
-        Ok(())
+        quota.map_or(Ok(()), |quota| quota.give(samples.0[0].len() as u64, probe))
     }
 
     /// Whether a run that took so long warms up. `runs` counts it.

@@ -252,6 +252,7 @@ table! {
     attribution::Attribution,
     waits::Waits,
     throttled::Throttled,
+    system_calls::SystemCalls,
     behaviour::Behaviour,
     ranking::Ranking,
     trade_off::TradeOff,

@@ -127,6 +127,19 @@ fn what_the_kernel_counts_is_that_of_the_command() {
     assert!((100e3..4e6).contains(&rss), "{rss}");
     assert!(sample(&cell, "page faults") > 10.0);
     assert!(!cell.facts.contains_key("shell"), "it needs none: {:?}", cell.facts);
+    let bytes = ["--command", "dd if=/dev/zero of=/dev/null bs=100 count={n} status=none"];
+    let (_, cell) = commander.cell(&[&bytes[..], &["--points", "500"]].concat());
+    assert!((50_000.0..90_000.0).contains(&sample(&cell, "bytes read")), "{cell:?}");
+    assert!((50_000.0..51_000.0).contains(&sample(&cell, "bytes written")), "{cell:?}");
+    assert!((500.0..600.0).contains(&sample(&cell, "reads")) && sample(&cell, "writes") >= 500.0);
+    if let Some(why) = cell.facts.get(model::command_facts::SYSTEM_CALLS) {
+        eprintln!("SKIPPED in part: system calls were {why}");
+    } else {
+        let calls = |name: &str| sample(&cell, &format!("calls of {name}"));
+        assert!((500.0..600.0).contains(&calls("read")), "{cell:?}");
+        assert!((500.0..510.0).contains(&calls("write")), "{cell:?}");
+        assert!(sample(&cell, "system calls") > calls("read") + calls("write"));
+    }
     let (_, cell) = commander.cell(&["--command", "true {n} | true", "--points", "1"]);
     assert_eq!(cell.facts["shell"], "sh".into());
     assert!(cell.facts.contains_key("start-up of the shell, taken off_us"));

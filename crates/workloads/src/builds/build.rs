@@ -328,6 +328,7 @@ impl Site {
     fn run(&mut self, command: &str) -> Result<Ran, Failure> {
         let order = RunnerCommand {
             group: None,
+            call_tracepoint: None,
             words: ["sh", "-c", command].map(str::to_owned).to_vec(),
             directory: self.tree.clone(),
             input: None,

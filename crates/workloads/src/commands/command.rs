@@ -10,6 +10,7 @@
 //! command once, a short one many times, each a sample. What a command leaves running is killed before the next
 //! one starts. Where a command needs a shell, the time that the empty shell takes is taken off.
 
+mod calls;
 mod checks;
 mod counters;
 mod figures;
@@ -87,6 +88,14 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
                 "voluntary and involuntary context switches of a run",
                 "switches",
             ),
+            MetricInfo::less(
+                "bytes read",
+                "bytes that a run read, from files, pipes and sockets",
+                "B",
+            ),
+            MetricInfo::less("bytes written", "bytes that a run wrote", "B"),
+            MetricInfo::less("reads", "system calls of a run that read", "calls"),
+            MetricInfo::less("writes", "system calls of a run that wrote", "calls"),
         ],
         ..About::plain().info
     },
@@ -169,6 +178,7 @@ fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<About, Strin
     }
     let mut metrics = ABOUT.info.metrics.clone();
     metrics.extend(counters::metrics());
+    metrics.extend(calls::metrics());
     metrics.extend(quota::metrics("run"));
     metrics.extend(figures.iter().map(Figure::metric));
     if let Some(headline) = custom.headline() {

@@ -1,5 +1,6 @@
 //! The runs of one cell.
 
+use super::calls;
 use super::counters::{self, Counters};
 use super::figures::Figure;
 use super::interpreter::Interpreter;
@@ -111,6 +112,7 @@ impl Site<'_> {
             directory: self.custom.directory.clone(),
             input: input.map(|file| PathBuf::from(self.text(file))),
             output,
+            call_tracepoint: None,
             group: self.group.as_ref().map(|group| group.entrance()),
             time_limit: Some(Duration::from_millis(time_limit_ms(self.custom))),
         })
@@ -209,7 +211,41 @@ impl Site<'_> {
             probe.fact("output", end_of(last.output.trim_end(), OUTPUT_CHARACTERS_MAX));
         }
         samples.give(self.figures, probe);
-        quota.map_or(Ok(()), |quota| quota.give(samples.0[0].len() as u64, probe))
+        if let Some(quota) = quota {
+            quota.give(samples.0[0].len() as u64, probe)?;
+        }
+        self.count_calls(text, command, measured_ns / samples.0[0].len() as f64, probe)
+    }
+
+    /// Counts system calls in one more run, where it takes no longer than measuring did or they are what the cell is for.
+    fn count_calls(
+        &mut self,
+        text: &str,
+        command: &RunnerCommand,
+        run_ns: f64,
+        probe: &mut Probe,
+    ) -> Result<(), Failure> {
+        let is_headline = self.custom.headline().is_some_and(calls::is_counted);
+        let tracepoint = match calls::tracepoint() {
+            _ if run_ns > probe.time().as_nanos() as f64 && !is_headline => {
+                Err("a run takes longer than --time, and --headline is another")
+            }
+            tracepoint => tracepoint.as_ref().map_err(String::as_str),
+        };
+        let tracepoint = match tracepoint {
+            Ok(&id) => id,
+            Err(why) => {
+                calls::state_uncounted(why, probe);
+                return Ok(());
+            }
+        };
+        self.hook("--prepare", self.custom.prepare.as_deref())?;
+        let counted = RunnerCommand { call_tracepoint: Some(tracepoint), ..command.clone() };
+        match self.run(text, &counted) {
+            Ok(CountedRun { ran, .. }) => calls::give(&ran.calls, probe),
+            Err(failure) => calls::state_uncounted(&failure.to_string(), probe),
+        }
+        self.hook("--conclude", self.custom.conclude.as_deref())
     }
 
     /// Whether a run that took so long warms up. `runs` counts it.
@@ -277,20 +313,25 @@ impl Samples {
             (used.faults_minor + used.faults_major) as f64,
             (used.switches_voluntary + used.switches_involuntary) as f64,
         ];
+        let io = ran.io.map(|io| [io.bytes_read, io.bytes_written, io.reads, io.writes]);
+        // What is not known has no samples.
+        row.extend(io.map_or([f64::NAN; 4], |counts| counts.map(|count| count as f64)));
         let shell_counts = shell.counts.iter().copied().chain(std::iter::repeat(0.0));
         let counts = counts.iter().zip(shell_counts);
         row.extend(counts.map(|(&count, shell)| (count as f64 - shell).max(0.0)));
         for figure in figures {
             row.push(figure.find(ran)?);
         }
-        self.0.iter_mut().zip(row).for_each(|(samples, figure)| samples.push(figure));
+        let counted = self.0.iter_mut().zip(row).filter(|(_, figure)| !figure.is_nan());
+        counted.for_each(|(samples, figure)| samples.push(figure));
         Ok(())
     }
 
     fn give(&self, figures: &[Figure], probe: &mut Probe) {
         let counted = counters::metrics();
         let names = ABOUT.info.metrics.iter().chain(&counted).map(|metric| metric.name.as_str());
-        for (name, samples) in names.chain(figures.iter().map(Figure::name)).zip(&self.0) {
+        let all = names.chain(figures.iter().map(Figure::name)).zip(&self.0);
+        for (name, samples) in all.filter(|(_, samples)| !samples.is_empty()) {
             probe.given(name, samples, samples.len() as u64);
         }
     }

@@ -4,6 +4,7 @@ use super::{ALL, Check, Diagnosis, Group, Machine, Remedy, Setting, Unknown};
 use engine::cpu_quotas;
 use model::{CPU_QUOTA, NO_LIMIT, QUOTA_REMEDY, Throttling, fact_text};
 use printable::{count, quantity};
+use sys::cpus::in_list;
 
 /// The family.
 pub static GROUP: Group = Group {
@@ -42,6 +43,14 @@ pub static GROUP: Group = Group {
             workloads: ALL,
             fix_risk: None,
             look: quota,
+        },
+        Check {
+            name: "cpus",
+            looks_at: "the CPUs that this process may use (a cpuset, taskset)",
+            why: "fewer than the machine has are as good as a smaller machine",
+            workloads: ALL,
+            fix_risk: None,
+            look: allowed,
         },
         Check {
             name: "mitigations",
@@ -161,6 +170,20 @@ fn quota(machine: &Machine) -> Result<Diagnosis, Unknown> {
     Ok(Diagnosis::warn(value, stopped, Remedy::advice(QUOTA_REMEDY)))
 }
 
+fn allowed(machine: &Machine) -> Result<Diagnosis, Unknown> {
+    let hidden = || Unknown("/proc/self/status does not say which CPUs are allowed".into());
+    let status = machine.read("/proc/self/status")?;
+    let list = sys::proc::field(&status, "Cpus_allowed_list:").ok_or_else(hidden)?;
+    let online = machine.read("/sys/devices/system/cpu/online")?;
+    let counts = [list, online.as_str()].map(|list| in_list(list).map(|cpus| cpus.len()));
+    let [Some(own), Some(all)] = counts else { return Err(hidden()) };
+    Ok(Diagnosis::ok(if own < all {
+        format!("{own} of {all}: {list}")
+    } else {
+        format!("all {all}")
+    }))
+}
+
 /// What costs time in each system call, by the words that the kernel has for it.
 const COSTLY: &[(&str, &str)] = &[
     ("PTI", "page-table isolation"),
@@ -259,6 +282,15 @@ mod tests {
         let wanted = "0.2 CPUs (periods of 100 ms): it was used up in 1 of 1,200 periods so far";
         assert_eq!((state, text.as_str()), (State::Warn, wanted));
         assert!(remedy.contains("CPUQuota="), "{remedy}");
+    }
+
+    #[test]
+    fn a_cpuset_is_named() {
+        let fake = Fake::new().with("/proc/self/status", "Name: knee\nCpus_allowed_list:\t2-3\n");
+        fake.set("/sys/devices/system/cpu/online", "0-7\n");
+        assert!(fake.finds("cpus").1.starts_with("2 of 8: 2-3"));
+        fake.set("/sys/devices/system/cpu/online", "2-3\n");
+        assert!(fake.finds("cpus").1.starts_with("all 2"));
     }
 
     fn policies(governors: &[&str]) -> Fake {

@@ -46,7 +46,10 @@ fn available(machine: &Machine) -> Result<Diagnosis, Unknown> {
     let (Some(free), Some(total)) = (field("MemAvailable:"), field("MemTotal:")) else {
         return Err(Unknown("/proc/meminfo does not say what is available".into()));
     };
-    let value = format!("{} of {}", bytes(free), bytes(total));
+    let limit = engine::memory_limit(&machine.path("/")).flatten().filter(|&limit| limit < total);
+    let limited = limit.map(|limit| format!(", and a control group allows {}", bytes(limit)));
+    let value = format!("{} of {}{}", bytes(free), bytes(total), limited.unwrap_or_default());
+    let free = limit.map_or(free, |limit| free.min(limit));
     let remedy = Remedy::advice("end what holds it: ps -eo pid,rss,comm --sort=-rss | head -n 4");
     Ok(if free < 512 * MIB {
         Diagnosis::bad(value, "512 MiB are needed", remedy)
@@ -103,6 +106,20 @@ mod tests {
             assert_eq!(state, wanted, "{output}");
             assert!(output.contains("of 8.19 GB"), "{output}");
         }
+    }
+
+    #[test]
+    fn a_limit_of_the_control_group_counts() {
+        let fake = Fake::new()
+            .with("/proc/meminfo", "MemTotal:  8000000 kB\nMemAvailable: 4000000 kB\n")
+            .with("/proc/self/cgroup", "0::/job\n")
+            .with("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+            .with("/sys/fs/cgroup/job/memory.max", "268435456\n");
+        let (state, output, _) = fake.finds("memory");
+        assert!(
+            state == State::Bad && output.contains("a control group allows 268 MB"),
+            "{output}"
+        );
     }
 
     #[test]

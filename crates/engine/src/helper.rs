@@ -5,6 +5,7 @@ pub(crate) mod guard;
 mod guarded;
 mod log;
 pub(crate) mod park;
+pub(crate) mod quota;
 pub(crate) mod runner;
 pub(crate) mod scratch;
 mod watch;

@@ -24,12 +24,14 @@ pub use frame::{FrameFault, frame, read_frame};
 pub use helper::guard::{GUARD_COMMAND, Guarded, ProgramEnd};
 pub use helper::guard_main;
 pub use helper::park::{PARK_COMMAND, Parking, park_main};
-pub use helper::runner::{Ran, RunEnd, Runner, RunnerCommand, RunnerOutput};
+pub use helper::quota::QuotaGroup;
+pub use helper::runner::{ProcessIo, Ran, RunEnd, Runner, RunnerCommand, RunnerOutput};
 pub use helper::scratch::Scratch;
+pub use observe::{COUNTED_CALLS, call_tracepoint};
 pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
 pub use process::ORPHANED;
-pub use run::cgroup::{CpuQuota, cpu_quotas};
+pub use run::cgroup::{CpuQuota, cpu_quotas, memory_limit};
 pub use run::cpu_look::CpuLook;
 pub use run::host::{host, now};
 pub use run::progress::{RunProgress, Watch};
@@ -47,8 +49,8 @@ pub use workload::parameter::{Defaults, Parameter, Sweep, Values};
 pub use model::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use model::{
     Dependence, Fact, FailureReason, LimitCause, MemoryAccess, MetricInfo, MetricRole, Parallel,
-    Ratio, SubjectInfo, WORKER_AXES, Warning, WorkloadInfo, WorkloadRole, command_facts,
-    server_facts,
+    QUOTA, Ratio, SubjectInfo, Throttling, Value, WORKER_AXES, Warning, WorkloadInfo, WorkloadRole,
+    command_facts, server_facts,
 };
 pub use workload::custom::{unused_words, word_axis, word_parameters};
 pub use workload::{

@@ -428,6 +428,10 @@ impl<'a> Swept<'a> {
             let asked = self.asked.values(parameter.name).map(<[Value]>::to_vec);
             let values = asked.unwrap_or_else(|| self.usual(parameter, &parameter.default));
             let values = self.checked(parameter, &values, parameter.name)?;
+            // One that is not asked for and has no default is not varied: cells are without it.
+            if values.is_empty() {
+                continue;
+            }
             let with = |base: &Parameters, value: &Value| {
                 let mut more = base.clone();
                 more.insert(parameter.name.into(), value.clone());

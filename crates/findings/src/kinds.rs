@@ -251,6 +251,8 @@ table! {
     drift::Drift,
     attribution::Attribution,
     waits::Waits,
+    throttled::Throttled,
+    system_calls::SystemCalls,
     behaviour::Behaviour,
     ranking::Ranking,
     trade_off::TradeOff,

@@ -138,8 +138,8 @@ impl Guest {
         let directory = Scratch::new(directory).map_err(failed)?;
         let words = hardware.words(initramfs);
         let log = directory.path().join(LOG);
-        let mut qemu =
-            Guarded::start(knee, &words, directory.path(), cpus, Some(&log)).map_err(failed)?;
+        let mut qemu = Guarded::start(knee, &words, directory.path(), cpus, None, Some(&log))
+            .map_err(failed)?;
         let mut has_ended = || qemu.has_ended().unwrap_or(true);
         let mut connected = |name: &str| {
             let socket = connect(directory.path(), name, START_MAX, &mut has_ended);

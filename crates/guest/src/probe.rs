@@ -45,7 +45,7 @@ fn runs(knee: &Path, accelerator: &str, directory: &Path) -> Result<(), String> 
     let words: Vec<OsString> = words(accelerator).iter().map(OsString::from).collect();
     let log = path("log");
     let mut qemu =
-        Guarded::start(knee, &words, directory.path(), &[], Some(&log)).map_err(failed)?;
+        Guarded::start(knee, &words, directory.path(), &[], None, Some(&log)).map_err(failed)?;
     let begun = Instant::now();
     while !qemu.has_ended().map_err(failed)? {
         if begun.elapsed() > PATIENCE {

@@ -1,9 +1,10 @@
 //! What used the CPUs while a run was measured, and which part of it was the run's own: the one place that a share of other
 //! processes, of a hypervisor and of a quota comes from.
 
-use crate::Run;
+use crate::{Fact, Run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// CPU time over the sessions of a run. One that was resumed has several; what the CPUs did in the pauses between them does
 /// not count.
@@ -32,6 +33,16 @@ pub struct Throttling {
     /// The time for which runnable threads were stopped, over all CPUs, in microseconds.
     pub throttled_us: u64,
 }
+
+/// The name of the parameter that gives a cell a CPU quota of its own.
+pub const QUOTA: &str = "quota";
+/// The period of such a quota, that of both versions of control groups where nobody says, in microseconds.
+pub const QUOTA_PERIOD_US: u64 = 100_000;
+
+/// The names of the facts of a cell that say what its own CPU quota did: see [`Throttling`].
+const PERIODS: &str = "periods of the quota";
+const THROTTLED_PERIODS: &str = "throttled periods";
+const THROTTLED_US: &str = "throttled time_us";
 
 /// Nanoseconds of a clock tick, wherever Linux shows one to user space.
 pub const TICK_NS: u64 = 10_000_000;
@@ -67,8 +78,7 @@ impl CpuUse {
 
     /// The share of its periods in which a CPU quota was used up; `None` without a quota.
     pub fn throttled_share(&self) -> Option<f64> {
-        let Throttling { periods, throttled_periods, .. } = self.throttling?;
-        Some(throttled_periods as f64 / periods.max(1) as f64)
+        self.throttling.map(|throttling| throttling.share())
     }
 
     fn share(&self, ticks: f64) -> Option<f64> {
@@ -77,7 +87,31 @@ impl CpuUse {
 }
 
 impl Throttling {
-    fn plus(&self, more: &Throttling) -> Throttling {
+    /// It as facts of a cell.
+    pub fn facts(&self) -> [(&'static str, Fact); 3] {
+        let Throttling { periods, throttled_periods, throttled_us } = *self;
+        [(PERIODS, periods), (THROTTLED_PERIODS, throttled_periods), (THROTTLED_US, throttled_us)]
+            .map(|(name, count)| (name, count.into()))
+    }
+
+    /// That of a cell with these facts; `None` where it had no quota of its own.
+    pub fn from_facts(facts: &BTreeMap<String, Fact>) -> Option<Throttling> {
+        let count = |name: &str| Some(facts.get(name)?.number()? as u64);
+        Some(Throttling {
+            periods: count(PERIODS)?,
+            throttled_periods: count(THROTTLED_PERIODS)?,
+            throttled_us: count(THROTTLED_US)?,
+        })
+    }
+
+    /// The share of its periods in which the quota was used up.
+    pub fn share(&self) -> f64 {
+        self.throttled_periods as f64 / self.periods.max(1) as f64
+    }
+
+    /// The sum with that of another time.
+    #[must_use]
+    pub fn plus(&self, more: &Throttling) -> Throttling {
         Throttling {
             periods: self.periods + more.periods,
             throttled_periods: self.throttled_periods + more.throttled_periods,

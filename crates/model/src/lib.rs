@@ -25,7 +25,7 @@ mod workload;
 pub use cell::*;
 pub use cell_key::{CellKey, Parameters};
 pub use change::{AxisPosition, Change, Limit, LimitCause, PlanChange};
-pub use cpu_use::{CpuUse, TICK_NS, Throttling};
+pub use cpu_use::{CpuUse, QUOTA, QUOTA_PERIOD_US, TICK_NS, Throttling};
 pub use custom::{CommandOutput, Custom, PrintedFigure, Shell, Template};
 pub use fact::{Fact, fact_name, fact_text};
 pub use fleet::{FLEET_ID, FLEET_LAUNCHER, FLEET_RANK, FLEET_SIZE, FleetMember};

@@ -37,6 +37,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod counted;
 mod error;
 mod estimate;
 mod file;
@@ -55,6 +56,7 @@ use std::cell::LazyCell;
 use std::time::Duration;
 
 pub use calls::Call;
+pub use counted::{COUNTED_CALLS, call_tracepoint};
 pub use error::{Child, Error, NoWaits};
 pub use estimate::Estimate;
 pub use file::File;

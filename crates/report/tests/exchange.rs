@@ -179,9 +179,15 @@ fn attributed() -> Run {
     run.host_after(fixtures::host("2026-11-21T10:01:00+00:00", [("load.1m", 0.25)])).complete()
 }
 
-/// A run that had little of its CPUs, on a machine that changed meanwhile.
+/// A run that had little of its CPUs, on a machine that changed meanwhile. What it measured had less by a quota of its own.
 fn throttled() -> Run {
     let (mut run, _) = realistic(1);
+    let own = Throttling { periods: 50, throttled_periods: 48, throttled_us: 2_100_000 };
+    let keys = run.plan.cells.iter_mut().chain(run.cells.iter_mut().map(|cell| &mut cell.key));
+    keys.for_each(|key| drop(key.parameters.insert(model::QUOTA.to_owned(), "0.5".into())));
+    for cell in &mut run.cells {
+        cell.facts.extend(own.facts().map(|(name, count)| (name.to_owned(), count)));
+    }
     run.host_before.facts.insert(model::CPU_QUOTA.to_owned(), 0.2.into());
     let after = run.host_after.as_mut().unwrap();
     after.facts.insert(model::CPU_QUOTA.to_owned(), 0.5.into());

@@ -12,6 +12,7 @@ mod shared {
     pub(crate) mod directory;
     pub(crate) mod embedded;
     pub(crate) mod fairness;
+    pub(crate) mod quota;
     pub(crate) mod runner;
     pub(crate) mod shortage;
     pub(crate) mod turns;

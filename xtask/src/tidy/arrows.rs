@@ -22,7 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Builders for tests: only ever a development dependency.
     ("fixtures", &["model"]),
     ("stacks", &["model", "observe", "printable", "sys"]),
-    ("engine", &["archive", "model", "printable", "quantities", "stacks", "sys"]),
+    ("engine", &["archive", "model", "observe", "printable", "quantities", "stacks", "sys"]),
     ("guest", &["archive", "engine", "model", "printable", "sys"]),
     ("workloads", &["readiness", "locks", "http", "load", "quantities", "sys", "engine"]),
     ("suites", &["engine", "quantities"]),

@@ -66,18 +66,21 @@ impl Guarded {
     /// Starts the program that `words` names, first the program and then its arguments, in `directory` and on
     /// `cpus` only, or on any if there are none. `knee` is a program that knows [`GUARD_COMMAND`]: this one,
     /// unless another asks. A program of which nothing is known has a `log`: the end of its output is kept in that
-    /// file, and it is ended where it has more processes than a machine can spare.
+    /// file, and it is ended where it has more processes than a machine can spare. `group` is the
+    /// [entrance](crate::QuotaGroup::entrance) of the control group that it is to run in, if any.
     pub fn start(
         knee: &Path,
         words: &[OsString],
         directory: &Path,
         cpus: &[usize],
+        group: Option<&Path>,
         log: Option<&Path>,
     ) -> io::Result<Guarded> {
         let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
         let mut command = Command::new(knee);
         command.arg0("knee").args([GUARD_COMMAND, PROGRAM]).arg(log.unwrap_or(Path::new("")));
-        Guarded::begin(command.arg(cpus.join(",")).args(words).current_dir(directory))
+        command.arg(cpus.join(",")).arg(group.unwrap_or(Path::new("")));
+        Guarded::begin(command.args(words).current_dir(directory))
     }
 
     /// Starts `command`, which has to become a guard.

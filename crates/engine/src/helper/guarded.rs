@@ -2,6 +2,7 @@
 
 use super::guard::{GUARD_COMMAND, ProgramEnd, outlive_session, without_own_variables};
 use super::log::Log;
+use super::quota::enter;
 use super::runner::RunEnd;
 use super::watch::{Before, PROCESSES_MAX, WaitEnd, watch};
 use crate::descriptors::restore_caller_limit;
@@ -15,13 +16,15 @@ use sys::process::{reap, this_program};
 
 /// Precedes the words of the program in the process that becomes it.
 pub(super) const BECOME: &str = "become";
-/// Precedes the log, the CPUs and the words of a program in the arguments of its guard.
+/// Precedes the log, the CPUs, the control group and the words of a program in the arguments of its guard.
 pub(super) const PROGRAM: &str = "program";
 
 /// The guard: starts a program on some CPUs (numbers with commas), and kills it when standard input ends. `words` are its log,
-/// which may be empty, the CPUs, and the words of the program.
+/// the CPUs, the entrance of its control group, all of which may be empty, and the words of the program.
 pub(super) fn main(words: &[String]) -> io::Result<()> {
-    let [log, cpus, words @ ..] = words else { return Err(io::Error::other("nothing to guard")) };
+    let [log, cpus, group, words @ ..] = words else {
+        return Err(io::Error::other("nothing to guard"));
+    };
     let log = (!log.is_empty()).then(|| Log::create(Path::new(log))).transpose()?;
     if log.is_some() {
         // Nothing is known of the program: it is the user's.
@@ -34,7 +37,7 @@ pub(super) fn main(words: &[String]) -> io::Result<()> {
     sys::cpus::pin(&cpus.map_err(io::Error::other)?)?;
     let before = Before::now();
     let mut program = this_program();
-    program.args([GUARD_COMMAND, BECOME, &getpid().as_raw_pid().to_string()]).args(words);
+    program.args([GUARD_COMMAND, BECOME, &getpid().as_raw_pid().to_string(), group]).args(words);
     if let Some(log) = &log {
         program.stdout(log.file.try_clone()?).stderr(log.file.try_clone()?);
     }
@@ -87,10 +90,13 @@ fn look(log: &mut Log, before: Before) -> io::Result<bool> {
 
 /// Becomes the program of `words`, which dies with the guard: the request for that survives the exec.
 pub(super) fn become_program(words: &[String]) -> io::Result<()> {
-    let [guard, program, arguments @ ..] = words else {
+    let [guard, group, program, arguments @ ..] = words else {
         return Err(io::Error::other("nothing to become"));
     };
     die_with_parent(guard.parse().unwrap_or_default())?;
+    if !group.is_empty() {
+        enter(Path::new(group))?;
+    }
     let mut command = Command::new(program);
     without_own_variables(&mut command);
     let error = command.args(arguments).exec();

@@ -45,6 +45,10 @@ pub struct RunnerCommand {
     pub input: Option<PathBuf>,
     /// Where its standard output goes.
     pub output: RunnerOutput,
+    /// The [entrance](crate::QuotaGroup::entrance) of the control group that it runs in, where it has one of its own.
+    pub group: Option<PathBuf>,
+    /// The tracepoint by which its system calls are counted, where they are: see [`Ran::calls`]. That makes each take longer.
+    pub call_tracepoint: Option<u64>,
     /// It is killed when it takes longer, or has more than 4,096 processes at once. Where it is absent, the cell's deadline
     /// is the only limit.
     pub time_limit: Option<Duration>,
@@ -80,6 +84,12 @@ pub struct Ran {
     /// The same for all other descendants that ended by themselves.
     #[serde(with = "PassedResources")]
     pub orphans: Resources,
+    /// What the kernel counted of its reads and writes, those of descendants that were waited for included; `None` where it
+    /// does not say.
+    pub io: Option<ProcessIo>,
+    /// System calls of it and all that it started, where they were counted: all, then each of
+    /// [`COUNTED_CALLS`](observe::COUNTED_CALLS).
+    pub calls: Vec<u64>,
     /// The end of its standard output, if that is kept.
     pub output: String,
     /// The end of its standard error.
@@ -88,6 +98,19 @@ pub struct Ran {
     pub left: u64,
     /// CPU time that these had used.
     pub left_cpu_ns: u64,
+}
+
+/// What `/proc/PID/io` counts, of files, pipes and sockets alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessIo {
+    /// Bytes that were read.
+    pub bytes_read: u64,
+    /// Bytes that were written.
+    pub bytes_written: u64,
+    /// Calls that read.
+    pub reads: u64,
+    /// Calls that wrote.
+    pub writes: u64,
 }
 
 /// How the first process of a command ended.
@@ -140,7 +163,7 @@ impl Runner {
         self.guard.write_line(&line)?;
         let reply = self.guard.line()?;
         match serde_json::from_str(&reply) {
-            Ok(Reply::Ran(ran)) => Ok(ran),
+            Ok(Reply::Ran(ran)) => Ok(*ran),
             Ok(Reply::NotStarted { code: Some(code), .. }) => {
                 Err(io::Error::from_raw_os_error(code))
             }
@@ -159,7 +182,7 @@ impl Runner {
 /// What the guard replies.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
-    Ran(Ran),
+    Ran(Box<Ran>),
     NotStarted { code: Option<i32>, error: String },
 }
 

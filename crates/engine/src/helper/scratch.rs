@@ -75,11 +75,19 @@ pub(super) fn main(words: &[String]) -> io::Result<()> {
 
 /// Removes a directory with all that is in it, if it exists.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(path) {
+    match std::fs::remove_dir_all(path).or_else(|_| remove_groups(path)) {
         // A path that can't be looked at was not made by this user's processes.
         Err(_) if path.symlink_metadata().is_err() => Ok(()),
         result => result,
     }
+}
+
+/// Removes a control group with those below it: it is a directory whose files can't be removed, and go with it.
+fn remove_groups(path: &Path) -> io::Result<()> {
+    for entry in path.read_dir()?.flatten().filter(|entry| entry.path().is_dir()) {
+        remove_groups(&entry.path())?;
+    }
+    std::fs::remove_dir(path)
 }
 
 #[cfg(test)]

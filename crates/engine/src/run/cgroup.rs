@@ -28,7 +28,7 @@ impl CpuQuota {
     }
 
     /// That of one group, if it has any.
-    fn read(version: Version, directory: &Path) -> Option<CpuQuota> {
+    pub(crate) fn read(version: Version, directory: &Path) -> Option<CpuQuota> {
         let read = |file: &str| read_to_string(directory.join(file)).ok();
         let number = |file: &str| read(file)?.trim().parse().ok();
         let (quota_us, period_us) = match version {
@@ -59,10 +59,6 @@ pub fn cpu_quotas(root: &Path) -> Option<Vec<CpuQuota>> {
 
 /// The tightest limit of memory, in bytes, of the process's group and of those above it: none without a limit; `None` where
 /// its groups can't be seen.
-#[expect(
-    clippy::option_option,
-    reason = "no group to look at, and a group without a limit, are two things"
-)]
 pub fn memory_limit(root: &Path) -> Option<Option<u64>> {
     let (version, groups) = groups(root, "memory")?;
     let file = match version {

@@ -1,6 +1,10 @@
 //! Parameters: what can be varied. Each becomes a flag of `knee run`, and one of them is the axis.
 
-use model::{Parameters, Value};
+use model::{NO_LIMIT, Parameters, Value};
+use std::ops::RangeInclusive;
+
+/// CPUs of a quota. The kernel knows none below a millisecond of its period.
+const QUOTA_CPUS: RangeInclusive<f64> = 0.01..=10_000.0;
 
 /// One parameter of a workload.
 #[derive(Clone, Debug)]
@@ -32,6 +36,8 @@ pub enum Values {
     Kibibytes(u64, u64),
     /// How many of the CPUs that a run may use, or `all` of them.
     Cpus,
+    /// A CPU quota: a number of CPUs, which may be a decimal, or `none`.
+    Quota,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// Any text of one line, which may hold commas.
@@ -114,6 +120,17 @@ impl Parameter {
             }
             (Values::DirectoryOr(word), _) if value != word => absolute(&value.text(), flag),
             (Values::Text | Values::DirectoryOr(_), _) => Ok(value.clone()),
+            (Values::Quota, _)
+                if value.word() == Some(NO_LIMIT)
+                    || value.size().is_some_and(|cpus| QUOTA_CPUS.contains(&cpus)) =>
+            {
+                Ok(value.clone())
+            }
+            (Values::Quota, _) => Err(format!(
+                "--{flag}: `{value}` is no number of CPUs from {} to {} (such as 0.5), nor {NO_LIMIT}",
+                QUOTA_CPUS.start(),
+                QUOTA_CPUS.end()
+            )),
             (Values::Kibibytes(..), _) => Err(format!(
                 "--{flag}: `{value}` is not a whole number of KiB (such as 64, 48K or 2M)"
             )),
@@ -162,6 +179,7 @@ impl Parameter {
             Values::ShareOf(whole) => format!("1 or more, or a percentage of {whole}"),
             Values::TimesOf(whole) => format!("1 or more, or a multiple of {whole} such as 4x"),
             Values::Cpus => "1 or more, or all".to_owned(),
+            Values::Quota => format!("a number of CPUs, or {NO_LIMIT}"),
             Values::OneOf(words) => words.join(", "),
             Values::Text => "a text".to_owned(),
             Values::DirectoryOr(word) => format!("a directory, or {word}"),
@@ -262,6 +280,18 @@ mod tests {
         assert_eq!(check(&cpus, "all"), Ok("all".into()));
         assert_eq!(check(&cpus, "2"), Ok(Value::Number(2)));
         assert!(check(&cpus, "some").is_err() && check(&cpus, "0").is_err());
+    }
+
+    #[test]
+    fn a_quota_is_a_number_of_cpus_or_none() {
+        let quota = Parameter { values: Values::Quota, ..TOKENS };
+        for typed in ["0.5", "2", "0.01", "none"] {
+            assert_eq!(check(&quota, typed).map(|value| value.to_string()), Ok(typed.to_owned()));
+        }
+        for typed in ["0", "0.001", "-1", "50%", "all", "1e9", ""] {
+            let line = check(&quota, typed).unwrap_err();
+            assert!(line.contains("is no number of CPUs from 0.01 to 10000"), "{line}");
+        }
     }
 
     #[test]

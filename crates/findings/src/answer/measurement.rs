@@ -2,8 +2,8 @@
 
 use crate::caveats::cpu_taken::quota;
 use crate::emulation::EMULATED;
-use crate::format::{counted, duration};
-use model::Run;
+use crate::format::{Unit, counted, duration};
+use model::{Host, MEMORY_LIMIT, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,11 +32,19 @@ impl Measurement {
     }
 }
 
-/// CPU, their number, kernel: as far as they are known.
+/// `CPUs`, or `of 8 CPUs` where a cpuset or a mask allows fewer than the machine has.
+fn cpus_of(host: &Host) -> String {
+    let all = host
+        .number("cpu.online")
+        .filter(|&all| host.number("cpu.count").is_some_and(|own| own < all));
+    all.map_or_else(|| "CPUs".to_owned(), |all| format!("of {all} CPUs"))
+}
+
+/// CPU, their number, limits, kernel: as far as they are known.
 pub fn machine(run: &Run) -> Option<String> {
     let host = &run.host_before;
     let cpus = host.facts.get("cpu.count").or(host.facts.get("cpu.online"));
-    let cpus = cpus.map(|number| counted(&number.to_string(), "CPUs"));
+    let cpus = cpus.map(|number| counted(&number.to_string(), &cpus_of(host)));
     if analysis::is_predicted(run) {
         return Some(
             cpus.map_or_else(|| "a model".to_owned(), |cpus| format!("a model of {cpus}")),
@@ -47,6 +55,29 @@ pub fn machine(run: &Run) -> Option<String> {
     let kernel = host.fact("kernel.release").map(|release| format!("{system} {release}"));
     let model = host.fact("cpu.model").map(str::to_owned);
     let emulated = host.is_emulated().then(|| EMULATED.to_owned());
-    let parts: Vec<String> = [model, cpus, quota, kernel, emulated].into_iter().flatten().collect();
+    let memory_kib = host.number(MEMORY_LIMIT).map(|kib| kib * 1024.0);
+    let memory = memory_kib.map(|bytes| {
+        format!("a memory limit of {}", Unit::for_table("B", &[bytes]).with_symbol(bytes))
+    });
+    let parts: Vec<String> =
+        [model, cpus, quota, memory, kernel, emulated].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::CPU_QUOTA;
+
+    #[test]
+    fn what_knee_may_use_of_the_machine_is_named() {
+        let mut run = fixtures::run(fixtures::workload("poll")).complete();
+        let facts =
+            [("cpu.count", 2.0), ("cpu.online", 8.0), (CPU_QUOTA, 0.5), (MEMORY_LIMIT, 524_288.0)];
+        run.host_before = fixtures::host("", facts);
+        let limited = "2 of 8 CPUs, a CPU quota of 0.5 CPUs, a memory limit of 512 MiB";
+        assert_eq!(machine(&run).as_deref(), Some(limited));
+        run.host_before = fixtures::host("", [("cpu.count", 1.0), ("cpu.online", 1.0)]);
+        assert_eq!(machine(&run).as_deref(), Some("1 CPU"));
+    }
 }

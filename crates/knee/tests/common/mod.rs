@@ -11,7 +11,7 @@ pub mod slurm;
 
 use archive::{Archive, RunWriter, SqliteArchive};
 use model::{Cell, Ending, Profile, Run, RunState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -201,6 +201,12 @@ pub fn in_a_network(knee: &Knee, script: &str, words: &str) -> Option<Came> {
     let script = format!("ip link set lo up && {script} && exec \"$KNEE\" {words}");
     let script = format!("exec unshare --net sh -c '{script}'");
     Some(came(&mut knee.shell(&script)))
+}
+
+/// Whether a control group of this name is directly below that of this process, or below one above it.
+pub fn has_control_group(name: &str) -> bool {
+    let (_, groups) = sys::cgroup::groups(Path::new("/"), "cpu").unwrap();
+    groups.iter().any(|group| group.join(name).exists())
 }
 
 /// Waits until `done` holds.

@@ -127,9 +127,47 @@ fn what_the_kernel_counts_is_that_of_the_command() {
     assert!((100e3..4e6).contains(&rss), "{rss}");
     assert!(sample(&cell, "page faults") > 10.0);
     assert!(!cell.facts.contains_key("shell"), "it needs none: {:?}", cell.facts);
+    let bytes = ["--command", "dd if=/dev/zero of=/dev/null bs=100 count={n} status=none"];
+    let (_, cell) = commander.cell(&[&bytes[..], &["--points", "500"]].concat());
+    assert!((50_000.0..90_000.0).contains(&sample(&cell, "bytes read")), "{cell:?}");
+    assert!((50_000.0..51_000.0).contains(&sample(&cell, "bytes written")), "{cell:?}");
+    assert!((500.0..600.0).contains(&sample(&cell, "reads")) && sample(&cell, "writes") >= 500.0);
+    if let Some(why) = cell.facts.get(model::command_facts::SYSTEM_CALLS) {
+        eprintln!("SKIPPED in part: system calls were {why}");
+    } else {
+        let calls = |name: &str| sample(&cell, &format!("calls of {name}"));
+        assert!((500.0..600.0).contains(&calls("read")), "{cell:?}");
+        assert!((500.0..510.0).contains(&calls("write")), "{cell:?}");
+        assert!(sample(&cell, "system calls") > calls("read") + calls("write"));
+    }
     let (_, cell) = commander.cell(&["--command", "true {n} | true", "--points", "1"]);
     assert_eq!(cell.facts["shell"], "sh".into());
     assert!(cell.facts.contains_key("start-up of the shell, taken off_us"));
+}
+
+#[test]
+fn a_quota_throttles_the_command_alone_and_its_control_group_goes() {
+    let commander = Commander::new();
+    let busy =
+        "cat /proc/self/cgroup > {n}.group; i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done";
+    let hook = ["--prepare", "cat /proc/self/cgroup > prepare.group"];
+    let words = ["--command", busy, "--quota", "0.02", "--points", "1", "--warmup", "0"];
+    let (_, cell) = commander.cell(&[&words[..], &hook].concat());
+    if let Outcome::Failed { reason, .. } = &cell.outcome {
+        eprintln!("SKIPPED: {reason}");
+        return;
+    }
+    assert!(sample(&cell, "throttled") > 0.0 && sample(&cell, "throttled time") > 0.0);
+    let groups = |name: &str| {
+        let text = fs::read_to_string(commander.knee.directory.path().join(name)).unwrap();
+        let own = text.lines().filter_map(|line| line.split_once("/knee-"));
+        own.map(|(_, name)| format!("knee-{name}")).collect::<Vec<_>>()
+    };
+    assert_eq!(groups("prepare.group"), [""; 0], "hooks have no quota");
+    let [group] = &groups("1.group")[..] else { panic!("one group: {:?}", groups("1.group")) };
+    assert!(!crate::common::has_control_group(group), "{group} is left");
+    let (_, cell) = commander.cell(&["--command", "true {n}", "--quota", "none", "--points", "1"]);
+    assert!(cell.metrics.iter().all(|metric| !metric.name.starts_with("throttled")), "{cell:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Processes and threads: every way of making and ending them is measured, a limit that is met keeps
 //! what was measured, and whatever is killed, nothing is left.
 
-use crate::common::{Came, Knee, alone, came, wait_until};
+use crate::common::{Came, Knee, alone, came, has_control_group, wait_until};
 use model::{Cell, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::Permissions;
@@ -141,6 +141,51 @@ fn a_user_who_may_have_500_processes_keeps_what_was_measured() {
     let script = format!("exec {user} prlimit --nproc=500 \"$KNEE\" {LIMITED}");
     let came = came(&mut knee.shell(&script));
     assert_ended_at_500(&knee, &came, "user 54321 may have 500 processes", "--nproc=1500");
+}
+
+#[test]
+fn without_a_control_group_the_cell_says_why_there_is_no_quota() {
+    let knee = Knee::new();
+    let user = "setpriv --reuid=54321 --regid=54321 --clear-groups";
+    std::fs::set_permissions(knee.directory.path(), Permissions::from_mode(0o777)).unwrap();
+    let possible = came(&mut knee.shell(&format!("{user} \"$KNEE\" --version")));
+    if possible.code != Some(0) {
+        eprintln!("SKIPPED: the program can't be run as another user here: {}", possible.err);
+        return;
+    }
+    let words = "run command --command 'true {n}' --points 1 --rounds 1 --quota 0.5";
+    came(&mut knee.shell(&format!("exec {user} \"$KNEE\" {words}")));
+    let Outcome::Failed { reason, .. } = &knee.last_run().cells[0].outcome else {
+        panic!("another user made a control group");
+    };
+    let reason = reason.to_string();
+    assert!(reason.starts_with("no CPU quota: no control group can be made in /sys/"), "{reason}");
+    assert!(reason.contains("→ run knee as root"), "{reason}");
+}
+
+#[test]
+fn a_control_group_with_a_quota_goes_with_a_knee_that_is_killed() {
+    let knee = Knee::new();
+    let file = knee.at("group");
+    let command = format!("sh -c 'cat /proc/self/cgroup > {file}; exec sleep 1000' {{n}}");
+    let words = ["run", "command", "--command", &command, "--quota", "0.5", "--points", "1"];
+    let mut running = knee.start(&words);
+    let group = || {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let (_, name) = text.split_once("/knee-")?;
+        Some(format!("knee-{}", name.lines().next()?))
+    };
+    let has_ended = |child: &mut Child| child.try_wait().unwrap().is_some();
+    wait_until("the command runs", || group().is_some() || has_ended(&mut running));
+    let Some(group) = group() else {
+        eprintln!("SKIPPED: no control group can be made here");
+        return;
+    };
+    assert!(has_control_group(&group));
+    running.kill().unwrap();
+    running.wait().unwrap();
+    wait_until("the group is gone", || !has_control_group(&group));
+    knee.assert_no_process_left();
 }
 
 #[test]

@@ -327,6 +327,8 @@ impl Site {
     /// Runs a command by the shell in the tree, with its output in a file.
     fn run(&mut self, command: &str) -> Result<Ran, Failure> {
         let order = RunnerCommand {
+            group: None,
+            call_tracepoint: None,
             words: ["sh", "-c", command].map(str::to_owned).to_vec(),
             directory: self.tree.clone(),
             input: None,

@@ -10,6 +10,7 @@
 //! command once, a short one many times, each a sample. What a command leaves running is killed before the next
 //! one starts. Where a command needs a shell, the time that the empty shell takes is taken off.
 
+mod calls;
 mod checks;
 mod counters;
 mod figures;
@@ -20,6 +21,7 @@ mod token;
 pub(crate) use interpreter::needs_shell;
 
 use crate::shared::cpus::{ALL, per_cpu};
+use crate::shared::quota::{self, QUOTA};
 use checks::checked;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Kind, MetricInfo, Parameter, Probe, Programs, Subject,
@@ -86,11 +88,19 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
                 "voluntary and involuntary context switches of a run",
                 "switches",
             ),
+            MetricInfo::less(
+                "bytes read",
+                "bytes that a run read, from files, pipes and sockets",
+                "B",
+            ),
+            MetricInfo::less("bytes written", "bytes that a run wrote", "B"),
+            MetricInfo::less("reads", "system calls of a run that read", "calls"),
+            MetricInfo::less("writes", "system calls of a run that wrote", "calls"),
         ],
         ..About::plain().info
     },
     kind: Kind::Named,
-    parameters: vec![N, COMMANDS],
+    parameters: vec![N, COMMANDS, QUOTA],
     programs: Programs::Commands,
     usual: Usual { measure_ms: 200, ..Usual::PLAIN },
     custom_keys: &[
@@ -163,8 +173,13 @@ fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<About, Strin
         vec![axis_parameter]
     };
     parameters.extend(word_parameters(custom, axis));
+    if axis != QUOTA.name && !custom.words.contains_key(QUOTA.name) {
+        parameters.push(QUOTA);
+    }
     let mut metrics = ABOUT.info.metrics.clone();
     metrics.extend(counters::metrics());
+    metrics.extend(calls::metrics());
+    metrics.extend(quota::metrics("run"));
     metrics.extend(figures.iter().map(Figure::metric));
     if let Some(headline) = custom.headline() {
         let names: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();

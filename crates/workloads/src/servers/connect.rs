@@ -14,6 +14,7 @@ use crate::servers::client::Client;
 use crate::servers::served::{self, CUSTOM_KEYS, OwnServers, connections_fit};
 use crate::servers::tls::TLS;
 use crate::shared::cpus;
+use crate::shared::quota::QUOTA;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, Original, Parameter, Print,
     Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
@@ -83,7 +84,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         ],
         ..base().info
     },
-    parameters: vec![CONNECTIONS, cpus::ONE, TLS],
+    parameters: vec![CONNECTIONS, cpus::ONE, TLS, QUOTA],
     originals: &[Original {
         name: "httpbench",
         original: "Felix von Leitner's httpbench (gatling, 2003): what it called clat, and the first \

@@ -25,6 +25,7 @@ use crate::servers::drivers::Counted;
 use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, FILE, OwnServers, Scene};
 use crate::servers::tls::TLS;
 use crate::servers::warm::warm_up;
+use crate::shared::quota::{self, QUOTA};
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Original, Parameter,
     Print, Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
@@ -126,7 +127,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             ("epoll-level", "lighttpd"),
         ]),
         also_growth: strings(["cpu"]),
-        metrics: vec![
+        metrics: [
             MetricInfo::more("replies", "replies", "replies/s"),
             MetricInfo::more("cold", "replies of a server that has just started", "replies/s"),
             MetricInfo::time("cpu", "reply, on the server's CPUs").with_role(MetricRole::Cpu),
@@ -138,11 +139,14 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
                 "memory of the kernel per dead connection, both ends",
                 "B",
             ),
-        ],
+        ]
+        .into_iter()
+        .chain(quota::metrics("reply"))
+        .collect(),
         ..About::plain().info
     },
     kind: Kind::Named,
-    parameters: vec![DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE, TLS],
+    parameters: vec![DEAD, CONNECTIONS, WORKERS, BYTES, CALLS, RATE, TLS, QUOTA],
     custom_keys: CUSTOM_KEYS,
     usual: Usual {
         rounds: 5,
@@ -261,10 +265,14 @@ fn measured(
         calls: Some(cell.number(CALLS.name)?).filter(|&calls| calls > 0),
         rate: Some(cell.number(RATE.name)?).filter(|&rate| rate > 0),
     };
+    let quota = scene.running.watch_quota()?;
     let pressed = pressure.put(&scene.running, cpus, probe)?;
     dead_connections.verify(&scene.running)?;
     dead_connections.close()?;
     let Pressed { replies, connections } = pressed;
+    if let Some(quota) = quota {
+        quota.give(replies, probe)?;
+    }
     Ok(Sent { replies: replies + dead + 1, connections: connections + dead + 1 })
 }
 

@@ -19,6 +19,7 @@ use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, OwnServers};
 use crate::servers::tls::{self, Encryption, TLS};
 use crate::shared::cpus::stay_on;
 use crate::shared::directory;
+use crate::shared::quota::{self, QUOTA};
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole,
     Parameter, Probe, Subject, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
@@ -94,7 +95,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         ..About::trajectory().info
     },
     kind: Kind::Named,
-    parameters: vec![MEGABYTES, SLOW_CLIENTS, LAID, CACHE, TLS],
+    parameters: vec![MEGABYTES, SLOW_CLIENTS, LAID, CACHE, TLS, QUOTA],
     custom_keys: CUSTOM_KEYS,
     usual: Usual { rounds: 3, rounds_quick: 3, call_ms_max: 1_000, ..Usual::TRAJECTORY },
     ..About::trajectory()
@@ -178,7 +179,7 @@ impl Workload for Download {
                     remedy: String::new(),
                 };
             }
-            match tls::fit(&server, cell) {
+            match served::serves(&server, cell) {
                 Fit::Measure => {}
                 unfit => return unfit,
             }
@@ -241,6 +242,7 @@ impl Workload for Download {
             start_max: cell.start_max(),
             sending: row.sending,
             encryption: Encryption::make(cell, scratch.path())?,
+            group: quota::group(cell)?,
             words: self.own.word_values(cell)?,
             ..Setup::new(&site, scratch.path())
         };
@@ -256,10 +258,13 @@ impl Workload for Download {
             large.forget()?;
         }
         let source = source("large", count);
+        let quota = running.watch_quota()?;
         let outcome = slow.and_then(|slow| {
             let outcome = download(&running, &source, count, probe);
             outcome.and(slow.map_or(Ok(()), Slow::end))
         });
+        let outcome =
+            outcome.and_then(|()| quota.map_or(Ok(()), |quota| quota.state(probe).map(drop)));
         let outcome = running.judged(outcome);
         // A failure that was met first says more than how the server ended.
         outcome.and(running.stop().map(drop))

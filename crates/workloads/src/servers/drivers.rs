@@ -15,8 +15,10 @@ use crate::servers::local::{
 };
 pub use crate::servers::tls::Encryption;
 use crate::servers::tls::Unfit;
+use crate::shared::quota::QuotaWatch;
 use engine::{
-    Failure, Guarded, Probe, ProgramEnd, RunEnd, caller_descriptors_max, descriptors_max,
+    Failure, Guarded, Probe, ProgramEnd, QuotaGroup, RunEnd, caller_descriptors_max,
+    descriptors_max,
 };
 use load::{Target, Tls};
 use own::OwnServer;
@@ -30,6 +32,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The rows of each file.
@@ -93,6 +96,8 @@ pub struct Setup {
     pub sending: Option<&'static str>,
     /// What its connections are encrypted with, where they are.
     pub encryption: Option<Encryption>,
+    /// The control group that it runs in, where it has a CPU quota.
+    pub group: Option<Arc<QuotaGroup>>,
     /// The values of the words that a user's own command has.
     pub words: BTreeMap<String, String>,
 }
@@ -109,8 +114,22 @@ impl Setup {
             knee: sys::process::THIS_PROGRAM.into(),
             sending: None,
             encryption: None,
+            group: None,
             words: BTreeMap::new(),
         }
+    }
+}
+
+impl Setup {
+    /// Starts the program of a server in `directory`: see [`Guarded::start`].
+    fn start(
+        &self,
+        words: &[OsString],
+        directory: &Path,
+        log: Option<&Path>,
+    ) -> io::Result<Guarded> {
+        let group = self.group.as_ref().map(|group| group.entrance());
+        Guarded::start(&self.knee, words, directory, &self.cpus, group.as_deref(), log)
     }
 }
 
@@ -128,6 +147,11 @@ impl Server {
     /// What raises that, where it is not knee's to raise.
     pub fn descriptors_remedy(&self) -> &'static str {
         if self.is_command() { "ulimit -n $(ulimit -Hn), before knee starts" } else { "" }
+    }
+
+    /// Whether it runs already, and is not started here.
+    pub fn is_running(&self) -> bool {
+        self.is_own() && !self.is_command()
     }
 
     fn is_command(&self) -> bool {
@@ -178,6 +202,7 @@ impl Server {
         std::fs::create_dir_all(&own)
             .map_err(|error| Failure::call(format!("a directory for {}", self.label), error))?;
         let mut running = (self.start)(self, &Setup { scratch: own, ..setup.clone() })?;
+        running.group.clone_from(&setup.group);
         // One that runs already has an address that says what it speaks.
         if let Some(encryption) = setup.encryption.as_ref().filter(|_| running.is_started()) {
             let own = self.own.and_then(OwnServer::tls).map(|own| encryption.with_handshake(own));
@@ -230,6 +255,8 @@ pub struct Running {
     tls: Option<Tls>,
     /// What it is asked for, if that is not a file of its directory.
     target: Option<Target>,
+    /// The control group that it runs in: it goes after the processes.
+    group: Option<Arc<QuotaGroup>>,
 }
 
 impl Running {
@@ -246,6 +273,7 @@ impl Running {
             log: None,
             tls: None,
             target: None,
+            group: None,
         }
     }
 
@@ -281,6 +309,11 @@ impl Running {
                 server.as_ref().map_or_else(|_| Vec::new(), LocalServer::pids)
             }
         }
+    }
+
+    /// What its CPU quota does from now on, where it has one.
+    pub(crate) fn watch_quota(&self) -> Result<Option<QuotaWatch>, Failure> {
+        QuotaWatch::begin(self.group.as_ref())
     }
 
     /// States what a reader of the cell has to know: the address that its name led to, and its processes, where
@@ -452,8 +485,8 @@ impl Foreign<'_> {
             let (_kept, port) = reserved_port().map_err(failed)?;
             let text = configuration(port);
             std::fs::write(setup.scratch.join(CONFIGURATION), text).map_err(failed)?;
-            let guarded = Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus, None);
-            let origin = ServerOrigin::Started(guarded.map_err(failed)?);
+            let guarded = setup.start(&words, &setup.scratch, None).map_err(failed)?;
+            let origin = ServerOrigin::Started(guarded);
             let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
             let log = Some(setup.scratch.join(LOG));
             let mut running = Running { log, ..Running::new(server, origin, address) };

@@ -12,6 +12,7 @@ use crate::servers::connect::{CONNECTIONS, FILE_BYTES, base};
 use crate::servers::served::{self, OwnServers, connections_fit};
 use crate::servers::tls::TLS;
 use crate::shared::cpus;
+use crate::shared::quota::QUOTA;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, MetricInfo, Parameter, Probe, Subject, Values,
     Workload, WorkloadInfo, strings,
@@ -58,7 +59,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
         metrics: vec![MetricInfo::time("request", "request + its reply")],
         ..base().info
     },
-    parameters: vec![CONNECTIONS, EVERY, REQUESTS, cpus::ONE, TLS],
+    parameters: vec![CONNECTIONS, EVERY, REQUESTS, cpus::ONE, TLS, QUOTA],
     ..base()
 });
 

@@ -7,6 +7,7 @@ use crate::servers::tls::{self, Encryption, TLS};
 use crate::servers::warm::warm_up;
 use crate::shared::cpus::{self, allowed};
 use crate::shared::directory;
+use crate::shared::quota::{self, QUOTA};
 use crate::shared::shortage;
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, LimitCause, Probe, Scratch, Subject, SubjectInfo,
@@ -181,7 +182,7 @@ pub(crate) fn fit(
     requested: u64,
     max: u64,
 ) -> Fit {
-    match tls::fit(server, cell) {
+    match serves(server, cell) {
         Fit::Measure => {}
         unfit => return unfit,
     }
@@ -193,6 +194,16 @@ pub(crate) fn fit(
     } else {
         at_most(parameter, requested, here)
     }
+}
+
+/// Whether a server speaks what a cell asks for, and can have its quota.
+pub(crate) fn serves(server: &Server, cell: &Cell) -> Fit {
+    if server.is_running() && cell.parameters.contains_key(QUOTA.name) {
+        let what = format!("{} under a CPU quota", server.label);
+        let clause = "knee does not start it".to_owned();
+        return Fit::Leave { what, cause: LimitCause::Other { clause }, remedy: String::new() };
+    }
+    tls::fit(server, cell)
 }
 
 /// Connections that this process can hold.
@@ -245,6 +256,7 @@ impl Scene {
             cpus,
             start_max,
             encryption,
+            group: quota::group(cell)?,
             words,
             ..Setup::new(&site, scratch.path())
         };
@@ -287,7 +299,9 @@ pub(crate) fn with_connections(
     let mut scene = Scene::open(own, cell, probe, bytes, 1, &cpus)?;
     let mut open = Vec::new();
     warm_up(&scene.running, &cpus, cell.start_max() / 4, false, probe);
+    let quota = scene.running.watch_quota()?;
     let outcome = scene.client(probe).and_then(|client| act(client, &mut open, probe));
+    let outcome = outcome.and_then(|()| quota.map_or(Ok(()), |quota| quota.state(probe).map(drop)));
     let outcome = scene.running.judged(outcome.and_then(|()| all_open(&open)));
     reset(open);
     // A failure that was met first says more than how the server ended.

@@ -1,6 +1,6 @@
 //! The guard's side of a [`Runner`](super::Runner).
 
-use super::{Ran, Reply, RunEnd, RunnerCommand, RunnerOutput};
+use super::{ProcessIo, Ran, Reply, RunEnd, RunnerCommand, RunnerOutput};
 use crate::descriptors::restore_caller_limit;
 use crate::helper::guard::{outlive_session, without_own_variables};
 use crate::helper::watch::{Before, PROCESSES_MAX, WaitEnd, watch};
@@ -48,7 +48,8 @@ pub(crate) fn main(words: &[String]) -> io::Result<()> {
             code: error.raw_os_error(),
             error: error.to_string(),
         };
-        let reply = run(&command, &starter).map_or_else(not_started, Reply::Ran);
+        let reply =
+            run(&command, &starter).map_or_else(not_started, |ran| Reply::Ran(Box::new(ran)));
         let reply = serde_json::to_string(&reply).map_err(io::Error::other)?;
         match writeln!(out, "{reply}").and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
@@ -71,7 +72,8 @@ fn run(order: &RunnerCommand, starter: &Starter<'_>) -> io::Result<Ran> {
     fcntl_setfd(&report_writer, FdFlags::empty())?;
     let mut command = Command::new(format!("/proc/self/fd/{}", starter.descriptor));
     command.arg0("starter").arg(starter.clock).arg(report_writer.as_raw_fd().to_string());
-    command.arg(starter.descriptor);
+    command.arg(starter.descriptor).arg(order.group.as_deref().unwrap_or(Path::new("")));
+    command.arg(order.call_tracepoint.map(counters).unwrap_or_default());
     let (output, errors) = prepare(&mut command, order)?;
     let mut tails = [Tail::new(errors, ERROR_BYTES_MAX)?, Tail::new(output, OUTPUT_BYTES_MAX)?];
     // One that goes elsewhere ends now, and not while the command runs.
@@ -100,12 +102,26 @@ fn run(order: &RunnerCommand, starter: &Starter<'_>) -> io::Result<Ran> {
     Ok(Ran { errors, left, left_cpu_ns, ..ran })
 }
 
+/// What the starter takes as the system calls to count.
+fn counters(tracepoint: u64) -> String {
+    let numbers = observe::COUNTED_CALLS.iter().map(|(_, number)| number.to_string());
+    format!("{tracepoint}:{}", numbers.collect::<Vec<_>>().join(","))
+}
+
 /// What the starter reports of a command, without what the command wrote and left.
 fn read_report(mut report: PipeReader) -> io::Result<Ran> {
     let mut line = String::new();
     report.read_to_string(&mut line)?;
     if let Some(code) = line.strip_prefix("failed ").and_then(|code| code.trim().parse().ok()) {
         return Err(sys::limits::explained(io::Error::from_raw_os_error(code)));
+    }
+    if let Some(code) = line.strip_prefix("outside ").and_then(|code| code.trim().parse().ok()) {
+        let error = io::Error::from_raw_os_error(code);
+        return Err(io::Error::other(format!("entering its control group: {error}")));
+    }
+    if let Some(code) = line.strip_prefix("uncounted ").and_then(|code| code.trim().parse().ok()) {
+        let error = io::Error::from_raw_os_error(code);
+        return Err(io::Error::other(format!("counting its system calls: {error}")));
     }
     let unexpected = || io::Error::other(format!("the starter's report: {line:?}"));
     parse_report(&line).ok_or_else(unexpected)
@@ -120,10 +136,19 @@ fn parse_report(line: &str) -> Option<Ran> {
         "killed" => RunEnd::Killed(code),
         _ => return None,
     };
-    let numbers: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
-    let [user_us, system_us, voluntary, involuntary, minor, major, rss_kib] = numbers?[..] else {
-        return None;
+    let mut next = || words.next()?.parse::<u64>().ok();
+    let [user_us, system_us] = [next()?, next()?];
+    let [voluntary, involuntary, minor, major, rss_kib] =
+        [next()?, next()?, next()?, next()?, next()?];
+    let io = match words.next()? {
+        "-" => None,
+        io => {
+            let io: Option<Vec<u64>> = io.split(',').map(|count| count.parse().ok()).collect();
+            let [bytes_read, bytes_written, reads, writes] = io?[..] else { return None };
+            Some(ProcessIo { bytes_read, bytes_written, reads, writes })
+        }
     };
+    let calls = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
     let used = Resources {
         user_ns: user_us * 1_000,
         system_ns: system_us * 1_000,
@@ -133,7 +158,7 @@ fn parse_report(line: &str) -> Option<Ran> {
         faults_major: major,
         rss_max_bytes: rss_kib * 1_024,
     };
-    Some(Ran { before, after, end, used, ..Ran::default() })
+    Some(Ran { before, after, end, used, io, calls, ..Ran::default() })
 }
 
 /// Adds the command to its starter. Returns the pipes of its standard output and of its standard error, which end at once
@@ -209,11 +234,15 @@ mod tests {
 
     #[test]
     fn a_report_of_the_starter_is_read() {
-        let ran = parse_report("ran 10 20 exited 3 1 2 3 4 5 6 7\n").unwrap();
+        let ran = parse_report("ran 10 20 exited 3 1 2 3 4 5 6 7 9,8,2,1 30 20\n").unwrap();
         let used = ran.used;
         assert_eq!((ran.before, ran.after, ran.end), (10, 20, RunEnd::Exited(3)));
         assert_eq!((used.user_ns, used.system_ns, used.rss_max_bytes), (1_000, 2_000, 7_168));
-        for wrong in ["", "ran", "ran 1 2 exited 0 1 2 3", "ran 1 2 left 0 1 2 3 4 5 6 7"] {
+        let io = ProcessIo { bytes_read: 9, bytes_written: 8, reads: 2, writes: 1 };
+        assert_eq!((ran.io, ran.calls), (Some(io), vec![30, 20]));
+        let unknown = parse_report("ran 1 2 killed 9 1 2 3 4 5 6 7 -\n").unwrap();
+        assert_eq!((unknown.io, unknown.calls), (None, Vec::new()));
+        for wrong in ["", "ran", "ran 1 2 exited 0 1 2 3", "ran 1 2 left 0 1 2 3 4 5 6 7 -"] {
             assert!(parse_report(wrong).is_none(), "{wrong}");
         }
     }

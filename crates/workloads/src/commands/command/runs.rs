@@ -1,19 +1,22 @@
 //! The runs of one cell.
 
+use super::calls;
 use super::counters::{self, Counters};
 use super::figures::Figure;
 use super::interpreter::Interpreter;
 use super::{ABOUT, time_limit_ms};
 use crate::shared::cpus::{self, ALL};
+use crate::shared::quota::{self, QuotaWatch};
 use crate::shared::runner;
 use engine::{
-    Cell, CommandOutput, Custom, Fact, Failure, Probe, Ran, RunEnd, Runner, RunnerCommand,
-    RunnerOutput, command_facts,
+    Cell, CommandOutput, Custom, Fact, Failure, Probe, QuotaGroup, Ran, RunEnd, Runner,
+    RunnerCommand, RunnerOutput, command_facts,
 };
 use quantities::template;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// More samples than this make the record larger and no CI narrower.
@@ -43,7 +46,8 @@ pub(super) fn measure(
         .ok_or_else(|| Failure::new(format!("there is no command called {}", cell.subject)))?;
     // Before the guard starts: it is counted with what it starts.
     let counters = Counters::start()?;
-    let mut site = Site { custom, figures, cell, runner: runner::start(probe)?, counters };
+    let runner = runner::start(probe)?;
+    let mut site = Site { custom, figures, cell, runner, group: quota::group(cell)?, counters };
     let command = site.command(&template.text, site.output(), custom.input.is_some())?;
     probe.fact("command", site.text(&template.text));
     if !site.counters.note.is_empty() {
@@ -63,6 +67,8 @@ struct Site<'a> {
     figures: &'a [Figure],
     cell: &'a Cell,
     runner: Runner,
+    /// It goes when the runner has ended what it started.
+    group: Option<Arc<QuotaGroup>>,
     counters: Counters,
 }
 
@@ -106,6 +112,8 @@ impl Site<'_> {
             directory: self.custom.directory.clone(),
             input: input.map(|file| PathBuf::from(self.text(file))),
             output,
+            call_tracepoint: None,
+            group: self.group.as_ref().map(|group| group.entrance()),
             time_limit: Some(Duration::from_millis(time_limit_ms(self.custom))),
         })
     }
@@ -127,6 +135,7 @@ impl Site<'_> {
     fn hook(&mut self, flag: &str, text: Option<&str>) -> Result<(), Failure> {
         let Some(text) = text else { return Ok(()) };
         let command = self.command(text, RunnerOutput::Null, false)?;
+        let command = RunnerCommand { group: None, ..command };
         let CountedRun { ran, .. } = self.run(text, &command)?;
         match ending(&ran, self.custom) {
             None => Ok(()),
@@ -158,6 +167,7 @@ impl Site<'_> {
         let mut samples = Samples(vec![Vec::new(); metrics]);
         let (mut measured_ns, mut runs) = (0.0, 0_u32);
         let (mut ends, mut left, mut left_cpu_ns) = (BTreeSet::<String>::new(), 0, 0);
+        let mut quota = QuotaWatch::begin(self.group.as_ref())?;
         let last = loop {
             self.hook("--prepare", self.custom.prepare.as_deref())?;
             let CountedRun { ran, counts } = self.run(text, command)?;
@@ -174,6 +184,7 @@ impl Site<'_> {
             left = left.max(ran.left);
             left_cpu_ns = left_cpu_ns.max(ran.left_cpu_ns);
             if self.warms_up(runs, elapsed_ns, measure_ns) {
+                quota = QuotaWatch::begin(self.group.as_ref())?;
                 continue;
             }
             let counted = CountedRun { ran, counts };
@@ -200,7 +211,41 @@ impl Site<'_> {
             probe.fact("output", end_of(last.output.trim_end(), OUTPUT_CHARACTERS_MAX));
         }
         samples.give(self.figures, probe);
-        Ok(())
+        if let Some(quota) = quota {
+            quota.give(samples.0[0].len() as u64, probe)?;
+        }
+        self.count_calls(text, command, measured_ns / samples.0[0].len() as f64, probe)
+    }
+
+    /// Counts system calls in one more run, where it takes no longer than measuring did or they are what the cell is for.
+    fn count_calls(
+        &mut self,
+        text: &str,
+        command: &RunnerCommand,
+        run_ns: f64,
+        probe: &mut Probe,
+    ) -> Result<(), Failure> {
+        let is_headline = self.custom.headline().is_some_and(calls::is_counted);
+        let tracepoint = match calls::tracepoint() {
+            _ if run_ns > probe.time().as_nanos() as f64 && !is_headline => {
+                Err("a run takes longer than --time, and --headline is another")
+            }
+            tracepoint => tracepoint.as_ref().map_err(String::as_str),
+        };
+        let tracepoint = match tracepoint {
+            Ok(&id) => id,
+            Err(why) => {
+                calls::state_uncounted(why, probe);
+                return Ok(());
+            }
+        };
+        self.hook("--prepare", self.custom.prepare.as_deref())?;
+        let counted = RunnerCommand { call_tracepoint: Some(tracepoint), ..command.clone() };
+        match self.run(text, &counted) {
+            Ok(CountedRun { ran, .. }) => calls::give(&ran.calls, probe),
+            Err(failure) => calls::state_uncounted(&failure.to_string(), probe),
+        }
+        self.hook("--conclude", self.custom.conclude.as_deref())
     }
 
     /// Whether a run that took so long warms up. `runs` counts it.
@@ -268,20 +313,25 @@ impl Samples {
             (used.faults_minor + used.faults_major) as f64,
             (used.switches_voluntary + used.switches_involuntary) as f64,
         ];
+        let io = ran.io.map(|io| [io.bytes_read, io.bytes_written, io.reads, io.writes]);
+        // What is not known has no samples.
+        row.extend(io.map_or([f64::NAN; 4], |counts| counts.map(|count| count as f64)));
         let shell_counts = shell.counts.iter().copied().chain(std::iter::repeat(0.0));
         let counts = counts.iter().zip(shell_counts);
         row.extend(counts.map(|(&count, shell)| (count as f64 - shell).max(0.0)));
         for figure in figures {
             row.push(figure.find(ran)?);
         }
-        self.0.iter_mut().zip(row).for_each(|(samples, figure)| samples.push(figure));
+        let counted = self.0.iter_mut().zip(row).filter(|(_, figure)| !figure.is_nan());
+        counted.for_each(|(samples, figure)| samples.push(figure));
         Ok(())
     }
 
     fn give(&self, figures: &[Figure], probe: &mut Probe) {
         let counted = counters::metrics();
         let names = ABOUT.info.metrics.iter().chain(&counted).map(|metric| metric.name.as_str());
-        for (name, samples) in names.chain(figures.iter().map(Figure::name)).zip(&self.0) {
+        let all = names.chain(figures.iter().map(Figure::name)).zip(&self.0);
+        for (name, samples) in all.filter(|(_, samples)| !samples.is_empty()) {
             probe.given(name, samples, samples.len() as u64);
         }
     }

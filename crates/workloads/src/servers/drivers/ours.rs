@@ -2,7 +2,7 @@
 
 use super::{Counted, Running, Server, ServerOrigin, Setup};
 use crate::servers::tls::Encryption;
-use engine::{Failure, Guarded, descriptors_max};
+use engine::{Failure, descriptors_max};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::io;
@@ -31,8 +31,7 @@ fn start(server: &Server, setup: &Setup) -> Result<Running, Failure> {
     let knee = setup.knee.canonicalize().map_err(failed)?;
     let words = words(server.name, setup);
     let words: Vec<OsString> = [knee.into()].into_iter().chain(words).collect();
-    let mut guarded =
-        Guarded::start(&setup.knee, &words, &setup.scratch, &setup.cpus, None).map_err(failed)?;
+    let mut guarded = setup.start(&words, &setup.scratch, None).map_err(failed)?;
     let line = guarded.line().map_err(failed)?;
     let ready: Value = serde_json::from_str(&line).unwrap_or_default();
     let address = ready["address"].as_str().and_then(|address| address.parse().ok());

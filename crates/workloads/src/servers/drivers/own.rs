@@ -9,7 +9,7 @@ use super::{LOG, Running, Server, ServerOrigin, Setup, reserved_port};
 use crate::commands::command::needs_shell;
 use crate::servers::local::LocalServer;
 use crate::servers::tls;
-use engine::{Custom, Failure, Guarded, Template, caller_descriptors_max};
+use engine::{Custom, Failure, Template, caller_descriptors_max};
 use load::{Target, Tls, TlsOptions, Url};
 use quantities::template;
 use std::collections::BTreeMap;
@@ -188,8 +188,7 @@ fn start_command(
     // A plain command takes the shell's place: one process less among the server's.
     let exec = if needs_shell(&command) { "" } else { "exec " };
     let words: [OsString; 3] = ["sh".into(), "-c".into(), format!("{exec}{command}").into()];
-    let guarded =
-        Guarded::start(&setup.knee, &words, directory, &setup.cpus, Some(&log)).map_err(failed)?;
+    let guarded = setup.start(&words, directory, Some(&log)).map_err(failed)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let started = Running::new(server, ServerOrigin::Started(guarded), address);
     let mut running = Running { log: Some(log), ..started };

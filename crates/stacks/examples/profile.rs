@@ -33,8 +33,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut samples: HashMap<u32, (u64, u64)> = HashMap::new();
     for stack in profile.samples.iter().map(|sample| &sample.stack) {
         let functions: BTreeSet<u32> = stack.iter().copied().collect();
-        functions.into_iter().for_each(|frame| samples.entry(frame).or_default().0 += 1);
-        stack.last().iter().for_each(|frame| samples.entry(**frame).or_default().1 += 1);
+        for frame in functions {
+            samples.entry(frame).or_default().0 += 1;
+        }
+        if let Some(innermost) = stack.last() {
+            samples.entry(*innermost).or_default().1 += 1;
+        }
     }
     let mut functions: Vec<(u32, (u64, u64))> = samples.into_iter().collect();
     functions.sort_by_key(|&(_, (inclusive, itself))| std::cmp::Reverse(inclusive + itself));

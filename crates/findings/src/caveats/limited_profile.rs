@@ -114,9 +114,7 @@ impl CaveatKind for LimitedProfile {
             Self::KernelSymbolsHidden => "sudo sysctl kernel.kptr_restrict=0",
             Self::SamplesLost { .. } => "leave a CPU idle while it is profiled",
             Self::ProcessHidden { .. } => "run knee as the user of that process, or as root",
-            Self::Unnamed { .. } => {
-                "build with symbols and frame pointers, or install the libraries' debug symbols"
-            }
+            Self::Unnamed { .. } => "build with symbols, or install the libraries' debug symbols",
             // What hides the waits says itself what fixes it.
             Self::WaitsHidden { .. } | Self::CellsFailed { .. } => "",
         }

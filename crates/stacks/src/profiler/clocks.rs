@@ -342,7 +342,7 @@ mod tests {
         let refusing = |target, Sampling { clock, modes, .. }: Sampling| {
             let scope = match target {
                 Target::Cpu(_) => Scope::System,
-                _ => Scope::Descent,
+                Target::Descent { .. } => Scope::Descent,
             };
             tried.borrow_mut().push((scope, modes, clock));
             match (modes, clock) {

@@ -14,7 +14,7 @@ const FREQUENCY_HZ: u64 = 997;
 fn only_descent(target: Target, sampling: Sampling) -> std::io::Result<Event> {
     match target {
         Target::Cpu(_) => Err(Errno::ACCESS.into()),
-        target => Event::clock(target, sampling),
+        target @ Target::Descent { .. } => Event::clock(target, sampling),
     }
 }
 

@@ -15,6 +15,13 @@ SPIN(spin_five)
 
 enum { WATCHED = 400, POLLS = 4 };
 
+__attribute__((noinline)) static void spins(void) {
+    spin_forty(40000);
+    spin_twenty(20000);
+    spin_ten(10000);
+    spin_five(5000);
+}
+
 static double cpu_s(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -32,10 +39,7 @@ int main(int argc, char **argv) {
     }
     long rounds = 0;
     for (; cpu_s() < seconds; rounds++) {
-        spin_forty(40000);
-        spin_twenty(20000);
-        spin_ten(10000);
-        spin_five(5000);
+        spins();
         for (int i = 0; i < POLLS; i++) poll(watched, WATCHED, 0);
     }
     printf("%ld\n", rounds);

@@ -6,7 +6,7 @@ use findings::kinds::attribution::Between;
 use findings::run_changes::sentence;
 use findings::{Answer, Caveat, Conclusions, Data, conclude};
 use fixtures::{CellBuilder, cell, key, profile, run, workload};
-use model::{ProfileLimit, Run};
+use model::{MachineCode, ProfileLimit, Run};
 
 /// Folded stacks with their samples.
 type Stacks<'a> = &'a [(&'a str, u64)];
@@ -251,7 +251,7 @@ fn what_a_profile_could_not_see_is_a_caveat() {
         let of_profile = all.iter().filter(|caveat| matches!(caveat, Caveat::LimitedProfile(_)));
         of_profile.map(Caveat::line).collect()
     };
-    let unnamed = "10 % of the profile's samples have no symbol → build with symbols and frame pointers, \
+    let unnamed = "10 % of the profile's samples have no symbol → build with symbols, \
                    or install the libraries' debug symbols";
     assert_eq!(lines(None), [unnamed]);
     let error = "Operation not permitted".to_owned();
@@ -283,6 +283,35 @@ fn what_a_profile_could_not_see_is_a_caveat() {
 }
 
 #[test]
+fn a_function_of_a_program_has_its_line_and_its_caller() {
+    let (mut profile, mut cells) = (profile(), Vec::new());
+    for (point, seconds) in [(1, 1), (4, 4)] {
+        let operations = (20, seconds * 1_000_000_000);
+        let stacks = [("mt;work;push", seconds * 900), ("mt;main;push", seconds * 100)];
+        let key = key("command", "mt", point, 0);
+        profile = profile.cell(key, "elapsed", operations, stacks);
+        profile = profile.instructions("push", &[(1, 10), (4, 600), (9, 390)]);
+        cells.extend((0..5).map(|round| {
+            let samples = (0..9).map(|at| seconds as f64 * 5e7 * (1.0 + f64::from(at) / 200.0));
+            cell("command", "mt", point, round).samples("elapsed", samples.collect())
+        }));
+    }
+    let lines = [(0, "src/queue.c:40"), (4, "src/queue.c:41"), (8, "src/queue.c:42")];
+    let code = MachineCode {
+        architecture: "x86_64".into(),
+        address: 0,
+        bytes: "90".repeat(10),
+        lines: lines.map(|(offset, line)| (offset, line.to_owned())).to_vec(),
+    };
+    let profile = profile.code("push", Ok(code)).build();
+    let workload = workload("command").axis("threads", "threads").time("elapsed").subjects(["mt"]);
+    let run = run(workload).cells(cells).profile(profile).complete();
+    let sentences = sentences(&conclude(&run), &run);
+    let wanted = "mt: 100 % of the CPU time added between 1 and 4 threads is in push (src/queue.c:41) ← work";
+    assert!(sentences.iter().any(|sentence| sentence == wanted), "{sentences:#?}");
+}
+
+#[test]
 fn waits_are_named_with_where_they_are_and_where_they_end() {
     const LOCK: &str = "mt;wait for a lock_[w];work;push;queue.c:41_[l];futex_do_wait_[k];ended by_[e];mt;work;push;\
                         queue.c:52_[l]";
@@ -309,8 +338,8 @@ fn waits_are_named_with_where_they_are_and_where_they_end() {
     assert_eq!(answer.time_title(), "Where the time goes");
     let sentences: Vec<String> =
         answer.cpu_time.iter().map(|finding| finding.sentence.to_string()).collect();
-    let wanted = "mt: 65 % of the thread time added between 1 and 4 threads waits for a lock in push (queue.c:41), \
-                  released by push (queue.c:52); 32 % waits for a CPU";
+    let wanted = "mt: 65 % of the thread time added between 1 and 4 threads waits for a lock in push (queue.c:41) \
+                  ← work, released by push (queue.c:52) ← work; 32 % waits for a CPU";
     assert!(sentences.iter().any(|sentence| sentence == wanted), "{sentences:#?}");
     let mut run = run;
     run.profile.cells[0].limits.push(hidden);

@@ -108,6 +108,10 @@ pub struct ProfiledCell {
     pub event: SampledEvent,
     /// The CPU time that one sample stands for, in nanoseconds.
     pub sample_ns: f64,
+    /// Time of an operation in this cell over that in the timed rounds, by the medians of the headline: what sampling cost,
+    /// and what the machine did meanwhile. Absent where one of them has no figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_down: Option<f64>,
     /// What was timed, with its samples; empty when the cell failed.
     pub regions: Vec<ProfiledRegion>,
     /// Samples outside of all timed regions: set-up, warm-up, checks.
@@ -361,6 +365,9 @@ impl Profile {
         if !cell.sample_ns.is_finite() || cell.sample_ns < 0.0 {
             return Err(format!("a sample stands for {} ns", cell.sample_ns));
         }
+        if let Some(slow_down) = cell.slow_down.filter(|f| !f.is_finite() || *f <= 0.0) {
+            return Err(format!("it was slower by a factor of {slow_down}"));
+        }
         let has_stack = |stack: u32| (stack as usize) < self.stacks.len();
         let mut distinct = HashSet::new();
         for region in &cell.regions {
@@ -568,6 +575,7 @@ mod tests {
             elapsed_ns: 0,
             event: SampledEvent::CpuClock,
             sample_ns: 1e6,
+            slow_down: Some(1.02),
             regions,
             samples_outside: 0,
             limits: Vec::new(),

@@ -24,6 +24,20 @@ fn each_subject_has_its_functions() {
 }
 
 #[test]
+fn what_sampling_cost_stands_below_the_functions() {
+    let mut run = profiled();
+    for (cell, slow_down) in run.profile.cells.iter_mut().zip([1.02, 1.61, 0.97]) {
+        cell.slow_down = Some(slow_down);
+    }
+    let conclusions = conclude(&run);
+    let wide = Style { width: 120, ..PLAIN };
+    let wanted = "While sampled, operations took ×1.02 as long as in the timed rounds (×0.970 to ×1.61 in 3 cells).";
+    for text in [top_functions(&run, &conclusions, &wide), profiles(&run, &conclusions, &wide)] {
+        assert_eq!(text.trim_end().lines().last().map(str::trim), Some(wanted), "{text}");
+    }
+}
+
+#[test]
 fn no_line_of_a_profile_is_wider_than_the_terminal() {
     let run = profiled();
     let conclusions = conclude(&run);

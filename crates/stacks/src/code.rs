@@ -4,9 +4,9 @@
 pub(crate) mod source_lines;
 
 use crate::kernel_memory::KernelMemory;
-use crate::symbols::Symbol;
 use crate::symbols::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
 use crate::symbols::tables::vdso;
+use crate::symbols::{Symbol, hex};
 use model::{CodeFault, FrameKind, MachineCode};
 use source_lines::{check_time, source_lines};
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,9 +120,7 @@ fn machine_code(
 
 fn new_code(symbol: &Symbol, bytes: &[u8]) -> MachineCode {
     let architecture = std::env::consts::ARCH.to_owned();
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    let bytes = digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect();
-    MachineCode { architecture, address: symbol.start, bytes, lines: Vec::new() }
+    MachineCode { architecture, address: symbol.start, bytes: hex(bytes), lines: Vec::new() }
 }
 
 fn in_file(

@@ -30,15 +30,14 @@
 //! ```
 //!
 //! Where all CPUs are sampled, [`SampledStacks::waits`] has when threads did not run, by the kernel's tracepoints of
-//! switches: for what they waited, with the stacks of who waits and of who ends that ([`model::Wait`]). These stacks are
-//! followed by unwind tables on x86-64.
+//! switches: for what they waited, with the stacks of who waits and of who ends that ([`model::Wait`]).
 //!
-//! Stacks of programs are followed by frame pointers. Code without them ends the stack, and leaves out its caller at
-//! worst: addresses where no code is are dropped.
+//! On x86-64 the callers of a program's function are found by its unwind tables (`.eh_frame`) in a copy of the top of the
+//! stack. Where there are none, as of code that was made at run time, where the copy ends, and on other machines, frame
+//! pointers lead on; addresses where no code is are dropped.
 //!
-//! [`sample`] answers what hangs: it observes processes for a fraction of a second and changes nothing. The same clocks
-//! sample the program counters of threads that run, and `/proc` says in which system call the others wait. It never
-//! fails; [`StackSample::limitations`] says what could not be seen. The result is typed. Its
+//! [`sample`] answers what hangs: it observes processes for a fraction of a second and changes nothing. A profiler
+//! samples the threads that run, and `/proc` says in which system call the others wait. It never fails; [`StackSample::limitations`] says what could not be seen. The result is typed. Its
 //! [`Display`](std::fmt::Display) writes all of it in some lines; [`StackSample::summary`] writes the most important part,
 //! which fits in a sentence.
 #![forbid(unsafe_code)]
@@ -60,11 +59,11 @@ pub use symbols::demangle::readable;
 pub use symbols::maps::{Mapping, Maps};
 pub use symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
 
+use profiler::Open;
 use rustix::process::Pid;
-use stack_sample::sampler::{Sampler, ThreadClock};
-use std::io;
+use stack_sample::sampler::Sampler;
 use std::time::{Duration, Instant};
-use sys::perf::Modes;
+use sys::perf::Event;
 
 /// How often new threads are looked for, and samples are taken out of the kernel.
 const SCAN_INTERVAL: Duration = Duration::from_millis(50);
@@ -93,15 +92,12 @@ pub const LOOKUP_MAX: Duration = Duration::from_secs(1);
 /// Samples for about `request.duration`. Finding threads before takes a second at most, and looking up functions after
 /// takes at most `request.lookup_max`.
 pub fn sample(request: &Request<'_>) -> StackSample {
-    sample_with(request, &ThreadClock::open)
+    sample_with(request, &Event::clock)
 }
 
-fn sample_with(
-    request: &Request<'_>,
-    open: &dyn Fn(u32, Modes) -> io::Result<ThreadClock>,
-) -> StackSample {
+fn sample_with(request: &Request<'_>, open: Open<'_>) -> StackSample {
     let start = Instant::now();
-    let mut sampler = Sampler::new(open);
+    let mut sampler = Sampler::start(request.roots, open);
     sampler.scan(request.roots, start + FIRST_SCAN_MAX);
     let end = Instant::now() + request.duration;
     loop {

@@ -1,6 +1,7 @@
 //! Samples call stacks of processes and of all that they start, with times.
 
 mod clocks;
+mod cpus;
 mod error;
 mod processes;
 mod wait_kind;
@@ -11,9 +12,10 @@ pub use error::ProfileError;
 
 use crate::code::machine_codes;
 use crate::profile::{SampledStacks, TimedSample};
-use crate::symbols::addresses::{CodeAddress, ResolvedAddress};
+use crate::symbols::addresses::{CodeAddress, MappedFiles, ResolvedAddress};
 use crate::threads::threads_below;
-use clocks::{Clocks, Open, cycles_per_s};
+pub(crate) use clocks::Open;
+use clocks::{Clocks, cycles_per_s};
 pub(crate) use error::perf_level;
 use model::{CodeFault, Frame, FrameKind, MachineCode, ProfileLimit};
 use processes::{Indexed, Node, Processes, StackSample};
@@ -74,29 +76,54 @@ impl Profiler {
 
     fn start_with(root: Pid, frequency_hz: u64, open: Open<'_>) -> Result<Profiler, ProfileError> {
         let pid = root.as_raw_pid().cast_unsigned();
-        let mut clocks = Clocks::open_with(pid, frequency_hz, cycles_per_s(), open)?;
-        let sample_ns = 1e9 / frequency_hz.max(1) as f64;
-        let processes = Processes::default();
-        let (bytes, mut hidden) = (Vec::new(), Vec::new());
-        let waits = seen_waits(&mut clocks, sample_ns).map_err(|error| {
-            hidden.push(ProfileLimit::WaitsHidden { error });
-        });
-        let waits = waits.ok();
-        let stopped_ns = None;
-        let mut profiler =
-            Profiler { clocks, processes, waits, sample_ns, bytes, stopped_ns, hidden };
+        let clocks = Clocks::open_with(pid, frequency_hz, cycles_per_s(), open)?;
+        let mut profiler = Profiler::with_clocks(clocks, frequency_hz);
+        match seen_waits(&mut profiler.clocks, profiler.sample_ns) {
+            Ok(waits) => profiler.waits = Some(waits),
+            Err(error) => profiler.hidden.push(ProfileLimit::WaitsHidden { error }),
+        }
         // What it starts from here on is recorded; what it has started already is looked for.
         profiler.clocks.enable()?;
         profiler.try_attach(root)?;
         Ok(profiler)
     }
 
+    /// Samples `roots` by their CPU time, with all that they start, and not what they wait for. One that has gone is passed
+    /// over.
+    ///
+    /// # Errors
+    /// Nothing can be sampled, or the first has gone.
+    pub(crate) fn start_clocks(
+        roots: &[Pid],
+        frequency_hz: u64,
+        open: Open<'_>,
+    ) -> Result<Profiler, ProfileError> {
+        let first = roots.first().map_or(0, |root| root.as_raw_pid().cast_unsigned());
+        let clocks = Clocks::open_with(first, frequency_hz, None, open)?;
+        let mut profiler = Profiler::with_clocks(clocks, frequency_hz);
+        profiler.clocks.enable()?;
+        for &root in roots {
+            profiler.attach(root);
+        }
+        Ok(profiler)
+    }
+
+    fn with_clocks(clocks: Clocks, frequency_hz: u64) -> Profiler {
+        let sample_ns = 1e9 / frequency_hz.max(1) as f64;
+        let processes = Processes::default();
+        let (bytes, hidden, waits, stopped_ns) = (Vec::new(), Vec::new(), None, None);
+        Profiler { clocks, processes, waits, sample_ns, bytes, stopped_ns, hidden }
+    }
+
     /// Also samples a process that runs already, with its threads, its descendants, and what they start. What of it
     /// can't be sampled is among the limits of the profile.
     pub fn attach(&mut self, pid: Pid) {
-        if let Err(error) = self.try_attach(pid) {
-            let (program, error) = (comm(pid.as_raw_pid()), error.to_string());
-            self.hidden.push(ProfileLimit::ProcessHidden { program, error });
+        match self.try_attach(pid) {
+            Ok(()) | Err(ProfileError::NoProcess { .. }) => {}
+            Err(error) => {
+                let (program, error) = (comm(pid.as_raw_pid()), error.to_string());
+                self.hidden.push(ProfileLimit::ProcessHidden { program, error });
+            }
         }
     }
 
@@ -188,12 +215,29 @@ impl Profiler {
         self.stopped_ns.get_or_insert_with(|| Clock::Monotonic.now());
     }
 
-    /// Stops, names all addresses, and returns the samples. `wanted` says of a time, from its beginning to its end,
-    /// whether what was in it will be used: only the addresses of that are looked up.
-    pub fn finish(mut self, wanted: &dyn Fn(u64, u64) -> bool) -> SampledStacks {
+    /// Stops, and returns where each sample was taken, without its callers.
+    pub(crate) fn into_leaves(mut self) -> Leaves {
+        self.take_rest();
+        let lost = self.processes.lost_samples();
+        let limits = self.limits(lost);
+        let leaf = |sample: &StackSample| {
+            let StackSample { pid, tid, .. } = *sample;
+            Leaf { pid, tid, address: self.processes.address(sample.node) }
+        };
+        let leaves = self.processes.samples.iter().map(leaf).collect();
+        Leaves { samples: leaves, files: self.processes.files, limits }
+    }
+
+    fn take_rest(&mut self) {
         self.stop();
         self.clocks.take(&mut self.bytes);
         self.add_until(u64::MAX);
+    }
+
+    /// Stops, names all addresses, and returns the samples. `wanted` says of a time, from its beginning to its end,
+    /// whether what was in it will be used: only the addresses of that are looked up.
+    pub fn finish(mut self, wanted: &dyn Fn(u64, u64) -> bool) -> SampledStacks {
+        self.take_rest();
         let lost = self.processes.lost_samples();
         let mut samples: Vec<StackSample> = std::mem::take(&mut self.processes.samples);
         let all = samples.len();
@@ -211,7 +255,7 @@ impl Profiler {
             unwanted: (all - samples.len()) as u64,
             samples: samples.collect(),
             waits,
-            limits: self.limits(&naming, lost),
+            limits: [self.limits(lost), naming.limits()].concat(),
             code,
             frames: naming.frames.values,
         }
@@ -225,22 +269,32 @@ impl Profiler {
         std::mem::take(&mut waits.spans)
     }
 
-    fn limits(&self, naming: &Naming, lost: u64) -> Vec<ProfileLimit> {
+    fn limits(&self, lost: u64) -> Vec<ProfileLimit> {
         let mut limits = self.hidden.clone();
-        if self.clocks.setting.modes == Modes::User {
+        if self.clocks.setting.sampling.modes == Modes::User {
             limits.push(ProfileLimit::KernelHidden { perf_level: perf_level() });
-        }
-        let of_kernel = || naming.resolved.values().filter(|address| address.kind.is_kernel());
-        let is_nameless = of_kernel().all(|address| address.symbol.is_none());
-        // Where the time was over, nothing was hidden.
-        if !naming.is_late && is_nameless && of_kernel().count() > 0 {
-            limits.push(ProfileLimit::KernelSymbolsHidden);
         }
         if lost > 0 {
             limits.push(ProfileLimit::SamplesLost { lost });
         }
         limits
     }
+}
+
+/// Where the samples of a profile were taken.
+pub(crate) struct Leaves {
+    pub samples: Vec<Leaf>,
+    /// The files of their addresses.
+    pub files: MappedFiles,
+    /// What could not be seen.
+    pub limits: Vec<ProfileLimit>,
+}
+
+/// Where a thread was.
+pub(crate) struct Leaf {
+    pub pid: u32,
+    pub tid: u32,
+    pub address: CodeAddress,
 }
 
 /// Adds what shows the waits of threads.
@@ -297,6 +351,14 @@ impl Naming {
             naming.of_nodes.insert(node, index);
         }
         naming
+    }
+
+    fn limits(&self) -> Vec<ProfileLimit> {
+        let of_kernel = || self.resolved.values().filter(|address| address.kind.is_kernel());
+        let is_nameless = of_kernel().all(|address| address.symbol.is_none());
+        // Where the time was over, nothing was hidden.
+        let is_hidden = !self.is_late && is_nameless && of_kernel().count() > 0;
+        if is_hidden { vec![ProfileLimit::KernelSymbolsHidden] } else { Vec::new() }
     }
 
     fn frame(&self, processes: &Processes, node: u32) -> Frame {

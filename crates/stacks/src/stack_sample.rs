@@ -82,28 +82,15 @@ pub enum Limitation {
         /// How many were found.
         threads: usize,
     },
-    /// No more threads could be given a clock.
-    ClocksMissing {
-        /// How many have one.
-        sampled: usize,
-        /// How many threads were found.
-        threads: usize,
-        /// Why: `no more descriptors may be open (ulimit -n)`.
-        reason: String,
-    },
-    /// The system refused to sample some threads.
-    Denied {
-        /// How many.
-        denied: usize,
-        /// How many threads were found.
-        threads: usize,
-        /// The error, and what allows it.
-        reason: String,
+    /// All processes, or one, could not be sampled.
+    Unsampled {
+        /// Why, and what allows it.
+        error: String,
     },
     /// The system refused samples in the kernel.
     KernelHidden {
-        /// What the system allows: `kernel.perf_event_paranoid is 2`.
-        perf_level: Option<String>,
+        /// `kernel.perf_event_paranoid`; absent where it can't be read.
+        perf_level: Option<i64>,
     },
     /// The kernel dropped samples.
     SamplesLost {

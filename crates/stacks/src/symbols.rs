@@ -8,8 +8,9 @@ pub(crate) mod tables;
 pub(crate) mod unwinding;
 
 use demangle::readable;
-use object::read::{File, ReadRef};
+use object::read::{File, ReadCache, ReadRef};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
+use std::fs;
 use std::io::{self, BufRead};
 use std::ops::Range;
 use std::time::Instant;
@@ -20,6 +21,8 @@ const SYMBOLS_MAX: usize = (64 << 20) / 24;
 const READ_BYTES_MAX: u64 = 256 << 20;
 /// Tables whose names are longer than this together are not kept: each symbol may have the name of all others.
 const NAMES_BYTES_MAX: usize = 256 << 20;
+/// Where debug symbols are by the build-ids of files.
+const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
 /// A function of the kernel is taken to end here where no other follows: `kallsyms` has no sizes.
 const KERNEL_FUNCTION_BYTES_MAX: u64 = 1 << 20;
 /// What the kernel's second names begin with: of functions that also run before it is at its address.
@@ -133,6 +136,20 @@ fn linked_address(segments: &[FileSegment], offset: u64) -> Option<u64> {
     })
 }
 
+/// Two digits a byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
+}
+
+/// The file that a distribution keeps the debug symbols of another in, by that one's build-id.
+pub(crate) fn debug_file<'data>(file: &File<'data, impl ReadRef<'data>>) -> Option<fs::File> {
+    let id = file.build_id().ok().flatten()?;
+    let digits = hex(id);
+    let (directory, name) = digits.split_at_checked(2)?;
+    fs::File::open(format!("{DEBUG_FILES}/{directory}/{name}.debug")).ok()
+}
+
 /// Where in a file the bytes from this address are, with how many follow.
 pub(crate) fn file_range(segments: &[FileSegment], address: u64) -> Option<(u64, u64)> {
     segments.iter().find_map(|&(begin, size, start)| {
@@ -149,7 +166,7 @@ pub struct FileSymbols {
 }
 
 impl FileSymbols {
-    /// Reads its symbol table, else its dynamic symbols.
+    /// Reads its symbol table, else that of its debug symbols where they are installed, else its dynamic symbols.
     ///
     /// # Errors
     /// The data is no ELF file.
@@ -162,9 +179,18 @@ impl FileSymbols {
         let mut symbols = FileSymbols { segments: file_segments(&file), table: Table::default() };
         // Of a part of a table, the symbol below an address may not be the nearest.
         let is_read = |count: usize| (1..=SYMBOLS_MAX).contains(&count);
-        if is_read(file.symbols().take(SYMBOLS_MAX + 1).count()) {
+        let has_symbols = is_read(file.symbols().take(SYMBOLS_MAX + 1).count());
+        let detached = if has_symbols { None } else { debug_file(&file) };
+        if let Some(detached) = detached {
+            let data = ReadCache::new(detached);
+            let file = File::parse(Bounded(&data)).map_err(io::Error::other)?;
             symbols.add(&file, file.symbols(), names_max);
-        } else if is_read(file.dynamic_symbols().take(SYMBOLS_MAX + 1).count()) {
+        }
+        if has_symbols {
+            symbols.add(&file, file.symbols(), names_max);
+        } else if symbols.table.entries.is_empty()
+            && is_read(file.dynamic_symbols().take(SYMBOLS_MAX + 1).count())
+        {
             symbols.add(&file, file.dynamic_symbols(), names_max);
         }
         Ok(symbols)

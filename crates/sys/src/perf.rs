@@ -25,19 +25,18 @@ const CPU_CLOCK: u64 = 0;
 const TASK_CLOCK: u64 = 1;
 /// `PERF_TYPE_TRACEPOINT`.
 const TRACEPOINT: u32 = 2;
-/// `PERF_SAMPLE_IP`, `_TID`, `_TIME`, `_CALLCHAIN`, `_CPU` and `_PERIOD`: what each sample of a clock holds.
-const COUNTER_AND_CHAIN: u64 = (1 << 0) | (1 << 1) | (1 << 2) | (1 << 5) | (1 << 7) | (1 << 8);
+/// `PERF_SAMPLE_IP`, `_TID`, `_TIME`, `_CALLCHAIN`, `_CPU`, `_PERIOD` and `_RAW`: what each sample of a clock or of a
+/// tracepoint with call chains holds. The raw data of a clock is nothing, but has its place: so all are read alike.
+const COUNTER_AND_CHAIN: u64 =
+    (1 << 0) | (1 << 1) | (1 << 2) | (1 << 5) | (1 << 7) | (1 << 8) | (1 << 10);
 /// `PERF_SAMPLE_TIME` and `PERF_SAMPLE_RAW`: what each sample holds, in this order.
 const TIME_AND_RAW: u64 = (1 << 2) | (1 << 10);
-/// The same with `PERF_SAMPLE_RAW`: of a tracepoint with call chains.
-const CHAIN_AND_RAW: u64 = COUNTER_AND_CHAIN | (1 << 10);
-/// `PERF_SAMPLE_REGS_USER` and `_STACK_USER`, where [`records`] knows the registers.
-const USER_STATE: u64 = if USER_REGISTERS == 0 { 0 } else { (1 << 12) | (1 << 13) };
-/// The frame pointer, the stack pointer and the program counter. On other machines C libraries have frame pointers.
+/// `PERF_SAMPLE_REGS_USER` and `_STACK_USER`.
+const USER_STATE: u64 = (1 << 12) | (1 << 13);
+/// The frame pointer, the stack pointer and the program counter, where [`records`] knows them. On other machines C
+/// libraries have frame pointers.
 const USER_REGISTERS: u64 =
     if cfg!(target_arch = "x86_64") { (1 << 6) | (1 << 7) | (1 << 8) } else { 0 };
-/// Bytes of a thread's stack that a tracepoint with call chains copies: enough to leave the C library.
-const USER_STACK_BYTES: u32 = 512;
 /// Records of what is mapped, started, renamed and ended.
 const EVERYTHING: u64 = MAPPINGS | MAPPINGS_IN_FULL | COMMANDS | COMMAND_OF_EXEC | TASKS;
 /// `PERF_FORMAT_TOTAL_TIME_ENABLED` and `_RUNNING`: a count comes with both times.
@@ -57,7 +56,6 @@ const TASKS: u64 = 1 << 13;
 const WATERMARK: u64 = 1 << 14;
 const ID_IN_ALL: u64 = 1 << 18;
 const EXCLUDE_CHAIN_KERNEL: u64 = 1 << 21;
-const EXCLUDE_CHAIN_USER: u64 = 1 << 22;
 const MAPPINGS_IN_FULL: u64 = 1 << 23;
 const COMMAND_OF_EXEC: u64 = 1 << 24;
 const USE_CLOCK_ID: u64 = 1 << 25;
@@ -130,20 +128,30 @@ pub enum SampleClock {
     },
 }
 
-/// What a clock samples.
+/// When samples are taken, and what is in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sampling {
+    /// When.
+    pub clock: SampleClock,
+    /// In which modes.
+    pub modes: Modes,
+    /// Bytes from the top of the program's stack that a sample copies, with the registers that lead through it: a multiple
+    /// of 8, or 0 for none. Nothing is copied on other machines than x86-64.
+    pub stack_bytes: u32,
+}
+
+/// What a clock samples. Samples hold call chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// One thread on whatever CPU, with the program counter alone: a sample's chain is empty.
-    Thread(u32),
     /// One thread, and all threads and processes that it starts from now on, while they are on one CPU.
-    /// Samples hold call chains; what they start and map is recorded as well.
+    /// What they start and map is recorded as well.
     Descent {
         /// The thread.
         tid: u32,
         /// The CPU.
         cpu: u32,
     },
-    /// All that runs on one CPU, with call chains and records as of [`Target::Descent`].
+    /// All that runs on one CPU, with records as of [`Target::Descent`].
     Cpu(u32),
 }
 
@@ -262,69 +270,55 @@ impl Event {
     }
 
     /// `perf_event_open(2)`: each time that anything on this CPU passes the tracepoint of this id. Samples hold the
-    /// raw data, the call chain and, on x86-64, the registers and the top of the stack of the thread that passes;
+    /// raw data, the call chain and `stack_bytes` of the stack of the thread that passes, as [`Sampling`] has them;
     /// [`records`] reads them among those of a clock.
     ///
     /// # Errors
     /// `EACCES` or `EPERM` if not everything may be watched, `ENOENT` or `EINVAL` if there is no such tracepoint,
     /// `ENODEV` if the CPU is offline.
-    pub fn tracepoint_on_cpu(id: u64, cpu: u32) -> io::Result<Self> {
+    pub fn tracepoint_on_cpu(id: u64, cpu: u32, stack_bytes: u32) -> io::Result<Self> {
         let attributes = Attributes {
             kind: TRACEPOINT,
             size: size_of::<Attributes>() as u32,
             config: id,
             sample_period: 1,
-            sample_type: CHAIN_AND_RAW | USER_STATE,
             flags: bit_field(DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID),
-            wakeup_watermark: 1 << 30,
-            sample_regs_user: USER_REGISTERS,
-            sample_stack_user: if USER_STATE == 0 { 0 } else { USER_STACK_BYTES },
-            clock_id: libc::CLOCK_MONOTONIC,
-            ..Attributes::default()
+            ..with_stacks(stack_bytes)
         };
         Event::open_on(&attributes, -1, cpu.cast_signed())
     }
 
-    /// `perf_event_open(2)`: where `target` is each time that `clock` says so. What waits gives no sample.
+    /// `perf_event_open(2)`: where `target` is each time that the clock says so. What waits gives no sample.
     /// Times are those of `CLOCK_MONOTONIC`; [`records`] reads what comes.
     ///
     /// # Errors
     /// `ESRCH` if there is no such thread, `EACCES` or `EPERM` if it may not be sampled (perhaps its
     /// user mode may), `ENOENT` or `EOPNOTSUPP` if this machine has no such clock, `ENODEV` if the CPU is
     /// offline, `EMFILE` if no descriptor is left, `ENOSYS` if the kernel has no events at all.
-    pub fn clock(clock: SampleClock, target: Target, modes: Modes) -> io::Result<Self> {
+    pub fn clock(target: Target, sampling: Sampling) -> io::Result<Self> {
         let (tid, cpu, for_target) = match target {
-            Target::Thread(tid) => {
-                (tid.cast_signed(), -1, EXCLUDE_CHAIN_KERNEL | EXCLUDE_CHAIN_USER)
-            }
-            Target::Descent { tid, cpu } => {
-                (tid.cast_signed(), cpu.cast_signed(), INHERIT | EVERYTHING)
-            }
-            Target::Cpu(cpu) => (-1, cpu.cast_signed(), EXCLUDE_IDLE | EVERYTHING),
+            Target::Descent { tid, cpu } => (tid.cast_signed(), cpu, INHERIT),
+            Target::Cpu(cpu) => (-1, cpu, EXCLUDE_IDLE),
         };
-        let excluded = match modes {
+        let excluded = match sampling.modes {
             Modes::All => EXCLUDE_HYPERVISOR,
             Modes::User => EXCLUDE_HYPERVISOR | EXCLUDE_KERNEL | EXCLUDE_CHAIN_KERNEL,
         };
         // A period of 0 would be no clock at all.
-        let (kind, config, sample_period) = match clock {
+        let (kind, config, sample_period) = match sampling.clock {
             SampleClock::CpuTime { period_ns } => (SOFTWARE, CPU_CLOCK, period_ns.max(1)),
             SampleClock::Cycles { period } => (HARDWARE, CPU_CYCLES, period.max(1)),
         };
+        let records = DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID | EVERYTHING;
         let attributes = Attributes {
             kind,
             size: size_of::<Attributes>() as u32,
             config,
             sample_period,
-            sample_type: COUNTER_AND_CHAIN,
-            flags: bit_field(
-                DISABLED | WATERMARK | ID_IN_ALL | USE_CLOCK_ID | excluded | for_target,
-            ),
-            wakeup_watermark: 1 << 30,
-            clock_id: libc::CLOCK_MONOTONIC,
-            ..Attributes::default()
+            flags: bit_field(records | excluded | for_target),
+            ..with_stacks(sampling.stack_bytes)
         };
-        Event::open_on(&attributes, tid, cpu)
+        Event::open_on(&attributes, tid, cpu.cast_signed())
     }
 
     fn open(attributes: &Attributes, tid: u32) -> io::Result<Self> {
@@ -390,6 +384,19 @@ impl Event {
             Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
             Err(_) => Err(io::Error::last_os_error()),
         }
+    }
+}
+
+/// Samples with call chains, and with so many bytes of a program's stack. No thread is woken.
+fn with_stacks(stack_bytes: u32) -> Attributes {
+    let has_state = USER_REGISTERS != 0 && stack_bytes > 0;
+    Attributes {
+        sample_type: COUNTER_AND_CHAIN | if has_state { USER_STATE } else { 0 },
+        sample_regs_user: if has_state { USER_REGISTERS } else { 0 },
+        sample_stack_user: if has_state { stack_bytes } else { 0 },
+        wakeup_watermark: 1 << 30,
+        clock_id: libc::CLOCK_MONOTONIC,
+        ..Attributes::default()
     }
 }
 
@@ -513,44 +520,16 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_runs_is_sampled_in_its_program() {
-        // SAFETY: the call takes nothing and only tells the thread's number.
-        let tid = unsafe { libc::gettid() };
-        let clock = SampleClock::CpuTime { period_ns: 1_000_000 };
-        let event = match Event::clock(clock, Target::Thread(tid.cast_unsigned()), Modes::User) {
-            Ok(event) => event,
-            Err(error) => return eprintln!("SKIPPED: perf events are refused here: {error}"),
-        };
-        let mut ring = Ring::new(&event, 1).unwrap();
-        let before = crate::clock::Clock::Monotonic.now();
-        event.enable().unwrap();
-        let mut bytes = Vec::new();
-        // It ends with the first sample: the thread runs all the time. Another record may come first.
-        let (time_ns, thread) = loop {
-            ring.take(&mut bytes);
-            let sample = records(&bytes).find_map(|record| match record {
-                Record::Sample(sample) => Some(sample),
-                _ => None,
-            });
-            if let Some(sample) = sample {
-                assert!(!sample.in_kernel && sample.address > 0, "{sample:?}");
-                assert_eq!(sample.chain().count(), 0);
-                break (sample.time_ns, sample.tid);
-            }
-        };
-        assert_eq!(thread, tid.cast_unsigned());
-        assert!(before <= time_ns && time_ns <= crate::clock::Clock::Monotonic.now(), "one clock");
-    }
-
-    #[test]
     fn a_thread_is_sampled_with_its_callers_and_what_it_starts_is_recorded() {
         // SAFETY: the call takes nothing and only tells the thread's number.
         let tid = unsafe { libc::gettid() }.cast_unsigned();
         let clock = SampleClock::CpuTime { period_ns: 1_000_000 };
+        let sampling = Sampling { clock, modes: Modes::User, stack_bytes: 1024 };
+        let before_ns = crate::clock::Clock::Monotonic.now();
         // The thread may be moved: a clock on each CPU that there may be.
         let mut sampled = Vec::new();
         for cpu in crate::cpus::allowed().unwrap().into_iter().map(|cpu| cpu as u32) {
-            let event = match Event::clock(clock, Target::Descent { tid, cpu }, Modes::User) {
+            let event = match Event::clock(Target::Descent { tid, cpu }, sampling) {
                 Ok(event) => event,
                 Err(error) => return eprintln!("SKIPPED: perf events are refused here: {error}"),
             };
@@ -561,11 +540,20 @@ mod tests {
         let child = std::process::Command::new("true").status().unwrap();
         assert!(child.success());
         let mut bytes = Vec::new();
-        let chain = |record: &Record<'_>| match record {
-            Record::Sample(sample) if sample.tid == tid => Some(sample.chain().count()),
-            _ => None,
+        let is_here = |record: &Record<'_>| {
+            let Record::Sample(sample) = record else { return false };
+            let now_ns = crate::clock::Clock::Monotonic.now();
+            let user = sample.user.map(|user| (user.instruction_pointer, user.stack.len()));
+            let has_stack = |(at, length)| at == sample.address && length > 0;
+            sample.tid == tid
+                && !sample.in_kernel
+                && sample.raw.is_empty()
+                && sample.chain().count() > 0
+                && user.is_some() == cfg!(target_arch = "x86_64")
+                && user.is_none_or(has_stack)
+                && (before_ns..=now_ns).contains(&sample.time_ns)
         };
-        while !records(&bytes).any(|record| chain(&record).is_some_and(|length| length > 0)) {
+        while !records(&bytes).any(|record| is_here(&record)) {
             for (ring, _) in &mut sampled {
                 ring.take(&mut bytes);
             }

@@ -34,6 +34,9 @@ const BUSY_S: &str = "8";
 /// Two-sided normal quantile of 95 %.
 const Z_95: f64 = 1.96;
 
+/// The shares of a function: with what it calls, and by itself.
+type Shares = [f64; 2];
+
 /// A workload, how it is run, and the metric of its CPU time; none where the cell's own usage has it.
 const WORKLOADS: [(&str, &[&str], Cpu); 3] = [
     ("poll", &["--points", "1k", "--time", "500ms"], Cpu::UsageOf("loop")),
@@ -107,7 +110,7 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     }
     let busy = scratch.path().join("busy");
     let mut compile = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".to_owned()));
-    compile.args(["-std=gnu11", "-O1", "-fno-omit-frame-pointer", "-o"]).arg(&busy);
+    compile.args(["-std=gnu11", "-O1", "-fomit-frame-pointer", "-o"]).arg(&busy);
     shell::output(compile.arg(root.join("benches/profile/busy.c")))?;
     let data = scratch.path().join("perf.data");
     let mut record = perf_record(&data, FREQUENCY_HZ);
@@ -122,7 +125,8 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
 
 fn perf_record(data: &Path, frequency_hz: &str) -> Command {
     let mut record = Command::new("perf");
-    record.args(["record", "-q", "-F", frequency_hz, "-g", "-o"]).arg(data).arg("--");
+    record.args(["record", "-q", "-F", frequency_hz, "--call-graph", "dwarf", "-o"]);
+    record.arg(data).arg("--");
     record
 }
 
@@ -227,17 +231,18 @@ fn median_interval(values: &mut [f64]) -> (f64, f64) {
     (first, last)
 }
 
-/// Compares the shares of the functions of a program with perf's.
+/// Compares the shares of the functions of a program, with what they call and by themselves, with perf's.
 fn agreement(busy: &Path, data: &Path, sampler: &Path, tally: &mut Tally) -> Result<()> {
     let mut report = Command::new("perf");
     report.args([
         "report",
         "--stdio",
-        "--no-children",
+        "--children",
+        "--no-inline",
         "-g",
         "none",
         "-F",
-        "overhead,sym",
+        "overhead_children,overhead,sym",
         "-t",
         "\t",
         "-i",
@@ -246,21 +251,24 @@ fn agreement(busy: &Path, data: &Path, sampler: &Path, tally: &mut Tally) -> Res
     let ours =
         shell::bounded(Command::new(sampler).arg(FREQUENCY_HZ).arg(busy).arg(BUSY_S), RUN_MAX)?;
     let ours = our_shares(&ours.stderr);
-    println!("\n| function | perf record | ours | points apart |\n| --- | ---: | ---: | ---: |");
+    println!("\n| function | perf record | ours | points | perf, itself | ours | points |");
+    println!("| --- |{}", " ---: |".repeat(6));
     for (function, perf) in perf.iter().take(FUNCTIONS_COMPARED) {
         let ours = ours.get(function).copied().unwrap_or_default();
-        let apart = ours - perf;
-        println!(
-            "| {function} | {:.1} % | {:.1} % | {:+.1} |",
-            100.0 * perf,
-            100.0 * ours,
-            100.0 * apart
-        );
-        if apart.abs() > SHARE_DIFFERENCE_MAX {
-            tally.fail(format!("profile agreement: {function} is {apart:+.3} from perf's share"));
-        } else {
-            tally.pass(1);
-        }
+        let columns = perf.iter().zip(ours).map(|(perf, ours)| {
+            let apart = ours - perf;
+            if apart.abs() > SHARE_DIFFERENCE_MAX {
+                tally.fail(format!("profile agreement: {function} is {apart:+.3} from perf's"));
+            } else {
+                tally.pass(1);
+            }
+            [format!("{:.1} %", 100.0 * perf), format!("{:.1} %", 100.0 * ours)]
+                .into_iter()
+                .chain([format!("{:+.1}", 100.0 * apart)])
+                .collect::<Vec<_>>()
+                .join(" | ")
+        });
+        println!("| {function} | {} |", columns.collect::<Vec<_>>().join(" | "));
     }
     if perf.len() < FUNCTIONS_COMPARED {
         tally.fail("profile agreement: perf named too few functions");
@@ -268,24 +276,28 @@ fn agreement(busy: &Path, data: &Path, sampler: &Path, tally: &mut Tally) -> Res
     Ok(())
 }
 
-/// A share in percent, a tab, `[k] sock_poll`; the largest first.
-fn perf_shares(report: &str) -> Vec<(String, f64)> {
+/// Two shares in percent and `[k] sock_poll`, with tabs between them; the largest first.
+fn perf_shares(report: &str) -> Vec<(String, Shares)> {
     let lines = report.lines().filter(|line| !line.starts_with('#'));
-    let share = |line: &str| {
-        let (share, symbol) = line.split_once('\t')?;
-        let share: f64 = share.trim().strip_suffix('%')?.parse().ok()?;
-        let (_, function) = symbol.trim().split_once(' ')?;
-        Some((function.trim().to_owned(), share / 100.0))
+    let shares = |line: &str| {
+        let columns: Vec<&str> = line.split('\t').map(str::trim).collect();
+        let [inclusive, itself, symbol] = columns[..] else { return None };
+        let share = |text: &str| text.strip_suffix('%')?.parse::<f64>().ok();
+        let (_, function) = symbol.split_once(' ')?;
+        Some((function.trim().to_owned(), [inclusive, itself].map(share)))
     };
-    lines.filter_map(share).collect()
+    let both = |(function, [inclusive, itself]): (String, [Option<f64>; 2])| {
+        Some((function, [inclusive? / 100.0, itself? / 100.0]))
+    };
+    lines.filter_map(shares).filter_map(both).collect()
 }
 
-/// A share, a tab, a function, a tab, its module.
-fn our_shares(table: &str) -> BTreeMap<String, f64> {
+/// Two shares, a function and its module, with tabs between them.
+fn our_shares(table: &str) -> BTreeMap<String, Shares> {
     let share = |line: &str| {
         let mut columns = line.split('\t');
-        let share = columns.next()?.parse().ok()?;
-        Some((columns.next()?.to_owned(), share))
+        let shares = [columns.next()?.parse().ok()?, columns.next()?.parse().ok()?];
+        Some((columns.next()?.to_owned(), shares))
     };
     table.lines().filter(|line| !line.starts_with('#')).filter_map(share).collect()
 }
@@ -320,15 +332,12 @@ mod tests {
 
     #[test]
     fn shares_are_read_from_both() {
-        let report = "# comment\n\n    31.31%\t[k] sock_poll\n     1.50%\t[.] main\n";
-        let wanted = [("sock_poll".to_owned(), 0.3131), ("main".to_owned(), 0.015)];
-        let shares = perf_shares(report);
-        assert_eq!(shares.len(), 2);
-        for ((function, share), (name, value)) in shares.iter().zip(wanted) {
-            assert!(*function == name && (share - value).abs() < 1e-9, "{shares:?}");
-        }
-        let table = "# 9 samples\n0.31310\tsock_poll\tkernel\n0.01000\t\tlibc.so.6\n";
-        assert_eq!(our_shares(table).get("sock_poll"), Some(&0.3131));
+        let report =
+            "# comment\n\n    50.00%\t 25.00%\t[k] sock_poll\n     1.00%\t0.00%\t[.] main\n";
+        let wanted = [("sock_poll".to_owned(), [0.5, 0.25]), ("main".to_owned(), [0.01, 0.0])];
+        assert_eq!(perf_shares(report), wanted);
+        let table = "# 9 samples\n0.5\t0.31310\tsock_poll\tkernel\n0.2\t0.01000\t\tlibc.so.6\n";
+        assert_eq!(our_shares(table).get("sock_poll"), Some(&[0.5, 0.3131]));
     }
 
     #[test]

@@ -5,9 +5,10 @@ use crate::stats::poisson;
 use crate::thresholds::NAMED_SHARE_MIN;
 use crate::{FunctionTime, ProfilePoint};
 use model::{
-    Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Wait, WaitKind,
+    Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Site, Wait, WaitKind,
     waits_metric,
 };
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Samples in one function.
@@ -43,6 +44,11 @@ pub(crate) struct Counted<'a> {
     pub(crate) waits: HashMap<Wait<'a>, u64>,
     pub(crate) waits_hidden: bool,
     pub(crate) functions: HashMap<&'a Frame, Count>,
+    /// Samples of functions by source line.
+    lines: HashMap<&'a Frame, HashMap<&'a str, u64>>,
+    /// Samples of functions by what calls them there, and of the sites of waits.
+    callers: HashMap<&'a Frame, HashMap<&'a Frame, u64>>,
+    callers_of_sites: HashMap<Site<'a>, HashMap<&'a Frame, u64>>,
 }
 
 impl<'a> Counted<'a> {
@@ -90,18 +96,56 @@ impl<'a> Counted<'a> {
                 if !frames[..callers].contains(frame) {
                     entry.inclusive += count;
                     entry.callers += count * callers as u64;
+                    if let Some(caller) = caller(&frames[..callers]) {
+                        let of_function = self.callers.entry(frame).or_default();
+                        *of_function.entry(caller).or_default() += count;
+                    }
                 }
             }
             self.functions.entry(innermost).or_default().itself += count;
+        }
+        for sample in &region.instructions {
+            let frame = profile.frames.get(sample.frame as usize);
+            let Some(Ok(code)) = profile.code(sample.frame) else { continue };
+            let after = code.lines.partition_point(|(offset, _)| *offset <= sample.offset);
+            let line = after.checked_sub(1).map(|at| code.lines[at].1.as_str());
+            if let Some((frame, line)) = frame.zip(line) {
+                *self.lines.entry(frame).or_default().entry(line).or_default() += sample.count;
+            }
         }
     }
 
     fn add_waits(&mut self, profile: &'a Profile, region: &ProfiledRegion) {
         for &(stack, count) in &region.samples {
-            if let Some(wait) = Wait::read(&frames(profile, stack)) {
-                *self.waits.entry(wait).or_default() += count;
+            let frames = frames(profile, stack);
+            let Some(wait) = Wait::read(&frames) else { continue };
+            *self.waits.entry(wait).or_default() += count;
+            for site in wait.site.into_iter().chain(wait.waker) {
+                let at = frames.windows(2).position(|pair| {
+                    pair[1].kind == FrameKind::Line
+                        && (pair[0], pair[1].function.as_str()) == (site.frame, site.line)
+                });
+                if let Some(caller) = at.and_then(|at| caller(&frames[..at])) {
+                    let of_site = self.callers_of_sites.entry(site).or_default();
+                    *of_site.entry(caller).or_default() += count;
+                }
             }
         }
+    }
+
+    /// The line of a function with most samples.
+    pub(crate) fn line(&self, frame: &Frame) -> Option<&'a str> {
+        largest(self.lines.get(frame)?)
+    }
+
+    /// What calls a function most often.
+    pub(crate) fn caller(&self, frame: &Frame) -> Option<&'a Frame> {
+        largest(self.callers.get(frame)?)
+    }
+
+    /// What calls a function most often where it waits, or ends a wait.
+    pub(crate) fn caller_of_site(&self, site: Site<'a>) -> Option<&'a Frame> {
+        largest(self.callers_of_sites.get(&site)?)
     }
 
     /// The samples of these waits.
@@ -193,6 +237,23 @@ impl<'a> Counted<'a> {
 fn frames(profile: &Profile, stack: u32) -> Vec<&Frame> {
     let frame = |node: u32| profile.frames.get(profile.stacks.get(node as usize)?.frame as usize);
     profile.path(stack).into_iter().filter_map(frame).collect()
+}
+
+/// What has most samples.
+fn largest<T: Copy + Ord>(counts: &HashMap<T, u64>) -> Option<T> {
+    let largest = counts.iter().max_by_key(|(value, count)| (**count, Reverse(**value)));
+    largest.map(|(value, _)| *value)
+}
+
+/// The innermost of these frames, if that is a function of a program: none of a standard library is what a user means.
+fn caller<'a>(frames: &[&'a Frame]) -> Option<&'a Frame> {
+    let is_own = |frame: &Frame| {
+        matches!(frame.kind, FrameKind::User | FrameKind::Jit)
+            && !frame.function.is_empty()
+            && !frame.module.starts_with("libc.")
+            && !frame.function.starts_with("std::")
+    };
+    frames.last().copied().filter(|frame| is_own(frame))
 }
 
 /// Whether `frame`, the innermost of a stack, has no symbol.

@@ -120,14 +120,18 @@ impl<'a> Pair<'a, '_> {
         AddedWait {
             kind,
             share: of_kind,
-            site: site.map(|site| WaitSite::new(site, share(part(site), total))),
+            site: site.map(|site| self.wait_site(site, share(part(site), total))),
             waker: waker.map(|waker| {
                 let ended = self.waiting(|wait| {
                     (wait.kind, wait.site, wait.waker) == (kind, site, Some(waker))
                 });
-                WaitSite::new(waker, share(ended, total))
+                self.wait_site(waker, share(ended, total))
             }),
         }
+    }
+
+    fn wait_site(&self, site: Site<'a>, share: Estimate) -> WaitSite {
+        WaitSite::new(site, self.second.caller_of_site(site), share)
     }
 
     /// What the waits of a kind add.
@@ -299,7 +303,11 @@ impl<'a> Pair<'a, '_> {
         total: Difference,
         samples: fn(Count) -> u64,
     ) -> AddedFunction {
-        AddedFunction { frame: frame.clone(), share: share(self.function(frame, samples), total) }
+        let (dearer, share) = (self.dearer(), share(self.function(frame, samples), total));
+        let is_of_program = matches!(frame.kind, FrameKind::User | FrameKind::Jit);
+        let caller = dearer.caller(frame).filter(|caller| is_of_program && *caller != frame);
+        let line = dearer.line(frame).filter(|_| is_of_program).map(str::to_owned);
+        AddedFunction { frame: frame.clone(), line, caller: caller.cloned(), share }
     }
 }
 

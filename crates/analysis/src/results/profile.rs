@@ -204,13 +204,16 @@ pub struct WaitSite {
     pub frame: Frame,
     /// `queue.c:41`, or without debug information the offset in the function.
     pub line: String,
+    /// What calls it most often there; absent where that is no function of a program.
+    pub caller: Option<Frame>,
     /// The share of the added thread time.
     pub share: Estimate,
 }
 
 impl WaitSite {
-    pub(crate) fn new(site: Site<'_>, share: Estimate) -> Self {
-        WaitSite { frame: site.frame.clone(), line: site.line.to_owned(), share }
+    pub(crate) fn new(site: Site<'_>, caller: Option<&Frame>, share: Estimate) -> Self {
+        let (frame, line) = (site.frame.clone(), site.line.to_owned());
+        WaitSite { frame, line, caller: caller.cloned(), share }
     }
 }
 
@@ -226,6 +229,10 @@ impl ProfileDifference {
 pub struct AddedFunction {
     /// The function, or the process.
     pub frame: Frame,
+    /// The line with most samples of the function itself: `src/queue.c:41`; absent without debug information.
+    pub line: Option<String>,
+    /// What calls it most often; absent where that is no function of a program.
+    pub caller: Option<Frame>,
     /// Its share of the added CPU time.
     pub share: Estimate,
 }

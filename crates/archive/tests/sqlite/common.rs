@@ -204,6 +204,7 @@ pub fn profile(cells: u64) -> Profile {
             elapsed_ns: 3_000_000 + n,
             event: SampledEvent::CpuClock,
             sample_ns: 1e9 / 997.0,
+            slow_down: None,
             regions: if failed { vec![] } else { vec![region] },
             samples_outside: 5,
             limits: vec![ProfileLimit::SamplesLost { lost: n }],

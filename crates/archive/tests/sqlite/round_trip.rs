@@ -332,12 +332,13 @@ prop_compose! {
         elapsed_ns in count(),
         samples_outside in count(),
         sample_ns in 0.0..1e12,
+        slow_down in proptest::option::of(0.1..10.0),
         cycles in any::<bool>(),
         regions in vec(region(), 0..4),
         limits in vec(profile_limit(), 0..3),
     ) -> ProfiledCell {
         let event = if cycles { SampledEvent::Cycles } else { SampledEvent::CpuClock };
-        ProfiledCell { key: CellKey { round: 0, ..key }, outcome, elapsed_ns, event, sample_ns, regions,
+        ProfiledCell { key: CellKey { round: 0, ..key }, outcome, elapsed_ns, event, sample_ns, slow_down, regions,
             samples_outside, limits }
     }
 }

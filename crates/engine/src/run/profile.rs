@@ -116,6 +116,7 @@ impl ProfilePass {
     ) -> Option<ProfiledCell> {
         let rate = rate(run, key, plan);
         let mut pool = Pool::new(key.clone());
+        let mut figures = Vec::new();
         for worker in 0..rate.workers {
             let scratch = format!("knee-{}-profile-{}-{worker}", settings.mark(), self.done);
             let order = crate::worker::frame::Order {
@@ -127,10 +128,11 @@ impl ProfilePass {
             let Supervised { reply, detail, elapsed, profiler, .. } =
                 supervise(&order, settings, starter, Some(rate.hz))?;
             pool.cell.elapsed_ns += elapsed.as_nanos() as u64;
-            let regions = match reply {
-                Ok(reply) => reply.regions,
+            let (regions, metrics) = match reply {
+                Ok(reply) => (reply.regions, reply.metrics),
                 Err(reason) => return Some(pool.failed(reason, detail)),
             };
+            figures.extend(headline_samples(run, key, &metrics));
             if let Some(reason) = without_regions(run, key, &regions) {
                 return Some(pool.failed(reason, String::new()));
             }
@@ -142,8 +144,30 @@ impl ProfilePass {
                 pool.cell.samples_outside += sampled.unwanted;
             }
         }
-        Some(pool.finish())
+        let cell = pool.finish();
+        Some(ProfiledCell { slow_down: slow_down(run, key, figures), ..cell })
     }
+}
+
+/// Time of an operation of which these are the figures, over that in the timed rounds.
+fn slow_down(run: &Run, key: &CellKey, figures: Vec<f64>) -> Option<f64> {
+    let cells = run.cells.iter().filter(|cell| cell_group(&cell.key) == *key);
+    let timed = cells.flat_map(|cell| headline_samples(run, key, &cell.metrics)).collect();
+    let (sampled, timed) = (median(figures)?, median(timed)?);
+    let ratio = if headline(run, key)?.lower_is_better { sampled / timed } else { timed / sampled };
+    (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+}
+
+/// The figures of the headline.
+fn headline_samples(run: &Run, key: &CellKey, metrics: &[Metric]) -> Vec<f64> {
+    let headline = headline(run, key);
+    let is_headline = |metric: &&Metric| headline.is_some_and(|info| info.name == metric.name);
+    metrics.iter().filter(is_headline).flat_map(|metric| metric.samples.iter().copied()).collect()
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 /// Why what a worker replied can't be profiled: nothing says when its headline was timed.
@@ -204,14 +228,36 @@ fn timed_ns(run: &Run, key: &CellKey) -> Option<f64> {
     // The worker made a rate of nanoseconds, of which each is for one operation.
     let ns = |sample: &f64| if is_time { *sample } else { 1e9 / sample.max(1e-9) };
     let sum_ns = |metric: &Metric| metric.samples.iter().map(ns).sum::<f64>();
-    let mut sums: Vec<f64> = metrics.map(sum_ns).filter(|sum| *sum > 0.0).collect();
-    sums.sort_by(f64::total_cmp);
-    sums.get(sums.len() / 2).copied()
+    median(metrics.map(sum_ns).filter(|sum| *sum > 0.0).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slow_down_is_one_of_times_and_of_rates() {
+        let key = CellKey { workload: "w".into(), subject: "s".into(), ..CellKey::default() };
+        let run = |info: MetricInfo, samples: &[f64]| {
+            let metric = Metric { name: "m".into(), samples: samples.into(), ..Metric::default() };
+            let mut run = Run::default();
+            run.plan.workloads.push(model::WorkloadInfo {
+                name: "w".into(),
+                metrics: vec![info],
+                ..model::WorkloadInfo::default()
+            });
+            let cell_key = CellKey { round: 3, ..key.clone() };
+            let metrics = vec![metric];
+            run.cells.push(model::Cell { key: cell_key, metrics, ..model::Cell::default() });
+            run
+        };
+        let time = run(MetricInfo::time("m", ""), &[90.0, 100.0, 500.0]);
+        assert_eq!(slow_down(&time, &key, vec![110.0, 130.0, 120.0]), Some(1.2));
+        let rate = run(MetricInfo::more("m", "", "/s"), &[120.0]);
+        assert_eq!(slow_down(&rate, &key, vec![100.0]), Some(1.2));
+        assert_eq!(slow_down(&rate, &key, vec![0.0]), None);
+        assert_eq!(slow_down(&rate, &key, Vec::new()), None);
+    }
 
     #[test]
     fn what_ends_sooner_is_sampled_more_often_and_in_several_workers() {

@@ -99,9 +99,7 @@ impl CaveatKind for LimitedProfile {
                 // It says itself what fixes it.
                 Limit::WaitsHidden { .. } => "",
             },
-            Self::Unnamed { .. } => {
-                "build with symbols and frame pointers, or install the libraries' debug symbols"
-            }
+            Self::Unnamed { .. } => "build with symbols, or install the libraries' debug symbols",
             Self::CellsFailed { .. } => "",
         }
         .to_owned()

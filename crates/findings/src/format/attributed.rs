@@ -115,11 +115,7 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
         (Some(container), [only, ..])
             if only.frame == container.frame && only.share.value >= LONE_SHARE_MIN =>
         {
-            format!(
-                "{} of {whole} is in {}{owner}{busy}",
-                share_of(&only.frame),
-                function_name(&only.frame)
-            )
+            format!("{} of {whole} is in {}{owner}{busy}", share_of(&only.frame), placed(only))
         }
         (Some(container), leaders) => {
             let share = shares(differences, |difference| {
@@ -133,11 +129,11 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
                     if leader.frame == container.frame {
                         return format!("{share} by itself");
                     }
-                    format!("{} {share}", function_name(&leader.frame))
+                    format!("{} {share}", placed(leader))
                 })
                 .collect();
             let colon = if listed.is_empty() { "" } else { ": " };
-            let (name, listed) = (function_name(&container.frame), listed.join(", "));
+            let (name, listed) = (placed(container), listed.join(", "));
             format!("{share} of {whole} is in {name}{owner} and what it calls{colon}{listed}{busy}")
         }
         (None, []) => match &first.process {
@@ -150,9 +146,7 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
         (None, leaders) => {
             let named = leaders.iter().take(NAMED_MAX);
             let named: Vec<String> = named
-                .map(|leader| {
-                    format!("{} of it in {}", share_of(&leader.frame), function_name(&leader.frame))
-                })
+                .map(|leader| format!("{} of it in {}", share_of(&leader.frame), placed(leader)))
                 .collect();
             let within = process.map(|process| format!(" of {process}")).unwrap_or_default();
             format!("{whole} is in several functions{within}, {}{busy}", list(&named))
@@ -160,6 +154,17 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
     };
     let unnamed = shares(differences, |difference| Some(difference.unnamed_share));
     if unnamed == "0 %" { text } else { format!("{text}; {unnamed} has no symbol") }
+}
+
+/// `push (src/queue.c:41) ← work`.
+fn placed(function: &AddedFunction) -> String {
+    let line = function.line.as_ref().map(|line| format!(" ({line})")).unwrap_or_default();
+    function_name(&function.frame) + &line + &called_by(function.caller.as_ref())
+}
+
+/// ` ← work`, or nothing.
+pub(crate) fn called_by(caller: Option<&Frame>) -> String {
+    caller.map(|caller| format!(" ← {}", function_name(caller))).unwrap_or_default()
 }
 
 /// From this share on that a function has by itself, what it calls is not worth a word.

@@ -2,6 +2,7 @@
 
 use super::attribution::is_of;
 use super::prelude::*;
+use crate::format::attributed::called_by;
 use crate::format::{count, function_name, percent};
 use analysis::{AddedWait, Estimate, ProfileRow, ProfileTable, Table, WaitSite};
 use model::{Frame, WaitKind};
@@ -38,8 +39,8 @@ impl FindingKind for Waits {
         stake(self.timed_factor.value)
     }
 
-    /// `71 % of the thread time added between 1 and 4 threads waits for a lock in push (queue.c:41), released by push
-    /// (queue.c:52)`.
+    /// `71 % of the thread time added between 1 and 4 threads waits for a lock in push (queue.c:41) ← work, released by pop
+    /// (queue.c:52) ← work`.
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let Waits { from, to, waits, .. } = &all[0];
         let range = format!("between {} and {} {}", count(*from), count(*to), names.axis());
@@ -69,7 +70,7 @@ fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
     profile.rows.iter().filter_map(of_row).collect()
 }
 
-/// `waits for a lock in push (queue.c:41), released by push (queue.c:52)`.
+/// `waits for a lock in push (queue.c:41) ← work, released by pop (queue.c:52) ← work`.
 fn waits_where(wait: &AddedWait) -> String {
     let what = does(wait.kind);
     let Some(site) = &wait.site else { return what.to_owned() };
@@ -78,7 +79,7 @@ fn waits_where(wait: &AddedWait) -> String {
     } else {
         String::new()
     };
-    let at = |site: &WaitSite| at(&site.frame, &site.line);
+    let at = |site: &WaitSite| at(&site.frame, &site.line) + &called_by(site.caller.as_ref());
     let waker = wait.waker.as_ref().map(|waker| format!(", {} {}", ended(wait.kind), at(waker)));
     format!("{what}{mostly} in {}{}", at(site), waker.unwrap_or_default())
 }

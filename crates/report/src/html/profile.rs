@@ -108,9 +108,10 @@ fn sampling(runs: &[Analysed], info: &WorkloadInfo) -> String {
         [_] => String::new(),
         _ => format!(" ({})", list(&runs.iter().map(of_run).collect::<Vec<_>>())),
     };
+    let slow_down = text::runs::slow_down(&all).map(|text| format!(" {text}")).unwrap_or_default();
     format!(
         "Sampled in a pass of its own after the timed rounds, by {} at {} samples a second. Its {} samples in timed \
-         regions{split} are below; no figure above comes from this pass.",
+         regions{split} are below; no figure above comes from this pass.{slow_down}",
         list(&events),
         list(&rates),
         count(samples(&all)),

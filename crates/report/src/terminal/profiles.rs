@@ -38,6 +38,11 @@ pub fn top_functions(run: &Run, conclusions: &Conclusions, style: &Style) -> Str
     if more > 0 {
         pen.aside(&mut out, &format!("{more} more tables: knee show --profile"));
     }
+    if !changed.is_empty()
+        && let Some(text) = text::runs::slow_down(&run.profile.cells)
+    {
+        pen.aside(&mut out, &text);
+    }
     out
 }
 
@@ -52,6 +57,9 @@ pub fn profiles(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
             pen.profile(&mut out, run, table, row, FUNCTIONS_MAX);
             out.push('\n');
         }
+    }
+    if let Some(text) = text::runs::slow_down(&run.profile.cells) {
+        pen.aside(&mut out, &text);
     }
     out
 }

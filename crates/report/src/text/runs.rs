@@ -1,8 +1,8 @@
 //! A run as text: its state, its failed cells, the command that repeats it.
 
-use findings::format::{count, list, shell_word};
+use findings::format::{count, factor, list, shell_word};
 use findings::grouping::grouped;
-use model::{CellKey, Outcome, Run, RunState};
+use model::{CellKey, Outcome, ProfiledCell, Run, RunState};
 
 /// The state of a run as text.
 pub(crate) fn state(state: RunState) -> &'static str {
@@ -50,6 +50,19 @@ pub(crate) fn failed(run: &Run) -> Vec<FailedCells> {
 pub(crate) fn failed_profiles(run: &Run, workload: &str) -> Vec<FailedCells> {
     let cells = run.profile.cells.iter().filter(|cell| cell.key.workload == workload);
     by_reason(run, cells.map(|cell| (&cell.key, &cell.outcome)))
+}
+
+/// How much longer the operations of profiled cells took than in the timed rounds; nothing where none says.
+pub(crate) fn slow_down<'a>(cells: impl IntoIterator<Item = &'a ProfiledCell>) -> Option<String> {
+    let mut factors: Vec<f64> = cells.into_iter().filter_map(|cell| cell.slow_down).collect();
+    factors.sort_by(f64::total_cmp);
+    let (min, max) = (factors.first()?, factors.last()?);
+    let middle = factor(factors[factors.len() / 2]);
+    let range = match factors.len() {
+        1 => String::new(),
+        cells => format!(" ({} to {} in {cells} cells)", factor(*min), factor(*max)),
+    };
+    Some(format!("While sampled, operations took {middle} as long as in the timed rounds{range}."))
 }
 
 fn by_reason<'a>(

@@ -1,10 +1,10 @@
 //! The source lines of functions, from the debug information of their files.
 
-use crate::symbols::Bounded;
 use crate::symbols::demangle::readable;
+use crate::symbols::{Bounded, debug_file};
 use addr2line::Context;
-use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
-use object::read::{File as ObjectFile, ReadCache};
+use addr2line::gimli::{DwarfSections, EndianSlice, RunTimeEndian, SectionId};
+use object::read::{File as ObjectFile, ReadCache, ReadRef};
 use object::{Object, ObjectSection};
 use std::fs::File;
 use std::io;
@@ -79,21 +79,39 @@ fn with_lines<T>(
     check_time(until)?;
     let data = ReadCache::new(file.try_clone()?);
     let Ok(object) = ObjectFile::parse(Bounded(&data)) else { return Ok(None) };
+    let detached = if debug_bytes(&object) == 0 { debug_file(&object) } else { None };
+    let Some(detached) = detached else { return with_lines_of(&object, until, read) };
+    let data = ReadCache::new(detached);
+    let Ok(object) = ObjectFile::parse(Bounded(&data)) else { return Ok(None) };
+    with_lines_of(&object, until, read)
+}
+
+/// The size of the debug information, as it will be in memory.
+fn debug_bytes<'data>(object: &ObjectFile<'data, impl ReadRef<'data>>) -> u64 {
     let is_debug = |name: &str| name.starts_with(".debug_");
     let sections = object.sections().filter(|section| section.name().is_ok_and(is_debug));
-    let size = sections.map(|section| section.size()).fold(0, u64::saturating_add);
-    if size == 0 || size > DEBUG_BYTES_MAX {
+    let sizes = sections.filter_map(|s| Some(s.compressed_data().ok()?.uncompressed_size));
+    sizes.fold(0, u64::saturating_add)
+}
+
+fn with_lines_of<'data, T>(
+    object: &ObjectFile<'data, impl ReadRef<'data>>,
+    until: Instant,
+    read: impl FnOnce(&Lines<'_>) -> T,
+) -> io::Result<Option<T>> {
+    if !(1..=DEBUG_BYTES_MAX).contains(&debug_bytes(object)) {
         return Ok(None);
     }
     let endian = if object.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
     let load = |id: SectionId| {
         check_time(until)?;
         let section = object.section_by_name(id.name());
-        let bytes = section.and_then(|section| section.data().ok()).unwrap_or_default();
-        Ok::<_, io::Error>(EndianSlice::new(bytes, endian))
+        let bytes = section.and_then(|section| section.uncompressed_data().ok());
+        Ok::<_, io::Error>(bytes.unwrap_or_default())
     };
-    let dwarf = Dwarf::load(load)?;
+    let sections = DwarfSections::load(load)?;
     check_time(until)?;
+    let dwarf = sections.borrow(|bytes| EndianSlice::new(bytes, endian));
     Ok(Context::from_dwarf(dwarf).ok().map(|context| read(&context)))
 }
 

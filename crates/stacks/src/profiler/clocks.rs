@@ -7,14 +7,14 @@ use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
-use sys::perf::{CountedEvent, Counter, Event, Modes, Ring, SampleClock, Target};
+use sys::perf::{CountedEvent, Counter, Event, Modes, Ring, SampleClock, Sampling, Target};
 
-/// The size of a ring's data at a thousand samples a second, of a kilobyte at the most each: it is full after half a
-/// second. At higher rates it is larger, up to a limit.
+/// The size of a ring's data for a thousand samples a second. At higher rates it is larger, up to a limit.
 const RING_PAGES: usize = 128;
 const RING_PAGES_MAX: usize = 2048;
 /// A smaller ring than this loses samples between two looks.
 const RING_PAGES_MIN: usize = 8;
+const PAGE_BYTES: usize = 4096;
 
 /// Of a ring that takes switches of threads, too: a CPU makes some hundred thousand a second, of a kilobyte at the most
 /// each. All of them together have a limit.
@@ -24,8 +24,18 @@ const RING_PAGES_OF_ALL: usize = 1 << 15;
 /// The CPU works for this time before its cycles are counted, so that it has left its idle speed, and then for as long.
 const WARM_UP: Duration = Duration::from_millis(5);
 
+/// A ring is full after this time at the earliest: it is read each 50 ms, or each 100 ms on a busy machine.
+const RING_S: f64 = 0.25;
+/// Bytes of a program's stack in the sample of a clock: of most programs all of it. Where rings are small, it is less.
+const STACK_BYTES_MAX: u32 = 8192;
+const STACK_BYTES_MIN: u32 = 512;
+/// And in that of a switch, of which there are many more: enough to leave the C library.
+const STACK_BYTES_OF_SWITCHES: u32 = 512;
+/// A sample has as much beside the stack at the most: the call chain.
+const OTHER_BYTES_MAX: f64 = 1024.0;
+
 /// Opens one clock.
-pub(super) type Open<'a> = &'a dyn Fn(SampleClock, Target, Modes) -> io::Result<Event>;
+pub(crate) type Open<'a> = &'a dyn Fn(Target, Sampling) -> io::Result<Event>;
 
 /// What is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +50,7 @@ pub(super) enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
     pub scope: Scope,
-    pub modes: Modes,
-    pub clock: SampleClock,
+    pub sampling: Sampling,
 }
 
 pub(super) struct Clocks {
@@ -88,17 +97,12 @@ impl Clocks {
         ];
         let mut refusal = None;
         for (scope, modes) in scopes {
+            let pages = ring_pages(frequency_hz, scope);
+            let stack_bytes = stack_bytes(frequency_hz, pages);
             for &clock in &clocks {
-                let setting = Setting { scope, modes, clock };
+                let setting = Setting { scope, sampling: Sampling { clock, modes, stack_bytes } };
                 let error = match open_all(root, setting, open) {
-                    Ok(events) => {
-                        let mut pages = ring_pages(frequency_hz);
-                        if scope == Scope::System {
-                            let each = (RING_PAGES_OF_ALL / events.len().max(1)).max(1);
-                            pages = pages.max(RING_PAGES_OF_SWITCHES.min(1 << each.ilog2()));
-                        }
-                        return Clocks::new(setting, root, events, pages);
-                    }
+                    Ok(events) => return Clocks::new(setting, root, events, pages),
                     Err(error) => error,
                 };
                 match Errno::from_io_error(&error) {
@@ -141,7 +145,7 @@ impl Clocks {
         let mut events = Vec::new();
         for clock in &self.cpus {
             for &id in ids {
-                let event = Event::tracepoint_on_cpu(id, clock.cpu)?;
+                let event = Event::tracepoint_on_cpu(id, clock.cpu, STACK_BYTES_OF_SWITCHES)?;
                 event.share(&clock.event)?;
                 events.push(event);
             }
@@ -181,7 +185,7 @@ impl Clocks {
     fn attach_thread(&mut self, tid: u32) -> io::Result<()> {
         for clock in &self.cpus {
             let target = Target::Descent { tid, cpu: clock.cpu };
-            let event = match Event::clock(self.setting.clock, target, self.setting.modes) {
+            let event = match Event::clock(target, self.setting.sampling) {
                 Ok(event) => event,
                 // It has ended.
                 Err(error) if Errno::from_io_error(&error) == Some(Errno::SRCH) => return Ok(()),
@@ -213,7 +217,7 @@ impl Clocks {
     }
 
     pub fn event(&self) -> SampledEvent {
-        match self.setting.clock {
+        match self.setting.sampling.clock {
             SampleClock::CpuTime { .. } => SampledEvent::CpuClock,
             SampleClock::Cycles { .. } => SampledEvent::Cycles,
         }
@@ -222,7 +226,7 @@ impl Clocks {
 
 fn open_all(
     root: u32,
-    Setting { scope, modes, clock }: Setting,
+    Setting { scope, sampling }: Setting,
     open: Open<'_>,
 ) -> io::Result<Vec<(u32, Event)>> {
     let mut events = Vec::new();
@@ -231,7 +235,7 @@ fn open_all(
             Scope::System => Target::Cpu(cpu),
             Scope::Descent => Target::Descent { tid: root, cpu },
         };
-        match open(clock, target, modes) {
+        match open(target, sampling) {
             Ok(event) => events.push((cpu, event)),
             // It went offline just now.
             Err(error)
@@ -270,11 +274,23 @@ fn refused(error: &io::Error, pid: u32) -> ProfileError {
     ProfileError::from_open(error, pid, perf_level(), rustix::process::geteuid().is_root())
 }
 
-/// As many pages as are full after half a second.
-fn ring_pages(frequency_hz: u64) -> usize {
+/// The pages of a ring at this rate.
+fn ring_pages(frequency_hz: u64, scope: Scope) -> usize {
     let pages = usize::try_from(frequency_hz).unwrap_or(usize::MAX) / 1000;
     let pages = pages.saturating_add(1).saturating_mul(RING_PAGES).min(RING_PAGES_MAX);
-    pages.next_power_of_two()
+    let pages = pages.next_power_of_two();
+    if scope == Scope::Descent {
+        return pages;
+    }
+    let each = (RING_PAGES_OF_ALL / online_cpus().len().max(1)).max(1);
+    pages.max(RING_PAGES_OF_SWITCHES.min(1 << each.ilog2()))
+}
+
+/// Bytes of a program's stack in each sample, so that a ring of so many pages is not full too soon.
+fn stack_bytes(frequency_hz: u64, pages: usize) -> u32 {
+    let bytes = (pages * PAGE_BYTES) as f64 / (frequency_hz as f64 * RING_S) - OTHER_BYTES_MAX;
+    let bytes = (bytes as u32).clamp(STACK_BYTES_MIN, STACK_BYTES_MAX);
+    bytes - bytes % 8
 }
 
 /// A ring for each event, all of one size: what a user may lock is shared by them.
@@ -304,7 +320,11 @@ mod tests {
 
     #[test]
     fn rings_grow_with_the_rate() {
-        assert_eq!([1, 997, 1_000, 9_973, 1 << 40].map(ring_pages), [128, 128, 256, 2048, 2048]);
+        let pages = |hz| ring_pages(hz, Scope::Descent);
+        assert_eq!([1, 997, 1_000, 9_973, 1 << 40].map(pages), [128, 128, 256, 2048, 2048]);
+        let bytes = [(997, 2048), (997, 128), (9_973, 2048), (9_973, 64)];
+        let bytes = bytes.map(|(hz, pages)| stack_bytes(hz, pages));
+        assert_eq!(bytes, [8192, 1072, 2336, 512]);
     }
 
     #[test]
@@ -319,10 +339,10 @@ mod tests {
     fn the_best_that_is_allowed_is_used() {
         // A kernel that refuses all but a program's own part, and has no counter of cycles.
         let tried = RefCell::new(Vec::new());
-        let refusing = |clock, target, modes| {
+        let refusing = |target, Sampling { clock, modes, .. }: Sampling| {
             let scope = match target {
                 Target::Cpu(_) => Scope::System,
-                _ => Scope::Descent,
+                Target::Descent { .. } => Scope::Descent,
             };
             tried.borrow_mut().push((scope, modes, clock));
             match (modes, clock) {
@@ -347,7 +367,7 @@ mod tests {
         assert!(open(None, &refusing).is_err());
         let is_cycles = |clock| matches!(clock, SampleClock::Cycles { .. });
         assert!(tried.take().into_iter().all(|(_, _, clock)| !is_cycles(clock)), "no counter");
-        let refused = |_, _, _| Err(Errno::PERM.into());
+        let refused = |_, _| Err(Errno::PERM.into());
         let error = open(Some(3e9), &refused).err().unwrap();
         assert!(
             matches!(

@@ -28,6 +28,8 @@ pub(super) struct Node {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StackSample {
     pub time_ns: u64,
+    pub pid: u32,
+    pub tid: u32,
     /// Its innermost node.
     pub node: u32,
 }
@@ -191,7 +193,7 @@ impl Processes {
     }
 
     fn sample(&mut self, sample: &Sample<'_>, scope: Scope) {
-        let Sample { pid, time_ns, .. } = *sample;
+        let Sample { pid, tid, time_ns, .. } = *sample;
         if !self.by_pid.contains_key(&pid) {
             match scope {
                 // Of another process.
@@ -204,7 +206,7 @@ impl Processes {
             }
         }
         let node = self.node(sample);
-        self.samples.extend(node.map(|node| StackSample { time_ns, node }));
+        self.samples.extend(node.map(|node| StackSample { time_ns, pid, tid, node }));
     }
 
     /// Whether a process is followed.
@@ -235,26 +237,19 @@ impl Processes {
     }
 }
 
-/// The call chain of a sample, each address with whether it is in the kernel. Of the program, `callers` stand before
-/// those that follow frame pointers: what leads on begins where both meet.
+/// The call chain of a sample, each address with whether it is in the kernel. Of the program these are `callers`; where the
+/// copy of its stack ended, frame pointers lead on, if they led to that place.
 fn joined_chain(sample: &Sample<'_>, callers: &[u64]) -> Vec<(bool, u64)> {
     let chain: Vec<(bool, u64)> = sample.chain().take(DEPTH_MAX).collect();
     if callers.len() < 2 {
         return chain;
     }
     let (kernel, user) = chain.split_at(chain.partition_point(|(in_kernel, _)| *in_kernel));
-    let user: Vec<u64> = user.iter().map(|(_, address)| *address).collect();
-    // The program counter is in both.
-    let meeting = callers.iter().enumerate().skip(1).find_map(|(index, address)| {
-        let at = user.iter().skip(1).position(|followed| followed == address)?;
-        Some((index, at + 1))
-    });
-    let joined = match meeting {
-        Some((index, at)) => [&callers[..index], &user[at..]].concat(),
-        None => callers.to_vec(),
-    };
-    let joined = joined.into_iter().map(|address| (false, address));
-    kernel.iter().copied().chain(joined).collect()
+    let last = callers.last();
+    let led = user.iter().position(|(_, address)| Some(address) == last);
+    let further = led.map(|at| &user[at + 1..]).unwrap_or_default();
+    let callers = callers.iter().map(|address| (false, *address));
+    kernel.iter().copied().chain(callers).chain(further.iter().copied()).collect()
 }
 
 /// The addresses of a sample, the innermost first.
@@ -348,13 +343,33 @@ mod tests {
     }
 
     #[test]
+    fn frame_pointers_lead_on_where_the_copy_of_a_stack_ends() {
+        let in_user = 512_u64.wrapping_neg();
+        let chain = [in_user, 10, 20, 30, 40];
+        let head = [10, 7, 1_000, 0, 1, chain.len() as u64];
+        let words = head.into_iter().chain(chain).flat_map(u64::to_ne_bytes);
+        let size = 8 + 8 * (head.len() + chain.len()) as u16;
+        let kind = [9_u32.to_ne_bytes().to_vec(), 2_u16.to_ne_bytes().to_vec()].concat();
+        let bytes: Vec<u8> = kind.into_iter().chain(size.to_ne_bytes()).chain(words).collect();
+        let Some(Record::Sample(sample)) = sys::perf::records(&bytes).next() else {
+            panic!("no sample")
+        };
+        let joined = |callers: &[u64]| -> Vec<u64> {
+            joined_chain(&sample, callers).into_iter().map(|(_, address)| address).collect()
+        };
+        assert_eq!(joined(&[10]), [10, 20, 30, 40], "no tables");
+        assert_eq!(joined(&[10, 15, 30]), [10, 15, 30, 40]);
+        assert_eq!(joined(&[10, 15, 30, 35]), [10, 15, 30, 35], "they led elsewhere");
+    }
+
+    #[test]
     fn dropped_records_count_by_the_part_that_is_followed() {
         let mut processes = Processes::default();
         processes.add(&Record::Lost(7), Scope::System);
         assert_eq!(processes.lost_samples(), 7, "of whatever process");
         processes.foreign = 3;
         assert_eq!(processes.lost_samples(), 0);
-        processes.samples.push(StackSample { time_ns: 0, node: 0 });
+        processes.samples.push(StackSample { time_ns: 0, pid: 1, tid: 1, node: 0 });
         assert_eq!(processes.lost_samples(), 2);
         processes.add(&Record::Lost(u64::MAX), Scope::System);
         assert_eq!(processes.lost_samples(), u64::MAX / 4 + 1);

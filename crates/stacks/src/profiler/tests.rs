@@ -6,23 +6,23 @@ use rustix::io::Errno;
 use std::io::{BufRead, Read};
 use std::process::Command;
 use std::thread;
-use sys::perf::{SampleClock, Target};
+use sys::perf::{Sampling, Target};
 
 const FREQUENCY_HZ: u64 = 997;
 
 /// Opens clocks on threads alone, as where the system allows no more.
-fn only_descent(clock: SampleClock, target: Target, modes: Modes) -> std::io::Result<Event> {
+fn only_descent(target: Target, sampling: Sampling) -> std::io::Result<Event> {
     match target {
         Target::Cpu(_) => Err(Errno::ACCESS.into()),
-        target => Event::clock(clock, target, modes),
+        target @ Target::Descent { .. } => Event::clock(target, sampling),
     }
 }
 
 /// And in user mode alone.
-fn only_user(clock: SampleClock, target: Target, modes: Modes) -> std::io::Result<Event> {
-    match modes {
+fn only_user(target: Target, sampling: Sampling) -> std::io::Result<Event> {
+    match sampling.modes {
         Modes::All => Err(Errno::ACCESS.into()),
-        Modes::User => only_descent(clock, target, modes),
+        Modes::User => only_descent(target, sampling),
     }
 }
 
@@ -67,8 +67,17 @@ fn threads_that_run_already_are_sampled_however_much_is_allowed() {
         let (child, _out) = start_child();
         let before_ns = Clock::Monotonic.now();
         let profiler = Profiler::start_with(child.pid(), FREQUENCY_HZ, open).unwrap();
+        let has_whole_stacks = profiler.clocks.setting.sampling.stack_bytes == 8192;
         let profile = profile(profiler, 100);
         let after_ns = Clock::Monotonic.now();
+        if cfg!(target_arch = "x86_64") && has_whole_stacks {
+            // The C library has no frame pointers.
+            let is_whole = share_of(&profile, |sample| {
+                let functions = functions(&profile, sample);
+                ["clone3", "clone", "_start"].iter().any(|root| functions[1].ends_with(root))
+            });
+            assert!(is_whole > 0.9, "{is_whole} of {profile:?}");
+        }
         let spins = share_of(&profile, |sample| {
             let functions = functions(&profile, sample);
             functions.iter().any(|function| function == "stacks::tests::spin_in_a_test")
@@ -113,7 +122,7 @@ fn what_a_process_starts_is_named_when_it_has_gone_and_its_file_too() {
             thread::sleep(Duration::from_millis(20));
             profiler.take();
         }
-        let has_kernel = profiler.clocks.setting.modes == Modes::All;
+        let has_kernel = profiler.clocks.setting.sampling.modes == Modes::All;
         let profile = profiler.finish(&|_, _| true);
         let is_copied = |sample: &TimedSample| functions(&profile, sample)[0] == "copied";
         assert!(share_of(&profile, is_copied) > 0.5, "{profile:?}");

@@ -171,16 +171,18 @@ fn path(processes: &Processes, node: u32) -> Vec<u32> {
     nodes
 }
 
-/// The index of the innermost function that is the program's own; of its innermost one where all are a library's.
+/// The index of the innermost function that is the program's own; where all are a library's, of the innermost one that the
+/// program contains, in which a function of its own may be inlined; else of the innermost one.
 fn site(frames: &[&Frame]) -> Option<usize> {
     let is_user = |frame: &Frame| matches!(frame.kind, FrameKind::User | FrameKind::Jit);
-    let is_own = |frame: &&Frame| {
-        is_user(frame)
-            && !LIBRARIES.iter().any(|library| frame.module.starts_with(library))
-            && !is_library_function(&frame.function)
+    let is_contained = |frame: &&Frame| {
+        is_user(frame) && !LIBRARIES.iter().any(|library| frame.module.starts_with(library))
     };
-    let own = frames.iter().rposition(is_own);
-    own.or_else(|| frames.iter().rposition(|frame| is_user(frame) && !frame.function.is_empty()))
+    let is_own = |frame: &&Frame| is_contained(frame) && !is_library_function(&frame.function);
+    let is_named = |frame: &&Frame| is_user(frame) && !frame.function.is_empty();
+    let last = |is: &dyn Fn(&&Frame) -> bool| frames.iter().rposition(is);
+    let contained = || last(&|frame| is_contained(frame) && is_named(frame));
+    last(&is_own).or_else(contained).or_else(|| last(&is_named))
 }
 
 fn is_library_function(name: &str) -> bool {
@@ -213,6 +215,8 @@ mod tests {
         let rust = ("std::sys::sync::mutex::futex::Mutex::lock_contended", "mt", User);
         assert_eq!(at(&[process, start, ("push", "mt", User), rust, kernel]), Some(2));
         assert_eq!(at(&[process, start, lock, kernel]), Some(2), "all are a library's");
+        let begin = ("std::sys::backtrace::__rust_begin_short_backtrace", "mt", User);
+        assert_eq!(at(&[process, start, begin, lock, kernel]), Some(2), "or contained");
         assert_eq!(at(&[process, kernel]), None);
     }
 }

@@ -5,9 +5,10 @@
 //! for, all its waits together: so their samples add up to their time, and count as those of the CPU time do. Only
 //! the stacks of waits with a sample are looked up.
 
+use super::cpus::{Cpus, Holder};
 use super::processes::Processes;
 use observe::Field;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use sys::perf::{Record, Sample, records};
 
 /// The states that `sched_switch` has for a thread that ends: `EXIT_DEAD` and `EXIT_ZOMBIE`.
@@ -16,8 +17,6 @@ const ENDED: i64 = 0x30;
 const PREEMPTED: i64 = 0x100;
 /// A thread is woken no longer than this before the switch away from it: its waker waits for that switch.
 const WOKEN_BEFORE_NS_MAX: u64 = 50_000;
-/// Few threads wait for a CPU for longer than this.
-const CPU_KEPT_NS: u64 = 1_000_000_000;
 /// Spreads the first samples of threads over a sample's time.
 const SPREAD: u64 = 0x9e37_79b9;
 
@@ -62,9 +61,9 @@ impl SchedPoints {
 pub(super) enum Reason {
     /// It waited for something.
     Waits,
-    /// It could have run, but followed processes had its CPU for most of that time.
+    /// It could have run, but followed processes had the CPUs.
     NoCpu,
-    /// It could have run, but other processes had its CPU, or the CPU was still idle.
+    /// It could have run, but other processes had a CPU, or it was still idle.
     OthersHaveCpu,
 }
 
@@ -89,7 +88,7 @@ pub(super) struct Waits {
     sample_ns: u64,
     /// By the kernel's own numbers, which tracepoints have in any namespace.
     threads: HashMap<i64, Thread>,
-    cpus: HashMap<u32, Cpu>,
+    cpus: Cpus,
     pub spans: Vec<WaitSpan>,
 }
 
@@ -105,37 +104,6 @@ struct Thread {
     carried_ns: u64,
 }
 
-/// For how long followed processes had a CPU.
-#[derive(Default)]
-struct Cpu {
-    switched_ns: u64,
-    own_ns: u64,
-    /// Until when they had it, and for how long before that turn, of the last [`CPU_KEPT_NS`].
-    own: VecDeque<(u64, u64)>,
-}
-
-impl Cpu {
-    /// A thread of a followed process, or of another, has had it since the last switch.
-    fn switched(&mut self, time_ns: u64, is_own: bool) {
-        let since_ns = std::mem::replace(&mut self.switched_ns, time_ns);
-        if is_own && since_ns > 0 {
-            self.own.push_back((time_ns, self.own_ns));
-            self.own_ns += time_ns.saturating_sub(since_ns);
-        }
-        while self.own.front().is_some_and(|&(until_ns, _)| until_ns + CPU_KEPT_NS < time_ns) {
-            self.own.pop_front();
-        }
-    }
-
-    /// Whether followed processes had it for most of the time since then.
-    fn is_mostly_own(&self, since_ns: u64) -> bool {
-        let first = self.own.partition_point(|&(until_ns, _)| until_ns <= since_ns);
-        let own_before_ns = self.own.get(first).map_or(self.own_ns, |&(_, before_ns)| before_ns);
-        let own_ns = self.own_ns - own_before_ns;
-        own_ns.saturating_mul(2) >= self.switched_ns.saturating_sub(since_ns)
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Running,
@@ -146,7 +114,7 @@ enum State {
 impl Waits {
     pub fn new(points: SchedPoints, sample_ns: f64) -> Waits {
         let sample_ns = (sample_ns as u64).max(1);
-        let (threads, cpus, spans) = (HashMap::new(), HashMap::new(), Vec::new());
+        let (threads, cpus, spans) = (HashMap::new(), Cpus::default(), Vec::new());
         Waits { points, sample_ns, threads, cpus, spans }
     }
 
@@ -166,7 +134,7 @@ impl Waits {
             && let (Some(tid), Some(state), Some(next)) =
                 (previous.integer(raw), previous_state.integer(raw), next.integer(raw))
         {
-            self.switched_to(next, sample, processes);
+            self.switched(tid, next, sample, processes);
             if state & ENDED != 0 || !processes.follows(sample.pid) {
                 self.threads.remove(&tid);
             } else {
@@ -206,11 +174,18 @@ impl Waits {
         }
     }
 
-    /// The thread `tid` has the CPU of the thread that `previous` is of.
-    fn switched_to(&mut self, tid: i64, previous: &Sample<'_>, processes: &mut Processes) {
-        let is_own = processes.follows(previous.pid);
-        self.cpus.entry(previous.cpu).or_default().switched(previous.time_ns, is_own);
-        self.runs(tid, previous.time_ns, Some(previous.cpu), processes);
+    /// The thread `next` has the CPU of the thread `tid`, which `sample` is of.
+    fn switched(&mut self, tid: i64, next: i64, sample: &Sample<'_>, processes: &mut Processes) {
+        let &Sample { pid, cpu, time_ns, .. } = sample;
+        let holder = |tid: i64, is_own: bool| match tid {
+            0 => Holder::Idle,
+            _ if is_own => Holder::Followed,
+            _ => Holder::Other,
+        };
+        // Before its first switch, a thread is another's.
+        let has = holder(next, self.threads.contains_key(&next));
+        self.cpus.switched(cpu, time_ns, holder(tid, processes.follows(pid)), has);
+        self.runs(next, time_ns, Some(cpu), processes);
     }
 
     /// A thread runs on this CPU, if that was seen.
@@ -223,8 +198,7 @@ impl Waits {
             State::Waiting => thread.woken_ns.unwrap_or(time_ns),
         };
         let is_woken = thread.woken_ns.take().is_some();
-        let cpu = cpu.and_then(|cpu| self.cpus.get(&cpu));
-        let is_own = cpu.is_some_and(|cpu| cpu.is_mostly_own(ready_ns));
+        let is_own = cpu.is_some_and(|cpu| self.cpus.are_own(cpu, ready_ns, time_ns));
         let without_cpu = if is_own { Reason::NoCpu } else { Reason::OthersHaveCpu };
         for (begin_ns, end_ns, reason) in
             [(thread.since_ns, ready_ns, Reason::Waits), (ready_ns, time_ns, without_cpu)]
@@ -373,19 +347,6 @@ mod tests {
             times(&spans(&[(1_000, 372, 7, WAITS, 8)])),
             [(1_000, 20_000, Reason::Waits, false)]
         );
-    }
-
-    #[test]
-    fn a_cpu_is_own_where_followed_processes_had_it_for_most_of_a_time() {
-        let mut cpu = Cpu::default();
-        for (time_ns, is_own) in [(100, true), (200, true), (300, false), (400, true), (500, false)]
-        {
-            cpu.switched(time_ns, is_own);
-        }
-        let own = [400, 300, 200, 100].map(|since_ns| cpu.is_mostly_own(since_ns));
-        assert_eq!(own, [false, true, false, true]);
-        cpu.switched(500 + 2 * CPU_KEPT_NS, true);
-        assert!(cpu.is_mostly_own(600) && cpu.own.len() == 1, "{:?}", cpu.own);
     }
 
     #[test]

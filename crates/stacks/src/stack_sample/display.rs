@@ -126,14 +126,12 @@ impl Display for Limitation {
             Limitation::ThreadsMissing { threads } => {
                 write!(f, "Only the first {threads} threads were looked at.")
             }
-            Limitation::ClocksMissing { sampled, threads, reason } => {
-                write!(f, "{sampled} threads were sampled of {threads}: {reason}.")
-            }
-            Limitation::Denied { denied, threads, reason } => {
-                write!(f, "{denied} of {threads} threads could not be sampled: {reason}")
-            }
+            Limitation::Unsampled { error } => write!(f, "Not sampled: {error}"),
             Limitation::KernelHidden { perf_level } => {
-                let level = perf_level.as_deref().unwrap_or("it is not allowed");
+                let level = perf_level.map_or_else(
+                    || "it is not allowed".to_owned(),
+                    |level| format!("kernel.perf_event_paranoid is {level}"),
+                );
                 let remedy = "sudo sysctl kernel.perf_event_paranoid=1";
                 write!(f, "Nothing was sampled in the kernel: {level} → {remedy}")
             }

@@ -3,7 +3,7 @@
 
 use crate::symbols::maps::{Mapping, Maps};
 use crate::symbols::tables::{file_symbols, kernel_symbols, vdso};
-use crate::symbols::unwinding::UnwindTables;
+use crate::symbols::unwinding::{Tabled, UnwindTables};
 use crate::symbols::{FileSymbols, KernelSymbols, ListedSymbols, Symbol};
 use model::FrameKind;
 use rustix::fs::OFlags;
@@ -42,8 +42,7 @@ pub(crate) struct MappedFiles {
     indices: HashMap<(u64, String), usize>,
     /// The users that processes run as, whose code is in no file.
     owners: HashMap<u32, Option<u32>>,
-    /// By the index of the file; none where it has none.
-    pub(super) tables: HashMap<usize, Option<UnwindTables>>,
+    pub(super) tables: HashMap<Tabled, UnwindTables>,
 }
 
 struct MappedFile {

@@ -16,8 +16,10 @@ const MODE_KERNEL: u16 = 1;
 const FROM_EXEC: u16 = 1 << 13;
 /// Every record but a sample ends with the process, the thread, the time, and the CPU.
 const TRAILER: usize = 24;
-/// `PERF_SAMPLE_REGS_ABI_NONE`: the thread runs no program.
-const NO_REGISTERS: u64 = 0;
+/// `PERF_SAMPLE_REGS_ABI_64`: the thread runs a program, and that is of 64 bits.
+const REGISTERS_64: u64 = 2;
+/// The raw data of a clock: it has none, but these bytes in their place.
+const NO_RAW: [u8; 4] = [0; 4];
 /// `PERF_CONTEXT_MAX`: at this address and above are markers, not code.
 const MARKER_MIN: u64 = 4095_u64.wrapping_neg();
 /// `PERF_CONTEXT_KERNEL` and `PERF_CONTEXT_USER`: the mode of the addresses that follow.
@@ -68,7 +70,7 @@ pub struct Sample<'a> {
     chain: &'a [u8],
     /// The raw data of a tracepoint; empty for a clock.
     pub raw: &'a [u8],
-    /// Where the program was that the thread runs; none for a clock, and for a thread of the kernel.
+    /// Where the program was that the thread runs; none where that was not asked for, and for a thread of the kernel.
     pub user: Option<UserState<'a>>,
 }
 
@@ -232,17 +234,16 @@ fn sample(misc: u16, body: &[u8]) -> Option<Record<'_>> {
     }))
 }
 
-/// What a sample of a tracepoint has behind its chain: a length of 4 bytes with so much raw data, then which
-/// registers there are, three of them, and a length of 8 bytes with so much of the stack, of which the last word says
-/// how much is filled.
+/// What a sample has behind its chain: a length of 4 bytes with so much raw data, then which registers there are, three
+/// of them, and a length of 8 bytes with so much of the stack, of which the last word says how much is filled.
 fn raw_and_user(rest: &[u8]) -> (&[u8], Option<UserState<'_>>) {
     let Some(length) = half(rest, 0) else { return (&[], None) };
     let Some((raw, rest)) = rest[4..].split_at_checked(length as usize) else { return (&[], None) };
-    (raw, user_state(rest))
+    (if raw == NO_RAW { &[] } else { raw }, user_state(rest))
 }
 
 fn user_state(rest: &[u8]) -> Option<UserState<'_>> {
-    if word(rest, 0)? == NO_REGISTERS {
+    if word(rest, 0)? != REGISTERS_64 {
         return None;
     }
     let length = usize::try_from(word(rest, 32)?).ok()?;
@@ -378,7 +379,11 @@ mod tests {
         assert_eq!((user.frame_pointer, user.instruction_pointer), (0xb9, 0x1234));
         let words = [0x7ff8, 0x8000, 0x8008, 0x8009, 0x8010].map(|address| user.word(address));
         assert_eq!(words, [None, Some(0xa), Some(0xb), None, None]);
-        let of_kernel = bytes(SAMPLE, 1, &[&head[..], &raw, &[NO_REGISTERS, 0]].concat());
+        let clock = [pair(4, 0)];
+        let of_clock = bytes(SAMPLE, 1, &[&head[..], &clock, &registers, &stack].concat());
+        let Some(Record::Sample(sample)) = records(&of_clock).next() else { panic!("no sample") };
+        assert!(sample.raw.is_empty() && sample.user == Some(user));
+        let of_kernel = bytes(SAMPLE, 1, &[&head[..], &raw, &[0, 0]].concat());
         let Some(Record::Sample(sample)) = records(&of_kernel).next() else { panic!("no sample") };
         assert!(sample.user.is_none() && sample.raw.len() == 12);
         for length in 0..whole.len() {

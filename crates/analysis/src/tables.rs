@@ -28,7 +28,9 @@ use crate::{
     Rate, Row, Scaling, Speedup, SubjectComparison, Table, rates,
 };
 use fastrand::Rng;
-use model::{CellKey, MetricInfo, Parameters, Run, SubjectInfo, WORKER_AXES, WorkloadInfo};
+use model::{
+    CPUS_ONLINE, CellKey, MetricInfo, Parameters, Run, SubjectInfo, WORKER_AXES, WorkloadInfo,
+};
 
 /// Every table of `run`, headline metrics first, else in the order of the plan.
 pub(crate) fn tables(run: &Run) -> Vec<Table> {
@@ -329,7 +331,20 @@ impl Context<'_> {
         let WorkloadInfo { parallel, custom, .. } = self.workload;
         let is_parallel = parallel.is_some() || custom.is_some() || self.run.is_foreign();
         let points: Vec<_> = figures.iter().map(Figure::rate_point).collect();
-        (is_parallel && self.is_rate(true)).then(|| rates::speedup::speedup(&points, to))?
+        let speedup = (is_parallel && self.is_rate(true))
+            .then(|| rates::speedup::speedup(&points, to))
+            .flatten()?;
+        Some(match self.cpus_left() {
+            Some(left) => speedup.with_cpus_left(left),
+            None => speedup,
+        })
+    }
+
+    /// The CPUs that others left to the run; `None` where the host did not count.
+    fn cpus_left(&self) -> Option<f64> {
+        let used = self.run.cpu_use()?;
+        let taken = used.others_share()? + used.steal_share()?;
+        Some((1.0 - taken) * self.run.host_before.number(CPUS_ONLINE)?)
     }
 
     /// The law. Of those that do work of their own it is that up to one for each of the whole: beyond, they only take turns.

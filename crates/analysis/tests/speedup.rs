@@ -4,8 +4,9 @@
 use analysis::SpeedupVerdict::{Collapses, Falls, Holds, Rises, Scales, Undecided};
 use analysis::rates::speedup::falls_behind;
 use analysis::stats::random::{generator, normal};
-use analysis::{Row, Speedup, SpeedupVerdict, Table, analyse};
-use fixtures::{cell, run, workload};
+use analysis::{Row, Speedup, SpeedupVerdict, Table, TrendReason, analyse};
+use fixtures::{cell, host, run, workload};
+use model::{CPUS_ONLINE, CpuUse, Host, Run};
 
 const RUNS: u64 = 40;
 /// Runs of a whole table of calls: the documented rate is that of 100.
@@ -27,6 +28,10 @@ const ONE_CALL: Setting = Setting { calls: 1, rounds: ROUNDS, noise: 0.01, slowe
 
 /// Tables of calls that do so many times more by so many threads, and by so many processes.
 fn tables_at(setting: Setting, points: &[(u64, [f64; 2])], seed: u64) -> Vec<Table> {
+    analyse(&run_at(setting, points, seed)).tables
+}
+
+fn run_at(setting: Setting, points: &[(u64, [f64; 2])], seed: u64) -> Run {
     let Setting { calls, rounds, noise, slowed, cpus } = setting;
     let names: Vec<String> = (0..calls).map(|call| format!("call{call}")).collect();
     let about = workload("syscalls")
@@ -49,7 +54,7 @@ fn tables_at(setting: Setting, points: &[(u64, [f64; 2])], seed: u64) -> Vec<Tab
             }
         }
     }
-    analyse(&run(about).rounds(rounds).seed(seed).cells(cells).complete()).tables
+    run(about).rounds(rounds).seed(seed).cells(cells).complete()
 }
 
 /// Tables of a call that does so many times more by two of two threads, and by two of two processes; rounds scatter by `noise`.
@@ -67,6 +72,30 @@ fn speedup(tables: &[Table], by: &str) -> Speedup {
 fn verdicts(gain: f64, noise: f64) -> Vec<SpeedupVerdict> {
     let all = (0..RUNS).map(|seed| speedup(&tables([gain, gain], noise, seed), "threads").verdict);
     all.collect()
+}
+
+#[test]
+fn workers_whose_cpus_others_had_are_not_said_to_gain_nothing() {
+    // Two CPUs for a second, of which others used so much.
+    let verdict = |others: f64, gain: f64| {
+        let mut run = run_at(ONE_CALL, &[(1, [1.0; 2]), (2, [gain; 2])], 1);
+        let used = CpuUse {
+            total_ticks: 200,
+            idle_ticks: 0,
+            own_ns: Some((2e9 * (1.0 - others)) as u64),
+            ..CpuUse::default()
+        };
+        run.host_before = host("", [(CPUS_ONLINE, 2.0)]);
+        run.host_after = Some(Host { cpu_use: Some(used), ..run.host_before.clone() });
+        let of_threads = speedup(&analyse(&run).tables, "threads");
+        (of_threads.verdict, of_threads.reason)
+    };
+    assert_eq!(verdict(0.1, 1.0), (Holds, None));
+    let (open, reason) = verdict(0.5, 1.0);
+    assert_eq!(open, Undecided);
+    assert!(matches!(reason, Some(TrendReason::CpusTaken { left }) if (left - 1.0).abs() < 1e-9));
+    // What others had can't make it do more.
+    assert_eq!(verdict(0.5, 1.9).0, Scales);
 }
 
 #[test]

@@ -91,15 +91,28 @@ impl Answer {
     pub fn headline(&self) -> Sentence {
         let plain = |sentence: &str| Sentence::new([text(sentence)]);
         let first = self.stops_scaling.iter().chain(&self.changes_sides).next();
-        match first.or_else(|| self.levels.first()) {
-            Some(finding) => finding.sentence.clone(),
-            None if !self.undecided.grown.is_empty() => {
-                plain("Nothing is decided yet that stops scaling.")
-            }
-            None if !self.holds.is_empty() => plain("Nothing measured here stops scaling."),
-            None if self.undecided.total > 0 => plain("Nothing is decided yet."),
-            None if !self.figures.is_empty() => self.figures_sentence(),
-            None => plain("Nothing was found."),
+        match (first.or_else(|| self.levels.first()), self.without_finding()) {
+            (Some(finding), _) => finding.sentence.clone(),
+            (None, Some(words)) => plain(&format!("{words}.")),
+            (None, None) if !self.figures.is_empty() => self.figures_sentence(),
+            (None, None) => plain("Nothing was found."),
+        }
+    }
+
+    /// What verdicts say where nothing stops scaling; `None` where there are none.
+    pub fn without_finding(&self) -> Option<&'static str> {
+        let Undecided { series, comparisons, total, .. } = self.undecided;
+        let open = series + comparisons;
+        if !self.undecided.grown.is_empty() {
+            Some("Nothing is decided yet that stops scaling")
+        } else if total == 0 && self.holds.is_empty() {
+            None
+        } else if open == 0 {
+            Some("Nothing measured here stops scaling")
+        } else if open < total {
+            Some("Nothing decided here stops scaling")
+        } else {
+            Some("Nothing is decided yet")
         }
     }
 

@@ -52,6 +52,9 @@ pub fn trend(reason: &TrendReason) -> String {
         TrendReason::FallsAndRises { fall, point } => {
             format!("it falls {} to {} and rises again", format::fall(fall), format::count(point))
         }
+        TrendReason::CpusTaken { left } => {
+            format!("other processes left it {} CPUs", format::significant(left))
+        }
     }
 }
 

@@ -64,6 +64,9 @@ pub const NICE: &str = "process.nice";
 /// The key of how the kernel's spinlocks wait: `test-and-set`, `queued` or `paravirtual`.
 pub const SPINLOCKS: &str = "kernel.spinlocks";
 
+/// The CPUs of the machine that are online.
+pub const CPUS_ONLINE: &str = "cpu.online";
+
 /// The beginning of the keys of what the CPUs of a virtual machine had of its host's: `vm.cpu.0.time_s`.
 pub const GUEST_CPU: &str = "vm.cpu.";
 
@@ -101,7 +104,7 @@ pub const HOST_FACTS: &[HostFact] = &[
     fact("cpu.turbo.", "turbo", &[Cause]),
     fact("cpu.smt", "SMT", &[Constant, Cause]),
     fact("cpu.model", "", &[Hardware, Resume, Constant]),
-    fact("cpu.online", "CPUs of the machine", &[Hardware]),
+    fact(CPUS_ONLINE, "CPUs of the machine", &[Hardware]),
     fact("cpu.count", "usable CPUs", &[Hardware, Resume, Cause]),
     fact("cpu.allowed", "CPU mask", &[Cause]),
     fact(NICE, "nice", &[Cause]),

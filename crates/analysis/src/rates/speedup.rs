@@ -8,7 +8,7 @@ use crate::rates::{Costs, RatePoint, rate};
 use crate::stats::moments::{mean, squares_about};
 use crate::stats::student;
 use crate::thresholds::{FALSE_ALARM, ROUNDS_MIN, SCALES_MIN, SEEN_FACTOR_MIN};
-use crate::{ByRounds, Rate, RateTrend, Speedup, SpeedupVerdict};
+use crate::{ByRounds, Rate, RateTrend, Speedup, SpeedupVerdict, TrendReason};
 
 /// The speedup at these `points` (ascending) up to the point `one_each`. `None` where there is none before it.
 pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
@@ -48,6 +48,22 @@ pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
         reason,
         by_rounds,
     })
+}
+
+impl Speedup {
+    /// The same where others left so many CPUs to the run. With fewer than it takes to scale, that more workers do no more
+    /// may be due to them.
+    pub(crate) fn with_cpus_left(mut self, left: f64) -> Speedup {
+        let gains = matches!(
+            self.verdict,
+            SpeedupVerdict::Scales | SpeedupVerdict::Rises | SpeedupVerdict::Undecided
+        );
+        if !gains && left < SCALES_MIN * self.to as f64 {
+            self.verdict = SpeedupVerdict::Undecided;
+            self.reason = Some(TrendReason::CpusTaken { left });
+        }
+        self
+    }
 }
 
 /// Whether what is done by those that share falls behind what is done by those that don't: how many times more is done at the same

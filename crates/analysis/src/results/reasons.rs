@@ -73,6 +73,11 @@ pub enum TrendReason {
         /// The point of the lowest.
         point: u64,
     },
+    /// Other processes, or a hypervisor, had CPUs that the workers would have needed to do more.
+    CpusTaken {
+        /// The CPUs that were left, on average over the run.
+        left: f64,
+    },
 }
 
 impl TrendReason {
@@ -80,7 +85,7 @@ impl TrendReason {
     pub const fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::IntervalTooWide => Some(Remedy::MoreRounds),
-            Self::NotPositive { .. } | Self::FallsAndRises { .. } => None,
+            Self::NotPositive { .. } | Self::FallsAndRises { .. } | Self::CpusTaken { .. } => None,
         }
     }
 }

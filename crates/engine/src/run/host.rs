@@ -5,8 +5,8 @@
 use super::cgroup::{cpu_quotas, memory_limit};
 use hmac::{Hmac, KeyInit, Mac};
 use model::{
-    CACHE, CONTAINER, CPU_QUOTA, CPU_QUOTA_PERIOD, Fact, HOST_BOOT, HOST_ID, HOST_NAME, Host,
-    MEMORY_LIMIT, NICE, NO_LIMIT,
+    CACHE, CONTAINER, CPU_QUOTA, CPU_QUOTA_PERIOD, CPUS_ONLINE, Fact, HOST_BOOT, HOST_ID,
+    HOST_NAME, Host, MEMORY_LIMIT, NICE, NO_LIMIT,
 };
 use rustix::process::{Resource, getpriority_process, getrlimit};
 use sha2::Sha256;
@@ -208,7 +208,7 @@ fn cpu(facts: &mut BTreeMap<String, Fact>) {
         facts.insert("cpu.count".into(), (cpus.len() as u64).into());
     }
     let online = cpus::online();
-    facts.extend(online.map(|cpus| ("cpu.online".into(), (cpus.len() as u64).into())));
+    facts.extend(online.map(|cpus| (CPUS_ONLINE.into(), (cpus.len() as u64).into())));
     let status = proc::text("self", "status").unwrap_or_default();
     if let Some(list) = proc::field(&status, "Cpus_allowed_list:") {
         facts.insert("cpu.allowed".into(), list.into());
@@ -355,7 +355,7 @@ mod tests {
         for key in [
             "kernel.release",
             "cpu.count",
-            "cpu.online",
+            CPUS_ONLINE,
             "cpu.allowed",
             NICE,
             "load.1m",

@@ -3,7 +3,7 @@
 use crate::caveats::cpu_taken::quota;
 use crate::emulation::EMULATED;
 use crate::format::{Unit, counted, duration};
-use model::{Host, MEMORY_LIMIT, Run};
+use model::{CPUS_ONLINE, Host, MEMORY_LIMIT, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ impl Measurement {
 /// `CPUs`, or `of 8 CPUs` where a cpuset or a mask allows fewer than the machine has.
 fn cpus_of(host: &Host) -> String {
     let all = host
-        .number("cpu.online")
+        .number(CPUS_ONLINE)
         .filter(|&all| host.number("cpu.count").is_some_and(|own| own < all));
     all.map_or_else(|| "CPUs".to_owned(), |all| format!("of {all} CPUs"))
 }
@@ -43,7 +43,7 @@ fn cpus_of(host: &Host) -> String {
 /// CPU, their number, limits, kernel: as far as they are known.
 pub fn machine(run: &Run) -> Option<String> {
     let host = &run.host_before;
-    let cpus = host.facts.get("cpu.count").or(host.facts.get("cpu.online"));
+    let cpus = host.facts.get("cpu.count").or(host.facts.get(CPUS_ONLINE));
     let cpus = cpus.map(|number| counted(&number.to_string(), &cpus_of(host)));
     if analysis::is_predicted(run) {
         return Some(
@@ -73,11 +73,11 @@ mod tests {
     fn what_knee_may_use_of_the_machine_is_named() {
         let mut run = fixtures::run(fixtures::workload("poll")).complete();
         let facts =
-            [("cpu.count", 2.0), ("cpu.online", 8.0), (CPU_QUOTA, 0.5), (MEMORY_LIMIT, 524_288.0)];
+            [("cpu.count", 2.0), (CPUS_ONLINE, 8.0), (CPU_QUOTA, 0.5), (MEMORY_LIMIT, 524_288.0)];
         run.host_before = fixtures::host("", facts);
         let limited = "2 of 8 CPUs, a CPU quota of 0.5 CPUs, a memory limit of 512 MiB";
         assert_eq!(machine(&run).as_deref(), Some(limited));
-        run.host_before = fixtures::host("", [("cpu.count", 1.0), ("cpu.online", 1.0)]);
+        run.host_before = fixtures::host("", [("cpu.count", 1.0), (CPUS_ONLINE, 1.0)]);
         assert_eq!(machine(&run).as_deref(), Some("1 CPU"));
     }
 }

@@ -138,15 +138,14 @@ fn shorten(sections: &mut [Section], lines: usize, weights: [usize; 6]) {
 
 /// The heading of the first section.
 fn title(run: &Run, answer: &Answer) -> &'static str {
-    match answer {
-        // Of one that was killed at once.
-        _ if run.is_load() && run.cells.is_empty() => "No interval of the load was measured",
-        answer if !answer.stops_scaling.is_empty() => "What stops scaling here",
-        answer if !answer.undecided.grown.is_empty() => "Nothing is decided yet that stops scaling",
-        answer if !answer.holds.is_empty() => "Nothing measured here stops scaling",
-        answer if !answer.undecided.is_empty() => "Nothing is decided yet",
-        _ => "No order of growth was measured",
+    // Of one that was killed at once.
+    if run.is_load() && run.cells.is_empty() {
+        return "No interval of the load was measured";
     }
+    if !answer.stops_scaling.is_empty() {
+        return "What stops scaling here";
+    }
+    answer.without_finding().unwrap_or("No order of growth was measured")
 }
 
 /// A section of one sentence.

@@ -75,14 +75,14 @@ fn verdicts(gain: f64, noise: f64) -> Vec<SpeedupVerdict> {
 }
 
 #[test]
-fn workers_whose_cpus_others_had_are_not_said_to_gain_nothing() {
+fn workers_whose_cpus_others_had_are_undecided() {
     // Two CPUs for a second, of which others used so much.
-    let verdict = |others: f64, gain: f64| {
+    let verdict = |taken: f64, gain: f64| {
         let mut run = run_at(ONE_CALL, &[(1, [1.0; 2]), (2, [gain; 2])], 1);
         let used = CpuUse {
             total_ticks: 200,
             idle_ticks: 0,
-            own_ns: Some((2e9 * (1.0 - others)) as u64),
+            own_ns: Some((2e9 * (1.0 - taken)) as u64),
             ..CpuUse::default()
         };
         run.host_before = host("", [(CPUS_ONLINE, 2.0)]);

@@ -53,7 +53,7 @@ impl CpuTaker {
                 let stopped = throttled_ns.filter(|ns| *ns > 0.0).map(time);
                 let stopped = stopped.map(|time| format!(" and stopped threads for {time}"));
                 let stopped = stopped.unwrap_or_default();
-                format!("{} was used up in {share} of its periods{stopped}", quota(cpus))
+                format!("a {} was used up in {share} of its periods{stopped}", quota(cpus))
             }
         }
     }
@@ -96,7 +96,7 @@ impl CaveatKind for CpuTaken {
     fn what(&self) -> String {
         let clause = match (self.by, self.share) {
             (CpuTaker::Quota { cpus, .. }, None) => {
-                format!("{} held, and how often it was used up is not known", quota(cpus))
+                format!("a {} held, and how often it was used up is not known", quota(cpus))
             }
             (by, share) => by.clause(share.unwrap_or_default()),
         };
@@ -108,11 +108,11 @@ impl CaveatKind for CpuTaken {
     }
 }
 
-/// `a CPU quota of 0.2 CPUs`.
+/// `CPU quota of 0.2 CPUs`.
 pub(crate) fn quota(cpus: Option<f64>) -> String {
     match cpus {
-        Some(cpus) => format!("a CPU quota of {}", fact_text(CPU_QUOTA, &cpus.into())),
-        None => "a CPU quota".to_owned(),
+        Some(cpus) => format!("CPU quota of {}", fact_text(CPU_QUOTA, &cpus.into())),
+        None => "CPU quota".to_owned(),
     }
 }
 

@@ -48,7 +48,7 @@ impl FindingKind for Throttled {
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
         let Throttled { cpus, from, point, .. } = all[0];
         let waits = names.verb("waits for its", "wait for their");
-        let quota = quota(Some(cpus)).replacen("a ", "", 1);
+        let quota = quota(Some(cpus));
         let at = |point: u64| counted(&count(point), names.axis());
         let range = if from < point { format!(" from {} on", at(from)) } else { String::new() };
         let shares = Range::new(all.iter().map(|throttled| throttled.share)).format(percent);

@@ -50,7 +50,7 @@ pub fn machine(run: &Run) -> Option<String> {
             cpus.map_or_else(|| "a model".to_owned(), |cpus| format!("a model of {cpus}")),
         );
     }
-    let quota = host.cpu_quota().map(|cpus| quota(Some(cpus)));
+    let quota = host.cpu_quota().map(|cpus| format!("a {}", quota(Some(cpus))));
     let system = host.fact("kernel.name").unwrap_or("Linux");
     let kernel = host.fact("kernel.release").map(|release| format!("{system} {release}"));
     let model = host.fact("cpu.model").map(str::to_owned);

@@ -8,6 +8,19 @@
 mod counted;
 mod difference;
 mod function_growth;
+
+/// The points between which a row's figures change in the way that asks for a reason.
+fn explained(row: &Row) -> (u64, u64) {
+    let speedup = row.speedup.as_ref().filter(|speedup| {
+        !matches!(speedup.verdict, SpeedupVerdict::Scales | SpeedupVerdict::Undecided)
+    });
+    match (speedup, &row.rate) {
+        (Some(speedup), _) => (speedup.peak.map_or(speedup.from, |peak| peak.at), speedup.to),
+        (None, Some(rate)) => (rate.from, u64::MAX),
+        (None, None) => (0, u64::MAX),
+    }
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +28,7 @@ use crate::gather::positions::verdicts_from;
 use crate::thresholds::POINT_SAMPLES_MIN;
 use crate::{
     Estimate, PointSummary, ProfileChange, ProfileContrast, ProfileDifference, ProfileRow,
-    ProfileTable, ProfiledFunction, ProfiledWait, Row, Table,
+    ProfileTable, ProfiledFunction, ProfiledWait, Row, SpeedupVerdict, Table,
 };
 use counted::{Count, Counted};
 use difference::Pair;
@@ -173,16 +186,17 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// The first and the last of `points` that a change is judged between: of a rate that peaks, from the peak on;
-    /// of a trajectory those that its table has figures of, where there are two.
+    /// The first and the last of `points` that a change is judged between: of workers that do not scale, up to one for each
+    /// CPU, since beyond they wait for CPUs whatever they do; of a rate that peaks, from the peak on; of a trajectory those that its table has figures of, where there are two.
     fn ends(&self, profiles: &Profiles<'a>, points: &[u64]) -> Option<[usize; 2]> {
         let warm = verdicts_from(self.workload.trajectory, points);
-        let from_peak = self.timed_row(&profiles.subject).and_then(|row| row.rate.as_ref());
-        let from = from_peak.map_or(0, |rate| rate.from).max(warm);
+        let row = self.timed_row(&profiles.subject);
+        let (from, to) = row.map_or((0, u64::MAX), explained);
+        let from = from.max(warm);
         let with_samples = |min: u64| {
             let is_seen =
                 move |at: &usize| profiles.at[*at].as_ref().is_some_and(|p| p.samples >= min);
-            (0..points.len()).filter(|&at| points[at] >= from).filter(is_seen)
+            (0..points.len()).filter(|&at| (from..=to).contains(&points[at])).filter(is_seen)
         };
         // The first stretches of a trajectory are short, and not all of them end where its table has a figure.
         let is_timed = |at: &usize| self.timed_at(&profiles.subject, points, *at).is_some();

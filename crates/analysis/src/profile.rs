@@ -9,12 +9,12 @@ mod counted;
 mod difference;
 mod function_growth;
 
-/// The points between which a row's figures change in the way that asks for a reason.
-fn explained(row: &Row) -> (u64, u64) {
-    let speedup = row.speedup.as_ref().filter(|speedup| {
+/// The points between which figures change in the way that asks for a reason.
+fn explained(speedup: Option<&Speedup>, rate: Option<&Rate>) -> (u64, u64) {
+    let is_short = |speedup: &&Speedup| {
         !matches!(speedup.verdict, SpeedupVerdict::Scales | SpeedupVerdict::Undecided)
-    });
-    match (speedup, &row.rate) {
+    };
+    match (speedup.filter(is_short), rate) {
         (Some(speedup), _) => (speedup.peak.map_or(speedup.from, |peak| peak.at), speedup.to),
         (None, Some(rate)) => (rate.from, u64::MAX),
         (None, None) => (0, u64::MAX),
@@ -28,7 +28,7 @@ use crate::gather::positions::verdicts_from;
 use crate::thresholds::POINT_SAMPLES_MIN;
 use crate::{
     Estimate, PointSummary, ProfileChange, ProfileContrast, ProfileDifference, ProfileRow,
-    ProfileTable, ProfiledFunction, ProfiledWait, Row, SpeedupVerdict, Table,
+    ProfileTable, ProfiledFunction, ProfiledWait, Rate, Row, Speedup, SpeedupVerdict, Table,
 };
 use counted::{Count, Counted};
 use difference::Pair;
@@ -191,7 +191,9 @@ impl<'a> Series<'a> {
     fn ends(&self, profiles: &Profiles<'a>, points: &[u64]) -> Option<[usize; 2]> {
         let warm = verdicts_from(self.workload.trajectory, points);
         let row = self.timed_row(&profiles.subject);
-        let (from, to) = row.map_or((0, u64::MAX), explained);
+        let (speedup, rate) =
+            row.map_or((None, None), |row| (row.speedup.as_ref(), row.rate.as_ref()));
+        let (from, to) = explained(speedup, rate);
         let from = from.max(warm);
         let with_samples = |min: u64| {
             let is_seen =

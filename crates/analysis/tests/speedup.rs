@@ -76,7 +76,7 @@ fn verdicts(gain: f64, noise: f64) -> Vec<SpeedupVerdict> {
 
 #[test]
 fn workers_whose_cpus_others_had_are_undecided() {
-    // Two CPUs for a second, of which others used so much.
+    // Two CPUs for a second; other processes used `taken` of them.
     let verdict = |taken: f64, gain: f64| {
         let mut run = run_at(ONE_CALL, &[(1, [1.0; 2]), (2, [gain; 2])], 1);
         let used = CpuUse {

@@ -36,7 +36,7 @@ pub struct Throttling {
 
 /// The name of the parameter that gives a cell a CPU quota of its own.
 pub const QUOTA: &str = "quota";
-/// The period of such a quota, that of both versions of control groups where nobody says, in microseconds.
+/// The period of such a quota, the default of both versions of control groups, in microseconds.
 pub const QUOTA_PERIOD_US: u64 = 100_000;
 
 /// The names of the facts of a cell that say what its own CPU quota did: see [`Throttling`].

@@ -88,11 +88,11 @@ impl Profiler {
         Ok(profiler)
     }
 
-    /// Samples `roots` by their CPU time, with all that they start, and not what they wait for. One that has gone is passed
+    /// Samples `roots` by their CPU time, with all that they start, and not what they wait for. A process that has ended is passed
     /// over.
     ///
     /// # Errors
-    /// Nothing can be sampled, or the first has gone.
+    /// Nothing can be sampled, or the first has ended.
     pub(crate) fn start_clocks(
         roots: &[Pid],
         frequency_hz: u64,

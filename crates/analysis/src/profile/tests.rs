@@ -1,5 +1,7 @@
 //! Profiles of known truth: what is attributed, what is not, and how often intervals hold.
 
+use crate::rates::speedup::speedup;
+use crate::rates::{RatePoint, rate_past};
 use crate::stats::random::generator;
 use crate::{
     Class, DifferenceVerdict, Estimate, ProfileChange, ProfileDifference, ProfileTable, analyse,
@@ -418,4 +420,22 @@ fn samples_that_differ_by_chance_are_no_wait() {
         wrong += u32::from(!difference.waits.is_empty());
     }
     assert!(wrong <= 3, "{wrong} of 300");
+}
+
+#[test]
+fn what_does_not_scale_is_explained_up_to_one_worker_for_each_cpu() {
+    let between = |rates: [f64; 3]| {
+        let points: Vec<RatePoint> = [1, 2, 4]
+            .into_iter()
+            .zip(rates)
+            .map(|(point, median)| {
+                let cells = (0..9).map(|round| (round, median.ln() + 1e-3 * f64::from(round % 3)));
+                RatePoint { point, median, cells: cells.collect() }
+            })
+            .collect();
+        super::explained(speedup(&points, 2).as_ref(), rate_past(&points[1..]).as_ref())
+    };
+    assert_eq!(between([1e6, 1e6, 1e6]), (1, 2), "it gains nothing");
+    assert_eq!(between([1e6, 1.5e6, 1.5e6]), (1, 2), "it gains less than in proportion");
+    assert_eq!(between([1e6, 2e6, 1e6]), (2, u64::MAX), "it scales, and falls beyond");
 }

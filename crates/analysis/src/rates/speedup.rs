@@ -51,7 +51,7 @@ pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
 }
 
 impl Speedup {
-    /// The same where others left so many CPUs to the run. With fewer than it takes to scale, that more workers do no more
+    /// The same where other processes left `left` CPUs to the run. With fewer than it takes to scale, that more workers do no more
     /// may be due to them.
     pub(crate) fn with_cpus_left(mut self, left: f64) -> Speedup {
         let gains = matches!(

@@ -1,4 +1,4 @@
-//! A control group with a CPU quota, for what a cell starts. It is gone when the cell is over, whatever ends it: its janitor is
+//! A control group with a CPU quota, for what a cell starts. It is removed at the end of the cell, however that ends: its janitor is
 //! that of a cell's files.
 
 use super::scratch::Scratch;
@@ -13,7 +13,7 @@ use sys::cgroup::{Version, groups};
 const REMEDY: &str = "run knee as root, or in a delegated group: systemd-run --user --scope -p Delegate=yes knee run …";
 
 /// A control group whose processes together use no more than its CPU quota. It is removed when this value or its process ends
-/// and its processes are gone.
+/// and its processes have ended.
 #[derive(Debug)]
 pub struct QuotaGroup {
     version: Version,
@@ -21,7 +21,7 @@ pub struct QuotaGroup {
 }
 
 impl QuotaGroup {
-    /// Makes a group of so many CPUs, below the group of this process or the nearest one above it that can have it.
+    /// Makes a group of `cpus` CPUs, below the group of this process or the nearest one above it that can have it.
     ///
     /// # Errors
     /// Why there can be none, and what to do about it.

@@ -127,17 +127,21 @@ fn assert_ended_at_500(knee: &Knee, came: &Came, limit: &str, remedy: &str) {
     assert!(words(&came.out).contains(remedy), "with its remedy: {}", came.out);
 }
 
-#[test]
-fn a_user_who_may_have_500_processes_keeps_what_was_measured() {
-    let knee = Knee::new();
-    // Root is exempt, so that it has to be somebody else, who can get at the directory and the program.
+/// What runs a program as a user that is not root, which limits do not hold for; `None` where that can't be.
+fn another_user(knee: &Knee) -> Option<&'static str> {
     let user = "setpriv --reuid=54321 --regid=54321 --clear-groups";
     std::fs::set_permissions(knee.directory.path(), Permissions::from_mode(0o777)).unwrap();
     let possible = came(&mut knee.shell(&format!("{user} \"$KNEE\" --version")));
     if possible.code != Some(0) {
         eprintln!("SKIPPED: the program can't be run as another user here: {}", possible.err);
-        return;
     }
+    (possible.code == Some(0)).then_some(user)
+}
+
+#[test]
+fn a_user_who_may_have_500_processes_keeps_what_was_measured() {
+    let knee = Knee::new();
+    let Some(user) = another_user(&knee) else { return };
     let script = format!("exec {user} prlimit --nproc=500 \"$KNEE\" {LIMITED}");
     let came = came(&mut knee.shell(&script));
     assert_ended_at_500(&knee, &came, "user 54321 may have 500 processes", "--nproc=1500");
@@ -146,13 +150,7 @@ fn a_user_who_may_have_500_processes_keeps_what_was_measured() {
 #[test]
 fn without_a_control_group_the_cell_says_why_there_is_no_quota() {
     let knee = Knee::new();
-    let user = "setpriv --reuid=54321 --regid=54321 --clear-groups";
-    std::fs::set_permissions(knee.directory.path(), Permissions::from_mode(0o777)).unwrap();
-    let possible = came(&mut knee.shell(&format!("{user} \"$KNEE\" --version")));
-    if possible.code != Some(0) {
-        eprintln!("SKIPPED: the program can't be run as another user here: {}", possible.err);
-        return;
-    }
+    let Some(user) = another_user(&knee) else { return };
     let words = "run command --command 'true {n}' --points 1 --rounds 1 --quota 0.5";
     came(&mut knee.shell(&format!("exec {user} \"$KNEE\" {words}")));
     let Outcome::Failed { reason, .. } = &knee.last_run().cells[0].outcome else {

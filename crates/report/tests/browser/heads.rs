@@ -52,7 +52,7 @@ fn pages() -> Vec<(&'static str, String, String)> {
     pages
 }
 
-/// What is looked for on a page whose title begins that sentence: the faults.
+/// Looks for faults on a page whose title begins that sentence.
 type Look = fn(&mut Page, &str) -> Vec<String>;
 
 /// What holds for every page. Those that need one as it was loaded stand first, those that unfold it last.

@@ -29,9 +29,9 @@ const RING_S: f64 = 0.25;
 /// Bytes of a program's stack in the sample of a clock: of most programs all of it. Where rings are small, it is less.
 const STACK_BYTES_MAX: u32 = 8192;
 const STACK_BYTES_MIN: u32 = 512;
-/// And in that of a switch, of which there are many more: enough to leave the C library.
+/// And in that of a switch; there are many more of these: enough to leave the C library.
 const STACK_BYTES_OF_SWITCHES: u32 = 512;
-/// A sample has as much beside the stack at the most: the call chain.
+/// A sample has as much besides the stack at the most: the call chain.
 const OTHER_BYTES_MAX: f64 = 1024.0;
 
 /// Opens one clock.
@@ -286,7 +286,7 @@ fn ring_pages(frequency_hz: u64, scope: Scope) -> usize {
     pages.max(RING_PAGES_OF_SWITCHES.min(1 << each.ilog2()))
 }
 
-/// Bytes of a program's stack in each sample, so that a ring of so many pages is not full too soon.
+/// Bytes of a program's stack in each sample, so that a ring of `pages` is not full too soon.
 fn stack_bytes(frequency_hz: u64, pages: usize) -> u32 {
     let bytes = (pages * PAGE_BYTES) as f64 / (frequency_hz as f64 * RING_S) - OTHER_BYTES_MAX;
     let bytes = (bytes as u32).clamp(STACK_BYTES_MIN, STACK_BYTES_MAX);

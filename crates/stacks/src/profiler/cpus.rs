@@ -1,4 +1,4 @@
-//! Who had the CPUs, and for how long: a thread that could run has none because of its own processes, or of others.
+//! The processes that had the CPUs, and for how long: a thread that could run has none because of its own processes, or of others.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,7 +7,7 @@ const KEPT_NS: u64 = 1_000_000_000;
 /// From this part of the time on that CPUs are busy, other processes are why there is none.
 const OTHERS_PART: u64 = 4;
 
-/// Who has a CPU.
+/// The owner of a CPU at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Holder {
     /// The kernel, which has nothing to do.
@@ -19,7 +19,7 @@ pub(super) enum Holder {
     Other,
 }
 
-/// How long a CPU was busy with whom.
+/// How long a CPU was busy with followed processes, and with others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Busy {
     own_ns: u64,
@@ -38,7 +38,7 @@ impl Busy {
 
 #[derive(Default)]
 struct Cpu {
-    /// Who has it, and since when.
+    /// Its owner, and since when.
     holder: Holder,
     switched_ns: u64,
     /// Until then.
@@ -65,13 +65,13 @@ impl Cpu {
         }
     }
 
-    /// Between two times, of which the second is that of the last record.
+    /// Between two times; the second is that of the last record.
     fn busy(&self, since_ns: u64, now_ns: u64) -> Busy {
         let mut busy = Busy::default();
         let first = self.turns.partition_point(|&(until_ns, _)| until_ns <= since_ns);
         if let Some(&(until_ns, before)) = self.turns.get(first) {
             let after = self.turns.get(first + 1).map_or(self.busy, |(_, before)| *before);
-            // Of the first turn what is after that time.
+            // The part of the first turn after that time.
             let rest_ns = until_ns - since_ns;
             let rest = |before: u64, after: u64| (after - before).min(rest_ns);
             busy.own_ns = self.busy.own_ns - after.own_ns + rest(before.own_ns, after.own_ns);
@@ -93,7 +93,7 @@ impl Cpu {
 pub(super) struct Cpus(HashMap<u32, Cpu>);
 
 impl Cpus {
-    /// A CPU goes from one to another. Who has it is known less surely than who had it.
+    /// A CPU goes from one to another. The new owner is known less surely than the old one.
     pub fn switched(&mut self, cpu: u32, time_ns: u64, had: Holder, has: Holder) {
         self.0.entry(cpu).or_default().switched(time_ns, had, has);
     }
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(busy(540, 1_000), (450, 10), "it has it still");
         let own = [(100, 200), (550, 700), (540, 1_000), (400, 600)];
         assert_eq!(own.map(|(since, now)| cpus.are_own(7, since, now)), [false, true, true, false]);
-        assert!(!cpus.are_own(9, 550, 700), "of which nothing is known");
+        assert!(!cpus.are_own(9, 550, 700), "an unknown CPU");
     }
 
     #[test]

@@ -173,15 +173,7 @@ impl Workload for Locks {
             let cause = LimitCause::Other { clause };
             return Fit::Leave { what, cause, remedy: String::new() };
         }
-        if threads <= THREADS_MAX {
-            return Fit::Measure;
-        }
-        Fit::AtMost {
-            parameter: THREADS.name,
-            max: THREADS_MAX,
-            cause: LimitCause::Other { clause: "more threads say nothing that these don't".into() },
-            remedy: String::new(),
-        }
+        cpus::threads_at_most(cell, &THREADS, THREADS_MAX)
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {

@@ -20,9 +20,8 @@ use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most};
 use crate::shared::crew::{By, Counted, Crew, Seat};
 use crate::shared::{cpus, waits};
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole, Parameter,
-    Probe, Subject, SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, descriptors_max,
-    pairs, strings,
+    About, Cell, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Parameter, Probe, Subject,
+    SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, descriptors_max, pairs, strings,
 };
 use events::{EVENTS, Events};
 use sets::{Sets, WAYS, Way};
@@ -129,15 +128,9 @@ impl Workload for Waiters {
 
     fn fit(&self, cell: &Cell) -> Fit {
         let number = |parameter: &Parameter| cell.number(parameter.name).unwrap_or(0);
-        if number(&THREADS) > THREADS_MAX {
-            return Fit::AtMost {
-                parameter: THREADS.name,
-                max: THREADS_MAX,
-                cause: LimitCause::Other {
-                    clause: "more threads say nothing that these don't".into(),
-                },
-                remedy: String::new(),
-            };
+        let fit = cpus::threads_at_most(cell, &THREADS, THREADS_MAX);
+        if fit != Fit::Measure {
+            return fit;
         }
         // A pipe has two ends; threads have a set each, and a token that is a connection has two ends too.
         let reserved = 2 * (number(&READY) + number(&THREADS)) + OWN_DESCRIPTORS as u64;

@@ -1,6 +1,6 @@
 //! How many CPUs a cell has: a parameter that workloads share, and what keeps a cell to them.
 
-use engine::{Cell, Defaults, Failure, Parameter, Ratio, Sweep, Values};
+use engine::{Cell, Defaults, Failure, Fit, LimitCause, Parameter, Ratio, Sweep, Values};
 use sys::cpus;
 
 /// One CPU for all, unless more are asked for. On two, a figure also depends on where the scheduler put
@@ -24,6 +24,15 @@ pub(crate) const ALL: Parameter = Parameter {
 pub(crate) fn per_cpu(part: &str) -> Ratio {
     let [part, whole, word] = [part, ONE.name, "per CPU"].map(String::from);
     Ratio { part, whole, word, multiple: true }
+}
+
+/// That a cell has at most so many of the threads that `parameter` counts, where more say nothing new.
+pub(crate) fn threads_at_most(cell: &Cell, parameter: &Parameter, max: u64) -> Fit {
+    if cell.number(parameter.name).unwrap_or(0) <= max {
+        return Fit::Measure;
+    }
+    let cause = LimitCause::Other { clause: "more threads say nothing that these don't".into() };
+    Fit::AtMost { parameter: parameter.name, max, cause, remedy: String::new() }
 }
 
 /// The CPUs that this process may use, ascending.

@@ -69,23 +69,19 @@ impl Workload for Syscalls {
 
     fn fit(&self, cell: &Cell) -> Fit {
         let threads = cell.number(THREADS.name).unwrap_or(0);
-        let at_most = |max: u64, clause: &str| Fit::AtMost {
-            parameter: THREADS.name,
-            max,
-            cause: LimitCause::Other { clause: clause.into() },
-            remedy: String::new(),
-        };
         let operation = TABLE.iter().find(|operation| operation.name == cell.subject);
         let is_another = operation.is_some_and(|operation| !operation.beyond_cpus);
         match cell.number(cpus::ALL.name) {
-            Ok(cpus) if is_another && threads > cpus => at_most(
-                cpus,
-                "beyond one for each CPU it is another operation, a switch to the next",
-            ),
-            _ if threads > WORKERS_MAX => {
-                at_most(WORKERS_MAX, "more threads say nothing that these don't")
-            }
-            _ => Fit::Measure,
+            Ok(cpus) if is_another && threads > cpus => Fit::AtMost {
+                parameter: THREADS.name,
+                max: cpus,
+                cause: LimitCause::Other {
+                    clause: "beyond one for each CPU it is another operation, a switch to the next"
+                        .into(),
+                },
+                remedy: String::new(),
+            },
+            _ => cpus::threads_at_most(cell, &THREADS, WORKERS_MAX),
         }
     }
 

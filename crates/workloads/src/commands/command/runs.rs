@@ -314,7 +314,7 @@ impl Samples {
             (used.switches_voluntary + used.switches_involuntary) as f64,
         ];
         let io = ran.io.map(|io| [io.bytes_read, io.bytes_written, io.reads, io.writes]);
-        // What is not known has no samples.
+        // Unknown counts have no samples.
         row.extend(io.map_or([f64::NAN; 4], |counts| counts.map(|count| count as f64)));
         let shell_counts = shell.counts.iter().copied().chain(std::iter::repeat(0.0));
         let counts = counts.iter().zip(shell_counts);

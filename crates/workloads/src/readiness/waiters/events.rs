@@ -1,4 +1,4 @@
-//! What is waited for: tokens in pipes, or connections with a token each.
+//! The events that threads wait for: tokens in pipes, or connections with a token each.
 
 use super::Game;
 use super::sets::Sets;
@@ -57,7 +57,7 @@ impl Token {
     }
 }
 
-/// What is waited for.
+/// A kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Token,
@@ -112,7 +112,7 @@ impl Events {
             }
             Ok(events)
         };
-        open().map_err(shortage::during("opening what is waited for"))
+        open().map_err(shortage::during("opening the descriptors of events"))
     }
 
     /// How many descriptors are watched.
@@ -146,7 +146,7 @@ impl Events {
         self.clock.ns(token.sent_at, self.clock.now()) as u64
     }
 
-    /// Takes what is there, or all that is; nothing where another thread was faster.
+    /// Takes the tokens of one read, or all of them; none where another thread was faster.
     pub(super) fn take(&self, slot: Slot, all: bool, tokens: &mut Vec<Token>) -> io::Result<()> {
         match &self.ends {
             Ends::Pipes(pipes) => {
@@ -190,13 +190,13 @@ impl Events {
         }
     }
 
-    /// What is wrong after threads counted so many events, if anything is: every token has to be there once.
+    /// Every token has to be there once, and to have been taken as often as threads `counted`; else the fault.
     pub(super) fn verdict(&self, counted: u64) -> Result<(), String> {
         let mut left = Vec::new();
         let taken = self
             .blocks(false)
             .and_then(|()| (0..self.slots()).try_for_each(|slot| self.take(slot, true, &mut left)));
-        taken.map_err(|error| format!("taking what is left: {error}"))?;
+        taken.map_err(|error| format!("taking the last tokens: {error}"))?;
         let mut there = vec![0_u32; self.tokens];
         for token in &left {
             there[token.number as usize] += 1;
@@ -212,7 +212,7 @@ impl Events {
     }
 }
 
-/// Takes up to so many tokens in one read, and says whether there may be more.
+/// Takes up to `at_once` tokens in one read, and returns whether there may be more.
 fn take_from(end: &OwnedFd, at_once: usize, tokens: &mut Vec<Token>) -> io::Result<bool> {
     let mut buffer = [[0; TOKEN_BYTES]; TOKENS_AT_ONCE];
     let bytes = buffer[..at_once].as_flattened_mut();
@@ -237,20 +237,20 @@ fn cut() -> io::Error {
     io::Error::other("a token was cut")
 }
 
-/// So many pipes, without a token.
+/// Pipes without a token.
 fn pipes(slots: usize) -> io::Result<Ends> {
     let pipe = |_| pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC);
     Ok(Ends::Pipes((0..slots).map(pipe).collect::<Result<_, _>>()?))
 }
 
-/// So many listeners on one port, and no connections yet.
+/// Listeners on one port, and no connections yet.
 fn connections(listeners: usize, tokens: usize) -> io::Result<Ends> {
     let mut address: Address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into();
     let mut open = Vec::new();
     for _ in 0..listeners {
         let listener = tcp::socket(false)?;
         sockopt::set_socket_reuseport(&listener, listeners > 1)?;
-        // What is accepted inherits it, and is reset at its close: no port waits for its time.
+        // Accepted connections inherit it, and are reset at their close: no port waits for its time.
         sockopt::set_socket_linger(&listener, Some(Duration::ZERO))?;
         tcp::bind(listener.as_fd(), &address)?;
         listen(&listener, BACKLOG)?;

@@ -172,7 +172,7 @@ impl<'a> Shared<'a> {
 
     /// Wakes all that wait for ever.
     pub(super) fn end(&self) {
-        // What is full is readable.
+        // A full counter is readable too.
         let _ = write(&self.end, &1_u64.to_ne_bytes());
     }
 }

@@ -54,6 +54,31 @@ impl Level {
     }
 }
 
+/// What a level may be off by, besides its error: by a disturbance that most of its cells had.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Astray {
+    /// How likely it is.
+    pub(crate) chance: f64,
+    /// By how much then, as a logarithm: a standard deviation.
+    pub(crate) shift_log: f64,
+}
+
+impl Astray {
+    /// What it adds to the variance of the level.
+    pub(crate) fn variance(self) -> f64 {
+        self.chance * self.shift_log.powi(2)
+    }
+
+    /// Of a difference of two levels.
+    pub(crate) fn of_either([first, second]: [Self; 2]) -> Self {
+        let chance = (first.chance + second.chance).min(1.0);
+        if chance <= 0.0 {
+            return Self::default();
+        }
+        Self { chance, shift_log: ((first.variance() + second.variance()) / chance).sqrt() }
+    }
+}
+
 /// The cells of a point: the logarithms of their medians, by round.
 pub type Cells = BTreeMap<u32, f64>;
 
@@ -185,9 +210,9 @@ impl Evidence {
         self.points.iter().enumerate().map(level).collect()
     }
 
-    /// For each of its `levels`, how likely most of its cells were disturbed, and it is off by what that does to a cell.
-    pub fn astray(&self, levels: &[Level], log_shares: &LogShares) -> Vec<f64> {
-        let Some(noise) = self.noise else { return vec![0.0; levels.len()] };
+    /// For each of its `levels`, how likely most of its cells were disturbed, and by how much it is off then.
+    pub(crate) fn astray(&self, levels: &[Level], log_shares: &LogShares) -> Vec<Astray> {
+        let Some(noise) = self.noise else { return vec![Astray::default(); levels.len()] };
         let weights = shares(log_shares).into_iter().zip(DISTURBED_SHARES);
         let share: f64 = weights.map(|(weight, (share, _))| weight * share).sum();
         let each = levels.iter().zip(&self.points);
@@ -195,7 +220,10 @@ impl Evidence {
         each.map(|(level, (_, logs))| {
             let off: Vec<f64> = logs.iter().map(|log| (log - level.log) / noise).collect();
             let mirrored: Vec<f64> = off.iter().map(|off| -off).collect();
-            astray(&off, shares).max(astray(&mirrored, [shares[1], shares[0]]))
+            let either =
+                [astray(&off, shares, noise), astray(&mirrored, [shares[1], shares[0]], noise)];
+            let [slower, faster] = either;
+            if slower.variance() < faster.variance() { faster } else { slower }
         })
         .collect()
     }
@@ -226,15 +254,17 @@ fn whatever_noise(by_noise: &[Vec<ByShare>], share: usize) -> (f64, Vec<Posterio
 }
 
 /// How likely the cells at their level were all made more by a disturbance, and those below it were not: a neighbour makes many
-/// of them slower by the same factor. By how far each is `off`, in units of the noise, and the shares of cells that have more and
-/// less for a disturbance.
-fn astray(off: &[f64], [more, less]: [f64; 2]) -> f64 {
-    let below = off.iter().filter(|off| **off < -CLEAR_ERRORS).count();
-    let (below, at) = (below as f64, (off.len() - below) as f64);
+/// of them slower by the same factor. The level is then where those below are; where none is, it is off by what a disturbance
+/// usually does. By how far each is `off`, in units of the `noise`, and the shares of cells that have more and less for a
+/// disturbance.
+fn astray(off: &[f64], [more, less]: [f64; 2], noise: f64) -> Astray {
+    let below: Vec<f64> = off.iter().copied().filter(|off| *off < -CLEAR_ERRORS).collect();
+    let (count_below, at) = (below.len() as f64, (off.len() - below.len()) as f64);
     let usual = 1.0 - more - less;
-    let is_astray = more.powf(at) * usual.powf(below);
-    let is_right = usual.powf(at) * less.powf(below);
-    is_astray / (is_astray + is_right)
+    let is_astray = more.powf(at) * usual.powf(count_below);
+    let is_right = usual.powf(at) * less.powf(count_below);
+    let shift_log = if below.is_empty() { DISTURBANCE_LOG } else { -mean(&below) * noise };
+    Astray { chance: is_astray / (is_astray + is_right), shift_log }
 }
 
 /// The standard error that rounds add to all levels alike, by what each of them is `off`: each a little, by noise of
@@ -450,6 +480,22 @@ mod tests {
         let error = |index: usize| levels[index].error.unwrap();
         let off = (levels[2].log - levels[0].log).abs();
         assert!(off < 2.0 * error(2) && error(0) < 0.01 && error(2) > 0.1, "{levels:?}");
+    }
+
+    #[test]
+    fn a_level_between_two_clusters_of_cells_is_at_most_off_by_their_distance() {
+        let all: [(u64, &[f64]); 3] = [
+            (10, &[10_000.0, 10_000.0, 10_001.0, 10_005.0, 10_006.0, 10_006.0]),
+            (20, &[20_000.0, 20_001.0, 20_000.0, 20_001.0, 20_001.0, 20_000.0]),
+            (40, &[40_001.0, 40_001.0, 40_000.0, 40_001.0, 40_000.0, 40_001.0]),
+        ];
+        let points = cells(&all).into_iter().map(|(point, _, cells)| (point, cells)).collect();
+        let evidence = Evidence::new(points);
+        let levels = evidence.levels(&evidence.log_shares);
+        let astray = evidence.astray(&levels, &evidence.log_shares);
+        assert!(astray[0].chance > 0.01 && astray[0].shift_log < 0.001, "{astray:?}");
+        // All cells of a point may be disturbed alike, which none below them shows.
+        assert!(astray[1].chance < 1e-4 && astray[1].shift_log > 0.1, "{astray:?}");
     }
 
     #[test]

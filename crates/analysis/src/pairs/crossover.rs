@@ -4,7 +4,7 @@ use super::comparison::Point;
 use crate::Estimate;
 use crate::stats::quantiles::{quantile, sort};
 use crate::stats::random::normal;
-use crate::thresholds::{CHANCE_MAX, DISTURBANCE_LOG};
+use crate::thresholds::CHANCE_MAX;
 use fastrand::Rng;
 
 /// Draws that the interval of a crossover is made of.
@@ -50,9 +50,10 @@ impl<'a> Zeros<'a> {
             let of_rounds = common * normal(&mut random);
             let drawn = self.points.iter().zip(&errors).map(|(point, errors)| {
                 let [first, second] = [0, 1].map(|side| {
-                    let is_astray = random.f64() < point.at.astray[side];
+                    let astray = point.at.astray[side];
+                    let is_astray = random.f64() < astray.chance;
                     let disturbed =
-                        if is_astray { DISTURBANCE_LOG * normal(&mut random) } else { 0.0 };
+                        if is_astray { astray.shift_log * normal(&mut random) } else { 0.0 };
                     point.at.logs[side] + errors[side] * normal(&mut random) + disturbed
                 });
                 [first + of_rounds, second]

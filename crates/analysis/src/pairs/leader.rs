@@ -6,9 +6,10 @@
 //! neighbours must be far off. What the rounds of one series shift at all points alike is averaged over. (A hidden Markov
 //! chain, with the forward-backward algorithm.)
 
+use crate::growth::levels::Astray;
 use crate::pairs::leads::PointLead;
 use crate::stats::{logs, normal};
-use crate::thresholds::{DISTURBANCE_LOG, EVEN, FLAT_FACTOR_MAX, LEAD_MIN, LEADS, NEXT_LEAD, SURE};
+use crate::thresholds::{EVEN, FLAT_FACTOR_MAX, LEAD_MIN, LEADS, NEXT_LEAD, SURE};
 use std::f64::consts::TAU;
 
 /// The standard deviation of a logarithm where neither leads. Source: a third of [`LEAD_MIN`].
@@ -138,8 +139,8 @@ fn normalized(shares: Shares) -> (f64, Shares) {
 /// A figure that is seen at a point, with what no shift changes of its density in each state.
 struct Seen {
     log: f64,
-    /// How likely one of both levels is off by what a disturbance does to a cell.
-    astray: f64,
+    /// What a disturbance may have done to one of both levels.
+    astray: Astray,
     /// Empty where no error is known of it: then it says nothing of its neighbours.
     states: Vec<State>,
 }
@@ -158,7 +159,7 @@ struct State {
 
 impl Seen {
     fn new(seen: &PointLead) -> Self {
-        let astray = (seen.astray[0] + seen.astray[1]).min(1.0);
+        let astray = Astray::of_either(seen.astray);
         let states = seen.error().map(|own_error| {
             let state = |state: usize| State::new(lead(state), own_error);
             (0..STATES).map(state).collect()
@@ -176,15 +177,22 @@ impl Seen {
             let state = &self.states[index];
             state.log_norm - 0.5 * (off(state) / state.error).powi(2)
         });
+        let Astray { chance, shift_log } = self.astray;
         let astray: Shares = std::array::from_fn(|index| {
-            -off(&self.states[index]).abs() / DISTURBANCE_LOG - (2.0 * DISTURBANCE_LOG).ln()
+            let state = &self.states[index];
+            let usual_off = shift_log.max(state.error);
+            -off(state).abs() / usual_off - (2.0 * usual_off).ln()
         });
-        let possible = usual.iter().chain(astray.iter().filter(|_| self.astray > 0.0));
+        let possible = usual.iter().chain(astray.iter().filter(|_| chance > 0.0));
         let top = possible.copied().fold(f64::NEG_INFINITY, f64::max);
         let densities = std::array::from_fn(|index| {
             let state = &self.states[index];
             let usual = (usual[index] - top).exp() * state.same_side(off(state));
-            usual * (1.0 - self.astray) + (astray[index] - top).exp() * self.astray
+            if chance > 0.0 {
+                usual * (1.0 - chance) + (astray[index] - top).exp() * chance
+            } else {
+                usual
+            }
         });
         (top, densities)
     }
@@ -221,7 +229,7 @@ mod tests {
             point: 0,
             logs: [log, 0.0],
             errors: Some([error, 0.0]),
-            astray: [0.0; 2],
+            astray: Default::default(),
         };
         let leads: Vec<PointLead> = logs.iter().map(lead).collect();
         beliefs(&leads, common).iter().map(Belief::leader).collect()

@@ -4,9 +4,9 @@
 //! does to one of them is an error that all points share. What share of the cells is disturbed is the machine's, and so
 //! the same for both.
 
-use crate::growth::levels::{Evidence, Level, shared_error};
+use crate::growth::levels::{Astray, Evidence, Level, shared_error};
 use crate::stats::moments::mean;
-use crate::thresholds::{DISTURBANCE_LOG, ROUND_DRIFT};
+use crate::thresholds::ROUND_DRIFT;
 
 /// Two series at one point.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +17,8 @@ pub(crate) struct PointLead {
     pub(crate) logs: [f64; 2],
     /// Their standard errors; none where nothing was repeated.
     pub(crate) errors: Option<[f64; 2]>,
-    /// How likely each of them is off by what a disturbance does.
-    pub(crate) astray: [f64; 2],
+    /// What a disturbance may have done to each of them.
+    pub(crate) astray: [Astray; 2],
 }
 
 impl PointLead {
@@ -34,7 +34,7 @@ impl PointLead {
 
     /// The same with disturbances.
     pub(crate) fn whole_error(&self) -> Option<f64> {
-        Some(self.error()?.hypot((self.astray[0] + self.astray[1]).sqrt() * DISTURBANCE_LOG))
+        Some(self.error()?.hypot(Astray::of_either(self.astray).variance().sqrt()))
     }
 }
 
@@ -93,12 +93,17 @@ impl Leads {
         let levels = apart.levels(&apart.log_shares);
         let astray = apart.astray(&levels, &apart.log_shares);
         let of_first = first.levels(&first.log_shares);
-        let lead = |(level, astray): (&Level, f64)| {
+        let lead = |(level, astray): (&Level, Astray)| {
             let index = of_first.binary_search_by_key(&level.point, |level| level.point).ok()?;
             let log = of_first[index].log;
             let logs = [log, log - level.log - shift];
             let errors = level.error.map(|error| [0.0, error]);
-            Some(PointLead { point: level.point, logs, errors, astray: [0.0, astray] })
+            Some(PointLead {
+                point: level.point,
+                logs,
+                errors,
+                astray: [Astray::default(), astray],
+            })
         };
         let common = shared_error(&rounds, apart.round_error);
         Self { points: levels.iter().zip(astray).filter_map(lead).collect(), common }

@@ -9,12 +9,13 @@ use super::facts::FactRow;
 use super::sheet::{Entry, Sheet, SheetLine};
 use super::sight::{notes, sight};
 use super::text::{advice, confidence, counts_text, in_unit, left_out, legend, tag, with_remedy};
-use super::{Matrix, MatrixTable};
+use super::{Matrix, MatrixCell, MatrixRow, MatrixTable};
 use crate::export::markdown::{code, escaped, row, rule};
 use crate::text;
 use crate::text::NO_FIGURE;
 use crate::text::parameters;
 use analysis::compare::{Change, Comparison, Direction};
+use findings::format::count;
 use findings::grouping::grouped;
 use findings::run_changes::sentence;
 use std::io::{self, Write};
@@ -40,6 +41,7 @@ fn write(matrix: &Matrix<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     let (headline, secondary): (Vec<&MatrixTable>, Vec<&MatrixTable>) =
         matrix.sections.iter().partition(|section| section.headline);
+    chart(out, matrix, &headline)?;
     let mut has_best = false;
     for section in &headline {
         has_best |= ratios(out, matrix, section)?;
@@ -205,6 +207,57 @@ fn ratios(out: &mut dyn Write, matrix: &Matrix<'_>, section: &MatrixTable<'_>) -
         if is_bold { format!("**{text}**{star}") } else { text }
     })?;
     Ok(sheet.has_best())
+}
+
+/// Points of a chart, and what it leaves free above and below them, as a share.
+const CHART_POINTS: std::ops::RangeInclusive<usize> = 2..=20;
+const CHART_PAD: f64 = 0.05;
+/// The colours of its lines, no ratio and the ratios, on light and on dark paper.
+const CHART_LOOK: &str =
+    r##"%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#8a8a8a, #d1495b"}}}}%%"##;
+
+/// A picture of the series of a pair that changed most: its ratios by point, as a Mermaid chart, which code hosts draw in
+/// comments and summaries.
+fn chart(
+    out: &mut dyn Write,
+    matrix: &Matrix<'_>,
+    sections: &[&MatrixTable<'_>],
+) -> io::Result<()> {
+    let largest = largest_change(sections).filter(|_| matrix.is_pair());
+    let Some((section, series)) = largest else { return Ok(()) };
+    let ratio = |cells: &Vec<MatrixCell<'_>>| Some(cells.get(1)?.ratio?.ratio.value);
+    let points = section.points.iter().zip(&series.cells);
+    let points: Vec<(u64, f64)> = points
+        .filter_map(|(point, cells)| Some((*point, ratio(cells)?)))
+        .filter(|(_, ratio)| ratio.is_finite())
+        .collect();
+    if !CHART_POINTS.contains(&points.len()) {
+        return Ok(());
+    }
+    let quoted = |text: &str| format!("\"{}\"", text.replace(['"', '`', '\n'], "'"));
+    let ticks: Vec<String> = points.iter().map(|(point, _)| quoted(&count(*point))).collect();
+    let ratios: Vec<String> = points.iter().map(|(_, ratio)| format!("{ratio:.3}")).collect();
+    let ones = vec!["1"; points.len()];
+    let low = points.iter().fold(1.0_f64, |low, (_, ratio)| low.min(*ratio)) * (1.0 - CHART_PAD);
+    let high = points.iter().fold(1.0_f64, |high, (_, ratio)| high.max(*ratio)) * (1.0 + CHART_PAD);
+    writeln!(out, "\n```mermaid\n{CHART_LOOK}\nxychart-beta")?;
+    writeln!(out, "    title {}", quoted(&format!("{}: new over base", series.label)))?;
+    writeln!(out, "    x-axis {} [{}]", quoted(section.axis), ticks.join(", "))?;
+    writeln!(out, "    y-axis \"ratio\" {low:.3} --> {high:.3}")?;
+    writeln!(out, "    line [{}]\n    line [{}]\n```", ones.join(", "), ratios.join(", "))
+}
+
+/// The series whose ratio as a whole is furthest from 1, with its section.
+fn largest_change<'m>(
+    sections: &[&'m MatrixTable<'m>],
+) -> Option<(&'m MatrixTable<'m>, &'m MatrixRow<'m>)> {
+    let change = |row: &MatrixRow<'_>| {
+        let change = row.overall.get(1)?.ratio?.ratio.value.ln().abs();
+        change.is_finite().then_some(change)
+    };
+    let rows = sections.iter().flat_map(|section| section.rows.iter().map(|row| (*section, row)));
+    let changes = rows.filter_map(|(section, row)| Some((change(row)?, (section, row))));
+    changes.max_by(|(first, _), (second, _)| first.total_cmp(second)).map(|(_, row)| row)
 }
 
 /// The medians of a section: `2.43 → 2.67` of two runs.

@@ -37,9 +37,9 @@ const CAUSE_MAX: usize = 600;
 /// Programs, as cargo names them, whose tests look for what goes wrong once in thousands of times: what
 /// fails there once has failed.
 const STRICT: [&str; 6] = [
-    "-p locks ",
-    "-p readiness ",
-    "-p archive --test sqlite",
+    "-p knee-locks ",
+    "-p knee-readiness ",
+    "-p knee-archive --test sqlite",
     "--test durability ",
     "--test interruption ",
     "--test httpd_paths ",
@@ -670,7 +670,9 @@ mod tests {
         assert!(may(std::slice::from_ref(&good)));
         assert!(!may(&[good.clone(), program("-p a --lib", &["x", "y", "z"])]), "many");
         assert!(!may(&[program("-p a --doc", &["src/lib.rs - x (line 3)"])]), "a doc test");
-        for strict in ["-p locks --lib", "-p archive --test sqlite", "-p knee --test durability"] {
+        for strict in
+            ["-p knee-locks --lib", "-p knee-archive --test sqlite", "-p knee --test durability"]
+        {
             assert!(!may(&[program(strict, &["x"])]), "{strict}");
         }
         let died = "running 7 tests\ntest b ... ok\n\

@@ -19,7 +19,7 @@ pub fn targets(tally: &mut Tally) -> Result<()> {
             continue;
         }
         let mut command = shell::cargo(&shell::root(), "check");
-        command.args(["--package", "readiness", "--target", target]);
+        command.args(["--package", "knee-readiness", "--target", target]);
         tally.check(&step, shell::succeeds(&mut command)?);
         refusal(target, tally)?;
     }
@@ -30,7 +30,7 @@ pub fn targets(tally: &mut Tally) -> Result<()> {
 fn refusal(target: &str, tally: &mut Tally) -> Result<()> {
     let mut command = shell::cargo(&shell::root(), "check");
     // All that the program is made of needs it so.
-    command.args(["--package", "sys", "--features", "program", "--target", target]);
+    command.args(["--package", "knee-sys", "--features", "program", "--target", target]);
     let done = shell::bounded(&mut command, Duration::from_secs(600))?;
     let errors: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("error")).collect();
     let is_sentence = matches!(errors.as_slice(), [sentence, end]

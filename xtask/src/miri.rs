@@ -16,7 +16,7 @@ pub fn run(tally: &mut Tally) -> Result<()> {
     }
     let mut command = Command::new("rustup");
     command.current_dir(shell::root()).args(["run", "nightly", "cargo", "miri", "test"]);
-    command.args(["--package", "locks", "--lib"]);
+    command.args(["--package", "knee-locks", "--lib"]);
     // rustix makes pointers of numbers on its way to a futex, of which Miri would warn.
     command.env("MIRIFLAGS", "-Zmiri-permissive-provenance");
     // Inherited from the cargo that runs us, they would lead back to its toolchain.

@@ -118,7 +118,7 @@ fn holds_to(contract: &Contract, copy: &Path, target: &Path, tally: &mut Tally) 
 /// them, which takes longer than all the rest.
 fn cargo(copy: &Path, target: &Path, subcommand: &str) -> Command {
     let mut command = shell::cargo(copy, subcommand);
-    for profile in ["analysis.opt-level=0", "simulate.opt-level=0"] {
+    for profile in ["knee-analysis.opt-level=0", "knee-simulate.opt-level=0"] {
         command.args(["--config", &format!("profile.dev.package.{profile}")]);
     }
     command.env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_DEV_DEBUG", "0");

@@ -202,3 +202,8 @@ fn prepare_thread(plan: &Plan, number: usize) -> Result<(), Error> {
     let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
     Ok(())
 }
+
+/// The examples of the crate's page on the registry.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page {}

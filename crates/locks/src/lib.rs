@@ -100,6 +100,11 @@ pub fn find(name: &str) -> Option<&'static Algorithm> {
     TABLE.iter().copied().find(|row| row.name == name)
 }
 
+/// The examples of the crate's page on the registry.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page {}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Watches a process and prints what it waits for: `cargo run -p observe --example observe -- PID 5`.
+//! Watches a process and prints what it waits for: `cargo run -p knee-observe --example observe -- PID 5`.
 
 use observe::{Estimate, Observation, Waiter, Watched, observe};
 use std::process::ExitCode;

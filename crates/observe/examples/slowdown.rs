@@ -1,4 +1,4 @@
-//! How much being watched slows a server down: `cargo run --release -p observe --example slowdown`.
+//! How much being watched slows a server down: `cargo run --release -p knee-observe --example slowdown`.
 //!
 //! An event loop that is always busy (a write, an epoll wait over 1,000 descriptors, a read, and so
 //! much work of its own) is left alone and watched in turn, pair by pair. What counts is how many

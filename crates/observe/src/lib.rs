@@ -19,7 +19,7 @@
 //! pays about 0.08 µs for each of its system calls: that is how Linux traces system calls.
 //!
 //! A busy event loop over 1,000 descriptors kept 0.95 to 0.98 of its speed on a machine with others at
-//! work (medians of nine pairs; `cargo run --release -p observe --example slowdown` measures it), and a
+//! work (medians of nine pairs; `cargo run --release -p knee-observe --example slowdown` measures it), and a
 //! process with time to spare loses nothing that shows. While a busy one is looked at it is slower
 //! than usual, so what is seen of a process that is never idle is a little less than its usual rate.
 //!
@@ -121,3 +121,8 @@ pub fn observe(pid: u32, time: Duration, stop: &dyn Fn() -> bool) -> Result<Obse
         remarks,
     })
 }
+
+/// The examples of the crate's page on the registry.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page {}

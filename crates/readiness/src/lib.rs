@@ -326,6 +326,11 @@ impl From<Why> for io::Error {
     }
 }
 
+/// The examples of the crate's page on the registry.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page {}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Writes the page of a hand-made run to standard output: `cargo run -p report --example page`.
+//! Writes the page of a hand-made run to standard output: `cargo run -p knee-report --example page`.
 //!
 //! Arguments: samples a cell (100), then `two` for a second run laid over the first, `alike` for lines that
 //! lie on each other, `pipetest` or

@@ -1,5 +1,5 @@
 //! Samples a program for as long as it runs, and writes the functions that it was most often in to standard error, as
-//! tab-separated columns (the share of the samples in it and what it calls, in itself, the function, its module): `cargo run -p stacks --example profile -- 997 sh -c 'seq 1000000 | sort'`, with the samples a
+//! tab-separated columns (the share of the samples in it and what it calls, in itself, the function, its module): `cargo run -p knee-stacks --example profile -- 997 sh -c 'seq 1000000 | sort'`, with the samples a
 //! second first.
 //!
 //! `cargo xtask bench profile` measures with it what sampling costs, and compares it with `perf record`.

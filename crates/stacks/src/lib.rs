@@ -112,5 +112,10 @@ fn sample_with(request: &Request<'_>, open: Open<'_>) -> StackSample {
     }
 }
 
+/// The examples of the crate's page on the registry.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod page {}
+
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 
 #[cfg(all(feature = "program", not(target_os = "linux")))]
 compile_error!(
-    "knee measures Linux only. What works on this system: the library of mechanisms (`--package readiness`), and growth \
+    "knee measures Linux only. What works on this system: the library of mechanisms (`--package knee-readiness`), and growth \
      in tests (`knee = { default-features = false }`)"
 );
 

@@ -86,7 +86,8 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
 /// The pages, made by the report's own example.
 fn pages(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut build = shell::cargo(&shell::root(), "build");
-    if !shell::succeeds(build.args(["--release", "--package", "report", "--example", "page"]))? {
+    if !shell::succeeds(build.args(["--release", "--package", "knee-report", "--example", "page"]))?
+    {
         bail!("the example `page` of report does not build");
     }
     let maker = shell::target_dir()?.join("release").join("examples").join("page");

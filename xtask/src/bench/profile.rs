@@ -72,7 +72,13 @@ pub struct Options {
 pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     let (root, target) = (shell::root(), shell::target_dir()?);
     let mut build = shell::cargo(&root, "build");
-    if !shell::succeeds(build.args(["--release", "--package", "stacks", "--example", "profile"]))? {
+    if !shell::succeeds(build.args([
+        "--release",
+        "--package",
+        "knee-stacks",
+        "--example",
+        "profile",
+    ]))? {
         bail!("the example does not build");
     }
     let sampler = target.join("release/examples/profile");

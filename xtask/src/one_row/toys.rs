@@ -39,14 +39,14 @@ pub struct Contract {
 pub const CONTRACTS: &[Contract] = &[
     Contract {
         toy: &MECHANISM,
-        package: "readiness",
+        package: "knee-readiness",
         part: "a_descriptor_with_data",
         mistake: ("..super", "open: |_| Err(std::io::Error::other(\"it never opens\")), ..super"),
         complaint: "toy: open: it never opens",
     },
     Contract {
         toy: &LOCK,
-        package: "locks",
+        package: "knee-locks",
         part: "no_thread_enters",
         mistake: ("super::byte::Byte", "super::broken::Broken"),
         complaint: "toy-lock: two were inside at once",

@@ -83,6 +83,11 @@ pub fn crates(metadata: &Value, root: &Path) -> Result<Vec<Crate>> {
     packages.iter().map(|package| one_crate(package, root)).collect()
 }
 
+/// What the code calls a package: those of the workspace have `knee-` before it, for the registry.
+pub fn in_code(package: &str) -> &str {
+    package.strip_prefix("knee-").unwrap_or(package)
+}
+
 fn one_crate(package: &Value, root: &Path) -> Result<Crate> {
     let relative = |path: &Value| -> Result<PathBuf> {
         let path = Path::new(path.as_str().context("metadata without a path")?);
@@ -91,14 +96,14 @@ fn one_crate(package: &Value, root: &Path) -> Result<Crate> {
     };
     let manifest = relative(&package["manifest_path"])?;
     let mut member = Crate {
-        name: package["name"].as_str().context("a package without a name")?.to_owned(),
+        name: in_code(package["name"].as_str().context("a package without a name")?).to_owned(),
         directory: manifest.parent().map(Path::to_owned).unwrap_or_default(),
         ..Crate::default()
     };
     for dependency in package["dependencies"].as_array().into_iter().flatten() {
         // Only the workspace's own crates have a path; development dependencies are free.
         if dependency["path"].is_string() && dependency["kind"] != "dev" {
-            member.uses.extend(dependency["name"].as_str().map(str::to_owned));
+            member.uses.extend(dependency["name"].as_str().map(|name| in_code(name).to_owned()));
         }
     }
     for target in package["targets"].as_array().into_iter().flatten() {

@@ -1,7 +1,7 @@
 //! What a release has to optimise.
 
 use super::Tree;
-use super::arrows::reach;
+use super::arrows::{in_code, reach};
 use super::code::{code_only, words};
 use std::path::Path;
 
@@ -44,7 +44,7 @@ fn slow_crates(tree: &Tree) -> Vec<&str> {
     for line in manifest.into_iter().flat_map(|file| file.text.lines()) {
         if line.starts_with('[') {
             let name = line.strip_prefix("[profile.release.package.");
-            package = name.and_then(|name| name.strip_suffix(']'));
+            package = name.and_then(|name| name.strip_suffix(']')).map(in_code);
         } else if let (Some(name), Some(level)) = (package, line.strip_prefix("opt-level = "))
             && level != "3"
         {

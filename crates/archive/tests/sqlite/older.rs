@@ -12,7 +12,7 @@ use tempfile::tempdir;
 const SCHEMA_1: &str = include_str!("schema_1.sql");
 const CELLS: u64 = 6;
 
-/// Prints what [`SCHEMA_1`] has: `cargo test -p archive older::prints -- --ignored --nocapture`.
+/// Prints what [`SCHEMA_1`] has: `cargo test -p knee-archive older::prints -- --ignored --nocapture`.
 #[test]
 #[ignore = "it makes what the others test"]
 fn prints_a_record() {

@@ -37,6 +37,14 @@ function switcher(text, on, changed, attributes = {}) {
   return button;
 }
 
+/** Hands the plot to the reader as a file, as it is seen. */
+function save(plot) {
+  plot.draw();
+  const words = [plot.data.workload, plot.shownView.metric, plot.shownView.parameters].filter(Boolean);
+  const name = words.join('-').replace(/[^\w.-]+/g, '-');
+  element('a', { href: plot.canvas.toDataURL('image/png'), download: `${name}.png` }).click();
+}
+
 /** Metric and parameters, the axes, and the view. */
 function controls(plot, choose) {
   const unique = (key) => [...new Set(plot.data.views.map((view) => view[key]))];
@@ -68,7 +76,8 @@ function controls(plot, choose) {
       press('+', 'Zoom in', () => plot.zoom(0.7, ...middle())),
       ...(plot.data.percentiles || plot.data.over_time ? []
         : [press('Without tails', 'Zoom to what lies below the 99th percentile', () => plot.withoutTails())]),
-      press('Reset', 'Reset the view', () => plot.reset())),
+      press('Reset', 'Reset the view', () => plot.reset()),
+      press('PNG', 'Save the plot as it is seen as a PNG file', () => save(plot))),
     ...(plot.data.trajectory && plot.data.rounds > 1 ? [byRound(plot)] : []));
 }
 

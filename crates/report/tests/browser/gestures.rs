@@ -108,6 +108,24 @@ fn the_buttons_zoom_in_and_out_and_reset() {
 }
 
 #[test]
+fn a_button_saves_the_plot_as_a_picture() {
+    with(&ONE, |page| {
+        let script = "new Promise((done) => { \
+             HTMLAnchorElement.prototype.click = function () { \
+                 const image = new Image(); \
+                 image.onload = () => done([this.download, image.width, image.height]); \
+                 image.src = this.href; }; \
+             document.querySelector('[aria-label^=\"Save the plot\"]').click(); })";
+        let (name, width, height): (String, u32, u32) = page.get(script);
+        let drawn: [u32; 2] = page.get(
+            "[document.querySelector('.stage canvas').width, document.querySelector('.stage canvas').height]",
+        );
+        assert!(name.starts_with("poll-") && name.ends_with(".png"), "{name}");
+        assert_eq!([width, height], drawn);
+    });
+}
+
+#[test]
 fn keys_zoom_pan_and_reset() {
     with(&ONE, |page| {
         let whole = page.view();

@@ -47,6 +47,23 @@ fn the_published_fit_comes_out_by_differences() {
     assert_close(law.peak(), 96.5, 0.001);
 }
 
+/// Baron Schwartz's parameters of the Cisco benchmark, as the tests of usl4j have them: the peak is at 35, of 12,341.
+#[test]
+fn the_fit_of_the_book_comes_out_by_differences() {
+    let table = include_str!("../../knee/tests/exchange/published/schwartz-cisco.csv");
+    let figure = |line: &str| {
+        let (many, rate) = line.split_once(',').unwrap();
+        (many.parse().unwrap(), rate.parse().unwrap())
+    };
+    let figures: Vec<(f64, f64)> = table.lines().skip(2).map(figure).collect();
+    let law = Law::fit(&figures, By::Difference).unwrap();
+    assert_close(law.single, 995.6486, 2e-4);
+    assert_close(law.contention, 0.026_715_91, 2e-4);
+    assert_close(law.crosstalk, 7.690_945e-4, 2e-4);
+    assert_close(law.peak().floor(), 35.0, 2e-4);
+    assert_close(law.rate(35.0), 12_341.0, 2e-4);
+}
+
 /// Minimised by a simplex (Nelder and Mead), written for this in another language. Of the ray tracer the
 /// literature has σ 0.050, with λ held at the rate of one processor; here λ is fitted.
 #[test]

@@ -6,13 +6,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Names of a user's axis that count what works at the same time: a figure per second along one of them is to grow with it.
-pub const WORKER_AXES: [&str; 12] = [
+pub const WORKER_AXES: [&str; 14] = [
     "threads",
     "thread",
     "workers",
     "jobs",
     "processes",
     "procs",
+    "processors",
+    "cpus",
     "cores",
     "tasks",
     "parallel",

@@ -148,16 +148,3 @@ fn assert_figures(rows: &[Value], host: &str, column: &str, expected: [f64; 3]) 
         assert!((figure / expected - 1.0).abs() < 1e-6, "node{rank}: {figure} is not {expected}");
     }
 }
-
-#[test]
-fn the_roles_are_those_of_the_document() {
-    let plain = |text: &str| {
-        let lines = text.lines().map(|line| line.split("--").next().unwrap_or_default());
-        lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
-    };
-    let document = include_str!("../../../../docs/archive.md");
-    let mut blocks = document.split("```sql\n").skip(1).map(|part| part.split("```").next());
-    let roles = blocks.find(|block| block.is_some_and(|sql| sql.contains("CREATE ROLE")));
-    let file = std::fs::read_to_string(deploy("postgres/roles.sql")).unwrap();
-    assert_eq!(plain(&file), plain(roles.flatten().unwrap()));
-}

@@ -2,17 +2,16 @@
 
 use crate::contract::complete;
 use crate::server;
-use crate::views::block_with;
+use crate::views::{ROLES, block_with};
 use archive::PostgresArchive;
 use archive::{Archive, Merged, merge};
 
-/// Each statement block of the document that makes or prunes partitions, for so few runs in each.
+/// What makes partitions, makes the next one, and prunes one, for so few runs in each.
 pub fn statements(runs_each: u32) -> [String; 3] {
-    ["PARTITION BY", "CREATE TABLE knee.cell_30000", "DROP TABLE knee.cell_30000"].map(|text| {
-        let block = block_with(text);
-        block
-            .replace("60000", &(2 * runs_each).to_string())
-            .replace("30000", &runs_each.to_string())
+    let partitions = include_str!("../../../../deploy/postgres/partitions.sql").to_owned();
+    let prune = include_str!("../../../../deploy/postgres/prune.sql").to_owned();
+    [partitions, block_with("CREATE TABLE knee.cell_30000"), prune].map(|sql| {
+        sql.replace("60000", &(2 * runs_each).to_string()).replace("30000", &runs_each.to_string())
     })
 }
 
@@ -21,7 +20,7 @@ fn partitions_are_made_filled_and_pruned() {
     let Some(server) = server::shared() else { return };
     let database = server.database();
     // Roles are those of a whole server: by names of their own.
-    let roles = block_with("CREATE ROLE knee_owner").replace("knee_", "parts_");
+    let roles = ROLES.replace("knee_", "parts_");
     server.admin(&database).unwrap().batch_execute(&roles).unwrap();
     let mut owner = PostgresArchive::open(&server.url("parts_owner", &database)).unwrap();
     let mut writer = PostgresArchive::open(&server.url("parts_writer", &database)).unwrap();

@@ -9,6 +9,8 @@ use model::{Run, RunState};
 use postgres::error::SqlState;
 
 const DOCUMENT: &str = include_str!("../../../../docs/archive.md");
+/// Makes the roles that it names.
+pub const ROLES: &str = include_str!("../../../../deploy/postgres/roles.sql");
 /// The views of every archive.
 const VIEWS: &str = include_str!("../../SCHEMA.md");
 
@@ -50,9 +52,9 @@ fn the_roles_of_the_document_may_do_what_it_says_and_no_more() {
     let Some(server) = server::shared() else { return };
     let database = server.database();
     let mut admin = server.admin(&database).unwrap();
-    admin.batch_execute(&block_with("CREATE ROLE knee_owner")).unwrap();
+    admin.batch_execute(ROLES).unwrap();
     let mut owner = PostgresArchive::open(&server.url("knee_owner", &database)).unwrap();
-    admin.batch_execute(&block_with("CREATE ROLE knee_robot")).unwrap();
+    admin.batch_execute(include_str!("../../../../deploy/postgres/writer.sql")).unwrap();
     for (role, id) in [("knee_writer", "0123456789abcdef"), ("knee_robot", "1111111111111111")] {
         let mut writer = PostgresArchive::open(&server.url(role, &database)).unwrap();
         let number = writer.keep(&complete(&id.replace('1', "2"), 9, 2), "merge").unwrap();

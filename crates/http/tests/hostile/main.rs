@@ -16,7 +16,8 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Requests without a socket, and with one over each mechanism: a hundred thousand in all.
+/// Requests without a socket, and with one over each mechanism: a hundred thousand in all, unless `$KNEE_REQUESTS` says
+/// another number for each.
 const PLAYS: u32 = 82_000;
 const CALLS: u32 = 3_000;
 const MECHANISMS: [&str; 6] =
@@ -35,6 +36,10 @@ fn runner(cases: u32) -> TestRunner {
     TestRunner::new_with_rng(cases, rng)
 }
 
+fn requests(usual: u32) -> u32 {
+    std::env::var("KNEE_REQUESTS").map_or(usual, |requests| requests.parse().unwrap())
+}
+
 /// Whether a parser has to expect replies without a body.
 fn may_have_heads(input: &Input) -> bool {
     input.bytes.windows(5).any(|five| five == b"HEAD ")
@@ -46,7 +51,8 @@ fn every_reply_is_whole_and_right_and_does_not_depend_on_how_its_request_arrives
     let site = Site::new();
     let exchange = RefCell::new(Exchange::new(&site.root()).unwrap());
     let replies = Cell::new(0);
-    let outcome = runner(PLAYS).run(&input(), |input| {
+    let plays = requests(PLAYS);
+    let outcome = runner(plays).run(&input(), |input| {
         let mut exchange = exchange.borrow_mut();
         let pieces = exchange.play(input.pieces());
         let checked = check(&pieces.output, &site, may_have_heads(&input));
@@ -62,7 +68,7 @@ fn every_reply_is_whole_and_right_and_does_not_depend_on_how_its_request_arrives
     outcome.unwrap_or_else(|error| panic!("{error}"));
     let replies = replies.get();
     assert!(
-        replies > u64::from(PLAYS) / 2,
+        replies > u64::from(plays) / 2,
         "{replies} replies: the requests were too wrong to tell"
     );
 }
@@ -125,6 +131,7 @@ fn resident_kib() -> u64 {
 fn servers_survive_them_over_every_mechanism_and_leak_nothing() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let site = Site::new();
+    let calls = requests(CALLS);
     for mechanism in MECHANISMS {
         let server = match start(&site, mechanism) {
             Ok(server) => server,
@@ -137,7 +144,7 @@ fn servers_survive_them_over_every_mechanism_and_leak_nothing() {
         let replies = Cell::new(0);
         // Not at once: what is kept is kept by then.
         let before = Cell::new(None);
-        let outcome = runner(CALLS).run(&input(), |input| {
+        let outcome = runner(calls).run(&input(), |input| {
             let output = called(address, &input);
             prop_assert!(output.is_ok(), "{mechanism}: {}", output.unwrap_err());
             let checked = check(&output.unwrap(), &site, may_have_heads(&input));
@@ -150,7 +157,7 @@ fn servers_survive_them_over_every_mechanism_and_leak_nothing() {
         });
         outcome.unwrap_or_else(|error| panic!("{error}"));
         let replies = replies.get();
-        assert!(replies > CALLS as usize / 2, "{mechanism}: {replies} replies");
+        assert!(replies > calls as usize / 2, "{mechanism}: {replies} replies");
         let grown = resident_kib().saturating_sub(before.get().unwrap());
         assert!(grown < 16 * 1024, "{mechanism}: {grown} KiB more than at the beginning");
         let start = std::time::Instant::now();

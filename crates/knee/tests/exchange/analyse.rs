@@ -1,18 +1,9 @@
-//! `knee analyse`: tables from elsewhere give what their authors found in them, and what is wrong
-//! with a file is reported in one line.
+//! `knee analyse`: tables from elsewhere are read as they were meant, and what is wrong with a file is reported in one line.
 
 use crate::common::{Came, Knee, came};
-use crate::published::{KERNBENCH, PIPETEST, POLLER_BENCH};
 use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
-
-/// A knee in a directory with the published tables.
-fn knee() -> Knee {
-    let knee = Knee::new();
-    crate::published::write_into(knee.directory.path());
-    knee
-}
 
 /// `knee analyse` in the directory, with words as a shell takes them apart.
 fn analyse(knee: &Knee, words: &str) -> Came {
@@ -44,153 +35,6 @@ fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Kegel's own factors, but for two that he rounded otherwise than his table says: 6.5 on Solaris 7
-/// and 300 on Linux 2.4.0.
-#[test]
-fn kegels_table_has_the_factors_that_he_found() {
-    let words = format!(
-        "--csv {POLLER_BENCH} --x pipes --y us_per_wait_and_dispatch --by mechanism --per kernel"
-    );
-    let knee = knee();
-    let run = json(&knee, &words);
-    let expected = [
-        ("SunOS 5.7", "poll", 3742.0 / 470.0, "grows"),
-        ("SunOS 5.7", "/dev/poll", 92.0 / 61.0, "grows"),
-        ("Solaris 8", "poll", 1559.0 / 273.0, "grows"),
-        ("Solaris 8", "/dev/poll", 34.0 / 27.0, "undecided"),
-        ("Linux 2.2.14", "poll", 493.0, "at-least-linear"),
-        ("Linux 2.2.14", "/dev/poll", 224.0, "at-least-linear"),
-        ("Linux 2.4.0-test10", "poll", 299.0, "at-least-linear"),
-        ("FreeBSD 4.x", "poll", 704.0, "at-least-linear"),
-        ("FreeBSD 4.x", "kqueue", 1.0, "constant"),
-    ];
-    let tables = run["tables"].as_array().unwrap();
-    assert_eq!(tables.len(), 5);
-    for (kernel, mechanism, factor, class) in expected {
-        let table = tables.iter().find(|table| table["parameters"]["kernel"] == kernel).unwrap();
-        let rows = table["rows"].as_array().unwrap();
-        let growth = &rows.iter().find(|row| row["subject"] == mechanism).unwrap()["growth"];
-        let estimate = growth["factor"]["value"].as_f64().unwrap();
-        assert!((estimate / factor - 1.0).abs() < 2e-3, "{kernel} {mechanism}: {estimate}");
-        assert_eq!(growth["class"], class, "{kernel} {mechanism}");
-        assert_eq!(table["metric"]["unit"], "ns");
-    }
-    let text = printed(&knee, &words);
-    let line = "poll and /dev/poll (kernel = Linux 2.2.14) are at least linear: ×224 to ×493";
-    assert!(unwrapped(&text).contains(line), "{text}");
-    assert!(text.contains("µs per wait and dispatch"), "{text}");
-    assert!(text.contains("1,000 and 10,000: the file has no row of it here"), "{text}");
-    assert!(text.contains("unavailable: the file has no row of it here"), "{text}");
-    assert!(!text.contains("--rounds") && !text.contains("--points"), "{text}");
-}
-
-/// Where poll overtakes epoll in one of Mattheij's tables: the crossover, the points around it at which
-/// one leads clearly, and the place as a share of the pipes.
-fn crossover(run: &Value, machine: &str, generations: &str, pipes: &str) -> (f64, u64, u64, f64) {
-    let parameters = serde_json::json!(
-        {"machine": machine, "generations": generations, "pipes": pipes}
-    );
-    let mut tables = run["tables"].as_array().unwrap().iter();
-    let table = tables.find(|table| table["parameters"] == parameters).unwrap();
-    let comparisons = table["comparisons"].as_array().unwrap();
-    assert_eq!(comparisons.len(), 1);
-    let crossovers = comparisons[0]["outcome"]["crossovers"].as_array().unwrap();
-    assert_eq!(crossovers.len(), 1, "{crossovers:?}");
-    let crossover = &crossovers[0];
-    assert_eq!(
-        (&crossover["overtakes"], &crossover["overtaken"]),
-        (&"poll".into(), &"epoll".into())
-    );
-    let at = crossover["at"]["value"].as_f64().unwrap();
-    let share = crossover["share"]["value"].as_f64().unwrap();
-    let point = |key: &str| crossover[key].as_u64().unwrap();
-    (at, point("after"), point("before"), share)
-}
-
-/// He puts it "around 5,000 threads", and the percentage goes down as the pipes grow in number.
-#[test]
-fn mattheijs_tables_have_the_crossovers_that_he_found() {
-    let words = format!(
-        "--csv {PIPETEST} --x threads --y tokens_per_s --by mechanism --of pipes \
-         --per machine,generations,pipes"
-    );
-    let knee = knee();
-    let run = json(&knee, &words);
-    assert_eq!(run["tables"].as_array().unwrap().len(), 5);
-    let expected = [
-        ("laptop", "5000", "10000", (4000, 5000), (0.45, 0.46)),
-        ("server", "5000", "10000", (4000, 5000), (0.47, 0.48)),
-        ("server", "1000", "10000", (4000, 6000), (0.49, 0.50)),
-        ("server", "1000", "1000", (800, 900), (0.80, 0.81)),
-        ("server", "1000", "20000", (6000, 10_000), (0.39, 0.40)),
-    ];
-    for (machine, generations, pipes, between, share) in expected {
-        let (at, after, before, share_at) = crossover(&run, machine, generations, pipes);
-        assert_eq!((after, before), between, "{machine} {generations} {pipes}");
-        assert!(
-            share.0 < share_at && share_at < share.1,
-            "{machine} {generations} {pipes}: {share_at}"
-        );
-        assert!((at / pipes.parse::<f64>().unwrap() - share_at).abs() < 1e-9, "{at} {share_at}");
-    }
-    let filters = "--where machine=server --where generations=5,000 --where pipes=10k";
-    let words = words.replace("--per machine,generations,pipes", filters);
-    let text = unwrapped(&printed(&knee, &words));
-    let sentence = "poll overtakes epoll at 4,720 threads (47 % of pipes). Between 4,000 and 5,000 (single \
-                 figures, no CI).";
-    assert!(text.contains(sentence), "{text}");
-}
-
-/// His own words: the byte lock took 18 % less than the ticket lock at half load, the spin-then-block lock
-/// 33 %, and with the ticket lock the optimal load never finished.
-#[test]
-fn fitzhardinges_table_leads_to_his_conclusion() {
-    let words = format!("--csv {KERNBENCH} --x load --y elapsed_s --by lock");
-    let knee = knee();
-    let text = printed(&knee, &words);
-    let findings: Vec<&str> =
-        text.lines().skip_while(|line| *line != "Findings").map(str::trim).collect();
-    let without = [
-        "ticket did not finish at optimal (-j 16): aborted after about 6 hours.",
-        "byte is 18.4 % below ticket at half (-j 3).",
-        "xen-pv is 32.6 % below ticket at half (-j 3).",
-        "xen-pv is 0.9 % below byte at optimal (-j 16).",
-    ];
-    assert_eq!(findings[1..5], without, "{text}");
-
-    let run = json(&knee, &format!("{words} --sd elapsed_sd --n 5"));
-    let findings = run["findings"].as_array().unwrap();
-    let message: Vec<&str> =
-        findings.iter().map(|finding| finding["sentence"].as_str().unwrap()).collect();
-    assert_eq!(message[1], "byte is 18.4 % below ticket at half (-j 3) (95 % CI 14.3–22.2 %)");
-    assert_eq!(message[2], "xen-pv is 32.6 % below ticket at half (-j 3) (95 % CI 29.3–35.8 %)");
-    assert_eq!(message[0], without[0].trim_end_matches('.'));
-    assert!(findings.iter().all(|finding| finding["kind"] == "difference"), "{findings:?}");
-    // Student's t for four degrees of freedom, times the deviation, over the root of five.
-    let median = &run["tables"][0]["rows"][0]["cells"][0]["median"];
-    let half = 2.776_445 * 19.3737 / 5_f64.sqrt();
-    let [low, high] = ["low", "high"].map(|end| median[end].as_f64().unwrap() / 1e9);
-    assert!((low - (503.002 - half)).abs() < 1e-6 && (high - (503.002 + half)).abs() < 1e-6);
-    assert_eq!(run["caveats"], serde_json::json!([]));
-}
-
-/// He used twice the CPU, where a deviation is nothing: a table may say so.
-#[test]
-fn more_is_above_and_equal_subjects_are_called_equal() {
-    let knee = knee();
-    let text = printed(
-        &knee,
-        &format!("--csv {KERNBENCH} --x load --y percent_cpu --by lock --better higher"),
-    );
-    assert!(text.contains("  xen-pv is 46.1 % above ticket at half (-j 3).\n"), "{text}");
-    let text = printed(
-        &knee,
-        &format!("--csv {KERNBENCH} --x load --y sleeps --by lock --sd sleeps_sd --n 5"),
-    );
-    let alike = "byte can't be distinguished from ticket at half (-j 3): 0.1 % below it, 95 % ";
-    assert!(text.contains(alike), "{text}");
-}
-
 #[test]
 fn words_are_compared_table_by_table_and_rows_of_one_place_are_repetitions() {
     let table = b"who,load,us,kernel\na,few,5,old\na,few,6,old\nb,few,20,old\nb,few,21,old\n\
@@ -201,36 +45,6 @@ fn words_are_compared_table_by_table_and_rows_of_one_place_are_repetitions() {
     assert!(text.contains("b is ×3.73 of a at few (kernel = old) (95 % "), "{text}");
     assert!(text.contains("b is the same as a at few (kernel = new)."), "{text}");
     assert!(!text.contains("did not finish"), "a row that is not there says nothing: {text}");
-}
-
-/// The commands of a document, each with what the document says that it prints.
-fn examples(document: &str) -> Vec<(String, String)> {
-    let mut examples: Vec<(String, String)> = Vec::new();
-    let blocks = document.split("\n```").skip(1);
-    for block in blocks.step_by(2) {
-        let (kind, lines) = block.split_once('\n').unwrap();
-        match (kind, examples.last_mut()) {
-            ("text", Some(example)) => lines.clone_into(&mut example.1),
-            ("sh", _) => examples.push((lines.trim().to_owned(), String::new())),
-            _ => panic!("a block of neither a command nor its output: {block}"),
-        }
-    }
-    examples
-}
-
-#[test]
-fn the_page_about_published_tables_shows_what_is_printed() {
-    let examples = examples(include_str!("../../../../docs/published.md"));
-    assert_eq!(examples.len(), 3);
-    let knee = knee();
-    for (command, shown) in examples {
-        let out = printed(&knee, command.strip_prefix("knee analyse ").unwrap());
-        let lines: Vec<&str> = shown.lines().filter(|line| *line != "…").collect();
-        assert!(lines.len() > 5, "{shown}");
-        for line in lines {
-            assert!(out.lines().any(|printed| printed == line), "{line}\n{out}");
-        }
-    }
 }
 
 #[test]
@@ -556,11 +370,11 @@ fn a_million_figures_are_the_most() {
 
 #[test]
 fn standard_input_is_a_table_too() {
-    let knee = knee();
-    let words = "--x pipes --y us_per_wait_and_dispatch --by mechanism,kernel --where machine=600MHz\\ Pentium\\ III";
-    let text = printed(&knee, &format!("--csv - {words} < {POLLER_BENCH}"));
-    assert!(text.contains("kqueue FreeBSD 4.x is flat at 8.00 µs. ×1.00"), "{text}");
-    assert!(text.starts_with("table · N pipes · machine 600MHz Pentium III"), "{text}");
+    let knee = with_table(b"who,n,us,kernel\na,1,5,2.6 smp\na,2,5,2.6 smp\na,2,9,2.4\n");
+    let words = "--x n --y us --by who --where kernel=2.6\\ smp";
+    let text = printed(&knee, &format!("--csv - {words} < t.csv"));
+    assert!(text.starts_with("table · n · kernel 2.6 smp"), "{text}");
+    assert!(text.contains("a is flat at 5.00 µs."), "{text}");
     let came = analyse(&knee, &format!("--csv - {words} < /dev/null"));
     assert_eq!(came.code, Some(2));
     assert!(came.err.contains("knee: standard input is empty"), "{}", came.err);

@@ -1,5 +1,6 @@
 //! Our loops compared with plain C programs that make the same system calls, run in turn.
 
+mod all;
 mod baseline;
 mod budget;
 mod command;
@@ -27,7 +28,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use table::{Figures, Row, Verdict};
+use table::{Figures, Row};
 
 /// Exit status of a C program or of knee when the mechanism can't be used here.
 const NOT_POSSIBLE: i32 = 5;
@@ -66,6 +67,8 @@ pub enum Bench {
     Budget(budget::Options),
     /// How often limits on growth are judged wrong in tests beside busy CPUs; and bigoish
     Grows(grows::Options),
+    /// All of these, and one table of what each says
+    All(all::Options),
 }
 
 impl Bench {
@@ -86,6 +89,7 @@ impl Bench {
             Self::Syscalls(options) => syscalls::run(&options, tally),
             Self::Budget(options) => budget::run(&options, tally),
             Self::Grows(options) => grows::run(&options, tally),
+            Self::All(options) => all::run(&options, tally),
         }
     }
 }
@@ -111,7 +115,11 @@ fn measure(game: &Game, options: &Options, tally: &mut Tally) -> Result<()> {
             match pairs {
                 Ok(row) => {
                     println!("{step}: {}", row.in_words());
-                    judge(&step, game, &row, tally);
+                    if game.bounded.contains(&row.mechanism.as_str()) {
+                        row.judge(&step, "C", "", tally);
+                    } else {
+                        row.show(&step, "C", tally);
+                    }
                     rows.push(row);
                 }
                 Err(why) => tally.skip(&step, &why),
@@ -124,20 +132,6 @@ fn measure(game: &Game, options: &Options, tally: &mut Tally) -> Result<()> {
         fs::write(file, text).with_context(|| format!("can't write {}", file.display()))?;
     }
     Ok(())
-}
-
-/// Counts a measured row, against the limit where it is held to one.
-fn judge(step: &str, game: &Game, row: &Row, tally: &mut Tally) {
-    let is_bounded = game.bounded.contains(&row.mechanism.as_str());
-    match row.verdict() {
-        _ if !is_bounded => tally.pass(1),
-        Verdict::Held => tally.pass(1),
-        Verdict::Beyond => tally.fail(format!("{step}: {}: {}", row.limit, row.in_words())),
-        Verdict::Undecided => {
-            let why = format!("undecided: {}; more --pairs on a quiet machine", row.in_words());
-            tally.skip(step, &why);
-        }
-    }
 }
 
 /// A program of a game, compiled, or why it can't be here.

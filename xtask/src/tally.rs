@@ -9,6 +9,8 @@ pub struct Tally {
     failed: Vec<String>,
     skipped: Vec<String>,
     unsteady: Vec<String>,
+    /// Lines of the table of all benches.
+    lines: Vec<String>,
 }
 
 impl Tally {
@@ -50,6 +52,27 @@ impl Tally {
         self.failed.extend(more.failed);
         self.skipped.extend(more.skipped);
         self.unsteady.extend(more.unsteady);
+        self.lines.extend(more.lines);
+    }
+
+    /// Adds a line of the table of all benches: what, its anchor, the ratio, the goal, and whether it was held.
+    pub fn line(&mut self, columns: [&str; 5]) {
+        self.lines.push(format!("| {} |", columns.join(" | ")));
+    }
+
+    /// The lines so far.
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
+    /// What all checks together say of a goal.
+    pub fn outcome(&self) -> &'static str {
+        match (self.failed.len(), self.passed, self.skipped.len()) {
+            (0, 0, _) => "not measured",
+            (0, _, 0) => "held",
+            (0, ..) => "undecided",
+            _ => "missed",
+        }
     }
 
     /// How many failed.
@@ -99,6 +122,18 @@ mod tests {
             tally.summary(),
             "\nskipped: cross illumos: no rustup\nFAILED:  links\n4 passed, 1 failed, 1 skipped\n"
         );
+    }
+
+    #[test]
+    fn a_goal_is_held_only_if_nothing_failed_or_was_skipped() {
+        let mut tally = Tally::default();
+        assert_eq!(tally.outcome(), "not measured");
+        tally.pass(1);
+        assert_eq!(tally.outcome(), "held");
+        tally.skip("a", "undecided");
+        assert_eq!(tally.outcome(), "undecided");
+        tally.fail("b");
+        assert_eq!(tally.outcome(), "missed");
     }
 
     #[test]

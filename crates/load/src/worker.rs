@@ -1,7 +1,7 @@
 //! One thread of the generator: its connections, its share of the schedule, and its own counts.
 //! Nothing is shared with other threads while requests are in flight.
 //!
-//! A request costs one `send` and one `recv`, and a share of one wait, or of two if it is due at a time.
+//! A request costs one `send` and one `recv`, and a share of a wait, or of another if it is due at a time.
 //! epoll is edge-triggered for both directions, so a connection costs it one call.
 
 mod connecting;
@@ -20,12 +20,15 @@ use crate::results::part::Part;
 use crate::schedule::Schedule;
 use connection::{Connection, Stage};
 use quiet::Quiet;
-use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
+use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::os::fd::OwnedFd;
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+use sys::epoll::{epoll_event, wait_precisely};
 use tally::Tally;
 
 /// Bytes that one `recv` takes at most.
@@ -376,31 +379,20 @@ impl<'a> Worker<'a> {
     fn wait(&mut self, until_ns: i64) -> Result<(), Errno> {
         self.quiet.look(self.now_ns);
         let left_ns = until_ns.saturating_sub(self.now_ns).clamp(0, WAIT_NS_MAX);
-        let mut left = Timespec { tv_sec: 0, tv_nsec: left_ns };
-        if left_ns > 0 && (self.schedule.is_some() || !self.timers.is_empty()) {
-            // epoll waits for whole milliseconds, so a request that is due before would be late.
-            let mut epoll = [PollFd::new(&self.epoll, PollFlags::IN)];
-            match poll(&mut epoll, Some(&left)) {
-                Ok(0) | Err(Errno::INTR) => return Ok(()),
-                Ok(_) => left.tv_nsec = 0,
-                Err(error) => return Err(error),
-            }
-        }
-        let mut events = [epoll::Event {
-            flags: epoll::EventFlags::empty(),
-            data: epoll::EventData::new_u64(0),
-        }; EVENTS_MAX];
-        let count = match epoll::wait(&self.epoll, &mut events, Some(&left)) {
+        let left = Duration::from_nanos(left_ns as u64);
+        let mut events = [epoll_event { events: 0, u64: 0 }; EVENTS_MAX];
+        // A request that is due within a millisecond is not to wait for its end.
+        let count = match wait_precisely(self.epoll.as_fd(), &mut events, left) {
             Ok(count) => count,
-            Err(Errno::INTR) => 0,
-            Err(error) => return Err(error),
+            Err(error) if error.kind() == ErrorKind::Interrupted => 0,
+            Err(error) => return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
         };
         if count > 0 {
             self.now_ns = self.gate.clock.now_ns();
         }
         self.quiet.look(self.now_ns);
         for event in &events[..count] {
-            let (flags, data) = (event.flags, event.data.u64());
+            let (flags, data) = (EventFlags::from_bits_retain(event.events), event.u64);
             let (index, generation) = (data as u32, (data >> 32) as u32);
             // A connection that this batch has closed may have events in it.
             if self

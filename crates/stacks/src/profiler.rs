@@ -1,6 +1,7 @@
 //! Samples call stacks of processes and of all that they start, with times.
 
 mod clocks;
+mod cost;
 mod cpus;
 mod error;
 mod processes;

@@ -141,18 +141,9 @@ fn unit_of(name: &str, figure: f64) -> (&'static str, f64) {
     }
 }
 
-/// Counts a row, against the limit.
 fn judge(row: &Row, tally: &mut Tally) {
-    let (name, ratio) = (format!("baseline {}", row.mechanism), row.in_words());
     let because = plays::apart_because(&row.mechanism);
-    match row.verdict() {
-        Verdict::Held => tally.pass(1),
-        _ if !because.is_empty() => tally.skip(&name, &format!("{because}: {ratio}")),
-        Verdict::Beyond => tally.fail(format!("{name}: lmbench's times {ratio}")),
-        Verdict::Undecided => {
-            tally.skip(&name, &format!("undecided: {ratio}; more --pairs on a quiet machine"));
-        }
-    }
+    row.judge(&format!("baseline {}", row.mechanism), "lmbench", because, tally);
 }
 
 /// What the runs have in common.

@@ -1,7 +1,9 @@
 //! Our runs of a command and hyperfine's, in turns: the mean of a run, and how far the two lie apart. The ratio is that
 //! of medians: on a busy machine a single interrupted run moves a mean by more than the limit.
 
+use super::limit::Limit;
 use super::options::above_zero;
+use super::table::{Figures, Row};
 use super::{build_knee, median};
 use crate::shell;
 use crate::tally::Tally;
@@ -13,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A run of ours may take that many times a run of hyperfine's, by the median of the pairs.
-const LIMIT: f64 = 1.05;
+const LIMIT: Limit = Limit::Most(1.05);
 /// Runs of a command in one turn.
 const RUNS: usize = 60;
 /// Commands that start cheaply, work, and need a shell.
@@ -91,11 +93,15 @@ fn judge(name: &str, pairs: &[(Runs, Runs)], tally: &mut Tally) {
     let apart = (ours_ns - theirs_ns).abs();
     if apart > theirs_sigma {
         tally.fail(format!("command {name}: the means are more than hyperfine's σ apart"));
-    } else if ratio > LIMIT {
-        tally.fail(format!("command {name}: a run takes {ratio:.3} of hyperfine's, over {LIMIT}"));
-    } else {
-        tally.pass(1);
     }
+    let figures = |runs: &Runs| Figures {
+        median: runs.median_ns,
+        fastest: runs.median_ns,
+        overhead_ns: None,
+    };
+    let pairs = pairs.iter().map(|(theirs, ours)| (figures(theirs), figures(ours))).collect();
+    let row = Row { mechanism: name.to_owned(), setting: vec![], limit: LIMIT, pairs };
+    row.judge(&format!("command {name}"), "hyperfine", "", tally);
 }
 
 fn hyperfine(directory: &Path, command: &str) -> Result<Runs> {

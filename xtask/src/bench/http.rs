@@ -2,6 +2,7 @@
 //! with a second of CPU time.
 
 mod generators;
+mod loops;
 mod options;
 mod servers;
 
@@ -51,12 +52,14 @@ pub fn run(options: Options, tally: &mut Tally) -> Result<()> {
     let arena = Arena::build(options)?;
     let mut text = String::new();
     if arena.options.wants(Half::Servers) {
-        let comparisons = servers::comparisons(&arena, tally)?;
+        let mut comparisons = servers::comparisons(&arena, tally)?;
+        comparisons.extend(loops::servers(&arena, tally)?);
         text += &markdown("server", "replies", &comparisons, &arena.options);
         judge_all(&comparisons, tally);
     }
     if arena.options.wants(Half::Generators) {
-        let comparisons = generators::comparisons(&arena, tally)?;
+        let mut comparisons = generators::comparisons(&arena, tally)?;
+        comparisons.extend(loops::generators(&arena)?);
         text += &markdown("generator", "requests", &comparisons, &arena.options);
         judge_all(&comparisons, tally);
     }
@@ -86,15 +89,9 @@ fn judge_all(comparisons: &[Comparison], tally: &mut Tally) {
     for comparison in comparisons {
         let Comparison { rival, setting, row, is_bounded } = comparison;
         let step = format!("bench http: {} and {rival}, {setting}", row.mechanism);
-        match row.verdict() {
-            Verdict::Beyond if *is_bounded => {
-                tally.fail(format!("{step}: {}: {}", row.limit, row.in_words()));
-            }
-            Verdict::Undecided if *is_bounded => {
-                let why = format!("undecided: {}; more --pairs on a quiet machine", row.in_words());
-                tally.skip(&step, &why);
-            }
-            _ => tally.pass(1),
+        match is_bounded {
+            true => row.judge(&step, rival, "", tally),
+            false => row.show(&step, rival, tally),
         }
     }
 }
@@ -122,7 +119,7 @@ fn markdown(side: &str, what: &str, comparisons: &[Comparison], options: &Option
             Verdict::Undecided => "undecided",
         };
         let wanted = match is_bounded {
-            true => format!("{:.1}: {verdict}", row.limit.demanded()),
+            true => format!("{:.2}: {verdict}", row.limit.demanded()),
             false => "(shown only)".to_owned(),
         };
         let (theirs, ours) = (side(false), side(true));
@@ -173,8 +170,8 @@ mod tests {
         let comparisons = [comparison(2.5, true), comparison(1.5, true), comparison(1.5, false)];
         let text = markdown("server", "replies", &comparisons, &options);
         for wanted in [
-            "| epoll-edge | nginx | 128 bytes | 100 | 250 | 2.500 (2.500 to 2.500) | 2.0: met |",
-            "| epoll-edge | nginx | 128 bytes | 100 | 150 | 1.500 (1.500 to 1.500) | 2.0: missed |",
+            "| epoll-edge | nginx | 128 bytes | 100 | 250 | 2.500 (2.500 to 2.500) | 2.00: met |",
+            "| epoll-edge | nginx | 128 bytes | 100 | 150 | 1.500 (1.500 to 1.500) | 2.00: missed |",
             "1.500 (1.500 to 1.500) | (shown only) |",
         ] {
             assert!(text.contains(wanted), "{text}");

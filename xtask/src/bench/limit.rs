@@ -29,6 +29,16 @@ impl Limit {
         }
     }
 
+    /// `≤ 1.03`.
+    pub fn goal(self) -> String {
+        let sign = match self {
+            Self::Most(_) => "≤",
+            Self::Least(_) => "≥",
+            Self::Within(_) => "within ×",
+        };
+        format!("{sign} {:.3}", self.demanded())
+    }
+
     /// The better one of any number of figures; none of nothing.
     pub fn best(self, figures: impl Iterator<Item = f64>) -> Option<f64> {
         let (sign, _) = self.turned();

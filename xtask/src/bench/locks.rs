@@ -4,7 +4,7 @@
 use super::limit::Limit;
 use super::median;
 use super::options::above_zero;
-use super::table::{Figures, Row, Verdict};
+use super::table::{Figures, Row};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
@@ -78,14 +78,9 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
 }
 
 fn judge(step: &str, line: &Line, tally: &mut Tally) {
-    match line.row.verdict() {
-        _ if line.rival.is_none() => tally.pass(1),
-        Verdict::Held => tally.pass(1),
-        Verdict::Beyond => tally.fail(format!("{step}: {LIMIT}: {}", line.in_words())),
-        Verdict::Undecided => {
-            let why = format!("undecided: {}; more --pairs on a quiet machine", line.in_words());
-            tally.skip(step, &why);
-        }
+    match line.rival {
+        Some(rival) => line.row.judge(step, rival, "", tally),
+        None => tally.pass(1),
     }
 }
 

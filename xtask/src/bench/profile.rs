@@ -4,7 +4,9 @@
 //! The cost of a workload is the CPU time of an operation with and without samples, in turns. CPU time has the interrupts of
 //! the samples, but not the time in which other programs ran. That of a sample is measured at ten times the rate.
 
+use super::limit::Limit;
 use super::options::above_zero;
+use super::table::{Figures, Row};
 use super::{RUN_MAX, build_knee, median};
 use crate::shell;
 use crate::tally::Tally;
@@ -16,12 +18,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Samples may cost that much of the CPU time of an operation.
-const COST_MAX: f64 = 1.01;
+const COST: Limit = Limit::Most(1.01);
 /// The share of a function may differ from perf's by so much.
 const SHARE_DIFFERENCE_MAX: f64 = 0.03;
 /// Functions that are compared: those with most samples by perf.
 const FUNCTIONS_COMPARED: usize = 5;
-/// Samples a second: as of `knee run --profile`, and for the cost of a sample.
+/// Samples a second: what `knee run --profile` takes here, what both are compared at, and for the cost of a sample.
+const USUAL_HZ: &str = "usual";
 const FREQUENCY_HZ: &str = "997";
 const FREQUENCY_HIGH_HZ: &str = "9973";
 /// Turns, and CPU seconds of each, for the cost of a sample.
@@ -31,8 +34,6 @@ const COST_S: &str = "1";
 const COST_OF_PERF_MAX: f64 = 1.25;
 /// CPU seconds of the program that both sample.
 const BUSY_S: &str = "8";
-/// Two-sided normal quantile of 95 %.
-const Z_95: f64 = 1.96;
 
 /// The shares of a function: with what it calls, and by itself.
 type Shares = [f64; 2];
@@ -95,7 +96,7 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         let measure = |sampled: bool| {
             let mut command = Command::new(if sampled { &sampler } else { &knee });
             if sampled {
-                command.arg(FREQUENCY_HZ).arg(&knee);
+                command.arg(USUAL_HZ).arg(&knee);
             }
             command.args(["run", workload, "--subjects", "poll"]);
             command.args(words).args(["--rounds", "1", "--json", "--record"]).arg(&record);
@@ -203,38 +204,20 @@ fn judge_cost(workload: &str, pairs: &[(f64, f64)], tally: &mut Tally) {
     let middle = |figure: &dyn Fn(&(f64, f64)) -> f64| {
         median(pairs.iter().map(figure).collect()).unwrap_or(f64::NAN)
     };
-    let mut ratios: Vec<f64> = pairs.iter().map(|(plain, sampled)| sampled / plain).collect();
-    let ratio = middle(&|(plain, sampled)| sampled / plain);
-    let (low, high) = median_interval(&mut ratios);
-    println!(
-        "| {workload} | {:.0} ns | {:.0} ns | {ratio:.4} ({low:.4}–{high:.4}) |",
-        middle(&|pair| pair.0),
-        middle(&|pair| pair.1)
-    );
-    let step = format!("profile {workload}");
-    if low > COST_MAX {
-        tally.fail(format!("{step}: samples cost {ratio:.4} of the CPU time, over {COST_MAX}"));
-    } else if high <= COST_MAX {
-        tally.pass(1);
-    } else {
-        let why =
-            format!("undecided: {ratio:.4} ({low:.4}–{high:.4}); more --pairs on a quiet machine");
-        tally.skip(&step, &why);
-    }
-}
-
-/// The 95 % CI of the median, by the ranks that a sign test leaves.
-fn median_interval(values: &mut [f64]) -> (f64, f64) {
-    values.sort_by(f64::total_cmp);
-    let count = values.len() as f64;
-    let reach = Z_95 * count.sqrt() / 2.0;
-    // The rank, counted from 1; the other is as far from the end.
-    let rank = (count / 2.0 - reach).floor().max(1.0) as usize;
-    let low = rank - 1;
-    let (Some(&first), Some(&last)) = (values.get(low), values.iter().rev().nth(low)) else {
-        return (f64::NAN, f64::NAN);
+    let figures = |ns: f64| Figures { median: ns, fastest: ns, overhead_ns: None };
+    let row = Row {
+        mechanism: workload.to_owned(),
+        setting: vec![],
+        limit: COST,
+        pairs: pairs.iter().map(|pair| (figures(pair.0), figures(pair.1))).collect(),
     };
-    (first, last)
+    println!(
+        "| {workload} | {:.0} ns | {:.0} ns | {} |",
+        middle(&|pair| pair.0),
+        middle(&|pair| pair.1),
+        row.with_interval()
+    );
+    row.judge(&format!("profile {workload}"), "without samples", "", tally);
 }
 
 /// Compares the shares of the functions of a program, with what they call and by themselves, with perf's.
@@ -326,14 +309,6 @@ mod tests {
         assert_eq!(cpu_of(&run, Cpu::UsageOf("loop")), Some(100.0));
         assert_eq!(cpu_of(&run, Cpu::Metric("cpu")), Some(6.0));
         assert_eq!(cpu_of(&run, Cpu::Metric("wait")), None);
-    }
-
-    #[test]
-    fn the_interval_of_a_median_is_that_of_the_sign_test() {
-        let mut values: Vec<f64> = (1..=21).map(f64::from).collect();
-        assert_eq!(median_interval(&mut values), (6.0, 16.0), "ranks 6 and 16 of 21");
-        assert_eq!(median_interval(&mut [1.0]), (1.0, 1.0));
-        assert!(median_interval(&mut []).0.is_nan());
     }
 
     #[test]

@@ -137,15 +137,8 @@ fn judge(row: &Row, tally: &mut Tally) {
     let (ours, theirs) = (middle(|pair| pair.1.median), middle(|pair| pair.0.median));
     let ratio = row.in_words();
     println!("| {} | {ours:.1} | {theirs:.1} | {ratio} | {mark} |", row.mechanism);
-    let name = row.mechanism.replace(" | ", " by ");
-    match row.verdict() {
-        Verdict::Held => tally.pass(1),
-        _ if !because.is_empty() => tally.skip(&name, &format!("{because}: {ratio}")),
-        Verdict::Beyond => tally.fail(format!("{name}: will-it-scale's rate {ratio}")),
-        Verdict::Undecided => {
-            tally.skip(&name, &format!("undecided: {ratio}; more --pairs on a quiet machine"));
-        }
-    }
+    let step = format!("syscalls {}", row.mechanism.replace(" | ", " by "));
+    row.judge(&step, "will-it-scale", because, tally);
 }
 
 /// Operations in a second of will-it-scale.

@@ -4,6 +4,7 @@ use super::game::Game;
 use super::limit::Limit;
 use super::median;
 use super::options::Options;
+use crate::tally::Tally;
 use std::fmt::Write as _;
 
 /// One mechanism in one setting.
@@ -60,10 +61,10 @@ impl Row {
     /// same is so only when the whole interval is within.
     pub fn verdict(&self) -> Verdict {
         let (sign, limit) = self.limit.turned();
-        let mut ratios: Vec<f64> = self.ratios().into_iter().map(|ratio| sign * ratio).collect();
-        ratios.sort_by(f64::total_cmp);
-        let interval =
-            rank_low(ratios.len()).map(|rank| (ratios[rank], ratios[ratios.len() - 1 - rank]));
+        let interval = self.interval().map(|(low, high)| match sign {
+            ..0.0 => (sign * high, sign * low),
+            _ => (low, high),
+        });
         let is_held = match self.limit {
             Limit::Within(max) => {
                 interval.is_some_and(|(low, high)| low >= 1.0 / max && high <= max)
@@ -80,6 +81,51 @@ impl Row {
         } else {
             Verdict::Undecided
         }
+    }
+
+    /// The 95 % CI of the median of the ratios; none of too few.
+    fn interval(&self) -> Option<(f64, f64)> {
+        let mut ratios = self.ratios();
+        ratios.sort_by(f64::total_cmp);
+        rank_low(ratios.len()).map(|rank| (ratios[rank], ratios[ratios.len() - 1 - rank]))
+    }
+
+    /// Counts it against its limit, and adds its line to the table of all benches. What is known to be apart is so
+    /// `because` of something, and does not fail.
+    pub fn judge(&self, step: &str, anchor: &str, because: &str, tally: &mut Tally) {
+        let ratio = self.in_words();
+        let outcome = match self.verdict() {
+            Verdict::Held => {
+                tally.pass(1);
+                "held"
+            }
+            _ if !because.is_empty() => {
+                tally.skip(step, &format!("{because}: {ratio}"));
+                because
+            }
+            Verdict::Beyond => {
+                tally.fail(format!("{step}: {}: {ratio}", self.limit));
+                "missed"
+            }
+            Verdict::Undecided => {
+                let why = format!("undecided: {ratio}; more --pairs on a quiet machine");
+                tally.skip(step, &why);
+                "undecided"
+            }
+        };
+        tally.line([step, anchor, &self.with_interval(), &self.limit.goal(), outcome]);
+    }
+
+    /// Counts it where nothing is demanded, and adds its line.
+    pub fn show(&self, step: &str, anchor: &str, tally: &mut Tally) {
+        tally.pass(1);
+        tally.line([step, anchor, &self.with_interval(), "none", "shown"]);
+    }
+
+    /// `1.012 (0.991–1.020)`.
+    pub fn with_interval(&self) -> String {
+        let interval = self.interval().map(|(low, high)| format!(" ({low:.3}–{high:.3})"));
+        format!("{:.3}{}", self.ratio(), interval.unwrap_or_default())
     }
 
     /// What a reading of the clock cost on each side, where it was taken off.

@@ -4,6 +4,7 @@
 use crate::run::budget::rounds_most;
 use crate::workload::{About, Workload};
 use model::{Budget, Custom, ProfilePlan, Value};
+use stacks::Profiler;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,6 +20,15 @@ pub enum RequestError {
     /// Nothing of it can be measured on this machine.
     #[error("{0}")]
     NotPossibleHere(String),
+}
+
+/// How often a profile samples each running thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileRate {
+    /// As [`Profiler::usual_hz`] finds: for a hundredth of the time of this machine's CPUs.
+    Usual,
+    /// So many times a second.
+    Hz(u64),
 }
 
 /// What is asked of a run. What is empty or absent has a default, which [`crate::plan`] fills in.
@@ -53,9 +63,8 @@ pub struct RunRequest {
     pub precision: Option<f64>,
     /// The CPUs that workers are pinned to.
     pub pinned_cpus: Vec<usize>,
-    /// Profiles each cell after the last round, at this many samples a second; absent where nothing is
-    /// profiled.
-    pub profile_hz: Option<u64>,
+    /// Profiles each cell after the last round, at this rate; absent where nothing is profiled.
+    pub profile: Option<ProfileRate>,
     /// Shuffles the order; drawn where it is absent.
     pub seed: Option<u64>,
     /// What the user adds to the workloads.
@@ -94,7 +103,7 @@ impl RunRequest {
         self.deadline = self.deadline.or(base.deadline);
         self.budget = self.budget.or(base.budget);
         self.precision = self.precision.or(base.precision);
-        self.profile_hz = self.profile_hz.or(base.profile_hz);
+        self.profile = self.profile.or(base.profile);
         self.seed = self.seed.or(base.seed);
         if self.pinned_cpus.is_empty() {
             self.pinned_cpus.clone_from(&base.pinned_cpus);
@@ -139,9 +148,14 @@ impl RunRequest {
 
     /// How its cells are profiled, where a metric of a cell of a round is measured for so long.
     pub(super) fn profile(&self, measure_ms: u64) -> Option<ProfilePlan> {
-        let frequency_hz = self.profile_hz?;
-        let usual = if self.is_quick() { PROFILE_QUICK_MS } else { PROFILE_MS };
-        Some(ProfilePlan { frequency_hz, measure_ms: measure_ms.max(usual) })
+        let frequency_hz = match self.profile? {
+            ProfileRate::Usual => Profiler::usual_hz(),
+            ProfileRate::Hz(hz) => hz,
+        };
+        let samples = if self.is_quick() { PROFILE_SAMPLES_QUICK } else { PROFILE_SAMPLES };
+        let (fewest_ms, most_ms) = (samples, 4 * samples);
+        let usual_ms = (1_000 * samples / frequency_hz).clamp(fewest_ms, most_ms);
+        Some(ProfilePlan { frequency_hz, measure_ms: measure_ms.max(usual_ms) })
     }
 
     /// What is asked of the workload of that name.
@@ -197,7 +211,8 @@ const ROUNDS_FULL: u32 = 10;
 const MEASURE_QUICK_MS: u64 = 30;
 /// The same with `--full`.
 const MEASURE_FULL_MS: u64 = 250;
-/// Time for one metric of one profiled cell, in milliseconds: some hundred samples.
-const PROFILE_MS: u64 = 1_000;
+/// Samples for one metric of one profiled cell. It is measured for as many milliseconds at least, and four times as many at
+/// most.
+const PROFILE_SAMPLES: u64 = 1_000;
 /// The same with `--quick`, and in the suite.
-const PROFILE_QUICK_MS: u64 = 500;
+const PROFILE_SAMPLES_QUICK: u64 = 500;

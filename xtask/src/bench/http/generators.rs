@@ -165,7 +165,7 @@ fn measure(
 }
 
 /// Whole replies of `knee load --json`; none where there were errors.
-fn our_count(output: &str) -> Option<u64> {
+pub fn our_count(output: &str) -> Option<u64> {
     let output: Value = serde_json::from_str(output).ok()?;
     let errors = output["errors"].as_object()?;
     let clean = errors.values().all(|count| count.as_u64() == Some(0));
@@ -173,7 +173,7 @@ fn our_count(output: &str) -> Option<u64> {
 }
 
 /// `12345 requests in 1.00s, 4.56MB read`; none where there were errors.
-fn wrk_count(output: &str) -> Option<u64> {
+pub fn wrk_count(output: &str) -> Option<u64> {
     if output.contains("Socket errors") || output.contains("Non-2xx") {
         return None;
     }

@@ -9,12 +9,16 @@ mod counted;
 mod difference;
 mod function_growth;
 
-/// The points between which figures change in the way that asks for a reason.
+/// Whether workers surely do not gain what as many of them should.
+fn is_short(speedup: &Speedup) -> bool {
+    !matches!(speedup.verdict, SpeedupVerdict::Scales | SpeedupVerdict::Undecided)
+}
+
+/// The points between which figures change in the way that asks for a reason: of workers up to one for each CPU, even where
+/// it is open whether they gain.
 fn explained(speedup: Option<&Speedup>, rate: Option<&Rate>) -> (u64, u64) {
-    let is_short = |speedup: &&Speedup| {
-        !matches!(speedup.verdict, SpeedupVerdict::Scales | SpeedupVerdict::Undecided)
-    };
-    match (speedup.filter(is_short), rate) {
+    let may_be_short = |speedup: &&Speedup| speedup.verdict != SpeedupVerdict::Scales;
+    match (speedup.filter(may_be_short), rate) {
         (Some(speedup), _) => (speedup.peak.map_or(speedup.from, |peak| peak.at), speedup.to),
         (None, Some(rate)) => (rate.from, u64::MAX),
         (None, None) => (0, u64::MAX),
@@ -98,7 +102,8 @@ pub fn between_runs<'a>(
         Counted::new(&run.profile, &cells, &table.metric.name, point)
     };
     let (first, second) = (counted(base)?, counted(new)?);
-    Some(Pair { first: &first, second: &second }.difference(Some(timed_factor)))
+    let pair = Pair { first: &first, second: &second, workers_short: false };
+    Some(pair.difference(Some(timed_factor)))
 }
 
 /// The measured cells of `subject` in the profile of `run`, under the parameters of `table`.
@@ -165,8 +170,11 @@ impl<'a> Series<'a> {
 
     fn row(&self, profiles: &Profiles<'a>, label: &str, points: &[u64]) -> ProfileRow {
         let ends = self.ends(profiles, points);
+        let speedup = self.timed_row(&profiles.subject).and_then(|row| row.speedup.as_ref());
+        let workers_short = speedup.is_some_and(is_short);
         let pair = ends.and_then(|[from, to]| {
-            Some(Pair { first: profiles.at[from].as_ref()?, second: profiles.at[to].as_ref()? })
+            let (first, second) = (profiles.at[from].as_ref()?, profiles.at[to].as_ref()?);
+            Some(Pair { first, second, workers_short })
         });
         let change = ends.zip(pair.as_ref()).map(|([from, to], pair)| ProfileChange {
             from: points[from],
@@ -402,7 +410,8 @@ impl<'a> Series<'a> {
         let ratio = self.time_ratio(median(left)?, median(right)?)?;
         let (first, second, ratio) =
             if ratio.value >= 1.0 { (left, right, ratio) } else { (right, left, ratio.inverse()) };
-        let pair = Pair { first: first.at[at].as_ref()?, second: second.at[at].as_ref()? };
+        let (cheaper, dearer) = (first.at[at].as_ref()?, second.at[at].as_ref()?);
+        let pair = Pair { first: cheaper, second: dearer, workers_short: false };
         Some(ProfileContrast {
             first: first.subject.clone(),
             second: second.subject.clone(),

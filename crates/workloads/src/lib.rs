@@ -220,7 +220,7 @@ mod tests {
         let [without, mut with] =
             [request, profiled].map(|request| engine::plan(&request, TABLE).unwrap());
         let profile = with.profile.take().unwrap();
-        assert_eq!((profile.frequency_hz, profile.measure_ms), (250, 2_000));
+        assert_eq!((profile.frequency_hz, profile.measure_ms), (250, 1_000));
         assert_eq!(without.profile, None);
         assert_eq!(with, without);
     }
@@ -238,10 +238,10 @@ mod tests {
             engine::plan(&request, TABLE).unwrap().profile.unwrap().measure_ms
         };
         assert_eq!((measure_ms(1_000, 30), measure_ms(1_000, 3_000)), (1_000, 3_000));
-        // As many samples at a lower rate, as far as that takes four times as long; at a higher one, more samples.
+        // As many samples at a lower rate, as far as that takes twice as long; at a higher one, more samples.
         assert_eq!(
-            (measure_ms(400, 30), measure_ms(97, 30), measure_ms(2_000, 30)),
-            (2_500, 4_000, 1_000)
+            (measure_ms(800, 30), measure_ms(97, 30), measure_ms(2_000, 30)),
+            (1_250, 2_000, 1_000)
         );
     }
 

@@ -26,6 +26,9 @@ const LEADERS_MAX: usize = 5;
 pub(crate) struct Pair<'a, 'b> {
     pub(crate) first: &'b Counted<'a>,
     pub(crate) second: &'b Counted<'a>,
+    /// Whether the second has more workers, which do not gain what they should: then CPU time that an operation takes more
+    /// counts although it takes little longer.
+    pub(crate) workers_short: bool,
 }
 
 /// A difference with its standard error.
@@ -179,6 +182,9 @@ impl<'a> Pair<'a, '_> {
 
     fn verdict(&self, timed_factor: Option<Estimate>, total: Difference) -> DifferenceVerdict {
         let Some(timed) = timed_factor else { return DifferenceVerdict::NotTimed };
+        if self.workers_short && self.is_added_by_workers(total) {
+            return DifferenceVerdict::Added;
+        }
         if timed.low > FLAT_FACTOR_MAX || timed.high < 1.0 / FLAT_FACTOR_MAX {
             return self.changed(timed, total);
         }
@@ -192,6 +198,15 @@ impl<'a> Pair<'a, '_> {
         } else {
             DifferenceVerdict::NotTimed
         }
+    }
+
+    /// Whether more workers take more CPU time for an operation, and that is a part of all the time that they take more.
+    fn is_added_by_workers(&self, total: Difference) -> bool {
+        total.value > 0.0
+            && total.is_clear(FUNCTION_ERRORS)
+            && self.dearer().samples >= SHARE_SAMPLES_MIN as u64
+            && total.value >= PART_SHARE_MIN * self.thread_total().value
+            && total.value >= PART_SHARE_MIN * self.first.cpu_ns().value
     }
 
     /// Of a timed difference that is clear.
@@ -225,6 +240,10 @@ impl<'a> Pair<'a, '_> {
                 let share = 1.0 - total.value.max(0.0) / added_elapsed;
                 DifferenceVerdict::Waiting { share }
             };
+        }
+        if added_elapsed < 0.0 && total.value - NORMAL_95 * total.error > EVEN * added_elapsed {
+            // More is done at a time.
+            return DifferenceVerdict::NotTimed;
         }
         if self.dearer().samples < SHARE_SAMPLES_MIN as u64 || !total.is_clear(FUNCTION_ERRORS) {
             return DifferenceVerdict::TooFewSamples;

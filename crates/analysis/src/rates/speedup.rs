@@ -2,6 +2,8 @@
 //!
 //! It is the trend of the points up to there, and so begins at one thread. A rate that rises *scales* where it reaches
 //! four fifths of what all would do if each did as much as the first; else it *rises*. One that *holds* gains nothing: two do as much as one.
+//! One that is surely below the first alone *falls*, by however little: more workers that do less are a loss, where a rate that
+//! is a little lower may be noise of a machine.
 
 use crate::growth::levels::Cells;
 use crate::rates::{Costs, RatePoint, rate};
@@ -25,9 +27,11 @@ pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
         RateTrend::Peaks => SpeedupVerdict::Peaks,
         RateTrend::Falls => SpeedupVerdict::Falls,
         RateTrend::Collapses => SpeedupVerdict::Collapses,
+        RateTrend::Undecided if rate.factor.high < 1.0 => SpeedupVerdict::Falls,
         RateTrend::Undecided => SpeedupVerdict::Undecided,
     };
     let Rate { from, to, level, peak, reason, .. } = rate;
+    let reason = reason.filter(|_| verdict == SpeedupVerdict::Undecided);
     // What falls behind a peak is compared with that; how many times more is done is over the first all the same.
     let first = points[0].point;
     let (factor, after_peak) = if from == first {

@@ -153,8 +153,7 @@ impl RunRequest {
             ProfileRate::Hz(hz) => hz,
         };
         let samples = if self.is_quick() { PROFILE_SAMPLES_QUICK } else { PROFILE_SAMPLES };
-        let (fewest_ms, most_ms) = (samples, 4 * samples);
-        let usual_ms = (1_000 * samples / frequency_hz).clamp(fewest_ms, most_ms);
+        let usual_ms = (1_000 * samples / frequency_hz).clamp(samples, 2 * samples);
         Some(ProfilePlan { frequency_hz, measure_ms: measure_ms.max(usual_ms) })
     }
 
@@ -211,8 +210,7 @@ const ROUNDS_FULL: u32 = 10;
 const MEASURE_QUICK_MS: u64 = 30;
 /// The same with `--full`.
 const MEASURE_FULL_MS: u64 = 250;
-/// Samples for one metric of one profiled cell. It is measured for as many milliseconds at least, and four times as many at
-/// most.
+/// Samples for one metric of one profiled cell. It is measured for as many milliseconds at least, and twice as many at most.
 const PROFILE_SAMPLES: u64 = 1_000;
 /// The same with `--quick`, and in the suite.
 const PROFILE_SAMPLES_QUICK: u64 = 500;

@@ -73,15 +73,16 @@ fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
 /// `waits for a lock in push (queue.c:41) ← work, released by pop (queue.c:52) ← work`.
 fn waits_where(wait: &AddedWait) -> String {
     let what = does(wait.kind);
-    let Some(site) = &wait.site else { return what.to_owned() };
+    let at = |site: &WaitSite| at(&site.frame, &site.line) + &called_by(site.caller.as_ref());
+    let waker = wait.waker.as_ref().map(|waker| format!(", {} {}", ended(wait.kind), at(waker)));
+    let waker = waker.unwrap_or_default();
+    let Some(site) = &wait.site else { return format!("{what}{waker}") };
     let mostly = if site.share.value < SITE_PART_MIN * wait.share.value {
         format!(", {} of it", percent(site.share.value / wait.share.value))
     } else {
         String::new()
     };
-    let at = |site: &WaitSite| at(&site.frame, &site.line) + &called_by(site.caller.as_ref());
-    let waker = wait.waker.as_ref().map(|waker| format!(", {} {}", ended(wait.kind), at(waker)));
-    format!("{what}{mostly} in {}{}", at(site), waker.unwrap_or_default())
+    format!("{what}{mostly} in {}{waker}", at(site))
 }
 
 /// What stands before who ends a wait of this kind.

@@ -10,8 +10,10 @@ const STORAGE: &[&str] = &["io_schedule", "jbd2_", "wait_on_buffer", "__wait_on_
 const PIPES: &[&str] = &["pipe_", "anon_pipe_", "fifo_"];
 const SOCKETS: &[&str] =
     &["sock_", "__sock_", "unix_", "tcp_", "inet_", "inet6_", "udp_", "sk_", "__skb_"];
-/// Those that a thread ends in.
-const ENDS: &[&str] = &["do_exit", "exit_mm_release", "mm_release"];
+/// Those that a thread or a process ends in.
+const ENDS: &[&str] = &["do_exit", "exit_mm_release", "mm_release", "do_group_exit"];
+/// Locks of programs that are made of a notification: CPython's interpreter lock.
+const LOCKS_BY_NOTIFICATION: &[&str] = &["take_gil"];
 /// Functions of programs, or parts of their names, that wait for a notification by means of a lock.
 const NOTIFICATIONS: &[&str] = &[
     "pthread_cond_",
@@ -52,10 +54,10 @@ pub(super) fn wait_kind(waiter: &[&Frame], waker: &[&Frame]) -> WaitKind {
         let mut names = functions.map(|frame| &frame.function);
         names.any(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
     };
-    let notified = || {
+    let program = |parts: &[&str]| {
         let functions = waiter.iter().filter(|frame| !frame.kind.is_kernel());
         let mut names = functions.map(|frame| frame.function.to_lowercase());
-        names.any(|name| NOTIFICATIONS.iter().any(|part| name.contains(part)))
+        names.any(|name| parts.iter().any(|part| name.contains(part)))
     };
     if kernel(waiter, KERNEL_LOCKS) {
         return WaitKind::Lock;
@@ -67,7 +69,8 @@ pub(super) fn wait_kind(waiter: &[&Frame], waker: &[&Frame]) -> WaitKind {
     };
     match kind {
         Some(WaitKind::Lock) if kernel(waker, ENDS) => WaitKind::End,
-        Some(WaitKind::Lock) if notified() => WaitKind::Notification,
+        Some(WaitKind::Lock) if program(LOCKS_BY_NOTIFICATION) => WaitKind::Lock,
+        Some(WaitKind::Lock) if program(NOTIFICATIONS) => WaitKind::Notification,
         Some(kind) => kind,
         None if kernel(waiter, STORAGE) => WaitKind::File,
         None if kernel(waiter, PIPES) => WaitKind::Pipe,
@@ -105,6 +108,8 @@ mod tests {
         let user = |name| [&[(name, User)], &futex[..]].concat();
         assert_eq!(kind(&user("pthread_mutex_lock"), &[]), WaitKind::Lock);
         assert_eq!(kind(&user("pthread_cond_wait"), &[]), WaitKind::Notification);
+        let gil = [&[("take_gil", User)], &user("pthread_cond_timedwait")[..]].concat();
+        assert_eq!(kind(&gil, &[]), WaitKind::Lock);
         let rust = "std::sys::sync::condvar::futex::Condvar::wait_optional_timeout";
         assert_eq!(kind(&user(rust), &[]), WaitKind::Notification);
         let exit = [("__x64_sys_exit", Kernel), ("do_exit", Kernel), ("futex_wake", Kernel)];

@@ -33,6 +33,9 @@ const LIBRARY_FUNCTIONS: &[&str] = &[
     "internal/",
 ];
 
+/// What Go's threads look for work in.
+const GO_SCHEDULER: &str = "runtime.schedule";
+
 /// A part of the stack of a wait.
 #[derive(Default)]
 struct Part {
@@ -172,7 +175,8 @@ fn path(processes: &Processes, node: u32) -> Vec<u32> {
 }
 
 /// The index of the innermost function that is the program's own; where all are a library's, of the innermost one that the
-/// program contains, in which a function of its own may be inlined; else of the innermost one.
+/// program contains, in which a function of its own may be inlined; else of the innermost one. A thread of Go's that looks
+/// for work has none: what waits is no thread.
 fn site(frames: &[&Frame]) -> Option<usize> {
     let is_user = |frame: &Frame| matches!(frame.kind, FrameKind::User | FrameKind::Jit);
     let is_contained = |frame: &&Frame| {
@@ -182,6 +186,9 @@ fn site(frames: &[&Frame]) -> Option<usize> {
     let is_named = |frame: &&Frame| is_user(frame) && !frame.function.is_empty();
     let last = |is: &dyn Fn(&&Frame) -> bool| frames.iter().rposition(is);
     let contained = || last(&|frame| is_contained(frame) && is_named(frame));
+    if frames.iter().any(|frame| frame.function.starts_with(GO_SCHEDULER)) {
+        return None;
+    }
     last(&is_own).or_else(contained).or_else(|| last(&is_named))
 }
 

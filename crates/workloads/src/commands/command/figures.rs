@@ -78,6 +78,12 @@ impl Figure {
         &self.name
     }
 
+    /// How many operations a run of this time had, where this is its rate and that makes at least one.
+    pub fn operations(&self, printed: f64, elapsed_ns: f64) -> Option<u64> {
+        let operations = (printed * self.unit.scale() * elapsed_ns / 1e9).round();
+        (self.unit.is_rate() && operations >= 1.0).then_some(operations as u64)
+    }
+
     /// The figure that a run printed, whole: on standard output, or else on standard error.
     pub fn find(&self, ran: &Ran) -> Result<f64, Failure> {
         let last = |text| {

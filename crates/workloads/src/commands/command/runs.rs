@@ -191,7 +191,8 @@ impl Site<'_> {
             samples.add(&counted, elapsed_ns, &shell, self.figures)?;
             let CountedRun { ran, .. } = counted;
             for metric in timed_metrics(self.custom.headline()) {
-                probe.region(metric, ran.before, ran.after, 1);
+                let operations = samples.operations(metric, elapsed_ns, self.figures);
+                probe.region(metric, ran.before, ran.after, operations);
             }
             measured_ns += elapsed_ns;
             let wall_ns = clock.ns(begun, clock.now());
@@ -325,6 +326,15 @@ impl Samples {
         let counted = self.0.iter_mut().zip(row).filter(|(_, figure)| !figure.is_nan());
         counted.for_each(|(samples, figure)| samples.push(figure));
         Ok(())
+    }
+
+    /// The operations of the last run: where `metric` is a rate that it printed, what that makes in its time.
+    fn operations(&self, metric: &str, elapsed_ns: f64, figures: &[Figure]) -> u64 {
+        let first = self.0.len() - figures.len();
+        let mut printed = figures.iter().zip(&self.0[first..]);
+        let figure = printed.find(|(figure, _)| figure.name() == metric);
+        let operations = figure.and_then(|(f, samples)| f.operations(*samples.last()?, elapsed_ns));
+        operations.unwrap_or(1)
     }
 
     fn give(&self, figures: &[Figure], probe: &mut Probe) {

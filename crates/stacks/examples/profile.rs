@@ -17,12 +17,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [frequency, program, arguments @ ..] = &words[..] else {
         return Err("name the samples a second, and a program".into());
     };
+    // No divisor of the timers that programs use: 997, say.
+    let frequency_hz: u64 = frequency.parse()?;
     Profiler::check()?;
-    let frequency_hz = match frequency.as_str() {
-        "usual" => Profiler::usual_hz(),
-        // No divisor of the timers that programs use: 997, say.
-        number => number.parse()?,
-    };
     let mut child = Command::new(program).args(arguments).spawn()?;
     let mut profiler = Profiler::start(Pid::from_child(&child), frequency_hz)?;
     let status = loop {

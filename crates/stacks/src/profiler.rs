@@ -1,7 +1,6 @@
 //! Samples call stacks of processes and of all that they start, with times.
 
 mod clocks;
-mod cost;
 mod cpus;
 mod error;
 mod processes;

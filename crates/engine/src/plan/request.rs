@@ -4,7 +4,6 @@
 use crate::run::budget::rounds_most;
 use crate::workload::{About, Workload};
 use model::{Budget, Custom, ProfilePlan, Value};
-use stacks::Profiler;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -20,15 +19,6 @@ pub enum RequestError {
     /// Nothing of it can be measured on this machine.
     #[error("{0}")]
     NotPossibleHere(String),
-}
-
-/// How often a profile samples each running thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProfileRate {
-    /// As [`Profiler::usual_hz`] finds: for a hundredth of the time of this machine's CPUs.
-    Usual,
-    /// So many times a second.
-    Hz(u64),
 }
 
 /// What is asked of a run. What is empty or absent has a default, which [`crate::plan`] fills in.
@@ -63,8 +53,9 @@ pub struct RunRequest {
     pub precision: Option<f64>,
     /// The CPUs that workers are pinned to.
     pub pinned_cpus: Vec<usize>,
-    /// Profiles each cell after the last round, at this rate; absent where nothing is profiled.
-    pub profile: Option<ProfileRate>,
+    /// Profiles each cell after the last round, at this many samples a second; absent where nothing is
+    /// profiled.
+    pub profile_hz: Option<u64>,
     /// Shuffles the order; drawn where it is absent.
     pub seed: Option<u64>,
     /// What the user adds to the workloads.
@@ -103,7 +94,7 @@ impl RunRequest {
         self.deadline = self.deadline.or(base.deadline);
         self.budget = self.budget.or(base.budget);
         self.precision = self.precision.or(base.precision);
-        self.profile = self.profile.or(base.profile);
+        self.profile_hz = self.profile_hz.or(base.profile_hz);
         self.seed = self.seed.or(base.seed);
         if self.pinned_cpus.is_empty() {
             self.pinned_cpus.clone_from(&base.pinned_cpus);
@@ -148,13 +139,9 @@ impl RunRequest {
 
     /// How its cells are profiled, where a metric of a cell of a round is measured for so long.
     pub(super) fn profile(&self, measure_ms: u64) -> Option<ProfilePlan> {
-        let frequency_hz = match self.profile? {
-            ProfileRate::Usual => Profiler::usual_hz(),
-            ProfileRate::Hz(hz) => hz,
-        };
-        let samples = if self.is_quick() { PROFILE_SAMPLES_QUICK } else { PROFILE_SAMPLES };
-        let usual_ms = (1_000 * samples / frequency_hz).clamp(samples, 2 * samples);
-        Some(ProfilePlan { frequency_hz, measure_ms: measure_ms.max(usual_ms) })
+        let frequency_hz = self.profile_hz?;
+        let usual = if self.is_quick() { PROFILE_QUICK_MS } else { PROFILE_MS };
+        Some(ProfilePlan { frequency_hz, measure_ms: measure_ms.max(usual) })
     }
 
     /// What is asked of the workload of that name.
@@ -210,7 +197,7 @@ const ROUNDS_FULL: u32 = 10;
 const MEASURE_QUICK_MS: u64 = 30;
 /// The same with `--full`.
 const MEASURE_FULL_MS: u64 = 250;
-/// Samples for one metric of one profiled cell. It is measured for as many milliseconds at least, and twice as many at most.
-const PROFILE_SAMPLES: u64 = 1_000;
+/// Time for one metric of one profiled cell, in milliseconds: some hundred samples.
+const PROFILE_MS: u64 = 1_000;
 /// The same with `--quick`, and in the suite.
-const PROFILE_SAMPLES_QUICK: u64 = 500;
+const PROFILE_QUICK_MS: u64 = 500;

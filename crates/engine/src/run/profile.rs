@@ -15,6 +15,8 @@ use stacks::Profiler;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+/// Samples a second of each running thread by default: no multiple of the rate of any timer.
+pub const PROFILE_HZ: u64 = 997;
 /// More samples a second than any kernel takes by default.
 pub const PROFILE_HZ_MAX: u64 = 100_000;
 /// Samples that a cell is to have in its headline, which may take a higher rate or several workers where it ends
@@ -260,7 +262,7 @@ mod tests {
     #[test]
     fn what_ends_sooner_is_sampled_more_often_and_in_several_workers() {
         let rate = |seconds: f64| {
-            let Rate { hz, workers } = rate_for(seconds * 1e9, 997);
+            let Rate { hz, workers } = rate_for(seconds * 1e9, PROFILE_HZ);
             (hz, workers)
         };
         assert_eq!(rate(10.0), (997, 1));

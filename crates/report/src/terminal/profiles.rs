@@ -38,8 +38,10 @@ pub fn top_functions(run: &Run, conclusions: &Conclusions, style: &Style) -> Str
     if more > 0 {
         pen.aside(&mut out, &format!("{more} more tables: knee show --profile"));
     }
-    if !changed.is_empty() {
-        about_pass(&pen, &mut out, run);
+    if !changed.is_empty()
+        && let Some(text) = text::runs::slow_down(&run.profile.cells)
+    {
+        pen.aside(&mut out, &text);
     }
     out
 }
@@ -56,18 +58,10 @@ pub fn profiles(run: &Run, conclusions: &Conclusions, style: &Style) -> String {
             out.push('\n');
         }
     }
-    about_pass(&pen, &mut out, run);
-    out
-}
-
-/// How often threads were sampled, and what that did to them; nothing where no cell says.
-fn about_pass(pen: &Pen, out: &mut String, run: &Run) {
-    let Some(slow_down) = text::runs::slow_down(&run.profile.cells) else { return };
-    if let Some(plan) = run.plan.profile {
-        let hz = count(plan.frequency_hz);
-        pen.aside(out, &format!("Running threads were sampled {hz} times a second."));
+    if let Some(text) = text::runs::slow_down(&run.profile.cells) {
+        pen.aside(&mut out, &text);
     }
-    pen.aside(out, &slow_down);
+    out
 }
 
 /// The row whose CPU time changes by the greatest factor that is attributed.

@@ -6,7 +6,7 @@ use crate::commands::measure::launchers::FleetFlags;
 use crate::usage;
 use archive::Location;
 use clap::Args;
-use engine::{PROFILE_HZ_MAX, ProfileRate, RunRequest};
+use engine::RunRequest;
 use model::{HOST_NAME, HOST_NAMED_BY, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -64,11 +64,10 @@ pub struct Run {
     pub deadline: Option<Duration>,
     /// After the last round, sample each cell once: which functions take the time, and which grow
     ///
-    /// The figures of the rounds stay as they are. HZ is samples a second of each running thread; by default, as
-    /// many as take 1 % of its time on this machine.
-    #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "usual", require_equals = true)]
-    #[arg(value_parser = profile_rate)]
-    pub profile: Option<ProfileRate>,
+    /// The figures of the rounds stay as they are. HZ is samples a second of each running thread, 997 by default.
+    #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "997", require_equals = true)]
+    #[arg(value_parser = quantities::count_within::<u64>(1..=engine::PROFILE_HZ_MAX))]
+    pub profile: Option<u64>,
     /// Pin workers to these CPUs: 0,2
     #[arg(long, value_name = "CPUS", value_delimiter = ',', value_parser = usage::cpu)]
     pub pin: Vec<usize>,
@@ -152,19 +151,11 @@ impl Run {
             deadline: self.deadline,
             budget: self.budget,
             precision: self.precision,
-            profile: self.profile,
+            profile_hz: self.profile,
             pinned_cpus: self.pin.clone(),
             seed: self.seed,
             custom: None,
             overrides: BTreeMap::new(),
         }
-    }
-}
-
-/// Samples a second of a profile; `usual` is what stands for a flag without a value.
-fn profile_rate(text: &str) -> Result<ProfileRate, quantities::Error> {
-    match text {
-        "usual" => Ok(ProfileRate::Usual),
-        _ => quantities::count_within(1..=PROFILE_HZ_MAX)(text).map(ProfileRate::Hz),
     }
 }

@@ -99,6 +99,16 @@ fn workers_whose_cpus_others_had_are_undecided() {
 }
 
 #[test]
+fn workers_that_surely_do_less_than_one_fall_by_however_little() {
+    let at = |gain: f64, noise: f64| speedup(&tables([gain; 2], noise, 3), "threads");
+    let little = at(0.78, 0.04);
+    // Its interval has the margin of a rate that holds in it, and nothing that is as much as the first alone.
+    assert!(little.factor.low < 1.0 / 1.3 && little.factor.high < 1.0, "{little:?}");
+    assert_eq!((little.verdict, little.reason), (Falls, None));
+    assert_eq!(at(0.97, 0.01).verdict, Holds);
+}
+
+#[test]
 fn a_speedup_is_from_one_thread_to_one_for_each_cpu() {
     let tables = tables([1.9, 1.0], 0.01, 1);
     let of_threads = speedup(&tables, "threads");

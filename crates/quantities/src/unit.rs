@@ -273,7 +273,7 @@ impl Unit {
     }
 
     /// Whether it is a number of bytes or bits, per anything.
-    pub(crate) fn is_data(&self) -> bool {
+    pub fn is_data(&self) -> bool {
         matches!(self.amount, Amount::Bytes | Amount::Bits)
     }
 

@@ -438,4 +438,39 @@ fn what_does_not_scale_is_explained_up_to_one_worker_for_each_cpu() {
     assert_eq!(between([1e6, 1e6, 1e6]), (1, 2), "it gains nothing");
     assert_eq!(between([1e6, 1.5e6, 1.5e6]), (1, 2), "it gains less than in proportion");
     assert_eq!(between([1e6, 2e6, 1e6]), (2, u64::MAX), "it scales, and falls beyond");
+    let open = super::explained(None, rate_past(&[]).as_ref());
+    assert_eq!(open, (0, u64::MAX), "without workers, all of it");
+}
+
+/// One thread and two on two CPUs, whose rate becomes so many times the first, and whose operations take twice the CPU time.
+fn two_threads(gain: f64) -> ProfileDifference {
+    let mut profile = profile();
+    let mut cells = Vec::new();
+    for (threads, rate, operations, samples) in
+        [(1, 1e6, 1_000, 500), (2, 1e6 * gain, 1_000, 1_000)]
+    {
+        let stacks = [("knee worker;push", samples)];
+        let elapsed_ns = 500_000_000;
+        let mut key = key("lock", "mutex", threads, 0);
+        key.parameters.insert("cpus".into(), model::Value::Number(2));
+        profile = profile.cell(key, "rate", (operations, elapsed_ns), stacks);
+        cells.extend((0..5).map(|round| {
+            let cell = cell("lock", "mutex", threads, round).parameter("cpus", "2");
+            cell.samples("rate", vec![rate * (1.0 + 0.002 * f64::from(round))])
+        }));
+    }
+    let workload =
+        workload("lock").axis("threads", "threads").multiple("threads", "cpus", "per CPU");
+    let workload = workload.rate("rate", "operations", "operations/s").subjects(["mutex"]);
+    let run = run(workload).cells(cells).profile(profile.build()).complete();
+    change(&table(&run), "mutex")
+}
+
+#[test]
+fn cpu_time_that_more_workers_take_is_attributed_where_they_do_not_gain() {
+    let short = two_threads(0.9);
+    assert_eq!(short.verdict, DifferenceVerdict::Added, "{short:?}");
+    assert_eq!(short.container.unwrap().frame.function, "push");
+    // The rate of the rounds is what decides whether anything is to be explained.
+    assert_ne!(two_threads(1.95).verdict, DifferenceVerdict::Added);
 }

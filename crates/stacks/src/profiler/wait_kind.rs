@@ -12,7 +12,7 @@ const SOCKETS: &[&str] =
     &["sock_", "__sock_", "unix_", "tcp_", "inet_", "inet6_", "udp_", "sk_", "__skb_"];
 /// Those that a thread or a process ends in.
 const ENDS: &[&str] = &["do_exit", "exit_mm_release", "mm_release", "do_group_exit"];
-/// Locks of programs that are made of a notification: CPython's interpreter lock.
+/// Locks of programs that are made of a notification: that of Python's interpreter.
 const LOCKS_BY_NOTIFICATION: &[&str] = &["take_gil"];
 /// Functions of programs, or parts of their names, that wait for a notification by means of a lock.
 const NOTIFICATIONS: &[&str] = &[

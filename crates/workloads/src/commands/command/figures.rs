@@ -78,10 +78,11 @@ impl Figure {
         &self.name
     }
 
-    /// How many operations a run of this time had, where this is its rate and that makes at least one.
+    /// How many operations a run of this time had, where this is their rate and that makes at least one. A byte is none.
     pub fn operations(&self, printed: f64, elapsed_ns: f64) -> Option<u64> {
         let operations = (printed * self.unit.scale() * elapsed_ns / 1e9).round();
-        (self.unit.is_rate() && operations >= 1.0).then_some(operations as u64)
+        let is_rate = self.unit.is_rate() && !self.unit.is_data();
+        (is_rate && operations >= 1.0).then_some(operations as u64)
     }
 
     /// The figure that a run printed, whole: on standard output, or else on standard error.
@@ -171,6 +172,17 @@ mod tests {
         let bare = suites::read_figure("t=([0-9]+) msec").unwrap();
         assert_eq!(figure(&bare, "3 msec", ""), Ok(3e6), "what a pattern says is converted, too");
         assert_eq!(figure(&printed("m", "KiB", "(.*) KiB"), "2 KiB", ""), Ok(2_048.0));
+    }
+
+    #[test]
+    fn a_rate_of_operations_says_how_many_a_run_had() {
+        let operations = |unit: &str, rate: f64| {
+            let figure = Figure::new(&printed("rate", unit, "rate=(.*)")).unwrap();
+            figure.operations(rate, 0.5e9)
+        };
+        assert_eq!(operations("ops/s", 3_000.0), Some(1_500));
+        assert_eq!(operations("1/s", 0.5), None, "less than one");
+        assert_eq!((operations("MB/s", 100.0), operations("ms", 100.0)), (None, None));
     }
 
     #[test]

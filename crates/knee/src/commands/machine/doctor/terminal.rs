@@ -279,7 +279,7 @@ const fn colour(state: State) -> Paint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::doctor::examine;
+    use ::doctor::{Examined, examine};
     use std::fs;
     use tempfile::TempDir;
 
@@ -319,26 +319,45 @@ mod tests {
         root
     }
 
+    /// One examination, written in different styles: what is free on a disk changes from one to the next.
+    struct Sick {
+        _root: TempDir,
+        machine: Machine,
+        checks: Vec<Examined>,
+    }
+
+    impl Sick {
+        fn new() -> Self {
+            let root = sick();
+            let temporary = Path::new("/tmp");
+            let mut machine = Machine::below(root.path(), temporary, &temporary.join("knee.db"));
+            machine.is_root = false;
+            let checks = examine(&machine);
+            Self { _root: root, machine, checks }
+        }
+
+        fn shown(&self, width: usize, colour: bool, detail: Detail) -> String {
+            examined(&self.machine, &self.checks, &Style { colour, width, detail })
+        }
+    }
+
     fn shown(width: usize, colour: bool, detail: Detail) -> String {
-        let root = sick();
-        let temporary = Path::new("/tmp");
-        let mut machine = Machine::below(root.path(), temporary, &temporary.join("knee.db"));
-        machine.is_root = false;
-        examined(&machine, &examine(&machine), &Style { colour, width, detail })
+        Sick::new().shown(width, colour, detail)
     }
 
     #[test]
     fn it_fits_the_terminal_and_says_the_same_without_colour() {
-        let plain = shown(80, false, Detail::All);
+        let sick = Sick::new();
+        let plain = sick.shown(80, false, Detail::All);
         for line in plain.lines() {
             assert!(display_width(line) <= 80, "{line}");
         }
-        let coloured = shown(80, true, Detail::All);
+        let coloured = sick.shown(80, true, Detail::All);
         let stripped = anstyle_free(&coloured);
         assert_eq!(stripped, plain);
         assert_ne!(coloured, plain);
         for width in [1, 40, 60] {
-            assert!(shown(width, false, Detail::All).contains("descriptors"), "{width}");
+            assert!(sick.shown(width, false, Detail::All).contains("descriptors"), "{width}");
         }
     }
 

@@ -140,7 +140,6 @@ type Compiled = (Play, Result<PathBuf, String>);
 /// Compiles the C programs of a game.
 fn compile(game: &Game, sources: &Path, into: &Path) -> Result<Vec<Compiled>> {
     fs::create_dir_all(into)?;
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut names = Vec::new();
     for entry in fs::read_dir(sources).context("the C programs are missing")? {
         let source = entry?.path();
@@ -153,9 +152,9 @@ fn compile(game: &Game, sources: &Path, into: &Path) -> Result<Vec<Compiled>> {
     let mut programs = Vec::new();
     for play in game.programs(&names) {
         let program = into.join(&play.name);
-        let mut command = Command::new(&compiler);
-        command.args(["-std=gnu11", "-O2", "-Wall", "-Wextra"]).args(game.defines);
-        command.args(play.flags).arg("-o").arg(&program);
+        let mut command = c_compiler();
+        command.args(["-O2", "-Wall", "-Wextra"]).args(game.defines).args(play.flags);
+        command.arg("-o").arg(&program);
         let compiled = shell::output(command.arg(sources.join(&play.source).with_extension("c")));
         programs.push(match compiled {
             Ok(_) => (play, Ok(program)),
@@ -165,6 +164,27 @@ fn compile(game: &Game, sources: &Path, into: &Path) -> Result<Vec<Compiled>> {
         });
     }
     Ok(programs)
+}
+
+/// What compiles a C program.
+fn c_compiler() -> Command {
+    let mut compiler = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".to_owned()));
+    compiler.arg("-std=gnu11");
+    compiler
+}
+
+/// Runs both once, each first in every second turn: A B, B A, A B, … so that a drift of the machine hits both alike.
+fn in_turn<A, B>(
+    turn: usize,
+    first: impl FnOnce() -> Result<A>,
+    second: impl FnOnce() -> Result<B>,
+) -> Result<(A, B)> {
+    if turn.is_multiple_of(2) {
+        let first = first()?;
+        return Ok((first, second()?));
+    }
+    let second = second()?;
+    Ok((first()?, second))
 }
 
 pub fn build_knee(root: &Path, target: &Path) -> Result<PathBuf> {
@@ -187,18 +207,12 @@ struct Turns<'a> {
 type Found = Result<Figures, String>;
 
 impl Turns<'_> {
-    /// Runs both in turn: A B, B A, A B, … so that a drift of the machine hits both alike.
+    /// Runs both in turn.
     fn pairs(&self, play: &Play, program: &Path, setting: &Setting) -> Result<Result<Row, String>> {
         let mut pairs = Vec::new();
         for pair in 0..self.options.pairs {
-            let (c, ours) = if pair % 2 == 0 {
-                let c = self.plain(play, program, setting)?;
-                (c, self.ours(play, setting)?)
-            } else {
-                let ours = self.ours(play, setting)?;
-                (self.plain(play, program, setting)?, ours)
-            };
-            match (c, ours) {
+            let plain = || self.plain(play, program, setting);
+            match in_turn(pair, plain, || self.ours(play, setting))? {
                 (Ok(c), Ok(ours)) => pairs.push((c, ours)),
                 (Err(why), _) => return Ok(Err(format!("the C program: {why}"))),
                 (_, Err(why)) => return Ok(Err(why)),

@@ -8,7 +8,7 @@ mod plays;
 use super::limit::Limit;
 use super::options::above_zero;
 use super::table::{Figures, Row, Verdict};
-use super::{RUN_MAX, build_knee, failure_text, median, samples_of};
+use super::{RUN_MAX, build_knee, failure_text, in_turn, median, samples_of};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result};
@@ -164,17 +164,11 @@ impl Turns<'_> {
         Ok(())
     }
 
-    /// Runs both in turn: A B, B A, A B, … so that a drift of the machine hits both alike.
+    /// Runs both in turn.
     fn pairs(&self, play: &Play, count: usize) -> Result<Vec<Row>> {
         let mut rows: Vec<Row> = play.rows.iter().map(|row| empty_row(row.name)).collect();
         for pair in 0..count {
-            let (theirs, ours) = if pair % 2 == 0 {
-                let theirs = self.lmbench(play)?;
-                (theirs, self.ours(play)?)
-            } else {
-                let ours = self.ours(play)?;
-                (self.lmbench(play)?, ours)
-            };
+            let (theirs, ours) = in_turn(pair, || self.lmbench(play), || self.ours(play))?;
             for ((row, theirs), ours) in rows.iter_mut().zip(theirs).zip(ours) {
                 row.pairs.push((theirs, ours));
             }

@@ -4,7 +4,7 @@
 use super::limit::Limit;
 use super::options::above_zero;
 use super::table::{Figures, Row};
-use super::{build_knee, median};
+use super::{build_knee, in_turn, median};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result};
@@ -59,14 +59,7 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         for turn in 0..options.pairs {
             let hyperfine = || hyperfine(scratch.path(), command);
             let ours = || ours(&knee, scratch.path(), command);
-            // Each comes first in every second turn.
-            pairs.push(if turn % 2 == 0 {
-                let theirs = hyperfine()?;
-                (theirs, ours()?)
-            } else {
-                let ours = ours()?;
-                (hyperfine()?, ours)
-            });
+            pairs.push(in_turn(turn, hyperfine, ours)?);
         }
         judge(name, &pairs, tally);
     }

@@ -2,9 +2,9 @@
 //! directly. One thread and two, a fixed number of times, in turn.
 
 use super::limit::Limit;
-use super::median;
 use super::options::above_zero;
 use super::table::{Figures, Row};
+use super::{c_compiler, in_turn, median};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
@@ -116,7 +116,7 @@ impl Programs {
         Ok(names.into_iter().filter(wanted).collect())
     }
 
-    /// Runs both in turn: A B, B A, A B, … so that a drift of the machine hits both alike.
+    /// Runs both in turn.
     fn line(&self, name: &str, game: (u64, u64, u64), pairs: usize) -> Result<Line> {
         let ours = || figures(Command::new(&self.cost).args(["ours", name]), game);
         let direct = || figures(Command::new(&self.cost).args(["direct", name]), game);
@@ -132,13 +132,7 @@ impl Programs {
         };
         let mut measured = Vec::new();
         for pair in 0..pairs {
-            let (theirs, ours) = if pair % 2 == 0 {
-                let theirs = theirs()?;
-                (theirs, ours()?)
-            } else {
-                let ours = ours()?;
-                (theirs()?, ours)
-            };
+            let (theirs, ours) = in_turn(pair, theirs, ours)?;
             measured.push((theirs.unwrap_or(ours), ours));
         }
         let (mechanism, setting) = (name.to_owned(), vec![game.0]);
@@ -149,7 +143,6 @@ impl Programs {
 /// Compiles the C programs.
 fn compile(sources: &Path, into: &Path) -> Result<HashMap<String, PathBuf>> {
     fs::create_dir_all(into)?;
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut programs = HashMap::new();
     for entry in fs::read_dir(sources).context("the C programs are missing")? {
         let source = entry?.path();
@@ -158,8 +151,8 @@ fn compile(sources: &Path, into: &Path) -> Result<HashMap<String, PathBuf>> {
         }
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let program = into.join(&name);
-        let mut command = Command::new(&compiler);
-        command.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-pthread", "-o"]);
+        let mut command = c_compiler();
+        command.args(["-O2", "-Wall", "-Wextra", "-pthread", "-o"]);
         shell::output(command.arg(&program).arg(&source))?;
         programs.insert(name, program);
     }

@@ -7,7 +7,7 @@
 use super::limit::Limit;
 use super::options::above_zero;
 use super::table::{Figures, Row};
-use super::{RUN_MAX, build_knee, median};
+use super::{RUN_MAX, build_knee, c_compiler, in_turn, median};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, bail};
@@ -23,8 +23,7 @@ const COST: Limit = Limit::Most(1.01);
 const SHARE_DIFFERENCE_MAX: f64 = 0.03;
 /// Functions that are compared: those with most samples by perf.
 const FUNCTIONS_COMPARED: usize = 5;
-/// Samples a second: what `knee run --profile` takes here, what both are compared at, and for the cost of a sample.
-const USUAL_HZ: &str = "usual";
+/// Samples a second: as of `knee run --profile`, and for the cost of a sample.
 const FREQUENCY_HZ: &str = "997";
 const FREQUENCY_HIGH_HZ: &str = "9973";
 /// Turns, and CPU seconds of each, for the cost of a sample.
@@ -96,7 +95,7 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         let measure = |sampled: bool| {
             let mut command = Command::new(if sampled { &sampler } else { &knee });
             if sampled {
-                command.arg(USUAL_HZ).arg(&knee);
+                command.arg(FREQUENCY_HZ).arg(&knee);
             }
             command.args(["run", workload, "--subjects", "poll"]);
             command.args(words).args(["--rounds", "1", "--json", "--record"]).arg(&record);
@@ -104,20 +103,13 @@ pub fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         };
         let mut pairs = Vec::new();
         for turn in 0..options.pairs {
-            // Each comes first in every second turn.
-            pairs.push(if turn % 2 == 0 {
-                let plain = measure(false)?;
-                (plain, measure(true)?)
-            } else {
-                let sampled = measure(true)?;
-                (measure(false)?, sampled)
-            });
+            pairs.push(in_turn(turn, || measure(false), || measure(true))?);
         }
         judge_cost(workload, &pairs, tally);
     }
     let busy = scratch.path().join("busy");
-    let mut compile = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".to_owned()));
-    compile.args(["-std=gnu11", "-O1", "-fomit-frame-pointer", "-o"]).arg(&busy);
+    let mut compile = c_compiler();
+    compile.args(["-O1", "-fomit-frame-pointer", "-o"]).arg(&busy);
     shell::output(compile.arg(root.join("benches/profile/busy.c")))?;
     let data = scratch.path().join("perf.data");
     let mut record = perf_record(&data, FREQUENCY_HZ);

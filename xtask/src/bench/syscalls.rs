@@ -4,7 +4,7 @@
 use super::limit::Limit;
 use super::options::above_zero;
 use super::table::{Figures, Row, Verdict};
-use super::{build_knee, median, samples_of};
+use super::{build_knee, in_turn, median, samples_of};
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::{Context, Result, ensure};
@@ -104,15 +104,9 @@ fn measure(options: &Options, programs: Option<PathBuf>, tally: &mut Tally) -> R
                 let mut row =
                     Row { mechanism: name, setting: Vec::new(), limit: LIMIT, pairs: Vec::new() };
                 for pair in 0..options.pairs {
+                    let theirs = || theirs(&path, scratch.path(), tasks);
                     let ours = || ours(&knee, scratch.path(), operation, by, tasks);
-                    // Each comes first in every second turn.
-                    row.pairs.push(if pair % 2 == 0 {
-                        let theirs = theirs(&path, scratch.path(), tasks)?;
-                        (theirs, ours()?)
-                    } else {
-                        let ours = ours()?;
-                        (theirs(&path, scratch.path(), tasks)?, ours)
-                    });
+                    row.pairs.push(in_turn(pair, theirs, ours)?);
                 }
                 judge(&row, tally);
             }

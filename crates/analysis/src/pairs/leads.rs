@@ -34,7 +34,8 @@ impl PointLead {
 
     /// The same with disturbances.
     pub(crate) fn whole_error(&self) -> Option<f64> {
-        Some(self.error()?.hypot(Astray::of_either(self.astray).variance().sqrt()))
+        let [first, second] = self.astray.map(Astray::variance);
+        Some(self.error()?.hypot((first + second).sqrt()))
     }
 }
 

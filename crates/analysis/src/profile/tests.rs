@@ -424,7 +424,8 @@ fn samples_that_differ_by_chance_are_no_wait() {
 
 #[test]
 fn what_does_not_scale_is_explained_up_to_one_worker_for_each_cpu() {
-    let between = |rates: [f64; 3]| {
+    // Where others had the CPUs, it is open whether workers gain.
+    let between_with = |rates: [f64; 3], cpus_left: f64| {
         let points: Vec<RatePoint> = [1, 2, 4]
             .into_iter()
             .zip(rates)
@@ -433,13 +434,14 @@ fn what_does_not_scale_is_explained_up_to_one_worker_for_each_cpu() {
                 RatePoint { point, median, cells: cells.collect() }
             })
             .collect();
-        super::explained(speedup(&points, 2).as_ref(), rate_past(&points[1..]).as_ref())
+        let speedup = speedup(&points, 2).map(|speedup| speedup.with_cpus_left(cpus_left));
+        super::explained(speedup.as_ref(), rate_past(&points[1..]).as_ref())
     };
+    let between = |rates| between_with(rates, 2.0);
     assert_eq!(between([1e6, 1e6, 1e6]), (1, 2), "it gains nothing");
     assert_eq!(between([1e6, 1.5e6, 1.5e6]), (1, 2), "it gains less than in proportion");
     assert_eq!(between([1e6, 2e6, 1e6]), (2, u64::MAX), "it scales, and falls beyond");
-    let open = super::explained(None, rate_past(&[]).as_ref());
-    assert_eq!(open, (0, u64::MAX), "without workers, all of it");
+    assert_eq!(between_with([1e6, 1e6, 1e6], 1.0), (1, 2), "it is open");
 }
 
 /// One thread and two on two CPUs, whose rate becomes so many times the first, and whose operations take twice the CPU time.

@@ -20,6 +20,13 @@ pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
     let rate = rate(points)?;
     let scales = rate.factor.value >= SCALES_MIN * linear
         && rate.factor.low >= SCALES_MIN / SEEN_FACTOR_MIN * linear;
+    // What falls behind a peak is compared with that; how many times more is done is over the first all the same.
+    let first = points[0].point;
+    let (factor, after_peak) = if rate.from == first {
+        (rate.factor, None)
+    } else {
+        (Costs::new(points).factor(0, end), Some(rate.factor))
+    };
     let verdict = match rate.trend {
         RateTrend::Rises if scales => SpeedupVerdict::Scales,
         RateTrend::Rises => SpeedupVerdict::Rises,
@@ -27,18 +34,11 @@ pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
         RateTrend::Peaks => SpeedupVerdict::Peaks,
         RateTrend::Falls => SpeedupVerdict::Falls,
         RateTrend::Collapses => SpeedupVerdict::Collapses,
-        RateTrend::Undecided if rate.factor.high < 1.0 => SpeedupVerdict::Falls,
+        RateTrend::Undecided if factor.high < 1.0 => SpeedupVerdict::Falls,
         RateTrend::Undecided => SpeedupVerdict::Undecided,
     };
-    let Rate { from, to, level, peak, reason, .. } = rate;
+    let Rate { to, level, peak, reason, .. } = rate;
     let reason = reason.filter(|_| verdict == SpeedupVerdict::Undecided);
-    // What falls behind a peak is compared with that; how many times more is done is over the first all the same.
-    let first = points[0].point;
-    let (factor, after_peak) = if from == first {
-        (rate.factor, None)
-    } else {
-        (Costs::new(points).factor(0, end), Some(rate.factor))
-    };
     let by_rounds = by_rounds(&points[0].cells, &points[end].cells);
     Some(Speedup {
         verdict,

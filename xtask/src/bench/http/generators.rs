@@ -1,8 +1,8 @@
 //! Requests per second of a load generator's CPU time, each against the same nginx.
 
-use super::super::RUN_MAX;
 use super::super::limit::Limit;
 use super::super::table::{Figures, Row};
+use super::super::{RUN_MAX, in_turn};
 use super::{Arena, Comparison, GENERATOR_CPU, SERVER_CPU};
 use crate::setup;
 use crate::shell;
@@ -117,7 +117,7 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Runs both in turn: A B, B A, A B, …
+/// Runs both in turn.
 fn pairs(arena: &Arena, game: &Game) -> Result<Vec<(Figures, Figures)>> {
     let mut pairs = Vec::new();
     let theirs = || {
@@ -129,13 +129,7 @@ fn pairs(arena: &Arena, game: &Game) -> Result<Vec<(Figures, Figures)>> {
         measure(arena, game.server, (knee, &game.our_words), our_count)
     };
     for pair in 0..arena.options.pairs {
-        pairs.push(if pair % 2 == 0 {
-            let theirs = theirs()?;
-            (theirs, ours()?)
-        } else {
-            let ours = ours()?;
-            (theirs()?, ours)
-        });
+        pairs.push(in_turn(pair, theirs, ours)?);
     }
     Ok(pairs)
 }

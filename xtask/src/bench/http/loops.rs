@@ -1,8 +1,8 @@
 //! Our server and our load generator next to bare loops in C, which read nothing of what they receive.
 
-use super::super::RUN_MAX;
 use super::super::limit::Limit;
 use super::super::table::{Figures, Row};
+use super::super::{RUN_MAX, c_compiler, in_turn};
 use super::generators::{our_count, wrk_count};
 use super::{Arena, Comparison, GENERATOR_CPU, SERVER_CPU};
 use crate::setup;
@@ -46,7 +46,7 @@ pub fn servers(arena: &Arena, tally: &mut Tally) -> Result<Vec<Comparison>> {
         }
         for ours in MECHANISMS {
             let theirs = || loops.replies_per_cpu_s(None, generator);
-            let pairs = in_turn(arena, theirs, || loops.replies_per_cpu_s(Some(ours), generator))?;
+            let pairs = rates(arena, theirs, || loops.replies_per_cpu_s(Some(ours), generator))?;
             let setting = format!("{BYTES} bytes, by {generator}");
             comparisons.push(comparison(ours, "C loop", setting, SERVER, pairs));
         }
@@ -65,11 +65,11 @@ pub fn generators(arena: &Arena) -> Result<Vec<Comparison>> {
     let open = || Ok(loops.ours(port, Some(half))?.1);
     let setting = || format!("{CONNECTIONS} connections, {BYTES} bytes");
     let at_half = || format!("{half:.0} requests/s, {}", setting());
-    let pairs = in_turn(arena, || loops.plain(port, None), closed)?;
+    let pairs = rates(arena, || loops.plain(port, None), closed)?;
     let mut comparisons = vec![comparison("closed loop", "C loop", setting(), GENERATOR, pairs)];
-    let pairs = in_turn(arena, || loops.plain(port, Some(half)), open)?;
+    let pairs = rates(arena, || loops.plain(port, Some(half)), open)?;
     comparisons.push(comparison("open loop", "C loop", at_half(), GENERATOR, pairs));
-    let pairs = in_turn(arena, closed, open)?;
+    let pairs = rates(arena, closed, open)?;
     comparisons.push(comparison("open loop", "our closed loop", at_half(), OPEN, pairs));
     Ok(comparisons)
 }
@@ -86,8 +86,8 @@ fn comparison(
     Comparison { rival, setting, row, is_bounded: true }
 }
 
-/// Runs both in turn: A B, B A, A B, …
-fn in_turn(
+/// Runs both in turn, for their rates.
+fn rates(
     arena: &Arena,
     theirs: impl Fn() -> Result<f64>,
     ours: impl Fn() -> Result<f64>,
@@ -95,13 +95,7 @@ fn in_turn(
     let figures = |rate| Figures { median: rate, fastest: rate, overhead_ns: None };
     let mut pairs = Vec::new();
     for pair in 0..arena.options.pairs {
-        let (theirs, ours) = if pair % 2 == 0 {
-            let theirs = theirs()?;
-            (theirs, ours()?)
-        } else {
-            let ours = ours()?;
-            (theirs()?, ours)
-        };
+        let (theirs, ours) = in_turn(pair, &theirs, &ours)?;
         pairs.push((figures(theirs), figures(ours)));
     }
     Ok(pairs)
@@ -112,11 +106,10 @@ impl<'a> Loops<'a> {
     fn new(arena: &'a Arena) -> Result<Loops<'a>> {
         let into = shell::target_dir()?.join("bench-c/http");
         fs::create_dir_all(&into)?;
-        let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
         let compiled = |name: &str| {
             let source = shell::root().join("benches/c/http").join(name).with_extension("c");
-            let mut command = Command::new(&compiler);
-            command.args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-o"]).arg(into.join(name));
+            let mut command = c_compiler();
+            command.args(["-O2", "-Wall", "-Wextra", "-o"]).arg(into.join(name));
             shell::output(command.arg(source)).map(|_| into.join(name))
         };
         let (server, client) = (compiled("server")?, compiled("client")?);

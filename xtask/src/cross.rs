@@ -34,7 +34,7 @@ fn refusal(target: &str, tally: &mut Tally) -> Result<()> {
     let done = shell::bounded(&mut command, Duration::from_secs(600))?;
     let errors: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("error")).collect();
     let is_sentence = matches!(errors.as_slice(), [sentence, end]
-        if sentence.starts_with("error: knee measures Linux only.") && end.starts_with("error: could not compile `sys`"));
+        if sentence.starts_with("error: knee measures Linux only.") && end.starts_with("error: could not compile `knee-sys`"));
     if !is_sentence {
         println!("{}", errors.join("\n"));
     }

@@ -2,7 +2,7 @@
 
 use crate::common::{Came, Knee};
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -19,12 +19,14 @@ struct Quirky {
 
 impl Quirky {
     fn start(quirk: &str) -> Quirky {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let (mode, arguments) = quirk.split_once(' ').unwrap_or((quirk, ""));
         let mut words = Command::new("python3");
-        words.arg(script()).args([mode, &port.to_string()]).args(arguments.split_whitespace());
-        words.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-        Quirky { child: words.spawn().unwrap(), port }
+        words.arg(script()).args([mode, "0"]).args(arguments.split_whitespace());
+        words.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+        let mut child = words.spawn().unwrap();
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        Quirky { child, port: port.trim().parse().unwrap() }
     }
 
     fn load(&self, flags: &str) -> Came {

@@ -102,7 +102,7 @@ pub fn between_runs<'a>(
         Counted::new(&run.profile, &cells, &table.metric.name, point)
     };
     let (first, second) = (counted(base)?, counted(new)?);
-    let pair = Pair { first: &first, second: &second, workers_short: false };
+    let pair = Pair { first: &first, second: &second, short_workers: None };
     Some(pair.difference(Some(timed_factor)))
 }
 
@@ -171,10 +171,10 @@ impl<'a> Series<'a> {
     fn row(&self, profiles: &Profiles<'a>, label: &str, points: &[u64]) -> ProfileRow {
         let ends = self.ends(profiles, points);
         let speedup = self.timed_row(&profiles.subject).and_then(|row| row.speedup.as_ref());
-        let workers_short = speedup.is_some_and(is_short);
+        let short_workers = speedup.filter(|speedup| is_short(speedup)).map(|speedup| speedup.to);
         let pair = ends.and_then(|[from, to]| {
             let (first, second) = (profiles.at[from].as_ref()?, profiles.at[to].as_ref()?);
-            Some(Pair { first, second, workers_short })
+            Some(Pair { first, second, short_workers })
         });
         let change = ends.zip(pair.as_ref()).map(|([from, to], pair)| ProfileChange {
             from: points[from],
@@ -411,7 +411,7 @@ impl<'a> Series<'a> {
         let (first, second, ratio) =
             if ratio.value >= 1.0 { (left, right, ratio) } else { (right, left, ratio.inverse()) };
         let (cheaper, dearer) = (first.at[at].as_ref()?, second.at[at].as_ref()?);
-        let pair = Pair { first: cheaper, second: dearer, workers_short: false };
+        let pair = Pair { first: cheaper, second: dearer, short_workers: None };
         Some(ProfileContrast {
             first: first.subject.clone(),
             second: second.subject.clone(),

@@ -188,6 +188,12 @@ pub enum ProfileLimit {
         /// What is in the way.
         error: String,
     },
+    /// The system does not show when threads wait, and their states were sampled instead: what ends a wait was not seen, nor
+    /// that a thread waits for a CPU.
+    WaitsSampled {
+        /// What is in the way.
+        error: String,
+    },
     /// A process that runs already could not be sampled.
     ProcessHidden {
         /// Its program's name.

@@ -4,6 +4,7 @@ mod clocks;
 mod cpus;
 mod error;
 mod processes;
+mod states;
 mod wait_kind;
 mod wait_stacks;
 mod waits;
@@ -20,6 +21,7 @@ pub(crate) use error::perf_level;
 use model::{CodeFault, Frame, FrameKind, MachineCode, ProfileLimit};
 use processes::{Indexed, Node, Processes, StackSample};
 use rustix::process::Pid;
+use states::States;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
@@ -47,8 +49,12 @@ const RECORDED_AFTER: Duration = Duration::from_millis(1);
 pub struct Profiler {
     clocks: Clocks,
     processes: Processes,
-    /// None where the system does not show them.
+    /// None where the system does not show switches.
     waits: Option<Waits>,
+    /// What stands for them there.
+    states: Option<States>,
+    /// The waits that they were.
+    spans: Vec<WaitSpan>,
     sample_ns: f64,
     bytes: Vec<u8>,
     /// When it stopped.
@@ -80,7 +86,7 @@ impl Profiler {
         let mut profiler = Profiler::with_clocks(clocks, frequency_hz);
         match seen_waits(&mut profiler.clocks, profiler.sample_ns) {
             Ok(waits) => profiler.waits = Some(waits),
-            Err(error) => profiler.hidden.push(ProfileLimit::WaitsHidden { error }),
+            Err(error) => profiler.look_at_states(root, error),
         }
         // What it starts from here on is recorded; what it has started already is looked for.
         profiler.clocks.enable()?;
@@ -111,8 +117,26 @@ impl Profiler {
     fn with_clocks(clocks: Clocks, frequency_hz: u64) -> Profiler {
         let sample_ns = 1e9 / frequency_hz.max(1) as f64;
         let processes = Processes::default();
-        let (bytes, hidden, waits, stopped_ns) = (Vec::new(), Vec::new(), None, None);
-        Profiler { clocks, processes, waits, sample_ns, bytes, stopped_ns, hidden }
+        Profiler {
+            clocks,
+            processes,
+            waits: None,
+            states: None,
+            spans: Vec::new(),
+            sample_ns,
+            bytes: Vec::new(),
+            stopped_ns: None,
+            hidden: Vec::new(),
+        }
+    }
+
+    /// Where switches are hidden for this reason.
+    fn look_at_states(&mut self, root: Pid, error: String) {
+        self.states = States::start(root, self.sample_ns).ok();
+        self.hidden.push(match self.states {
+            Some(_) => ProfileLimit::WaitsSampled { error },
+            None => ProfileLimit::WaitsHidden { error },
+        });
     }
 
     /// Also samples a process that runs already, with its threads, its descendants, and what they start. What of it
@@ -136,6 +160,9 @@ impl Profiler {
         let processes: BTreeSet<u32> = threads.into_iter().map(|(pid, _)| pid).collect();
         for process in processes {
             self.processes.follow(process);
+        }
+        if let Some(states) = &self.states {
+            states.attach(pid);
         }
         let threads = self.attach_threads(pid)? as u64;
         if threads > 0 {
@@ -179,7 +206,7 @@ impl Profiler {
         self.processes.started.iter().copied().chain(started).collect()
     }
 
-    /// Takes what has come out of the kernel; to be called every 100 ms at least.
+    /// Takes note of what has come out of the kernel since the last call.
     pub fn take(&mut self) {
         let now_ns = Clock::Monotonic.now();
         self.clocks.take(&mut self.bytes);
@@ -206,6 +233,9 @@ impl Profiler {
                 }
                 _ => self.processes.add(record, self.clocks.setting.scope),
             }
+        }
+        if let Some(states) = &self.states {
+            self.spans.extend(states.take(&mut self.processes));
         }
     }
 
@@ -263,7 +293,10 @@ impl Profiler {
 
     /// All waits, those that go on still until the stop.
     fn wait_spans(&mut self) -> Vec<WaitSpan> {
-        let Some(waits) = &mut self.waits else { return Vec::new() };
+        if let Some(states) = self.states.take() {
+            self.spans.extend(states.finish(&mut self.processes));
+        }
+        let Some(waits) = &mut self.waits else { return std::mem::take(&mut self.spans) };
         waits
             .finish(self.stopped_ns.unwrap_or_else(|| Clock::Monotonic.now()), &mut self.processes);
         std::mem::take(&mut waits.spans)

@@ -40,6 +40,8 @@ pub(crate) struct Counted<'a> {
     kernel: u64,
     unnamed: u64,
     pub(crate) kernel_hidden: bool,
+    /// Whether samples were lost.
+    pub(crate) is_incomplete: bool,
     /// Samples of threads that wait.
     pub(crate) waits: HashMap<Wait<'a>, u64>,
     pub(crate) waits_hidden: bool,
@@ -69,6 +71,8 @@ impl<'a> Counted<'a> {
                 let limits = || cell.limits.iter();
                 counted.kernel_hidden |=
                     limits().any(|limit| matches!(limit, ProfileLimit::KernelHidden { .. }));
+                counted.is_incomplete |=
+                    limits().any(|limit| matches!(limit, ProfileLimit::SamplesLost { .. }));
                 counted.waits_hidden |=
                     limits().any(|limit| matches!(limit, ProfileLimit::WaitsHidden { .. }));
                 counted.add(profile, region);
@@ -151,11 +155,6 @@ impl<'a> Counted<'a> {
     /// The samples of these waits.
     pub(crate) fn waiting(&self, is: impl Fn(&Wait<'a>) -> bool) -> u64 {
         self.waits.iter().filter(|(wait, _)| is(wait)).map(|(_, count)| count).sum()
-    }
-
-    /// The samples of all thread time: of threads that run, and of those that wait and are not idle.
-    pub(crate) fn thread_samples(&self) -> u64 {
-        self.samples + self.waiting(|wait| !wait.kind.is_idle())
     }
 
     /// The samples in `frame`.

@@ -8,7 +8,7 @@
 //! sampled by. Hence the timed rounds decide whether there is anything to attribute, and the profile where it is.
 
 use crate::profile::counted::{Count, Counted};
-use crate::stats::NORMAL_95;
+use crate::stats::{NORMAL_95, poisson};
 use crate::thresholds::{
     CONTAINER_SHARE_MIN, EVEN, FLAT_FACTOR_MAX, FUNCTION_ERRORS, NAMED_SHARE_MIN, PART_SHARE_MIN,
     SAME_SHARE_MAX, SHARE_SAMPLES_MIN,
@@ -26,9 +26,10 @@ const LEADERS_MAX: usize = 5;
 pub(crate) struct Pair<'a, 'b> {
     pub(crate) first: &'b Counted<'a>,
     pub(crate) second: &'b Counted<'a>,
-    /// Whether the second has more workers, which do not gain what they should: then CPU time that an operation takes more
-    /// counts although it takes little longer.
-    pub(crate) workers_short: bool,
+    /// The workers of the second, one for each CPU at most, where they are more and do not gain what they should: then CPU
+    /// time that an operation takes more counts although it takes little longer, and so does waiting until another worker
+    /// sends something.
+    pub(crate) short_workers: Option<u64>,
 }
 
 /// A difference with its standard error.
@@ -61,13 +62,26 @@ impl<'a> Pair<'a, '_> {
             leaders: Vec::new(),
             process: None,
             waits: self.waits(),
+            waits_of_all: false,
         };
         if difference.is_attributed() {
-            difference.container = self.container(total);
-            difference.leaders = self.leaders(total);
-            difference.process = self.process(total);
+            self.name_functions(&mut difference);
+        } else if let DifferenceVerdict::Serial { .. } = verdict {
+            // Over nothing it adds all that it has.
+            let alone = Pair { first: &Counted::default(), ..*self };
+            if difference.waits.is_empty() {
+                (difference.waits, difference.waits_of_all) = (alone.waits(), true);
+            }
+            alone.name_functions(&mut difference);
         }
         difference
+    }
+
+    fn name_functions(&self, difference: &mut ProfileDifference) {
+        let total = self.total();
+        difference.container = self.container(total);
+        difference.leaders = self.leaders(total);
+        difference.process = self.process(total);
     }
 
     /// What `frame` adds by itself.
@@ -94,9 +108,9 @@ impl<'a> Pair<'a, '_> {
         if is_hidden || total.value <= 0.0 || !total.is_clear(FUNCTION_ERRORS) {
             return Vec::new();
         }
-        let kinds = WaitKind::ALL.into_iter().filter(|kind| !kind.is_idle());
-        let mut waits: Vec<AddedWait> = kinds
-            .map(|kind| (kind, self.waiting(|wait| wait.kind == kind)))
+        let mut waits: Vec<AddedWait> = WaitKind::ALL
+            .into_iter()
+            .map(|kind| (kind, self.causing(kind)))
             .filter(|(_, part)| part.is_clear(FUNCTION_ERRORS))
             .map(|(kind, part)| (kind, share(part, total)))
             .filter(|(_, share)| share.value >= PART_SHARE_MIN)
@@ -110,7 +124,8 @@ impl<'a> Pair<'a, '_> {
     fn added_wait(&self, kind: WaitKind, of_kind: Estimate, total: Difference) -> AddedWait {
         let part =
             |site: Site<'a>| self.waiting(|wait| wait.kind == kind && wait.site == Some(site));
-        let all = self.second.waits.keys().filter(|wait| wait.kind == kind);
+        let is_of_kind = |wait: &&Wait<'a>| wait.kind == kind && self.may_be_cause(wait);
+        let all = self.second.waits.keys().filter(is_of_kind);
         let sites: BTreeSet<Site<'_>> = all.clone().filter_map(|wait| wait.site).collect();
         let site = sites.into_iter().max_by(|a, b| part(*a).value.total_cmp(&part(*b).value));
         let ending = |waker: Site<'a>| {
@@ -139,13 +154,30 @@ impl<'a> Pair<'a, '_> {
 
     /// What the waits of a kind add.
     pub(crate) fn added_waiting(&self, kind: WaitKind) -> AddedTime {
-        let (part, total) = (self.waiting(|wait| wait.kind == kind), self.thread_total());
-        let is_part = !kind.is_idle() && total.is_clear(FUNCTION_ERRORS);
-        AddedTime { ns: part.estimate(), share: is_part.then(|| share(part, total)) }
+        let (part, total) = (self.causing(kind), self.thread_total());
+        let is_part = (!kind.is_idle() || part.value > 0.0) && total.is_clear(FUNCTION_ERRORS);
+        let ns = self.waiting(|wait| wait.kind == kind).estimate();
+        AddedTime { ns, share: is_part.then(|| share(part, total)) }
     }
 
+    /// What the waits of a kind add that can be a reason.
+    fn causing(&self, kind: WaitKind) -> Difference {
+        self.waiting(|wait| wait.kind == kind && self.may_be_cause(wait))
+    }
+
+    /// Whether a wait is thread time that can be a reason: it is not idle; or another worker ended it, of which there are
+    /// more that do not gain.
+    fn may_be_cause(&self, wait: &Wait<'_>) -> bool {
+        let is_starved = self.short_workers.is_some() && wait.kind == WaitKind::Notification;
+        !wait.kind.is_idle() || is_starved && wait.waker.is_some()
+    }
+
+    /// All thread time: of threads that run, and of those that wait and are not idle.
     fn thread_total(&self) -> Difference {
-        self.of_counts([self.first, self.second].map(Counted::thread_samples))
+        let time = |profile: &Counted<'a>| {
+            profile.samples + profile.waiting(|wait| self.may_be_cause(wait))
+        };
+        self.of_counts([self.first, self.second].map(time))
     }
 
     fn waiting(&self, is: impl Fn(&Wait<'a>) -> bool) -> Difference {
@@ -182,8 +214,13 @@ impl<'a> Pair<'a, '_> {
 
     fn verdict(&self, timed_factor: Option<Estimate>, total: Difference) -> DifferenceVerdict {
         let Some(timed) = timed_factor else { return DifferenceVerdict::NotTimed };
-        if self.workers_short && self.is_added_by_workers(total) {
-            return DifferenceVerdict::Added;
+        if let Some(workers) = self.short_workers {
+            if self.is_added_by_workers(total) {
+                return DifferenceVerdict::Added;
+            }
+            if let Some(busy_cpus) = self.serial(workers as f64) {
+                return DifferenceVerdict::Serial { busy_cpus };
+            }
         }
         if timed.low > FLAT_FACTOR_MAX || timed.high < 1.0 / FLAT_FACTOR_MAX {
             return self.changed(timed, total);
@@ -207,6 +244,19 @@ impl<'a> Pair<'a, '_> {
             && self.dearer().samples >= SHARE_SAMPLES_MIN as u64
             && total.value >= PART_SHARE_MIN * self.thread_total().value
             && total.value >= PART_SHARE_MIN * self.first.cpu_ns().value
+    }
+
+    /// CPUs that these workers keep busy, where that leaves a part of theirs idle, which other programs don't have either.
+    fn serial(&self, workers: f64) -> Option<f64> {
+        let second = self.second;
+        let is_whole = !second.kernel_hidden && !second.waits_hidden && !second.is_incomplete;
+        let cpus = |samples: f64| samples / second.samples_of_one_cpu();
+        let of_kind = |kind| second.waiting(|wait| wait.kind == kind) as f64;
+        let busy_max = cpus(poisson::interval(second.samples).high);
+        let has_idle_cpus = busy_max <= (1.0 - PART_SHARE_MIN) * workers
+            && cpus(of_kind(WaitKind::CpuOfOthers))
+                <= (1.0 - PART_SHARE_MIN) * (workers - busy_max);
+        (is_whole && has_idle_cpus).then(|| cpus(second.samples as f64))
     }
 
     /// Of a timed difference that is clear.

@@ -359,6 +359,8 @@ const RUNS: &str = "mt;work;push";
 const WAITS: &str = "mt;wait for a lock_[w];work;push;queue.c:41_[l];futex_do_wait_[k];ended by_[e];mt;work;push;\
                      queue.c:52_[l]";
 const IDLE: &str = "mt;wait for readiness_[w];work;serve;serve.c:9_[l];ep_poll_[k]";
+const SENT: &str =
+    "mt;wait for a notification_[w];stopm;futex_do_wait_[k];ended by_[e];mt;feed;feed.go:7_[l]";
 const NAPS: &str = "mt;sleep_[w];work;nap;nap.c:5_[l];do_nanosleep_[k]";
 
 /// The change of a program between 1 and 4 threads, of which these are the samples of CPU time and of waits in twenty
@@ -444,18 +446,20 @@ fn what_does_not_scale_is_explained_up_to_one_worker_for_each_cpu() {
     assert_eq!(between_with([1e6, 1e6, 1e6], 1.0), (1, 2), "it is open");
 }
 
-/// One thread and two on two CPUs, whose rate becomes so many times the first, and whose operations take twice the CPU time.
-fn two_threads(gain: f64) -> ProfileDifference {
+/// One thread and two on two CPUs, whose rate becomes so many times the first. Of half a second, one runs all the time; the
+/// two have so many samples, and wait in so many for what another sends.
+fn two_threads(gain: f64, samples: u64, sent: u64) -> ProfileDifference {
     let mut profile = profile();
     let mut cells = Vec::new();
-    for (threads, rate, operations, samples) in
-        [(1, 1e6, 1_000, 500), (2, 1e6 * gain, 1_000, 1_000)]
-    {
+    for (threads, rate, samples) in [(1, 1e6, 500), (2, 1e6 * gain, samples)] {
         let stacks = [("knee worker;push", samples)];
-        let elapsed_ns = 500_000_000;
+        let (operations, elapsed_ns) = (1_000, 500_000_000);
         let mut key = key("lock", "mutex", threads, 0);
         key.parameters.insert("cpus".into(), model::Value::Number(2));
         profile = profile.cell(key, "rate", (operations, elapsed_ns), stacks);
+        // One sleeps while it has nothing to do, and another is sent something.
+        let waits = [(IDLE, 100 * threads), (SENT, sent * (threads - 1))];
+        profile = profile.region("rate waits", threads, (operations, elapsed_ns), waits);
         cells.extend((0..5).map(|round| {
             let cell = cell("lock", "mutex", threads, round).parameter("cpus", "2");
             cell.samples("rate", vec![rate * (1.0 + 0.002 * f64::from(round))])
@@ -470,9 +474,33 @@ fn two_threads(gain: f64) -> ProfileDifference {
 
 #[test]
 fn cpu_time_that_more_workers_take_is_attributed_where_they_do_not_gain() {
-    let short = two_threads(0.9);
+    let short = two_threads(0.9, 1_000, 0);
     assert_eq!(short.verdict, DifferenceVerdict::Added, "{short:?}");
     assert_eq!(short.container.unwrap().frame.function, "push");
     // The rate of the rounds is what decides whether anything is to be explained.
-    assert_ne!(two_threads(1.95).verdict, DifferenceVerdict::Added);
+    assert_ne!(two_threads(1.95, 1_000, 0).verdict, DifferenceVerdict::Added);
+}
+
+#[test]
+fn workers_that_wait_for_what_another_sends_are_explained_where_they_do_not_gain() {
+    let short = two_threads(0.9, 1_000, 1_500);
+    let [wait] = &short.waits[..] else { panic!("{short:?}") };
+    let waker = wait.waker.as_ref().map(|site| (&*site.frame.function, &*site.line));
+    assert_eq!((wait.kind, waker), (model::WaitKind::Notification, Some(("feed", "feed.go:7"))));
+    assert!((wait.share.value - 0.75).abs() < 1e-9, "{wait:?}");
+    // Where they gain, it is what a worker does that has nothing to do.
+    assert!(two_threads(1.95, 1_000, 1_500).waits.is_empty());
+}
+
+#[test]
+fn workers_that_leave_a_cpu_idle_do_one_thing_after_the_other() {
+    let serial = two_threads(1.0, 520, 0);
+    assert_eq!(serial.verdict, DifferenceVerdict::Serial { busy_cpus: 1.04 });
+    let container = serial.container.unwrap();
+    assert_eq!((&*container.frame.function, container.share.value), ("push", 1.0));
+    // Both CPUs are busy, or the rounds show that they gain.
+    for (gain, samples) in [(1.0, 900), (1.95, 520)] {
+        let verdict = two_threads(gain, samples, 0).verdict;
+        assert!(!matches!(verdict, DifferenceVerdict::Serial { .. }), "{verdict:?}");
+    }
 }

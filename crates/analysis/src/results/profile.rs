@@ -182,6 +182,9 @@ pub struct ProfileDifference {
     /// The kinds of waits that hold a part of the added thread time, the greatest share first: where threads run or wait for
     /// longer, whatever the timed rounds say. Waits in which a thread is idle are neither a part nor of the whole.
     pub waits: Vec<AddedWait>,
+    /// Whether they are instead those that hold a part of all thread time of the second: workers that leave CPUs idle wait as
+    /// before.
+    pub waits_of_all: bool,
 }
 
 /// What the waits of one kind add.
@@ -263,4 +266,10 @@ pub enum DifferenceVerdict {
     KernelHidden,
     /// There are too few samples to say.
     TooFewSamples,
+    /// More workers gain less than they should, neither CPU time that they take more nor waits explain it, and they leave CPUs
+    /// idle: work is done one after the other. The functions are those of all CPU time of the second, not of what it adds.
+    Serial {
+        /// CPUs that they keep busy.
+        busy_cpus: f64,
+    },
 }

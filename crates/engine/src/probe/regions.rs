@@ -41,6 +41,15 @@ impl Region {
         met.map(|(begin, end)| wait.samples_between(begin, end, sample_ns)).sum()
     }
 
+    /// The greatest share of a range that a wait takes.
+    pub fn share_of_wait(&self, wait: &SampledWait) -> f64 {
+        let share = |(begin, end): (u64, u64)| {
+            let both = end.min(wait.end_ns).saturating_sub(begin.max(wait.begin_ns));
+            both as f64 / end.saturating_sub(begin).max(1) as f64
+        };
+        self.ranges_between(wait.begin_ns, wait.end_ns).map(share).fold(0.0, f64::max)
+    }
+
     fn ranges_between(&self, begin_ns: u64, end_ns: u64) -> impl Iterator<Item = (u64, u64)> {
         let first = self.ranges.partition_point(|&(_, end)| end < begin_ns);
         self.ranges[first..].iter().copied().take_while(move |&(begin, _)| begin <= end_ns)

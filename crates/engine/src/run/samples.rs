@@ -3,13 +3,15 @@
 use crate::probe::Region;
 use model::{
     CellKey, FailureReason, Frame, FrameKind, FunctionCode, InstructionSamples, Interner, Outcome,
-    Profile, ProfileLimit, ProfiledCell, ProfiledRegion, waits_metric,
+    Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Wait, WaitKind, waits_metric,
 };
 use stacks::{SampledStacks, SampledWait};
 use std::collections::BTreeMap;
 
 /// What the names of workers end with: `knee worker`.
 const WORKER: &str = " worker";
+/// So many operations are no part of one wait.
+const OPERATIONS_MANY: u64 = 100;
 
 /// A profiled cell while its workers come in.
 pub(super) struct Pool {
@@ -89,7 +91,7 @@ impl Pool {
                 let frames = wait.stack.iter();
                 let frames = frames.filter_map(|&index| sampled.frames.get(index as usize));
                 let frames: Vec<&Frame> = frames.collect();
-                if is_of_instrument(&frames) {
+                if is_of_instrument(&frames) || is_of_no_operation(region, wait, &frames) {
                     continue;
                 }
                 let Some(stack) = interner.stack(profile, frames) else { continue };
@@ -154,6 +156,15 @@ fn is_of_instrument(frames: &[&Frame]) -> bool {
     let names: Vec<&str> = processes.map(|frame| frame.function.as_str()).collect();
     matches!(names[..], [waiter, waker] if waiter != waker
         && [waiter, waker].iter().any(|name| name.ends_with(WORKER)))
+}
+
+/// Whether a thread waits for half of a range in which many operations are done: one that gave them to others, and sleeps or
+/// listens until they are. For a lock or a CPU it may wait as long since others keep it.
+fn is_of_no_operation(region: &Region, wait: &SampledWait, frames: &[&Frame]) -> bool {
+    let is_many = region.operations / region.ranges.len().max(1) as u64 >= OPERATIONS_MANY;
+    let kind = Wait::read(frames).map(|wait| wait.kind);
+    let is_kept = matches!(kind, Some(WaitKind::Lock | WaitKind::Cpu | WaitKind::CpuOfOthers));
+    is_many && !is_kept && region.share_of_wait(wait) >= 0.5
 }
 
 impl Counts {
@@ -271,6 +282,26 @@ mod tests {
         assert!(is(&["knee worker", "knee guard"]) && is(&["nginx", "knee worker"]));
         assert!(!is(&["knee worker", "knee worker"]) && !is(&["knee worker"]));
         assert!(!is(&["sort", "cat"]) && !is(&[]));
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_while_others_work_waits_for_no_operation() {
+        let frame = |(function, kind): (&str, FrameKind)| Frame {
+            function: function.into(),
+            module: String::new(),
+            kind,
+        };
+        let is = |kind: WaitKind, operations, end_ns| {
+            let frames = [("mt", FrameKind::Process), (kind.name(), FrameKind::Wait)].map(frame);
+            let wait =
+                SampledWait { begin_ns: 0, end_ns, first_ns: 0, count: 1, stack: Vec::new() };
+            let region = Region { operations, ..region("rate", 2, &[(0, 1_000)]) };
+            is_of_no_operation(&region, &wait, &frames.iter().collect::<Vec<_>>())
+        };
+        assert!(is(WaitKind::Sleep, 100, 990));
+        assert!(!is(WaitKind::Sleep, 100, 90), "it sleeps again and again");
+        assert!(!is(WaitKind::Sleep, 1, 990), "it is all that is done");
+        assert!(!is(WaitKind::Lock, 100, 990), "it starves");
     }
 
     #[test]

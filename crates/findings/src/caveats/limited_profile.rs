@@ -76,6 +76,11 @@ impl CaveatKind for LimitedProfile {
             Self::System { limit: Limit::WaitsHidden { error }, .. } => {
                 format!("the profile has no waits: {error}")
             }
+            Self::System { limit: Limit::WaitsSampled { error }, .. } => {
+                format!(
+                    "the profile does not say what ends waits, nor has it those for a CPU: {error}"
+                )
+            }
             Self::System { limit: Limit::ProcessHidden { program, error }, .. } => {
                 format!("the profile has no samples of {program}: {error}")
             }
@@ -97,7 +102,7 @@ impl CaveatKind for LimitedProfile {
                 Limit::SamplesLost { .. } => "leave a CPU idle while it is profiled",
                 Limit::ProcessHidden { .. } => "run knee as the user of that process, or as root",
                 // It says itself what fixes it.
-                Limit::WaitsHidden { .. } => "",
+                Limit::WaitsHidden { .. } | Limit::WaitsSampled { .. } => "",
             },
             Self::Unnamed { .. } => "build with symbols, or install the libraries' debug symbols",
             Self::CellsFailed { .. } => "",

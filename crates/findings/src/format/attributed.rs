@@ -52,6 +52,12 @@ pub(crate) fn added(differences: &[&ProfileDifference], range: &str) -> String {
     }
 }
 
+/// Of workers that leave CPUs idle: `only 1.04 CPUs busy; 68 % of the CPU time is in handle (main.go:5) ← feed`.
+pub(crate) fn serial(difference: &ProfileDifference, busy_cpus: f64) -> String {
+    let busy = printable::significant(busy_cpus);
+    format!("only {busy} CPUs busy; {}", attributed(&[difference], &cpu_time(difference, "")))
+}
+
 /// What one has more than the other: `97 % of the additional CPU time is in do_sys_poll and what it calls: …`.
 pub(crate) fn more(difference: &ProfileDifference) -> String {
     let word = if difference.added_ns.value >= 0.0 { "additional" } else { "saved" };
@@ -141,7 +147,7 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
                 let share = share_text(process.share.value);
                 format!("{share} of {whole} is in {}, in many functions", process.frame.function)
             }
-            None => format!("{whole} is in many functions, none of which adds much by itself"),
+            None => format!("{whole} is in many functions, each with little of it"),
         },
         (None, leaders) => {
             let named = leaders.iter().take(NAMED_MAX);

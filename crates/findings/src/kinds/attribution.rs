@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::finding::sentence::list_with;
-use crate::format::{attributed, count};
+use crate::format::{attributed, count, counted};
 use analysis::{DifferenceVerdict, ProfileDifference, ProfileRow, ProfileTable, Table};
 
 /// What the profiles of an operation show of a difference that the timed rounds have.
@@ -59,7 +59,9 @@ impl FindingKind for Attribution {
             matches!(attribution.difference.verdict, DifferenceVerdict::Same { .. })
         };
         let is_alike = attributed::is_alike(&self.difference, &second.difference);
+        let is_serial = matches!(self.difference.verdict, DifferenceVerdict::Serial { .. });
         self.between == second.between
+            && !is_serial
             && matches!(self.between, Between::Points { .. })
             && (is_same(self) && is_same(second) || is_alike)
     }
@@ -71,6 +73,11 @@ impl FindingKind for Attribution {
             all.iter().map(|attribution| &attribution.difference).collect();
         match all[0].between {
             Between::Points { from, to } => {
+                if let DifferenceVerdict::Serial { busy_cpus } = differences[0].verdict {
+                    let at = counted(&count(to), names.axis());
+                    let serial = attributed::serial(differences[0], busy_cpus);
+                    return names.claim(format!(": {at} keep {serial}"));
+                }
                 let range = format!("between {} and {} {}", count(from), count(to), names.axis());
                 let Some(bound) = attributed::bound(&differences) else {
                     return names.claim(format!(": {}", attributed::added(&differences, &range)));
@@ -113,6 +120,11 @@ fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
             DifferenceVerdict::NotTimed | DifferenceVerdict::KernelHidden => false,
             // Where and for what is a finding by itself.
             DifferenceVerdict::Waiting { .. } => change.difference.waits.is_empty(),
+            // Of who waits most of the time, what runs is not the reason.
+            DifferenceVerdict::Serial { .. } => {
+                let waits = change.difference.waits.iter();
+                waits.map(|wait| wait.share.value).sum::<f64>() < 0.5
+            }
             _ => true,
         };
         let between = Between::Points { from: change.from, to: change.to };

@@ -3,7 +3,7 @@
 use super::attribution::is_of;
 use super::prelude::*;
 use crate::format::attributed::called_by;
-use crate::format::{count, function_name, percent};
+use crate::format::{count, counted, function_name, percent};
 use analysis::{AddedWait, Estimate, ProfileRow, ProfileTable, Table, WaitSite};
 use model::{Frame, WaitKind};
 
@@ -21,6 +21,8 @@ pub struct Waits {
     pub timed_factor: Estimate,
     /// The kinds of waits, the greatest share first; one at least.
     pub waits: Vec<AddedWait>,
+    /// Whether they are of all thread time at the last point, not of what was added.
+    pub of_all: bool,
 }
 
 impl FindingKind for Waits {
@@ -42,9 +44,13 @@ impl FindingKind for Waits {
     /// `71 % of the thread time added between 1 and 4 threads waits for a lock in push (queue.c:41) ← work, released by pop
     /// (queue.c:52) ← work`.
     fn sentence(all: &[Self], names: &Names<'_>) -> Sentence {
-        let Waits { from, to, waits, .. } = &all[0];
-        let range = format!("between {} and {} {}", count(*from), count(*to), names.axis());
-        let whole = format!("of the thread time added {range}");
+        let Waits { from, to, waits, of_all, .. } = &all[0];
+        let whole = if *of_all {
+            format!("of the thread time at {}", counted(&count(*to), names.axis()))
+        } else {
+            let range = format!("between {} and {} {}", count(*from), count(*to), names.axis());
+            format!("of the thread time added {range}")
+        };
         let texts = waits.iter().enumerate().map(|(index, wait)| {
             let share = percent(wait.share.value.min(1.0));
             let whole = if index == 0 { format!(" {whole}") } else { String::new() };
@@ -63,6 +69,7 @@ fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
             to: change.to,
             timed_factor: difference.timed_factor,
             waits: difference.waits.clone(),
+            of_all: difference.waits_of_all,
         };
         let has_waits = !data.waits.is_empty();
         has_waits.then(|| Finding::about(table, vec![row.subject.clone()], data))
@@ -87,7 +94,11 @@ fn waits_where(wait: &AddedWait) -> String {
 
 /// What stands before who ends a wait of this kind.
 pub fn ended(kind: WaitKind) -> &'static str {
-    if kind == WaitKind::Lock { "released by" } else { "ended by" }
+    match kind {
+        WaitKind::Lock => "released by",
+        WaitKind::Notification => "sent by",
+        _ => "ended by",
+    }
 }
 
 /// What a thread does in a wait of this kind.

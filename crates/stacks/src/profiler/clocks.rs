@@ -6,6 +6,9 @@ use model::SampledEvent;
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 use sys::perf::{CountedEvent, Counter, Event, Modes, Ring, SampleClock, Sampling, Target};
 
@@ -24,8 +27,10 @@ const RING_PAGES_OF_ALL: usize = 1 << 15;
 /// The CPU works for this time before its cycles are counted, so that it has left its idle speed, and then for as long.
 const WARM_UP: Duration = Duration::from_millis(5);
 
-/// A ring is full after this time at the earliest: it is read each 50 ms, or each 100 ms on a busy machine.
+/// A ring is full after this time at the earliest.
 const RING_S: f64 = 0.25;
+/// And is emptied after this one.
+const EMPTIED_AFTER: Duration = Duration::from_millis(10);
 /// Bytes of a program's stack in the sample of a clock: of most programs all of it. Where rings are small, it is less.
 const STACK_BYTES_MAX: u32 = 8192;
 const STACK_BYTES_MIN: u32 = 512;
@@ -56,6 +61,9 @@ pub(super) struct Setting {
 pub(super) struct Clocks {
     pub setting: Setting,
     cpus: Vec<CpuClock>,
+    rings: Arc<Mutex<Rings>>,
+    /// Whatever empties the rings ends with this.
+    emptied: Option<Sender<()>>,
     /// The clocks of threads that were attached later: they write to the rings of [`Clocks::cpus`].
     attached: Vec<Event>,
     /// The tracepoints of each CPU, which write to its ring.
@@ -68,10 +76,22 @@ pub(super) struct Clocks {
 }
 
 struct CpuClock {
-    /// Unmapped before the event is closed.
-    ring: Ring,
     event: Event,
     cpu: u32,
+}
+
+/// The ring of each clock, and what came out of them.
+struct Rings {
+    each: Vec<Ring>,
+    bytes: Vec<u8>,
+}
+
+impl Rings {
+    fn empty(&mut self) {
+        for ring in &mut self.each {
+            ring.take(&mut self.bytes);
+        }
+    }
 }
 
 impl Clocks {
@@ -125,13 +145,19 @@ impl Clocks {
         events: Vec<(u32, Event)>,
         pages: usize,
     ) -> Result<Clocks, ProfileError> {
-        let rings =
+        let each =
             largest_rings(&events, pages).map_err(|error| ProfileError::from_ring(&error))?;
-        let cpus = events.into_iter().zip(rings);
-        let cpus = cpus.map(|((cpu, event), ring)| CpuClock { ring, event, cpu }).collect();
-        let threads = BTreeSet::from([root]);
-        let (attached, tracepoints, threads_max) = (Vec::new(), Vec::new(), THREADS_MAX);
-        Ok(Clocks { setting, cpus, attached, tracepoints, threads, threads_max, is_over: false })
+        Ok(Clocks {
+            setting,
+            cpus: events.into_iter().map(|(cpu, event)| CpuClock { event, cpu }).collect(),
+            rings: Arc::new(Mutex::new(Rings { each, bytes: Vec::new() })),
+            emptied: None,
+            attached: Vec::new(),
+            tracepoints: Vec::new(),
+            threads: BTreeSet::from([root]),
+            threads_max: THREADS_MAX,
+            is_over: false,
+        })
     }
 
     /// Also records each passage of these tracepoints on every CPU.
@@ -154,12 +180,21 @@ impl Clocks {
         Ok(())
     }
 
-    /// From now on they run.
-    pub fn enable(&self) -> Result<(), ProfileError> {
+    /// From now on they run, and a thread empties their rings: the first look at records reads the tables of the
+    /// programs, which takes longer than a ring lasts.
+    pub fn enable(&mut self) -> Result<(), ProfileError> {
+        let refused = |error: io::Error| ProfileError::System { error: error.to_string() };
+        let (emptied, ended) = channel();
+        let rings = Arc::clone(&self.rings);
+        let empty = move || {
+            while ended.recv_timeout(EMPTIED_AFTER) == Err(RecvTimeoutError::Timeout) {
+                rings.lock().unwrap_or_else(PoisonError::into_inner).empty();
+            }
+        };
+        thread::Builder::new().spawn(empty).map_err(refused)?;
+        self.emptied = Some(emptied);
         let mut events = self.cpus.iter().map(|clock| &clock.event).chain(&self.tracepoints);
-        events
-            .try_for_each(Event::enable)
-            .map_err(|error| ProfileError::System { error: error.to_string() })
+        events.try_for_each(Event::enable).map_err(refused)
     }
 
     /// Whether each thread needs clocks of its own, or of the thread that started it.
@@ -201,7 +236,7 @@ impl Clocks {
 
     /// They no longer run, for good. What is in their rings stays.
     pub fn disable(&mut self) {
-        self.is_over = true;
+        (self.is_over, self.emptied) = (true, None);
         let clocks = self.cpus.iter().map(|clock| &clock.event);
         for event in clocks.chain(&self.attached).chain(&self.tracepoints) {
             // It can only fail where nothing comes anyway.
@@ -209,11 +244,11 @@ impl Clocks {
         }
     }
 
-    /// Appends what has come since the last call, of one CPU after the other.
-    pub fn take(&mut self, bytes: &mut Vec<u8>) {
-        for clock in &mut self.cpus {
-            clock.ring.take(bytes);
-        }
+    /// Appends what has come since the last call, in the order of each CPU.
+    pub fn take(&self, bytes: &mut Vec<u8>) {
+        let mut rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        rings.empty();
+        bytes.append(&mut rings.bytes);
     }
 
     pub fn event(&self) -> SampledEvent {

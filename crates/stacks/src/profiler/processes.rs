@@ -7,7 +7,7 @@ use crate::threads::{ProcessName, program_of};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
-use sys::perf::{Forked, Mapped, Named, Record, Sample};
+use sys::perf::{Forked, Mapped, Named, Record, Sample, UserState};
 use sys::proc;
 
 /// A process that has ended is forgotten after this time: a sample of its last moment may come from another CPU.
@@ -216,17 +216,34 @@ impl Processes {
 
     /// The innermost node of the stack of a sample; none where its process is not followed.
     pub fn node(&mut self, sample: &Sample<'_>) -> Option<u32> {
-        let pid = sample.pid;
+        let process = self.by_pid.get(&sample.pid)?;
+        let callers = |user| self.files.callers(sample.pid, &process.program, &process.maps, &user);
+        let callers = sample.user.map(callers).unwrap_or_default();
+        let mut chain = joined_chain(sample, &callers);
+        if chain.is_empty() {
+            chain.push((sample.in_kernel, sample.address));
+        }
+        self.node_of_chain(sample.pid, &chain)
+    }
+
+    /// That of a thread that is in no sample, as far as its stack was copied.
+    pub fn node_of_user(&mut self, pid: u32, user: &UserState<'_>) -> Option<u32> {
+        let process = self.by_pid.get(&pid)?;
+        let callers = self.files.callers(pid, &process.program, &process.maps, user);
+        let chain: Vec<(bool, u64)> = callers.into_iter().map(|address| (false, address)).collect();
+        self.node_of_chain(pid, &chain)
+    }
+
+    /// The innermost node of addresses, the innermost first, each with whether it is in the kernel.
+    fn node_of_chain(&mut self, pid: u32, chain: &[(bool, u64)]) -> Option<u32> {
         let Processes { by_pid, files, .. } = self;
         let process = by_pid.get_mut(&pid)?;
         if std::mem::take(&mut process.is_renamed) {
             process.name = process_name(pid, process);
         }
         let (name, maps) = (process.name.clone(), Arc::clone(&process.maps));
-        let callers = sample.user.map(|user| files.callers(pid, &process.program, &maps, &user));
-        let stack = located_stack(sample, callers.as_deref().unwrap_or_default(), |address| {
-            files.locate(pid, &process.program, &maps, address)
-        });
+        let locate = |address| files.locate(pid, &process.program, &maps, address);
+        let stack = located_stack(chain, locate);
         let content = self.names.index(name);
         let mut node = self.nodes.index(Node { caller: None, content });
         for address in stack.into_iter().rev() {
@@ -252,15 +269,14 @@ fn joined_chain(sample: &Sample<'_>, callers: &[u64]) -> Vec<(bool, u64)> {
     kernel.iter().copied().chain(callers).chain(further.iter().copied()).collect()
 }
 
-/// The addresses of a sample, the innermost first.
+/// The addresses of a chain, the innermost first.
 fn located_stack(
-    sample: &Sample<'_>,
-    callers: &[u64],
+    chain: &[(bool, u64)],
     mut locate: impl FnMut(u64) -> CodeAddress,
 ) -> Vec<CodeAddress> {
     let mut stack = Vec::new();
     let mut previous_mode = None;
-    for (in_kernel, address) in joined_chain(sample, callers) {
+    for &(in_kernel, address) in chain {
         // A call returns behind itself: that may be the next function, or the next line.
         let is_return = previous_mode.replace(in_kernel) == Some(in_kernel);
         let address = if is_return { address.wrapping_sub(1) } else { address };
@@ -274,10 +290,6 @@ fn located_stack(
             break;
         }
         stack.push(located);
-    }
-    if stack.is_empty() {
-        let address = sample.address;
-        stack.push(if sample.in_kernel { CodeAddress::Kernel(address) } else { locate(address) });
     }
     stack
 }

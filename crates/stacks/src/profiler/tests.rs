@@ -1,6 +1,7 @@
 //! Profiles of programs of known behaviour.
 
 use super::*;
+use crate::SampledWait;
 use crate::tests::{PATIENCE, Started, start, start_child};
 use rustix::io::Errno;
 use std::io::{BufRead, Read};
@@ -187,7 +188,7 @@ fn a_thread_has_clocks_once_and_those_without_are_counted() {
         threads.iter().all(|(_, tid)| profiler.clocks.has(*tid) == (*tid == root)),
         "inherited"
     );
-    let only_waits = |limit: &ProfileLimit| matches!(limit, ProfileLimit::WaitsHidden { error: _ });
+    let only_waits = |limit: &ProfileLimit| matches!(limit, ProfileLimit::WaitsSampled { .. });
     assert!(profiler.hidden.iter().all(only_waits), "{:?}", profiler.hidden);
 
     let (child, _its_out) = start_child();
@@ -205,6 +206,30 @@ fn a_thread_has_clocks_once_and_those_without_are_counted() {
         let pid = Pid::from_raw(pid.cast_signed()).unwrap();
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
+}
+
+#[test]
+fn waits_are_sampled_by_states_where_switches_are_hidden() {
+    if is_refused() {
+        return;
+    }
+    let (mut shell, mut out) = start(Command::new("sh").args(["-c", "read line; echo; read line"]));
+    let mut profiler = Profiler::start_with(shell.pid(), FREQUENCY_HZ, &only_descent).unwrap();
+    thread::sleep(Duration::from_millis(100));
+    shell.go();
+    out.read_line(&mut String::new()).unwrap();
+    profiler.take();
+    let profile = profiler.finish(&|_, _| true);
+    let frames = |wait: &SampledWait| -> Vec<&Frame> {
+        wait.stack.iter().map(|&index| &profile.frames[index as usize]).collect()
+    };
+    let waits = profile.waits.iter().map(|wait| (wait, model::Wait::read(&frames(wait)).unwrap()));
+    let of_pipe = waits.filter(|(_, read)| read.kind == model::WaitKind::Pipe);
+    // The shell has symbols or not, but its read has.
+    let is_whole = |wait: &SampledWait| frames(wait).iter().any(|f| f.function.contains("read"));
+    let counts: Vec<u64> =
+        of_pipe.filter(|(wait, _)| is_whole(wait)).map(|(w, _)| w.count).collect();
+    assert!(counts.iter().any(|&count| count > 3), "{:?} {:?}", profile.waits, profile.frames);
 }
 
 #[test]

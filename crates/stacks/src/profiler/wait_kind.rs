@@ -12,8 +12,12 @@ const SOCKETS: &[&str] =
     &["sock_", "__sock_", "unix_", "tcp_", "inet_", "inet6_", "udp_", "sk_", "__skb_"];
 /// Those that a thread or a process ends in.
 const ENDS: &[&str] = &["do_exit", "exit_mm_release", "mm_release", "do_group_exit"];
+/// Functions of programs that wait for the end of a thread.
+const JOINS: &[&str] = &["pthread_join", "pthread_clockjoin", "pthread_timedjoin", "thrd_join"];
 /// Locks of programs that are made of a notification: that of Python's interpreter.
 const LOCKS_BY_NOTIFICATION: &[&str] = &["take_gil"];
+/// Those that sleep until there is something to do: Go's scheduler, which also looks around in between.
+const POLLS: &[&str] = &["runtime.usleep"];
 /// Functions of programs, or parts of their names, that wait for a notification by means of a lock.
 const NOTIFICATIONS: &[&str] = &[
     "pthread_cond_",
@@ -32,8 +36,8 @@ const NOTIFICATIONS: &[&str] = &[
     "runtime.stopm",
 ];
 
-/// By system call.
-fn of_call(call: &str) -> Option<WaitKind> {
+/// What a system call waits for, by its name.
+pub(super) fn of_call(call: &str) -> Option<WaitKind> {
     Some(match call {
         "futex" | "futex_wait" | "futex_waitv" => WaitKind::Lock,
         // By vfork, a parent waits until its child runs another program or ends.
@@ -54,11 +58,6 @@ pub(super) fn wait_kind(waiter: &[&Frame], waker: &[&Frame]) -> WaitKind {
         let mut names = functions.map(|frame| &frame.function);
         names.any(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
     };
-    let program = |parts: &[&str]| {
-        let functions = waiter.iter().filter(|frame| !frame.kind.is_kernel());
-        let mut names = functions.map(|frame| frame.function.to_lowercase());
-        names.any(|name| parts.iter().any(|part| name.contains(part)))
-    };
     if kernel(waiter, KERNEL_LOCKS) {
         return WaitKind::Lock;
     }
@@ -69,13 +68,27 @@ pub(super) fn wait_kind(waiter: &[&Frame], waker: &[&Frame]) -> WaitKind {
     };
     match kind {
         Some(WaitKind::Lock) if kernel(waker, ENDS) => WaitKind::End,
-        Some(WaitKind::Lock) if program(LOCKS_BY_NOTIFICATION) => WaitKind::Lock,
-        Some(WaitKind::Lock) if program(NOTIFICATIONS) => WaitKind::Notification,
-        Some(kind) => kind,
+        Some(kind) => of_program(kind, waiter),
         None if kernel(waiter, STORAGE) => WaitKind::File,
         None if kernel(waiter, PIPES) => WaitKind::Pipe,
         None if kernel(waiter, SOCKETS) => WaitKind::Socket,
         None => WaitKind::Other,
+    }
+}
+
+/// What a wait of this kind is in these functions of a program.
+pub(super) fn of_program(kind: WaitKind, waiter: &[&Frame]) -> WaitKind {
+    let is_in = |parts: &[&str]| {
+        let functions = waiter.iter().filter(|frame| !frame.kind.is_kernel());
+        let mut names = functions.map(|frame| frame.function.to_lowercase());
+        names.any(|name| parts.iter().any(|part| name.contains(part)))
+    };
+    match kind {
+        WaitKind::Lock if is_in(LOCKS_BY_NOTIFICATION) => WaitKind::Lock,
+        WaitKind::Lock if is_in(JOINS) => WaitKind::End,
+        WaitKind::Lock if is_in(NOTIFICATIONS) => WaitKind::Notification,
+        WaitKind::Sleep if is_in(POLLS) => WaitKind::Notification,
+        kind => kind,
     }
 }
 
@@ -108,6 +121,10 @@ mod tests {
         let user = |name| [&[(name, User)], &futex[..]].concat();
         assert_eq!(kind(&user("pthread_mutex_lock"), &[]), WaitKind::Lock);
         assert_eq!(kind(&user("pthread_cond_wait"), &[]), WaitKind::Notification);
+        let nap = [("__x64_sys_nanosleep", Kernel)];
+        assert_eq!(kind(&[&[("main.nap", User)], &nap[..]].concat(), &[]), WaitKind::Sleep);
+        let spare = [&[("runtime.usleep.abi0", User)], &nap[..]].concat();
+        assert_eq!(kind(&spare, &[]), WaitKind::Notification);
         let gil = [&[("take_gil", User)], &user("pthread_cond_timedwait")[..]].concat();
         assert_eq!(kind(&gil, &[]), WaitKind::Lock);
         let rust = "std::sys::sync::condvar::futex::Condvar::wait_optional_timeout";

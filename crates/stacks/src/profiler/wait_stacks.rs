@@ -1,7 +1,7 @@
 //! The stacks of waits: what they are for, and the line of the program that waits or ends the wait.
 
 use super::processes::Processes;
-use super::wait_kind::{is_interrupt, wait_kind};
+use super::wait_kind::{is_interrupt, of_program, wait_kind};
 use super::waits::{Reason, WaitSpan};
 use super::{LOOKUP_MAX, Naming};
 use crate::code::source_lines::{SourceSite, source_sites};
@@ -73,14 +73,17 @@ impl Naming {
         let kind = match reason {
             Reason::NoCpu => Some(WaitKind::Cpu),
             Reason::OthersHaveCpu => Some(WaitKind::CpuOfOthers),
-            Reason::Waits => None,
+            Reason::Waits | Reason::Is(_) => None,
         };
         if let Some(kind) = kind {
             return (kind, waiter, Part::default());
         }
         let nodes = waker.map(|waker| path(processes, waker)).unwrap_or_default();
         let mut waker = Part { nodes, site: None };
-        let kind = wait_kind(&self.frames_of(&waiter), &self.frames_of(&waker));
+        let kind = match reason {
+            Reason::Is(kind) => of_program(kind, &self.frames_of(&waiter)),
+            _ => wait_kind(&self.frames_of(&waiter), &self.frames_of(&waker)),
+        };
         if is_interrupt(&self.frames_of(&waker)) {
             waker = Part::default();
         }

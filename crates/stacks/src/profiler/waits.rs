@@ -7,6 +7,7 @@
 
 use super::cpus::{Cpus, Holder};
 use super::processes::Processes;
+use model::WaitKind;
 use observe::Field;
 use std::collections::HashMap;
 use sys::perf::{Record, Sample, records};
@@ -61,6 +62,8 @@ impl SchedPoints {
 pub(super) enum Reason {
     /// It waited for something.
     Waits,
+    /// It waited in a system call for this.
+    Is(WaitKind),
     /// It could have run, but followed processes had the CPUs.
     NoCpu,
     /// It could have run, but other processes had a CPU, or it was still idle.

@@ -183,7 +183,9 @@ fn limitation(limit: &ProfileLimit, samples: u64) -> Option<Limitation> {
             Limitation::Unsampled { error: format!("{program}: {error}") }
         }
         // Neither was asked for.
-        ProfileLimit::KernelSymbolsHidden | ProfileLimit::WaitsHidden { .. } => return None,
+        ProfileLimit::KernelSymbolsHidden
+        | ProfileLimit::WaitsHidden { .. }
+        | ProfileLimit::WaitsSampled { .. } => return None,
     })
 }
 

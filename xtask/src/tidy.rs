@@ -67,6 +67,7 @@ const RULES: &[Rule] = &[
     Rule { name: "crates use only what the design lets them", check: arrows::check },
     Rule { name: "every file opens with a //! line", check: source::opening_lines },
     Rule { name: "no file is over 900 lines", check: source::sizes },
+    Rule { name: "at most sixty constants decide", check: source::thresholds },
     Rule { name: "nothing is left to be done later", check: source::leftovers },
     Rule { name: "a skipped test says so where it is counted", check: source::uncounted_skips },
     Rule { name: "unsafe only where it is allowed, and argued", check: source::unsafe_code },

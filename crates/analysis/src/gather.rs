@@ -51,6 +51,8 @@ pub(crate) struct Samples<'a> {
     pub(crate) rounds: Vec<Cow<'a, [f64]>>,
     /// Which round each of these is, counted from 0.
     pub(crate) numbers: Vec<u32>,
+    /// The standard deviation that a mean is known to have, where it is the only sample.
+    pub(crate) deviation: Option<f64>,
     /// Operations and resources of all rounds together; none where they can't be attributed to
     /// points.
     pub(crate) operations: u64,
@@ -121,6 +123,7 @@ impl<'a> Gathered<'a> {
             if metric.positions.is_empty() {
                 let samples = series.entry(*point).or_default();
                 samples.operations += metric.operations;
+                samples.deviation = metric.deviation;
                 add_usage(&mut samples.usage, metric.usage);
                 samples.rounds.push(finite(&metric.samples));
                 samples.numbers.push(*round);

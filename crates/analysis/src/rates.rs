@@ -21,7 +21,7 @@ use crate::growth::curves::explained;
 use crate::growth::levels::{Cells, Level, costs, draws, levels};
 use crate::growth::{Judged, Turn, judge};
 use crate::stats::quantiles::{quantile, sort};
-use crate::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, POSITION_RATIO_MAX};
+use crate::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, FALSE_ALARM, POSITION_RATIO_MAX};
 use crate::{Best, Class, Estimate, Halved, Rate, RateTrend, TrendReason};
 
 /// What was measured of a rate at a point.
@@ -33,6 +33,8 @@ pub struct RatePoint {
     pub median: f64,
     /// The logarithms of the medians of its rounds.
     pub cells: Cells,
+    /// The standard error of the logarithm, where it is a mean of a known one.
+    pub mean_error: Option<f64>,
 }
 
 /// The same of a rate that begins at one of the part for each of the whole: see the head of this module. Where the rate has
@@ -95,7 +97,8 @@ impl<'a> Costs<'a> {
         let cost = |point: &RatePoint| {
             (point.point, 1.0 / point.median, costs(&point.cells, point.median, false))
         };
-        Self { points, levels: levels(points.iter().map(cost).collect()) }
+        let errors = points.iter().filter_map(|point| Some((point.point, point.mean_error?)));
+        Self { points, levels: levels(points.iter().map(cost).collect(), errors.collect()) }
     }
 
     fn rate(&self) -> Rate {
@@ -153,9 +156,10 @@ impl<'a> Costs<'a> {
             .collect();
         sort(&mut positions);
         let edge = |share, bend: f64| quantile(&positions, share).map_or(value, |edge| edge + bend);
+        let tail = FALSE_ALARM / 2.0;
         let bend = self.bend(&costs, (index, value), from);
-        let low = edge(0.025, bend.min(0.0)).min(value).max(self.x(0));
-        let high = edge(0.975, bend.max(0.0)).max(value).min(end);
+        let low = edge(tail, bend.min(0.0)).min(value).max(self.x(0));
+        let high = edge(1.0 - tail, bend.max(0.0)).max(value).min(end);
         // Near zero the first step of the axis is the finest position.
         let step = self.points.iter().map(|at| at.point).find(|point| *point > 0).unwrap_or(1);
         let vague = high > (POSITION_RATIO_MAX * low).max(step as f64);

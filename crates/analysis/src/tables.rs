@@ -420,6 +420,9 @@ impl Context<'_> {
         if self.run.plan.budget.is_some() && !replicates.is_empty() {
             figure.summary.median = budget_interval(figure.summary.median.value, &replicates);
         }
+        if let (Some(deviation), 1) = (samples.deviation, figure.summary.samples) {
+            figure.know_deviation(deviation, samples.operations);
+        }
         let draws = (REPLICATES, &mut self.random(subject, point));
         let of_series = (subject, self.parameters);
         if let Some(whole) = self.gathered.whole_quantile(of_series, self.metric, point, draws) {

@@ -1,4 +1,5 @@
-//! The numbers that several rules decide by, and those whose size is a choice, with their sources.
+//! The numbers that several rules decide by, and those whose size is a choice, with their sources: at most sixty. What follows
+//! from another one is written as such.
 //!
 //! The fineness of a grid, of replicates and of steps, the length of a list, how a search for a capacity goes on, and what one
 //! rule alone is shaped by stand where they are used. So do proportions that are a part of a rule's sentence, such as
@@ -21,11 +22,11 @@ pub const SAME_MAX: f64 = 1.1;
 /// choice.
 pub const MARGIN: f64 = 0.05;
 /// A smaller lead is not marked, however certain: two builds of the same program, or two layouts of its memory, differ as
-/// much, and positions by rounding. Source: measured on A/A runs.
-pub const LEAD_MIN: f64 = 1.02;
-/// The same where both are single figures, whose error is unknown. Source: in Mattheij's tables of 2010, 1.5 %
-/// counts and 0.8 % is too close to call.
-pub const LEAD_MIN_OF_SINGLES: f64 = 1.01;
+/// much, and positions by rounding: twice [`RUN_ERROR`]. Source: measured on A/A runs.
+pub const LEAD_MIN: f64 = 1.0 + 2.0 * RUN_ERROR;
+/// The same where both are single figures, whose error is unknown: [`RUN_ERROR`]. Source: in Mattheij's tables of 2010,
+/// 1.5 % counts and 0.8 % is too close to call.
+pub const LEAD_MIN_OF_SINGLES: f64 = 1.0 + RUN_ERROR;
 /// A rate that falls below this share of what it was collapses: a half.
 pub const COLLAPSE_MAX: f64 = 0.5;
 /// Below this share a rate is crushed by over-commitment: contention alone costs a lock less. Source: locks
@@ -88,12 +89,12 @@ pub const ROUNDS_MIN: usize = 5;
 pub const SEVERAL: usize = 3;
 /// Fewer samples of a round don't show where it lies, nor fewer intervals what may happen in a load.
 pub const SAMPLES_MIN: usize = 6;
-/// Fewer samples of a point over all rounds are no evidence.
-pub const POINT_SAMPLES_MIN: u64 = 10;
+/// Fewer samples of a point over all rounds are no evidence: two of each.
+pub const POINT_SAMPLES_MIN: u64 = 2 * ROUNDS_MIN as u64;
 /// Fewer samples don't show how they are distributed: a share of a fifth has an interval of ±11 points.
 pub const SHARE_SAMPLES_MIN: usize = 50;
 /// With fewer points the three parameters of a law fit anything.
-pub const LAW_POINTS_MIN: usize = 4;
+pub const LAW_POINTS_MIN: usize = SEVERAL + 1;
 /// Where the order is open over a shorter range, as a factor, points further apart are the remedy: classes look alike.
 pub const ORDER_RANGE_MIN: f64 = 30.0;
 /// A smaller share of the samples, or of what was added, is not named.
@@ -115,6 +116,9 @@ pub const EXCESS_ERRORS: [f64; 7] = [0.45, 0.2, 0.09, 0.04, 0.018, 0.008, 0.004]
 /// The noise of what cells of two series differ by, in that of both, up to which their rounds are taken in pairs. A choice;
 /// more than chance makes with fifteen cells of each.
 pub const PAIRED_NOISE_MAX: f64 = 0.7;
+/// The noise of cells as factors of what it is by the median of their deviations, all equally likely. Source: the spread of
+/// that median.
+pub const NOISE_FACTORS: [f64; 6] = [0.7, 1.0, 1.4, 2.0, 2.8, 4.0];
 /// What a machine differs by from a law, and a level along itself, as a standard deviation of the logarithm. Source: loads of
 /// 4 KiB to 1 GiB on one machine, whose second-level cache climbs by 8 % from its first point to where it is left.
 pub const MODEL_ERROR: f64 = 0.05;
@@ -143,6 +147,8 @@ pub const NO_CONSTANT_PRIOR: f64 = 0.15;
 pub const PART_SHARE_MIN: f64 = 0.25;
 /// The logarithms of leads, all equally likely: ×1.03 to ×55.
 pub const LEADS: [f64; 8] = [0.03, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0];
+/// How far each of [`LEADS`] reaches, as a share of it: to its neighbours, and not to the other side of zero.
+pub const LEAD_SPREAD: f64 = 0.3;
 /// How likely the next larger or smaller lead follows, where the same one has 1. Source: usual.
 pub const NEXT_LEAD: f64 = 0.3;
 /// How far the figures may be from the law, in standard errors. Source: simulated, `tests/usl.rs`.

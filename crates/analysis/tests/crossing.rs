@@ -93,6 +93,7 @@ fn of_rounds(subject: &str, lower_is_better: bool, rounds: &[(u64, Vec<Vec<f64>>
             rounds: rounds.len() as u32,
             samples: rounds.iter().map(|round| round.len() as u64).sum(),
             cells: (0..).zip(medians.iter().map(|median| median.ln())).collect(),
+            mean_error: None,
         }
     });
     Series::new(subject, lower_is_better, figures)

@@ -46,7 +46,7 @@ fn drawn(curve: Curve, points: &[u64], (noise, rounds): (Noise, usize), random: 
         let samples: Vec<Vec<f64>> = (0..rounds).map(|_| cell(point)).collect();
         let median = |samples: &Vec<f64>| median_of(&mut samples.clone()).unwrap();
         let cells = (0..).zip(samples.iter().map(|samples| median(samples).ln())).collect();
-        RatePoint { point, median: median(&samples.concat()), cells }
+        RatePoint { point, median: median(&samples.concat()), cells, mean_error: None }
     });
     rate(&measured.collect::<Vec<_>>()).unwrap()
 }
@@ -204,6 +204,7 @@ fn of_singles(figures: &[(u64, f64)]) -> Rate {
         point,
         median: rate,
         cells: [(0, rate.ln())].into(),
+        mean_error: None,
     };
     rate(&figures.iter().map(point).collect::<Vec<_>>()).unwrap()
 }

@@ -68,6 +68,7 @@ fn draw(noise: Noise, rounds: usize, lead: f64, random: &mut Rng) -> [Series; 2]
                 samples: (SAMPLES * rounds) as u64,
                 rounds: rounds as u32,
                 cells: (0..).zip(medians.map(f64::ln)).collect(),
+                mean_error: None,
             });
         }
     }

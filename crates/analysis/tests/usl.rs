@@ -118,7 +118,7 @@ fn drawn(curve: impl Fn(f64) -> f64, points: &[u64], round: f64, random: &mut Rn
         let samples: Vec<Vec<f64>> = (0..5).map(|_| cell(curve(point as f64))).collect();
         let median = |samples: &Vec<f64>| median_of(&mut samples.clone()).unwrap();
         let cells = (0..).zip(samples.iter().map(|samples| median(samples).ln())).collect();
-        RatePoint { point, median: median(&samples.concat()), cells }
+        RatePoint { point, median: median(&samples.concat()), cells, mean_error: None }
     });
     scaling(&measured.collect::<Vec<_>>()).unwrap()
 }

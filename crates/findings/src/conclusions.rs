@@ -64,6 +64,6 @@ pub fn conclude_for(run: &Run, reader: &Reader) -> Conclusions {
 /// The same of a run whose points are words.
 pub fn conclude_named(run: &Run, points: &NamedPoints) -> Conclusions {
     let mut analysis = analysis::analyse(run);
-    points.adapt(&mut analysis);
+    named_points::adapt(&mut analysis);
     Conclusions::of_reader(run, analysis, &Reader::default(), Some(points))
 }

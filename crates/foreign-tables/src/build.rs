@@ -3,13 +3,13 @@
 use super::axis::Axis as Values;
 use super::columns::Columns;
 use super::figures::Figure;
-use super::named_points::named_points;
 use super::numbers::{POINT_MAX, Point};
 use super::rows::{Row, Taken};
 use super::source::Source;
 use super::unit::spaced;
 use super::{Foreign, Request, listed};
 use crate::Error;
+use findings::NamedPoints;
 use findings::reasons::NO_ROW;
 use jiff::{Timestamp, Unit as TimeUnit};
 use model::{
@@ -32,8 +32,8 @@ pub fn foreign(
     let workload = workload(request, source, columns, &rows, &axis);
     let warnings = [assumed, warnings(request, source, columns, &rows)].concat();
     let unavailable = unavailable(&workload.name, &rows);
-    let cells = cells(&workload, columns, &rows, &axis);
-    let named_points = named_points(&rows, columns, request.n);
+    let cells = cells(&workload, columns, &rows, (&axis, request.n));
+    let named_points = rows.axis.is_words().then(|| NamedPoints { names: rows.axis.words() });
     drop(rows);
     let content = source.fingerprint();
     let plan = Plan {
@@ -265,12 +265,21 @@ fn unavailable(workload: &str, rows: &Taken) -> Vec<Unavailable> {
         .collect()
 }
 
-fn cells(workload: &WorkloadInfo, columns: &Columns, rows: &Taken, axis: &Axis) -> Vec<Cell> {
+/// Each figure is a mean of `count` where deviations are known.
+fn cells(
+    workload: &WorkloadInfo,
+    columns: &Columns,
+    rows: &Taken,
+    (axis, count): (&Axis, Option<u64>),
+) -> Vec<Cell> {
     let parameters: Vec<Parameters> =
         rows.tables.iter().map(|texts| columns.named_parameters(texts)).collect();
     let cell = |(sequence, taken): (usize, Vec<&Row>)| {
         let (row, figures) = (taken[0], taken.iter().map(|row| &row.figure));
-        let (outcome, metrics) = outcome(workload, figures);
+        let (outcome, mut metrics) = outcome(workload, figures);
+        if let (Some(metric), Some(count)) = (metrics.first_mut(), count) {
+            (metric.operations, metric.deviation) = (count, row.deviation);
+        }
         Cell {
             key: CellKey {
                 workload: workload.name.clone(),

@@ -1,10 +1,10 @@
 //! Tables of figures that other programs wrote: a file of separated values becomes a run, as if knee had measured it.
 //!
 //! `request` holds what a caller asks for, and `formats` what it need not say of tables of known programs. `source`
-//! opens the file and splits it into lines, `head` finds the one with the names, and `exports` and
-//! `samples` make a table of what is none. `columns` finds the named columns, `axis` and `figures` read their fields (`numbers` judges their decimal
-//! signs, `unit` knows what they are, `tail` takes numbers from names), `rows` selects the rows, `build` makes the run, and
-//! `named_points` names its points where x is words. An error of the file is one line that says where it is.
+//! opens the file and splits it into lines, `head` finds the one with the names, and `exports` and `samples` make a
+//! table of what is none. `columns` finds the named columns, `axis` and `figures` read their fields (`numbers` judges
+//! their decimal signs, `unit` knows what they are, `tail` takes numbers from names), `rows` selects the rows, and
+//! `build` makes the run. An error of the file is one line that says where it is.
 #![forbid(unsafe_code)]
 
 mod axis;
@@ -15,7 +15,6 @@ mod exports;
 mod figures;
 mod formats;
 mod head;
-mod named_points;
 mod numbers;
 mod request;
 mod rows;

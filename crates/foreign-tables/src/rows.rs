@@ -269,13 +269,6 @@ impl<'a> Reader<'a> {
     fn deviation(&mut self, line: &Line) -> Result<Figure, String> {
         let Some(column) = self.columns.sd else { return Ok(Figure::None) };
         let name = self.columns.name(column);
-        if !self.axis.is_words() {
-            let x = self.columns.name(self.columns.x);
-            return Err(format!(
-                "{name}: intervals come of deviations where --x is words, and {x} is numbers; leave \
-                 --sd away"
-            ));
-        }
         let text = &line.fields[column];
         let unit = self.columns.unit.map(|column| line.fields[column].as_str());
         match self.figures.read(text, unit, line.number, &mut self.signs[1]) {

@@ -91,6 +91,9 @@ pub struct Metric {
     pub positions: Vec<u64>,
     /// Operations in all samples together.
     pub operations: u64,
+    /// The standard deviation of these, where the only sample is their mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
     /// Resources spent while these operations ran.
     pub usage: Usage,
     /// Every single operation's time in nanoseconds, where samples are quantiles of them: an

@@ -149,8 +149,9 @@ fn faster_at_every_point_takes_a_clear_lead_at_each() {
     assert!(shown(&(run.clone(), conclusions.clone()), 100).contains("faster at every point"));
     let mut analysis = conclusions.analysis;
     for comparison in analysis.tables.iter_mut().flat_map(|table| &mut table.comparisons) {
-        if let analysis::ComparisonOutcome::Throughout { clear, .. } = &mut comparison.outcome {
-            *clear -= 1;
+        if let analysis::ComparisonOutcome::Throughout { clear, open, .. } = &mut comparison.outcome
+        {
+            open.extend(clear.pop());
         }
     }
     let conclusions = Conclusions::new(&run, analysis);

@@ -2,9 +2,13 @@
 
 use super::code::{code_only, words};
 use super::{File, Tree};
+use std::path::Path;
 
 /// No source file is longer than this.
 const LINES_MAX: usize = 900;
+
+/// So many constants decide verdicts at most.
+const THRESHOLDS_MAX: usize = 60;
 
 /// Crates that may hold unsafe code, each for what no safe call can do.
 const UNSAFE_ALLOWED: &[&str] = &["sys", "readiness", "locks", "http"];
@@ -31,6 +35,22 @@ pub fn sizes(tree: &Tree) -> Vec<String> {
         .map(|file| (file, file.text.lines().count()))
         .filter(|(_, lines)| *lines > LINES_MAX)
         .map(|(file, lines)| format!("{}: {lines} lines, {LINES_MAX} at most", file.path.display()))
+        .collect()
+}
+
+/// The constants that decide verdicts, where they are more than a reader can hold; what follows from another is none.
+pub fn thresholds(tree: &Tree) -> Vec<String> {
+    let file = Path::new("crates/analysis/src/thresholds.rs");
+    let text = tree.rust().find(|own| own.path == file).map_or("", |own| &own.text);
+    let is_chosen = |line: &&str| {
+        let value = line.strip_prefix("pub const ").and_then(|rest| rest.split_once(" = "));
+        value.is_some_and(|(_, value)| !value.contains(char::is_uppercase))
+    };
+    let chosen = text.lines().filter(is_chosen).count();
+    let is_many = chosen > THRESHOLDS_MAX;
+    is_many
+        .then(|| format!("{}: {chosen}, {THRESHOLDS_MAX} at most", file.display()))
+        .into_iter()
         .collect()
 }
 
@@ -168,6 +188,15 @@ mod tests {
         for text in ["", "//!\n", "// what it is\n", "\n//! late\n", "use std::fs;\n"] {
             assert_eq!(opening_lines(&in_crate("sys", text)).len(), 1, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_constant_too_many_is_found() {
+        let text = "pub const A: [f64; 2] = [0.1, 0.2];\n".repeat(THRESHOLDS_MAX);
+        let broken =
+            |text: String| thresholds(&tree(&[("crates/analysis/src/thresholds.rs", &text)]));
+        assert!(broken(format!("{text}pub const B: f64 = 1.0 + A;\n")).is_empty());
+        assert_eq!(broken(format!("{text}pub const B: f64 = 1.0;\n")).len(), 1);
     }
 
     #[test]

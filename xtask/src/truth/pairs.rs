@@ -91,12 +91,12 @@ fn judge(outcome: &Value, truth: Truth) -> Score {
                 _ => Score::Wrong,
             }
         }
-        // Near one end of the axis the other one's lead may be too small to be seen.
+        // Near one end of the axis the other one's lead may be too small to be seen; each point that is named is true.
         (Truth::Crosses(at), "throughout") => {
-            let position = |name: &str| outcome[name].as_f64().unwrap_or(f64::NAN);
-            let is_right =
-                if outcome["better"] == "s0" { position("from") < at } else { position("to") > at };
-            if is_right { Score::Right } else { Score::Wrong }
+            let first_leads = outcome["better"] == "s0";
+            let mut clear = outcome["clear"].as_array().into_iter().flatten();
+            let is_true = |point: &Value| point.as_f64().is_some_and(|n| (n < at) == first_leads);
+            if clear.all(is_true) { Score::Right } else { Score::Wrong }
         }
         _ => Score::Wrong,
     }

@@ -154,7 +154,7 @@ fn in_turns(base: &Levels, new: &Levels, count: &[bool]) -> Effects {
         Evidence::new(cells.collect())
     };
     let both = [&evidence(new, base), &evidence(base, new)];
-    let Leads { points, common } = Leads::new(both, [&[], &[]]);
+    let Leads { points, common } = Leads::new(both);
     // A single round shows no error, and no disturbance.
     let error = |lead: &PointLead| lead.whole_error().unwrap_or(DISTURBANCE_LOG);
     let effect = |value: f64, error: f64, rounds: usize| {

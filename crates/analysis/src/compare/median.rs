@@ -157,8 +157,7 @@ fn median_metric(alike: &[&Metric]) -> Metric {
         samples,
         positions,
         operations: middle(alike.iter().map(|metric| metric.operations).collect()),
-        usage: Usage::default(),
-        histogram: String::new(),
+        ..Metric::default()
     }
 }
 

@@ -10,8 +10,8 @@ use crate::growth::levels::ERROR_MIN;
 use crate::growth::levels::Level;
 use crate::stats::normal::upper_tail;
 use crate::thresholds::{
-    EVEN, EXCESS_ERRORS, FLAT_FACTOR_MAX, NO_CONSTANT_PRIOR, RUN_ERROR, STEP_FACTOR_MAX,
-    STEP_PRIORS,
+    EVEN, EXCESS_ERRORS, FALSE_ALARM, FLAT_FACTOR_MAX, NO_CONSTANT_PRIOR, RUN_ERROR,
+    STEP_FACTOR_MAX, STEP_PRIORS,
 };
 use crate::{Class, Estimate};
 use std::collections::BTreeMap;
@@ -417,8 +417,9 @@ fn summary(parts: &[Part]) -> Explained {
         .collect();
     let growing: f64 = shares.iter().sum();
     let quantile = |share| quantile(&normals, share).exp();
+    let tail = FALSE_ALARM / 2.0;
     Explained {
-        factor: Estimate { value: quantile(0.5), low: quantile(0.025), high: quantile(0.975) },
+        factor: Estimate { value: quantile(0.5), low: quantile(tail), high: quantile(1.0 - tail) },
         shares: shares.map(|share| if growing > 0.0 { share / growing } else { 0.0 }),
         smooth_share: if growing > 0.0 { smooth / growing } else { 0.0 },
     }

@@ -12,8 +12,8 @@ use crate::stats::normal::MEDIAN_TO_DEVIATION;
 use crate::stats::quantiles::median_of;
 use crate::stats::random::normal;
 use crate::thresholds::{
-    CLEAR_ERRORS, DISTURBANCE_LOG, DISTURBED_SHARES, EXCESS_ERRORS, FASTER_SHARE, PAIRED_NOISE_MAX,
-    POINT_FACTORS,
+    CLEAR_ERRORS, DISTURBANCE_LOG, DISTURBED_SHARES, EXCESS_ERRORS, FASTER_SHARE, NOISE_FACTORS,
+    PAIRED_NOISE_MAX, POINT_FACTORS,
 };
 use fastrand::Rng;
 use std::collections::BTreeMap;
@@ -30,9 +30,6 @@ const NODE_SPACING: f64 = 0.5;
 
 /// Nodes to either side of a cell that its level is integrated over.
 const NODES: i32 = 8;
-
-/// The noise of cells as factors of what it is by the median of their deviations. Source: the spread of that median.
-const NOISE_FACTORS: [f64; 6] = [0.7, 1.0, 1.4, 2.0, 2.8, 4.0];
 
 /// The level of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,11 +96,14 @@ pub fn alone(log: f64) -> Cells {
 }
 
 /// The levels of a series by its points, ascending, what tables show of each, and its cells. A point without cells is none.
-pub fn levels(points: Vec<(u64, f64, Cells)>) -> Vec<Level> {
+///
+/// `mean_errors` are the standard errors of those that are means of a known one, by point.
+pub fn levels(points: Vec<(u64, f64, Cells)>, mean_errors: BTreeMap<u64, f64>) -> Vec<Level> {
     let shown: BTreeMap<u64, f64> =
         points.iter().map(|(point, shown, _)| (*point, *shown)).collect();
     let evidence =
-        Evidence::new(points.into_iter().map(|(point, _, cells)| (point, cells)).collect());
+        Evidence::new(points.into_iter().map(|(point, _, cells)| (point, cells)).collect())
+            .with_errors(mean_errors, 0.0);
     let levels = evidence.levels(&evidence.log_shares).into_iter();
     levels.map(|level| Level { shown_log: shown[&level.point].ln(), ..level }).collect()
 }
@@ -134,6 +134,10 @@ pub struct Evidence {
     pub rounds: BTreeMap<u32, f64>,
     /// The standard error of each of `rounds` that the cells' noise makes.
     pub round_error: f64,
+    /// The standard errors of points that were not repeated, where they are known otherwise, by point.
+    single_errors: BTreeMap<u64, f64>,
+    /// The standard error that all of these share: what one round may be off.
+    pub(crate) single_drift: f64,
 }
 
 impl Evidence {
@@ -168,7 +172,16 @@ impl Evidence {
             log_shares,
             rounds,
             round_error,
+            ..Self::default()
         }
+    }
+
+    /// Knows the standard errors of some points, and one that they share, where nothing was repeated.
+    pub(crate) fn with_errors(self, errors: BTreeMap<u64, f64>, drift: f64) -> Self {
+        if self.noise.is_some() || errors.is_empty() {
+            return self;
+        }
+        Self { single_errors: errors, single_drift: drift, ..self }
     }
 
     /// What the two differ by, cell by cell, if both were measured in the same rounds and cells of a round were disturbed
@@ -200,7 +213,7 @@ impl Evidence {
     pub fn levels(&self, log_shares: &LogShares) -> Vec<Level> {
         let level = |(index, (point, logs)): (usize, &(u64, Vec<f64>))| {
             if self.noise.is_none() {
-                return Level::new(*point, logs[0], None);
+                return Level::new(*point, logs[0], self.single_errors.get(point).copied());
             }
             let by_share = log_shares.iter().zip(&self.by_share);
             let Posterior { mean, variance, .. } =
@@ -476,7 +489,7 @@ mod tests {
             (8, &[99.3, 100.2, 100.0]),
             (16, &[101.0, 100.0, 99.6]),
         ];
-        let levels = levels(cells(&all));
+        let levels = levels(cells(&all), BTreeMap::new());
         let error = |index: usize| levels[index].error.unwrap();
         let off = (levels[2].log - levels[0].log).abs();
         assert!(off < 2.0 * error(2) && error(0) < 0.01 && error(2) > 0.1, "{levels:?}");
@@ -502,16 +515,16 @@ mod tests {
     fn what_a_round_shares_is_no_noise() {
         let shared: &[f64] = &[100.0, 150.0, 120.0];
         let all = [(1, shared), (2, shared), (4, shared)];
-        assert!(levels(cells(&all)).iter().all(|level| level.error < Some(0.01)));
+        assert!(levels(cells(&all), BTreeMap::new()).iter().all(|level| level.error < Some(0.01)));
     }
 
     #[test]
     fn a_single_figure_has_no_error_and_many_are_taken_in_stretches() {
-        let single = levels(cells(&[(1, &[100.0]), (2, &[200.0])]));
+        let single = levels(cells(&[(1, &[100.0]), (2, &[200.0])]), BTreeMap::new());
         assert_eq!(single[1], Level::new(2, 200_f64.ln(), None));
         let many: Vec<f64> = (0..1_000).map(|i| 100.0 + f64::from(i % 7)).collect();
-        let level = levels(cells(&[(1, &many), (2, &many)]))[0];
+        let level = levels(cells(&[(1, &many), (2, &many)]), BTreeMap::new())[0];
         assert!((level.log - 103_f64.ln()).abs() < 0.005 && level.error < Some(0.01), "{level:?}");
-        assert!(levels(Vec::new()).is_empty());
+        assert!(levels(Vec::new(), BTreeMap::new()).is_empty());
     }
 }

@@ -60,10 +60,7 @@ impl Point {
 impl<'a> Comparison<'a> {
     /// Compares `first` with `second`.
     pub fn new(first: &'a Series, second: &'a Series) -> Self {
-        let Leads { mut points, common } = Leads::new(
-            [&first.evidence, &second.evidence],
-            [&first.single_errors, &second.single_errors],
-        );
+        let Leads { mut points, common } = Leads::new([&first.evidence, &second.evidence]);
         for point in &mut points {
             point.logs = point.logs.map(|cost| -cost);
         }
@@ -127,10 +124,7 @@ impl<'a> Comparison<'a> {
             .collect();
         match (sure.as_slice(), changes.as_slice()) {
             ([], _) => self.neither_leads(max_lead),
-            ([(from, first_leads), ..], []) => {
-                let to = sure[sure.len() - 1].0;
-                self.throughout([*from, to], *first_leads)
-            }
+            ([(_, first_leads), ..], []) => self.throughout(*first_leads, max_lead),
             (_, [_] | [_, _]) => {
                 let crossovers = changes.iter().map(|[(after, first_leads), (before, _)]| {
                     self.crossover([*after, *before], *first_leads)
@@ -176,18 +170,22 @@ impl<'a> Comparison<'a> {
         half.is_finite().then_some(Estimate { value, low, high })
     }
 
-    fn throughout(&self, [from, to]: [usize; 2], first_leads: bool) -> ComparisonOutcome {
-        let its_own = |point: &&Point| (point.lead() > 0.0) == first_leads;
-        let leads =
-            || self.points[from..=to].iter().filter(its_own).map(|point| point.lead().abs());
+    /// What each point says: a lead that all points together make sure, and none shows, is too small to matter.
+    fn throughout(&self, first_leads: bool, max_lead: f64) -> ComparisonOutcome {
+        let points = self.points.iter().map(|point| point.at.point);
+        let (clear, open): (Vec<u64>, Vec<u64>) =
+            points.partition(|point| self.first_leads_at(*point).is_some());
+        let leads = || clear.iter().filter_map(|point| Some(self.shown_lead(*point)?.abs()));
+        let (min, max) = (leads().fold(f64::INFINITY, f64::min), leads().fold(0.0, f64::max));
+        if clear.is_empty() {
+            return self.neither_leads(max_lead);
+        }
         ComparisonOutcome::Throughout {
             better: if first_leads { self.first } else { self.second }.subject().to_owned(),
-            min_lead: leads().fold(f64::INFINITY, f64::min).exp(),
-            max_lead: leads().fold(0.0, f64::max).exp(),
-            from: self.points[from].at.point,
-            to: self.points[to].at.point,
-            clear: self.points.iter().filter(|point| point.clear_leader().is_some()).count(),
-            points: self.points.len(),
+            min_lead: min.exp(),
+            max_lead: max.exp(),
+            clear,
+            open,
         }
     }
 

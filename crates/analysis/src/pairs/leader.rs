@@ -9,14 +9,11 @@
 use crate::growth::levels::Astray;
 use crate::pairs::leads::PointLead;
 use crate::stats::{logs, normal};
-use crate::thresholds::{EVEN, FLAT_FACTOR_MAX, LEAD_MIN, LEADS, NEXT_LEAD, SURE};
+use crate::thresholds::{EVEN, FLAT_FACTOR_MAX, LEAD_MIN, LEAD_SPREAD, LEADS, NEXT_LEAD, SURE};
 use std::f64::consts::TAU;
 
 /// The standard deviation of a logarithm where neither leads. Source: a third of [`LEAD_MIN`].
 const LAYOUT_ERROR: f64 = (LEAD_MIN - 1.0) / 3.0;
-
-/// How far each of [`LEADS`] reaches, as a share of it: to its neighbours, and not to the other side of zero.
-const LEAD_SPREAD: f64 = 0.3;
 
 /// How likely each of two series leads at a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

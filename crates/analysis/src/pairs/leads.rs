@@ -6,7 +6,6 @@
 
 use crate::growth::levels::{Astray, Evidence, Level, shared_error};
 use crate::stats::moments::mean;
-use crate::thresholds::ROUND_DRIFT;
 
 /// Two series at one point.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +48,8 @@ pub(crate) struct Leads {
 }
 
 impl Leads {
-    /// `single_errors` are those of figures of each that were not repeated.
-    pub(crate) fn new(series: [&Evidence; 2], single_errors: [&[Option<f64>]; 2]) -> Self {
+    /// How far two `series` are apart.
+    pub(crate) fn new(series: [&Evidence; 2]) -> Self {
         let [first, second] = series;
         if let Some(apart) = first.difference(second) {
             return Self::of_differences(&apart, first);
@@ -59,18 +58,12 @@ impl Leads {
             std::array::from_fn(|index| first.log_shares[index] + second.log_shares[index]);
         let levels = series.map(|series| series.levels(&log_shares));
         let astray = [0, 1].map(|side| series[side].astray(&levels[side], &log_shares));
-        let (shift, mut common) = common_shift(first, second);
-        for (side, series) in series.into_iter().enumerate() {
-            if series.noise().is_none() && single_errors[side].iter().any(Option::is_some) {
-                common = common.hypot(ROUND_DRIFT);
-            }
-        }
+        let (shift, common) = common_shift(first, second);
+        let common = series.iter().fold(common, |error, series| error.hypot(series.single_drift));
         let lead = |(index, level): (usize, &Level)| {
             let second_index =
                 levels[1].binary_search_by_key(&level.point, |level| level.point).ok()?;
-            let error = level.error.or_else(|| *single_errors[0].get(index)?);
-            let second_error =
-                levels[1][second_index].error.or_else(|| *single_errors[1].get(second_index)?);
+            let (error, second_error) = (level.error, levels[1][second_index].error);
             // A single figure next to a repeated one has the noise of the cells there.
             let borrowed = |own: Option<f64>, sibling: &Evidence, of_sibling: Option<f64>| {
                 own.or_else(|| sibling.noise()).or(of_sibling)

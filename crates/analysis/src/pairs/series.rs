@@ -4,7 +4,7 @@ use crate::Estimate;
 use crate::growth::levels::ERROR_MIN;
 use crate::growth::levels::{Cells, Evidence, costs};
 use crate::stats::NORMAL_95;
-use crate::thresholds::SAMPLES_MIN;
+use crate::thresholds::{ROUND_DRIFT, SAMPLES_MIN};
 
 /// The standard error of a logarithm of which nothing is known: a factor of twenty thousand.
 const UNKNOWN_ERROR: f64 = 10.0;
@@ -22,6 +22,8 @@ pub struct Figure {
     pub rounds: u32,
     /// The logarithms of the rounds' medians.
     pub cells: Cells,
+    /// The standard error of the logarithm, where it is a mean of a known one.
+    pub mean_error: Option<f64>,
 }
 
 /// One series, ready to be compared with others.
@@ -35,8 +37,6 @@ pub struct Series {
     pub(crate) points: Vec<u64>,
     /// By what one costs.
     pub(crate) evidence: Evidence,
-    /// The errors of figures that were not repeated, but have samples.
-    pub(crate) single_errors: Vec<Option<f64>>,
 }
 
 impl Series {
@@ -52,13 +52,18 @@ impl Series {
         let cells = figures.iter().map(|figure| {
             (figure.point, costs(&figure.cells, figure.median.value, lower_is_better))
         });
+        let errors = figures.iter().filter_map(|figure| {
+            let error = figure.mean_error.or_else(|| error_of_single_round(figure));
+            Some((figure.point, error?))
+        });
+        let are_means = figures.iter().any(|figure| figure.mean_error.is_some());
+        let drift = if are_means { 0.0 } else { ROUND_DRIFT };
         Self {
             subject: subject.to_owned(),
             lower_is_better,
             points: figures.iter().map(|figure| figure.point).collect(),
             medians: figures.iter().map(|figure| figure.median.value).collect(),
-            evidence: Evidence::new(cells.collect()),
-            single_errors: figures.iter().map(error_of_single_round).collect(),
+            evidence: Evidence::new(cells.collect()).with_errors(errors.collect(), drift),
         }
     }
 

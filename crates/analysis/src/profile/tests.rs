@@ -433,7 +433,7 @@ fn what_does_not_scale_is_explained_up_to_one_worker_for_each_cpu() {
             .zip(rates)
             .map(|(point, median)| {
                 let cells = (0..9).map(|round| (round, median.ln() + 1e-3 * f64::from(round % 3)));
-                RatePoint { point, median, cells: cells.collect() }
+                RatePoint { point, median, cells: cells.collect(), mean_error: None }
             })
             .collect();
         let speedup = speedup(&points, 2).map(|speedup| speedup.with_cpus_left(cpus_left));

@@ -13,7 +13,9 @@ use crate::growth::levels::draws;
 use crate::rates::{Costs, RatePoint};
 use crate::stats::moments::{root_mean_square, squares_about};
 use crate::stats::quantiles::{median_of, quantile, sort};
-use crate::thresholds::{FLAT_FACTOR_MAX, LAW_ERRORS_MAX, LAW_POINTS_MIN, MODEL_ERROR, PEAK_REACH};
+use crate::thresholds::{
+    FALSE_ALARM, FLAT_FACTOR_MAX, LAW_ERRORS_MAX, LAW_POINTS_MIN, MODEL_ERROR, PEAK_REACH,
+};
 use crate::{Estimate, Scaling, ScalingReason};
 
 /// Steps of the fit at most; a handful is usual.
@@ -286,8 +288,9 @@ fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> Option<ScalingReason> {
 fn interval(value: f64, drawn: impl Iterator<Item = f64>) -> Estimate {
     let mut drawn: Vec<f64> = drawn.collect();
     sort(&mut drawn);
-    let low = quantile(&drawn, 0.025).unwrap_or(value).min(value);
-    let high = quantile(&drawn, 0.975).unwrap_or(value).max(value);
+    let tail = FALSE_ALARM / 2.0;
+    let low = quantile(&drawn, tail).unwrap_or(value).min(value);
+    let high = quantile(&drawn, 1.0 - tail).unwrap_or(value).max(value);
     // Between a number and infinity there is no middle.
     let high = if high.is_nan() { f64::INFINITY } else { high };
     Estimate { value, low, high }

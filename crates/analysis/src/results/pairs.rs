@@ -85,24 +85,18 @@ pub enum ComparisonOutcome {
         /// error is unknown.
         ratio: Option<Estimate>,
     },
-    /// The same subject leads wherever the lead is significant, at a point or over several together: the
-    /// range has no crossover.
+    /// The same subject leads wherever one leads clearly: the range has no crossover.
     Throughout {
         /// The subject that leads.
         better: String,
-        /// Its smallest lead from `from` to `to`: 1.2 is 20 %.
+        /// Its smallest lead at the points `clear`: 1.2 is 20 %.
         min_lead: f64,
         /// Its largest.
         max_lead: f64,
-        /// The first point of the part of the range in which it leads by the evidence of all points
-        /// together; points before are too close to call.
-        from: u64,
-        /// The last such point.
-        to: u64,
-        /// Number of points whose lead is clear on its own.
-        clear: usize,
-        /// Number of points that both have.
-        points: usize,
+        /// The points at which it clearly leads, ascending.
+        clear: Vec<u64>,
+        /// The other points that both have, which are too close to call.
+        open: Vec<u64>,
     },
     /// The lead changes.
     Crosses {

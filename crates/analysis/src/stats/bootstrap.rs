@@ -11,7 +11,7 @@ use crate::stats::drawn_median::DrawnMedian;
 use crate::stats::quantiles::{median_of, quantile, sorted};
 use crate::stats::random::Beta;
 use crate::stats::sign_test::{self, Levels};
-use crate::thresholds::SAMPLES_MIN;
+use crate::thresholds::{FALSE_ALARM, SAMPLES_MIN};
 use fastrand::Rng;
 
 /// Replicates that an interval is taken from.
@@ -78,7 +78,7 @@ fn resampled(rounds: &[Vec<f64>], replicates: usize, random: &mut Rng) -> Vec<f6
 /// two of them that holds the median as often as it says where all noise is between the rounds.
 fn interval_of(value: f64, replicates: &[f64], rounds: usize) -> Estimate {
     let ascending = sorted(replicates);
-    let plain = interval_in(0.05, value, &ascending);
+    let plain = interval_in(FALSE_ALARM, value, &ascending);
     let Some(Levels { outer, inner, part }) = sign_test::levels(rounds) else { return plain };
     let [outer, inner] = [outer, inner].map(|level| interval_in(2.0 * level, value, &ascending));
     let blend = |outer: f64, inner: f64| outer + (inner - outer) * part;
@@ -91,7 +91,7 @@ fn interval_of(value: f64, replicates: &[f64], rounds: usize) -> Estimate {
 
 /// The figure with the 2.5 and 97.5 percentiles of its replicates, widened to hold the figure.
 pub fn percentile_interval(value: f64, replicates: &[f64]) -> Estimate {
-    interval_without(0.05, value, replicates)
+    interval_without(FALSE_ALARM, value, replicates)
 }
 
 /// The figure with the interval outside of which this share of its replicates lies, half on either side,

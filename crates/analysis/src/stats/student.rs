@@ -1,5 +1,6 @@
 //! Student's t: two-sided p-values and quantiles.
 
+use crate::thresholds::FALSE_ALARM;
 use std::f64::consts::FRAC_2_PI;
 
 /// The two-sided p-value of `t` at `freedom` degrees.
@@ -51,7 +52,7 @@ pub fn two_sided_quantile(p: f64, freedom: usize) -> f64 {
 /// Half the width of a 95 % CI in standard errors: the 97.5 % quantile. At least one degree of freedom
 /// counts.
 pub fn quantile_95(freedom: usize) -> f64 {
-    two_sided_quantile(0.05, freedom)
+    two_sided_quantile(FALSE_ALARM, freedom)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::Estimate;
 use crate::stats::bootstrap::few_rounds_factor;
 use crate::stats::moments::sample_deviation;
 use crate::stats::student::two_sided_quantile;
-use crate::thresholds::{SAMPLES_MIN, TAIL_CI_FACTOR};
+use crate::thresholds::{FALSE_ALARM, SAMPLES_MIN, TAIL_CI_FACTOR};
 use fastrand::Rng;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -90,7 +90,7 @@ impl WholeQuantile {
     pub(crate) fn estimate(&self) -> Estimate {
         let logarithms: Vec<f64> = self.replicates.iter().map(|value| value.ln()).collect();
         let error = few_rounds_factor(self.blocks) * sample_deviation(&logarithms).unwrap_or(0.0);
-        let half = TAIL_CI_FACTOR * error * two_sided_quantile(0.05, self.blocks - 1);
+        let half = TAIL_CI_FACTOR * error * two_sided_quantile(FALSE_ALARM, self.blocks - 1);
         let [low, high] = [-half, half].map(|half| self.value * half.exp());
         Estimate { value: self.value, low, high }
     }

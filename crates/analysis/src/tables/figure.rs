@@ -2,13 +2,15 @@
 
 use crate::gather::positions::warm;
 use crate::growth;
-use crate::growth::levels::{Cells, alone, levels};
+use crate::growth::levels::{Cells, ERROR_MIN, alone, levels};
 use crate::pairs::series;
 use crate::rates::RatePoint;
+use crate::stats::NORMAL_95;
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::Pooled;
+use crate::stats::student;
 use crate::thresholds::POINT_SAMPLES_MIN;
-use crate::{Growth, PointSummary};
+use crate::{Estimate, Growth, PointSummary};
 use fastrand::Rng;
 use std::collections::BTreeMap;
 
@@ -17,9 +19,21 @@ pub(crate) struct Figure {
     pub(crate) summary: PointSummary,
     /// The median of each round, by the round's number; empty where a round comes twice.
     pub(crate) by_round: BTreeMap<u32, f64>,
+    /// The standard error of its logarithm, where it is a mean of a known one.
+    mean_error: Option<f64>,
 }
 
 impl Figure {
+    /// That it is a mean of `count` figures with this standard `deviation`: its CI is Student's.
+    pub(crate) fn know_deviation(&mut self, deviation: f64, count: u64) {
+        let value = self.summary.median.value;
+        let freedom = count.saturating_sub(1).max(1) as usize;
+        let half = student::quantile_95(freedom) * deviation / (count as f64).sqrt();
+        self.summary.median = Estimate { value, low: value - half, high: value + half };
+        self.summary.samples = count;
+        self.mean_error = Some((half / NORMAL_95 / value).max(ERROR_MIN)).filter(|e| e.is_finite());
+    }
+
     /// Where it stands on the axis.
     pub(crate) fn point(&self) -> u64 {
         self.summary.point
@@ -36,13 +50,15 @@ impl Figure {
     /// In the form that rates take.
     pub(crate) fn rate_point(&self) -> RatePoint {
         let PointSummary { point, median, .. } = self.summary;
-        RatePoint { point, median: median.value, cells: self.log_cells() }
+        let mean_error = self.mean_error;
+        RatePoint { point, median: median.value, cells: self.log_cells(), mean_error }
     }
 
     /// In the form that comparisons take.
     pub(crate) fn seen(&self) -> series::Figure {
         let PointSummary { point, median, rounds, samples, .. } = self.summary;
-        series::Figure { point, median, rounds, samples, cells: self.log_cells() }
+        let (cells, mean_error) = (self.log_cells(), self.mean_error);
+        series::Figure { point, median, samples, rounds, cells, mean_error }
     }
 }
 
@@ -81,7 +97,7 @@ pub(crate) fn figure(
         system_ns: None,
     };
     let by_round = BTreeMap::new();
-    Some((Figure { summary, by_round }, replicates))
+    Some((Figure { summary, by_round, mean_error: None }, replicates))
 }
 
 /// How the series with these figures grows; `None` with fewer than two points.
@@ -92,5 +108,6 @@ pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
     let points = figures
         .iter()
         .map(|figure| (figure.point(), figure.summary.median.value, figure.log_cells()));
-    Some(growth::growth(&levels(points.collect()), 0.0))
+    let errors = figures.iter().filter_map(|figure| Some((figure.point(), figure.mean_error?)));
+    Some(growth::growth(&levels(points.collect(), errors.collect()), 0.0))
 }

@@ -48,10 +48,11 @@ prop_compose! {
             vec((float(), count()), 0..40).prop_map(|pairs| pairs.into_iter().unzip()),
         ],
         operations in count(),
+        deviation in prop::option::of(float()),
         usage in usage(),
         histogram in ".{0,8}",
     ) -> Metric {
-        Metric { name, samples, positions, operations, usage, histogram }
+        Metric { name, samples, positions, operations, deviation, usage, histogram }
     }
 }
 

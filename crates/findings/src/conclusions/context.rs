@@ -79,7 +79,8 @@ impl<'a> Context<'a> {
 
     /// Whether the deviations of the figures are known from elsewhere than from their rounds.
     pub(crate) fn has_deviations(&self) -> bool {
-        self.named_points.is_some_and(|points| points.deviations.len() > 1)
+        let metrics = self.run.cells.iter().flat_map(|cell| &cell.metrics);
+        metrics.filter(|metric| metric.deviation.is_some()).count() > 1
     }
 
     fn all_tables(&self) -> std::slice::Iter<'a, Table> {

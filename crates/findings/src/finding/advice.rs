@@ -4,7 +4,7 @@
 use crate::finding::names::Names;
 use crate::finding::range::Range;
 use crate::finding::sentence::{Part, Sentence, list_with, text};
-use crate::format::number_word;
+use crate::format::{count, number_word, position};
 use crate::kinds::growth::Growth;
 use crate::kinds::trend::Trend;
 use crate::kinds::{FindingKind, Section};
@@ -74,17 +74,15 @@ fn better_from(table: &Table, subject: &str, behind: &[String]) -> Option<f64> {
         };
         match &table.comparisons.iter().find(is_pair)?.outcome {
             ComparisonOutcome::Crosses { crossovers } => {
-                let last = crossovers.last().filter(|last| last.overtakes == subject);
-                last.map(|last| last.at.value)
+                let last = crossovers.last().filter(|last| last.overtakes == subject)?;
+                // At the point before it is behind, however close that lies.
+                let reads_apart = position(last.at.value) != count(last.after);
+                Some(if reads_apart { last.at.value } else { last.before as f64 })
             }
-            // At every point only where each point says so.
-            ComparisonOutcome::Throughout { better, from, clear, points, .. }
-                if better == subject && table.points.first() == Some(from) =>
-            {
-                (clear == points).then_some(0.0)
-            }
-            ComparisonOutcome::Throughout { better, from, .. } if better == subject => {
-                Some(*from as f64)
+            // From where on each point says so.
+            ComparisonOutcome::Throughout { better, clear, open, .. } if better == subject => {
+                let from = clear.iter().find(|point| open.last() < Some(point))?;
+                Some(if table.points.first() == Some(from) { 0.0 } else { *from as f64 })
             }
             _ => None,
         }

@@ -105,18 +105,29 @@ impl<'a> Names<'a> {
 
     /// A position on the axis: `826 tokens`, `2.1 threads per CPU`.
     pub(crate) fn position(&self, position: f64) -> String {
-        match (self.multiple_between(position), self.shares()) {
-            (Some(times), Some(shares)) => {
-                let counted = format::counted(&format::position(times), self.axis());
-                format!("{counted} {}", shares.word)
-            }
-            _ => format::counted(&format::position(position), self.axis()),
-        }
+        self.counted(&format::position(self.shown(position)))
+    }
+
+    /// The same between two points, so that it reads as neither of them: `1.04 tokens`.
+    pub(crate) fn position_between(&self, position: f64, points: [u64; 2]) -> Option<String> {
+        let ends = points.map(|point| self.shown(point as f64));
+        Some(self.counted(&format::position_between(self.shown(position), ends)?))
+    }
+
+    /// A position as it is written: of a ratio that is a multiple, how many there are for each of the whole.
+    fn shown(&self, position: f64) -> f64 {
+        self.multiple_between(position).unwrap_or(position)
+    }
+
+    fn counted(&self, position: &str) -> String {
+        let counted = format::counted(position, self.axis());
+        let shares = self.shares().filter(|_| self.multiple_between(1.0).is_some());
+        shares.map_or(counted.clone(), |shares| format!("{counted} {}", shares.word))
     }
 
     /// Positions on the axis: `144 to 3,980 tokens`, or one of them where both read the same.
     pub(crate) fn positions(&self, range: Range) -> String {
-        let figure = |at: f64| format::position(self.multiple_between(at).unwrap_or(at));
+        let figure = |at: f64| format::position(self.shown(at));
         let (min, last) = (figure(range.0), self.position(range.1));
         if min == figure(range.1) { last } else { format!("{min} to {last}") }
     }

@@ -105,6 +105,18 @@ pub fn position(position: f64) -> String {
     count(((position / unit).round() * unit).round() as u64)
 }
 
+/// A place between two points, with the digits that tell it from both; none where it is within a thousandth of one.
+pub fn position_between(at: f64, points: [f64; 2]) -> Option<String> {
+    let off = points.into_iter().map(|point| (at - point).abs()).fold(f64::INFINITY, f64::min);
+    let plain = position(at);
+    if points.into_iter().all(|point| position(point) != plain) {
+        return Some(plain);
+    }
+    let decimals = (-off.log10()).ceil().max(0.0) as usize;
+    let text = if decimals > 0 { format!("{at:.decimals$}") } else { count(at.round() as u64) };
+    (off > 1e-3 * at).then(|| without_zeros(text))
+}
+
 /// A share as a percentage: `83 %`, `7.7 %`, `0.13 %`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -313,6 +325,17 @@ mod tests {
         ];
         for (figure, text) in positions {
             assert_eq!(position(figure), text, "{figure}");
+        }
+        let between = [
+            (1.04, [1.0, 2.0], Some("1.04")),
+            (1.31, [1.0, 2.0], Some("1.3")),
+            (1.0004, [1.0, 2.0], None),
+            (1.99, [1.0, 2.0], Some("1.99")),
+            (10_030.0, [10_000.0, 30_000.0], Some("10,030")),
+            (10_300.0, [10_000.0, 30_000.0], Some("10,300")),
+        ];
+        for (figure, points, text) in between {
+            assert_eq!(position_between(figure, points).as_deref(), text, "{figure}");
         }
         let shares = [
             (0.826, "83 %"),

@@ -3,7 +3,8 @@
 use super::prelude::*;
 use super::trade_off::TradeOff;
 use crate::format::{
-    at_most, ci, count, factor, number_word, position, ratio_with_interval, share as share_text,
+    at_most, ci, count, counted, factor, number_word, points, position, ratio_with_interval,
+    share as share_text,
 };
 use crate::reasons;
 use analysis::pairs::notable::{common_points, notable};
@@ -79,22 +80,13 @@ impl FindingKind for Crossover {
             ComparisonOutcome::TooClose { max_lead, ratio } => {
                 vec![text(format!(" are {}", alike(&range, *max_lead, *ratio)))]
             }
-            ComparisonOutcome::Throughout {
-                better,
-                min_lead,
-                max_lead,
-                from,
-                to,
-                clear,
-                points,
-            } => {
+            ComparisonOutcome::Throughout { better, min_lead, max_lead, clear, open } => {
                 let by = Range(*min_lead, *max_lead).format(factor);
-                let lead = match all[0].part(*from, *to, names) {
+                let lead = match part(clear, open, names) {
                     Some((part, rest)) => {
                         format!("better {part}, {by}, and too close to call {rest}")
                     }
-                    None if clear == points => format!("better throughout, {by}{range}"),
-                    None => format!("better, {by}{range}"),
+                    None => format!("better throughout, {by}{range}"),
                 };
                 let better = names.label(better);
                 vec![text(": no crossover in range; "), better, text(format!(" is {lead}"))]
@@ -118,7 +110,7 @@ impl FindingKind for Crossover {
         let crossovers = self.crossovers();
         let is_several = crossovers.len() > 1 || names.subjects.len() > 2;
         let detail = |crossover: &analysis::Crossover| {
-            let at = is_several.then(|| format!("at {}", position(crossover.at.value)));
+            let at = is_several.then(|| position_text(crossover, names));
             let share = crossover.share.zip(names.shares());
             let share = share.filter(|(_, shares)| is_several || shares.multiple);
             let share = share.map(|(at, shares)| share_text(shares, at.value));
@@ -189,27 +181,28 @@ impl Crossover {
         let Some((from, to)) = self.range else { return String::new() };
         format!(" from {} to {} {}", count(from), count(to), names.axis())
     }
+}
 
-    /// Where one leads, if not over the whole range, and where that is too close to call: `up to 100
-    /// tokens` and `beyond`.
-    fn part(&self, from: u64, to: u64, names: &Names<'_>) -> Option<(String, &'static str)> {
-        let at_start = self.range.is_some_and(|range| range.0 == from);
-        let at_end = self.range.is_some_and(|range| range.1 == to);
-        let (first, last, axis) = (count(from), count(to), names.axis());
-        let rest = match (at_start, at_end) {
-            (true, true) => return None,
-            (true, false) => "beyond",
-            (false, true) => "below",
-            (false, false) => "elsewhere",
-        };
-        let part = match (at_start, at_end) {
-            _ if from == to => format!("at {first} {axis}"),
-            (true, _) => format!("up to {last} {axis}"),
-            (_, true) => format!("from {first} {axis} on"),
-            _ => format!("from {first} to {last} {axis}"),
-        };
-        Some((part, rest))
-    }
+/// Where one leads, if not at every point, and where that is too close to call: `up to 100 tokens` and `beyond`.
+fn part(clear: &[u64], open: &[u64], names: &Names<'_>) -> Option<(String, String)> {
+    let (first, last) = (clear.first()?, clear.last()?);
+    let (at_start, at_end) = (first < open.first()?, last > open.last()?);
+    let has_gaps = open.iter().any(|point| (first..last).contains(&point));
+    let is_scattered = first == last || (has_gaps && open.len() > clear.len());
+    let (from, to, axis) = (count(*first), count(*last), names.axis());
+    let part = match (at_start, at_end) {
+        _ if is_scattered => format!("at {}", counted(&points(clear), axis)),
+        (true, false) => format!("up to {to} {axis}"),
+        (false, true) => format!("from {from} {axis} on"),
+        _ => format!("from {from} to {to} {axis}"),
+    };
+    let rest = match (at_start, at_end) {
+        _ if has_gaps && !is_scattered => format!("at {}", points(open)),
+        (true, false) if !has_gaps => "beyond".to_owned(),
+        (false, true) if !has_gaps => "below".to_owned(),
+        _ => "elsewhere".to_owned(),
+    };
+    Some((part, rest))
 }
 
 /// The comparisons of `table` that are findings: the notable ones, but a pair that is always compared is left
@@ -248,6 +241,16 @@ fn alike(range: &str, max_lead: f64, ratio: Option<Estimate>) -> String {
     }
 }
 
+/// Where one overtakes: `at 826 tokens`, `at 1.04 tokens`; `between 1 and 2 tokens` where that is too close to a point to be
+/// told from it.
+fn position_text(crossover: &analysis::Crossover, names: &Names<'_>) -> String {
+    let ends = [crossover.after, crossover.before];
+    match names.position_between(crossover.at.value, ends) {
+        Some(at) => format!("at {at}"),
+        None => format!("between {} and {}", names.number(ends[0]), names.point(ends[1])),
+    }
+}
+
 /// Each crossover behind the one before, those of several that overtake one as one.
 fn overtakings(all: &[Crossover], names: &Names<'_>) -> Sentence {
     if let [_, _, ..] = all {
@@ -266,13 +269,13 @@ fn overtakings(all: &[Crossover], names: &Names<'_>) -> Sentence {
         let (separator, qualifier) = if index == 0 { ("", names.qualifier()) } else { ("; ", "") };
         let share = crossover.share.zip(names.shares()).filter(|(_, shares)| !shares.multiple);
         let share = share.map(|(at, shares)| format!(" ({})", share_text(shares, at.value)));
-        let at = names.position(crossover.at.value);
+        let at = position_text(crossover, names);
         parts.extend([
             text(separator),
             names.label(&crossover.overtakes),
             text(format!("{qualifier} overtakes ")),
             names.label(&crossover.overtaken),
-            text(format!(" at {at}{}", share.unwrap_or_default())),
+            text(format!(" {at}{}", share.unwrap_or_default())),
         ]);
     }
     Sentence::new(parts)

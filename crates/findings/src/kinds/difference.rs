@@ -7,7 +7,7 @@ use analysis::stats::moments::{mean, squares_about};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::student;
 use analysis::{Row, Table};
-use model::{Cell, FailureReason, Outcome, Run};
+use model::{Cell, FailureReason, Metric, Outcome, Run};
 
 /// A ratio from here on is written as a factor, below as a percentage.
 const FACTOR_MIN: f64 = 2.0;
@@ -117,7 +117,7 @@ fn of_table(context: &Context<'_>, points: &NamedPoints, table: &Table) -> Vec<F
         let figures = table
             .rows
             .iter()
-            .filter_map(|row| Some((row, Figure::new(context.run, points, table, row, point)?)));
+            .filter_map(|row| Some((row, Figure::new(context.run, table, row, point)?)));
         let figures: Vec<(&Row, Figure)> = figures.collect();
         if let Some(((first, base), rest)) = figures.split_first() {
             findings.extend(rest.iter().map(|(row, figure)| {
@@ -165,15 +165,17 @@ fn why_unmeasured<'a>(run: &'a Run, table: &'a Table, row: &'a Row, point: u64) 
 
 impl Figure {
     /// That of a series at a point: of one row its figure, of several their median.
-    fn new(run: &Run, points: &NamedPoints, table: &Table, row: &Row, point: u64) -> Option<Self> {
-        let samples: Vec<f64> = cells(run, table, row, point)
-            .flat_map(|cell| &cell.metrics)
-            .flat_map(|metric| metric.samples.iter().copied())
-            .collect();
-        if let [value] = *samples {
-            let deviation = points.deviation(&row.subject, &table.parameters, point);
+    fn new(run: &Run, table: &Table, row: &Row, point: u64) -> Option<Self> {
+        let metrics: Vec<&Metric> =
+            cells(run, table, row, point).flat_map(|cell| &cell.metrics).collect();
+        if let [metric] = *metrics
+            && let [value] = *metric.samples
+        {
+            let deviation = metric.deviation.map(|deviation| (deviation, metric.operations));
             return Some(Self::of_mean(value, deviation));
         }
+        let samples: Vec<f64> =
+            metrics.iter().flat_map(|metric| &metric.samples).copied().collect();
         let value = median_of(&mut samples.clone())?;
         Some(Self { value, logs: Logs::new(&samples) })
     }

@@ -112,7 +112,9 @@ fn is_behind(table: &Table, best: &Row, row: &Row) -> bool {
         .iter()
         .find(|comparison| is_pair([&comparison.first, &comparison.second]));
     match comparison.map(|comparison| &comparison.outcome) {
-        Some(ComparisonOutcome::Throughout { better, .. }) => *better == best.subject,
+        Some(ComparisonOutcome::Throughout { better, clear, open, .. }) => {
+            *better == best.subject && clear.last() > open.last()
+        }
         Some(ComparisonOutcome::Crosses { crossovers }) => {
             crossovers.last().is_some_and(|last| last.overtakes == best.subject)
         }

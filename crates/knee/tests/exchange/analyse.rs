@@ -307,7 +307,6 @@ fn errors_of_the_arguments_name_their_fix() {
         ),
         (T, "--better best", "is not `best`; it is one of lower or higher"),
         (b"who,n,us,p\na,few,5,10\n", "--of p --per p", "line 2: n: `few` is not a number"),
-        (T, "--sd pipes --n 5", "pipes: intervals come of deviations where --x is words, and n is"),
         (T, "--sd pips --n 5", "--sd: t.csv has no column `pips`; did you mean pipes?"),
         (T, "--sd us --n 5", "`us` is given to both --y and --sd"),
         (T, "--sd pipes", "--n"),
@@ -333,6 +332,77 @@ fn errors_of_the_arguments_name_their_fix() {
         (T, "-o t.csv", "t.csv: it exists and is no HTML page; name another file with -o"),
         (T, "-o nowhere/page.html", "its directory does not exist"),
     ]);
+}
+
+/// Kogan's benchmark readrandom, whose figures are the same at 8 threads.
+#[test]
+fn a_lead_is_that_of_the_points_that_show_it() {
+    let figures = [
+        (1, 0.532, 0.535),
+        (2, 0.665, 0.673),
+        (4, 0.715, 0.716),
+        (8, 0.686, 0.686),
+        (16, 0.719, 0.737),
+        (32, 0.740, 0.959),
+        (72, 0.652, 1.160),
+    ];
+    let rows = figures.map(|(n, stock, cna)| format!("stock,{n},{stock}\nCNA,{n},{cna}\n"));
+    let knee = with_table(format!("who,n,throughput\n{}", rows.concat()).as_bytes());
+    let text = unwrapped(&printed(&knee, "t.csv --x n --y throughput --by who --all"));
+    let part = "CNA is better from 2 n on, ×1.01 to ×1.78, and too close to call at 1, 4 and 8.";
+    assert!(text.contains(part), "{text}");
+    let table = b"who,n,us\na,1,10\na,2,20\na,4,40\na,8,80\nb,1,9\nb,2,20\nb,4,12\nb,8,12\n";
+    let text = unwrapped(&printed(&with_table(table), &format!("{PLAIN} --all")));
+    let part = "b is better from 1 to 8 n, ×1.11 to ×6.67, and too close to call at 2.";
+    assert!(text.contains(part) && text.contains("use b: 12.0 µs, faster from 4 n on"), "{text}");
+}
+
+#[test]
+fn a_crossover_next_to_a_point_is_not_at_it() {
+    for (second, position) in [([10.2, 8.0], "at 1.01 n."), ([10.11, 1e-5], "between 1 and 2 n.")] {
+        let table = format!("who,n,us\na,1,10\na,2,20\nb,1,{}\nb,2,{}\n", second[0], second[1]);
+        let knee = with_table(table.as_bytes());
+        let text = unwrapped(&printed(&knee, &format!("{PLAIN} --all")));
+        assert!(text.contains(&format!("b overtakes a {position}")), "{text}");
+        assert!(!text.contains("from 1 on"), "{text}");
+    }
+}
+
+/// Means of nine figures that scatter by 5 %, of two that are alike, and of two of which one is a fifth ahead: 40 of each.
+#[test]
+fn deviations_of_means_decide_where_x_is_numbers() {
+    let mut random = fastrand::Rng::with_seed(38);
+    let mut table = b"kind,case,who,n,us,sd\n".to_vec();
+    for (kind, ahead) in [("alike", 1.0), ("ahead", 1.2)] {
+        for (case, (who, level), n) in (0..40).flat_map(|case| {
+            let subjects = [("a", 10.0), ("b", 10.0 * ahead)].into_iter();
+            subjects.flat_map(move |who| [1, 2, 4, 8, 16, 32].map(|n| (case, who, n)))
+        }) {
+            let mut normal = || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
+            let figures: Vec<f64> = (0..9).map(|_| level * (0.05 * normal()).exp()).collect();
+            let mean = figures.iter().sum::<f64>() / 9.0;
+            let squares: f64 = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
+            let deviation = (squares / 8.0).sqrt();
+            writeln!(table, "{kind},{case},{who},{n},{mean},{deviation}").unwrap();
+        }
+    }
+    let knee = with_table(&table);
+    let run = json(&knee, &format!("{PLAIN} --per kind,case --sd sd --n 9"));
+    let (mut false_leads, mut true_leads, mut flat) = (0, 0, 0);
+    for table in run["tables"].as_array().unwrap() {
+        let outcome = &table["comparisons"][0]["outcome"];
+        let leads = outcome["outcome"] == "throughout";
+        match table["parameters"]["kind"].as_str() {
+            Some("alike") => false_leads += usize::from(outcome["outcome"] != "too-close"),
+            _ => true_leads += usize::from(leads && outcome["better"] == "a"),
+        }
+        let rows = table["rows"].as_array().unwrap();
+        flat += rows.iter().filter(|row| row["growth"]["class"] == "constant").count();
+    }
+    assert!(
+        false_leads <= 1 && true_leads == 40 && flat == 160,
+        "{false_leads} {true_leads} {flat}"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a figure is: its metric, its unit, and the number of rounds behind its median.
 
 use analysis::Table;
-use findings::format::Unit;
+use findings::format::{Unit, count};
 use model::{MetricInfo, Run};
 
 /// What a figure is that is no median of rounds.
@@ -74,8 +74,11 @@ pub(crate) fn rounds(run: &Run) -> String {
 }
 
 fn rounds_text(run: &Run, min: u32, max: u32) -> String {
-    let medians = match max {
-        1 if run.is_foreign() => "single figures".to_owned(),
+    let mut metrics = run.cells.iter().flat_map(|cell| &cell.metrics);
+    let mean = metrics.find(|metric| metric.deviation.is_some());
+    let medians = match (max, mean) {
+        (_, Some(mean)) => format!("means of {} figures", count(mean.operations)),
+        (1, _) if run.is_foreign() => "single figures".to_owned(),
         _ => format!("median of {}", range_text(min, max)),
     };
     if analysis::is_predicted(run) { format!("predicted by a model, {medians}") } else { medians }

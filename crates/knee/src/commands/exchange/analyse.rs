@@ -8,7 +8,7 @@ use crate::output::{is_quiet, print, print_json, style};
 use ::report::terminal::{self, Pointers};
 use analysis::{Analysis, MissingFigure};
 use clap::Args;
-use foreign_tables::{Foreign, Input, Request};
+use foreign_tables::{Foreign, Input};
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
@@ -23,12 +23,6 @@ pub struct Analyse {
     pub csv: Option<PathBuf>,
     #[command(flatten)]
     pub table: TableFlags,
-    /// The column of standard deviations, where each figure is a mean: gives intervals where --x is words
-    #[arg(long, value_name = "COL", requires = "n", allow_hyphen_values = true)]
-    pub sd: Option<String>,
-    /// How many figures each mean is of
-    #[arg(long, value_name = "N", requires = "sd", value_parser = quantities::count_within::<u64>(2..=quantities::COUNT_MAX))]
-    pub n: Option<u64>,
     /// Write the HTML report to this file
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
@@ -55,7 +49,7 @@ What these programs write needs no flags; --x, --y and --by take other parameter
 {}.
 
 Where x is words, such as `half load`, nothing grows: at each of them the others are compared with
-the first, and where there are standard deviations (--sd, --n), with an interval.
+the first. Means have intervals where their standard deviations are known (--sd, --n).
 
 Examples:
   knee analyse hyperfine.json
@@ -71,10 +65,9 @@ pub fn analyse(ask: &Analyse, words: Vec<String>) -> Result<Exit, Trouble> {
     if let Some(page) = &ask.output {
         report::check(page, None)?;
     }
-    let request = Request { sd: ask.sd.clone(), n: ask.n, ..ask.table.request() };
     let file = ask.file.as_ref().or(ask.csv.as_ref());
     let input = Input::open(file.map_or(Path::new("-"), PathBuf::as_path))?;
-    let Foreign { run, named_points } = foreign_tables::read(&request, input, words)?;
+    let Foreign { run, named_points } = foreign_tables::read(&ask.table.request(), input, words)?;
     let mut conclusions = match named_points {
         Some(points) => findings::conclude_named(&run, &points),
         None => findings::conclude(&run),

@@ -173,7 +173,8 @@ fn json(name: &str, bytes: &[u8], bytes_max: usize) -> Result<Run, Trouble> {
 
 /// The first flag that was given and that only tables have.
 fn flag_for_tables(ask: &Import) -> Option<&'static str> {
-    let TableFlags { x, y, by, better, wheres, per, whole, round, unit, decimal } = &ask.table;
+    let TableFlags { x, y, by, better, wheres, per, whole, round, sd, n: _, unit, decimal } =
+        &ask.table;
     let given = [
         ("--x", x.is_some()),
         ("--y", y.is_some()),
@@ -183,6 +184,7 @@ fn flag_for_tables(ask: &Import) -> Option<&'static str> {
         ("--per", !per.is_empty()),
         ("--of", whole.is_some()),
         ("--round", round.is_some()),
+        ("--sd", sd.is_some()),
         ("--unit", unit.is_some()),
         ("--decimal", decimal.is_some()),
         ("--name", ask.name.is_some()),

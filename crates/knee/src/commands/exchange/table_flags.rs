@@ -35,6 +35,12 @@ pub struct TableFlags {
     /// a round]
     #[arg(long, value_name = "COL", allow_hyphen_values = true)]
     pub round: Option<String>,
+    /// The column of standard deviations, where each figure is a mean
+    #[arg(long, value_name = "COL", requires = "n", allow_hyphen_values = true)]
+    pub sd: Option<String>,
+    /// How many figures each mean is of
+    #[arg(long, value_name = "N", requires = "sd", value_parser = quantities::count_within::<u64>(2..=quantities::COUNT_MAX))]
+    pub n: Option<u64>,
     /// The figures' unit; ns, us, ms and s are known as times [default: taken from the column's
     /// name]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -49,7 +55,7 @@ const DECIMALS: &[Meaning<DecimalSign>] =
     &[("point", DecimalSign::Point, "1,234.5"), ("comma", DecimalSign::Comma, "1.234,5")];
 
 impl TableFlags {
-    /// The request that these flags make; what has no flag of its own keeps its default.
+    /// The request that these flags make.
     pub fn request(&self) -> Request {
         Request {
             x: self.x.clone(),
@@ -62,6 +68,8 @@ impl TableFlags {
             round: self.round.clone(),
             unit: self.unit.clone(),
             decimal: self.decimal,
+            sd: self.sd.clone(),
+            n: self.n,
             ..Request::default()
         }
     }

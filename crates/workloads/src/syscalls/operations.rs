@@ -225,7 +225,7 @@ fn setting_up(error: io::Error) -> Failure {
 mod tests {
     use super::*;
     use crate::shared::cpus;
-    use crate::shared::crew::{By, Crew};
+    use crate::shared::crew::{By, Crew, Ending};
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
     use sys::clock::Clock;
@@ -265,9 +265,9 @@ mod tests {
         let directory = Directory::new();
         let life = (operation.prepare)(&Ground { directory: directory.0.clone() })?;
         spoil(&directory.0);
-        let (clock, time) = (Clock::Monotonic, Duration::from_millis(2));
+        let (clock, ending) = (Clock::Monotonic, Ending::After(Duration::from_millis(2)));
         let cpus = cpus::allowed()?;
-        let crew = Crew { workers, life: &life, cpus, clock, time, right };
+        let crew = Crew { workers, life: &life, cpus, clock, ending, right };
         crew.count(By::Threads).map(|counted| counted.operations())
     }
 

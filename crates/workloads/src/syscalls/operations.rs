@@ -39,6 +39,20 @@ pub(crate) struct Operation {
 
 type Life = Box<crew::Life<'static>>;
 
+impl Operation {
+    /// What most operations have in common: each states only where it differs.
+    const PLAIN: Operation = Operation {
+        name: "",
+        beyond_cpus: true,
+        group: "",
+        summary: "",
+        contends: "",
+        over_loopback: false,
+        shared_by_threads: "",
+        prepare: |_| Err(Failure::new("an operation without work")),
+    };
+}
+
 /// Declares each module, and puts its `OPERATION` into the table.
 macro_rules! table {
     ($($file:ident,)*) => {

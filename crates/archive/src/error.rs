@@ -311,9 +311,9 @@ fn has_free_space(path: &Path) -> bool {
     }
 }
 
-/// Says of which record SQLite speaks.
+/// Says of which record SQLite or a server speaks.
 pub(crate) trait At<T> {
-    /// Turns SQLite's answer into ours.
+    /// Turns its answer into ours.
     fn at(self, path: &Path) -> Result<T, Error>;
 }
 

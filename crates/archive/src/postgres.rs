@@ -11,11 +11,12 @@ mod schema;
 
 pub use meeting::PostgresMeeting;
 
-use self::client::{Client, QueryError};
+use self::client::Client;
 use self::columns::{Column, Json, copy_into};
-use self::fault::{At, at_with_names, is_there_already};
+use self::fault::{at_with_names, is_there_already};
 use crate::body::{CellRow, ProfileRow, RunBodies, RunRow, damaged};
 use crate::database::{Database, Done, RunChange, Which};
+use crate::error::At;
 use crate::{DatabaseUrl, Error, Location, keeping};
 use jiff::Timestamp;
 use model::RunSummary;
@@ -70,7 +71,7 @@ impl fmt::Debug for PostgresArchive {
 /// PostgreSQL has no such character in a text. It is kept as this one.
 const NUL_AS: &str = "␀";
 /// Begins a transaction that writes. No limit of the server ends it: what takes long would never be there.
-pub(crate) const WRITE: &str = "BEGIN; SELECT set_config(name, '0', true) FROM pg_settings \
+const WRITE: &str = "BEGIN; SELECT set_config(name, '0', true) FROM pg_settings \
      WHERE name IN ('statement_timeout', 'transaction_timeout')";
 /// Until a server is given up that is silent while it does what shows nothing before its end.
 pub(crate) const LONG_ANSWER_MAX: Duration = Duration::from_secs(1_800);
@@ -185,25 +186,27 @@ pub fn check(url: &DatabaseUrl) -> Result<(), Error> {
 /// Keeps all that `work` does, or nothing.
 pub(crate) fn in_transaction<T>(
     client: &mut Client,
-    begin: &str,
     path: &Path,
     work: impl FnOnce(&mut Client) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    client.batch_execute(begin).at(path)?;
+    client.batch_execute(WRITE).at(path)?;
     let done = work(client);
-    let ended = end_transaction(client, done.is_ok()).at(path);
-    let value = done?;
-    ended?;
-    Ok(value)
+    end_transaction(client, path, done)
 }
 
-/// Commits a transaction, for which the server may check what was put off until then, or rolls it back.
-fn end_transaction(client: &mut Client, is_done: bool) -> Result<(), QueryError> {
-    if is_done {
-        client.with_long_answer(|client| client.batch_execute("COMMIT"))
-    } else {
-        client.batch_execute("ROLLBACK")
-    }
+/// Commits a transaction in which all was done, for which the server may check what was put off until then, or rolls it
+/// back.
+fn end_transaction<T>(
+    client: &mut Client,
+    path: &Path,
+    done: Result<T, Error>,
+) -> Result<T, Error> {
+    let ended = match &done {
+        Ok(_) => client.with_long_answer(|client| client.batch_execute("COMMIT")),
+        Err(_) => client.batch_execute("ROLLBACK"),
+    };
+    let value = done?;
+    ended.at(path).map(|()| value)
 }
 
 impl Database for PostgresArchive {
@@ -224,18 +227,14 @@ impl Database for PostgresArchive {
         self.is_whole = true;
         let done = work(self);
         self.is_whole = false;
-        let ended = end_transaction(self.client.get_mut(), done.is_ok()).at(self.location.shown());
-        let value = done?;
-        ended.map(|()| value)
+        end_transaction(self.client.get_mut(), self.location.shown(), done)
     }
 
     fn read<T>(&self, work: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
         let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
         self.client().batch_execute(begin).at(self.location.shown())?;
         let done = work(self);
-        let ended = end_transaction(&mut self.client(), done.is_ok()).at(self.location.shown());
-        let value = done?;
-        ended.map(|()| value)
+        end_transaction(&mut self.client(), self.location.shown(), done)
     }
 
     fn rows(&self, which: Which<'_>) -> Result<Vec<RunRow>, Error> {

@@ -103,7 +103,10 @@ pub fn fix(
     for plan in &plans {
         save(machine, &mut saved, plan);
     }
-    saved.save(file).map_err(|error| Error::NotSaved { file: file.into(), error })?;
+    saved.save(file).map_err(|error| {
+        let file = file.display();
+        Error::Failed(format!("nothing was changed, because {file} can't be written: {error}"))
+    })?;
     for plan in &plans {
         results.push(carry_out(machine, plan));
         for Setting { file, .. } in plan.settings {

@@ -56,14 +56,17 @@ impl SavedSettings {
         let text = match sys::file::read(file, MIB_MAX) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::Unreadable { file: file.into(), error }),
+            Err(error) => return Err(Error::Failed(format!("{}: {error}", file.display()))),
         };
-        let saved: SavedSettings = serde_json::from_slice(&text)
-            .map_err(|error| Error::NotSavedSettings { file: file.into(), error })?;
-        if saved.schema != SCHEMA {
-            return Err(Error::OtherSchema { file: file.into() });
+        let wrong = |what: String| Err(Error::NotSavedSettings(what));
+        let file = file.display();
+        match serde_json::from_slice::<SavedSettings>(&text) {
+            Ok(saved) if saved.schema == SCHEMA => Ok(Some(saved)),
+            Ok(_) => wrong(format!("another version of knee wrote {file}: use that version")),
+            Err(error) => wrong(format!(
+                "{file} is not a file of `knee doctor --fix` ({error}): move it away"
+            )),
         }
-        Ok(Some(saved))
     }
 
     /// Keeps it in `file`, so that it is there after a crash or a power cut, whole or not at all.
@@ -93,7 +96,7 @@ impl SavedSettings {
         };
         match done {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Error::NotUpdated { file: file.into(), error })
+                Err(Error::Failed(format!("updating {}: {error}", file.display())))
             }
             _ => Ok(()),
         }
@@ -132,12 +135,15 @@ pub struct Claim {
 impl Claim {
     /// Claims the directory of `file`, which is made where it is not there.
     pub fn new(file: &Path) -> Result<Claim, Error> {
-        let failed = |error: io::Error| Error::Directory { file: file.into(), error };
+        let failed = |error: io::Error| {
+            Error::Failed(format!("the directory of {}: {error}", file.display()))
+        };
+        let busy = "another `knee doctor` is changing settings; wait for it to end";
         std::fs::create_dir_all(directory_of(file)).map_err(failed)?;
         let directory = directory(file).map_err(failed)?;
         match directory.try_lock() {
             Ok(()) => Ok(Claim { _directory: directory }),
-            Err(TryLockError::WouldBlock) => Err(Error::Busy),
+            Err(TryLockError::WouldBlock) => Err(Error::Failed(busy.to_owned())),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
     }

@@ -30,7 +30,6 @@ pub use helper::scratch::Scratch;
 pub use observe::{COUNTED_CALLS, call_tracepoint};
 pub use plan::{Overrides, ROUNDS_MAX, RequestError, RunRequest, pinnable, plan};
 pub use probe::{Laps, Probe, Stamp, Stopwatch, packed};
-pub use process::ORPHANED;
 pub use run::cgroup::{CpuQuota, cpu_quotas, memory_limit};
 pub use run::cpu_look::CpuLook;
 pub use run::host::{host, now};

@@ -1,28 +1,14 @@
-//! Processes of this run: their mark, their parent and their end.
+//! Processes of this run: their mark, their orphans and their end.
 
 use rustix::event::{PollFd, Timespec, poll};
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
-    set_parent_process_death_signal, waitpid,
+    Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
 };
 use std::io;
 use std::time::Duration;
 
 /// The variable in the environment by which the processes of a run's workers are known.
 pub(crate) const MARK: &str = "KNEE_RUN";
-
-/// The error of a process whose parent has ended before it could ask to die with it.
-pub const ORPHANED: &str = "the process that started this one has ended";
-
-/// Ends this process when `parent_pid` ends, and at once if it has ended already.
-pub(crate) fn die_with_parent(parent_pid: i32) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    let parent = getppid().map(rustix::process::Pid::as_raw_pid);
-    if parent != Some(parent_pid) {
-        return Err(io::Error::other(ORPHANED));
-    }
-    Ok(())
-}
 
 /// Makes this process the parent of a worker's orphans, so that it can kill them. Where that fails, cleaning up
 /// is less sure, and figures are the same.

@@ -7,7 +7,6 @@ pub(crate) mod supervise;
 
 use crate::descriptors::take_caller_limit;
 use crate::probe::{Measured, Probe};
-use crate::process::die_with_parent;
 use crate::workload::{Cell, Failure, Workload};
 use frame::{Order, Reply};
 use model::{FailureReason, MetricInfo, Short};
@@ -15,6 +14,7 @@ use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
+use sys::process::die_with_parent;
 
 /// The hidden subcommand under which the program is to call [`worker_main`].
 pub const WORKER_COMMAND: &str = "__worker";

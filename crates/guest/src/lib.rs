@@ -23,7 +23,7 @@ mod xen;
 pub use boot::{Guest, GuestFault};
 pub use console::{Console, LineKind, Mishap, MishapKind};
 pub use init::{GUEST_COMMAND, is_init, main as init_main};
-pub use kernel::{Kernel, KernelFault, Machine};
+pub use kernel::{Kernel, Machine};
 pub use machine::{Accelerator, Hardware, qemu_version};
 pub use message::{FromGuest, Job, Profiled, ToGuest};
 pub use needs::Need;

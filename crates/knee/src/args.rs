@@ -29,6 +29,7 @@ use crate::usage;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use engine::{About, Parameter, Subject, Values};
+use findings::format::capitalized;
 use model::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -332,20 +333,13 @@ fn flag_help(workloads: &[Declared]) -> String {
     let mut abouts: Vec<&str> = workloads.iter().map(|(_, parameter)| parameter.about).collect();
     abouts.dedup();
     let about = if let [only] = abouts.as_slice() {
-        capitalised(only)
+        capitalized(only)
     } else {
         // Workloads may mean different things by one flag.
         let each = workloads.iter().map(|(row, own)| format!("{}: {}", row.info.name, own.about));
         each.collect::<Vec<String>>().join("; ")
     };
     format!("{about} [default: {default}]{possible}")
-}
-
-/// With a capital at its beginning, as the flags of all commands have it.
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 fn default_of((about, parameter): Declared) -> String {
@@ -478,7 +472,7 @@ mod tests {
                 assert!(!plain.contains(&flag), "{name}");
                 let parameter = own(workload).iter().find(|parameter| parameter.name == name);
                 assert_eq!(help.contains(&flag), parameter.is_some(), "{name} of {workload}");
-                let about = parameter.map_or(String::new(), |own| capitalised(own.about));
+                let about = parameter.map_or(String::new(), |own| capitalized(own.about));
                 assert!(words.contains(&about), "{name}: {help}");
             }
         }

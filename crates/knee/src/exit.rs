@@ -183,10 +183,9 @@ impl From<foreign_tables::Error> for Trouble {
 
 impl From<doctor::Error> for Trouble {
     fn from(error: doctor::Error) -> Trouble {
-        use doctor::Error as E;
         let exit = match error {
-            E::NotSavedSettings { .. } | E::OtherSchema { .. } => Exit::Usage,
-            _ => Exit::Failed,
+            doctor::Error::NotSavedSettings(_) => Exit::Usage,
+            doctor::Error::Failed(_) => Exit::Failed,
         };
         Trouble { exit, line: error.to_string() }
     }

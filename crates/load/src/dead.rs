@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::plan::Target;
 use crate::results::counts::IDLE_MS_MIN;
 use hold::{Answer, Order, Share};
-use rustix::process::{Resource, Signal, getppid, getrlimit, set_parent_process_death_signal};
+use rustix::process::{Resource, Signal, getrlimit};
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,7 +21,7 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use sys::process::this_program;
+use sys::process::{die_with_parent, this_program};
 use sys::signal::SignalSet;
 
 /// The hidden subcommand under which the program is to call [`dead_main`].
@@ -296,10 +296,7 @@ impl Holder {
 /// Where that process has ended already, or the line to it is broken.
 pub fn dead_main(parent_pid: i32) -> Result<(), Error> {
     let failed = |error: io::Error| Error::Failed(format!("holding dead connections: {error}"));
-    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| failed(error.into()))?;
-    if getppid().map(rustix::process::Pid::as_raw_pid) != Some(parent_pid) {
-        return Err(Error::Failed("the process that started this one has ended".into()));
-    }
+    die_with_parent(parent_pid).map_err(failed)?;
     // Ctrl-C is for the parent process, which still counts these connections.
     let ignored = SignalSet::new(&[Signal::INT.as_raw(), Signal::HUP.as_raw()]).map_err(failed)?;
     sys::signal::block(&ignored).map_err(failed)?;

@@ -41,7 +41,7 @@ pub use results::misfit::Misfit;
 pub use results::outcome::{Outcome, Rates};
 pub use results::part::Part;
 pub use stream::{NoStream, Stream};
-pub use tls::{Handshakes, NoTls, Tls, TlsFault, TlsOptions};
+pub use tls::{Handshakes, Tls, TlsFault, TlsOptions};
 
 use crate::gate::Gate;
 use crate::results::interval::Series;

@@ -31,37 +31,6 @@ pub struct TlsOptions {
     pub no_resume: bool,
 }
 
-/// Why there can be no TLS with any server.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoTls {
-    /// No certificate can have the server's name.
-    #[error("{host}: no certificate can have this name")]
-    Name {
-        /// The name.
-        host: String,
-    },
-    /// A file of certificates can't be used.
-    #[error("--ca {}: {error}", file.display())]
-    File {
-        /// Its name.
-        file: PathBuf,
-        /// Why, in one line.
-        error: String,
-    },
-    /// There is no root certificate.
-    #[error(
-        "this system has no root certificates to verify a server with → --ca FILE, --insecure, or the package \
-         ca-certificates"
-    )]
-    NoRoots,
-    /// The implementation has no version of the protocol.
-    #[error("{error}")]
-    Protocol {
-        /// Why, in one line.
-        error: String,
-    },
-}
-
 /// TLS with a server of one name.
 #[derive(Clone)]
 pub struct Tls {
@@ -82,12 +51,12 @@ impl Tls {
     /// With the server `host`, a name or an address, without the brackets of IPv6.
     ///
     /// # Errors
-    /// Where a file of certificates can't be used, there are none, or no certificate can have the name.
-    pub fn new(host: &str, options: &TlsOptions) -> Result<Tls, NoTls> {
+    /// In one line: a file of certificates can't be used, there are none, or no certificate can have the name.
+    pub fn new(host: &str, options: &TlsOptions) -> Result<Tls, String> {
         // A zone has a meaning on this machine only.
         let plain = host.split('%').next().unwrap_or_default().to_owned();
-        let name =
-            ServerName::try_from(plain).map_err(|_| NoTls::Name { host: host.to_owned() })?;
+        let name = ServerName::try_from(plain)
+            .map_err(|_| format!("{host}: no certificate can have this name"))?;
         let mut config = roots::config(options)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let (options, host) = (options.clone(), host.to_owned());

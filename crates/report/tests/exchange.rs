@@ -393,8 +393,8 @@ fn what_contradicts_itself_is_refused_with_its_place() {
     let wanted = "cells.7.key is not what plan.cells.7 says";
     assert_eq!(refused(|run| run["cells"][7]["key"]["point"] = json!(1)), wanted);
     assert_eq!(refused(|run| run["plan"]["cells"][7]["round"] = json!(9)), wanted);
-    let beyond = refused(|run| run["cells"][7]["sequence"] = json!(u64::MAX));
-    assert_eq!(beyond, format!("cells.7.key is not what plan.cells.{} says", u64::MAX));
+    let beyond = refused(|run| run["cells"][7]["sequence"] = json!(i64::MAX));
+    assert_eq!(beyond, format!("cells.7.key is not what plan.cells.{} says", i64::MAX));
     assert_eq!(
         refused(|run| run["summary"]["ended"] = Value::Null),
         "summary.state is interrupted, which summary.ended and host_after contradict"
@@ -407,9 +407,10 @@ fn what_contradicts_itself_is_refused_with_its_place() {
         refused(|run| run["cells"][2]["metrics"][1]["positions"] = json!([1, 2, 3])),
         "cells.2.metrics.1.positions: 3 positions of 2 samples"
     );
-    assert_eq!(
-        refused(|run| run["cells"][2]["usage"]["user_ns"] = json!(u64::MAX)),
-        "cells.2.usage is 18446744073709551615, which is too large"
+    let large = refused(|run| run["cells"][2]["usage"]["user_ns"] = json!(u64::MAX));
+    assert!(
+        large.starts_with("line ") && large.ends_with(": 18446744073709551615 is too large"),
+        "{large}"
     );
     assert_eq!(
         refused(|run| run["cells"][0]["key"]["rounds"] = json!(1)),
@@ -444,15 +445,15 @@ fn a_profile_with_numbers_of_nothing_is_refused() {
         (&|profile| profile["code"][0]["frame"] = json!(99), "code of frame 99"),
         (&|profile| profile["cells"][0]["regions"][0]["samples"][0] = json!([99, 1]), "stack 99"),
         (
-            &|profile| profile["cells"][0]["regions"][0]["samples"][0] = json!([0, u64::MAX]),
-            "the profile has 18446744073709551615 samples",
+            &|profile| profile["cells"][0]["regions"][0]["samples"][0] = json!([0, i64::MAX]),
+            "the profile has 9223372036854775907 samples",
         ),
         (
             &|profile| {
-                let lost = json!({ "kind": "samples-lost", "lost": u64::MAX });
+                let lost = json!({ "kind": "samples-lost", "lost": i64::MAX });
                 profile["cells"][0]["limits"] = json!([lost, lost]);
             },
-            "the profile lost 18446744073709551615 samples",
+            "the profile lost 18446744073709551614 samples",
         ),
         (
             &|profile| {
@@ -475,7 +476,7 @@ fn a_profile_with_numbers_of_nothing_is_refused() {
         ),
         (
             &|profile| profile["cells"][0]["regions"][0]["operations"] = json!(u64::MAX),
-            "profile.cells.0.regions.operations is 18446744073709551615, which is too large",
+            "18446744073709551615 is too large",
         ),
     ];
     for (change, expected) in cases {

@@ -14,13 +14,11 @@ const KEYS: Parameter = Parameter {
     about: "keys in the collection",
     values: Values::AtLeast(1),
     default: Defaults::always(&["1000"]),
-    sweep: Some(Sweep {
-        label: "keys",
-        points: Defaults {
-            quick: &["10", "100", "1k", "10k"],
-            full: &["10", "100", "1k", "10k", "100k"],
-        },
-    }),
+    sweep: Some(Sweep::new(
+        "keys",
+        &["10", "100", "1k", "10k"],
+        &["10", "100", "1k", "10k", "100k"],
+    )),
 };
 
 static ABOUT: LazyLock<About> = LazyLock::new(|| About {

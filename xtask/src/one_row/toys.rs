@@ -161,10 +161,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             about: "how many toys there are",
             values: Values::AtLeast(1),
             default: Defaults::always(&["1"]),
-            sweep: Some(Sweep {
-                label: "toys",
-                points: Defaults { quick: &["1", "10"], full: &["1", "10", "100"] },
-            }),
+            sweep: Some(Sweep::new("toys", &["1", "10"], &["1", "10", "100"])),
         },
         Parameter {
             name: "toy-size",

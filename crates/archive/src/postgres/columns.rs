@@ -1,8 +1,8 @@
 //! Values between Rust and the columns of tables.
 
 use super::client::{Client, CopyIn};
-use super::fault::At;
 use crate::Error;
+use crate::error::At;
 use std::error::Error as StdError;
 use std::path::Path;
 use tokio_postgres::types::private::BytesMut;

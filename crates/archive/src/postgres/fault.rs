@@ -1,6 +1,7 @@
 //! What a server's or a connection's error means to a person.
 
 use super::client::QueryError;
+use crate::error::At;
 use crate::{Error, ServerFault};
 use std::error::Error as _;
 use std::io;
@@ -12,12 +13,6 @@ const CAUSE_CHARS_MAX: usize = 200;
 
 /// Of a name that is too long, the number of characters that are shown.
 const NAME_CHARS_MAX: usize = 60;
-
-/// Says of which archive a server speaks.
-pub(crate) trait At<T> {
-    /// Turns its answer into ours.
-    fn at(self, path: &Path) -> Result<T, Error>;
-}
 
 impl<T> At<T> for Result<T, QueryError> {
     fn at(self, path: &Path) -> Result<T, Error> {

@@ -3,8 +3,8 @@
 
 use super::client::Client;
 use super::connect;
-use super::fault::At;
 use super::schema;
+use crate::error::At;
 use crate::{DatabaseUrl, Error, Meeting, Posting};
 use std::fmt;
 use std::path::PathBuf;

@@ -1,8 +1,9 @@
 //! The schema of an archive, and its version.
 
 use super::client::{Client, QueryError};
-use super::fault::{At, server_error};
-use super::{WRITE, in_transaction};
+use super::fault::server_error;
+use super::in_transaction;
+use crate::error::At;
 use crate::{Error, ServerFault};
 use std::path::Path;
 
@@ -36,10 +37,10 @@ pub(crate) fn create(client: &mut Client, path: &Path) -> Result<(), Error> {
     client.with_long_answer(|client| {
         // Before the transaction begins: what others made until then, the server looks up only at a beginning. The lock
         // outlasts its own.
-        in_transaction(client, WRITE, path, |client| {
+        in_transaction(client, path, |client| {
             client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).at(path)
         })?;
-        let done = in_transaction(client, WRITE, path, |client| create_alone(client, path));
+        let done = in_transaction(client, path, |client| create_alone(client, path));
         let unlocked = client.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).map(drop).at(path);
         done.and(unlocked)
     })

@@ -6,13 +6,13 @@ use super::quota::enter;
 use super::runner::RunEnd;
 use super::watch::{Before, PROCESSES_MAX, WaitEnd, watch};
 use crate::descriptors::restore_caller_limit;
-use crate::process::{die_with_parent, kill_children};
+use crate::process::kill_children;
 use rustix::process::{getpid, set_child_subreaper};
 use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use sys::process::{reap, this_program};
+use sys::process::{die_with_parent, reap, this_program};
 
 /// Precedes the words of the program in the process that becomes it.
 pub(super) const BECOME: &str = "become";

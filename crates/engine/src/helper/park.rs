@@ -6,7 +6,6 @@
 //! stream ends it. It dies with the process that started it.
 
 use crate::descriptors::descriptors_max;
-use crate::process::die_with_parent;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
@@ -16,7 +15,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
-use sys::process::this_program;
+use sys::process::{die_with_parent, this_program};
 
 /// The hidden subcommand under which the program is to call [`park_main`].
 pub const PARK_COMMAND: &str = "__park";

@@ -3,7 +3,6 @@
 use crate::calibrate::Calibrated;
 use crate::frame::{FrameFault, frame, read_frame};
 use crate::probe::Region;
-use crate::workload::Usual;
 use archive::keeping;
 use model::{CellKey, Custom, Fact, FailureReason, Metric, ReplyFault, Short};
 use rustix::process::Pid;
@@ -25,7 +24,6 @@ pub(crate) struct Order {
     pub seed: u64,
     pub measure_ms: u64,
     /// The worker is killed after this time.
-    #[serde(default = "deadline_ms_unknown")]
     pub deadline_ms: u64,
     /// Whether the worker is sampled, and says when it timed what instead of what came of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -42,11 +40,6 @@ pub(crate) struct Order {
     pub tick_ns: Option<f64>,
     pub resolution_ns: f64,
     pub overhead_ns: f64,
-}
-
-/// Of an order by an older knee, which gives at least this.
-fn deadline_ms_unknown() -> u64 {
-    Usual::PLAIN.cell_ms_max
 }
 
 impl Order {

@@ -76,6 +76,17 @@ pub struct Sweep {
     pub points: Defaults,
 }
 
+impl Sweep {
+    /// With these points with `--quick`, and those otherwise.
+    pub const fn new(
+        label: &'static str,
+        quick: &'static [&'static str],
+        full: &'static [&'static str],
+    ) -> Sweep {
+        Sweep { label, points: Defaults { quick, full } }
+    }
+}
+
 impl Parameter {
     /// What it counts, for people; its name where it can't be the axis.
     pub fn label(&self) -> &'static str {

@@ -1,11 +1,12 @@
 //! The certificates that are trusted.
 
-use super::{NoTls, TlsOptions};
+use super::TlsOptions;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,11 +14,11 @@ use std::sync::Arc;
 const CA_MIB_MAX: u64 = 16;
 
 /// The configuration of clients that verify their server as the options say.
-pub(super) fn config(options: &TlsOptions) -> Result<ClientConfig, NoTls> {
+pub(super) fn config(options: &TlsOptions) -> Result<ClientConfig, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| NoTls::Protocol { error: error.to_string() })?;
+        .map_err(|error| error.to_string())?;
     if options.insecure {
         let any = Arc::new(AnyCertificate(provider));
         return Ok(builder.dangerous().with_custom_certificate_verifier(any).with_no_client_auth());
@@ -25,17 +26,14 @@ pub(super) fn config(options: &TlsOptions) -> Result<ClientConfig, NoTls> {
     Ok(builder.with_root_certificates(roots(options.ca.as_deref())?).with_no_client_auth())
 }
 
-fn roots(ca: Option<&Path>) -> Result<RootCertStore, NoTls> {
+fn roots(ca: Option<&Path>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     for certificate in rustls_native_certs::load_native_certs().certs {
         // One that can't be read vouches for no server.
         let _ = roots.add(certificate);
     }
     if let Some(file) = ca {
-        let wrong = |error: &dyn std::fmt::Display| NoTls::File {
-            file: file.to_owned(),
-            error: error.to_string(),
-        };
+        let wrong = |error: &dyn Display| format!("--ca {}: {error}", file.display());
         let text = sys::file::read(file, CA_MIB_MAX).map_err(|error| wrong(&error))?;
         let before = roots.len();
         for certificate in CertificateDer::pem_slice_iter(&text) {
@@ -47,7 +45,9 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, NoTls> {
         }
     }
     if roots.is_empty() {
-        return Err(NoTls::NoRoots);
+        return Err("this system has no root certificates to verify a server with → --ca FILE, --insecure, or the package \
+             ca-certificates"
+            .to_owned());
     }
     Ok(roots)
 }

@@ -6,7 +6,7 @@
 
 use super::{SCHEMA, plain};
 use jiff::Timestamp;
-use model::{Cell, CellKey, ProfiledCell, Run, RunState, RunSummary, Usage};
+use model::{Cell, CellKey, Run, RunState, RunSummary};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::HashSet;
@@ -200,61 +200,18 @@ fn check_profile(run: &Run) -> Result<(), Unreadable> {
                 "profile.cells.{index}.key is not of a cell in plan.cells"
             )));
         }
-        let path = format!("profile.cells.{index}");
-        let ProfiledCell { key, elapsed_ns, samples_outside, regions, .. } = cell;
-        let counts = [
-            ("key.point", key.point),
-            ("elapsed_ns", *elapsed_ns),
-            ("samples_outside", *samples_outside),
-        ];
-        fits(&path, &counts)?;
-        for region in regions {
-            let counts = [
-                ("regions.position", region.position),
-                ("regions.operations", region.operations),
-                ("regions.elapsed_ns", region.elapsed_ns),
-            ];
-            fits(&path, &counts)?;
-        }
     }
     Ok(())
 }
 
 fn check_cell(cell: &Cell, index: usize) -> Result<(), Unreadable> {
-    let path = format!("cells.{index}");
-    fits(&path, &[("key.point", cell.key.point), ("elapsed_ns", cell.elapsed_ns)])?;
-    fits(&path, &counts(&cell.usage))?;
     for (number, metric) in cell.metrics.iter().enumerate() {
-        let path = format!("{path}.metrics.{number}");
-        fits(&path, &[("operations", metric.operations)])?;
-        fits(&path, &counts(&metric.usage))?;
         let (samples, positions) = (metric.samples.len(), metric.positions.len());
         if positions != 0 && positions != samples {
             return Err(Unreadable::new(format!(
-                "{path}.positions: {positions} positions of {samples} samples"
+                "cells.{index}.metrics.{number}.positions: {positions} positions of {samples} samples"
             )));
         }
     }
     Ok(())
-}
-
-fn counts(usage: &Usage) -> [(&'static str, u64); 6] {
-    let Usage {
-        user_ns,
-        system_ns,
-        switches_voluntary,
-        switches_involuntary,
-        faults_minor,
-        faults_major,
-    } = *usage;
-    [user_ns, system_ns, switches_voluntary, switches_involuntary, faults_minor, faults_major]
-        .map(|count| ("usage", count))
-}
-
-/// Whether a record can keep these counts: its integers have a sign.
-fn fits(path: &str, counts: &[(&str, u64)]) -> Result<(), Unreadable> {
-    let too_large = counts.iter().find(|(_, count)| i64::try_from(*count).is_err());
-    too_large.map_or(Ok(()), |(key, count)| {
-        Err(Unreadable::new(format!("{path}.{key} is {count}, which is too large")))
-    })
 }

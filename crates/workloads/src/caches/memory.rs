@@ -39,20 +39,18 @@ const SIZE: Parameter = Parameter {
     about: "working set of each thread in KiB, or with a unit: 48K, 2M, 1G",
     values: Values::Kibibytes(4, 1 << 30),
     default: Defaults::always(&["1M"]),
-    sweep: Some(Sweep {
-        label: "KiB",
-        points: Defaults {
-            quick: &[
-                "4K", "8K", "16K", "32K", "48K", "64K", "128K", "256K", "512K", "1M", "2M", "4M",
-                "8M", "16M", "32M", "64M", "128M", "256M",
-            ],
-            full: &[
-                "4K", "6K", "8K", "12K", "16K", "24K", "32K", "48K", "64K", "96K", "128K", "192K",
-                "256K", "384K", "512K", "768K", "1M", "1536K", "2M", "3M", "4M", "6M", "8M", "12M",
-                "16M", "24M", "32M", "48M", "64M", "128M", "256M", "512M", "1G",
-            ],
-        },
-    }),
+    sweep: Some(Sweep::new(
+        "KiB",
+        &[
+            "4K", "8K", "16K", "32K", "48K", "64K", "128K", "256K", "512K", "1M", "2M", "4M", "8M",
+            "16M", "32M", "64M", "128M", "256M",
+        ],
+        &[
+            "4K", "6K", "8K", "12K", "16K", "24K", "32K", "48K", "64K", "96K", "128K", "192K",
+            "256K", "384K", "512K", "768K", "1M", "1536K", "2M", "3M", "4M", "6M", "8M", "12M",
+            "16M", "24M", "32M", "48M", "64M", "128M", "256M", "512M", "1G",
+        ],
+    )),
 };
 
 const THREADS: Parameter = Parameter {

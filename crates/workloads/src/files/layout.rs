@@ -13,7 +13,7 @@ pub(crate) const FILES: Parameter = Parameter {
     about: "files that are opened and stay open",
     values: Values::AtLeast(1),
     default: Defaults::always(&["10k"]),
-    sweep: Some(Sweep { label: "open files", points: Defaults { quick: &["1k"], full: &["10k"] } }),
+    sweep: Some(Sweep::new("open files", &["1k"], &["10k"])),
 };
 
 /// Bytes in each, about as in Felix von Leitner's manymapbench.

@@ -20,20 +20,23 @@
 //! With `--work` each thread makes so many acquisitions instead; a cell that does not end fails by its
 //! deadline, with what its threads were doing.
 
-mod crew;
 mod figures;
 mod game;
+mod passes;
 mod shared;
 mod work;
 
 use crate::shared::cpus;
-use crew::Crew;
+use crate::shared::crew::Ending;
 use engine::{
-    About, Cell, Defaults, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole, Parameter,
-    Probe, Subject, SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, pairs, strings,
+    About, Cell, Defaults, Failure, FailureReason, Fit, Kind, LimitCause, MetricInfo, MetricRole,
+    Parameter, Probe, Subject, SubjectInfo, Sweep, Usual, Values, Workload, WorkloadInfo, pairs,
+    strings,
 };
-use game::{Ending, Game};
+use figures::figures;
+use game::Game;
 use locks::{Algorithm, Lock, Setup, Visitor};
+use passes::Pass;
 use std::sync::{LazyLock, OnceLock};
 use work::Work;
 
@@ -50,13 +53,11 @@ const THREADS: Parameter = Parameter {
     about: "threads that compete for the lock",
     values: Values::TimesOf("cpus"),
     default: Defaults::always(&["2x"]),
-    sweep: Some(Sweep {
-        label: "threads",
-        points: Defaults {
-            quick: &["1/2x", "1x", "2x", "4x", "8x"],
-            full: &["1/2x", "1x", "2x", "4x", "8x", "16x"],
-        },
-    }),
+    sweep: Some(Sweep::new(
+        "threads",
+        &["1/2x", "1x", "2x", "4x", "8x"],
+        &["1/2x", "1x", "2x", "4x", "8x", "16x"],
+    )),
 };
 
 const HELD: Parameter = Parameter {
@@ -64,13 +65,7 @@ const HELD: Parameter = Parameter {
     about: "work while the lock is held, in ns",
     values: Values::Between(0, 1_000_000_000),
     default: Defaults::always(&["100"]),
-    sweep: Some(Sweep {
-        label: "ns held",
-        points: Defaults {
-            quick: &["100", "1k", "10k"],
-            full: &["10", "100", "1k", "10k", "100k"],
-        },
-    }),
+    sweep: Some(Sweep::new("ns held", &["100", "1k", "10k"], &["10", "100", "1k", "10k", "100k"])),
 };
 
 const OUTSIDE: Parameter = Parameter {
@@ -78,13 +73,11 @@ const OUTSIDE: Parameter = Parameter {
     about: "work between two acquisitions, in ns",
     values: Values::Between(0, 1_000_000_000),
     default: Defaults::always(&["100"]),
-    sweep: Some(Sweep {
-        label: "ns outside",
-        points: Defaults {
-            quick: &["100", "1k", "10k"],
-            full: &["10", "100", "1k", "10k", "100k"],
-        },
-    }),
+    sweep: Some(Sweep::new(
+        "ns outside",
+        &["100", "1k", "10k"],
+        &["10", "100", "1k", "10k", "100k"],
+    )),
 };
 
 const SPINS: Parameter = Parameter {
@@ -92,13 +85,11 @@ const SPINS: Parameter = Parameter {
     about: "spins of a spin-then-block lock before it blocks",
     values: Values::Between(0, 1 << 30),
     default: Defaults::always(&["1024"]),
-    sweep: Some(Sweep {
-        label: "spins",
-        points: Defaults {
-            quick: &["16", "1024", "64k"],
-            full: &["1", "16", "128", "1024", "8k", "64k", "512k"],
-        },
-    }),
+    sweep: Some(Sweep::new(
+        "spins",
+        &["16", "1024", "64k"],
+        &["1", "16", "128", "1024", "8k", "64k", "512k"],
+    )),
 };
 
 const WORK: Parameter = Parameter {
@@ -265,9 +256,12 @@ fn play<L: Lock>(game: &Game, probe: &mut Probe) -> Result<(), Failure> {
     // With little work for each, one may be done before the next begins: a control is given time.
     let time = Ending::After(probe.time());
     let ending = if L::ALGORITHM.control { time } else { game.ending };
-    Crew::<L>::new(game, ending).count(clock)?.state(probe);
+    let counted = Pass::<L>::new(game, ending, clock).count()?;
+    if let Some(waited_ms) = counted.stalled_ms() {
+        return Err(FailureReason::LockStalled { waited_ms }.into());
+    }
+    counted.state_with("acquisitions", &figures(&counted), probe);
     // The second pass is the shorter one.
-    let second = Crew::<L>::new(game, ending.half());
-    second.time(clock, probe.overhead_ns())?.state(probe);
+    Pass::<L>::new(game, ending.half(), clock).time(probe.overhead_ns())?.state(probe);
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(crate) const MAPS: Parameter = Parameter {
     about: "maps of one page each",
     values: Values::Between(1, 10_000_000),
     default: Defaults::always(&["25k"]),
-    sweep: Some(Sweep { label: "maps", points: Defaults { quick: &["5k"], full: &["25k"] } }),
+    sweep: Some(Sweep::new("maps", &["5k"], &["25k"])),
 };
 
 /// What a subject maps.

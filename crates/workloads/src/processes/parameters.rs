@@ -8,7 +8,7 @@ pub(crate) const PROCESSES: Parameter = Parameter {
     about: "processes alive at once",
     values: Values::AtLeast(1),
     default: Defaults::always(&["100"]),
-    sweep: Some(Sweep { label: "processes", points: Defaults { quick: &["500"], full: &["5k"] } }),
+    sweep: Some(Sweep::new("processes", &["500"], &["5k"])),
 };
 
 /// How large the program is that forks.
@@ -17,8 +17,9 @@ pub(crate) const PARENT: Parameter = Parameter {
     about: "memory in MiB that the parent has touched before it forks, in pages of the usual size",
     values: Values::Between(0, 1 << 20),
     default: Defaults::always(&["0"]),
-    sweep: Some(Sweep {
-        label: "MiB of the parent",
-        points: Defaults { quick: &["1", "16", "256"], full: &["1", "4", "16", "64", "256", "1k"] },
-    }),
+    sweep: Some(Sweep::new(
+        "MiB of the parent",
+        &["1", "16", "256"],
+        &["1", "4", "16", "64", "256", "1k"],
+    )),
 };

@@ -52,10 +52,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             about: "threads alive at once",
             values: Values::AtLeast(1),
             default: Defaults::always(&["5k"]),
-            sweep: Some(Sweep {
-                label: "threads",
-                points: Defaults { quick: &["500"], full: &["5k"] },
-            }),
+            sweep: Some(Sweep::new("threads", &["500"], &["5k"])),
         },
         Parameter {
             name: "stack",

@@ -64,42 +64,39 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             about: "circulating tokens: the maximum number of pipes that are active at once",
             values: Values::ShareOf("pipes"),
             default: Defaults::always(&["1"]),
-            sweep: Some(Sweep {
-                label: "tokens",
-                points: Defaults {
-                    quick: &["1%", "10%", "40%", "70%", "100%"],
-                    full: &[
-                        "0.1%", "1%", "10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%",
-                        "90%", "100%",
-                    ],
-                },
-            }),
+            sweep: Some(Sweep::new(
+                "tokens",
+                &["1%", "10%", "40%", "70%", "100%"],
+                &[
+                    "0.1%", "1%", "10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%",
+                    "100%",
+                ],
+            )),
         },
         Parameter {
             name: "pipes",
             about: "pipes whose read ends are watched",
             values: Values::AtLeast(1),
             default: Defaults { quick: &["1k"], full: &["1k", "9k"] },
-            sweep: Some(Sweep {
-                label: "pipes",
-                points: Defaults {
-                    quick: &["10", "100", "1k", "9k"],
-                    full: &[
-                        "10", "100", "500", "1k", "2k", "3k", "4k", "5k", "6k", "7k", "8k", "9k",
-                        "10k", "11k", "12k", "13k", "14k", "15k", "16k", "20k",
-                    ],
-                },
-            }),
+            sweep: Some(Sweep::new(
+                "pipes",
+                &["10", "100", "1k", "9k"],
+                &[
+                    "10", "100", "500", "1k", "2k", "3k", "4k", "5k", "6k", "7k", "8k", "9k",
+                    "10k", "11k", "12k", "13k", "14k", "15k", "16k", "20k",
+                ],
+            )),
         },
         Parameter {
             name: "generations",
             about: "how often a token is passed on before it is retired",
             values: Values::AtLeast(1),
             default: Defaults::always(&["1k"]),
-            sweep: Some(Sweep {
-                label: "generations",
-                points: Defaults { quick: &["10", "100", "1k"], full: &["10", "100", "1k", "5k"] },
-            }),
+            sweep: Some(Sweep::new(
+                "generations",
+                &["10", "100", "1k"],
+                &["10", "100", "1k", "5k"],
+            )),
         },
         Parameter {
             name: "spread",

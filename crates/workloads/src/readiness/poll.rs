@@ -68,26 +68,22 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             about: "descriptors that are watched",
             values: Values::AtLeast(1),
             default: Defaults::always(&["1k"]),
-            sweep: Some(Sweep {
-                label: "watched descriptors",
-                points: Defaults {
-                    quick: &["10", "30", "100", "300", "1k", "3k", "10k"],
-                    full: &["10", "30", "100", "300", "1k", "3k", "10k", "19k"],
-                },
-            }),
+            sweep: Some(Sweep::new(
+                "watched descriptors",
+                &["10", "30", "100", "300", "1k", "3k", "10k"],
+                &["10", "30", "100", "300", "1k", "3k", "10k", "19k"],
+            )),
         },
         Parameter {
             name: "active",
             about: "descriptors that become ready in each loop",
             values: Values::ShareOf("watched"),
             default: Defaults::always(&["1"]),
-            sweep: Some(Sweep {
-                label: "active descriptors",
-                points: Defaults {
-                    quick: &["1", "10", "100"],
-                    full: &["0.1%", "1%", "3%", "10%", "30%", "100%"],
-                },
-            }),
+            sweep: Some(Sweep::new(
+                "active descriptors",
+                &["1", "10", "100"],
+                &["0.1%", "1%", "3%", "10%", "30%", "100%"],
+            )),
         },
         Parameter {
             name: "object",

@@ -17,7 +17,7 @@ mod sets;
 mod thread;
 
 use crate::readiness::mechanisms::{OWN_DESCRIPTORS, at_most};
-use crate::shared::crew::{By, Counted, Crew, Seat};
+use crate::shared::crew::{By, Counted, Crew, Ending, Seat};
 use crate::shared::{cpus, waits};
 use engine::{
     About, Cell, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Parameter, Probe, Subject,
@@ -45,13 +45,11 @@ const THREADS: Parameter = Parameter {
     about: "threads that wait",
     values: Values::TimesOf("cpus"),
     default: Defaults::always(&["1x"]),
-    sweep: Some(Sweep {
-        label: "threads",
-        points: Defaults {
-            quick: &["1", "1x", "2x", "4x"],
-            full: &["1", "1/2x", "1x", "2x", "4x", "8x", "16x"],
-        },
-    }),
+    sweep: Some(Sweep::new(
+        "threads",
+        &["1", "1x", "2x", "4x"],
+        &["1", "1/2x", "1x", "2x", "4x", "8x", "16x"],
+    )),
 };
 
 const READY: Parameter = Parameter {
@@ -59,10 +57,7 @@ const READY: Parameter = Parameter {
     about: "events that are under way at any time",
     values: Values::Between(1, READY_MAX),
     default: Defaults::always(&["16"]),
-    sweep: Some(Sweep {
-        label: "ready",
-        points: Defaults { quick: &["1", "16", "256"], full: &["1", "4", "16", "64", "256", "1k"] },
-    }),
+    sweep: Some(Sweep::new("ready", &["1", "16", "256"], &["1", "4", "16", "64", "256", "1k"])),
 };
 
 const DESCRIPTORS: Parameter = Parameter {
@@ -175,7 +170,7 @@ struct Game {
 
 impl Game {
     /// Has all threads share the tokens, and looks whether each is there in the end.
-    fn play(&self, way: &Way) -> Result<(Counted, Seen), Failure> {
+    fn play(&self, way: &Way) -> Result<(Counted<u64>, Seen), Failure> {
         let events = Events::open(self, way.sets)?;
         let shared = sets::Shared::open(way, &events, self)?;
         let seen = Mutex::new(Seen::new());
@@ -189,7 +184,7 @@ impl Game {
             life: &life,
             cpus: Vec::new(),
             clock: self.clock,
-            time: self.time,
+            ending: Ending::After(self.time),
             right: true,
         };
         let counted = crew.count(By::Threads)?;

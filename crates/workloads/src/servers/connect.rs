@@ -35,10 +35,7 @@ pub(crate) const CONNECTIONS: Parameter = Parameter {
     about: "connections that are opened and stay open",
     values: Values::AtLeast(1),
     default: Defaults::always(&["1k"]),
-    sweep: Some(Sweep {
-        label: "open connections",
-        points: Defaults { quick: &["2k"], full: &["15k"] },
-    }),
+    sweep: Some(Sweep::new("open connections", &["2k"], &["15k"])),
 };
 
 /// What `request` has in common with it. Under poll and select each request looks at every connection that is

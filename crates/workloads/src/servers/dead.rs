@@ -46,13 +46,11 @@ const DEAD: Parameter = Parameter {
     about: "dead connections: they have made one request and stay open",
     values: Values::Between(0, 10_000_000),
     default: Defaults::always(&["0"]),
-    sweep: Some(Sweep {
-        label: "dead connections",
-        points: Defaults {
-            quick: &["0", "1k", "3k", "9k"],
-            full: &["0", "50", "100", "200", "400", "800", "1k", "5k", "10k", "15k"],
-        },
-    }),
+    sweep: Some(Sweep::new(
+        "dead connections",
+        &["0", "1k", "3k", "9k"],
+        &["0", "50", "100", "200", "400", "800", "1k", "5k", "10k", "15k"],
+    )),
 };
 
 const CONNECTIONS: Parameter = Parameter {
@@ -60,10 +58,11 @@ const CONNECTIONS: Parameter = Parameter {
     about: "active connections, which send one request after the other",
     values: Values::Between(1, 100_000),
     default: Defaults::always(&["100"]),
-    sweep: Some(Sweep {
-        label: "active connections",
-        points: Defaults { quick: &["10", "100", "1k"], full: &["1", "10", "100", "1k", "5k"] },
-    }),
+    sweep: Some(Sweep::new(
+        "active connections",
+        &["10", "100", "1k"],
+        &["1", "10", "100", "1k", "5k"],
+    )),
 };
 
 const WORKERS: Parameter = Parameter {
@@ -95,13 +94,11 @@ const RATE: Parameter = Parameter {
     about: "requests a second (open loop); 0: closed loop",
     values: Values::AtLeast(0),
     default: Defaults::always(&["0"]),
-    sweep: Some(Sweep {
-        label: "requests/s",
-        points: Defaults {
-            quick: &["1k", "5k", "20k", "50k"],
-            full: &["1k", "2k", "5k", "10k", "20k", "30k", "50k", "75k", "100k"],
-        },
-    }),
+    sweep: Some(Sweep::new(
+        "requests/s",
+        &["1k", "5k", "20k", "50k"],
+        &["1k", "2k", "5k", "10k", "20k", "30k", "50k", "75k", "100k"],
+    )),
 };
 
 /// Opening a connection, having a reply over it, verifying it and closing it, on a busy machine.

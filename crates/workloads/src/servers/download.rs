@@ -43,10 +43,7 @@ const MEGABYTES: Parameter = Parameter {
     about: "size of the downloaded file in MB",
     values: Values::Between(1, 100_000),
     default: Defaults::always(&["64"]),
-    sweep: Some(Sweep {
-        label: "MB that have come",
-        points: Defaults { quick: &["64"], full: &["256"] },
-    }),
+    sweep: Some(Sweep::new("MB that have come", &["64"], &["256"])),
 };
 
 const SLOW_CLIENTS: Parameter = Parameter {

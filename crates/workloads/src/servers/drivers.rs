@@ -208,7 +208,7 @@ impl Server {
             let own = self.own.and_then(OwnServer::tls).map(|own| encryption.with_handshake(own));
             let options = own.unwrap_or_else(|| encryption.options());
             let tls = Tls::new(CERTIFIED_NAME, &options);
-            running.tls = Some(tls.map_err(|error| Failure::new(error.to_string()))?);
+            running.tls = Some(tls.map_err(Failure::new)?);
         }
         Ok(running)
     }

@@ -11,7 +11,8 @@ use board::Board;
 use engine::{Failure, FailureReason, Probe};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::thread::{self, Builder};
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::{self, Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 use sys::clock::Clock;
 use sys::cputime::cpu_ns;
@@ -44,20 +45,45 @@ pub(crate) enum By {
 /// What a worker does from its beginning to its end: it sets up what it has to itself, and repeats the operation.
 pub(crate) type Life<'a> = dyn Fn(&Seat<'_>) -> Result<(), Failure> + Sync + 'a;
 
-/// How far all of them are at one moment.
-struct Moment {
+/// What ends a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// So much time, which begins when each has done something.
+    After(Duration),
+    /// So many operations of each worker.
+    Done(u64),
+}
+
+impl Ending {
+    /// Half of it.
+    pub(crate) fn half(self) -> Ending {
+        match self {
+            Ending::After(time) => Ending::After(time / 2),
+            Ending::Done(each) => Ending::Done(each.div_ceil(2)),
+        }
+    }
+}
+
+/// How far all of them are at one moment, with what they have used until then.
+struct Moment<U> {
     at: u64,
     done: Vec<u64>,
-    cpu_ns: u64,
+    used: U,
 }
 
 /// What they did between two moments.
 #[derive(Debug)]
-pub(crate) struct Counted {
-    window: (u64, u64),
+pub(crate) struct Counted<U> {
+    /// The clock at both.
+    pub(crate) window: (u64, u64),
     ns: f64,
     each: Vec<u64>,
-    cpu_ns: u64,
+    /// What each had of it, in one unit.
+    shares: Vec<f64>,
+    /// What they used until the first moment and until the second one.
+    pub(crate) used: (U, U),
+    /// All that was done, before the window and after it too.
+    pub(crate) in_all: u64,
 }
 
 /// The workers of a cell.
@@ -68,19 +94,33 @@ pub(crate) struct Crew<'a> {
     /// any the scheduler places them.
     pub(crate) cpus: Vec<usize>,
     pub(crate) clock: Clock,
-    /// How long is counted.
-    pub(crate) time: Duration,
+    pub(crate) ending: Ending,
     /// See [`Seat`].
     pub(crate) right: bool,
 }
 
+/// Workers that were started.
+trait Workers {
+    fn none_has_ended(&self) -> bool;
+
+    /// Waits for all of them, and says what was wrong with any.
+    fn wait(&mut self) -> Result<(), Failure>;
+}
+
 impl Crew<'_> {
-    /// Has all of them repeat the operation, and counts.
-    pub(crate) fn count(&self, by: By) -> Result<Counted, Failure> {
-        let board = Board::new(self.workers).map_err(|error| Failure::call("mmap", error))?;
-        match by {
-            By::Threads => self.threads(&board),
-            By::Processes => self.processes(&board),
+    /// Has all of them repeat the operation, and counts it and their CPU time.
+    pub(crate) fn count(&self, by: By) -> Result<Counted<u64>, Failure> {
+        let counted = match by {
+            // The kernel counts what a thread uses (rusage) at its ticks only; the clock of the process has all of it. The
+            // thread that watches sleeps.
+            By::Threads => self.threads(|| cpu_ns(std::process::id().cast_signed())),
+            By::Processes => self.processes(),
+        }?;
+        match counted.stalled_ms() {
+            Some(waited_ms) => {
+                Err(Failure::new(format!("no operation was done in {waited_ms} ms")))
+            }
+            None => Ok(counted),
         }
     }
 
@@ -88,46 +128,42 @@ impl Crew<'_> {
         if let Some(&cpu) = self.cpus.iter().cycle().nth(me) {
             cpus::stay_on(&[cpu])?;
         }
-        (self.life)(&Seat::new(board, me, self.right))
+        (self.life)(&Seat::new(board, me, self))
+    }
+
+    fn board(&self) -> Result<Board, Failure> {
+        Board::new(self.workers).map_err(|error| Failure::call("setting up workers", error))
     }
 
     fn not_started(&self, kind: &str, me: usize, error: &io::Error) -> Failure {
         Failure::start(format!("starting {kind} {}", me + 1), error, self.workers as u64)
     }
 
-    fn threads(&self, board: &Board) -> Result<Counted, Failure> {
-        // The kernel counts what a thread uses (rusage) at its ticks only; the clock of the process has all of it. The thread that
-        // watches sleeps.
-        let cpu = || {
-            let used = cpu_ns(std::process::id().cast_signed());
-            used.map_err(|error| Failure::call("a CPU clock", error))
-        };
+    /// Has threads repeat the operation, which is counted with what they have `used`.
+    pub(crate) fn threads<U>(
+        &self,
+        used: impl Fn() -> io::Result<U>,
+    ) -> Result<Counted<U>, Failure> {
+        let board = &self.board()?;
         thread::scope(|scope| {
-            let mut all = Vec::new();
+            let mut threads = Threads::default();
             for me in 0..self.workers {
                 let builder = Builder::new().stack_size(STACK_BYTES);
                 let work = move || self.work(board, me).inspect_err(|_| _ = board.fail());
-                let started = builder.spawn_scoped(scope, work);
-                match started {
-                    Ok(thread) => all.push(thread),
+                match builder.spawn_scoped(scope, work) {
+                    Ok(thread) => threads.0.push(thread),
                     Err(error) => {
-                        let failure = self.not_started("thread", me, &error);
                         board.stop();
-                        return Err(failure);
+                        return Err(self.not_started("thread", me, &error));
                     }
                 }
             }
-            let counted =
-                self.window(board, || all.iter().all(|thread| !thread.is_finished()), cpu);
-            board.stop();
-            for thread in all {
-                thread.join().map_err(|_| Failure::new("a thread panicked"))??;
-            }
-            counted
+            self.watch(board, &mut threads, used)
         })
     }
 
-    fn processes(&self, board: &Board) -> Result<Counted, Failure> {
+    fn processes(&self) -> Result<Counted<u64>, Failure> {
+        let board = &self.board()?;
         let pipe = io::pipe().map_err(|error| Failure::call("pipe", error))?;
         let (mut reports, report) = pipe;
         let mut children = Children::default();
@@ -136,36 +172,53 @@ impl Crew<'_> {
             match child {
                 Ok(child) => children.running.push(child),
                 Err(error) => {
-                    let failure = self.not_started("process", me, &error);
                     board.stop();
-                    return Err(failure);
+                    return Err(self.not_started("process", me, &error));
                 }
             }
         }
         drop(report);
         let pids = children.running.clone();
-        let cpu = || {
-            let each = pids.iter().map(|&pid| cpu_ns(pid.cast_signed()));
-            each.sum::<io::Result<u64>>().map_err(|error| Failure::call("a CPU clock", error))
-        };
-        let counted = self.window(board, || children.none_has_ended(), cpu);
-        board.stop();
-        let ended = children.wait();
-        match reported_failure(&mut reports) {
-            Some(failure) => Err(failure),
-            None => ended.and(counted),
-        }
+        let cpu = || pids.iter().map(|&pid| cpu_ns(pid.cast_signed())).sum();
+        let counted = self.watch(board, &mut children, cpu);
+        reported_failure(&mut reports).map_or(counted, Err)
     }
 
-    /// Lets the workers begin when all are prepared, and counts over the time of the cell, once each has done
-    /// something; over more, where little happens.
-    fn window(
+    /// Lets the workers begin when all are prepared, and counts until the cell ends.
+    fn watch<U>(
         &self,
         board: &Board,
-        all_live: impl Fn() -> bool,
-        cpu: impl Fn() -> Result<u64, Failure>,
-    ) -> Result<Counted, Failure> {
-        let goes_on = || !board.has_failed() && all_live();
+        workers: &mut impl Workers,
+        used: impl Fn() -> io::Result<U>,
+    ) -> Result<Counted<U>, Failure> {
+        let window = match self.ending {
+            Ending::After(time) => time,
+            Ending::Done(_) => Duration::MAX,
+        };
+        let moment = || -> Result<Moment<U>, Failure> {
+            let (at, (done, used)) = moment(self.clock, window, || (board.tallies(), used()));
+            let used = used.map_err(|error| Failure::call("reading CPU time", error))?;
+            Ok(Moment { at, done, used })
+        };
+        let goes_on = || !board.has_failed() && workers.none_has_ended();
+        let window = self.window(board, goes_on, moment);
+        if !matches!(window, Ok((_, None))) {
+            board.stop();
+        }
+        workers.wait()?;
+        let (from, to) = window?;
+        let to = to.map_or_else(moment, Ok)?;
+        Ok(Counted::new(self.clock, from, to, board))
+    }
+
+    /// Counts over the time of the cell, once each has done something; over more, where little happens. Where each does all of
+    /// its work, counting begins with them, and its end is that of the last.
+    fn window<U>(
+        &self,
+        board: &Board,
+        goes_on: impl Fn() -> bool,
+        moment: impl Fn() -> Result<Moment<U>, Failure>,
+    ) -> Result<(Moment<U>, Option<Moment<U>>), Failure> {
         let ended = || Failure::new("a worker ended before it was stopped");
         while !board.all_arrived() {
             if !goes_on() {
@@ -173,33 +226,30 @@ impl Crew<'_> {
             }
             thread::sleep(LOOK);
         }
+        let Ending::After(time) = self.ending else {
+            let from = moment()?;
+            board.count();
+            board.begin();
+            return Ok((from, None));
+        };
         board.begin();
         let begun = Instant::now();
         let all_there = || board.tallies().iter().all(|&done| done > 0);
         while !all_there() && begun.elapsed() < WARM_UP_MAX && goes_on() {
             thread::sleep(LOOK);
         }
-        let moment = || -> Result<Moment, Failure> {
-            let (at, (done, cpu)) = moment(self.clock, self.time, || (board.tallies(), cpu()));
-            Ok(Moment { at, done, cpu_ns: cpu? })
-        };
         let (begun, from) = (Instant::now(), moment()?);
-        thread::sleep(self.time);
-        let counted = loop {
-            let counted = Counted::new(self.clock, &from, &moment()?);
-            if counted.operations() >= FEWEST || begun.elapsed() > PATIENCE || !goes_on() {
-                break counted;
+        board.count();
+        thread::sleep(time);
+        let to = loop {
+            let to = moment()?;
+            let done = to.done.iter().sum::<u64>() - from.done.iter().sum::<u64>();
+            if done >= FEWEST || begun.elapsed() > PATIENCE || !goes_on() {
+                break to;
             }
             thread::sleep(LOOK);
         };
-        if !goes_on() {
-            return Err(ended());
-        }
-        if counted.operations() == 0 {
-            let waited_ms = 100 * (counted.ns / 1e8).round() as u64;
-            return Err(Failure::new(format!("no operation was done in {waited_ms} ms")));
-        }
-        Ok(counted)
+        if goes_on() { Ok((from, Some(to))) } else { Err(ended()) }
     }
 }
 
@@ -223,13 +273,27 @@ fn moment<T>(clock: Clock, window: Duration, mut look: impl FnMut() -> T) -> (u6
     closest.map_or_else(|| (clock.now(), look()), |(_, at, seen)| (at, seen))
 }
 
+#[derive(Default)]
+struct Threads<'scope>(Vec<ScopedJoinHandle<'scope, Result<(), Failure>>>);
+
+impl Workers for Threads<'_> {
+    fn none_has_ended(&self) -> bool {
+        self.0.iter().all(|thread| !thread.is_finished())
+    }
+
+    fn wait(&mut self) -> Result<(), Failure> {
+        let mut ended = self.0.drain(..).map(ScopedJoinHandle::join);
+        ended.try_for_each(|end| end.map_err(|_| Failure::new("a thread panicked"))?)
+    }
+}
+
 /// Processes that have to be waited for.
 #[derive(Default)]
 struct Children {
     running: Vec<u32>,
 }
 
-impl Children {
+impl Workers for Children {
     fn none_has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         self.running.iter().all(|&pid| {
@@ -238,7 +302,6 @@ impl Children {
         })
     }
 
-    /// Waits for all of them, and says what was wrong with any.
     fn wait(&mut self) -> Result<(), Failure> {
         let mut wrong = None;
         for (index, pid) in self.running.drain(..).enumerate() {
@@ -282,14 +345,28 @@ fn reported_failure(pipe: &mut PipeReader) -> Option<Failure> {
     serde_json::from_slice::<FailureReason>(&reason).ok().map(Failure::from)
 }
 
-impl Counted {
-    fn new(clock: Clock, from: &Moment, to: &Moment) -> Counted {
-        let each = from.done.iter().zip(&to.done).map(|(from, to)| to - from);
+impl<U> Counted<U> {
+    /// So many operations of one worker.
+    #[cfg(test)]
+    pub(crate) fn from_one(operations: u64, used: (U, U)) -> Counted<U> {
+        let (each, shares) = (vec![operations], vec![operations as f64]);
+        Counted { window: (0, 1), ns: 1.0, each, shares, used, in_all: operations }
+    }
+
+    fn new(clock: Clock, from: Moment<U>, to: Moment<U>, board: &Board) -> Counted<U> {
+        let each: Vec<u64> = from.done.iter().zip(&to.done).map(|(from, to)| to - from).collect();
+        // Those that did all of their work did the same, in times of their own.
+        let share = |(me, &done): (usize, &u64)| match board.ended_at(me).load(Relaxed) {
+            0 => done as f64,
+            ended_at => 1e9 / clock.ns(from.at, ended_at).max(1.0),
+        };
         Counted {
             window: (from.at, to.at),
             ns: clock.ns(from.at, to.at),
-            each: each.collect(),
-            cpu_ns: to.cpu_ns.saturating_sub(from.cpu_ns),
+            shares: each.iter().enumerate().map(share).collect(),
+            each,
+            used: (from.used, to.used),
+            in_all: board.tallies().iter().sum(),
         }
     }
 
@@ -297,23 +374,36 @@ impl Counted {
         self.each.iter().sum()
     }
 
-    /// Gives the probe the figures of the cell, with the rate of all under this name.
-    pub(crate) fn state(&self, rate: &str, probe: &mut Probe) {
+    /// How long they did nothing, to a tenth of a second; nothing where they did.
+    pub(crate) fn stalled_ms(&self) -> Option<u64> {
+        (self.operations() == 0).then(|| 100 * (self.ns / 1e8).round() as u64)
+    }
+
+    /// How evenly they shared it: of ten operations among thirty workers, twenty have none in any case.
+    fn fairness(&self) -> Option<f64> {
+        let enough = self.operations() >= FEWEST_EACH * self.each.len() as u64;
+        enough.then(|| jain(&self.shares))
+    }
+
+    /// Gives the probe the figures of the cell, with the rate of all under this name, and `further` ones.
+    pub(crate) fn state_with(&self, rate: &str, further: &[(&str, f64)], probe: &mut Probe) {
         let (operations, (begin, end)) = (self.operations(), self.window);
         probe.region(rate, begin, end, operations);
-        let ns = self.ns / operations as f64;
-        let figures = [
-            (rate, 1e9 / ns),
-            ("each", 1e9 / (ns * self.each.len() as f64)),
-            ("cpu", self.cpu_ns as f64 / operations as f64),
-        ];
-        // Of ten operations among thirty workers, twenty have none in any case.
-        let shares: Vec<f64> = self.each.iter().map(|&done| done as f64).collect();
-        let enough = operations >= FEWEST_EACH * self.each.len() as u64;
-        let fairness = enough.then(|| ("fairness", jain(&shares)));
-        for (metric, figure) in figures.into_iter().chain(fairness) {
+        let rate = (rate, 1e9 * operations as f64 / self.ns);
+        let fairness = self.fairness().map(|fairness| ("fairness", fairness));
+        for (metric, figure) in [rate].into_iter().chain(further.iter().copied()).chain(fairness) {
             probe.given(metric, &[figure], operations);
         }
+    }
+}
+
+impl Counted<u64> {
+    /// The same with the rate of one worker, and CPU time.
+    pub(crate) fn state(&self, rate: &str, probe: &mut Probe) {
+        let operations = self.operations() as f64;
+        let cpu_ns = self.used.1.saturating_sub(self.used.0) as f64;
+        let each = 1e9 * operations / (self.ns * self.each.len() as f64);
+        self.state_with(rate, &[("each", each), ("cpu", cpu_ns / operations)], probe);
     }
 }
 
@@ -323,11 +413,21 @@ mod tests {
 
     #[test]
     fn figures_are_of_what_was_done_in_the_window() {
-        let moment = |at, done: [u64; 2], cpu_ns| Moment { at, done: done.into(), cpu_ns };
-        let from = moment(0, [10, 20], 5_000);
-        let counted = Counted::new(Clock::Monotonic, &from, &moment(1_000, [40, 30], 6_000));
-        assert_eq!((counted.operations(), counted.each.as_slice()), (40, &[30, 10][..]));
-        assert_eq!((counted.ns.round() as u64, counted.cpu_ns), (1_000, 1_000));
+        let moment = |at, done: [u64; 2], used| Moment { at, done: done.into(), used };
+        let board = Board::new(2).unwrap();
+        let counted = |done: [u64; 2]| {
+            let (from, to) = (moment(0, [10, 20], 5_000), moment(1_000, done, 6_000));
+            Counted::new(Clock::Monotonic, from, to, &board)
+        };
+        let many = counted([40, 30]);
+        assert_eq!((many.operations(), many.each.as_slice()), (40, &[30, 10][..]));
+        assert_eq!((many.ns.round() as u64, many.used), (1_000, (5_000, 6_000)));
+        assert_eq!(many.fairness(), Some(0.8), "40² / (2 × (30² + 10²))");
+        assert_eq!(counted([19, 20]).fairness(), None, "nine among two");
+        // Both have done the same, one in half the time.
+        board.ended_at(0).store(500, Relaxed);
+        board.ended_at(1).store(1_000, Relaxed);
+        assert_eq!(counted([30, 40]).fairness(), Some(0.9), "3² / (2 × (2² + 1²))");
     }
 
     #[test]

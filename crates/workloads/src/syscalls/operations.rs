@@ -39,6 +39,20 @@ pub(crate) struct Operation {
 
 type Life = Box<crew::Life<'static>>;
 
+impl Operation {
+    /// What most operations have in common: each states only where it differs.
+    const PLAIN: Operation = Operation {
+        name: "",
+        beyond_cpus: true,
+        group: "",
+        summary: "",
+        contends: "",
+        over_loopback: false,
+        shared_by_threads: "",
+        prepare: |_| Err(Failure::new("an operation without work")),
+    };
+}
+
 /// Declares each module, and puts its `OPERATION` into the table.
 macro_rules! table {
     ($($file:ident,)*) => {
@@ -225,7 +239,7 @@ fn setting_up(error: io::Error) -> Failure {
 mod tests {
     use super::*;
     use crate::shared::cpus;
-    use crate::shared::crew::{By, Crew};
+    use crate::shared::crew::{By, Crew, Ending};
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
     use sys::clock::Clock;
@@ -265,9 +279,9 @@ mod tests {
         let directory = Directory::new();
         let life = (operation.prepare)(&Ground { directory: directory.0.clone() })?;
         spoil(&directory.0);
-        let (clock, time) = (Clock::Monotonic, Duration::from_millis(2));
+        let (clock, ending) = (Clock::Monotonic, Ending::After(Duration::from_millis(2)));
         let cpus = cpus::allowed()?;
-        let crew = Crew { workers, life: &life, cpus, clock, time, right };
+        let crew = Crew { workers, life: &life, cpus, clock, ending, right };
         crew.count(By::Threads).map(|counted| counted.operations())
     }
 

@@ -11,13 +11,11 @@ pub(crate) const THREADS: Parameter = Parameter {
     about: "threads, or processes, that make the calls at once",
     values: Values::TimesOf("cpus"),
     default: Defaults::always(&["1x"]),
-    sweep: Some(Sweep {
-        label: "threads",
-        points: Defaults {
-            quick: &["1", "1x", "2x"],
-            full: &["1", "1/4x", "1/2x", "1x", "2x", "4x"],
-        },
-    }),
+    sweep: Some(Sweep::new(
+        "threads",
+        &["1", "1x", "2x"],
+        &["1", "1/4x", "1/2x", "1x", "2x", "4x"],
+    )),
 };
 
 const THREADS_WORD: &str = "threads";

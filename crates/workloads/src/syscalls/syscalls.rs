@@ -12,7 +12,7 @@
 
 use super::operations::{Ground, Operation, TABLE};
 use super::parameters::{BY, THREADS, WORKERS_MAX, parallel};
-use crate::shared::crew::{By, Crew};
+use crate::shared::crew::{By, Crew, Ending};
 use crate::shared::{cpus, directory};
 use engine::{
     About, Cell, Failure, Fit, Kind, LimitCause, MetricInfo, MetricRole, Probe, Subject,
@@ -96,7 +96,7 @@ impl Workload for Syscalls {
             life: &life,
             cpus: cpus::allowed()?,
             clock: probe.clock(),
-            time: probe.time(),
+            ending: Ending::After(probe.time()),
             right: true,
         };
         crew.count(By::from_cell(cell)?)?.state("operations", probe);

@@ -175,16 +175,9 @@ fn facts_in(
     Ok(facts)
 }
 
-/// A rank that has joined the space of keys of its start.
-pub struct JoinedSpace {
-    pub rank: u32,
-    pub size: u32,
-    pub space: Space,
-}
-
-/// Joins the space of keys of this process's start; `None` where its launcher has none. It can be joined once, and before
+/// Joins the space of keys of this process's start, as which rank of how many; `None` where its launcher has none. It can be joined once, and before
 /// the [`facts`] are asked for.
-pub fn space() -> Result<Option<JoinedSpace>, Trouble> {
+pub fn space() -> Result<Option<(u32, u32, Space)>, Trouble> {
     let environment = Environment { variable: &own_variable };
     let number = |name| environment.number(name).map_err(Trouble::usage);
     let size = ranks(&environment, "PMI_SIZE").map_err(Trouble::usage)?;
@@ -200,7 +193,7 @@ pub fn space() -> Result<Option<JoinedSpace>, Trouble> {
         .map_err(io::Error::other)
         .and_then(Space::join)
         .map_err(|error| Trouble::failed(format!("PMI-1 over PMI_FD {fd}: {error}")))?;
-    Ok(Some(JoinedSpace { rank, size, space }))
+    Ok(Some((rank, size, space)))
 }
 
 /// The id of the fleet; `None` where this process was started alone.

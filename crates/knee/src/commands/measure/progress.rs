@@ -81,6 +81,13 @@ impl Progress {
         Progress { bar, budget: None, controls, failed, is_profiling: false }
     }
 
+    /// Draws it anew this often, although nothing has changed but the time.
+    pub fn tick_every(&self, interval: Duration) {
+        if let Some(bar) = &self.bar {
+            bar.enable_steady_tick(interval);
+        }
+    }
+
     /// How many things are done, and what is being done.
     pub fn at(&self, done: u64, what: &str) {
         if let Some(bar) = &self.bar {

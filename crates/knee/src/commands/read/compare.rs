@@ -20,6 +20,7 @@ use analysis::thresholds::MARGIN;
 use archive::{Location, RunRef};
 use findings::left_out;
 use flags::{Compare, Judgement, Output};
+use junit::Case;
 use model::Run;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -46,8 +47,8 @@ pub fn compare(compare: &Compare) -> Result<Exit, Trouble> {
     let Compare { across, judgement, output, .. } = compare;
     let comparison = compared((&base, &new), *across, judgement, output, 1)?;
     let verdict = verdict(judgement, &comparison, false);
-    let holder = holder(compare)?;
-    conclude(&compare.judgement, &compare.output, (base, new), &comparison, verdict, &holder, None)
+    let holder = holder(&names, output)?;
+    conclude(judgement, output, (base, new), &comparison, verdict, &holder, None)
 }
 
 /// Refuses a page that can't be written, a name that can't be given and two gates, before anything is measured.
@@ -87,8 +88,7 @@ pub fn only_failures(judgement: &Judgement, comparison: &Comparison) -> BTreeSet
     gate.map(|gate| Evidence::new(gate, comparison).only_failures()).unwrap_or_default()
 }
 
-/// Prints the comparison, and only then writes the page and names the new run, which the record `holder` has:
-/// what can't be written, or a reader that has gone away, costs nothing that was measured.
+/// Shows two runs that were compared, the new one of which the record `holder` has.
 pub fn conclude(
     judgement: &Judgement,
     output: &Output,
@@ -98,29 +98,103 @@ pub fn conclude(
     holder: &Location,
     recorded: Option<String>,
 ) -> Result<Exit, Trouble> {
-    let printed = if output.json {
-        print_json(&json::comparison(comparison))
-    } else {
-        print_text(judgement, output, &Matrix::pair(&base, &new, comparison))
+    let cases = || judgement.gate().map(|gate| Evidence::new(gate, comparison).cases());
+    let compared = Compared {
+        json: &|| print_json(&json::comparison(comparison)),
+        matrix: &Matrix::pair(&base, &new, comparison),
+        page: &|| {
+            let runs = concluded_runs([base.clone(), new.clone()]);
+            html::page(&runs, &Matrix::pair(&runs[0].0, &runs[1].0, comparison))
+        },
+        cases: &cases,
+        newest: new.summary.number,
+        holder: &|| Ok(holder.clone()),
     };
-    let is_for_programs = output.json || judgement.markdown;
-    let mut notes = recorded.unwrap_or_default();
-    let kept = keep(judgement, output, (base, new), comparison, exit, holder, &mut notes);
-    let noted = print_notes(&notes, is_for_programs);
-    if let Some(why) = why {
-        let say = if exit == Exit::Done { note } else { complain };
-        say(&format!("knee: {why}"));
-    }
-    kept?;
-    ended(exit, printed.and(noted))
+    compared.show(judgement, output, (exit, why.into_iter().collect()), recorded)
 }
 
-/// Prints what people read, or what a pull request does.
-fn print_text(judgement: &Judgement, output: &Output, matrix: &Matrix<'_>) -> Result<(), Trouble> {
-    if judgement.markdown {
-        return print_exactly(&markdown::text(matrix));
+/// Runs that were compared, in each of the forms that can be asked for.
+struct Compared<'a> {
+    json: &'a dyn Fn() -> Result<(), Trouble>,
+    matrix: &'a Matrix<'a>,
+    page: &'a dyn Fn() -> String,
+    /// What the gate says of each series and point; none without a gate, or of more than two runs.
+    cases: &'a dyn Fn() -> Option<Vec<Case>>,
+    /// The number of the run that may be named.
+    newest: i64,
+    /// The record that it is in.
+    holder: &'a dyn Fn() -> Result<Location, Trouble>,
+}
+
+impl Compared<'_> {
+    /// Prints the comparison, and only then writes the page and names the newest run: what can't be written, or a reader
+    /// that has gone away, costs nothing that was measured. Ends as `exit`, and says why.
+    fn show(
+        &self,
+        judgement: &Judgement,
+        output: &Output,
+        (exit, reasons): (Exit, Vec<String>),
+        recorded: Option<String>,
+    ) -> Result<Exit, Trouble> {
+        let printed = if output.json {
+            (self.json)()
+        } else if judgement.markdown {
+            print_exactly(&markdown::text(self.matrix))
+        } else {
+            print(&terminal::text(self.matrix, &style(output.all)))
+        };
+        let mut notes = recorded.unwrap_or_default();
+        let kept = self.keep(judgement, output, exit, &mut notes);
+        let noted = print_notes(&notes, output.json || judgement.markdown);
+        let say = if exit == Exit::Done { note } else { complain };
+        for why in &reasons {
+            say(&format!("knee: {why}"));
+        }
+        kept?;
+        // A reader that has gone away matters only where nothing else was wrong.
+        match printed.and(noted) {
+            Err(trouble) if exit == Exit::Done => Err(trouble),
+            _ => Ok(exit),
+        }
     }
-    print(&terminal::text(matrix, &style(output.all)))
+
+    /// Writes the page and the test cases, and then names the newest run where the gate let it through. Each adds a line to
+    /// `notes`; where the page can't be written, no run is named.
+    fn keep(
+        &self,
+        judgement: &Judgement,
+        output: &Output,
+        exit: Exit,
+        notes: &mut String,
+    ) -> Result<(), Trouble> {
+        let left = |name: &String| format!("Baseline {name}: left as it was\n");
+        if let Some(page) = &output.page {
+            if let Err(trouble) = self.write(page, output) {
+                notes.extend(judgement.save_baseline.as_ref().map(left));
+                return Err(trouble);
+            }
+            notes.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
+        }
+        if let (Some(file), Some(cases)) = (&judgement.junit, (self.cases)()) {
+            files::write(file, |out| junit::write(out, &cases))?;
+            notes.push_str(&["Test cases: ", &file.display().to_string(), "\n"].concat());
+        }
+        match &judgement.save_baseline {
+            Some(name) if exit == Exit::Done => {
+                notes.push_str(&baseline::save_number(&(self.holder)()?, name, self.newest)?);
+            }
+            name => notes.extend(name.as_ref().map(left)),
+        }
+        Ok(())
+    }
+
+    /// Writes the page of all, whole or not at all.
+    fn write(&self, file: &Path, output: &Output) -> Result<(), Trouble> {
+        // The record may have come to be since the file was looked at.
+        report::check(file, record_path(&output.record_file).ok().as_deref())?;
+        let page = (self.page)();
+        files::write(file, |out| out.write_all(page.as_bytes()))
+    }
 }
 
 /// Prints lines about the files that were written: on standard error where standard output has a form for programs alone.
@@ -133,48 +207,6 @@ fn print_notes(notes: &str, is_for_programs: bool) -> Result<(), Trouble> {
         return Ok(());
     }
     print_note(&["\n", notes].concat())
-}
-
-/// How a comparison ends that ended as `exit`: a reader that has gone away matters only where nothing else was wrong.
-fn ended(exit: Exit, printed: Result<(), Trouble>) -> Result<Exit, Trouble> {
-    match printed {
-        Err(trouble) if exit == Exit::Done => Err(trouble),
-        _ => Ok(exit),
-    }
-}
-
-/// Writes the page, and then names the new run where the gate let it through. Each adds a line to `notes`;
-/// where the page can't be written, no run is named.
-fn keep(
-    judgement: &Judgement,
-    output: &Output,
-    (base, new): (Run, Run),
-    comparison: &Comparison,
-    exit: Exit,
-    holder: &Location,
-    notes: &mut String,
-) -> Result<(), Trouble> {
-    let number = new.summary.number;
-    let left = |name: &String| format!("Baseline {name}: left as it was\n");
-    if let Some(page) = &output.page {
-        if let Err(trouble) = write(page, output, vec![base, new], comparison) {
-            notes.extend(judgement.save_baseline.as_ref().map(left));
-            return Err(trouble);
-        }
-        notes.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
-    }
-    if let (Some(file), Some(gate)) = (&judgement.junit, judgement.gate()) {
-        let cases = Evidence::new(gate, comparison).cases();
-        files::write(file, |out| junit::write(out, &cases))?;
-        notes.push_str(&["Test cases: ", &file.display().to_string(), "\n"].concat());
-    }
-    match &judgement.save_baseline {
-        Some(name) if exit == Exit::Done => {
-            notes.push_str(&baseline::save_number(holder, name, number)?);
-        }
-        name => notes.extend(name.as_ref().map(left)),
-    }
-    Ok(())
 }
 
 /// The run that is to be named, where nothing is to be compared.
@@ -235,24 +267,8 @@ fn runs(compare: &Compare, names: &[String]) -> Result<(Run, Run), Trouble> {
     Ok((base, new))
 }
 
-/// The record that the new run is in: that of its own name, or the one in use.
-fn holder(compare: &Compare) -> Result<Location, Trouble> {
-    let given = compare.runs.len() + usize::from(compare.baseline.is_some());
-    let new = compare.runs.last().filter(|_| given == 2);
-    let new = new.map(|name| RunRef::parse(name)).transpose()?;
-    new.and_then(|new| new.record).map_or_else(|| record_location(&compare.output.record_file), Ok)
-}
-
-/// Writes the page of both, whole or not at all.
-fn write(
-    file: &Path,
-    output: &Output,
-    runs: Vec<Run>,
-    comparison: &Comparison,
-) -> Result<(), Trouble> {
-    // The record may have come to be since the file was looked at.
-    report::check(file, record_path(&output.record_file).ok().as_deref())?;
-    let runs = concluded_runs(runs);
-    let page = html::page(&runs, &Matrix::pair(&runs[0].0, &runs[1].0, comparison));
-    files::write(file, |out| out.write_all(page.as_bytes()))
+/// The record that the last of these runs is in: that of its own name, or the one in use.
+fn holder(names: &[String], output: &Output) -> Result<Location, Trouble> {
+    let last = names.last().map(|name| RunRef::parse(name)).transpose()?;
+    last.and_then(|last| last.record).map_or_else(|| record_location(&output.record_file), Ok)
 }

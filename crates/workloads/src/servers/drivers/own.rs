@@ -105,7 +105,7 @@ pub(crate) fn rows(custom: &Custom, words: &[&str]) -> Result<Vec<Server>, Strin
         let url = Url::parse(&row.text)?;
         if url.is_tls && template::words(&row.text).is_empty() {
             // Before the run begins: each cell would fail of the same.
-            Tls::new(&url.host, &tls).map_err(|error| error.to_string())?;
+            Tls::new(&url.host, &tls)?;
         }
         server(row, OwnServer::Url { text: row.text.clone(), tls: url.is_tls.then(|| tls.clone()) })
     };
@@ -260,7 +260,7 @@ fn reach(
         None => own,
     });
     let tls = options.map(|options| Tls::new(&url.host, &options)).transpose();
-    let tls = tls.map_err(|error| Failure::new(error.to_string()))?;
+    let tls = tls.map_err(Failure::new)?;
     let (at, host) = (address.into(), url.host_header());
     let target = Some(Target { address: at, host, path: url.path, tls });
     let origin = ServerOrigin::Running(LocalServer::at(address));

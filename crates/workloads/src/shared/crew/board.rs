@@ -1,23 +1,22 @@
 //! What the workers of a cell and the thread that watches them share: words, in memory that forked processes see
 //! too.
 
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::io::{Errno, write};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::thread;
-use std::time::Duration;
 use sys::shared::SharedWords;
 
 /// Words between two that different workers write: two cache lines, since CPUs fetch them in pairs.
 const STRIDE: usize = 16;
-/// How long a worker sleeps before it looks again whether it may begin.
-const LOOK: Duration = Duration::from_micros(200);
 
 /// The words that stand before those of the workers.
 #[derive(Clone, Copy)]
 enum Word {
     Arrived,
-    Begun,
+    Counts,
     Stopped,
     Failed,
 }
@@ -25,16 +24,19 @@ enum Word {
 /// So many words stand before those of the workers.
 const COMMON: usize = 4;
 
-/// The words of a cell.
+/// The words of a cell, and the gate that its workers begin at.
 #[derive(Debug)]
 pub(crate) struct Board {
     words: SharedWords,
     workers: usize,
+    /// An eventfd that is readable once it is open: it wakes all at once, threads and processes.
+    gate: OwnedFd,
 }
 
 impl Board {
     pub(crate) fn new(workers: usize) -> io::Result<Board> {
-        Ok(Board { words: SharedWords::new(STRIDE * (COMMON + workers))?, workers })
+        let words = SharedWords::new(STRIDE * (COMMON + workers))?;
+        Ok(Board { words, workers, gate: eventfd(0, EventfdFlags::CLOEXEC)? })
     }
 
     fn word(&self, word: Word) -> &AtomicU64 {
@@ -46,16 +48,24 @@ impl Board {
         &self.words[STRIDE * (COMMON + me)]
     }
 
+    /// When worker `me` was done with all of its work; 0 before, and where it is stopped instead.
+    pub(crate) fn ended_at(&self, me: usize) -> &AtomicU64 {
+        &self.words[STRIDE * (COMMON + me) + 1]
+    }
+
     /// What each has done.
     pub(crate) fn tallies(&self) -> Vec<u64> {
         (0..self.workers).map(|me| self.tally(me).load(Relaxed)).collect()
     }
 
     /// A worker is prepared: waits until all may begin.
-    pub(crate) fn arrive(&self) {
+    pub(crate) fn arrive(&self) -> io::Result<()> {
         self.word(Word::Arrived).fetch_add(1, Release);
-        while self.word(Word::Begun).load(Acquire) == 0 && !self.stopped() {
-            thread::sleep(LOOK);
+        loop {
+            match poll(&mut [PollFd::new(&self.gate, PollFlags::IN)], None) {
+                Err(Errno::INTR) => {}
+                ended => return Ok(ended.map(|_| ())?),
+            }
         }
     }
 
@@ -66,17 +76,29 @@ impl Board {
 
     /// Lets all begin.
     pub(crate) fn begin(&self) {
-        self.word(Word::Begun).store(1, Release);
+        // An eventfd takes more of these than there are.
+        let _ = write(&self.gate, &1_u64.to_ne_bytes());
     }
 
-    /// Has all stop after their next operation.
+    /// From now on operations count.
+    pub(crate) fn count(&self) {
+        self.word(Word::Counts).store(1, Relaxed);
+    }
+
+    /// Has all stop after their next operation, and those that have not begun before it.
     pub(crate) fn stop(&self) {
         self.word(Word::Stopped).store(1, Release);
+        self.begin();
     }
 
-    #[inline]
-    pub(crate) fn stopped(&self) -> bool {
-        self.word(Word::Stopped).load(Relaxed) != 0
+    /// Not 0 once operations count.
+    pub(crate) fn counts(&self) -> &AtomicU64 {
+        self.word(Word::Counts)
+    }
+
+    /// Not 0 once they are to stop: found once, it costs a loop a look at its own memory.
+    pub(crate) fn stopped(&self) -> &AtomicU64 {
+        self.word(Word::Stopped)
     }
 
     /// A worker has failed; whether it is the first.
@@ -92,6 +114,7 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
 
     #[test]
     fn each_worker_has_a_word_and_all_begin_together() {
@@ -100,7 +123,7 @@ mod tests {
             for me in 0..3 {
                 let board = &board;
                 scope.spawn(move || {
-                    board.arrive();
+                    board.arrive().unwrap();
                     board.tally(me).store(me as u64 + 1, Relaxed);
                 });
             }
@@ -111,8 +134,9 @@ mod tests {
             board.begin();
         });
         assert_eq!(board.tallies(), [1, 2, 3]);
-        assert!(board.fail() && !board.fail() && board.has_failed() && !board.stopped());
+        assert!(board.fail() && !board.fail() && board.has_failed());
+        assert_eq!(board.stopped().load(Relaxed), 0);
         board.stop();
-        assert!(board.stopped());
+        assert_eq!(board.stopped().load(Relaxed), 1);
     }
 }

@@ -4,7 +4,6 @@ use super::{Operation, connect_and_accept, listener};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "accept-one",
-    beyond_cpus: true,
     group: "Connections",
     summary: "connect over loopback, accept from one listener of all, and close of both ends",
     contends: "the queue of the listener, and the table of ports",
@@ -14,4 +13,5 @@ pub(crate) const OPERATION: Operation = Operation {
         let common = listener(0)?;
         Ok(Box::new(move |seat| connect_and_accept(&common, seat)))
     },
+    ..Operation::PLAIN
 };

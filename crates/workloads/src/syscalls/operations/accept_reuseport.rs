@@ -4,7 +4,6 @@ use super::{Operation, bound, connect_and_accept, listener, port};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "accept-reuseport",
-    beyond_cpus: true,
     group: "Connections",
     summary: "connect over loopback, accept from an own listener on one port, and close of both ends",
     contends: "the table of ports",
@@ -15,4 +14,5 @@ pub(crate) const OPERATION: Operation = Operation {
         let keeper = bound(0)?;
         Ok(Box::new(move |seat| connect_and_accept(&listener(port(&keeper)?)?, seat)))
     },
+    ..Operation::PLAIN
 };

@@ -5,11 +5,9 @@ use sys::heap::Break;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "brk",
-    beyond_cpus: true,
     group: "Memory",
     summary: "brk: raises the break by a page, or lowers it again",
     contends: "the lock of the address space (mmap_lock)",
-    over_loopback: false,
     shared_by_threads: "the address space",
     prepare: |_| {
         let program_break = Break::take().map_err(setting_up)?;
@@ -20,4 +18,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

@@ -7,11 +7,9 @@ use sys::plain::dup;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "dup-close",
-    beyond_cpus: true,
     group: "Descriptors",
     summary: "dup and close of an own file's descriptor",
     contends: "the lock of the descriptor table (files->file_lock)",
-    over_loopback: false,
     shared_by_threads: "the descriptor table",
     prepare: |ground| {
         let directory = ground.directory.clone();
@@ -22,4 +20,5 @@ pub(crate) const OPERATION: Operation = Operation {
             seat.repeat(|check| check_and_close(dup(file.as_fd())?, inode, &mut turn, check))
         }))
     },
+    ..Operation::PLAIN
 };

@@ -5,14 +5,12 @@ use std::os::fd::AsFd;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "epoll-ctl-one",
-    beyond_cpus: true,
     group: "Waiting",
     summary: "epoll_ctl: adds an own eventfd to one set of all, and removes it",
     contends: "the lock of the set (ep->mtx)",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         let set = sys::epoll::create().map_err(setting_up)?;
         Ok(Box::new(move |seat| add_and_remove(set.as_fd(), seat)))
     },
+    ..Operation::PLAIN
 };

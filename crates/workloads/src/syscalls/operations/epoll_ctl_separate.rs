@@ -5,16 +5,14 @@ use std::os::fd::AsFd;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "epoll-ctl-separate",
-    beyond_cpus: true,
     group: "Waiting",
     summary: "epoll_ctl: adds an own eventfd to an own set, and removes it",
     contends: "the user's count of watched descriptors",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             let set = sys::epoll::create().map_err(setting_up)?;
             add_and_remove(set.as_fd(), seat)
         }))
     },
+    ..Operation::PLAIN
 };

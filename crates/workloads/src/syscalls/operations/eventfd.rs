@@ -7,12 +7,8 @@ use sys::plain::{read, write};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "eventfd",
-    beyond_cpus: true,
     group: "Passing a byte",
     summary: "write to an own eventfd, and read of it",
-    contends: "",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             let counter =
@@ -29,4 +25,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

@@ -6,15 +6,13 @@ use sys::fork::fork_exit;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "fork-exit",
-    beyond_cpus: true,
     group: "Processes",
     summary: "fork of a child that ends at once, and wait for it",
     contends: "the lock of the address space (mmap_lock), the C library's locks, the list of processes and the numbers of processes",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             seat.repeat(|check| check.that(fork_exit().is_ok(), "a child did not end well"))
         }))
     },
+    ..Operation::PLAIN
 };

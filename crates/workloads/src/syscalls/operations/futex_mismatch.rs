@@ -7,12 +7,9 @@ use sys::futex::wait;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "futex-mismatch",
-    beyond_cpus: true,
     group: "Waiting",
     summary: "futex wait on an own word that has another value",
     contends: "the buckets of waiting threads, if words share one",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             let word = AtomicU32::new(1);
@@ -22,4 +19,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

@@ -6,16 +6,14 @@ use sys::futex::wake;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "futex-wake",
-    beyond_cpus: true,
     group: "Waiting",
     summary: "futex wake on an own word without waiters",
     contends: "the buckets of waiting threads, if words share one",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             let word = AtomicU32::new(1);
             seat.repeat(|check| check.that(wake(&word, 1)? == 0, "somebody was woken"))
         }))
     },
+    ..Operation::PLAIN
 };

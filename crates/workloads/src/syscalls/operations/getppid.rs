@@ -5,16 +5,13 @@ use sys::plain::getppid;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "getppid",
-    beyond_cpus: true,
     group: "Control",
     summary: "getppid: asks for the parent's number",
-    contends: "",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             let parent = getppid();
             seat.repeat(|check| check.that(getppid() == parent, "another parent"))
         }))
     },
+    ..Operation::PLAIN
 };

@@ -6,12 +6,9 @@ use sys::plain::seek;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "lseek-one",
-    beyond_cpus: true,
     group: "Files",
     summary: "lseek of one open file, whose position all share",
     contends: "the lock of the position (f_pos_lock)",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |ground| {
         let file = open_file(&ground.file("one")?)?;
         Ok(Box::new(move |seat| {
@@ -22,4 +19,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

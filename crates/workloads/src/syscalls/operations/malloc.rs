@@ -9,12 +9,8 @@ const BYTES: usize = 1_024;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "malloc",
-    beyond_cpus: true,
     group: "Memory",
     summary: "malloc and free of 1 KiB in the C library",
-    contends: "",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             // No other worker's.
@@ -22,4 +18,5 @@ pub(crate) const OPERATION: Operation = Operation {
             seat.repeat(|check| check.that(malloc_free(BYTES, mark)?, "memory lost a byte"))
         }))
     },
+    ..Operation::PLAIN
 };

@@ -8,11 +8,9 @@ const BYTES: usize = 128 << 20;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "mmap-munmap",
-    beyond_cpus: true,
     group: "Memory",
     summary: "mmap and munmap of 128 MiB that are not touched",
     contends: "the lock of the address space (mmap_lock)",
-    over_loopback: false,
     shared_by_threads: "the address space",
     prepare: |_| {
         Ok(Box::new(|seat| {
@@ -22,4 +20,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

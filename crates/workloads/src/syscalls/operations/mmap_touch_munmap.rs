@@ -5,11 +5,9 @@ use sys::map::{Behind, Map};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "mmap-touch-munmap",
-    beyond_cpus: true,
     group: "Memory",
     summary: "mmap, first write and munmap of a page",
     contends: "the lock of the address space (mmap_lock), and the other CPUs' TLBs",
-    over_loopback: false,
     shared_by_threads: "the address space",
     prepare: |_| {
         Ok(Box::new(|seat| {
@@ -20,4 +18,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

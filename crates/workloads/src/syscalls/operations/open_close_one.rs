@@ -4,15 +4,14 @@ use super::{Operation, c_path, inode, open_and_close};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "open-close-one",
-    beyond_cpus: true,
     group: "Files",
     summary: "open and close of one file by all",
     contends: "the reference counts of the file's directory entry (d_lockref), and the descriptor table",
-    over_loopback: false,
     shared_by_threads: "the descriptor table",
     prepare: |ground| {
         let file = ground.file("one")?;
         let (path, inode) = (c_path(&file)?, inode(&file)?);
         Ok(Box::new(move |seat| open_and_close(&path, inode, seat)))
     },
+    ..Operation::PLAIN
 };

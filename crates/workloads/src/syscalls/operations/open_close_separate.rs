@@ -4,11 +4,9 @@ use super::{Operation, c_path, file_in, inode, open_and_close, setting_up};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "open-close-separate",
-    beyond_cpus: true,
     group: "Files",
     summary: "open and close of an own file in an own directory",
     contends: "the descriptor table, and the directories above",
-    over_loopback: false,
     shared_by_threads: "the descriptor table",
     prepare: |ground| {
         let directory = ground.directory.clone();
@@ -19,4 +17,5 @@ pub(crate) const OPERATION: Operation = Operation {
             open_and_close(&c_path(&file)?, inode(&file)?, seat)
         }))
     },
+    ..Operation::PLAIN
 };

@@ -9,11 +9,9 @@ const BYTES: usize = 16 << 20;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "page-fault",
-    beyond_cpus: true,
     group: "Memory",
     summary: "the first write to a page of a map of 16 MiB",
     contends: "the lock of the map (mmap_lock where it is not of its own), and the list of free pages",
-    over_loopback: false,
     shared_by_threads: "the address space",
     prepare: |_| {
         Ok(Box::new(|seat| {
@@ -34,4 +32,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

@@ -5,12 +5,9 @@ use std::os::fd::AsFd;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "pipe-ping",
-    beyond_cpus: true,
     group: "Passing a byte",
     summary: "write of a byte to an own pipe, and read of it",
     contends: "the clock of each inode's times, and nothing else in common",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             let (reader, writer) = std::io::pipe().map_err(setting_up)?;
@@ -18,4 +15,5 @@ pub(crate) const OPERATION: Operation = Operation {
             seat.repeat(|check| pass_byte(writer.as_fd(), reader.as_fd(), &mut byte, check))
         }))
     },
+    ..Operation::PLAIN
 };

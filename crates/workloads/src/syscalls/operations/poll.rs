@@ -7,12 +7,8 @@ use sys::plain::is_writable;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "poll",
-    beyond_cpus: true,
     group: "Waiting",
     summary: "poll of an own file, which is always ready",
-    contends: "",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |ground| {
         let directory = ground.directory.clone();
         Ok(Box::new(move |seat| {
@@ -20,4 +16,5 @@ pub(crate) const OPERATION: Operation = Operation {
             seat.repeat(|check| check.that(is_writable(file.as_fd())?, "the file was not ready"))
         }))
     },
+    ..Operation::PLAIN
 };

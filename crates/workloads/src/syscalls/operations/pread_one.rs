@@ -6,12 +6,9 @@ use sys::plain::pread;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "pread-one",
-    beyond_cpus: true,
     group: "Files",
     summary: "pread of the first page of one file, opened by each",
     contends: "the reference count of the page",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |ground| {
         let path = ground.file("one")?;
         Ok(Box::new(move |seat| {
@@ -23,4 +20,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

@@ -6,12 +6,9 @@ use sys::plain::{read, seek};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "read-one",
-    beyond_cpus: true,
     group: "Files",
     summary: "read of the next page of one file, opened by each",
     contends: "the reference counts of the pages",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |ground| {
         let path = ground.file("one")?;
         Ok(Box::new(move |seat| {
@@ -28,4 +25,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

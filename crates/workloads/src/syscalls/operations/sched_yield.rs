@@ -8,12 +8,10 @@ pub(crate) const OPERATION: Operation = Operation {
     beyond_cpus: false,
     group: "Processes",
     summary: "sched_yield: gives the CPU to the next that waits for it",
-    contends: "",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             seat.repeat(|check| check.that(sched_yield().is_ok(), "sched_yield was refused"))
         }))
     },
+    ..Operation::PLAIN
 };

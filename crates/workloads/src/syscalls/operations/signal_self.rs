@@ -5,11 +5,9 @@ use sys::plain::{count_signals, raise_counted};
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "signal-self",
-    beyond_cpus: true,
     group: "Processes",
     summary: "raise of a signal to the calling thread, which handles it",
     contends: "the lock of the signal handlers (siglock)",
-    over_loopback: false,
     shared_by_threads: "the signal handlers",
     prepare: |_| {
         count_signals().map_err(setting_up)?;
@@ -21,4 +19,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

@@ -5,12 +5,9 @@ use sys::plain::stat_size;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "stat",
-    beyond_cpus: true,
     group: "Files",
     summary: "stat of one path by all",
     contends: "the reference count of the file's directory entry (d_lockref)",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |ground| {
         let path = c_path(&ground.file("one")?)?;
         Ok(Box::new(move |seat| {
@@ -18,4 +15,5 @@ pub(crate) const OPERATION: Operation = Operation {
             seat.repeat(|check| check.that(stat_size(&path)? == bytes, "stat gave another size"))
         }))
     },
+    ..Operation::PLAIN
 };

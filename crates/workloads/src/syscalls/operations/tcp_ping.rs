@@ -6,12 +6,10 @@ use std::os::fd::AsFd;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "tcp-ping",
-    beyond_cpus: true,
     group: "Passing a byte",
     summary: "write of a byte to an own TCP connection over loopback, and read of it",
     contends: "the queues of the loopback device, one for each CPU",
     over_loopback: true,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(setting_up)?;
@@ -24,4 +22,5 @@ pub(crate) const OPERATION: Operation = Operation {
             seat.repeat(|check| pass_byte(writer.as_fd(), reader.as_fd(), &mut byte, check))
         }))
     },
+    ..Operation::PLAIN
 };

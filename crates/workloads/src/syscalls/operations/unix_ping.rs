@@ -6,12 +6,9 @@ use std::os::unix::net::UnixStream;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "unix-ping",
-    beyond_cpus: true,
     group: "Passing a byte",
     summary: "write of a byte to an own unix socket, and read of it at the other end",
     contends: "the allocation of buffers",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |_| {
         Ok(Box::new(|seat| {
             let (writer, reader) = UnixStream::pair().map_err(setting_up)?;
@@ -19,4 +16,5 @@ pub(crate) const OPERATION: Operation = Operation {
             seat.repeat(|check| pass_byte(writer.as_fd(), reader.as_fd(), &mut byte, check))
         }))
     },
+    ..Operation::PLAIN
 };

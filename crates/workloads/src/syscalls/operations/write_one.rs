@@ -6,12 +6,9 @@ use sys::plain::pwrite;
 
 pub(crate) const OPERATION: Operation = Operation {
     name: "write-one",
-    beyond_cpus: true,
     group: "Files",
     summary: "pwrite of one file of a page, opened by each",
     contends: "the lock of the file (i_rwsem)",
-    over_loopback: false,
-    shared_by_threads: "",
     prepare: |ground| {
         let path = ground.page("one")?;
         Ok(Box::new(move |seat| {
@@ -22,4 +19,5 @@ pub(crate) const OPERATION: Operation = Operation {
             })
         }))
     },
+    ..Operation::PLAIN
 };

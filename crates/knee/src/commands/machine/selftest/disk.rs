@@ -8,7 +8,7 @@ use super::{Bench, Control, Proof, State};
 use crate::exit::{Exit, Trouble};
 use archive::{Archive, SqliteArchive};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
-use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fs::{File, create_dir};
@@ -155,10 +155,7 @@ fn judged(means: Means, came: &Came, printed: &str) -> Proof {
 
 /// The child: makes its disk small, measures onto it, and says what came of it in a last line.
 pub fn child_main(directory: &Path, means: &str, parent: &str, knee: Knee) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    if parent.parse().ok() != Some(std::os::unix::process::parent_id()) {
-        return Err(io::Error::other(engine::ORPHANED));
-    }
+    sys::process::die_with_parent(parent.parse().unwrap_or_default())?;
     let means: Means = serde_json::from_str(means)?;
     let came = match small(directory, means) {
         Ok(()) => measured(&directory.join("full.db"), knee),

@@ -48,11 +48,7 @@ pub fn target(url: &Url, address: Address, flags: &TlsFlags) -> Result<Target, S
         return Err("--ca, --insecure and --no-resume are for https:// URLs".to_owned());
     }
     let options = TlsOptions { ca, insecure, no_resume };
-    let tls = url
-        .is_tls
-        .then(|| Tls::new(&url.host, &options))
-        .transpose()
-        .map_err(|error| error.to_string())?;
+    let tls = url.is_tls.then(|| Tls::new(&url.host, &options)).transpose()?;
     Ok(Target { address, host: url.host_header(), path: url.path.clone(), tls })
 }
 

@@ -45,17 +45,6 @@ struct CheckIn {
     seed: u64,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Ready {
-    is_ready: bool,
-}
-
-/// The ranks whose measurements are in a result that is recorded; none where it could not be.
-#[derive(Default, Serialize, Deserialize)]
-struct Recorded {
-    ranks: Vec<u32>,
-}
-
 /// What a rank measured.
 #[derive(Serialize, Deserialize)]
 pub struct Measured {
@@ -139,11 +128,11 @@ trait Assembly {
         patience: Patience,
     ) -> Result<Concluded, Trouble>;
 
-    /// Says what became of the result, which this rank has.
-    fn announce(&mut self, recorded: &Recorded) -> Result<(), Trouble>;
+    /// Says of which ranks the measurements are in the result, which this rank has recorded; of none where it could not.
+    fn announce(&mut self, recorded: &[u32]) -> Result<(), Trouble>;
 
     /// Waits for what the rank with the result says of it; nothing is recorded where it says nothing in time.
-    fn recorded(&mut self, rank: u32) -> Result<Recorded, Trouble>;
+    fn recorded(&mut self, rank: u32) -> Result<Vec<u32>, Trouble>;
 }
 
 /// How long a rank waits for what the others measured.
@@ -286,14 +275,13 @@ impl Joined<'_> {
     /// hear of it.
     pub fn announce(&mut self, ranks: &[Rank], is_recorded: bool) {
         let present = ranks.iter().filter(|rank| is_recorded && rank.measured.is_some());
-        let _ =
-            self.assembly.announce(&Recorded { ranks: present.map(|rank| rank.rank).collect() });
+        let _ = self.assembly.announce(&present.map(|rank| rank.rank).collect::<Vec<u32>>());
     }
 
     /// Whether what this rank measured is in a recorded result of that rank.
     pub fn is_recorded_by(&mut self, rank: u32) -> bool {
         let own = self.assembly.member().rank;
-        self.assembly.recorded(rank).is_ok_and(|recorded| recorded.ranks.contains(&own))
+        self.assembly.recorded(rank).is_ok_and(|recorded| recorded.contains(&own))
     }
 }
 

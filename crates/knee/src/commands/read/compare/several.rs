@@ -1,19 +1,15 @@
 //! More than two runs: each further one against the first.
 
 use super::flags::{Compare, Judgement, Output};
-use super::{Verdict, baseline, ended, print_notes, print_text, verdict};
+use super::{Compared, Verdict, holder, verdict};
 use crate::commands::read::fleet;
-use crate::commands::read::report;
-use crate::commands::{concluded_runs, read_run, record_location, record_path};
-use crate::exit::{Exit, Trouble, complain, note};
-use crate::files;
+use crate::commands::{concluded_runs, read_run};
+use crate::exit::{Exit, Trouble};
 use crate::output::print_json;
 use ::report::matrix::{Matrix, html, json};
 use analysis::compare::{Comparison, Several, Terms, compare_several};
-use archive::{Location, RunRef};
 use findings::{Conclusions, left_out};
 use model::Run;
-use std::path::Path;
 
 /// Compares the runs of these `names`, the first of which is the base.
 pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
@@ -33,7 +29,7 @@ pub fn compare(compare: &Compare, names: &[String]) -> Result<Exit, Trouble> {
     }
     let matrix = Matrix::several(&runs, &several, names);
     let verdicts = verdicts(judgement, names, &several);
-    conclude(compare, (&runs, &matrix), verdicts, names)
+    conclude(compare, &runs, &matrix, verdicts, names)
 }
 
 /// Compares the machines of a fleet with the median machine.
@@ -59,7 +55,7 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
         let why = Some(format!("{missing} without figures: the gate can't pass them"));
         verdicts.push(Verdict { exit: Exit::Inconclusive, why });
     }
-    conclude(compare, (&machines.runs, &machines.matrix()), verdicts, &machines.head.names)
+    conclude(compare, &machines.runs, &machines.matrix(), verdicts, &machines.head.names)
 }
 
 /// How the comparison of each further run ends; each reason begins with the run's name.
@@ -72,13 +68,11 @@ fn verdicts(judgement: &Judgement, names: &[String], several: &Several) -> Vec<V
     compared.filter_map(verdict).collect()
 }
 
-/// Runs with what was concluded from each, and their matrix.
-type Compared<'m, 'a> = (&'a [(Run, Conclusions)], &'m Matrix<'a>);
-
-/// Prints the comparison, keeps what was asked for, and ends as the worst of `verdicts` does, each of which says why.
+/// Shows runs that were compared with the first, and ends as the worst of `verdicts` does, each of which says why.
 fn conclude(
     compare: &Compare,
-    compared: Compared<'_, '_>,
+    runs: &[(Run, Conclusions)],
+    matrix: &Matrix<'_>,
     verdicts: Vec<Verdict>,
     names: &[String],
 ) -> Result<Exit, Trouble> {
@@ -86,21 +80,16 @@ fn conclude(
     let ranked = [Exit::Different, Exit::Inconclusive].into_iter();
     let mut worst = ranked.filter(|exit| verdicts.iter().any(|verdict| verdict.exit == *exit));
     let exit = worst.next().unwrap_or(Exit::Done);
-    let printed = if output.json {
-        print_json(&json::matrix(compared.1))
-    } else {
-        print_text(judgement, output, compared.1)
+    let compared = Compared {
+        json: &|| print_json(&json::matrix(matrix)),
+        matrix,
+        page: &|| html::page(runs, matrix),
+        cases: &|| None,
+        newest: runs.last().map_or(0, |(run, _)| run.summary.number),
+        holder: &|| holder(names, output),
     };
-    let mut notes = String::new();
-    let kept = keep(compare, compared, exit, names, &mut notes);
-    let noted = print_notes(&notes, output.json || judgement.markdown);
-    let say = if exit == Exit::Done { note } else { complain };
-    verdicts
-        .into_iter()
-        .filter_map(|verdict| verdict.why)
-        .for_each(|why| say(&format!("knee: {why}")));
-    kept?;
-    ended(exit, printed.and(noted))
+    let reasons = verdicts.into_iter().filter_map(|verdict| verdict.why).collect();
+    compared.show(judgement, output, (exit, reasons), None)
 }
 
 /// The runs; none twice.
@@ -118,46 +107,4 @@ fn read(names: &[String], output: &Output) -> Result<Vec<Run>, Trouble> {
         runs.push(run);
     }
     Ok(runs)
-}
-
-/// Writes the page, and then names the last run where the gate let all through. Each adds a line to `notes`;
-/// where the page can't be written, no run is named.
-fn keep(
-    compare: &Compare,
-    compared: Compared<'_, '_>,
-    exit: Exit,
-    names: &[String],
-    notes: &mut String,
-) -> Result<(), Trouble> {
-    let Compare { judgement, output, .. } = compare;
-    let left = |name: &String| format!("Baseline {name}: left as it was\n");
-    if let Some(page) = &output.page {
-        let written = write(page, output, compared);
-        if written.is_err() {
-            notes.extend(judgement.save_baseline.as_ref().map(left));
-            return written;
-        }
-        notes.push_str(&["Report: ", &page.display().to_string(), "\n"].concat());
-    }
-    match &judgement.save_baseline {
-        Some(name) if exit == Exit::Done => {
-            let number = compared.0.last().map_or(0, |(run, _)| run.summary.number);
-            let holder = holder(names, output)?;
-            notes.push_str(&baseline::save_number(&holder, name, number)?);
-        }
-        name => notes.extend(name.as_ref().map(left)),
-    }
-    Ok(())
-}
-
-/// The record that the last run is in.
-fn holder(names: &[String], output: &Output) -> Result<Location, Trouble> {
-    let last = names.last().map(|name| RunRef::parse(name)).transpose()?;
-    last.and_then(|last| last.record).map_or_else(|| record_location(&output.record_file), Ok)
-}
-
-fn write(file: &Path, output: &Output, (runs, matrix): Compared<'_, '_>) -> Result<(), Trouble> {
-    report::check(file, record_path(&output.record_file).ok().as_deref())?;
-    let page = html::page(runs, matrix);
-    files::write(file, |out| out.write_all(page.as_bytes()))
 }

@@ -6,7 +6,7 @@ use ::load::{Arrivals, Counts, IntervalOutcome, Plan, Quantiles, Shape, Statuses
 use findings::thresholds::{P90_COUNT_MIN, P99_COUNT_MIN, P999_COUNT_MIN};
 use model::{
     Cell, CellKey, FailureReason, LOAD_RANKS, LOAD_RANKS_MISSING, LoadCounts, LoadOutcome, Metric,
-    MetricInfo, MetricRole, Outcome, Parameters, Rank, SubjectInfo, Usage, Value, WorkloadInfo,
+    MetricInfo, MetricRole, Outcome, Parameters, Rank, SubjectInfo, Value, WorkloadInfo,
     WorkloadRole,
 };
 use std::collections::BTreeMap;
@@ -165,13 +165,10 @@ impl Cells {
         Cell {
             key: self.next_key(ended, index),
             sequence: ended.len() as u64,
-            outcome: Outcome::Measured,
             elapsed_ns: (interval.length_s * 1e9) as u64,
-            short: None,
-            usage: Usage::default(),
             metrics,
-            facts: BTreeMap::new(),
             load: whole.map(|(point, ranks)| outcome(point, ranks)),
+            ..Cell::default()
         }
     }
 
@@ -181,12 +178,7 @@ impl Cells {
             key: self.next_key(ended, index),
             sequence: ended.len() as u64,
             outcome: Outcome::Failed { reason, detail: String::new() },
-            elapsed_ns: 0,
-            short: None,
-            usage: Usage::default(),
-            metrics: Vec::new(),
-            facts: BTreeMap::new(),
-            load: None,
+            ..Cell::default()
         }
     }
 }

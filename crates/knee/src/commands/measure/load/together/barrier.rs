@@ -3,7 +3,7 @@
 
 use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
-    PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, ns, read, refusal,
+    PART, Patience, READY, RECORDED, check_threads, ns, read, refusal,
 };
 use crate::commands::measure::launchers::{self, FleetFlags, Space};
 use crate::exit::Trouble;
@@ -53,13 +53,12 @@ impl<'a> Process<'a> {
                 "--together with --rank and --of needs an archive where the ranks meet: --push URL",
             ));
         }
-        let joined = launchers::space()?.ok_or_else(|| {
+        let (rank, size, space) = launchers::space()?.ok_or_else(|| {
             Trouble::usage(
                 "--together needs a place where the ranks meet: an archive (--push URL), or a launcher that speaks PMI-1 \
                  (mpiexec of MPICH, srun --mpi=pmi2)",
             )
         })?;
-        let (rank, size, space) = (joined.rank, joined.size, joined.space);
         check_threads(plan, size)?;
         let fleet = flags.fleet.clone().unwrap_or_else(|| space.job().to_owned());
         let member = Member { fleet, rank, size };
@@ -200,8 +199,8 @@ impl Assembly for Process<'_> {
     }
 
     fn start(&mut self, is_ready: bool) -> Result<Instant, Trouble> {
-        let all = self.gather(READY, &Ready { is_ready })?;
-        if let Some(rank) = all.iter().position(|ready| !ready.is_ready) {
+        let all = self.gather(READY, &is_ready)?;
+        if let Some(rank) = all.iter().position(|is_ready| !is_ready) {
             return Err(Trouble::failed(format!("rank {rank} could not open its connections")));
         }
         self.named_start()
@@ -245,14 +244,14 @@ impl Assembly for Process<'_> {
         Ok(Concluded::Parts(parts))
     }
 
-    fn announce(&mut self, recorded: &Recorded) -> Result<(), Trouble> {
+    fn announce(&mut self, recorded: &[u32]) -> Result<(), Trouble> {
         let deadline = Instant::now() + RECORDED_WITHIN;
-        self.say(RECORDED, recorded)?;
+        self.say(RECORDED, &recorded)?;
         self.enter()?;
         self.leave(&mut || Instant::now() >= deadline).map(drop)
     }
 
-    fn recorded(&mut self, rank: u32) -> Result<Recorded, Trouble> {
+    fn recorded(&mut self, rank: u32) -> Result<Vec<u32>, Trouble> {
         let deadline = Instant::now() + RECORDED_WITHIN;
         self.enter()?;
         // Where a rank is gone none leaves the barrier, but what another one posts may be seen.
@@ -265,7 +264,7 @@ impl Assembly for Process<'_> {
         }
         match self.space.get(&key(RECORDED, rank)).map_err(lost)? {
             Some(text) => read(rank, &text),
-            None => Ok(Recorded::default()),
+            None => Ok(Vec::new()),
         }
     }
 }
@@ -406,11 +405,11 @@ mod tests {
             let heard =
                 each(processes(3, PATIENCE, &stop), |mut process| match process.member.rank {
                     0 => {
-                        process.say(RECORDED, &Recorded { ranks: ranks.clone() }).unwrap();
+                        process.say(RECORDED, &ranks).unwrap();
                         process.enter().unwrap();
                         None
                     }
-                    1 => Some(process.recorded(0).unwrap().ranks.contains(&1)),
+                    1 => Some(process.recorded(0).unwrap().contains(&1)),
                     _ => None,
                 });
             assert_eq!(heard, [None, Some(is_recorded), None]);

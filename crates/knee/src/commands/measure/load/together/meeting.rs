@@ -2,7 +2,7 @@
 
 use super::{
     AHEAD, Assembly, CHECK_IN, CLOCK_READINGS, CheckIn, Concluded, LOOK_EVERY, Measured, Member,
-    PART, Patience, READY, RECORDED, Ready, Recorded, check_threads, read, refusal,
+    PART, Patience, READY, RECORDED, check_threads, read, refusal,
 };
 use crate::commands::measure::launchers::FleetFlags;
 use crate::exit::Trouble;
@@ -148,11 +148,11 @@ impl Assembly for Process<'_> {
         }
     }
 
-    fn announce(&mut self, recorded: &Recorded) -> Result<(), Trouble> {
-        self.post(RECORDED, recorded)
+    fn announce(&mut self, recorded: &[u32]) -> Result<(), Trouble> {
+        self.post(RECORDED, &recorded)
     }
 
-    fn recorded(&mut self, rank: u32) -> Result<Recorded, Trouble> {
+    fn recorded(&mut self, rank: u32) -> Result<Vec<u32>, Trouble> {
         let deadline = Instant::now() + RECORDED_WITHIN;
         let mut pause = LOOK_EVERY;
         loop {
@@ -163,7 +163,7 @@ impl Assembly for Process<'_> {
                 return read_posting(&posting);
             }
             if !is_there || Instant::now() >= deadline {
-                return Ok(Recorded::default());
+                return Ok(Vec::new());
             }
             std::thread::sleep(pause);
             // A push may take minutes.
@@ -266,7 +266,7 @@ impl Process<'_> {
 
     /// Waits until the connections of all are open, and returns when they begin on this clock.
     fn begin(&mut self, is_ready: bool, clock: &Clock) -> Result<Instant, Trouble> {
-        self.post(READY, &Ready { is_ready })?;
+        self.post(READY, &is_ready)?;
         let is_first = self.member.rank == 0;
         let deadline =
             Instant::now() + self.check_in + if is_first { Duration::ZERO } else { GRACE };
@@ -301,7 +301,7 @@ impl Process<'_> {
             missing = (0..all.len()).filter(|&rank| all[rank].is_none()).collect();
             for (rank, posting) in all.iter().enumerate() {
                 let Some(posting) = posting else { continue };
-                if !read_posting::<Ready>(posting)?.is_ready {
+                if !read_posting::<bool>(posting)? {
                     let what = format!("rank {rank} could not open its connections");
                     return Ok(Some(Some(what)));
                 }

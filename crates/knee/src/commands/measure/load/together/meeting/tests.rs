@@ -205,10 +205,7 @@ fn is_recorded_after(first_does: impl FnOnce(&mut Process<'_>)) -> bool {
 
 #[test]
 fn a_share_is_recorded_only_where_the_rank_with_the_result_says_so() {
-    let announced = |ranks: &[u32]| {
-        let recorded = Recorded { ranks: ranks.to_vec() };
-        is_recorded_after(|first| first.announce(&recorded).unwrap())
-    };
+    let announced = |ranks: &[u32]| is_recorded_after(|first| first.announce(ranks).unwrap());
     assert!(announced(&[0, 1]));
     assert!(!announced(&[0]), "it came too late");
     assert!(!announced(&[]), "the disk is full");

@@ -128,6 +128,7 @@ impl<'a> Pair<'a, '_> {
         let all = self.second.waits.keys().filter(is_of_kind);
         let sites: BTreeSet<Site<'_>> = all.clone().filter_map(|wait| wait.site).collect();
         let site = sites.into_iter().max_by(|a, b| part(*a).value.total_cmp(&part(*b).value));
+        let site = site.filter(|site| part(*site).value > 0.0);
         let ending = |waker: Site<'a>| {
             self.second
                 .waiting(|wait| (wait.kind, wait.site, wait.waker) == (kind, site, Some(waker)))

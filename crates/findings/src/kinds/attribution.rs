@@ -122,8 +122,8 @@ fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
             DifferenceVerdict::Waiting { .. } => change.difference.waits.is_empty(),
             // Of who waits most of the time, what runs is not the reason.
             DifferenceVerdict::Serial { .. } => {
-                let waits = change.difference.waits.iter();
-                waits.map(|wait| wait.share.value).sum::<f64>() < 0.5
+                let ProfileDifference { waits, waits_of_all, .. } = &change.difference;
+                !waits_of_all || waits.iter().map(|wait| wait.share.value).sum::<f64>() < 0.5
             }
             _ => true,
         };

@@ -67,7 +67,7 @@ pub(super) fn wait_kind(waiter: &[&Frame], waker: &[&Frame]) -> WaitKind {
         _ => None,
     };
     match kind {
-        Some(WaitKind::Lock) if kernel(waker, ENDS) => WaitKind::End,
+        Some(_) if kernel(waker, ENDS) => WaitKind::End,
         Some(kind) => of_program(kind, waiter),
         None if kernel(waiter, STORAGE) => WaitKind::File,
         None if kernel(waiter, PIPES) => WaitKind::Pipe,
@@ -125,6 +125,7 @@ mod tests {
         assert_eq!(kind(&[&[("main.nap", User)], &nap[..]].concat(), &[]), WaitKind::Sleep);
         let spare = [&[("runtime.usleep.abi0", User)], &nap[..]].concat();
         assert_eq!(kind(&spare, &[]), WaitKind::Notification);
+        assert_eq!(kind(&spare, &[("do_group_exit", Kernel)]), WaitKind::End);
         let gil = [&[("take_gil", User)], &user("pthread_cond_timedwait")[..]].concat();
         assert_eq!(kind(&gil, &[]), WaitKind::Lock);
         let rust = "std::sys::sync::condvar::futex::Condvar::wait_optional_timeout";

@@ -14,7 +14,7 @@ use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use sys::process::die_with_parent;
+use sys::fork::die_with_parent;
 
 /// The hidden subcommand under which the program is to call [`worker_main`].
 pub const WORKER_COMMAND: &str = "__worker";

@@ -21,7 +21,8 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use sys::process::{die_with_parent, this_program};
+use sys::fork::die_with_parent;
+use sys::process::this_program;
 use sys::signal::SignalSet;
 
 /// The hidden subcommand under which the program is to call [`dead_main`].

@@ -103,7 +103,7 @@ pub fn cell(sequence: u64) -> Cell {
             vec![]
         },
         operations: 1000 * u64::from(samples),
-        deviation: (name == "loop").then_some(step),
+        deviation: None,
         usage: Usage { user_ns: 1, system_ns: 2, faults_minor: sequence, ..Usage::default() },
         histogram: if name == "loop" { "HISTFAAAAC".into() } else { String::new() },
     };

@@ -12,7 +12,8 @@ use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use sys::process::{die_with_parent, reap, this_program};
+use sys::fork::die_with_parent;
+use sys::process::{reap, this_program};
 
 /// Precedes the words of the program in the process that becomes it.
 pub(super) const BECOME: &str = "become";

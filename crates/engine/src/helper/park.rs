@@ -15,7 +15,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
-use sys::process::{die_with_parent, this_program};
+use sys::fork::die_with_parent;
+use sys::process::this_program;
 
 /// The hidden subcommand under which the program is to call [`park_main`].
 pub const PARK_COMMAND: &str = "__park";

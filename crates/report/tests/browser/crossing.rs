@@ -25,8 +25,9 @@ fn shown_crossovers<'a>(conclusions: &'a Conclusions, table: &'a Table) -> Vec<&
 }
 
 fn sentence(table: &Table, crossover: &Crossover) -> String {
-    let Crossover { overtakes, overtaken, at, share, .. } = crossover;
-    let at = findings::format::position(at.value);
+    let Crossover { overtakes, overtaken, at, share, after, before, .. } = crossover;
+    let points = [after, before].map(|point| *point as f64);
+    let at = findings::format::position_between(at.value, points).expect("a place between points");
     let shares = table.shares.as_ref().expect("a ratio");
     let share = findings::format::share(shares, share.expect("a share").value);
     format!("{overtakes} overtakes {overtaken} at {at} tokens ({share})")

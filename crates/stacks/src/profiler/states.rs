@@ -11,7 +11,7 @@ use crate::threads::threads_below;
 use model::WaitKind;
 use rustix::process::Pid;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -148,18 +148,19 @@ struct Look {
 
 impl Look {
     fn take(&mut self, now_ns: u64, interval: Duration) {
+        let mut ended: Vec<Seen> = Vec::new();
         if self.looks.is_multiple_of(LISTED_EACH) {
             let roots = self.shared.lock().unwrap_or_else(PoisonError::into_inner).roots.clone();
             self.threads = roots.into_iter().flat_map(threads_below).collect();
-            self.memory.retain(|pid, _| self.threads.iter().any(|(listed, _)| listed == pid));
+            let (pids, tids): (HashSet<u32>, HashSet<u32>) = self.threads.iter().copied().unzip();
+            self.memory.retain(|pid, _| pids.contains(pid));
+            let gone = self.open.extract_if(|tid, _| !tids.contains(tid));
+            ended.extend(gone.map(|(_, seen)| seen));
         }
         let interval_ns = (interval.as_nanos() as u64).max(1);
         let since_ns = if self.looks == 0 { 0 } else { now_ns.saturating_sub(self.last_ns) };
         let count = (since_ns / interval_ns).max(1);
         (self.looks, self.last_ns) = (self.looks + 1, now_ns);
-        let mut ended: Vec<Seen> = Vec::new();
-        let gone = |tid: &u32| !self.threads.iter().any(|(_, listed)| listed == tid);
-        ended.extend(self.open.extract_if(|tid, _| gone(tid)).map(|(_, seen)| seen));
         for &(pid, tid) in &self.threads {
             let text =
                 |file| proc::text(format_args!("{pid}/task/{tid}"), file).unwrap_or_default();

@@ -1,6 +1,22 @@
 //! fork(2): a child that goes on with a closure, and one that ends at once.
 
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use std::io;
+
+/// The error of a process whose parent has ended before it could ask to die with it.
+pub const ORPHANED: &str = "the process that started this one has ended";
+
+/// Ends this process when `parent_pid` ends, and at once if it has ended already.
+///
+/// # Errors
+/// [`ORPHANED`] where it has.
+pub fn die_with_parent(parent_pid: i32) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if getppid().map(Pid::as_raw_pid) != Some(parent_pid) {
+        return Err(io::Error::other(ORPHANED));
+    }
+    Ok(())
+}
 
 /// Forks. The child asks to be killed at the end of its parent, does `life`, and exits with what it returns,
 /// without running what a process does at its end. Returns the child, which has to be waited for
@@ -22,11 +38,7 @@ pub fn fork(life: impl FnOnce() -> i32) -> io::Result<u32> {
     if child > 0 {
         return Ok(child.cast_unsigned());
     }
-    // SAFETY: four numbers, and a call without arguments.
-    let orphaned = unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0
-            || libc::getppid().cast_unsigned() != parent
-    };
+    let orphaned = die_with_parent(parent.cast_signed()).is_err();
     let life = std::panic::AssertUnwindSafe(life);
     let code =
         if orphaned { LIFE_FAILED } else { std::panic::catch_unwind(life).unwrap_or(LIFE_FAILED) };

@@ -1,6 +1,5 @@
 //! What the kernel counts for processes, how one ended (rusage and wait4), and this program started again.
 
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
@@ -14,21 +13,6 @@ pub fn this_program() -> Command {
     let mut command = Command::new(THIS_PROGRAM);
     command.arg0("knee");
     command
-}
-
-/// The error of a process whose parent has ended before it could ask to die with it.
-pub const ORPHANED: &str = "the process that started this one has ended";
-
-/// Ends this process when `parent_pid` ends, and at once if it has ended already.
-///
-/// # Errors
-/// [`ORPHANED`] where it has.
-pub fn die_with_parent(parent_pid: i32) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    if getppid().map(Pid::as_raw_pid) != Some(parent_pid) {
-        return Err(io::Error::other(ORPHANED));
-    }
-    Ok(())
 }
 
 /// Resources that the kernel counted.

@@ -155,7 +155,7 @@ fn judged(means: Means, came: &Came, printed: &str) -> Proof {
 
 /// The child: makes its disk small, measures onto it, and says what came of it in a last line.
 pub fn child_main(directory: &Path, means: &str, parent: &str, knee: Knee) -> io::Result<()> {
-    sys::process::die_with_parent(parent.parse().unwrap_or_default())?;
+    sys::fork::die_with_parent(parent.parse().unwrap_or_default())?;
     let means: Means = serde_json::from_str(means)?;
     let came = match small(directory, means) {
         Ok(()) => measured(&directory.join("full.db"), knee),

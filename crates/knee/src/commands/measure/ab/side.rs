@@ -159,7 +159,7 @@ fn same_workloads(plan: &Plan, typed: &str, rows: &[Value]) -> Result<(), Troubl
 }
 
 fn no_worker(why: &str, typed: &str) -> String {
-    if why.contains(sys::process::ORPHANED) {
+    if why.contains(sys::fork::ORPHANED) {
         let what =
             "what it starts is no child of this knee: it has to become a knee, as `env` does";
         return what.to_owned();

@@ -128,7 +128,8 @@ fn who_sends_no_more_is_still_answered() {
             let first = read_reply(&mut stream, false);
             assert!(first.body == if path == "/big" { &BIG[..] } else { SMALL });
             assert_eq!(read_reply(&mut stream, false).body, SMALL);
-            assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+            // Unlike one read, it goes on where a machine that is halted for a moment interrupts it.
+            assert_eq!(stream.read_to_end(&mut Vec::new()).unwrap(), 0);
         }
         until(server, |counts| counts.open == 0);
     });

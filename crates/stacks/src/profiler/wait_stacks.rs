@@ -107,9 +107,15 @@ impl Naming {
         let mut stack = self.part(waiter, lines);
         let kind = self.frames.index(made(FrameKind::Wait, kind.name()));
         stack.insert(1.min(stack.len()), kind);
-        if waker.site.is_some() {
+        if let [process, ..] = waker.nodes[..] {
             stack.push(self.frames.index(made(FrameKind::Waker, "ended by")));
-            stack.extend(self.part(waker, lines));
+            // One that ends has no stack in its program any more.
+            let has_site = waker.site.is_some();
+            stack.extend(if has_site {
+                self.part(waker, lines)
+            } else {
+                vec![self.of_nodes[&process]]
+            });
         }
         stack
     }

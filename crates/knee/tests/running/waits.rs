@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
 const HEAD: &str = r"
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,7 +56,10 @@ __attribute__((noinline)) static void save(int fd) {
     char block[4096] = {1};
     for (int i = 0; i < 20; i++) { if (pwrite(fd, block, sizeof block, 0) < 0) abort(); fsync(fd); }
 }
-static void *work(void *p) { char name[] = "XXXXXX"; int fd = mkstemp(name); unlink(name); save(fd); return p; }
+static void *work(void *p) {
+    char name[4096]; snprintf(name, sizeof name, "DIRECTORY/%ld", (long)p);
+    int fd = open(name, O_CREAT | O_RDWR, 0600); unlink(name); save(fd); return p;
+}
 "#;
 const NAP: &str = r"
 __attribute__((noinline)) static void nap(void) { nanosleep(&(struct timespec){0, 2000000}, 0); spin(1); }
@@ -70,7 +74,7 @@ fn profiled(source: &str) -> Option<(Knee, Came, Run)> {
     let cc = needed_program("cc")?;
     let knee = Knee::new();
     let directory = knee.directory.path();
-    let source = source.replace("XXXXXX", &format!("{}/XXXXXX", directory.display()));
+    let source = source.replace("DIRECTORY", &directory.display().to_string());
     std::fs::write(directory.join("mt.c"), [HEAD, &source, MAIN].concat()).unwrap();
     let compile = ["-O1", "-g", "-o", "mt", "mt.c", "-pthread"];
     assert!(Command::new(cc).args(compile).current_dir(directory).status().unwrap().success());

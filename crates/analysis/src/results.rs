@@ -15,7 +15,7 @@ pub use pairs::{ComparisonOutcome, Crossover, Lead, RankedSubject, Ranking, Subj
 pub use profile::{
     AddedFunction, AddedTime, AddedWait, DifferenceVerdict, FunctionTime, ProfileChange,
     ProfileContrast, ProfileDifference, ProfilePoint, ProfileRow, ProfileTable, ProfiledFunction,
-    ProfiledWait, WaitSite,
+    ProfiledWait, SystemCall, WaitSite,
 };
 pub use rates::{ByRounds, Halved, Rate, RateTrend, Scaling, Speedup, SpeedupVerdict};
 pub use reasons::{ComparisonReason, GrowthReason, Remedy, ScalingReason, TrendReason};

@@ -8,7 +8,7 @@ pub(crate) mod supervise;
 use crate::descriptors::take_caller_limit;
 use crate::probe::{Measured, Probe};
 use crate::workload::{Cell, Failure, Workload};
-use frame::{Order, Reply};
+use frame::{CellOrder, Reply};
 use model::{FailureReason, MetricInfo, Short};
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +24,7 @@ pub const WORKER_COMMAND: &str = "__worker";
 pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
     let mut order = String::new();
     io::stdin().read_to_string(&mut order)?;
-    let order: Order = serde_json::from_str(&order).map_err(io::Error::other)?;
+    let order: CellOrder = serde_json::from_str(&order).map_err(io::Error::other)?;
     die_with_parent(order.parent_pid)?;
     take_caller_limit(order.caller_descriptors_max);
     // The write that meets a limit on file sizes reports it.
@@ -33,7 +33,7 @@ pub fn worker_main(table: &[&'static dyn Workload]) -> io::Result<()> {
     io::stdout().write_all(&reply.encode()?)
 }
 
-fn measured(order: &Order, table: &[&'static dyn Workload]) -> Reply {
+fn measured(order: &CellOrder, table: &[&'static dyn Workload]) -> Reply {
     let failed = |reason| Reply { failure: Some(reason), ..Reply::default() };
     let key = &order.key;
     let Some(&row) = table.iter().find(|row| row.name() == key.workload) else {

@@ -2,6 +2,9 @@
 
 use crate::error::Error;
 use crate::tracefs::described;
+use std::ffi::CString;
+use std::io;
+use sys::perf::{Event, Wanted};
 
 /// Names and numbers of the calls that programs make most, on this machine.
 pub const COUNTED_CALLS: &[(&str, i64)] = &[
@@ -76,4 +79,49 @@ pub fn call_tracepoint() -> Result<u64, Error> {
         why: "the kernel's description of its tracepoints is not known".to_owned(),
         remedy: "use a knee that is made for this kernel".to_owned(),
     })
+}
+
+/// Counts the system calls of threads, and of all that they start from then on. Each call takes longer: each counter looks at it.
+#[derive(Debug)]
+pub struct CallCounters {
+    /// Of each thread: of all calls, then of each in [`COUNTED_CALLS`].
+    threads: Vec<Vec<Event>>,
+}
+
+impl CallCounters {
+    /// Counts from now on, by the tracepoint of this id.
+    ///
+    /// # Errors
+    /// What the kernel answers where these threads may not be counted, or where no descriptor is left: a thread takes one for
+    /// each call.
+    pub fn start(tracepoint: u64, tids: impl IntoIterator<Item = u32>) -> io::Result<Self> {
+        let count = |tid: u32, number: Option<i64>| {
+            let event = Event::tracepoint(tracepoint, tid, Wanted::CountDescent)?;
+            if let Some(number) = number {
+                // Digits hold no zero byte.
+                let filter = CString::new(format!("id=={number}")).unwrap_or_default();
+                event.filter(&filter)?;
+            }
+            event.enable()?;
+            Ok(event)
+        };
+        let numbers = || std::iter::once(None).chain(COUNTED_CALLS.iter().map(|call| Some(call.1)));
+        let of_thread = |tid| numbers().map(|number| count(tid, number)).collect();
+        let threads = tids.into_iter().map(of_thread).collect::<io::Result<_>>()?;
+        Ok(Self { threads })
+    }
+
+    /// All calls until now, then those of each in [`COUNTED_CALLS`].
+    ///
+    /// # Errors
+    /// If a counter can't be read.
+    pub fn counts(&self) -> io::Result<Vec<u64>> {
+        let mut sums = vec![0; 1 + COUNTED_CALLS.len()];
+        for events in &self.threads {
+            for (sum, event) in sums.iter_mut().zip(events) {
+                *sum += event.count()?;
+            }
+        }
+        Ok(sums)
+    }
 }

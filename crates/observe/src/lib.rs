@@ -56,7 +56,7 @@ use std::cell::LazyCell;
 use std::time::Duration;
 
 pub use calls::Call;
-pub use counted::{COUNTED_CALLS, call_tracepoint};
+pub use counted::{COUNTED_CALLS, CallCounters, call_tracepoint};
 pub use error::{Child, Error, NoWaits};
 pub use estimate::Estimate;
 pub use file::File;

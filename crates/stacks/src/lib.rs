@@ -51,7 +51,7 @@ mod symbols;
 mod threads;
 
 pub use kernel_memory::kernel_variables;
-pub use profile::entry::Entry;
+pub use model::Entry;
 pub use profile::{SampledStacks, SampledWait, TimedSample};
 pub use profiler::{ProfileError, Profiler};
 pub use stack_sample::{Function, Limitation, Program, StackSample, ThreadState};
@@ -73,7 +73,7 @@ const FIRST_SCAN_MAX: Duration = Duration::from_secs(1);
 const SCAN_PART: u32 = 2;
 
 /// What to sample, and how to name it.
-pub struct Request<'a> {
+pub struct StackRequest<'a> {
     /// The processes to sample with all their descendants. The first is the target; the others may be its
     /// orphans.
     pub roots: &'a [Pid],
@@ -91,11 +91,11 @@ pub const LOOKUP_MAX: Duration = Duration::from_secs(1);
 
 /// Samples for about `request.duration`. Finding threads before takes a second at most, and looking up functions after
 /// takes at most `request.lookup_max`.
-pub fn sample(request: &Request<'_>) -> StackSample {
+pub fn sample(request: &StackRequest<'_>) -> StackSample {
     sample_with(request, &Event::clock)
 }
 
-fn sample_with(request: &Request<'_>, open: Open<'_>) -> StackSample {
+fn sample_with(request: &StackRequest<'_>, open: Open<'_>) -> StackSample {
     let start = Instant::now();
     let mut sampler = Sampler::start(request.roots, open);
     sampler.scan(request.roots, start + FIRST_SCAN_MAX);

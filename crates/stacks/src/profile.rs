@@ -1,8 +1,8 @@
 //! The shape of a profile: samples of call stacks with their times, and what they were named.
 
-pub(crate) mod entry;
-
-use model::{CodeFault, Frame, MachineCode, ProfileLimit, SampledEvent};
+use model::{
+    CodeFault, Entry, Frame, FrameKind, MachineCode, ProfileLimit, SampledEvent, entry_of,
+};
 
 /// Call stacks that were sampled over some time.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +52,19 @@ pub struct SampledWait {
     pub count: u64,
     /// Indices in [`SampledStacks::frames`], as [`model::Wait::read`] takes their frames.
     pub stack: Vec<u32>,
+}
+
+impl SampledStacks {
+    /// What the thread of `sample` was in the kernel for.
+    pub fn entry(&self, sample: &TimedSample) -> Entry {
+        entry_of(sample.stack.iter().filter_map(|&frame| self.frames.get(frame as usize)))
+    }
+
+    /// The program that `sample` is of.
+    pub fn program(&self, sample: &TimedSample) -> &str {
+        let root = sample.stack.first().and_then(|&frame| self.frames.get(frame as usize));
+        root.filter(|frame| frame.kind == FrameKind::Process).map_or("", |frame| &frame.function)
+    }
 }
 
 impl SampledWait {

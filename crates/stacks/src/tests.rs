@@ -95,8 +95,8 @@ fn until(look: impl Fn() -> StackSample, wanted: impl Fn(&StackSample) -> bool) 
     }
 }
 
-fn request(roots: &[Pid]) -> Request<'_> {
-    Request { roots, duration: LONG, sampled: &|| (), lookup_max: LOOKUP_MAX }
+fn request(roots: &[Pid]) -> StackRequest<'_> {
+    StackRequest { roots, duration: LONG, sampled: &|| (), lookup_max: LOOKUP_MAX }
 }
 
 fn threads_in(program: &Program, wanted: impl Fn(&ThreadState) -> bool) -> usize {
@@ -153,7 +153,7 @@ fn functions_are_looked_up_for_as_long_as_is_asked_for() {
     let (child, _out) = start_child();
     let roots = [child.pid()];
     let sample = until(
-        || sample(&Request { lookup_max: Duration::ZERO, ..request(&roots) }),
+        || sample(&StackRequest { lookup_max: Duration::ZERO, ..request(&roots) }),
         |sample| sample.samples > 0 || !sample.limitations.is_empty(),
     );
     let mut functions = sample.programs.iter().flat_map(|program| &program.functions);
@@ -221,7 +221,7 @@ fn a_process_that_has_gone_is_ending() {
     let mut child = Command::new("true").spawn().unwrap();
     let pid = Pid::from_child(&child);
     child.wait().unwrap();
-    let sample = sample(&Request { duration: Duration::ZERO, ..request(&[pid]) });
+    let sample = sample(&StackRequest { duration: Duration::ZERO, ..request(&[pid]) });
     assert_eq!(sample.summary(), "it was just ending");
     assert_eq!(sample.to_string(), "Looked at for 0.0 s: 0 processes, 0 threads, 0 samples.");
 }

@@ -99,6 +99,8 @@ struct Attributes {
 pub enum Wanted {
     /// It is only counted.
     Count,
+    /// It is counted, of threads and processes that it starts from then on too.
+    CountDescent,
     /// A sample with its time (`CLOCK_MONOTONIC`, in nanoseconds) and its raw data goes to a ring.
     Samples,
 }
@@ -254,13 +256,14 @@ impl Event {
     /// no descriptor is left.
     pub fn tracepoint(id: u64, tid: u32, wanted: Wanted) -> io::Result<Self> {
         let samples = wanted == Wanted::Samples;
+        let descent = if wanted == Wanted::CountDescent { INHERIT } else { 0 };
         let attributes = Attributes {
             kind: TRACEPOINT,
             size: size_of::<Attributes>() as u32,
             config: id,
             sample_period: u64::from(samples),
             sample_type: if samples { TIME_AND_RAW } else { 0 },
-            flags: bit_field(DISABLED | WATERMARK | USE_CLOCK_ID),
+            flags: bit_field(DISABLED | WATERMARK | USE_CLOCK_ID | descent),
             // No thread is woken: the watcher looks from time to time.
             wakeup_watermark: 1 << 30,
             clock_id: libc::CLOCK_MONOTONIC,

@@ -5,8 +5,9 @@ use engine::{Workload, WorkloadRole};
 use std::sync::OnceLock;
 
 mod shared {
-    //! What several directories use: CPUs, a directory for files, embedded programs, what runs commands, what the machine
+    //! What several directories use: CPUs, a directory for files, embedded programs, what runs commands, counted system calls, what the machine
     //! runs out of, turns of a loop, threads or processes side by side.
+    pub(crate) mod calls;
     pub(crate) mod cpus;
     pub(crate) mod crew;
     pub(crate) mod directory;

@@ -5,8 +5,8 @@ use crate::stats::poisson;
 use crate::thresholds::NAMED_SHARE_MIN;
 use crate::{FunctionTime, ProfilePoint};
 use model::{
-    Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Site, Wait, WaitKind,
-    waits_metric,
+    Entry, Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Site, Wait,
+    WaitKind, entry_of, waits_metric,
 };
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -18,8 +18,32 @@ pub(crate) struct Count {
     pub(crate) itself: u64,
     /// In it and in what it calls; once where it calls itself.
     pub(crate) inclusive: u64,
+    /// In itself, outside of system calls.
+    pub(crate) outside_calls: u64,
     /// The sum over these of how many callers it has.
     callers: u64,
+}
+
+/// Samples in one system call and all that it does.
+#[derive(Clone, Debug)]
+pub(crate) struct InCall<'a> {
+    pub(crate) samples: u64,
+    /// The function that it is.
+    pub(crate) entry: &'a Frame,
+    pub(crate) functions: HashMap<&'a Frame, u64>,
+    /// By the functions of programs that make it.
+    callers: HashMap<&'a Frame, u64>,
+}
+
+impl<'a> InCall<'a> {
+    fn new(entry: &'a Frame) -> Self {
+        Self { samples: 0, entry, functions: HashMap::new(), callers: HashMap::new() }
+    }
+
+    /// What makes it most often.
+    pub(crate) fn caller(&self) -> Option<&'a Frame> {
+        largest(&self.callers)
+    }
 }
 
 impl Count {
@@ -46,6 +70,8 @@ pub(crate) struct Counted<'a> {
     pub(crate) waits: HashMap<Wait<'a>, u64>,
     pub(crate) waits_hidden: bool,
     pub(crate) functions: HashMap<&'a Frame, Count>,
+    /// System calls by their names.
+    pub(crate) calls: HashMap<String, InCall<'a>>,
     /// Samples of functions by source line.
     lines: HashMap<&'a Frame, HashMap<&'a str, u64>>,
     /// Samples of functions by what calls them there, and of the sites of waits.
@@ -106,7 +132,10 @@ impl<'a> Counted<'a> {
                     }
                 }
             }
-            self.functions.entry(innermost).or_default().itself += count;
+            let is_in_call = self.add_call(&frames, count);
+            let innermost = self.functions.entry(innermost).or_default();
+            innermost.itself += count;
+            innermost.outside_calls += if is_in_call { 0 } else { count };
         }
         for sample in &region.instructions {
             let frame = profile.frames.get(sample.frame as usize);
@@ -117,6 +146,23 @@ impl<'a> Counted<'a> {
                 *self.lines.entry(frame).or_default().entry(line).or_default() += sample.count;
             }
         }
+    }
+
+    /// Counts a stack that is in a system call.
+    fn add_call(&mut self, frames: &[&'a Frame], count: u64) -> bool {
+        let entries =
+            frames.iter().enumerate().map(|(at, &frame)| (at, entry_of([frame].into_iter())));
+        let entered = { entries }.find(|(_, entry)| !matches!(entry, Entry::User | Entry::Kernel));
+        let (Some((at, Entry::Call(name))), Some(innermost)) = (entered, frames.last()) else {
+            return false;
+        };
+        let call = self.calls.entry(name).or_insert_with(|| InCall::new(frames[at]));
+        call.samples += count;
+        *call.functions.entry(innermost).or_default() += count;
+        if let Some(caller) = frames[..at].iter().rev().find(|frame| is_own(frame)) {
+            *call.callers.entry(caller).or_default() += count;
+        }
+        true
     }
 
     fn add_waits(&mut self, profile: &'a Profile, region: &ProfiledRegion) {
@@ -246,13 +292,14 @@ fn largest<T: Copy + Ord>(counts: &HashMap<T, u64>) -> Option<T> {
 
 /// The innermost of these frames, if that is a function of a program: none of a standard library is what a user means.
 fn caller<'a>(frames: &[&'a Frame]) -> Option<&'a Frame> {
-    let is_own = |frame: &Frame| {
-        matches!(frame.kind, FrameKind::User | FrameKind::Jit)
-            && !frame.function.is_empty()
-            && !frame.module.starts_with("libc.")
-            && !frame.function.starts_with("std::")
-    };
     frames.last().copied().filter(|frame| is_own(frame))
+}
+
+fn is_own(frame: &Frame) -> bool {
+    matches!(frame.kind, FrameKind::User | FrameKind::Jit)
+        && !frame.function.is_empty()
+        && !frame.module.starts_with("libc.")
+        && !frame.function.starts_with("std::")
 }
 
 /// Whether `frame`, the innermost of a stack, has no symbol.

@@ -7,14 +7,15 @@
 //! A profile is one cell a point. Two cells of the same differ by a third on a shared machine, whatever they were
 //! sampled by. Hence the timed rounds decide whether there is anything to attribute, and the profile where it is.
 
-use crate::profile::counted::{Count, Counted};
+use crate::profile::counted::{Count, Counted, InCall};
 use crate::stats::{NORMAL_95, poisson};
 use crate::thresholds::{
     CONTAINER_SHARE_MIN, EVEN, FLAT_FACTOR_MAX, FUNCTION_ERRORS, NAMED_SHARE_MIN, PART_SHARE_MIN,
     SAME_SHARE_MAX, SHARE_SAMPLES_MIN,
 };
 use crate::{
-    AddedFunction, AddedTime, AddedWait, DifferenceVerdict, Estimate, ProfileDifference, WaitSite,
+    AddedFunction, AddedTime, AddedWait, DifferenceVerdict, Estimate, ProfileDifference,
+    SystemCall, WaitSite,
 };
 use model::{Frame, FrameKind, Site, Wait, WaitKind};
 use std::collections::BTreeSet;
@@ -80,7 +81,9 @@ impl<'a> Pair<'a, '_> {
     fn name_functions(&self, difference: &mut ProfileDifference) {
         let total = self.total();
         difference.container = self.container(total);
-        difference.leaders = self.leaders(total);
+        let is_in_kernel =
+            difference.container.as_ref().is_some_and(|container| container.frame.kind.is_kernel());
+        difference.leaders = self.leaders(total, is_in_kernel);
         difference.process = self.process(total);
     }
 
@@ -337,21 +340,50 @@ impl<'a> Pair<'a, '_> {
         Some(self.added_function(deepest, total, |count| count.inclusive))
     }
 
-    /// The functions that add most by themselves.
-    fn leaders(&self, total: Difference) -> Vec<AddedFunction> {
-        let frames = self.frames();
-        let leading = frames.into_iter().filter(|frame| {
-            let part = self.function(frame, |count| count.itself);
+    /// The functions that add most by themselves. Where it is not one of the kernel that holds most, those of the kernel are
+    /// one for each system call.
+    fn leaders(&self, total: Difference, is_in_kernel: bool) -> Vec<AddedFunction> {
+        let of_frame: fn(Count) -> u64 =
+            if is_in_kernel { |count| count.itself } else { |count| count.outside_calls };
+        let leads = |part: Difference| {
+            part.value / total.value >= NAMED_SHARE_MIN && part.is_clear(FUNCTION_ERRORS)
+        };
+        let leading = self.frames().into_iter().filter(|frame| {
             !frame.function.is_empty()
                 && frame.kind != FrameKind::Process
-                && part.value / total.value >= NAMED_SHARE_MIN
-                && part.is_clear(FUNCTION_ERRORS)
+                && leads(self.function(frame, of_frame))
         });
         let mut leaders: Vec<AddedFunction> =
-            leading.map(|frame| self.added_function(frame, total, |count| count.itself)).collect();
+            leading.map(|frame| self.added_function(frame, total, of_frame)).collect();
+        if !is_in_kernel {
+            let calls = self.dearer().calls.keys();
+            let calls = calls.filter(|name| leads(self.call(name, |call| call.samples)));
+            leaders.extend(calls.map(|name| self.added_call(name, total)));
+        }
         leaders.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
         leaders.truncate(LEADERS_MAX);
         leaders
+    }
+
+    fn call(&self, name: &str, samples: impl Fn(&InCall<'a>) -> u64) -> Difference {
+        let of_profile = |profile: &Counted<'a>| profile.calls.get(name).map_or(0, &samples);
+        self.of_counts([self.first, self.second].map(of_profile))
+    }
+
+    fn added_call(&self, name: &str, total: Difference) -> AddedFunction {
+        let (call, part) = (&self.dearer().calls[name], self.call(name, |call| call.samples));
+        let added = |function: &&Frame| {
+            self.call(name, |call| call.functions.get(*function).copied().unwrap_or_default()).value
+        };
+        let largest = call.functions.keys().copied().max_by(|a, b| added(a).total_cmp(&added(b)));
+        let mostly = largest.filter(|f| added(f) / part.value >= EVEN && *f != call.entry);
+        AddedFunction {
+            frame: call.entry.clone(),
+            line: None,
+            caller: call.caller().cloned(),
+            share: share(part, total),
+            system_call: Some(SystemCall { name: name.to_owned(), mostly: mostly.cloned() }),
+        }
     }
 
     /// The one of several processes that holds most of what was added.
@@ -377,7 +409,13 @@ impl<'a> Pair<'a, '_> {
         let is_of_program = matches!(frame.kind, FrameKind::User | FrameKind::Jit);
         let caller = dearer.caller(frame).filter(|caller| is_of_program && *caller != frame);
         let line = dearer.line(frame).filter(|_| is_of_program).map(str::to_owned);
-        AddedFunction { frame: frame.clone(), line, caller: caller.cloned(), share }
+        AddedFunction {
+            frame: frame.clone(),
+            line,
+            caller: caller.cloned(),
+            share,
+            system_call: None,
+        }
     }
 }
 

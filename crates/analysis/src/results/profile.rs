@@ -238,6 +238,17 @@ pub struct AddedFunction {
     pub caller: Option<Frame>,
     /// Its share of the added CPU time.
     pub share: Estimate,
+    /// The system call that it is, with all that it does; absent for one function.
+    pub system_call: Option<SystemCall>,
+}
+
+/// A system call in which CPU time is added.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SystemCall {
+    /// Its name.
+    pub name: String,
+    /// The one function of it, if there is one, that adds half of that or more by itself.
+    pub mostly: Option<Frame>,
 }
 
 /// What to make of the difference between two profiles.

@@ -3,7 +3,7 @@
 use crate::descriptors::caller_limit;
 use crate::process::adopt_orphans;
 use crate::run::settings::Settings;
-use crate::worker::frame::{Order, Reply};
+use crate::worker::frame::{CellOrder, Reply};
 use crate::worker::starter::Starter;
 use crate::worker::supervise::{Supervised, supervise};
 use model::{Cell, CellKey, Outcome, Plan, WorkloadInfo};
@@ -68,11 +68,16 @@ pub fn try_out(
 /// Deadline of the trial: a worker that does nothing takes milliseconds.
 const TRIAL_MS: u64 = 20_000;
 
-pub(super) fn order(plan: &Plan, key: &CellKey, settings: &Settings, scratch: PathBuf) -> Order {
+pub(super) fn order(
+    plan: &Plan,
+    key: &CellKey,
+    settings: &Settings,
+    scratch: PathBuf,
+) -> CellOrder {
     let (secrets, calibrated) = (&settings.secrets, &settings.clock);
     let key = secrets.reveal(key);
     let info = plan.workloads.iter().find(|info| info.name == key.workload);
-    Order {
+    CellOrder {
         axis: info.map(|info| info.axis_parameter.clone()).unwrap_or_default(),
         custom: info
             .and_then(|info| info.custom.as_ref())

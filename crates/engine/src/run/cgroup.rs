@@ -4,9 +4,10 @@
 //! seen.
 
 use model::Throttling;
+use std::fmt::Display;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
-use sys::cgroup::{Version, groups};
+use sys::cgroup::{Version, groups, groups_of};
 
 /// The CPU time that a group may use in each period.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +51,12 @@ impl CpuQuota {
 
 /// The CPU quotas of the process's group and of those above it, the tightest first; `None` where its groups can't be seen.
 pub fn cpu_quotas(root: &Path) -> Option<Vec<CpuQuota>> {
-    let (version, groups) = groups(root, "cpu")?;
+    cpu_quotas_of("self", root)
+}
+
+/// The same of another process.
+pub fn cpu_quotas_of(process: impl Display, root: &Path) -> Option<Vec<CpuQuota>> {
+    let (version, groups) = groups_of(process, root, "cpu")?;
     let mut quotas: Vec<CpuQuota> =
         groups.iter().filter_map(|group| CpuQuota::read(version, group)).collect();
     quotas.sort_by(|first, second| first.cpus().total_cmp(&second.cpus()));

@@ -14,7 +14,7 @@ use sys::clock::Clock;
 
 /// What a worker is to measure.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct CellOrder {
     pub key: CellKey,
     /// The parameter that the key's point is a value of.
     pub axis: String,
@@ -42,7 +42,7 @@ pub(crate) struct Order {
     pub overhead_ns: f64,
 }
 
-impl Order {
+impl CellOrder {
     /// The clock as the instrument calibrated it.
     pub fn clock(&self) -> Calibrated {
         let clock = self.tick_ns.map_or(Clock::Monotonic, |tick_ns| Clock::Tsc { tick_ns });

@@ -10,7 +10,7 @@ use crate::process::{MARK, wait_for_any};
 use crate::run::settings::Settings;
 use crate::run::stop::Stop;
 use crate::tail::Tail;
-use crate::worker::frame::{Order, Reply, take_processes};
+use crate::worker::frame::{CellOrder, Reply, take_processes};
 use crate::worker::marked::{kill_rest, marked_children};
 use crate::worker::starter::Starter;
 use model::{FailureReason, Usage};
@@ -48,7 +48,7 @@ pub(crate) struct Supervised {
 /// Measures one cell in a worker process of its own. It is sampled, with all that it starts, this often a second: each
 /// running thread, or nothing where that is absent. None where somebody asked the run to stop meanwhile.
 pub(crate) fn supervise(
-    order: &Order,
+    order: &CellOrder,
     settings: &Settings,
     starter: &Starter,
     sample_hz: Option<u64>,
@@ -97,7 +97,7 @@ enum ListenEnd {
 
 impl Worker {
     fn start(
-        order: &Order,
+        order: &CellOrder,
         settings: &Settings,
         starter: &Starter,
         sample_hz: Option<u64>,
@@ -196,7 +196,7 @@ impl Worker {
     fn sample_stacks(&self, lookup_max: Duration) -> StackSample {
         let orphans = marked_children(&self.mark).into_iter().filter(|&pid| pid != self.pid);
         let roots: Vec<Pid> = std::iter::once(self.pid).chain(orphans).collect();
-        stacks::sample(&stacks::Request {
+        stacks::sample(&stacks::StackRequest {
             roots: &roots,
             duration: STACK_SAMPLE,
             sampled: &|| {

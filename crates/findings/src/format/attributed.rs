@@ -111,7 +111,7 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
         })
     };
     let leaders = &first.leaders;
-    let waiting = leaders.iter().filter(|leader| is_waiting(&leader.frame));
+    let waiting = leaders.iter().filter(|leader| is_waiting(doer(leader)));
     let waiting: f64 = waiting.map(|leader| leader.share.value).sum();
     let busy = if waiting >= WAITING_SHARE_MIN { ", busy waiting" } else { "" };
     // Where there are several, the process that grew.
@@ -162,8 +162,14 @@ fn attributed(differences: &[&ProfileDifference], whole: &str) -> String {
     if unnamed == "0 %" { text } else { format!("{text}; {unnamed} has no symbol") }
 }
 
-/// `push (src/queue.c:41) ← work`.
+/// `push (src/queue.c:41) ← work`, `system call futex ← push`.
 fn placed(function: &AddedFunction) -> String {
+    if let Some(call) = &function.system_call {
+        let mostly =
+            call.mostly.as_ref().map(|function| format!(" (mostly {})", function_name(function)));
+        let mostly = mostly.unwrap_or_default();
+        return format!("system call {}{mostly}{}", call.name, called_by(function.caller.as_ref()));
+    }
     let line = function.line.as_ref().map(|line| format!(" ({line})")).unwrap_or_default();
     function_name(&function.frame) + &line + &called_by(function.caller.as_ref())
 }
@@ -191,6 +197,12 @@ fn shares(
     let all = Range::new(differences.iter().filter_map(|difference| share(difference)));
     let [min, max] = [all.0, all.1].map(share_text);
     if min == max { min } else { format!("{} to {max}", min.trim_end_matches(" %")) }
+}
+
+/// The function that has most of it.
+fn doer(leader: &AddedFunction) -> &Frame {
+    let mostly = leader.system_call.as_ref().and_then(|call| call.mostly.as_ref());
+    mostly.unwrap_or(&leader.frame)
 }
 
 /// Whether a CPU is busy waiting for a lock there. knee's own locks wait in functions of that name; elsewhere a

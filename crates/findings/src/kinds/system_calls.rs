@@ -23,6 +23,8 @@ pub struct SystemCalls {
     pub before: f64,
     /// All calls in the end.
     pub after: f64,
+    /// The operation that they are of: `run`.
+    pub operation: String,
     /// The calls that changed most, those first that changed more.
     pub calls: Vec<CallChange>,
 }
@@ -71,6 +73,7 @@ impl SystemCalls {
     ) -> Option<Self> {
         let [first, last] = sides.map(|(tables, point)| counts(tables, point, table, subject));
         let (before, after) = (*first.get("")?, *last.get("")?);
+        let operation = operation(sides[0].0, table)?;
         let by_name =
             |counts: &BTreeMap<&str, f64>, name: &str| counts.get(name).copied().unwrap_or(0.0);
         let names = first.keys().chain(last.keys()).filter(|name| !name.is_empty());
@@ -85,7 +88,7 @@ impl SystemCalls {
         calls.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()));
         calls.truncate(NAMED_MAX);
         let [from, to] = sides.map(|(_, point)| point);
-        ((after - before).abs() > 0.0).then_some(Self { from, to, before, after, calls })
+        ((after - before).abs() > 0.0).then_some(Self { from, to, before, after, operation, calls })
     }
 
     /// `145 → 2,125 system calls a run: read +990 and write +990`, with `range` before the colon.
@@ -100,8 +103,22 @@ impl SystemCalls {
         let calls: Vec<String> = self.calls.iter().map(call).collect();
         let named = if calls.is_empty() { String::new() } else { format!(": {}", list(&calls)) };
         let (before, after) = (number(self.before), number(self.after));
-        format!("{before} \u{2192} {after} system calls a run{range}{named}")
+        format!("{before} \u{2192} {after} system calls a {}{range}{named}", self.operation)
     }
+}
+
+/// What the calls next to `table` are of, by their unit: `calls/run`.
+fn operation(tables: &[Table], table: &Table) -> Option<String> {
+    let mut siblings = siblings(tables, table);
+    let calls = siblings.find(|sibling| sibling.metric.name == SYSTEM_CALLS)?;
+    calls.metric.unit.split_once('/').map(|(_, operation)| operation.to_owned())
+}
+
+/// The tables of the metrics that were measured together with that of `table`.
+pub(super) fn siblings<'a>(tables: &'a [Table], table: &Table) -> impl Iterator<Item = &'a Table> {
+    let key = |table: &Table| (table.workload.clone(), table.parameters.clone());
+    let wanted = key(table);
+    tables.iter().filter(move |sibling| key(sibling) == wanted)
 }
 
 /// The medians of all calls, under an empty name, and of each that was counted.
@@ -111,15 +128,12 @@ fn counts<'a>(
     table: &Table,
     subject: &str,
 ) -> BTreeMap<&'a str, f64> {
-    let is_sibling = |sibling: &&Table| {
-        (&sibling.workload, &sibling.parameters) == (&table.workload, &table.parameters)
-    };
     let figure = |sibling: &'a Table| {
         let metric = sibling.metric.name.as_str();
         let name = if metric == SYSTEM_CALLS { "" } else { metric.strip_prefix(CALLS_OF)? };
         Some((name, sibling.row(subject)?.at(point)?.median.value))
     };
-    tables.iter().filter(is_sibling).filter_map(figure).collect()
+    siblings(tables, table).filter_map(figure).collect()
 }
 
 #[cfg(test)]
@@ -140,7 +154,7 @@ mod tests {
         let workload = workload("command").axis("n", "n").time("elapsed").subjects(["dd", "cat"]);
         let workload = [SYSTEM_CALLS, "calls of read", "calls of brk"]
             .into_iter()
-            .fold(workload, fixtures::WorkloadBuilder::time);
+            .fold(workload, |workload, name| workload.metric(name, name, "calls/run"));
         let cells = [at("dd", 10, 0), at("dd", 100, 990), at("cat", 10, 5), at("cat", 100, 5)];
         let run = run(workload).cells(cells).complete();
         let conclusions = crate::conclude(&run);

@@ -1,11 +1,12 @@
 //! Which subject waits for its own CPU quota: its threads stop when it is used up, however many CPUs are idle.
 
 use super::prelude::*;
+use super::system_calls::siblings;
 use crate::caveats::cpu_taken::quota;
 use crate::format::{count, counted, percent, ratio, time};
 use crate::thresholds::THROTTLED_SHARES;
 use analysis::{Row, Table};
-use model::{QUOTA, QUOTA_PERIOD_US, Throttling};
+use model::{MetricInfo, MetricRole, QUOTA, QUOTA_PERIOD_US, Throttling};
 use std::collections::BTreeMap;
 
 /// A subject whose quota is used up at a point.
@@ -23,6 +24,9 @@ pub struct Throttled {
     pub stopped_cpus: f64,
     /// The time for which threads stopped there in all cells, over all CPUs, in nanoseconds.
     pub throttled_ns: f64,
+    /// Of a server, the latency of requests there, at the median and at the 99th percentile, in nanoseconds: the second has
+    /// the stops in it.
+    pub latency_ns: Option<[f64; 2]>,
 }
 
 impl FindingKind for Throttled {
@@ -40,7 +44,9 @@ impl FindingKind for Throttled {
 
     fn joins(&self, second: &Self) -> bool {
         let ends = |throttled: &Self| (throttled.from, throttled.point);
-        ends(self) == ends(second) && self.cpus.total_cmp(&second.cpus).is_eq()
+        ends(self) == ends(second)
+            && self.cpus.total_cmp(&second.cpus).is_eq()
+            && [self, second].iter().all(|throttled| throttled.latency_ns.is_none())
     }
 
     /// `mt waits for its CPU quota of 0.5 CPUs from 1 thread on: throttled in 97 % of the periods at 4 threads, where 1.40 CPUs
@@ -53,9 +59,14 @@ impl FindingKind for Throttled {
         let range = if from < point { format!(" from {} on", at(from)) } else { String::new() };
         let shares = Range::new(all.iter().map(|throttled| throttled.share)).format(percent);
         let more = Range::new(all.iter().map(|throttled| throttled.stopped_cpus)).format(ratio);
+        let latency = all[0].latency_ns.map(|latency| {
+            let [median, p99] = latency.map(time);
+            format!("; a reply takes {median} at the median, {p99} at the 99th percentile")
+        });
         names.claim(format!(
-            " {waits} {quota}{range}: throttled in {shares} of the periods at {}, where {more} CPUs more had work",
-            at(point)
+            " {waits} {quota}{range}: throttled in {shares} of the periods at {}, where {more} CPUs more had work{}",
+            at(point),
+            latency.unwrap_or_default()
         ))
     }
 
@@ -82,6 +93,13 @@ impl Throttled {
         points.retain(|_, used| used.share() >= THROTTLED_SHARES[0]);
         let from = *points.keys().next()?;
         let (point, last) = points.pop_last()?;
+        let latency = |is: &dyn Fn(&MetricInfo) -> bool| {
+            let mut siblings = siblings(&context.analysis.tables, table);
+            let of_metric = siblings.find(|sibling| is(&sibling.metric))?;
+            Some(of_metric.row(&row.subject)?.at(point)?.median.value)
+        };
+        let median_ns = latency(&|metric| metric.role == MetricRole::Latency);
+        let p99_ns = latency(&|metric| metric.name == "p99");
         let periods_us = last.periods as f64 * QUOTA_PERIOD_US as f64;
         Some(Self {
             cpus,
@@ -90,6 +108,7 @@ impl Throttled {
             share: last.share(),
             stopped_cpus: last.throttled_us as f64 / periods_us,
             throttled_ns: last.throttled_us as f64 * 1e3,
+            latency_ns: median_ns.zip(p99_ns).map(|(median, p99)| [median, p99]),
         })
     }
 }

@@ -299,6 +299,33 @@ fn a_live_process_is_profiled() {
 }
 
 #[test]
+fn the_quota_of_a_live_process_is_named_with_what_it_did() {
+    let knee = Knee::new();
+    let group = match engine::QuotaGroup::new(0.05) {
+        Ok(group) => group,
+        Err(why) => return println!("SKIPPED: {why}"),
+    };
+    let script = format!("echo $$ > {}; while :; do :; done", group.entrance().display());
+    let mut shell = Command::new("sh").args(["-c", &script]).spawn().unwrap();
+    crate::common::wait_until("the quota is used up", || {
+        group.throttling().unwrap().throttled_periods > 0
+    });
+    let pid = shell.id().to_string();
+    let words = ["advise", "--pid", &pid, "--seconds", "1", "--profile"];
+    let came = [&words[..], &[&words[..], &["--json"]].concat()].map(|words| knee.run(words));
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    let [text, json] = came;
+    if text.code == Some(5) {
+        return println!("SKIPPED: {}", text.err.trim());
+    }
+    let line = text.out.lines().find(|line| line.starts_with("CPU quota of 0.05 CPUs: "));
+    assert!(line.is_some_and(|line| line.contains("throttled in ")), "{}", text.out);
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert!(json["cpu_quota"]["did"]["throttled_periods"].as_u64().unwrap() > 0, "{json}");
+}
+
+#[test]
 fn a_process_whose_descriptors_are_all_active_is_advised_too() {
     let knee = Knee::new();
     // Three digits of 105 % of a total would be more than there is.

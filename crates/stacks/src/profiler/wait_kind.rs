@@ -1,7 +1,6 @@
 //! What a wait is for, by the functions that its thread and its waker are in.
 
-use crate::profile::entry::{Entry, entry_of};
-use model::{Frame, WaitKind};
+use model::{Entry, Frame, WaitKind, entry_of};
 
 /// Functions of the kernel that wait for another's lock in it.
 const KERNEL_LOCKS: &[&str] = &["rwsem_down_", "__mutex_lock", "__rt_mutex_", "percpu_rwsem_wait"];

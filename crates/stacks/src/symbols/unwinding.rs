@@ -1,4 +1,4 @@
-//! The callers of a function, by the unwind tables of its file (`.eh_frame`) and a copy of the top of the stack; by
+//! The callers of a function, by the unwind tables of its file (`.eh_frame`, `.debug_frame`) and a copy of the top of the stack; by
 //! frame pointers where there are no tables, as of code that was made at run time.
 
 use crate::symbols::addresses::{CodeAddress, MappedFiles};
@@ -43,21 +43,23 @@ impl UnwindTables {
         let section = |name: &str| {
             let section = object.section_by_name(name).filter(|s| s.size() <= SECTION_BYTES_MAX)?;
             let range = section.address()..section.address().checked_add(section.size())?;
-            Some((range, section.data().ok()?.to_vec()))
+            Some((range, section.uncompressed_data().ok()?.into_owned()))
         };
         let ends = tables.segments.iter().map(|&(_, size, address)| address.saturating_add(size));
-        if let Some((eh_frame_svma, eh_frame)) = section(".eh_frame")
-            && let Some(end) = ends.max()
-        {
-            let (header_svma, header) = section(".eh_frame_hdr").unzip();
+        let (eh_frame_svma, eh_frame) = section(".eh_frame").unzip();
+        // That of Go programs, which have no other.
+        let debug_frame = section(".debug_frame").filter(|_| eh_frame.is_none());
+        if let Some(end) = ends.max().filter(|_| eh_frame.is_some() || debug_frame.is_some()) {
+            let (eh_frame_hdr_svma, eh_frame_hdr) = section(".eh_frame_hdr").unzip();
             let (text_svma, text) = section(".text").unzip();
             let sections = ExplicitModuleSectionInfo {
                 text_svma,
                 text,
-                eh_frame_svma: Some(eh_frame_svma),
-                eh_frame: Some(eh_frame),
-                eh_frame_hdr_svma: header_svma,
-                eh_frame_hdr: header,
+                eh_frame_svma,
+                eh_frame,
+                eh_frame_hdr_svma,
+                eh_frame_hdr,
+                debug_frame: debug_frame.map(|(_, bytes)| bytes),
                 ..ExplicitModuleSectionInfo::default()
             };
             tables.unwinder.add_module(Module::new(String::new(), 0..end, 0, sections));

@@ -38,7 +38,7 @@ struct Extent {
 }
 
 #[repr(C)]
-struct Request {
+struct FiemapRequest {
     head: Head,
     extents: [Extent; BATCH],
 }
@@ -58,7 +58,7 @@ pub fn pieces(file: &File) -> io::Result<u64> {
             extent_count: BATCH as u32,
             ..Head::default()
         };
-        let mut request = Request { head, extents: [Extent::default(); BATCH] };
+        let mut request = FiemapRequest { head, extents: [Extent::default(); BATCH] };
         // SAFETY: the request is as the kernel declares it, with room for as many extents as it says.
         if unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP, &raw mut request) } < 0 {
             return Err(io::Error::last_os_error());

@@ -19,6 +19,8 @@ pub struct Stat {
     pub parent: u32,
     /// Whether it is a thread of the kernel.
     pub is_kernel_thread: bool,
+    /// Its page faults, minor and major.
+    pub faults: u64,
     /// Its CPU time, user and system, in ticks.
     pub cpu_ticks: u64,
     /// That of its children that have ended and that it waited for.
@@ -60,7 +62,8 @@ impl Stat {
             state,
             parent,
             is_kernel_thread: number(4)? & KERNEL_THREAD != 0,
-            cpu_ticks: number(4)? + number(0)?,
+            faults: number(0)? + number(1)?,
+            cpu_ticks: number(1)? + number(0)?,
             ended_cpu_ticks: number(0)? + number(0)?,
             threads: number(2)?,
         })
@@ -79,6 +82,7 @@ mod tests {
             state: 'S',
             parent: 3,
             is_kernel_thread: false,
+            faults: 4,
             cpu_ticks: 11,
             ended_cpu_ticks: 50,
             threads: 9,

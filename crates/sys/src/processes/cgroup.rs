@@ -1,7 +1,8 @@
-//! The control groups of this process: where the files of a controller are, in both versions.
+//! The control groups of a process: where the files of a controller are, in both versions.
 //!
 //! A limit of any group above holds as well. In a container, the groups above its own can't be seen.
 
+use std::fmt::Display;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
@@ -14,10 +15,19 @@ pub enum Version {
     V2,
 }
 
-/// The directories of the process's group of a controller and of the groups above it, as far as they are mounted, with the
-/// version that has the controller. The files of /proc and of the mounts are below `root`.
+/// [`groups_of`] this process.
 pub fn groups(root: &Path, controller: &str) -> Option<(Version, Vec<PathBuf>)> {
-    let own = read_to_string(root.join("proc/self/cgroup")).ok()?;
+    groups_of("self", root, controller)
+}
+
+/// The directories of the process's group of a controller and of the groups above it, as far as they are mounted here, with
+/// the version that has the controller. The files of /proc and of the mounts are below `root`.
+pub fn groups_of(
+    process: impl Display,
+    root: &Path,
+    controller: &str,
+) -> Option<(Version, Vec<PathBuf>)> {
+    let own = read_to_string(root.join(format!("proc/{process}/cgroup"))).ok()?;
     let mounts = read_to_string(root.join("proc/self/mountinfo")).ok()?;
     let mut v2 = None;
     for line in own.lines() {

@@ -17,7 +17,7 @@ const CHUNK: usize = 256;
 /// The kernel's `struct iocb`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Request {
+struct AioRequest {
     data: u64,
     /// The key and the flags of reading and writing, in the machine's byte order: both stay 0.
     key_and_flags: [u32; 2],
@@ -50,11 +50,11 @@ pub struct Completion {
 pub struct Polls {
     context: c_ulong,
     /// Boxes that never move: a request is cancelled by the address that it was submitted with.
-    chunks: Vec<Box<[Request; CHUNK]>>,
+    chunks: Vec<Box<[AioRequest; CHUNK]>>,
     /// Slots whose requests wait to be submitted.
     batch: Vec<u32>,
     /// Their addresses, while they are being submitted.
-    addresses: Vec<*mut Request>,
+    addresses: Vec<*mut AioRequest>,
 }
 
 // SAFETY: `addresses` is filled and used within one call, from requests that the same value owns;
@@ -82,19 +82,19 @@ impl Polls {
 
     /// Changes the request of a slot that is in the batch.
     pub fn requeue(&mut self, slot: u32, fd: RawFd, bits: u16, data: u64) {
-        *self.slot(slot) = Request {
+        *self.slot(slot) = AioRequest {
             data,
             opcode: IOCB_CMD_POLL,
             fd: fd.cast_unsigned(),
             buffer: u64::from(bits),
-            ..Request::default()
+            ..AioRequest::default()
         };
     }
 
-    fn slot(&mut self, slot: u32) -> &mut Request {
+    fn slot(&mut self, slot: u32) -> &mut AioRequest {
         let (chunk, position) = position(slot);
         while self.chunks.len() <= chunk {
-            self.chunks.push(Box::new([Request::default(); CHUNK]));
+            self.chunks.push(Box::new([AioRequest::default(); CHUNK]));
         }
         &mut self.chunks[chunk][position]
     }
@@ -132,7 +132,7 @@ impl Polls {
     /// if it was done before, the completion that it has.
     pub fn cancel(&mut self, slot: u32) -> io::Result<()> {
         let context = self.context;
-        let request: *mut Request = self.slot(slot);
+        let request: *mut AioRequest = self.slot(slot);
         let mut unused = Completion::default();
         // SAFETY: the request lives; the kernel compares its address and reads its key; `unused` is
         // what kernels before 4.19 write a completion to.
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_request_is_as_large_as_the_kernels() {
-        assert_eq!((size_of::<Request>(), size_of::<Completion>()), (64, 32));
+        assert_eq!((size_of::<AioRequest>(), size_of::<Completion>()), (64, 32));
     }
 
     #[test]

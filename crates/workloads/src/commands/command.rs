@@ -10,7 +10,6 @@
 //! command once, a short one many times, each a sample. What a command leaves running is killed before the next
 //! one starts. Where a command needs a shell, the time that the empty shell takes is taken off.
 
-mod calls;
 mod checks;
 mod counters;
 mod figures;
@@ -20,6 +19,7 @@ mod token;
 
 pub(crate) use interpreter::needs_shell;
 
+use crate::shared::calls;
 use crate::shared::cpus::{ALL, per_cpu};
 use crate::shared::quota::{self, QUOTA};
 use checks::checked;
@@ -88,6 +88,7 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
                 "voluntary and involuntary context switches of a run",
                 "switches",
             ),
+            MetricInfo::less("wake-ups", "voluntary context switches of a run", "switches"),
             MetricInfo::less(
                 "bytes read",
                 "bytes that a run read, from files, pipes and sockets",
@@ -178,7 +179,7 @@ fn about(custom: &Custom, axis: &str, figures: &[Figure]) -> Result<About, Strin
     }
     let mut metrics = ABOUT.info.metrics.clone();
     metrics.extend(counters::metrics());
-    metrics.extend(calls::metrics());
+    metrics.extend(calls::metrics("run"));
     metrics.extend(quota::metrics("run"));
     metrics.extend(figures.iter().map(Figure::metric));
     if let Some(headline) = custom.headline() {

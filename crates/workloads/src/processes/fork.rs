@@ -13,7 +13,7 @@
 //! Parent and child run on one CPU, unless `--cpus all` lets the scheduler place them: then its choice is
 //! part of each figure.
 
-use crate::processes::forker::{self, Linked, Row};
+use crate::processes::forker::{self, ForkRow, Linked};
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
 use engine::{
@@ -69,39 +69,39 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     ..About::trajectory()
 });
 
-const ROWS: &[Row] = &[
-    Row {
+const ROWS: &[ForkRow] = &[
+    ForkRow {
         name: "dynamic",
         summary: "fork of a program that is linked dynamically",
         linked: Linked::Dynamically,
         ..COPY
     },
-    Row { summary: "fork of the same program, linked statically", ..COPY },
-    Row {
+    ForkRow { summary: "fork of the same program, linked statically", ..COPY },
+    ForkRow {
         name: "clone3",
         summary: "clone3 of the static program, with a pidfd (CLONE_PIDFD)",
         how: "clone3",
         ..COPY
     },
-    Row {
+    ForkRow {
         name: "fork-exec",
         summary: "fork, and execve of the static program",
         how: "fork-exec",
         ..START
     },
-    Row {
+    ForkRow {
         name: "clone3-exec",
         summary: "clone3 with a pidfd, and execve of the static program",
         how: "clone3-exec",
         ..START
     },
-    Row {
+    ForkRow {
         name: "vfork",
         summary: "vfork, and execve of the static program",
         how: "vfork",
         ..START
     },
-    Row {
+    ForkRow {
         name: "posix_spawn",
         summary: "posix_spawn of the static program",
         how: "posix_spawn",
@@ -110,10 +110,13 @@ const ROWS: &[Row] = &[
 ];
 
 /// A child that is a copy of the static program.
-const COPY: Row = Row { operation: "fork", group: "Fork", ..Row::STATIC };
+const COPY: ForkRow = ForkRow { operation: "fork", group: "Fork", ..ForkRow::STATIC };
 /// A child that executes the static program.
-const START: Row =
-    Row { operation: "fork and execute a program", group: "Fork and execute", ..Row::STATIC };
+const START: ForkRow = ForkRow {
+    operation: "fork and execute a program",
+    group: "Fork and execute",
+    ..ForkRow::STATIC
+};
 
 impl Workload for Fork {
     fn about(&self) -> &About {
@@ -121,7 +124,7 @@ impl Workload for Fork {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        ROWS.iter().map(Row::subject).collect()
+        ROWS.iter().map(ForkRow::subject).collect()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {

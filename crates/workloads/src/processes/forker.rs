@@ -48,7 +48,7 @@ impl Linked {
 
 /// A subject: how processes are made and ended.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct ForkRow {
     /// Its name.
     pub name: &'static str,
     /// What it is, in one line.
@@ -65,9 +65,9 @@ pub(crate) struct Row {
     pub group: &'static str,
 }
 
-impl Row {
+impl ForkRow {
     /// A fork of the forker, linked dynamically; a signal ends each process.
-    pub const DYNAMIC: Row = Row {
+    pub const DYNAMIC: ForkRow = ForkRow {
         name: "dynamic",
         summary: "",
         linked: Linked::Dynamically,
@@ -78,7 +78,8 @@ impl Row {
     };
 
     /// The same, linked statically.
-    pub const STATIC: Row = Row { name: "static", linked: Linked::Statically, ..Row::DYNAMIC };
+    pub const STATIC: ForkRow =
+        ForkRow { name: "static", linked: Linked::Statically, ..ForkRow::DYNAMIC };
 
     /// As a subject, which is unavailable where it can't be built or the kernel is too old.
     pub fn subject(&self) -> Subject {
@@ -102,7 +103,7 @@ impl Row {
 }
 
 /// The row that a cell is about.
-pub(crate) fn row<'a>(rows: &'a [Row], cell: &Cell) -> Result<&'a Row, Failure> {
+pub(crate) fn row<'a>(rows: &'a [ForkRow], cell: &Cell) -> Result<&'a ForkRow, Failure> {
     cell.find_subject(rows, |row| row.name)
 }
 
@@ -128,7 +129,7 @@ pub(crate) struct ProcessTimes {
 }
 
 /// Makes as many processes as the cell wants, and ends them.
-pub(crate) fn run(row: &Row, cell: &Cell, probe: &mut Probe) -> Result<ProcessTimes, Failure> {
+pub(crate) fn run(row: &ForkRow, cell: &Cell, probe: &mut Probe) -> Result<ProcessTimes, Failure> {
     let wanted = cell.number(PROCESSES.name)?;
     cpus::choose(cell)?;
     let mut forker = Forker::start(row, wanted, cell.number(PARENT.name)?, probe.clock().name())?;
@@ -162,7 +163,7 @@ struct Forker {
 const STAMP_BYTES: usize = 16;
 
 impl Forker {
-    fn start(row: &Row, count: u64, megabytes: u64, clock: &str) -> Result<Forker, Failure> {
+    fn start(row: &ForkRow, count: u64, megabytes: u64, clock: &str) -> Result<Forker, Failure> {
         let failed = |what| move |error: std::io::Error| Failure::call(what, error);
         let stamps_bytes = 2 * count as usize * STAMP_BYTES;
         // Without CLOEXEC: the forker has it under the same number.

@@ -10,7 +10,7 @@
 //!
 //! The children are those of `fork`, copies of a small parent that is linked dynamically or statically.
 
-use crate::processes::forker::{self, Row};
+use crate::processes::forker::{self, ForkRow};
 use crate::processes::parameters::{PARENT, PROCESSES};
 use crate::shared::cpus;
 use engine::{
@@ -41,14 +41,20 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
     ..About::trajectory()
 });
 
-const ROWS: &[Row] = &[
-    Row { summary: "kill and waitpid; parent and children are linked dynamically", ..Row::DYNAMIC },
-    Row { summary: "kill and waitpid; parent and children are linked statically", ..Row::STATIC },
-    Row {
+const ROWS: &[ForkRow] = &[
+    ForkRow {
+        summary: "kill and waitpid; parent and children are linked dynamically",
+        ..ForkRow::DYNAMIC
+    },
+    ForkRow {
+        summary: "kill and waitpid; parent and children are linked statically",
+        ..ForkRow::STATIC
+    },
+    ForkRow {
         name: "pidfd",
         summary: "pidfd_send_signal and waitid(P_PIDFD), of the static children",
         ending: "pidfd",
-        ..Row::STATIC
+        ..ForkRow::STATIC
     },
 ];
 
@@ -58,7 +64,7 @@ impl Workload for Reap {
     }
 
     fn subjects(&self) -> Vec<Subject> {
-        ROWS.iter().map(Row::subject).collect()
+        ROWS.iter().map(ForkRow::subject).collect()
     }
 
     fn fit(&self, cell: &Cell) -> Fit {

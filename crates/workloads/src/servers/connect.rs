@@ -13,6 +13,7 @@
 use crate::servers::client::Client;
 use crate::servers::served::{self, CUSTOM_KEYS, OwnServers, connections_fit};
 use crate::servers::tls::TLS;
+use crate::shared::calls;
 use crate::shared::cpus;
 use crate::shared::quota::QUOTA;
 use engine::{
@@ -73,12 +74,15 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "several clients that connect at once",
             "what open connections cost the server's other work: that is `dead`",
         ]),
-        metrics: vec![
+        metrics: [
             MetricInfo::time("served", "connect + first request + its reply"),
             MetricInfo::time("connect", "call of connect"),
             MetricInfo::time("handshake", "TLS handshake"),
             MetricInfo::time("answer", "first request + its reply"),
-        ],
+        ]
+        .into_iter()
+        .chain(calls::metrics("connection"))
+        .collect(),
         ..base().info
     },
     parameters: vec![CONNECTIONS, cpus::ONE, TLS, QUOTA],
@@ -125,15 +129,24 @@ impl Workload for Connect {
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let count = cell.number(CONNECTIONS.name)?;
-        served::with_connections(&self.own, cell, probe, FILE_BYTES, |client, open, probe| {
+        let measure = |client: &mut Client, open: &mut Vec<Stream>, probe: &mut Probe| {
             connect(client, count, open, probe)
-        })
+        };
+        let once_more = |client: &mut Client, open: &mut Vec<Stream>| {
+            let socket = client.socket()?;
+            client.connect_it(&socket)?;
+            let mut stream = client.shake_hands(socket)?;
+            client.exchange(&mut stream)?;
+            open.push(stream);
+            Ok(())
+        };
+        served::with_connections(&self.own, cell, probe, FILE_BYTES, measure, once_more)
     }
 }
 
 /// Opens them one after the other, and times each.
 fn connect(
-    mut client: Client,
+    client: &mut Client,
     count: u64,
     open: &mut Vec<Stream>,
     probe: &mut Probe,

@@ -25,6 +25,7 @@ use crate::servers::drivers::Counted;
 use crate::servers::served::{self, CUSTOM_KEYS, CpuSplit, FILE, OwnServers, Scene};
 use crate::servers::tls::TLS;
 use crate::servers::warm::warm_up;
+use crate::shared::calls;
 use crate::shared::quota::{self, QUOTA};
 use engine::{
     About, Cell, Custom, Defaults, Failure, Fit, Kind, MetricInfo, MetricRole, Original, Parameter,
@@ -138,7 +139,9 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             ),
         ]
         .into_iter()
+        .chain(pressure::HAPPENED.map(|(name, about, unit)| MetricInfo::less(name, about, unit)))
         .chain(quota::metrics("reply"))
+        .chain(calls::metrics("reply"))
         .collect(),
         ..About::plain().info
     },
@@ -264,6 +267,7 @@ fn measured(
     };
     let quota = scene.running.watch_quota()?;
     let pressed = pressure.put(&scene.running, cpus, probe)?;
+    pressure.count_calls(&scene.running, cpus, probe)?;
     dead_connections.verify(&scene.running)?;
     dead_connections.close()?;
     let Pressed { replies, connections } = pressed;

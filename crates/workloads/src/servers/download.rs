@@ -107,7 +107,7 @@ const WAYS: [(&str, &str); 3] = [
 const MECHANISM: &str = "epoll-level";
 
 /// A subject: a server, and how it sends where that is chosen.
-struct Row {
+struct DownloadRow {
     name: &'static str,
     summary: &'static str,
     server: Server,
@@ -115,31 +115,28 @@ struct Row {
 }
 
 /// The user's own, ours in each way, and every foreign server.
-fn rows(own: &OwnServers) -> Vec<Row> {
-    let own = own.servers().iter().map(|server| Row {
+fn rows(own: &OwnServers) -> Vec<DownloadRow> {
+    let own = own.servers().iter().map(|server| DownloadRow {
         name: server.name,
         summary: server.summary,
         server: server.clone(),
         sending: None,
     });
     let ways = drivers::find(MECHANISM).into_iter().flat_map(|server| {
-        WAYS.map(|(name, summary)| Row {
+        WAYS.map(|(name, summary)| DownloadRow {
             name,
             summary,
             server: server.clone(),
             sending: Some(name),
         })
     });
-    let foreign = drivers::all().into_iter().filter(|server| !server.is_ours).map(|server| Row {
-        name: server.name,
-        summary: server.summary,
-        server,
-        sending: None,
+    let foreign = drivers::all().into_iter().filter(|server| !server.is_ours).map(|server| {
+        DownloadRow { name: server.name, summary: server.summary, server, sending: None }
     });
     own.chain(ways).chain(foreign).collect()
 }
 
-fn row(own: &OwnServers, cell: &Cell) -> Result<Row, Failure> {
+fn row(own: &OwnServers, cell: &Cell) -> Result<DownloadRow, Failure> {
     let row = rows(own).into_iter().find(|row| row.name == cell.subject);
     row.ok_or_else(|| Failure::new(format!("no subject of download is called {}", cell.subject)))
 }
@@ -154,7 +151,7 @@ impl Workload for Download {
 
     fn subjects(&self) -> Vec<Subject> {
         let has_own = !self.own.servers().is_empty();
-        let subject = |row: Row| Subject {
+        let subject = |row: DownloadRow| Subject {
             by_name_only: has_own && !row.server.is_own(),
             unused: self.own.unused_words(&row.server),
             available: row.server.available,
@@ -165,7 +162,7 @@ impl Workload for Download {
 
     fn fit(&self, cell: &Cell) -> Fit {
         let is = |name, value| cell.text(name).is_ok_and(|set| set == value);
-        if let Ok(Row { name, server, .. }) = row(&self.own, cell) {
+        if let Ok(DownloadRow { name, server, .. }) = row(&self.own, cell) {
             if !is(TLS.name, "no") && server.is_ours && name != WAYS[0].0 {
                 return Fit::Leave {
                     what: format!("{name} with TLS"),

@@ -205,6 +205,52 @@ impl ServerUse {
     }
 }
 
+/// More threads than this are not looked at while they are measured: it takes too long.
+const THREADS_LOOKED_AT_MAX: usize = 256;
+
+/// What the kernel has counted for the threads of a server so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Happened {
+    /// Voluntary and involuntary context switches by thread.
+    switches: BTreeMap<u32, [u64; 2]>,
+    faults: u64,
+}
+
+impl Happened {
+    /// Of all threads of `pids`; none where there are too many, or one ends meanwhile.
+    pub fn from_pids(pids: &[i32]) -> Option<Happened> {
+        let tids: Vec<u32> = pids.iter().flat_map(proc::threads).collect();
+        if tids.is_empty() || tids.len() > THREADS_LOOKED_AT_MAX {
+            return None;
+        }
+        let read = |tid: u32| {
+            let status = proc::text(tid, "status").ok()?;
+            let kinds = ["voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"];
+            let [voluntary, involuntary] = kinds.map(|kind| proc::number(&status, kind));
+            Some((tid, [voluntary?, involuntary?]))
+        };
+        let faults = pids.iter().filter_map(Stat::read).map(|stat| stat.faults).sum();
+        let switches = tids.into_iter().map(read).collect::<Option<_>>()?;
+        Some(Happened { switches, faults })
+    }
+
+    /// Context switches, those of threads that waited and were woken, and page faults since `before`; none where threads came
+    /// or went meanwhile, whose counts are lost.
+    pub fn since(&self, before: &Happened) -> Option<[u64; 3]> {
+        let sum = |happened: &Happened, kind: usize| -> u64 {
+            happened.switches.values().map(|kinds| kinds[kind]).sum()
+        };
+        let [voluntary, involuntary] =
+            [0, 1].map(|kind| sum(self, kind).saturating_sub(sum(before, kind)));
+        let faults = self.faults.saturating_sub(before.faults);
+        self.switches.keys().eq(before.switches.keys()).then_some([
+            voluntary + involuntary,
+            voluntary,
+            faults,
+        ])
+    }
+}
+
 /// The CPU time of these processes and of their children that have ended, user and system, in nanoseconds;
 /// without those that are gone.
 pub fn cpu_ns_with_ended(pids: &[i32]) -> u64 {

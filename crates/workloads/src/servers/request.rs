@@ -11,6 +11,7 @@ use crate::servers::client::Client;
 use crate::servers::connect::{CONNECTIONS, FILE_BYTES, base};
 use crate::servers::served::{self, OwnServers, connections_fit};
 use crate::servers::tls::TLS;
+use crate::shared::calls;
 use crate::shared::cpus;
 use crate::shared::quota::QUOTA;
 use engine::{
@@ -21,9 +22,9 @@ use load::Stream;
 use std::sync::LazyLock;
 
 /// The row of the table.
-pub(crate) const WORKLOAD: Request = Request { own: OwnServers::NONE };
+pub(crate) const WORKLOAD: RequestWorkload = RequestWorkload { own: OwnServers::NONE };
 
-pub(crate) struct Request {
+pub(crate) struct RequestWorkload {
     own: OwnServers,
 }
 
@@ -56,14 +57,17 @@ static ABOUT: LazyLock<About> = LazyLock::new(|| About {
             "several requests at once: that is `dead`",
             "opening the connections: that is `connect`",
         ]),
-        metrics: vec![MetricInfo::time("request", "request + its reply")],
+        metrics: [MetricInfo::time("request", "request + its reply")]
+            .into_iter()
+            .chain(calls::metrics("request"))
+            .collect(),
         ..base().info
     },
     parameters: vec![CONNECTIONS, EVERY, REQUESTS, cpus::ONE, TLS, QUOTA],
     ..base()
 });
 
-impl Workload for Request {
+impl Workload for RequestWorkload {
     fn about(&self) -> &About {
         self.own.about(&ABOUT)
     }
@@ -81,20 +85,22 @@ impl Workload for Request {
         custom: &Custom,
         axis: Option<&str>,
     ) -> Result<Box<dyn Workload>, String> {
-        Ok(Box::new(Request { own: OwnServers::new(custom, axis, &ABOUT)? }))
+        Ok(Box::new(RequestWorkload { own: OwnServers::new(custom, axis, &ABOUT)? }))
     }
 
     fn measure(&self, cell: &Cell, probe: &mut Probe) -> Result<(), Failure> {
         let count = cell.number(CONNECTIONS.name)?;
         let positions = positions(count, cell.number(EVERY.name)?, cell.number(REQUESTS.name)?);
         let mut random = fastrand::Rng::with_seed(cell.seed);
-        served::with_connections(&self.own, cell, probe, FILE_BYTES, |mut client, open, probe| {
+        let measure = |client: &mut Client, open: &mut Vec<Stream>, probe: &mut Probe| {
             probe.trajectory_at(&positions, &["request"], None, |position, laps| {
-                up_to(position, open, &mut client)?;
+                up_to(position, open, client)?;
                 let drawn = random.usize(..open.len());
                 laps.time(0, || client.exchange(&mut open[drawn]))
             })
-        })
+        };
+        let once_more = |client: &mut Client, open: &mut Vec<Stream>| client.exchange(&mut open[0]);
+        served::with_connections(&self.own, cell, probe, FILE_BYTES, measure, once_more)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::servers::client::{Client, reset};
 use crate::servers::drivers::{self, Counted, Running, Server, Setup};
 use crate::servers::tls::{self, Encryption, TLS};
 use crate::servers::warm::warm_up;
+use crate::shared::calls;
 use crate::shared::cpus::{self, allowed};
 use crate::shared::directory;
 use crate::shared::quota::{self, QUOTA};
@@ -285,23 +286,33 @@ impl Scene {
     }
 }
 
+/// Operations whose system calls are counted: servers have descriptors for so many more connections.
+const COUNTED: u64 = 10;
+
 /// What `act` measures at a server of one worker, on one CPU with its clients unless the cell says
 /// otherwise: it gets a client that has asked once, and a place for the connections that stay open. These
-/// are reset in the end.
+/// are reset in the end. `once_more` is one operation more, in which the server's system calls are counted.
 pub(crate) fn with_connections(
     own: &OwnServers,
     cell: &Cell,
     probe: &mut Probe,
     bytes: u64,
-    act: impl FnOnce(Client, &mut Vec<Stream>, &mut Probe) -> Result<(), Failure>,
+    act: impl FnOnce(&mut Client, &mut Vec<Stream>, &mut Probe) -> Result<(), Failure>,
+    once_more: impl Fn(&mut Client, &mut Vec<Stream>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let cpus = cpus::choose(cell)?;
     let mut scene = Scene::open(own, cell, probe, bytes, 1, &cpus)?;
     let mut open = Vec::new();
     warm_up(&scene.running, &cpus, cell.start_max() / 4, false, probe);
     let quota = scene.running.watch_quota()?;
-    let outcome = scene.client(probe).and_then(|client| act(client, &mut open, probe));
-    let outcome = outcome.and_then(|()| quota.map_or(Ok(()), |quota| quota.state(probe).map(drop)));
+    let outcome = scene.client(probe).and_then(|mut client| {
+        act(&mut client, &mut open, probe)?;
+        quota.map_or(Ok(()), |quota| quota.state(probe).map(drop))?;
+        calls::count_of_server(&scene.running, probe, || {
+            (0..COUNTED).try_for_each(|_| once_more(&mut client, &mut open))?;
+            Ok(COUNTED)
+        })
+    });
     let outcome = scene.running.judged(outcome.and_then(|()| all_open(&open)));
     reset(open);
     // A failure that was met first says more than how the server ended.

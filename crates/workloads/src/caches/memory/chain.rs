@@ -10,7 +10,7 @@ const LINES_PER_PAGE: usize = PAGE_BYTES / LINE_BYTES;
 
 /// An order of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ChainOrder {
     /// All lines in one random order.
     Random,
     /// All lines: random within a page, then the next page, in a random order of pages.
@@ -22,13 +22,13 @@ pub(super) enum Order {
     Stride(usize),
 }
 
-impl Order {
+impl ChainOrder {
     /// Bytes of a set for each byte that it takes in a cache. With a stride a set takes its whole size, though it has
     /// fewer lines: they compete for as many fewer of the cache's sets.
     pub fn spread(self) -> u64 {
         match self {
-            Order::OnePerPage => LINES_PER_PAGE as u64,
-            Order::Random | Order::PageAfterPage | Order::Stride(_) => 1,
+            ChainOrder::OnePerPage => LINES_PER_PAGE as u64,
+            ChainOrder::Random | ChainOrder::PageAfterPage | ChainOrder::Stride(_) => 1,
         }
     }
 
@@ -37,8 +37,8 @@ impl Order {
         let mut random = Rng::with_seed(seed);
         let count = bytes / LINE_BYTES;
         match self {
-            Order::Random => shuffled(count, &mut random),
-            Order::PageAfterPage => {
+            ChainOrder::Random => shuffled(count, &mut random),
+            ChainOrder::PageAfterPage => {
                 let pages = shuffled(bytes.div_ceil(PAGE_BYTES), &mut random);
                 let lines = |page: u32| {
                     let first = page as usize * LINES_PER_PAGE;
@@ -47,13 +47,13 @@ impl Order {
                 };
                 pages.into_iter().flat_map(lines).collect()
             }
-            Order::OnePerPage => {
+            ChainOrder::OnePerPage => {
                 let lines = shuffled(bytes / PAGE_BYTES, &mut random).into_iter();
                 lines
                     .map(|page| page * LINES_PER_PAGE as u32 + page % LINES_PER_PAGE as u32)
                     .collect()
             }
-            Order::Stride(stride) => {
+            ChainOrder::Stride(stride) => {
                 let step = stride / LINE_BYTES;
                 (0..count).step_by(step.max(1)).map(|line| line as u32).collect()
             }
@@ -72,13 +72,13 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn lines(order: Order, kib: usize) -> Vec<u32> {
+    fn lines(order: ChainOrder, kib: usize) -> Vec<u32> {
         order.lines(kib << 10, 7)
     }
 
     #[test]
     fn an_order_has_each_line_once() {
-        for order in [Order::Random, Order::PageAfterPage, Order::Stride(64)] {
+        for order in [ChainOrder::Random, ChainOrder::PageAfterPage, ChainOrder::Stride(64)] {
             let lines = lines(order, 70);
             let distinct: BTreeSet<u32> = lines.iter().copied().collect();
             assert_eq!((lines.len(), distinct.len()), (70 * 16, 70 * 16), "{order:?}");
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_page_comes_after_another() {
-        let lines = lines(Order::PageAfterPage, 64);
+        let lines = lines(ChainOrder::PageAfterPage, 64);
         let pages: Vec<u32> = lines.chunks(64).map(|page| page[0] / 64).collect();
         assert!(
             lines.chunks(64).zip(&pages).all(|(all, page)| all.iter().all(|l| l / 64 == *page))
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn one_line_of_a_page_is_not_at_the_same_place_in_each() {
-        let lines = lines(Order::OnePerPage, 1024);
+        let lines = lines(ChainOrder::OnePerPage, 1024);
         let pages: BTreeSet<u32> = lines.iter().map(|line| line / 64).collect();
         let positions: BTreeSet<u32> = lines.iter().map(|line| line % 64).collect();
         assert_eq!((lines.len(), pages.len(), positions.len()), (256, 256, 64));
@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn a_stride_goes_from_the_first_to_the_last() {
-        assert_eq!(lines(Order::Stride(128), 1), [0, 2, 4, 6, 8, 10, 12, 14]);
-        assert_eq!(lines(Order::Stride(4096), 8), [0, 64]);
-        assert_eq!(lines(Order::Stride(4096), 4), [0]);
+        assert_eq!(lines(ChainOrder::Stride(128), 1), [0, 2, 4, 6, 8, 10, 12, 14]);
+        assert_eq!(lines(ChainOrder::Stride(4096), 8), [0, 64]);
+        assert_eq!(lines(ChainOrder::Stride(4096), 4), [0]);
     }
 }

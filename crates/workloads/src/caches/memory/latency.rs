@@ -1,6 +1,6 @@
 //! The latency of dependent loads, by the order of the chain and the pages that it is on.
 
-use super::chain::{LINE_BYTES, Order};
+use super::chain::{ChainOrder, LINE_BYTES};
 use super::companions::{self, Exercise};
 use super::huge_pages;
 use crate::shared::shortage;
@@ -11,39 +11,54 @@ use sys::memory::{Chain, Memory, Pages};
 pub(super) const LATENCY: &str = "latency";
 
 /// A subject: an order of lines, on pages of a kind.
-struct Row {
+struct LatencyRow {
     name: &'static str,
     summary: &'static str,
-    order: Order,
+    order: ChainOrder,
     pages: Pages,
 }
 
-const ROWS: [Row; 8] = [
-    row("random", "all lines in random order, on 4 KiB pages", Order::Random, Pages::Small),
-    row("random-huge", "the same on transparent huge pages", Order::Random, Pages::Huge),
+const ROWS: [LatencyRow; 8] = [
+    row("random", "all lines in random order, on 4 KiB pages", ChainOrder::Random, Pages::Small),
+    row("random-huge", "the same on transparent huge pages", ChainOrder::Random, Pages::Huge),
     row(
         "page-random",
         "all lines, page after page, in random order within each: few TLB misses",
-        Order::PageAfterPage,
+        ChainOrder::PageAfterPage,
         Pages::Small,
     ),
-    row("pages", "a line of each 4 KiB page, in random order", Order::OnePerPage, Pages::Small),
-    row("pages-huge", "the same lines on transparent huge pages", Order::OnePerPage, Pages::Huge),
-    row("stride-64", "line after line", Order::Stride(64), Pages::Small),
-    row("stride-128", "every second line", Order::Stride(128), Pages::Small),
+    row(
+        "pages",
+        "a line of each 4 KiB page, in random order",
+        ChainOrder::OnePerPage,
+        Pages::Small,
+    ),
+    row(
+        "pages-huge",
+        "the same lines on transparent huge pages",
+        ChainOrder::OnePerPage,
+        Pages::Huge,
+    ),
+    row("stride-64", "line after line", ChainOrder::Stride(64), Pages::Small),
+    row("stride-128", "every second line", ChainOrder::Stride(128), Pages::Small),
     row(
         "stride-4096",
         "the first line of page after page: they compete for the same sets of a cache",
-        Order::Stride(4096),
+        ChainOrder::Stride(4096),
         Pages::Small,
     ),
 ];
 
-const fn row(name: &'static str, summary: &'static str, order: Order, pages: Pages) -> Row {
-    Row { name, summary, order, pages }
+const fn row(
+    name: &'static str,
+    summary: &'static str,
+    order: ChainOrder,
+    pages: Pages,
+) -> LatencyRow {
+    LatencyRow { name, summary, order, pages }
 }
 
-impl Row {
+impl LatencyRow {
     /// How its curve is read.
     fn access(&self) -> MemoryAccess {
         let huge = ROWS.iter().find(|row| (row.order, row.pages) == (self.order, Pages::Huge));
@@ -59,7 +74,7 @@ impl Row {
 
 /// The subjects.
 pub(super) fn subjects() -> Vec<Subject> {
-    let subject = |row: &Row| {
+    let subject = |row: &LatencyRow| {
         let (group, memory_access) = ("Latency".into(), Some(row.access()));
         let info = SubjectInfo { group, memory_access, ..SubjectInfo::separate(row.name) };
         let available = if row.pages == Pages::Huge { huge_pages() } else { Ok(()) };
@@ -80,7 +95,7 @@ const TURN_LOADS: u64 = 1024;
 
 impl Walk {
     /// A chain in the order of `row` through `bytes` of memory that is there.
-    fn new(row: &Row, bytes: usize, seed: u64) -> Result<Walk, Failure> {
+    fn new(row: &LatencyRow, bytes: usize, seed: u64) -> Result<Walk, Failure> {
         let mut memory =
             Memory::new(bytes, row.pages).map_err(shortage::during("mapping the working set"))?;
         // Page after page, so that the kernel gives neighbours where it can.

@@ -1,10 +1,10 @@
 //! The runs of one cell.
 
-use super::calls;
 use super::counters::{self, Counters};
 use super::figures::Figure;
 use super::interpreter::Interpreter;
 use super::{ABOUT, time_limit_ms};
+use crate::shared::calls;
 use crate::shared::cpus::{self, ALL};
 use crate::shared::quota::{self, QuotaWatch};
 use crate::shared::runner;
@@ -229,21 +229,21 @@ impl Site<'_> {
         let is_headline = self.custom.headline().is_some_and(calls::is_counted);
         let tracepoint = match calls::tracepoint() {
             _ if run_ns > probe.time().as_nanos() as f64 && !is_headline => {
-                Err("a run takes longer than --time, and --headline is another")
+                Err("a run takes longer than --time, and --headline is another".to_owned())
             }
-            tracepoint => tracepoint.as_ref().map_err(String::as_str),
+            tracepoint => tracepoint,
         };
         let tracepoint = match tracepoint {
-            Ok(&id) => id,
+            Ok(id) => id,
             Err(why) => {
-                calls::state_uncounted(why, probe);
+                calls::state_uncounted(&why, probe);
                 return Ok(());
             }
         };
         self.hook("--prepare", self.custom.prepare.as_deref())?;
         let counted = RunnerCommand { call_tracepoint: Some(tracepoint), ..command.clone() };
         match self.run(text, &counted) {
-            Ok(CountedRun { ran, .. }) => calls::give(&ran.calls, probe),
+            Ok(CountedRun { ran, .. }) => calls::give(&ran.calls, 1, probe),
             Err(failure) => calls::state_uncounted(&failure.to_string(), probe),
         }
         self.hook("--conclude", self.custom.conclude.as_deref())
@@ -313,6 +313,7 @@ impl Samples {
             used.rss_max_bytes as f64,
             (used.faults_minor + used.faults_major) as f64,
             (used.switches_voluntary + used.switches_involuntary) as f64,
+            used.switches_voluntary as f64,
         ];
         let io = ran.io.map(|io| [io.bytes_read, io.bytes_written, io.reads, io.writes]);
         // Unknown counts have no samples.

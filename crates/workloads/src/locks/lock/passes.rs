@@ -5,7 +5,7 @@ use super::game::Game;
 use super::shared::{Release, Shared};
 use crate::shared::crew::{Counted, Crew, Ending, Life, Seat};
 use engine::Failure;
-use locks::{Line, Lock};
+use locks::{CacheLine, Lock};
 use std::sync::{Mutex, PoisonError};
 use sys::clock::Clock;
 use sys::process::{Resources, resources, thread_resources};
@@ -17,13 +17,13 @@ pub(super) struct Pass<'a, L> {
     ending: Ending,
     clock: Clock,
     /// On cache lines of its own: its neighbours do not change its figures.
-    lock: Line<L>,
+    lock: CacheLine<L>,
     shared: Shared,
 }
 
 impl<'a, L: Lock> Pass<'a, L> {
     pub fn new(game: &'a Game, ending: Ending, clock: Clock) -> Self {
-        let (lock, shared) = (Line(L::new(&game.setup)), Shared::default());
+        let (lock, shared) = (CacheLine(L::new(&game.setup)), Shared::default());
         Pass { game, ending, clock, lock, shared }
     }
 

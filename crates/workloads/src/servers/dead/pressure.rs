@@ -1,8 +1,9 @@
 //! The load on a server, and the connections that do nothing.
 
 use crate::servers::drivers::Running;
-use crate::servers::local::{Division, Workers, cpu_ns_of, descriptors_left};
+use crate::servers::local::{Division, Happened, Workers, cpu_ns_of, descriptors_left};
 use crate::servers::served::CpuSplit;
+use crate::shared::calls;
 use crate::shared::cpus::stay_on;
 use engine::{Fact, Failure, Probe, server_facts};
 use load::{
@@ -180,6 +181,17 @@ pub(super) struct Pressure {
     pub rate: Option<u64>,
 }
 
+/// What the kernel counts for the threads of a server, with what it is.
+pub(super) const HAPPENED: [(&str, &str, &str); 3] = [
+    ("context switches", "context switches of the server for a reply", "switches/reply"),
+    ("wake-ups", "waits of the server's threads for a reply that ended", "wake-ups/reply"),
+    ("page faults", "minor and major page faults of the server for a reply", "faults/reply"),
+];
+
+/// Replies in which system calls are counted, for each connection and in all.
+const COUNTED_PER_CONNECTION: u64 = 20;
+const COUNTED_MAX: u64 = 5_000;
+
 /// What came of it, in the time that counts.
 pub(super) struct Pressed {
     pub replies: u64,
@@ -209,11 +221,15 @@ impl Pressure {
         for left in (0..TRIES).rev() {
             let (mut cpu, mut interval_ends) = (Vec::<io::Result<u64>>::new(), Vec::new());
             let mut has_no_descriptor = false;
+            let mut happened: Vec<Happened> = Vec::new();
             let mut watch = |_: &Tick| {
                 interval_ends.push(clock.now());
                 has_no_descriptor |= server.is_own() && descriptors_left(&pids) == Some(0);
                 if is_known {
                     cpu.push(cpu_ns());
+                    // The first look and the last one.
+                    happened.truncate(1);
+                    happened.extend(Happened::from_pids(&server.pids()));
                 }
             };
             let outcome = load::run(&plan, &AtomicBool::new(false), Some(&mut watch));
@@ -230,6 +246,7 @@ impl Pressure {
                     // When the first interval began is not known.
                     let replies = outcome.series.iter().skip(1).map(|tick| tick.replies).sum();
                     probe.region("replies", first_end, last_end, replies);
+                    give_happened(&happened, replies, probe);
                 }
                 state(&outcome, &samples, probe);
                 self.state_manners(&outcome, probe);
@@ -244,6 +261,28 @@ impl Pressure {
         }
         let took_ms = plan.duration.unwrap_or_default().as_millis();
         Err(Failure::new(format!("no reply came in {TRIES} tries, the last of {took_ms} ms")))
+    }
+
+    /// Counts the system calls of the server in a load of their own.
+    pub fn count_calls(
+        &self,
+        server: &Running,
+        cpus: &CpuSplit,
+        probe: &mut Probe,
+    ) -> Result<(), Failure> {
+        let connections = self.connections as u64;
+        let requests = (COUNTED_PER_CONNECTION * connections).min(COUNTED_MAX).max(connections);
+        let plan = Plan {
+            duration: None,
+            requests: Some(requests),
+            warm_up: Duration::ZERO,
+            ..self.plan(cpus, probe.time())
+        };
+        calls::count_of_server(server, probe, || {
+            let outcome = load::run(&plan, &AtomicBool::new(false), None);
+            let outcome = outcome.map_err(|error| Failure::call("the load", error))?;
+            Ok(outcome.counts.replies)
+        })
     }
 
     /// States what the server does to connections and replies.
@@ -283,6 +322,15 @@ impl Pressure {
             interval,
             ..Plan::new(self.target.clone())
         }
+    }
+}
+
+/// Gives what the kernel counted for the server from the first look to the last one, in which it gave so many replies.
+fn give_happened(looks: &[Happened], replies: u64, probe: &mut Probe) {
+    let [first, last] = looks else { return };
+    let counts = last.since(first).filter(|_| replies > 0);
+    for (metric, count) in HAPPENED.iter().zip(counts.into_iter().flatten()) {
+        probe.given(metric.0, &[count as f64 / replies as f64], replies);
     }
 }
 

@@ -3,15 +3,17 @@
 use crate::commands::read::advise::flags::Advise;
 use crate::exit::{Exit, Trouble, stop_on_signals};
 use crate::output::{print, print_json, style};
+use engine::CpuQuota;
 use findings::caveats::CaveatKind;
 use findings::caveats::limited_profile::LimitedProfile;
-use findings::format::{capitalized, count, short_function, significant};
+use findings::format::{capitalized, count, short_function, significant, time};
 use findings::kinds::waits;
-use model::{Frame, FrameKind, SampledEvent, Site, Wait, WaitKind};
+use model::{Frame, FrameKind, SampledEvent, Site, Throttling, Wait, WaitKind};
 use serde_json::{Value, json};
 use stacks::{Entry, ProfileError, Profiler, SampledStacks};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Samples a second of each CPU: not a divisor of the timers that programs use.
@@ -39,6 +41,52 @@ struct Seen {
     entries: Vec<(Entry, u64)>,
     programs: Vec<(String, u64)>,
     waits: Vec<(Waited, u64)>,
+    quota: Option<Quota>,
+}
+
+/// The tightest CPU quota of a process, and what it did meanwhile.
+struct Quota {
+    cpus: f64,
+    did: Option<Throttling>,
+}
+
+impl Quota {
+    fn tightest(pid: u32) -> Option<CpuQuota> {
+        engine::cpu_quotas_of(pid, Path::new("/"))?.into_iter().next()
+    }
+
+    /// From the look `before` until now.
+    fn since(before: &CpuQuota, pid: u32) -> Quota {
+        let now = Quota::tightest(pid).filter(|now| now.directory == before.directory);
+        let did = now.and_then(|now| Some(now.throttling?.since(&before.throttling?)));
+        Quota { cpus: before.cpus(), did }
+    }
+
+    /// `CPU quota of 0.5 CPUs: throttled in 24 of 30 periods, its threads stopped for 1.20 s in all`.
+    fn text(&self) -> String {
+        let quota = format!("CPU quota of {} CPUs", self.cpus);
+        let Some(Throttling { periods, throttled_periods, throttled_us }) = self.did else {
+            return format!("{quota}: the kernel does not say what it did");
+        };
+        if throttled_periods == 0 {
+            return format!("{quota}: never used up");
+        }
+        let stopped = time(throttled_us as f64 * 1e3);
+        format!(
+            "{quota}: throttled in {throttled_periods} of {periods} periods, its threads stopped for {stopped} in all"
+        )
+    }
+
+    fn json(&self) -> Value {
+        let did = self.did.map(|did| {
+            json!({
+                "periods": did.periods,
+                "throttled_periods": did.throttled_periods,
+                "throttled_s": did.throttled_us as f64 / 1e6,
+            })
+        });
+        json!({ "cpus": self.cpus, "did": did })
+    }
 }
 
 /// For what threads wait, where, and where others end that.
@@ -93,15 +141,17 @@ pub fn profile(ask: &Advise, pid: u32) -> Result<Exit, Trouble> {
     let name = sys::proc::comm(pid).unwrap_or_default();
     let start = Instant::now();
     let mut profiler = Profiler::start(process, FREQUENCY_HZ).map_err(|error| trouble(&error))?;
+    let quota = Quota::tightest(pid);
     let is_alive = || observe::check_alive(pid).is_ok();
     while start.elapsed() < ask.seconds && !stop.is_requested() && is_alive() {
         std::thread::sleep(TAKEN_EVERY.min(ask.seconds.saturating_sub(start.elapsed())));
         profiler.take();
     }
     let (looked, is_alive) = (start.elapsed(), is_alive());
+    let quota = quota.map(|before| Quota::since(&before, pid));
     let stacks = profiler.finish(&|_, _| true);
     let name = printable::replace_unprintable(name.trim_end());
-    let seen = Seen { is_alive, ..Seen::new(pid, name, looked, stacks) };
+    let seen = Seen { is_alive, quota, ..Seen::new(pid, name, looked, stacks) };
     if ask.json {
         print_json(&seen.json())?;
     } else {
@@ -149,7 +199,8 @@ impl Seen {
         }
         let (entries, programs) = (most_first(entries), most_first(programs));
         let waits = most_first(waits);
-        Seen { pid, name, looked, is_alive: true, stacks, functions, entries, programs, waits }
+        let (is_alive, quota) = (true, None);
+        Seen { pid, name, looked, is_alive, stacks, functions, entries, programs, waits, quota }
     }
 
     /// Samples of threads that run or wait.
@@ -209,6 +260,7 @@ impl Seen {
                     .into(),
             );
         }
+        lines.extend(self.quota.as_ref().map(Quota::text));
         if !self.waits.is_empty() {
             lines.extend(self.waiting());
         }
@@ -327,6 +379,7 @@ impl Seen {
             "samples": samples,
             "sample_ns": self.stacks.sample_ns,
             "cpus_busy": self.cpus(),
+            "cpu_quota": self.quota.as_ref().map(Quota::json),
             "functions": functions.collect::<Vec<_>>(),
             "entries": entries(&self.entries),
             "programs": programs.collect::<Vec<_>>(),

@@ -1,9 +1,6 @@
 //! What a stack is in the kernel for.
 
-use crate::profile::{SampledStacks, TimedSample};
-use model::{Frame, FrameKind};
-use std::collections::HashSet;
-use std::sync::LazyLock;
+use crate::Frame;
 
 /// What the kernel's functions of a system call begin with; the rest is the call's name.
 const CALL_PREFIXES: &[&str] = &[
@@ -18,8 +15,38 @@ const CALL_PREFIXES: &[&str] = &[
     "ksys_",
     "do_sys_",
 ];
-/// What some functions of a system call begin with, and many others too.
+/// What functions of these calls begin with, which the kernel jumps to as its last step, and many others too.
 const WEAK_CALL_PREFIX: &str = "do_";
+const WEAK_CALLS: &[&str] = &[
+    "accept4",
+    "epoll_ctl",
+    "epoll_wait",
+    "eventfd",
+    "faccessat",
+    "fchmodat",
+    "fsync",
+    "futex",
+    "linkat",
+    "madvise",
+    "mkdirat",
+    "mknodat",
+    "msgrcv",
+    "msgsnd",
+    "pipe2",
+    "readlinkat",
+    "renameat2",
+    "select",
+    "semtimedop",
+    "sendfile",
+    "shmat",
+    "signalfd4",
+    "splice",
+    "symlinkat",
+    "tee",
+    "timerfd_gettime",
+    "timerfd_settime",
+    "unlinkat",
+];
 /// What the functions begin with that a page fault enters the kernel by.
 const FAULT_PREFIXES: &[&str] =
     &["asm_exc_page_fault", "exc_page_fault", "do_user_addr_fault", "el0_da", "el0_ia"];
@@ -32,9 +59,6 @@ const INTERRUPT_PREFIXES: &[&str] = &[
     "el0_irq",
     "el0t_64_irq",
 ];
-/// No system has more calls.
-const CALL_NUMBER_MAX: i64 = 1024;
-
 /// What a sample's thread was in the kernel for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Entry {
@@ -50,21 +74,8 @@ pub enum Entry {
     Kernel,
 }
 
-impl SampledStacks {
-    /// What the thread of `sample` was in the kernel for.
-    pub fn entry(&self, sample: &TimedSample) -> Entry {
-        entry_of(sample.stack.iter().filter_map(|&frame| self.frames.get(frame as usize)))
-    }
-
-    /// The program that `sample` is of.
-    pub fn program(&self, sample: &TimedSample) -> &str {
-        let root = sample.stack.first().and_then(|&frame| self.frames.get(frame as usize));
-        root.filter(|frame| frame.kind == FrameKind::Process).map_or("", |frame| &frame.function)
-    }
-}
-
 /// What a thread was in the kernel for whose frames these are, the outermost first.
-pub(crate) fn entry_of<'a>(frames: impl Iterator<Item = &'a Frame>) -> Entry {
+pub fn entry_of<'a>(frames: impl Iterator<Item = &'a Frame>) -> Entry {
     let mut functions =
         frames.filter(|frame| frame.kind.is_kernel()).map(|frame| &*frame.function).peekable();
     if functions.peek().is_none() {
@@ -74,8 +85,6 @@ pub(crate) fn entry_of<'a>(frames: impl Iterator<Item = &'a Frame>) -> Entry {
 }
 
 fn entered_by(function: &str) -> Option<Entry> {
-    static CALLS: LazyLock<HashSet<&str>> =
-        LazyLock::new(|| (0..CALL_NUMBER_MAX).filter_map(sys::calls::name).collect());
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| function.starts_with(prefix));
     if begins(FAULT_PREFIXES) {
         return Some(Entry::PageFault);
@@ -83,7 +92,7 @@ fn entered_by(function: &str) -> Option<Entry> {
     if begins(INTERRUPT_PREFIXES) {
         return Some(Entry::Interrupt);
     }
-    let weak = || function.strip_prefix(WEAK_CALL_PREFIX).filter(|name| CALLS.contains(name));
+    let weak = || function.strip_prefix(WEAK_CALL_PREFIX).filter(|name| WEAK_CALLS.contains(name));
     let name = CALL_PREFIXES.iter().find_map(|prefix| function.strip_prefix(prefix)).or_else(weak);
     name.map(|name| Entry::Call(name.to_owned()))
 }
@@ -91,6 +100,7 @@ fn entered_by(function: &str) -> Option<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FrameKind;
 
     fn entry(functions: &[(&str, FrameKind)]) -> Entry {
         let frame = |&(function, kind): &(&str, FrameKind)| Frame {
@@ -99,9 +109,7 @@ mod tests {
             kind,
         };
         let frames: Vec<Frame> = functions.iter().map(frame).collect();
-        let stack = (0..frames.len() as u32).collect();
-        let profile = SampledStacks { frames, ..SampledStacks::default() };
-        profile.entry(&TimedSample { time_ns: 0, stack, offset: 0 })
+        entry_of(frames.iter())
     }
 
     #[test]

@@ -31,6 +31,6 @@ pub use conclusions::{Conclusions, conclude, conclude_for, conclude_named};
 pub use finding::Finding;
 pub use finding::names::{Names, qualifier};
 pub use finding::sentence::{Part, Sentence};
-pub use finding::verdict::{Tag, Tone, Verdict};
+pub use finding::verdict::{Tag, Tone, VerdictWord};
 pub use kinds::behaviour::server::{GrowthPerConnection, ServerBehaviour};
 pub use kinds::{Data, FindingKind, Kind, Section};

@@ -4,10 +4,10 @@ use super::axis::Axis as Values;
 use super::columns::Columns;
 use super::figures::Figure;
 use super::numbers::{POINT_MAX, Point};
-use super::rows::{Row, Taken};
+use super::rows::{TableRow, Taken};
 use super::source::Source;
 use super::unit::spaced;
-use super::{Foreign, Request, listed};
+use super::{Foreign, TableRequest, listed};
 use crate::Error;
 use findings::NamedPoints;
 use findings::reasons::NO_ROW;
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The run, and the names of its points where x is words.
 pub fn foreign(
-    request: &Request,
+    request: &TableRequest,
     words: Vec<String>,
     source: &Source,
     columns: &Columns,
@@ -66,7 +66,7 @@ fn summary(
     command: Vec<String>,
     id: u64,
     moment: &str,
-    request: &Request,
+    request: &TableRequest,
     cells: u64,
 ) -> RunSummary {
     RunSummary {
@@ -144,7 +144,7 @@ fn legend(x: &str, axis: &Values) -> String {
 }
 
 fn workload(
-    request: &Request,
+    request: &TableRequest,
     source: &Source,
     columns: &Columns,
     rows: &Taken,
@@ -193,7 +193,12 @@ fn workload(
 }
 
 /// What was assumed, each with the flag that says otherwise.
-fn warnings(request: &Request, source: &Source, columns: &Columns, rows: &Taken) -> Vec<Warning> {
+fn warnings(
+    request: &TableRequest,
+    source: &Source,
+    columns: &Columns,
+    rows: &Taken,
+) -> Vec<Warning> {
     let mut warnings = Vec::new();
     warnings.extend(columns.format.map(|format| format.warning(request)));
     warnings.extend(read_otherwise(source, rows));
@@ -274,7 +279,7 @@ fn cells(
 ) -> Vec<Cell> {
     let parameters: Vec<Parameters> =
         rows.tables.iter().map(|texts| columns.named_parameters(texts)).collect();
-    let cell = |(sequence, taken): (usize, Vec<&Row>)| {
+    let cell = |(sequence, taken): (usize, Vec<&TableRow>)| {
         let (row, figures) = (taken[0], taken.iter().map(|row| &row.figure));
         let (outcome, mut metrics) = outcome(workload, figures);
         if let (Some(metric), Some(count)) = (metrics.first_mut(), count) {
@@ -303,9 +308,9 @@ fn cells(
 }
 
 /// The rows of each round of each table, subject and point, in order of appearance.
-fn rounds(rows: &[Row]) -> Vec<Vec<&Row>> {
+fn rounds(rows: &[TableRow]) -> Vec<Vec<&TableRow>> {
     let mut indices = HashMap::new();
-    let mut rounds: Vec<Vec<&Row>> = Vec::new();
+    let mut rounds: Vec<Vec<&TableRow>> = Vec::new();
     for row in rows {
         let key = (row.table, row.subject, row.point, row.round);
         let index = *indices.entry(key).or_insert(rounds.len());

@@ -2,7 +2,7 @@
 
 use super::formats::{Format, HYPERFINE_PARAMETER};
 use super::source::Source;
-use super::{Request, listed, nearest, one_line};
+use super::{TableRequest, listed, nearest, one_line};
 use crate::Error;
 use model::{Parameters, Value};
 use quantities::{DecimalSign, Figure};
@@ -56,7 +56,11 @@ const NUMBER_REPETITIONS: [&str; 9] =
 
 impl Columns {
     /// Finds what `request` names in the line of names of `source`.
-    pub fn find(request: &Request, header: &[String], source: &Source) -> Result<Columns, Error> {
+    pub fn find(
+        request: &TableRequest,
+        header: &[String],
+        source: &Source,
+    ) -> Result<Columns, Error> {
         let names = names(header, source)?;
         let header = Header { names, file: &source.name, line: source.header_line };
         let (x, y) = request.columns(&header.names, header.file)?;

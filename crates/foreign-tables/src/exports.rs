@@ -4,7 +4,7 @@
 //! read it: what varies and is a number is x, or else makes tables; what varies and is words is compared.
 
 use crate::columns::replaced;
-use crate::{Request, listed, one_line};
+use crate::{TableRequest, listed, one_line};
 use model::Warning;
 use quantities::{DecimalSign, Figure};
 use serde::de::DeserializeOwned;
@@ -55,7 +55,7 @@ table! {
 /// What an export holds.
 #[derive(Debug, Default)]
 pub struct Measurements {
-    rows: Vec<Row>,
+    rows: Vec<ExportRow>,
     /// Rows that the program made of others; the first one's name.
     summaries: Vec<String>,
     /// What else a reader must know: failures that the program reported, what was skipped.
@@ -64,7 +64,7 @@ pub struct Measurements {
 
 /// One measurement: some figures of one thing.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct ExportRow {
     name: String,
     /// What is known to vary, by name.
     parameters: Vec<(String, String)>,
@@ -76,7 +76,7 @@ pub struct Row {
 pub struct Exported {
     pub table: Vec<u8>,
     /// What was asked for, completed.
-    pub request: Request,
+    pub request: TableRequest,
     pub warnings: Vec<Warning>,
 }
 
@@ -92,7 +92,7 @@ pub fn recognised(head: &[u8]) -> Option<&'static Export> {
 
 impl Export {
     /// The table in `bytes`, as `request` wants it; none if that names columns of the export itself.
-    pub fn table(&self, bytes: &[u8], request: &Request) -> Result<Option<Exported>, String> {
+    pub fn table(&self, bytes: &[u8], request: &TableRequest) -> Result<Option<Exported>, String> {
         let is_table = (self.is_table)(bytes);
         let measurements = match (self.read)(bytes) {
             // Read by its own columns, it needs no knowledge of the program.
@@ -110,13 +110,13 @@ impl Export {
     }
 }
 
-impl Row {
+impl ExportRow {
     /// A row whose parameters are the numbers in its name, of several without a name the last: `BM_Sort/64/threads:4`.
-    fn named(name: &str) -> Row {
+    fn named(name: &str) -> ExportRow {
         let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
         let parts: Vec<&str> = name.split('/').collect();
         let last = (1..parts.len()).rev().find(|&at| !parts[at].is_empty() && is_number(parts[at]));
-        let mut row = Row::default();
+        let mut row = ExportRow::default();
         row.parameters.extend(last.map(|at| (N.to_owned(), parts[at].to_owned())));
         let mut rest = Vec::new();
         for (at, part) in parts.into_iter().enumerate().filter(|(at, _)| Some(*at) != last) {
@@ -150,31 +150,33 @@ impl Row {
 
 impl Measurements {
     /// Whether what is asked for is here by these names.
-    fn has_all(&self, request: &Request) -> bool {
-        let names = |row: &Row| -> Vec<String> {
+    fn has_all(&self, request: &TableRequest) -> bool {
+        let names = |row: &ExportRow| -> Vec<String> {
             row.parameters.iter().chain(&row.figures).map(|(name, _)| name.clone()).collect()
         };
         let all: BTreeSet<String> = self.rows.iter().flat_map(names).chain([NAME.into()]).collect();
-        let Request { x, y, by, per, round, whole, sd, wheres, .. } = request;
+        let TableRequest { x, y, by, per, round, whole, sd, wheres, .. } = request;
         let wheres = wheres.iter().filter_map(|selection| selection.split_once('='));
         let asked = x.iter().chain(y).chain(by).chain(per).chain(round).chain(whole).chain(sd);
         let mut asked = asked.map(String::as_str).chain(wheres.map(|(name, _)| name.trim()));
         asked.all(|name| all.contains(name))
     }
 
-    fn table(self, program: &str, request: &Request) -> Result<Exported, String> {
+    fn table(self, program: &str, request: &TableRequest) -> Result<Exported, String> {
         let x = self.x(request)?;
         let y = self.y(request)?;
-        let (rows, left_out): (Vec<&Row>, Vec<&Row>) = self.rows.iter().partition(|row| {
-            row.figure(&y).is_some() && (x == NAME || row.parameter(&x).is_some())
-        });
+        let (rows, left_out): (Vec<&ExportRow>, Vec<&ExportRow>) =
+            self.rows.iter().partition(|row| {
+                row.figure(&y).is_some() && (x == NAME || row.parameter(&x).is_some())
+            });
         let varying = varying(&rows);
         let (numbers, words): (Vec<&str>, Vec<&str>) =
             varying.iter().copied().filter(|name| *name != x).partition(|name| {
-                let is_all = |row: &&Row| row.parameter(name).is_none_or(is_number);
+                let is_all = |row: &&ExportRow| row.parameter(name).is_none_or(is_number);
                 *name == STATISTIC || rows.iter().all(is_all)
             });
-        let mut completed = Request { x: Some(x.clone()), y: Some(y.clone()), ..request.clone() };
+        let mut completed =
+            TableRequest { x: Some(x.clone()), y: Some(y.clone()), ..request.clone() };
         if completed.by.is_empty() && x != NAME {
             completed.by = [NAME].iter().chain(&words).map(ToString::to_string).collect();
         }
@@ -203,8 +205,8 @@ impl Measurements {
     }
 
     /// What grows: what was asked for, or the parameter that has the most numbers in the most rows.
-    fn x(&self, request: &Request) -> Result<String, String> {
-        let rows: Vec<&Row> = self.rows.iter().collect();
+    fn x(&self, request: &TableRequest) -> Result<String, String> {
+        let rows: Vec<&ExportRow> = self.rows.iter().collect();
         let numbers_of = |name: &&str| {
             let numbers = rows.iter().filter_map(|row| row.parameter(name));
             numbers.filter(|value| is_number(value)).collect::<Vec<&str>>()
@@ -225,7 +227,7 @@ impl Measurements {
     }
 
     /// The figure: what was asked for, or the first.
-    fn y(&self, request: &Request) -> Result<String, String> {
+    fn y(&self, request: &TableRequest) -> Result<String, String> {
         let all = self.rows.iter().flat_map(|row| &row.figures).map(|(name, _)| name.as_str());
         match &request.y {
             Some(asked) => chosen("--y", asked, &all.collect()),
@@ -235,13 +237,14 @@ impl Measurements {
 }
 
 /// Says what was left out altogether, and what takes it instead.
-fn without(left_out: &[&Row], taken: &[&Row], x: &str, y: &str) -> Option<Warning> {
-    let is_within = |row: &Row, taken: &Row| {
+fn without(left_out: &[&ExportRow], taken: &[&ExportRow], x: &str, y: &str) -> Option<Warning> {
+    let is_within = |row: &ExportRow, taken: &ExportRow| {
         taken.name == row.name && row.parameters.iter().all(|pair| taken.parameters.contains(pair))
     };
-    let has_x = |row: &Row| x == NAME || row.parameter(x).is_some();
-    let is_lost = |row: &&&Row| !has_x(row) || !taken.iter().any(|taken| is_within(row, taken));
-    let lost: Vec<&&Row> = left_out.iter().filter(is_lost).collect();
+    let has_x = |row: &ExportRow| x == NAME || row.parameter(x).is_some();
+    let is_lost =
+        |row: &&&ExportRow| !has_x(row) || !taken.iter().any(|taken| is_within(row, taken));
+    let lost: Vec<&&ExportRow> = left_out.iter().filter(is_lost).collect();
     let names: BTreeSet<String> = lost.iter().map(|row| one_line(&row.name)).collect();
     let names: Vec<String> = names.into_iter().collect();
     let first = lost.first()?;
@@ -268,7 +271,7 @@ fn passed_over(summaries: &[String]) -> Option<Warning> {
 }
 
 /// Whether a parameter that varies has a single value at each x.
-fn follows(rows: &[&Row], name: &str, x: &str) -> bool {
+fn follows(rows: &[&ExportRow], name: &str, x: &str) -> bool {
     let mut values = BTreeMap::new();
     let mut pairs = rows.iter().map(|row| (row.parameter(x), row.parameter(name)));
     name != STATISTIC
@@ -281,10 +284,10 @@ type Named = (String, Vec<(String, String)>);
 
 /// The template of each row's name, with the names of parameters that vary in place of their values: of those that give
 /// the name back, the one that gives back the most names.
-fn templates(rows: &[Row]) -> Vec<String> {
-    let all: Vec<&Row> = rows.iter().collect();
+fn templates(rows: &[ExportRow]) -> Vec<String> {
+    let all: Vec<&ExportRow> = rows.iter().collect();
     let varying = varying(&all);
-    let named = |row: &Row| -> Named {
+    let named = |row: &ExportRow| -> Named {
         let is_given = |(name, value): &&(String, String)| {
             varying.contains(&name.as_str()) && !value.is_empty()
         };
@@ -327,7 +330,7 @@ fn variants(text: &str, given: &[(String, String)]) -> Vec<String> {
 }
 
 /// The parameters that have more than one value, in order of appearance.
-fn varying<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
+fn varying<'a>(rows: &[&'a ExportRow]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in rows.iter().flat_map(|row| &row.parameters) {
         if !names.contains(&name.as_str()) {
@@ -351,7 +354,7 @@ fn chosen(flag: &str, asked: &str, all: &BTreeSet<&str>) -> Result<String, Strin
 }
 
 /// The rows as separated values. Where names are x, they have all that varies.
-fn written(rows: &[&Row], x: &str, y: &str, rest: &[&str]) -> csv::Result<Vec<u8>> {
+fn written(rows: &[&ExportRow], x: &str, y: &str, rest: &[&str]) -> csv::Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let is_name = |key: &&&str| x == NAME && **key != STATISTIC;
     let columns: Vec<&str> = if x == NAME {
@@ -435,7 +438,7 @@ mod tests {
 
     #[test]
     fn numbers_in_names_are_parameters() {
-        let row = Row::named("BM_x/8/16/real_time/threads:4");
+        let row = ExportRow::named("BM_x/8/16/real_time/threads:4");
         assert_eq!(row.name, "BM_x/8/real_time");
         assert_eq!((row.parameter("n"), row.parameter("threads")), (Some("16"), Some("4")));
     }

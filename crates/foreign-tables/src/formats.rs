@@ -1,6 +1,6 @@
 //! Tables of known programs, recognised by their columns: what each column is need not be typed.
 
-use crate::{Request, listed, samples};
+use crate::{TableRequest, listed, samples};
 use model::Warning;
 
 /// How the columns of hyperfine's parameters begin.
@@ -103,7 +103,7 @@ impl Format {
     }
 
     /// What `request` asks for, and what it leaves open as this format has it.
-    pub fn completed(&self, request: &Request, header: &[String]) -> Request {
+    pub fn completed(&self, request: &TableRequest, header: &[String]) -> TableRequest {
         let mut completed = request.clone();
         let parameters: Vec<&String> =
             header.iter().filter(|name| self.is_parameter(name)).collect();
@@ -137,7 +137,7 @@ impl Format {
     }
 
     /// Whether the unit of the figures is known.
-    fn has_unit(&self, request: &Request) -> bool {
+    fn has_unit(&self, request: &TableRequest) -> bool {
         let is_known = request.y.as_deref().is_some_and(|y| self.unit.0.contains(&y));
         // Other metrics of k6 are counts, shares and bytes.
         let is_time = |selection: &String| {
@@ -171,14 +171,14 @@ impl Format {
     }
 
     /// How the table was taken, and what says otherwise.
-    pub fn warning(&self, completed: &Request) -> Warning {
+    pub fn warning(&self, completed: &TableRequest) -> Warning {
         let divisor = completed.y.as_deref().and_then(|y| self.divisor(y));
         taken_for(self.program, completed, divisor)
     }
 }
 
 /// That a table was taken for one of `program` by these flags, which may say otherwise.
-pub fn taken_for(program: &str, completed: &Request, divisor: Option<&str>) -> Warning {
+pub fn taken_for(program: &str, completed: &TableRequest, divisor: Option<&str>) -> Warning {
     let y = completed.y.as_deref().unwrap_or_default();
     let mut flags = vec![format!("--x {}", completed.x.as_deref().unwrap_or_default())];
     flags.push(format!("--y {y}"));

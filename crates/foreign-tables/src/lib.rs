@@ -28,7 +28,7 @@ pub use error::Error;
 use findings::NamedPoints;
 use formats::Format;
 use model::{Run, Warning};
-pub use request::Request;
+pub use request::TableRequest;
 use rows::Taken;
 pub use source::Input;
 use source::Source;
@@ -46,7 +46,7 @@ pub struct Foreign {
 }
 
 /// Reads the table in `input` as `request` says. `words` is the command line.
-pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Foreign, Error> {
+pub fn read(request: &TableRequest, input: Input, words: Vec<String>) -> Result<Foreign, Error> {
     let (input, completed, warnings) = input.into_table(request)?;
     let request = completed.as_ref().unwrap_or(request);
     let is_header =
@@ -68,7 +68,7 @@ pub fn read(request: &Request, input: Input, words: Vec<String>) -> Result<Forei
 
 /// Reads the lines below the names. The figures are in `unit`, or in that of their column.
 fn read_table(
-    request: &Request,
+    request: &TableRequest,
     mut source: Source,
     header: &[String],
     unit: Option<Unit>,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// What a table is read as. Columns are named as the table's first line names them.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct TableRequest {
     /// The column that grows.
     pub x: Option<String>,
     /// The column of figures, or several separated by commas, each of a series.
@@ -41,7 +41,7 @@ pub struct Request {
     pub started: Option<String>,
 }
 
-impl Request {
+impl TableRequest {
     /// The columns that no table can do without: x and y.
     pub fn columns(&self, header: &[String], file: &str) -> Result<(&str, &str), Error> {
         match (&self.x, &self.y) {
@@ -65,9 +65,9 @@ impl Request {
 
     /// The same, of a wide table that is read a series a line.
     #[must_use]
-    pub fn of_long(&self) -> Request {
+    pub fn of_long(&self) -> TableRequest {
         let by = self.by.iter().cloned().chain([SERIES.to_owned()]).collect();
-        Request { y: Some(FIGURE.to_owned()), by, ..self.clone() }
+        TableRequest { y: Some(FIGURE.to_owned()), by, ..self.clone() }
     }
 
     /// Whether these are the columns: all that are asked for, where some are.
@@ -81,7 +81,7 @@ impl Request {
     /// A hash of the table and of every flag that changes the run: the same on every machine, from every
     /// version.
     pub fn identity(&self, content: u64, workload: &str) -> u64 {
-        let Request { x, y, by, better, wheres, per, whole, round, unit, .. } = self;
+        let TableRequest { x, y, by, better, wheres, per, whole, round, unit, .. } = self;
         let decimal = self.decimal.map(|sign| format!("{sign:?}"));
         let better = better.map(|better| format!("{better:?}"));
         let n = self.n.map(|n| n.to_string());

@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::columns::{Columns, Where};
 use super::figures::{self, Figure};
 use super::numbers::{Point, Reading, Signs};
-use super::source::{HASH_OF_NOTHING, Line, Source, hashed};
+use super::source::{HASH_OF_NOTHING, InputLine, Source, hashed};
 use super::unit::Unit;
 use super::{listed, nearest, one_line};
 use crate::Error;
@@ -30,7 +30,7 @@ pub struct Taken {
     /// What x is.
     pub axis: Axis,
     /// Every row that is asked for, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     /// What the figures are.
     pub unit: Unit,
     /// Columns in which rows differ that were taken as repetitions.
@@ -40,7 +40,7 @@ pub struct Taken {
 }
 
 /// One row.
-pub struct Row {
+pub struct TableRow {
     pub table: usize,
     pub subject: usize,
     pub point: Point,
@@ -72,7 +72,7 @@ impl Taken {
         unit: Unit,
     ) -> Result<Taken, Error> {
         let mut reader = Reader::new(columns, unit, source.semicolons);
-        let mut line = Line::default();
+        let mut line = InputLine::default();
         while source.next(&mut line)? {
             if line.fields.len() != header.len() {
                 return Err(source.wrong(line.number, &other_length(&line, header, source)));
@@ -94,7 +94,7 @@ impl Taken {
 }
 
 /// What is wrong with a line that has another number of fields than there are names.
-pub fn other_length(line: &Line, header: &[String], source: &Source) -> String {
+pub fn other_length(line: &InputLine, header: &[String], source: &Source) -> String {
     let fields = findings::format::quantity(line.fields.len() as u64, "field");
     let names = source.header_name();
     let splits_numbers = line.fields.windows(2).any(|pair| {
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes in a line that repeats the name of the column of figures: all names, as where files were joined.
-    fn repeated_names(&mut self, line: &Line, header: &[String]) -> Result<(), String> {
+    fn repeated_names(&mut self, line: &InputLine, header: &[String]) -> Result<(), String> {
         let Some(column_changed) =
             (0..header.len()).find(|&column| line.fields[column] != header[column])
         else {
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether every --where takes the line. Each is asked, so that each knows the values that it met.
-    fn is_selected(&mut self, line: &Line) -> bool {
+    fn is_selected(&mut self, line: &InputLine) -> bool {
         let mut selected = true;
         for matched in &mut self.wheres {
             selected &= matched.matches(&line.fields[matched.selection.column]);
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a line in, or says what is wrong with it.
-    fn take(&mut self, line: &Line) -> Result<(), String> {
+    fn take(&mut self, line: &InputLine) -> Result<(), String> {
         let columns = self.columns;
         let x_text = &line.fields[columns.x];
         let table = self.table(line)?;
@@ -251,7 +251,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A figure that is a sum, by how many operations it is the sum of.
-    fn divided(&self, figure: Figure, line: &Line) -> Result<Figure, String> {
+    fn divided(&self, figure: Figure, line: &InputLine) -> Result<Figure, String> {
         let Some(column) = self.columns.divisor else { return Ok(figure) };
         let text = &line.fields[column];
         let count = text.parse::<f64>().ok().filter(|count| count.is_finite() && *count > 0.0);
@@ -266,7 +266,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn deviation(&mut self, line: &Line) -> Result<Figure, String> {
+    fn deviation(&mut self, line: &InputLine) -> Result<Figure, String> {
         let Some(column) = self.columns.sd else { return Ok(Figure::None) };
         let name = self.columns.name(column);
         let text = &line.fields[column];
@@ -280,7 +280,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn table(&mut self, line: &Line) -> Result<usize, String> {
+    fn table(&mut self, line: &InputLine) -> Result<usize, String> {
         let columns = self.columns;
         self.key.clear();
         for &column in &columns.parameters {
@@ -308,7 +308,7 @@ impl<'a> Reader<'a> {
         Ok(table)
     }
 
-    fn subject(&mut self, line: &Line, x: usize) -> Result<usize, String> {
+    fn subject(&mut self, line: &InputLine, x: usize) -> Result<usize, String> {
         let columns = self.columns;
         let series = &self.axis.values[x].series;
         self.key.clear();
@@ -341,13 +341,13 @@ impl<'a> Reader<'a> {
     }
 
     /// The round that a line names, by its place among those that came before.
-    fn round(&mut self, line: &Line) -> Option<u32> {
+    fn round(&mut self, line: &InputLine) -> Option<u32> {
         let named = one_line(&line.fields[self.columns.round?]);
         Some(self.rounds.number(named) as u32)
     }
 
     /// How many rows of its group came before; and which other columns its rows differ in.
-    fn repetition(&mut self, key: (usize, usize, usize), line: &Line) -> u32 {
+    fn repetition(&mut self, key: (usize, usize, usize), line: &InputLine) -> u32 {
         let hash = |column: usize| hashed(HASH_OF_NOTHING, line.fields[column].as_bytes());
         let remaining = &self.columns.remaining;
         let Some(group) = self.groups.get_mut(&key) else {
@@ -440,7 +440,14 @@ impl<'a> Reader<'a> {
                 Figure::Value(deviation) => Some(deviation),
                 _ => None,
             };
-            Row { table, subject, point: points[x], round, figure: figure.with(decimal), deviation }
+            TableRow {
+                table,
+                subject,
+                point: points[x],
+                round,
+                figure: figure.with(decimal),
+                deviation,
+            }
         });
         let remaining = columns.remaining.iter().zip(&self.differs);
         Ok(Taken {

@@ -5,7 +5,7 @@ use super::rows::other_length;
 use crate::Error;
 use crate::exports::{self, Exported};
 use crate::head::Head;
-use crate::{Request, samples};
+use crate::{TableRequest, samples};
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use encoding_rs::WINDOWS_1252;
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
@@ -63,13 +63,13 @@ struct Wide {
     header: Vec<String>,
     series: Vec<usize>,
     /// The line that is read, and how many series of it were.
-    line: Line,
+    line: InputLine,
     taken: usize,
 }
 
 impl Wide {
     /// The fields of no series, then the name and the figure of one.
-    fn take(&mut self, line: &mut Line) {
+    fn take(&mut self, line: &mut InputLine) {
         let column = self.series[self.taken];
         line.number = self.line.number;
         line.fields =
@@ -90,7 +90,7 @@ pub const FIGURE: &str = "figure";
 
 /// One line of the table.
 #[derive(Default)]
-pub struct Line {
+pub struct InputLine {
     /// Its number in the file, counted from 1.
     pub number: u64,
     /// Its fields, trimmed.
@@ -137,8 +137,8 @@ impl Input {
     /// The table that an export or samples make, with what was asked for, completed, and what was assumed; otherwise itself.
     pub(crate) fn into_table(
         mut self,
-        request: &Request,
-    ) -> Result<(Input, Option<Request>, Vec<Warning>), Error> {
+        request: &TableRequest,
+    ) -> Result<(Input, Option<TableRequest>, Vec<Warning>), Error> {
         let head = self.head()?;
         let export = exports::recognised(head);
         let has_samples = samples::is_line(head);
@@ -245,7 +245,7 @@ impl Source {
 
     /// The names of the columns.
     pub fn header(&mut self) -> Result<Vec<String>, Error> {
-        let mut header = Line::default();
+        let mut header = InputLine::default();
         if !self.next(&mut header)? {
             return Err(Error::Refused(format!("{} has no line of column names", self.name)));
         }
@@ -256,7 +256,7 @@ impl Source {
     /// Has each of these columns of `header` read as a series: a line for each, with two columns in their stead. Returns the
     /// names of the columns that there are then.
     pub fn widen(&mut self, header: &[String], series: Vec<usize>) -> Vec<String> {
-        let (taken, line) = (series.len(), Line::default());
+        let (taken, line) = (series.len(), InputLine::default());
         let wide = Wide { header: header.to_vec(), series, line, taken };
         let names = wide.long(header, [SERIES, FIGURE]);
         self.wide = Some(wide);
@@ -264,7 +264,7 @@ impl Source {
     }
 
     /// The next line that has anything in it, into `line`; false where there is none.
-    pub fn next(&mut self, line: &mut Line) -> Result<bool, Error> {
+    pub fn next(&mut self, line: &mut InputLine) -> Result<bool, Error> {
         let Some(mut wide) = self.wide.take() else { return self.next_record(line) };
         if wide.taken == wide.series.len() {
             if !self.next_record(&mut wide.line)? {
@@ -288,7 +288,7 @@ impl Source {
         Ok(true)
     }
 
-    fn next_record(&mut self, line: &mut Line) -> Result<bool, Error> {
+    fn next_record(&mut self, line: &mut InputLine) -> Result<bool, Error> {
         loop {
             let more = self.rows.read_byte_record(&mut self.record);
             if !more.map_err(|error| self.damaged(error))? {

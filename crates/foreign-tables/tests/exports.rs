@@ -1,6 +1,6 @@
 //! Exports of known programs are read without flags: each as its program meant it.
 
-use foreign_tables::{Input, Request, read};
+use foreign_tables::{Input, TableRequest, read};
 use model::Run;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -109,7 +109,7 @@ const EXPORTS: &[(&str, &str)] = &[
     ),
 ];
 
-fn run(file: &str, request: &Request) -> Run {
+fn run(file: &str, request: &TableRequest) -> Run {
     let input = Input::open(&Path::new(DIRECTORY).join(file)).unwrap();
     read(request, input, Vec::new()).unwrap_or_else(|error| panic!("{error}")).run
 }
@@ -145,7 +145,7 @@ fn summary(run: &Run) -> String {
 fn exports_need_no_flags() {
     for entry in fs::read_dir(DIRECTORY).unwrap() {
         let file = entry.unwrap().file_name().into_string().unwrap();
-        let came = summary(&run(&file, &Request::default()));
+        let came = summary(&run(&file, &TableRequest::default()));
         let wanted = EXPORTS.iter().find(|(name, _)| *name == file).map(|(_, wanted)| *wanted);
         assert_eq!(Some(came.as_str()), wanted, "{file}");
     }
@@ -153,10 +153,10 @@ fn exports_need_no_flags() {
 
 #[test]
 fn flags_take_other_parameters_and_figures() {
-    let asked = |x: &str, y: &str| Request {
+    let asked = |x: &str, y: &str| TableRequest {
         x: Some(x.to_owned()).filter(|x| !x.is_empty()),
         y: Some(y.to_owned()).filter(|y| !y.is_empty()),
-        ..Request::default()
+        ..TableRequest::default()
     };
     for (file, x, y, wanted) in [
         (
@@ -204,7 +204,7 @@ fn what_is_cut_off_is_read_or_refused_in_one_line() {
         let bytes = fs::read(Path::new(DIRECTORY).join(file)).unwrap();
         for end in (0..bytes.len()).step_by(89) {
             let input = Input::new(file, Box::new(Cursor::new(bytes[..end].to_vec())));
-            if let Err(error) = read(&Request::default(), input, Vec::new()) {
+            if let Err(error) = read(&TableRequest::default(), input, Vec::new()) {
                 assert!(!error.to_string().contains(char::is_control), "{file}, {end}: {error}");
             }
         }
@@ -231,11 +231,11 @@ fn what_no_program_exports_says_which_flags_it_needs() {
         ),
     ] {
         let input = Input::new("a", Box::new(text.as_bytes()));
-        let refused = read(&Request::default(), input, Vec::new()).map(|_| ()).unwrap_err();
+        let refused = read(&TableRequest::default(), input, Vec::new()).map(|_| ()).unwrap_err();
         assert!(refused.to_string().contains(wanted), "{refused}");
     }
     let input = Input::open(&Path::new(DIRECTORY).join("jmh.json")).unwrap();
-    let request = Request { y: Some("speed".into()), ..Request::default() };
+    let request = TableRequest { y: Some("speed".into()), ..TableRequest::default() };
     let refused = read(&request, input, Vec::new()).map(|_| ()).unwrap_err().to_string();
     assert!(refused.ends_with("has no `speed` for --y; it has throughput and time"), "{refused}");
 }
@@ -361,7 +361,7 @@ const PITFALLS: &[(&str, &str, &str)] = &[
 fn pitfalls_of_exports_are_known() {
     for (what, export, wanted) in PITFALLS {
         let input = Input::new("export", Box::new(Cursor::new(export.as_bytes().to_vec())));
-        let run = read(&Request::default(), input, Vec::new());
+        let run = read(&TableRequest::default(), input, Vec::new());
         let run = run.unwrap_or_else(|error| panic!("{what}: {error}")).run;
         let mut came = summary(&run);
         for warning in run.warnings.iter().filter(|warning| !warning.what.contains("passed over")) {

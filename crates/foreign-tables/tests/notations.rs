@@ -1,6 +1,6 @@
 //! Figures in every notation of spreadsheets and programs: what is read is what was written, or it is refused.
 
-use foreign_tables::{Input, Request, read};
+use foreign_tables::{Input, TableRequest, read};
 use quantities::DecimalSign;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -86,7 +86,7 @@ impl Notation {
 struct Drawn {
     bytes: Vec<u8>,
     text: String,
-    request: Request,
+    request: TableRequest,
     figures: BTreeMap<u64, f64>,
     may_be_taken_for_decimals: bool,
 }
@@ -122,12 +122,12 @@ fn drawn(random: &mut fastrand::Rng) -> Drawn {
     let sign = if notation.decimal == '.' { DecimalSign::Point } else { DecimalSign::Comma };
     let is_given = random.u8(..4) == 0;
     let column = |name: &str| Some(name.to_owned());
-    let request = Request {
+    let request = TableRequest {
         x: column("n"),
         y: column("value"),
         by: vec!["who".to_owned()],
         decimal: is_given.then_some(sign),
-        ..Request::default()
+        ..TableRequest::default()
     };
     let bytes = match random.u8(..5) {
         0 => {

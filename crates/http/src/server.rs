@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::workers::wakeup::Order;
+use crate::workers::wakeup::WorkerOrder;
 use crate::workers::{Stopper, Workers, drivers, listener, sending};
 use crate::{Certificate, Config, Counts};
 
@@ -71,12 +71,12 @@ impl Server {
     /// served; a connection without a request is closed. Whatever takes longer than [`crate::Limits::drain`] is cut
     /// off.
     pub fn drain(&self) {
-        self.workers.order(Order::Drain);
+        self.workers.order(WorkerOrder::Drain);
     }
 
     /// Closes everything at once.
     pub fn stop(&self) {
-        self.workers.order(Order::Stop);
+        self.workers.order(WorkerOrder::Stop);
     }
 
     /// A handle that drains and stops it from elsewhere, such as a thread that waits for signals.

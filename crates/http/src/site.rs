@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::Error;
-use crate::request::conditional::{self, Verdict};
+use crate::request::conditional::{self, Condition};
 use crate::request::range::{self, Selected};
 use crate::request::target;
 use crate::request::{Method, Request};
@@ -237,9 +237,9 @@ fn send(
 ) -> (Summary, Option<Body>) {
     let state = facts.state();
     match conditional::judge(request, state) {
-        Verdict::Send => {}
-        Verdict::Failed => return plain(writer, Status::PreconditionFailed, b""),
-        Verdict::NotModified => {
+        Condition::Send => {}
+        Condition::Failed => return plain(writer, Status::PreconditionFailed, b""),
+        Condition::NotModified => {
             writer.not_modified(facts);
             return (Summary { status: Status::NotModified, bytes: 0 }, None);
         }

@@ -21,9 +21,9 @@ use crate::site::Site;
 use crate::workers::access_log::AccessLog;
 use crate::workers::context::Context;
 use crate::workers::counters::Counters;
-use crate::workers::drivers::{Driver, Row, Setup};
+use crate::workers::drivers::{Driver, DriverRow, Setup};
 use crate::workers::sending::Way;
-use crate::workers::wakeup::{Order, Wakeup};
+use crate::workers::wakeup::{Wakeup, WorkerOrder};
 use crate::{Config, Counts, Error};
 
 /// Drains or stops a server from another thread, and reads its counts. After the server's end it has no
@@ -37,12 +37,12 @@ pub struct Stopper {
 impl Stopper {
     /// As [`crate::Server::drain`].
     pub fn drain(&self) {
-        self.order(Order::Drain);
+        self.order(WorkerOrder::Drain);
     }
 
     /// As [`crate::Server::stop`].
     pub fn stop(&self) {
-        self.order(Order::Stop);
+        self.order(WorkerOrder::Stop);
     }
 
     /// As [`crate::Server::counts`].
@@ -52,7 +52,7 @@ impl Stopper {
         sum
     }
 
-    fn order(&self, order: Order) {
+    fn order(&self, order: WorkerOrder) {
         self.wakeups.iter().for_each(|wakeup| wakeup.send(order));
     }
 }
@@ -76,7 +76,7 @@ type Started = Result<Option<String>, Error>;
 impl Workers {
     pub(crate) fn start(
         config: &Config,
-        row: Row,
+        row: DriverRow,
         way: &'static Way,
         address: SocketAddr,
         tls: Option<&Arc<ServerConfig>>,
@@ -93,7 +93,7 @@ impl Workers {
         for number in 0..config.workers {
             let wakeup = Arc::clone(&workers.stopper.wakeups[number]);
             let counters = Arc::clone(&workers.stopper.counters[number]);
-            let worker = Worker {
+            let worker = WorkerThread {
                 number,
                 config: config.clone(),
                 row,
@@ -122,7 +122,7 @@ impl Workers {
         Ok(workers)
     }
 
-    pub(crate) fn order(&self, order: Order) {
+    pub(crate) fn order(&self, order: WorkerOrder) {
         self.stopper.order(order);
     }
 
@@ -145,7 +145,7 @@ impl Workers {
             let end = self.ends.recv().unwrap_or_else(|_| Err(died()));
             if end.is_err() && outcome.is_ok() {
                 outcome = end;
-                self.order(Order::Stop);
+                self.order(WorkerOrder::Stop);
             }
         }
         for thread in self.threads.drain(..) {
@@ -160,7 +160,7 @@ impl Workers {
 impl Drop for Workers {
     /// Joins the threads first: the wakeup pipes belong to their tables of descriptors.
     fn drop(&mut self) {
-        self.order(Order::Stop);
+        self.order(WorkerOrder::Stop);
         for thread in self.threads.drain(..) {
             // A dropped server reports no result.
             let _ = thread.join();
@@ -169,10 +169,10 @@ impl Drop for Workers {
 }
 
 /// One worker, before it begins.
-struct Worker {
+struct WorkerThread {
     number: usize,
     config: Config,
-    row: Row,
+    row: DriverRow,
     way: &'static Way,
     address: SocketAddr,
     tls: Option<Arc<ServerConfig>>,
@@ -180,7 +180,7 @@ struct Worker {
     counters: Arc<Counters>,
 }
 
-impl Worker {
+impl WorkerThread {
     /// Starts, reports that, and serves to the end.
     fn run(self, started: Sender<Started>) -> Result<(), Error> {
         let remark = isolate_thread(&self.wakeup);

@@ -4,7 +4,7 @@
 //! Whatever the bytes, nothing panics, what is refused is refused in one line, and what is taken can be kept.
 
 use archive::{Archive, SqliteArchive, merge};
-use foreign_tables::{Input, Request, read};
+use foreign_tables::{Input, TableRequest, read};
 use model::Run;
 use std::collections::HashSet;
 use std::io::Cursor;
@@ -26,16 +26,20 @@ pub fn table(input: &[u8]) {
     }
 }
 
-fn request(first: u8) -> Request {
+fn request(first: u8) -> TableRequest {
     let text = |name: &str| Some(name.to_owned());
-    let request =
-        Request { x: text("x"), y: text("y"), by: vec!["by".into()], ..Request::default() };
+    let request = TableRequest {
+        x: text("x"),
+        y: text("y"),
+        by: vec!["by".into()],
+        ..TableRequest::default()
+    };
     match first % 6 {
-        1 => Request { per: vec!["per".into()], ..request },
-        2 => Request { whole: text("of"), per: vec!["of".into()], ..request },
-        3 => Request { sd: text("sd"), n: Some(3), ..request },
-        4 => Request { round: text("round"), ..request },
-        5 => Request { wheres: vec!["per=a".into()], ..request },
+        1 => TableRequest { per: vec!["per".into()], ..request },
+        2 => TableRequest { whole: text("of"), per: vec!["of".into()], ..request },
+        3 => TableRequest { sd: text("sd"), n: Some(3), ..request },
+        4 => TableRequest { round: text("round"), ..request },
+        5 => TableRequest { wheres: vec!["per=a".into()], ..request },
         _ => request,
     }
 }

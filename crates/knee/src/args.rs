@@ -43,7 +43,7 @@ use std::path::PathBuf;
 /// minutes.
 #[derive(Debug, Parser)]
 #[command(name = "knee", version, propagate_version = true, arg_required_else_help = true)]
-pub struct Line {
+pub struct CommandLine {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
@@ -149,7 +149,7 @@ fn command_for(shown: &[&str]) -> clap::Command {
         .map(|(name, _)| name)
         .collect();
     let originals: Vec<&str> = crate::originals::all().map(|(_, original)| original.name).collect();
-    let line = Line::command();
+    let line = CommandLine::command();
     let template = help_template(&line);
     let line = line.help_template(template).after_help(exit_codes());
     let line = line.mut_subcommand("show", |show| {
@@ -203,7 +203,7 @@ where
     let command = command.color(output::help_colours());
     let refused = |error| usage::error(&error, &usage::typed(&command, words));
     let matches = command.clone().try_get_matches_from(words.iter().cloned()).map_err(refused)?;
-    let line = Line::from_arg_matches(&matches).map_err(refused)?;
+    let line = CommandLine::from_arg_matches(&matches).map_err(refused)?;
     line.screen.apply();
     Ok(match (line.command, matches.subcommand()) {
         (Command::Run(run), Some((_, given))) => {
@@ -233,7 +233,7 @@ where
 
 /// The words of a command line as they are recorded and printed: without users and passwords in their URLs.
 pub fn recorded(words: &[String]) -> Vec<String> {
-    let line = Line::command();
+    let line = CommandLine::command();
     // Those that read a name with its value.
     let readers = [ValueParser::new(usage::label), ValueParser::new(suites::read_word)];
     let is_named = |flag: &&Arg| {

@@ -11,7 +11,7 @@ pub use outcome::{DeadOutcome, IdleTimes};
 use crate::error::Error;
 use crate::plan::Target;
 use crate::results::counts::IDLE_MS_MIN;
-use hold::{Answer, Order, Share};
+use hold::{Answer, HolderOrder, Share};
 use rustix::process::{Resource, Signal, getrlimit};
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr};
@@ -113,7 +113,7 @@ impl Dead {
                 sources: rotated(&holding.sources, number),
                 timeout_ms: holding.timeout.as_millis() as u64,
             };
-            holder.order(&Order::Open(order)).map_err(failed)?;
+            holder.order(&HolderOrder::Open(order)).map_err(failed)?;
             dead.holders.push(holder);
         }
         for number in 0..holders {
@@ -145,7 +145,7 @@ impl Dead {
     /// # Errors
     /// Where a holder is gone.
     pub fn alive(&mut self) -> Result<u64, Error> {
-        self.request(&Order::Count)
+        self.request(&HolderOrder::Count)
     }
 
     /// Closes them, and says how many were still open. They are reset rather than shut down, so
@@ -154,14 +154,14 @@ impl Dead {
     /// # Errors
     /// Where a holder is gone.
     pub fn close(mut self) -> Result<u64, Error> {
-        let alive = self.request(&Order::Close)?;
+        let alive = self.request(&HolderOrder::Close)?;
         for holder in self.holders.drain(..) {
             holder.end().map_err(|error| Error::Failed(format!("ending a holder: {error}")))?;
         }
         Ok(alive)
     }
 
-    fn request(&mut self, order: &Order) -> Result<u64, Error> {
+    fn request(&mut self, order: &HolderOrder) -> Result<u64, Error> {
         let failed = |error: io::Error| {
             Error::Failed(format!("a holder of dead connections is gone: {error}"))
         };
@@ -245,7 +245,7 @@ impl Holder {
         Ok(Holder { line: BufReader::new(ours), handle })
     }
 
-    fn order(&mut self, order: &Order) -> io::Result<()> {
+    fn order(&mut self, order: &HolderOrder) -> io::Result<()> {
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
         self.line.get_mut().write_all(&line)

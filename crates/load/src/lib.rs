@@ -45,7 +45,7 @@ pub use tls::{Handshakes, Tls, TlsFault, TlsOptions};
 
 use crate::gate::Gate;
 use crate::results::interval::Series;
-use crate::worker::Worker;
+use crate::worker::LoadWorker;
 use crate::worker::tally::Tally;
 use rustix::io::Errno;
 use std::num::NonZero;
@@ -172,7 +172,7 @@ fn thread(
     };
     let opened = prepare_thread(plan, number)
         .and_then(|()| {
-            Worker::new(plan, gate, number, tally).map_err(|error| failed("epoll", error))
+            LoadWorker::new(plan, gate, number, tally).map_err(|error| failed("epoll", error))
         })
         .and_then(|mut worker| match worker.open() {
             Ok(()) => Ok(worker),

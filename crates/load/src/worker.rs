@@ -64,7 +64,7 @@ enum Mode {
 /// When a connection goes on: time, index, generation. The time comes first, for the order.
 type Timer = (i64, u32, u32);
 
-pub(crate) struct Worker<'a> {
+pub(crate) struct LoadWorker<'a> {
     plan: &'a Plan,
     gate: &'a Gate<'a>,
     number: usize,
@@ -108,13 +108,13 @@ pub(crate) struct Worker<'a> {
     before: Option<sys::process::Resources>,
 }
 
-impl<'a> Worker<'a> {
+impl<'a> LoadWorker<'a> {
     pub(crate) fn new(
         plan: &'a Plan,
         gate: &'a Gate<'a>,
         number: usize,
         tally: Tally,
-    ) -> Result<Worker<'a>, Errno> {
+    ) -> Result<LoadWorker<'a>, Errno> {
         let mode = match plan.shape {
             Shape::Closed => Mode::Closed,
             Shape::Open(_) => Mode::Open,
@@ -124,7 +124,7 @@ impl<'a> Worker<'a> {
         let connections = plan.share_of(plan.connections as u64, number) as usize;
         let budget = plan.requests.map_or(u64::MAX, |requests| plan.share_of(requests, number));
         let budget = if mode == Mode::Closed { budget } else { u64::MAX };
-        Ok(Worker {
+        Ok(LoadWorker {
             plan,
             gate,
             number,

@@ -8,7 +8,7 @@
 //! cost direct NAME THREADS BATCHES HOLDS    # std or parking_lot, as its users use it
 //! ```
 
-use locks::{Line, Lock, Setup, TABLE, Visitor, visit};
+use locks::{CacheLine, Lock, Setup, TABLE, Visitor, visit};
 use std::error::Error;
 use std::hint::spin_loop;
 use std::sync::PoisonError;
@@ -30,7 +30,7 @@ struct Game {
 
 /// A number that the threads share, on lines of its own.
 #[derive(Default)]
-struct Counter(Line<AtomicU64>);
+struct Counter(CacheLine<AtomicU64>);
 
 impl Counter {
     fn set(&self, value: u64) {
@@ -125,7 +125,7 @@ impl Visitor for Ours {
     type Output = Outcome;
 
     fn visit<L: Lock>(self) -> Outcome {
-        let lock = &Line(L::new(&Setup { seats: 2, spins: Setup::SPINS })).0;
+        let lock = &CacheLine(L::new(&Setup { seats: 2, spins: Setup::SPINS })).0;
         let (mut mine, mut theirs, shared) = (lock.seat(), lock.seat(), Shared::default());
         self.0.play(
             &shared,
@@ -139,7 +139,7 @@ fn direct(name: &str, game: Game) -> Outcome {
     let shared = Shared::default();
     match name {
         "std" => {
-            let mutex = &Line(std::sync::Mutex::new(())).0;
+            let mutex = &CacheLine(std::sync::Mutex::new(())).0;
             let hold = || {
                 let _held = mutex.lock().unwrap_or_else(PoisonError::into_inner);
                 shared.count.add();
@@ -147,7 +147,7 @@ fn direct(name: &str, game: Game) -> Outcome {
             game.play(&shared, hold, hold)
         }
         "parking_lot" => {
-            let mutex = &Line(parking_lot::Mutex::new(())).0;
+            let mutex = &CacheLine(parking_lot::Mutex::new(())).0;
             let hold = || {
                 let _held = mutex.lock();
                 shared.count.add();

@@ -80,7 +80,7 @@ mod seats;
 mod sync;
 
 pub use algorithms::{TABLE, visit};
-pub use line::Line;
+pub use line::CacheLine;
 pub use lock::{Algorithm, Lock, Order, Setup, Visitor, Waiting, Why};
 pub use raw::{
     ByteBlockMutex, ByteMutex, FutexMutex, Raw, TicketBlockMutex, TicketMutex,

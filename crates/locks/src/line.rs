@@ -6,9 +6,9 @@ use std::ops::Deref;
 /// them in pairs.
 #[repr(align(128))]
 #[derive(Debug, Default)]
-pub struct Line<T>(pub T);
+pub struct CacheLine<T>(pub T);
 
-impl<T> Deref for Line<T> {
+impl<T> Deref for CacheLine<T> {
     type Target = T;
 
     #[inline]

@@ -17,7 +17,7 @@ use model::{Run, SPINLOCKS};
 const KERNEL: &str = "kernel";
 
 /// One machine, or one row of the publication.
-struct Row {
+struct GuestRow {
     name: String,
     /// The elapsed time of a build, under each load.
     loads: Vec<Elapsed>,
@@ -36,7 +36,7 @@ enum Elapsed {
 
 /// Virtual machines of one command.
 pub(crate) struct Guests {
-    rows: Vec<Row>,
+    rows: Vec<GuestRow>,
     /// The names of the loads that were built under.
     loads: Vec<String>,
     /// Whether their kernels' locks wait in different ways.
@@ -61,7 +61,7 @@ impl Guests {
             let labels = &run.summary.labels;
             let name = labels.get(KERNEL).map_or_else(|| run.summary.id.clone(), String::clone);
             let name = waiting.map_or(name.clone(), |waiting| format!("{waiting}: {name}"));
-            rows.push(Row { name, loads: elapsed, cpus });
+            rows.push(GuestRow { name, loads: elapsed, cpus });
         }
         let first = *locks.first()?;
         let differ_in_locks = locks.iter().any(|waiting| *waiting != first && waiting.is_some());
@@ -157,7 +157,7 @@ fn publication() -> Markup {
 }
 
 /// Rows down; loads and CPUs across. Below a time stands its ratio to that of the first row.
-fn table(id: &str, title: &str, loads: &[&str], rows: &[Row]) -> Markup {
+fn table(id: &str, title: &str, loads: &[&str], rows: &[GuestRow]) -> Markup {
     let cpus = rows.iter().map(|row| row.cpus.len()).max().unwrap_or(0);
     let columns: Vec<String> = (0..cpus).map(|cpu| format!("CPU {cpu}")).collect();
     let figures = loads.iter().copied().chain(columns.iter().map(String::as_str));

@@ -22,7 +22,7 @@ use anstyle::Style as Paint;
 use findings::answer::{is_in_answer, listed};
 use findings::format::{Unit, count, list, multiple};
 use findings::grouping::distinct;
-use findings::{Caveat, Conclusions, Finding, Tone, Verdict};
+use findings::{Caveat, Conclusions, Finding, Tone, VerdictWord};
 use model::Run;
 
 pub use crate::text::instructions::Chosen;
@@ -119,9 +119,10 @@ impl Pen {
     /// Subjects down, points across; behind them how they grow, and why figures are missing.
     fn across(&self, out: &mut String, table: &Table, unit: &Unit) {
         let shares = table.shares.as_ref().filter(|shares| shares.multiple);
-        let verdicts: Vec<Option<Verdict>> = text::tables::rows(table).map(Verdict::new).collect();
+        let verdicts: Vec<Option<VerdictWord>> =
+            text::tables::rows(table).map(VerdictWord::new).collect();
         let classes = widest(verdicts.iter().flatten().map(|verdict| verdict.word));
-        let growth = |verdict: &Verdict| self.verdict(verdict, classes + 2);
+        let growth = |verdict: &VerdictWord| self.verdict(verdict, classes + 2);
         let growths: Vec<Option<String>> =
             verdicts.iter().map(|verdict| verdict.as_ref().map(growth)).collect();
         let width = widest(growths.iter().flatten().chain([&"growth".to_owned()]));
@@ -160,7 +161,7 @@ impl Pen {
     }
 
     /// A word of `width` columns with its figure behind it: `linear  ×391`.
-    fn verdict(&self, verdict: &Verdict, width: usize) -> String {
+    fn verdict(&self, verdict: &VerdictWord, width: usize) -> String {
         self.paint(tone_paint(verdict.tone), &left(verdict.word, width)) + &verdict.by
     }
 

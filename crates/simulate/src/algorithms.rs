@@ -11,7 +11,7 @@ pub struct Algorithm {
     /// What it is, in one line.
     pub summary: &'static str,
     /// Who comes next.
-    pub order: Order,
+    pub order: Discipline,
     /// How the lock gets from one thread to another.
     pub hand_over: HandOver,
     /// Whether a thread that waits goes to sleep.
@@ -20,7 +20,7 @@ pub struct Algorithm {
 
 /// Who gets a lock next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum Discipline {
     /// Who came first, whether it runs at that moment or not.
     Fifo,
     /// Whoever runs and looks first.
@@ -55,7 +55,7 @@ pub enum Blocking {
 
 const fn spinning(
     name: &'static str,
-    order: Order,
+    order: Discipline,
     hand_over: HandOver,
     summary: &'static str,
 ) -> Algorithm {
@@ -64,61 +64,81 @@ const fn spinning(
 
 /// Every lock that can be simulated.
 pub static TABLE: &[Algorithm] = &[
-    spinning("byte", Order::Any, HandOver::Shared, "test and set a byte, again and again"),
+    spinning("byte", Discipline::Any, HandOver::Shared, "test and set a byte, again and again"),
     spinning(
         "ttas",
-        Order::Any,
+        Discipline::Any,
         HandOver::Away(1 << 10),
         "look until it is free, then test and set; back off in between",
     ),
-    spinning("ticket", Order::Fifo, HandOver::Shared, "draw a number, and wait until it is called"),
+    spinning(
+        "ticket",
+        Discipline::Fifo,
+        HandOver::Shared,
+        "draw a number, and wait until it is called",
+    ),
     spinning(
         "ticket-proportional",
-        Order::Fifo,
+        Discipline::Fifo,
         HandOver::Paced(1 << 4),
         "a ticket lock whose waiters look the more seldom the further back they are",
     ),
-    spinning("mcs", Order::Fifo, HandOver::Tenths(15), "a queue; each waits at a line of its own"),
-    spinning("clh", Order::Fifo, HandOver::Tenths(10), "a queue; each waits at its predecessor's"),
-    spinning("qspinlock", Order::Fifo, HandOver::Tenths(10), "a byte, one pending, then a queue"),
+    spinning(
+        "mcs",
+        Discipline::Fifo,
+        HandOver::Tenths(15),
+        "a queue; each waits at a line of its own",
+    ),
+    spinning(
+        "clh",
+        Discipline::Fifo,
+        HandOver::Tenths(10),
+        "a queue; each waits at its predecessor's",
+    ),
+    spinning(
+        "qspinlock",
+        Discipline::Fifo,
+        HandOver::Tenths(10),
+        "a byte, one pending, then a queue",
+    ),
     Algorithm {
         name: "byte-block",
         summary: "a byte lock that goes to sleep after some spinning",
-        order: Order::Any,
+        order: Discipline::Any,
         hand_over: HandOver::Shared,
         blocking: Blocking::AfterSpins,
     },
     Algorithm {
         name: "ticket-block",
         summary: "a ticket lock that goes to sleep after some spinning",
-        order: Order::Fifo,
+        order: Discipline::Fifo,
         hand_over: HandOver::Shared,
         blocking: Blocking::AfterSpins,
     },
     Algorithm {
         name: "futex",
         summary: "sleep at once where it is not free",
-        order: Order::Any,
+        order: Discipline::Any,
         hand_over: HandOver::Shared,
         blocking: Blocking::After(0),
     },
     Algorithm {
         name: "pthread-mutex",
         summary: "the C library's mutex: sleep at once where it is not free",
-        order: Order::Any,
+        order: Discipline::Any,
         hand_over: HandOver::Shared,
         blocking: Blocking::After(0),
     },
     spinning(
         "pthread-spin",
-        Order::Any,
+        Discipline::Any,
         HandOver::Shared,
         "the C library's spinlock: look until it is free, then test and set",
     ),
     Algorithm {
         name: "std",
         summary: "Rust's own mutex: look a hundred times, then sleep",
-        order: Order::Any,
+        order: Discipline::Any,
         hand_over: HandOver::Shared,
         blocking: Blocking::After(100),
     },

@@ -31,7 +31,7 @@ mod setup;
 mod threads;
 mod world;
 
-pub use algorithms::{Algorithm, Blocking, HandOver, LEFT_OUT, Order, TABLE, find};
+pub use algorithms::{Algorithm, Blocking, Discipline, HandOver, LEFT_OUT, TABLE, find};
 pub use figures::{Figures, Spread};
 pub use setup::{Machine, Work, Wrong};
 pub use world::{Moment, What};

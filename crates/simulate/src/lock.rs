@@ -3,7 +3,7 @@
 //! There are two kinds. With *first in, first out*, a release gives the lock to the next in the queue,
 //! whether that thread runs or not. With *any order*, it is free: whoever runs and looks first has it.
 
-use crate::algorithms::{Blocking, HandOver, Order};
+use crate::algorithms::{Blocking, Discipline, HandOver};
 use crate::events::Event;
 use crate::threads::{Activity, NO_SPOT, RunState};
 use crate::world::{Moment, What, World};
@@ -46,9 +46,9 @@ impl<F: FnMut(Moment)> World<F> {
         self.record(thread, What::Arrived);
         let patience_ns = self.patience_ns();
         match self.algorithm.order {
-            Order::Any => self.look(thread, patience_ns),
-            Order::Fifo if self.lock.owner.is_none() => self.take(thread),
-            Order::Fifo => {
+            Discipline::Any => self.look(thread, patience_ns),
+            Discipline::Fifo if self.lock.owner.is_none() => self.take(thread),
+            Discipline::Fifo => {
                 self.lock.queue.push_back(thread);
                 self.set(thread, Activity::Spinning, patience_ns);
             }
@@ -57,13 +57,14 @@ impl<F: FnMut(Moment)> World<F> {
 
     /// A thread that waits is on a CPU again.
     pub(crate) fn look_again(&mut self, thread: u32, left_ns: u64) {
-        if std::mem::take(&mut self.at(thread).was_woken) && self.algorithm.order == Order::Any {
+        if std::mem::take(&mut self.at(thread).was_woken) && self.algorithm.order == Discipline::Any
+        {
             self.lock.asleep -= 1;
         }
         match self.algorithm.order {
-            Order::Any => self.look(thread, left_ns),
-            Order::Fifo if self.lock.owner == Some(thread) => self.finds_its_turn(thread),
-            Order::Fifo => self.set(thread, Activity::Spinning, left_ns),
+            Discipline::Any => self.look(thread, left_ns),
+            Discipline::Fifo if self.lock.owner == Some(thread) => self.finds_its_turn(thread),
+            Discipline::Fifo => self.set(thread, Activity::Spinning, left_ns),
         }
     }
 
@@ -126,8 +127,8 @@ impl<F: FnMut(Moment)> World<F> {
         self.lock.released_ns = self.now_ns;
         self.record(thread, What::Released);
         let wakes = match self.algorithm.order {
-            Order::Fifo => self.give_to_next(),
-            Order::Any => self.let_go(),
+            Discipline::Fifo => self.give_to_next(),
+            Discipline::Any => self.let_go(),
         };
         match wakes {
             Some(wakes) => {
@@ -197,13 +198,13 @@ impl<F: FnMut(Moment)> World<F> {
     /// A thread has made up its mind to sleep. It looks a last time, so that no release is missed.
     pub(crate) fn sleep_unless_free(&mut self, thread: u32) {
         match (self.algorithm.order, self.lock.owner) {
-            (Order::Fifo, Some(owner)) if owner == thread => self.finds_its_turn(thread),
-            (Order::Fifo, _) => self.sleep(thread),
-            (Order::Any, None) => {
+            (Discipline::Fifo, Some(owner)) if owner == thread => self.finds_its_turn(thread),
+            (Discipline::Fifo, _) => self.sleep(thread),
+            (Discipline::Any, None) => {
                 self.at(thread).slept = true;
                 self.take(thread);
             }
-            (Order::Any, Some(_)) => {
+            (Discipline::Any, Some(_)) => {
                 self.lock.wanted = true;
                 self.lock.asleep += 1;
                 self.lock.sleepers.push_back(thread);
@@ -232,9 +233,9 @@ impl<F: FnMut(Moment)> World<F> {
             HandOver::Shared => {
                 let mean_ns = transfer_ns + transfer_ns * (spinners - 1) / 2;
                 match self.algorithm.order {
-                    Order::Fifo => mean_ns,
+                    Discipline::Fifo => mean_ns,
                     // A race takes half of that to half as much again.
-                    Order::Any => mean_ns / 2 + self.rng.u64(0..=mean_ns),
+                    Discipline::Any => mean_ns / 2 + self.rng.u64(0..=mean_ns),
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! What can be worked out by hand, the model has to come to.
 
 use simulate::{
-    Algorithm, Blocking, Figures, HandOver, Machine, Order, TABLE, Work, find, simulate,
+    Algorithm, Blocking, Discipline, Figures, HandOver, Machine, TABLE, Work, find, simulate,
 };
 
 /// Within this part of what was worked out.
@@ -38,7 +38,7 @@ fn one_thread_pays_for_its_work_and_for_taking_the_lock() {
 fn two_threads_with_nothing_else_to_do_take_turns_at_the_price_of_a_hand_over() {
     let machine = Machine::default();
     let work = Work { threads: 2, outside_ns: 0, time_ns: 20_000_000, ..Work::default() };
-    for algorithm in TABLE.iter().filter(|row| row.order == Order::Fifo) {
+    for algorithm in TABLE.iter().filter(|row| row.order == Discipline::Fifo) {
         let hand_over_ns = match algorithm.hand_over {
             HandOver::Shared => machine.transfer_ns,
             HandOver::Tenths(tenths) => machine.transfer_ns * tenths / 10,
@@ -61,7 +61,7 @@ fn a_queue_on_one_cpu_gets_one_turn_a_slice() {
         let work = Work { threads, time_ns: 1_000_000_000, ..Work::default() };
         // Whoever runs has the lock once; the next in line is behind it in the CPU's queue.
         let wanted = 1e9 / (machine.slice_ns + machine.switch_ns) as f64;
-        for algorithm in TABLE.iter().filter(|row| row.order == Order::Fifo) {
+        for algorithm in TABLE.iter().filter(|row| row.order == Discipline::Fifo) {
             if algorithm.blocking == Blocking::Never {
                 let got = figures(&machine, &work, algorithm);
                 assert!(

@@ -1,6 +1,8 @@
 //! What has to hold whatever is simulated.
 
-use simulate::{Algorithm, Figures, Machine, Moment, Order, TABLE, What, Work, simulate, watched};
+use simulate::{
+    Algorithm, Discipline, Figures, Machine, Moment, TABLE, What, Work, simulate, watched,
+};
 use std::collections::VecDeque;
 
 /// CPUs and threads: as many, fewer, more, and many more.
@@ -25,7 +27,7 @@ fn each(check: impl Fn(&Algorithm, &Machine, &Work)) {
 
 /// Follows the events of a lock, and reports what is wrong with them.
 struct Judge {
-    order: Order,
+    order: Discipline,
     holder: Option<u32>,
     line: VecDeque<u32>,
     at_ns: u64,
@@ -44,7 +46,7 @@ impl Judge {
                 self.taken += 1;
                 let position = self.line.iter().position(|&thread| thread == moment.thread);
                 assert!(position.is_some(), "who has it never came for it: {moment:?}");
-                if self.order == Order::Fifo {
+                if self.order == Discipline::Fifo {
                     assert_eq!(position, Some(0), "out of turn: {moment:?}");
                 }
                 self.line.retain(|&thread| thread != moment.thread);

@@ -5,7 +5,7 @@ use analysis::{Class, Growth, Rate, RateTrend, Row, Speedup, SpeedupVerdict};
 
 /// An order of growth or a trend, with its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct VerdictWord {
     /// `linear`, `collapses`.
     pub word: &'static str,
     /// Its size: `×391`, `÷8.60`.
@@ -65,7 +65,7 @@ impl From<RateTrend> for Tone {
     }
 }
 
-impl From<&Growth> for Verdict {
+impl From<&Growth> for VerdictWord {
     fn from(growth: &Growth) -> Self {
         Self {
             word: class(growth.class),
@@ -75,7 +75,7 @@ impl From<&Growth> for Verdict {
     }
 }
 
-impl From<&Rate> for Verdict {
+impl From<&Rate> for VerdictWord {
     fn from(rate: &Rate) -> Self {
         let change = || factor(rate.factor.value);
         let by = match rate.trend {
@@ -101,7 +101,7 @@ impl From<SpeedupVerdict> for Tone {
     }
 }
 
-impl From<&Speedup> for Verdict {
+impl From<&Speedup> for VerdictWord {
     fn from(speedup: &Speedup) -> Self {
         let by = match speedup.verdict {
             SpeedupVerdict::Falls | SpeedupVerdict::Collapses => {
@@ -117,7 +117,7 @@ impl From<&Speedup> for Verdict {
     }
 }
 
-impl Verdict {
+impl VerdictWord {
     /// How a series grows, or where its rate goes, where the figures say so.
     pub fn new(row: &Row) -> Option<Self> {
         let growth = row.growth.as_ref().map(Self::from);

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::finding::clusters::{Cluster, clustered};
-use crate::finding::verdict::Verdict;
+use crate::finding::verdict::VerdictWord;
 use crate::format::{class, count, divided, exponent_of, factor, significant};
 use crate::reasons;
 use analysis::{Class, GrowthReason, Remedy};
@@ -100,7 +100,7 @@ impl FindingKind for Growth {
 
     fn tag(all: &[Self]) -> Tag {
         let class_of_all = common_class(all);
-        Tag { word: class(class_of_all), ..Verdict::from(&all[0]).tag() }
+        Tag { word: class(class_of_all), ..VerdictWord::from(&all[0]).tag() }
     }
 
     fn advised_at(&self) -> Option<u64> {

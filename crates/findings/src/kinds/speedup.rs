@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::finding::sentence::list_of;
-use crate::finding::verdict::Verdict;
+use crate::finding::verdict::VerdictWord;
 use crate::format::{self, count, counted, factor, interval, multiple, number_word, significant};
 use crate::reasons;
 use analysis::{Remedy, SpeedupVerdict, TrendReason};
@@ -101,7 +101,7 @@ impl FindingKind for Speedup {
     }
 
     fn tag(all: &[Self]) -> Tag {
-        let first = Verdict::from(&all[0]).tag();
+        let first = VerdictWord::from(&all[0]).tag();
         let is_shared = all.iter().all(|speedup| speedup.verdict == all[0].verdict);
         if is_shared { first } else { Tag { word: "stops scaling", ..first } }
     }

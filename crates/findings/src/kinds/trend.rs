@@ -3,7 +3,7 @@
 use super::prelude::*;
 use super::unfinished::explains;
 use crate::finding::clusters::{Cluster, clustered};
-use crate::finding::verdict::Verdict;
+use crate::finding::verdict::VerdictWord;
 use crate::format::{
     ci, count, counted, factor, fall, interval, list, multiple, position, ratio, significant, trend,
 };
@@ -105,7 +105,7 @@ impl FindingKind for Trend {
     }
 
     fn tag(all: &[Self]) -> Tag {
-        Verdict::from(&all[0]).tag()
+        VerdictWord::from(&all[0]).tag()
     }
 
     fn advised_at(&self) -> Option<u64> {

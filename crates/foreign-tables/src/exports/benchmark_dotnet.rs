@@ -1,6 +1,6 @@
 //! The JSON of `BenchmarkDotNet`, with each measurement, and its separated values, whose fields have their units.
 
-use super::{Export, Measurements, Row, documents, has_first_key, line_that_begins};
+use super::{Export, ExportRow, Measurements, documents, has_first_key, line_that_begins};
 use serde::Deserialize;
 
 pub const EXPORT: Export = Export {
@@ -79,8 +79,9 @@ fn separator(head: &[u8]) -> Option<u8> {
 }
 
 impl Measured {
-    fn rows(self) -> Vec<Row> {
-        let mut row = Row { name: format!("{}.{}", self.class, self.method), ..Row::default() };
+    fn rows(self) -> Vec<ExportRow> {
+        let mut row =
+            ExportRow { name: format!("{}.{}", self.class, self.method), ..ExportRow::default() };
         let parameters = self.parameters.split('&').flat_map(|part| part.split(", "));
         for (name, value) in parameters.filter_map(|part| part.split_once('=')) {
             row.parameters.push((name.trim().to_owned(), value.trim().to_owned()));
@@ -108,7 +109,7 @@ impl Measured {
     }
 }
 
-fn separated(table: &[u8], separator: u8) -> Result<Vec<Row>, String> {
+fn separated(table: &[u8], separator: u8) -> Result<Vec<ExportRow>, String> {
     let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(table);
     let names = reader.headers().map_err(|error| error.to_string())?.clone();
     let column = |name: &str| names.iter().position(|column| column == name);
@@ -120,7 +121,7 @@ fn separated(table: &[u8], separator: u8) -> Result<Vec<Row>, String> {
         let line = line.map_err(|error| error.to_string())?;
         let fields = || names.iter().map(str::to_owned).zip(line.iter().map(str::to_owned));
         let job = ("job".to_owned(), line.get(1).unwrap_or_default().to_owned());
-        rows.push(Row {
+        rows.push(ExportRow {
             name: line.get(0).unwrap_or_default().to_owned(),
             parameters: fields().take(first).skip(before + 1).chain([job]).collect(),
             figures: fields().skip(first).collect(),

@@ -1,6 +1,6 @@
 //! What criterion prints, an estimate a function; and the JSON messages of cargo-criterion, with each sample.
 
-use super::{Export, Measurements, Row, documents, has_first_key};
+use super::{Export, ExportRow, Measurements, documents, has_first_key};
 use serde::Deserialize;
 
 pub const EXPORT: Export = Export {
@@ -37,11 +37,11 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
     Ok(Measurements { rows, ..Measurements::default() })
 }
 
-fn samples(message: &Message) -> Vec<Row> {
+fn samples(message: &Message) -> Vec<ExportRow> {
     if message.reason != "benchmark-complete" {
         return Vec::new();
     }
-    let row = Row::named(&message.id);
+    let row = ExportRow::named(&message.id);
     let samples = message.measured_values.iter().zip(&message.iteration_count);
     let sample = |(sum, iterations): (&f64, &f64)| {
         let mut row = row.clone();
@@ -52,11 +52,11 @@ fn samples(message: &Message) -> Vec<Row> {
 }
 
 /// A long name has a line of its own.
-fn estimates(text: &str) -> Vec<Row> {
+fn estimates(text: &str) -> Vec<ExportRow> {
     let (mut rows, mut before) = (Vec::new(), "");
     for line in text.lines() {
         if let Some((name, time)) = estimate(line) {
-            let mut row = Row::named(if name.is_empty() { before.trim() } else { name });
+            let mut row = ExportRow::named(if name.is_empty() { before.trim() } else { name });
             row.figures.push(("time".to_owned(), time));
             rows.push(row);
         }

@@ -1,6 +1,6 @@
 //! The table that divan prints: a tree of names with statistics, each with its unit.
 
-use super::{Export, Measurements, Row};
+use super::{Export, ExportRow, Measurements};
 use std::collections::BTreeSet;
 
 pub const EXPORT: Export = Export {
@@ -46,7 +46,7 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
             let text = fields.get(at).filter(|text| !text.is_empty())?;
             Some(((*name).to_owned(), (*text).to_owned()))
         };
-        let mut row = Row::named(&path.join("/"));
+        let mut row = ExportRow::named(&path.join("/"));
         row.figures = FIGURES.iter().filter_map(figure).collect();
         if !row.figures.is_empty() {
             rows.push(row);

@@ -1,6 +1,6 @@
 //! The JSON of fio: percentiles of each job's latency, its IOPS and its bandwidth.
 
-use super::{Export, Measurements, Row, STATISTIC, documents, templates};
+use super::{Export, ExportRow, Measurements, STATISTIC, documents, templates};
 use model::Warning;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -67,9 +67,9 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
     let all = || {
         documents.iter().flat_map(|document| document.jobs.iter().map(move |job| (document, job)))
     };
-    let jobs: Vec<Row> = all().map(|(document, job)| job.row(&document.global)).collect();
+    let jobs: Vec<ExportRow> = all().map(|(document, job)| job.row(&document.global)).collect();
     let (mut rows, mut warnings) = (Vec::new(), Vec::new());
-    let mut rates: Vec<(&Document, Row, [f64; 2])> = Vec::new();
+    let mut rates: Vec<(&Document, ExportRow, [f64; 2])> = Vec::new();
     for (((document, job), template), row) in all().zip(templates(&jobs)).zip(&jobs) {
         if job.error != 0 {
             let what = format!("{} ended with error {}", job.jobname, job.error);
@@ -83,7 +83,7 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
             let row = row.in_bytes(format!("{template} {direction}"));
             rows.extend(measured.latencies(&row));
             let more = [measured.iops, measured.bw_bytes].map(Option::unwrap_or_default);
-            let is_clone = |(from, rate, _): &&mut (&Document, Row, _)| {
+            let is_clone = |(from, rate, _): &&mut (&Document, ExportRow, _)| {
                 std::ptr::eq(*from, document) && *rate == row
             };
             match rates.iter_mut().find(is_clone) {
@@ -101,10 +101,10 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
     Ok(Measurements { rows, warnings, ..Measurements::default() })
 }
 
-impl Row {
+impl ExportRow {
     /// The same with that name, and with its block size as a number.
-    fn in_bytes(&self, name: String) -> Row {
-        let mut row = Row { name, ..self.clone() };
+    fn in_bytes(&self, name: String) -> ExportRow {
+        let mut row = ExportRow { name, ..self.clone() };
         for (_, value) in row.parameters.iter_mut().filter(|(name, _)| name == "bs") {
             *value = bytes(value);
         }
@@ -114,8 +114,8 @@ impl Row {
 
 impl Job {
     /// The job with its options as they are written.
-    fn row(&self, global: &BTreeMap<String, String>) -> Row {
-        let mut row = Row { name: self.jobname.clone(), ..Row::default() };
+    fn row(&self, global: &BTreeMap<String, String>) -> ExportRow {
+        let mut row = ExportRow { name: self.jobname.clone(), ..ExportRow::default() };
         for name in OPTIONS {
             let Some(value) = self.options.get(name).or_else(|| global.get(name)) else { continue };
             row.parameters.push((name.to_owned(), value.clone()));
@@ -125,7 +125,7 @@ impl Job {
 }
 
 impl Direction {
-    fn latencies(&self, job: &Row) -> Vec<Row> {
+    fn latencies(&self, job: &ExportRow) -> Vec<ExportRow> {
         let percentiles = PERCENTILES.iter().filter_map(|(key, name)| {
             let mut row = job.clone();
             row.parameters.push((STATISTIC.to_owned(), (*name).to_owned()));

@@ -1,6 +1,6 @@
 //! The JSON and the separated values of Google Benchmark, whose names have the arguments: `BM_Sort/64/threads:4`.
 
-use super::{Export, Measurements, Row, documents, has_first_key, line_that_begins};
+use super::{Export, ExportRow, Measurements, documents, has_first_key, line_that_begins};
 use serde::Deserialize;
 
 pub const EXPORT: Export = Export {
@@ -83,8 +83,8 @@ fn separated(table: &[u8]) -> Result<Vec<Measured>, String> {
     measured.collect::<csv::Result<_>>().map_err(|error| error.to_string())
 }
 
-fn row(measured: &Measured) -> Row {
-    let mut row = Row::named(&measured.name);
+fn row(measured: &Measured) -> ExportRow {
+    let mut row = ExportRow::named(&measured.name);
     let unit = measured.time_unit.as_deref().unwrap_or("ns");
     if let Some(why) = measured.failure() {
         row.figures.push(("real_time".to_owned(), why));

@@ -1,6 +1,6 @@
 //! The JSON of hyperfine: each run of each command.
 
-use super::{Export, Measurements, Row, documents, has_first_key, templates};
+use super::{Export, ExportRow, Measurements, documents, has_first_key, templates};
 use crate::one_line;
 use model::Warning;
 use serde::Deserialize;
@@ -35,11 +35,11 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
     let documents: Vec<Document> = documents(bytes)?;
     let results: Vec<Measured> =
         documents.into_iter().flat_map(|document| document.results).collect();
-    let commands: Vec<Row> = results
+    let commands: Vec<ExportRow> = results
         .iter()
         .map(|Measured { command, parameters, .. }| {
             let parameters = parameters.clone().into_iter().collect();
-            Row { name: command.clone(), parameters, ..Row::default() }
+            ExportRow { name: command.clone(), parameters, ..ExportRow::default() }
         })
         .collect();
     let (mut rows, mut warnings) = (Vec::new(), Vec::new());
@@ -52,7 +52,7 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
             warnings.push(Warning { what, remedy: String::new() });
         }
         for time in &measured.times {
-            let mut row = Row { name: name.clone(), ..row.clone() };
+            let mut row = ExportRow { name: name.clone(), ..row.clone() };
             row.add("time", Some(*time), "s");
             rows.push(row);
         }
@@ -74,7 +74,7 @@ mod tests {
             let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
             let [parameters, figures] = [parameters, &[("time", time)]]
                 .map(|pairs| pairs.iter().map(pair).collect::<Vec<_>>());
-            Row { name: name.into(), parameters, figures }
+            ExportRow { name: name.into(), parameters, figures }
         };
         let wanted = [
             row("a -j {n}", &[("n", "1")], "0.1 s"),

@@ -1,6 +1,6 @@
 //! The JSON of JMH, with the score of each iteration, and its separated values, with means.
 
-use super::{Export, Measurements, Row, documents, has_first_key, line_that_begins};
+use super::{Export, ExportRow, Measurements, documents, has_first_key, line_that_begins};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -59,12 +59,15 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
 
 impl Measured {
     /// A row for each iteration, or for the mean where the iterations are not there.
-    fn rows(self) -> Vec<Row> {
+    fn rows(self) -> Vec<ExportRow> {
         let mut parameters: Vec<(String, String)> = self.params.into_iter().collect();
         parameters.push(("threads".to_owned(), self.threads.to_string()));
         parameters.push((MODE.to_owned(), self.mode));
         let iterations = self.primary_metric.scores().len();
-        let mut rows = vec![Row { name: self.benchmark, parameters, ..Row::default() }; iterations];
+        let mut rows = vec![
+            ExportRow { name: self.benchmark, parameters, ..ExportRow::default() };
+            iterations
+        ];
         let secondary = self.secondary_metrics.iter();
         let secondary =
             secondary.map(|(name, metric)| (Some(name.trim_start_matches('·')), metric));
@@ -93,7 +96,7 @@ impl Metric {
 }
 
 /// Adds a score by the name of its metric, or as a time or a throughput. Units are `us/op` or `ops/us`.
-fn add(row: &mut Row, name: Option<&str>, score: Option<f64>, unit: &str) {
+fn add(row: &mut ExportRow, name: Option<&str>, score: Option<f64>, unit: &str) {
     let per_second = |time: &str| 1e9 / quantities::Unit::read(time).scale();
     let is_time = |unit: &&str| quantities::Unit::read(unit).is_time();
     match (unit.strip_suffix("/op").filter(is_time), unit.strip_prefix("ops/")) {
@@ -106,13 +109,13 @@ fn add(row: &mut Row, name: Option<&str>, score: Option<f64>, unit: &str) {
     }
 }
 
-fn separated(table: &[u8]) -> Result<Vec<Row>, String> {
+fn separated(table: &[u8]) -> Result<Vec<ExportRow>, String> {
     let mut reader = csv::Reader::from_reader(table);
     let names = reader.headers().map_err(|error| error.to_string())?.clone();
     let mut rows = Vec::new();
     for line in reader.into_records() {
         let line = line.map_err(|error| error.to_string())?;
-        let mut row = Row::default();
+        let mut row = ExportRow::default();
         let (mut score, mut unit) = (None, "");
         for (name, value) in names.iter().zip(&line) {
             match (name, name.strip_prefix(PARAMETER)) {

@@ -1,6 +1,6 @@
 //! The JSON of pytest-benchmark: the timings of each round, or their statistics where it has none.
 
-use super::{Export, Measurements, N, Row, documents, has_first_key};
+use super::{Export, ExportRow, Measurements, N, documents, has_first_key};
 use model::Warning;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -88,9 +88,9 @@ fn test(name: &str) -> &str {
 
 impl Measured {
     /// The test of that name, without numbers, which are parameters.
-    fn row(&self, name: &str) -> Row {
+    fn row(&self, name: &str) -> ExportRow {
         let test = test(name);
-        let mut row = Row { name: test.to_owned(), ..Row::default() };
+        let mut row = ExportRow { name: test.to_owned(), ..ExportRow::default() };
         let params = self.params.iter().flatten();
         let mut words = Vec::new();
         for (name, value) in params {

@@ -1,6 +1,6 @@
 //! What wrk and wrk2 print, once or for several numbers of connections one after the other.
 
-use super::{Export, Measurements, Row, STATISTIC, line_that_begins};
+use super::{Export, ExportRow, Measurements, STATISTIC, line_that_begins};
 use model::Warning;
 
 pub const EXPORT: Export = Export {
@@ -20,7 +20,7 @@ const URL: &str = " test @ ";
 fn read(bytes: &[u8]) -> Result<Measurements, String> {
     let text = str::from_utf8(bytes).map_err(|_| "is no UTF-8")?;
     let (mut rows, mut warnings) = (Vec::new(), Vec::new());
-    let mut run = Row::default();
+    let mut run = ExportRow::default();
     // Of the two distributions of wrk2, the second counts no wait before sending.
     let mut is_corrected = true;
     for line in text.lines() {
@@ -60,7 +60,7 @@ fn read(bytes: &[u8]) -> Result<Measurements, String> {
             }
             _ => {
                 if let Some((_, url)) = line.split_once(URL).filter(|_| line.starts_with(START)) {
-                    run = Row { name: url.trim().to_owned(), ..Row::default() };
+                    run = ExportRow { name: url.trim().to_owned(), ..ExportRow::default() };
                     is_corrected = true;
                 }
             }

@@ -15,7 +15,7 @@ pub(crate) struct State<'a> {
 
 /// What the conditions of a request come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Condition {
     /// Send it.
     Send,
     /// The client has it already.
@@ -25,26 +25,26 @@ pub(crate) enum Verdict {
 }
 
 /// Weighs the conditions of a GET or HEAD. Dates that are none are as good as absent.
-pub(crate) fn judge(request: &Request<'_>, state: State<'_>) -> Verdict {
+pub(crate) fn judge(request: &Request<'_>, state: State<'_>) -> Condition {
     if let Some(tags) = request.if_match {
         if !any(tags, |tag| tag == state.etag) {
-            return Verdict::Failed;
+            return Condition::Failed;
         }
     } else if let Some((since, modified)) = dates(request.if_unmodified_since, state)
         && modified > since
     {
-        return Verdict::Failed;
+        return Condition::Failed;
     }
     if let Some(tags) = request.if_none_match {
         if any(tags, |tag| tag.strip_prefix(b"W/").unwrap_or(tag) == state.etag) {
-            return Verdict::NotModified;
+            return Condition::NotModified;
         }
     } else if let Some((since, modified)) = dates(request.if_modified_since, state)
         && modified <= since
     {
-        return Verdict::NotModified;
+        return Condition::NotModified;
     }
-    Verdict::Send
+    Condition::Send
 }
 
 /// Whether a range may be cut from the file as it is: it is the very one that the client has a part of.
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn tags_are_compared() {
-        use Verdict::{Failed, NotModified, Send};
+        use Condition::{Failed, NotModified, Send};
         let table = [
             ("\"e,1\"", Send, NotModified),
             ("W/\"e,1\"", Failed, NotModified),
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn dates_are_compared() {
-        use Verdict::{Failed, NotModified, Send};
+        use Condition::{Failed, NotModified, Send};
         let table = [
             (THEN, Send, NotModified),
             (BEFORE, Failed, Send),
@@ -177,9 +177,9 @@ mod tests {
 
     #[test]
     fn a_tag_counts_before_a_date_and_a_match_before_none() {
-        use Verdict::{Failed, NotModified, Send};
+        use Condition::{Failed, NotModified, Send};
         let (right, wrong) = ("\"e,1\"", "\"x\"");
-        let table: &[(&[(&str, &str)], Verdict)] = &[
+        let table: &[(&[(&str, &str)], Condition)] = &[
             (&[("If-Match", right), ("If-Unmodified-Since", BEFORE)], Send),
             (&[("If-Match", wrong), ("If-Unmodified-Since", AFTER)], Failed),
             (&[("If-None-Match", wrong), ("If-Modified-Since", AFTER)], Send),
@@ -221,7 +221,7 @@ mod tests {
             (judge(request, state), may_cut(request, state))
         };
         for name in ["If-Modified-Since", "If-Unmodified-Since"] {
-            assert_eq!(with(&[(name, THEN)], undated).0, Verdict::Send, "{name}");
+            assert_eq!(with(&[(name, THEN)], undated).0, Condition::Send, "{name}");
         }
         assert!(!with(&[("If-Range", THEN)], undated).1);
     }

@@ -73,26 +73,26 @@ pub fn mechanisms() -> Vec<Mechanism> {
 
 /// What drives a worker.
 #[derive(Clone, Copy)]
-pub(crate) enum Row {
+pub(crate) enum DriverRow {
     Readiness(&'static ::readiness::Mechanism),
     Completion,
 }
 
-impl Row {
+impl DriverRow {
     pub(crate) fn open(self, setup: Setup) -> Result<Box<dyn Driver>, Error> {
         match self {
-            Row::Readiness(row) => readiness::open(row, setup),
-            Row::Completion => completion::open(setup),
+            DriverRow::Readiness(row) => readiness::open(row, setup),
+            DriverRow::Completion => completion::open(setup),
         }
     }
 }
 
 /// The row of this name, if it is available here.
-pub(crate) fn find(name: &str) -> Result<Row, Error> {
+pub(crate) fn find(name: &str) -> Result<DriverRow, Error> {
     let (row, unavailable) = if name == COMPLETION {
-        (Row::Completion, completion::available().err())
+        (DriverRow::Completion, completion::available().err())
     } else if let Some(row) = ::readiness::find(name) {
-        (Row::Readiness(row), (row.available)().err().map(|why| why.0))
+        (DriverRow::Readiness(row), (row.available)().err().map(|why| why.0))
     } else {
         let names: Vec<&str> = mechanisms().iter().map(|mechanism| mechanism.name).collect();
         let names = names.join(", ");

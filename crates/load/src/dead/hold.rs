@@ -23,7 +23,7 @@ const OPENING_MAX: usize = 200;
 
 /// The orders to a holder: a line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Order {
+pub(super) enum HolderOrder {
     Open(Share),
     Count,
     Close,
@@ -64,9 +64,9 @@ pub(super) fn serve(mut line: &UnixStream) -> io::Result<()> {
             break;
         }
         let answer = match serde_json::from_str(&order)? {
-            Order::Open(share) => Answer::Opened(Box::new(all.open(&share)?)),
-            Order::Count => all.count()?,
-            Order::Close => {
+            HolderOrder::Open(share) => Answer::Opened(Box::new(all.open(&share)?)),
+            HolderOrder::Count => all.count()?,
+            HolderOrder::Close => {
                 let answer = all.count()?;
                 all.reset();
                 answer

@@ -1,7 +1,7 @@
 //! Opening connections, closing them, and opening them again.
 
 use super::connection::Stage;
-use super::{Mode, Phase, Worker};
+use super::{LoadWorker, Mode, Phase};
 use crate::connect;
 use crate::plan::Plan;
 use crate::results::counts::{IDLE_MS_MIN, Kind};
@@ -14,7 +14,7 @@ const PAUSE_NS: i64 = 1_000_000;
 /// How often it doubles at most: to half a second.
 const DOUBLED_MAX: u32 = 9;
 
-impl Worker<'_> {
+impl LoadWorker<'_> {
     /// Begins to connect.
     pub(super) fn connect(&mut self, index: u32) {
         let turn = self.connects * self.plan.threads + self.number;

@@ -1,6 +1,6 @@
 //! Connections that are encrypted: their handshakes, requests out, replies in.
 
-use super::Worker;
+use super::LoadWorker;
 use super::connection::Stage;
 use crate::results::counts::Kind;
 use crate::results::misfit::Misfit;
@@ -19,7 +19,7 @@ pub(super) enum Broken {
     Closed,
 }
 
-impl Worker<'_> {
+impl LoadWorker<'_> {
     /// Begins the handshake over a socket that is connected.
     pub(super) fn begin_handshake(&mut self, index: u32, tls: &Tls) {
         let connection = &mut self.connections[index as usize];

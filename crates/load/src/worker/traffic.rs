@@ -3,7 +3,7 @@
 use super::connection::Stage;
 use super::encrypted::Broken;
 use super::tally::InFlight;
-use super::{LATE_NS, Mode, Phase, Worker};
+use super::{LATE_NS, LoadWorker, Mode, Phase};
 use crate::http::reply::{Step, Whole};
 use crate::results::counts::Kind;
 use crate::results::misfit::Misfit;
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::cmp::Reverse;
 
-impl Worker<'_> {
+impl LoadWorker<'_> {
     /// Sends the requests that are due, as far as there are connections for them.
     pub(super) fn send_due(&mut self) {
         while let Some(due_ns) = self.schedule.as_ref().and_then(Schedule::peek) {

@@ -3,7 +3,7 @@
 //! It is bad at having more threads than CPUs, like all that serve in order; and where memory is far
 //! and not cached, since a thread spins on a node that was another's.
 
-use crate::line::Line;
+use crate::line::CacheLine;
 use crate::seats::{Place, Seats};
 use crate::sync::{AtomicBool, AtomicU32, Ordering, spin_loop};
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
@@ -12,9 +12,9 @@ use crate::{Algorithm, Lock, Order, Setup, Waiting};
 /// lies in the queue when nobody does.
 pub struct Clh {
     /// The last in line.
-    tail: Line<AtomicU32>,
+    tail: CacheLine<AtomicU32>,
     /// Whether the thread that a node belongs to holds the lock or waits for it.
-    busy: Box<[Line<AtomicBool>]>,
+    busy: Box<[CacheLine<AtomicBool>]>,
     seats: Seats,
 }
 
@@ -33,8 +33,8 @@ impl Lock for Clh {
 
     fn new(setup: &Setup) -> Clh {
         Clh {
-            tail: Line(AtomicU32::new(setup.seats)),
-            busy: (0..=setup.seats).map(|_| Line(AtomicBool::new(false))).collect(),
+            tail: CacheLine(AtomicU32::new(setup.seats)),
+            busy: (0..=setup.seats).map(|_| CacheLine(AtomicBool::new(false))).collect(),
             seats: Seats::new(setup.seats),
         }
     }

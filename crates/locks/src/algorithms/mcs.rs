@@ -3,7 +3,7 @@
 //! It is bad at having more threads than CPUs, like all that serve in order; and alone it costs two
 //! atomic operations where a byte costs one.
 
-use crate::line::Line;
+use crate::line::CacheLine;
 use crate::seats::{Place, Seats};
 use crate::sync::{AtomicBool, AtomicU32, Ordering, spin_loop};
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
@@ -14,8 +14,8 @@ const NO_NODE: u32 = u32::MAX;
 /// The lock. Its nodes are its own, and known by their numbers.
 pub struct Mcs {
     /// The last in line.
-    tail: Line<AtomicU32>,
-    nodes: Box<[Line<Node>]>,
+    tail: CacheLine<AtomicU32>,
+    nodes: Box<[CacheLine<Node>]>,
     seats: Seats,
 }
 
@@ -43,8 +43,8 @@ impl Lock for Mcs {
     fn new(setup: &Setup) -> Mcs {
         let node = || Node { next: AtomicU32::new(NO_NODE), waiting: AtomicBool::new(false) };
         Mcs {
-            tail: Line(AtomicU32::new(NO_NODE)),
-            nodes: (0..setup.seats).map(|_| Line(node())).collect(),
+            tail: CacheLine(AtomicU32::new(NO_NODE)),
+            nodes: (0..setup.seats).map(|_| CacheLine(node())).collect(),
             seats: Seats::new(setup.seats),
         }
     }

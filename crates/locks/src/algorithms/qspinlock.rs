@@ -7,7 +7,7 @@
 //! have no place in Rust's memory model: here a release is an atomic subtraction, as it was on the
 //! other architectures of Linux at first.
 
-use crate::line::Line;
+use crate::line::CacheLine;
 use crate::seats::{Place, Seats};
 use crate::sync::{AtomicBool, AtomicU32, Ordering, spin_loop};
 use crate::{Algorithm, Lock, Order, Setup, Waiting};
@@ -27,8 +27,8 @@ const NO_NODE: u32 = u32::MAX;
 
 /// The lock. Its nodes are its own, where those of Linux belong to the CPUs.
 pub struct Qspinlock {
-    word: Line<AtomicU32>,
-    nodes: Box<[Line<Node>]>,
+    word: CacheLine<AtomicU32>,
+    nodes: Box<[CacheLine<Node>]>,
     seats: Seats,
 }
 
@@ -60,8 +60,8 @@ impl Lock for Qspinlock {
         assert!(seats <= TAIL >> TAIL_SHIFT, "a qspinlock has at most 65,535 seats, not {seats}");
         let node = || Node { next: AtomicU32::new(NO_NODE), first: AtomicBool::new(false) };
         Qspinlock {
-            word: Line(AtomicU32::new(0)),
-            nodes: (0..seats).map(|_| Line(node())).collect(),
+            word: CacheLine(AtomicU32::new(0)),
+            nodes: (0..seats).map(|_| CacheLine(node())).collect(),
             seats: Seats::new(seats),
         }
     }

@@ -93,7 +93,7 @@ impl<'a> Columns<'a> {
         subject: &str,
         parameters: &Parameters,
         metric: (&str, &str),
-    ) -> Line {
+    ) -> CsvLine {
         let mut record = ByteRecord::from(vec![self.run.summary.id.as_str()]);
         let text = |text: &str| for_spreadsheet(text).into_owned();
         let parameter = |value: &Value| match value {
@@ -106,18 +106,18 @@ impl<'a> Columns<'a> {
         for field in fields.chain([metric.0, metric.1].map(|field| Some(text(field)))) {
             record.push_field(field.unwrap_or_default().as_bytes());
         }
-        Line { common: record.len(), record, text: String::new() }
+        CsvLine { common: record.len(), record, text: String::new() }
     }
 }
 
 /// A row that is filled anew for each sample, without room being asked for each time.
-struct Line {
+struct CsvLine {
     record: ByteRecord,
     common: usize,
     text: String,
 }
 
-impl Line {
+impl CsvLine {
     fn write(&mut self, out: &mut Out, fields: &[&dyn Display]) -> io::Result<()> {
         self.record.truncate(self.common);
         for field in fields {

@@ -22,7 +22,7 @@ pub(super) const FORMAT: Format = Format {
 
 /// A line, its keys in this order.
 #[derive(Serialize)]
-struct Line<'a> {
+struct JsonLine<'a> {
     run: &'a str,
     #[serde(flatten)]
     key: &'a CellKey,
@@ -65,8 +65,8 @@ fn line<'a>(
     cell: &'a Cell,
     metric: Option<&'a Metric>,
     unit: Option<&'a str>,
-) -> Line<'a> {
-    Line {
+) -> JsonLine<'a> {
+    JsonLine {
         run: &material.run.summary.id,
         key: &cell.key,
         sequence: cell.sequence,
@@ -84,7 +84,7 @@ fn line<'a>(
     }
 }
 
-fn put(line: &Line, out: &mut dyn Write) -> io::Result<()> {
+fn put(line: &JsonLine, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, line)?;
     out.write_all(b"\n")
 }

@@ -10,7 +10,7 @@ use crate::text::averages;
 use crate::text::leads::sign;
 use ::findings::format::{self, Unit, count};
 use ::findings::grouping::distinct;
-use ::findings::{Finding, Verdict};
+use ::findings::{Finding, VerdictWord};
 use analysis::{Averages, Estimate, Row, Table};
 use model::Run;
 use printable::{for_spreadsheet, one_line};
@@ -183,7 +183,9 @@ fn cell(table: &Table, row: &Row, column: usize, unit: &Unit) -> String {
 }
 
 fn growth(row: &Row) -> String {
-    Verdict::new(row).map(|verdict| format!("{} {}", verdict.word, verdict.by)).unwrap_or_default()
+    VerdictWord::new(row)
+        .map(|verdict| format!("{} {}", verdict.word, verdict.by))
+        .unwrap_or_default()
 }
 
 /// What the marks mean, the notes, and why figures are missing.

@@ -96,11 +96,11 @@ struct Location {
     #[prost(uint64, tag = "2")]
     mapping_id: u64,
     #[prost(message, repeated, tag = "4")]
-    line: Vec<Line>,
+    line: Vec<ProtoLine>,
 }
 
 #[derive(Clone, Copy, PartialEq, Message)]
-struct Line {
+struct ProtoLine {
     #[prost(uint64, tag = "1")]
     function_id: u64,
 }
@@ -166,7 +166,7 @@ fn profile(run: &Run) -> Profile {
     for (frame, id) in run.profile.frames.iter().zip(1..) {
         let mapping_id = mapping_id(frame, &mut ids, &mut mapping, &mut texts);
         let (name, filename) = (texts.index(&sampled::function(frame)), texts.index(&frame.module));
-        code.0.push(Location { id, mapping_id, line: vec![Line { function_id: id }] });
+        code.0.push(Location { id, mapping_id, line: vec![ProtoLine { function_id: id }] });
         code.1.push(Function { id, name, system_name: name, filename });
     }
     let comment = vec![texts.index(&identity(run))];

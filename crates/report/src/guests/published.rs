@@ -1,7 +1,7 @@
 //! Kernbench in a guest with four virtual CPUs on two, with three kinds of spinlocks in its kernel, by Jeremy Fitzhardinge:
 //! "Some initial measurements comparing spinlock algorithms", xen-devel, 4 July 2008. docs/published.md reads it in full.
 
-use super::{Elapsed, Row};
+use super::{Elapsed, GuestRow};
 
 pub(super) const TITLE: &str = "Kernbench of a kernel tree";
 pub(super) const SOURCE: &str = "Means and deviations of five runs, and what xm vcpu-list showed after them: Jeremy Fitzhardinge, \
@@ -9,8 +9,8 @@ pub(super) const SOURCE: &str = "Means and deviations of five runs, and what xm 
 pub(super) const LOADS: &[&str] = &["half -j 3", "optimal -j 16"];
 
 /// A row for each kind of lock: five builds under each load, and the seconds of each virtual CPU.
-pub(super) fn rows() -> Vec<Row> {
-    let row = |name: &str, loads: [Elapsed; 2], cpus: &[f64]| Row {
+pub(super) fn rows() -> Vec<GuestRow> {
+    let row = |name: &str, loads: [Elapsed; 2], cpus: &[f64]| GuestRow {
         name: name.to_owned(),
         loads: loads.to_vec(),
         cpus: cpus.to_vec(),

@@ -65,7 +65,7 @@ pub fn text(history: &History, style: &Style) -> String {
 }
 
 /// One row as text: the series, and below [`heads`] its point, runs, first and last figure, drawing, and changes.
-type Row = (String, [String; 6]);
+type RowText = (String, [String; 6]);
 
 fn heads(axis: &str) -> [&str; 6] {
     [axis, "runs", "first", "last", "over time", "changed"]
@@ -80,11 +80,11 @@ impl Pen {
         }
         let unit = group.unit();
         let axis = &history.workload.axis;
-        let rows: Vec<Row> = drawn.iter().map(|line| row(history, line, &unit)).collect();
+        let rows: Vec<RowText> = drawn.iter().map(|line| row(history, line, &unit)).collect();
         self.over_time(out, axis, &rows);
     }
 
-    fn over_time(&self, out: &mut String, axis: &str, rows: &[Row]) {
+    fn over_time(&self, out: &mut String, axis: &str, rows: &[RowText]) {
         let grid = grid(&heads(axis), rows);
         if grid.width() <= self.width {
             self.grid(out, &grid);
@@ -104,12 +104,12 @@ impl Pen {
 }
 
 /// Figures stand to the right of their columns; drawings and changes begin below their heads.
-fn grid(heads: &[&str; 6], rows: &[Row]) -> Grid {
+fn grid(heads: &[&str; 6], rows: &[RowText]) -> Grid {
     let aligned = |column: usize, text: &str| {
         let texts = rows.iter().map(|(_, cells)| cells[column].as_str()).chain([heads[column]]);
         vec![left(text, if column < 4 { 0 } else { widest(texts) })]
     };
-    let row = |(name, cells): &Row| {
+    let row = |(name, cells): &RowText| {
         let cells = cells.iter().enumerate().map(|(at, text)| aligned(at, text));
         GridRow::new(name.clone(), cells.collect())
     };
@@ -121,7 +121,7 @@ fn grid(heads: &[&str; 6], rows: &[Row]) -> Grid {
     }
 }
 
-fn row(history: &History, line: &Line, unit: &Unit) -> Row {
+fn row(history: &History, line: &Line, unit: &Unit) -> RowText {
     let figure = |entry: Option<&(usize, analysis::Estimate)>| {
         entry.map_or_else(|| NO_FIGURE.to_owned(), |(_, figure)| unit.figure(figure.value))
     };

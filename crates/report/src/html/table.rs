@@ -10,7 +10,7 @@ use crate::text::NO_FIGURE;
 use crate::text::leads::Mark;
 use ::findings::answer::listed as listed_in;
 use ::findings::format::exponent_of;
-use ::findings::{FindingKind, Names, Verdict};
+use ::findings::{FindingKind, Names, VerdictWord};
 use analysis::{Estimate, Growth, PointSummary, Row, Table};
 use findings::format::{Unit, ci, count, list, multiple, proportion, significant};
 use findings::grouping::grouped;
@@ -227,7 +227,7 @@ fn median(
 
 /// How a row grows, or where its rate goes.
 fn verdict_cell(table: &Table, row: &Row) -> Markup {
-    let Some(verdict) = Verdict::new(row) else { return html! {} };
+    let Some(verdict) = VerdictWord::new(row) else { return html! {} };
     let names = Names::of_table(std::slice::from_ref(&row.subject), table, String::new());
     html! {
         (tag(verdict.tag())) " " span.factor { (verdict.by) }

@@ -7,7 +7,7 @@ use crate::matrix::grid::{Grid, GridRow};
 use crate::text;
 use crate::text::leads::sign;
 use analysis::{Row, Table};
-use findings::Verdict;
+use findings::VerdictWord;
 use findings::format::{Unit, count, list, proportion};
 
 /// How narrow a long name may be folded where its column would not fit otherwise.
@@ -44,7 +44,9 @@ impl Pen {
             names.map(|(at, name)| GridRow::new(name, cells(at))).collect();
         if text::tables::has_verdicts(table) {
             let growth = |row: &&Row| {
-                let Some(Verdict { word, by, tone }) = Verdict::new(row) else { return Vec::new() };
+                let Some(VerdictWord { word, by, tone }) = VerdictWord::new(row) else {
+                    return Vec::new();
+                };
                 vec![self.paint(tone_paint(tone), &format!("{word} ")), by + " "]
             };
             let name = self.paint(DIM, "growth");

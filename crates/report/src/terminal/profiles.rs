@@ -7,7 +7,7 @@ use analysis::{
     AddedTime, FunctionTime, Growth, ProfileRow, ProfileTable, ProfiledFunction, ProfiledWait,
 };
 use findings::format::{Unit, count, function_name, percent};
-use findings::{Conclusions, Verdict, kinds};
+use findings::{Conclusions, VerdictWord, kinds};
 use model::Run;
 use std::ops::Range;
 
@@ -133,11 +133,12 @@ impl Pen {
             (part.name.clone(), times.collect::<Vec<Cell>>(), part.verdict(), part.added())
         };
         let all = row.cells.iter().map(|at| time(at.as_ref().map(|at| at.cpu_ns.value))).collect();
-        let all = ("all".to_owned(), all, row.growth.as_ref().map(Verdict::from), String::new());
+        let all =
+            ("all".to_owned(), all, row.growth.as_ref().map(VerdictWord::from), String::new());
         let lines: Vec<_> =
             functions.iter().map(line).chain([all]).chain(waits.iter().map(line)).collect();
         let classes = widest(lines.iter().flat_map(|line| &line.2).map(|verdict| verdict.word));
-        let growth = |verdict: &Option<Verdict>| {
+        let growth = |verdict: &Option<VerdictWord>| {
             let text = verdict
                 .as_ref()
                 .map(|verdict| self.verdict(verdict, classes.max("growth".len()) + 1));
@@ -203,13 +204,13 @@ impl<'a> Part<'a> {
     }
 
     /// How it grows, and with enough samples by which factor.
-    fn verdict(&self) -> Option<Verdict> {
+    fn verdict(&self) -> Option<VerdictWord> {
         let mut times = self.times.iter().flatten();
         let ends =
             [times.next(), times.next_back()].map(|time| time.map_or(0, |time| time.samples));
-        let verdict = Verdict::from(self.growth?);
+        let verdict = VerdictWord::from(self.growth?);
         let has_enough = ends.iter().all(|&samples| samples >= FACTOR_SAMPLES_MIN);
-        Some(if has_enough { verdict } else { Verdict { by: String::new(), ..verdict } })
+        Some(if has_enough { verdict } else { VerdictWord { by: String::new(), ..verdict } })
     }
 
     /// The share of the added time; what may as well be nothing is no share.

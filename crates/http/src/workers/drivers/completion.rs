@@ -24,7 +24,7 @@ use crate::Error;
 use crate::connection::{INPUT_BYTES, Next};
 use crate::workers::listener::{self, Accepted};
 use crate::workers::sending::TURN_BYTES;
-use crate::workers::wakeup::Order;
+use crate::workers::wakeup::WorkerOrder;
 
 /// The name of the driver that is no row of `readiness`, since it is no readiness mechanism.
 pub(super) const COMPLETION: &str = "io_uring-completion";
@@ -68,7 +68,7 @@ pub(super) fn open(setup: Setup) -> Result<Box<dyn Driver>, Error> {
     // its accepting over, and all that is left when the worker goes, whose ring goes first.
     let mut ring = unsafe { Ring::new(ENTRIES, BUFFERS) }.map_err(failed)?;
     ring.watch(core.wakeup.fd()).map_err(failed)?;
-    let mut worker = Worker {
+    let mut worker = CompletionWorker {
         ring,
         core,
         done: Vec::new(),
@@ -105,7 +105,7 @@ enum Receiving {
     Ending,
 }
 
-struct Worker {
+struct CompletionWorker {
     // Before the sockets, so that it lets go of them first.
     ring: Ring,
     core: Core<InRing>,
@@ -118,26 +118,26 @@ struct Worker {
     turns_to_close_idle: u32,
 }
 
-impl Driver for Worker {
+impl Driver for CompletionWorker {
     fn run(mut self: Box<Self>) -> Result<(), Error> {
         serve(&mut *self, COMPLETION)
     }
 }
 
-impl Backend for Worker {
+impl Backend for CompletionWorker {
     type State = InRing;
 
     fn core(&mut self) -> &mut Core<InRing> {
         &mut self.core
     }
 
-    fn turn(&mut self) -> io::Result<Order> {
+    fn turn(&mut self) -> io::Result<WorkerOrder> {
         let is_closing_idle = self.turns_to_close_idle > 0;
         let wait_max = if is_closing_idle { Some(Duration::ZERO) } else { self.core.wait_max() };
         let mut done = std::mem::take(&mut self.done);
         self.ring.wait(&mut done, wait_max)?;
         self.core.context.tick();
-        let mut order = Order::Serve;
+        let mut order = WorkerOrder::Serve;
         for result in done.drain(..) {
             order = order.max(self.handle(result)?);
         }
@@ -213,9 +213,9 @@ impl Backend for Worker {
     }
 }
 
-impl Worker {
+impl CompletionWorker {
     #[inline]
-    fn handle(&mut self, done: Done) -> io::Result<Order> {
+    fn handle(&mut self, done: Done) -> io::Result<WorkerOrder> {
         match done {
             Done::Received { data, result, more } => {
                 self.received(Key::from_number(data), result, more)?;
@@ -233,7 +233,7 @@ impl Worker {
                 return Ok(self.core.wakeup.take_order());
             }
         }
-        Ok(Order::Serve)
+        Ok(WorkerOrder::Serve)
     }
 
     fn accepted(&mut self, result: io::Result<OwnedFd>, more: bool) -> io::Result<()> {

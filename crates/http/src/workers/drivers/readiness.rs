@@ -16,7 +16,7 @@ use crate::connection::Next;
 use crate::workers::context::Context;
 use crate::workers::listener::{self, Accepted};
 use crate::workers::sending::{Sending, TURN_BYTES};
-use crate::workers::wakeup::Order;
+use crate::workers::wakeup::WorkerOrder;
 
 /// Bytes that one call receives.
 const INPUT_BYTES: usize = 64 * 1024;
@@ -43,7 +43,7 @@ enum Outcome {
 /// A connection's state is the event that its socket is watched for.
 type WatchedLink = Link<Interest>;
 
-struct Worker {
+struct ReadinessWorker {
     // Before what it watches, so that it is dropped first.
     watcher: Box<dyn Readiness>,
     core: Core<Interest>,
@@ -68,7 +68,7 @@ pub(super) fn open(row: &'static Mechanism, setup: Setup) -> Result<Box<dyn Driv
     if let Some(listener) = &core.listener {
         watcher.add(listener.as_fd(), LISTENER, Interest::Readable).map_err(failed)?;
     }
-    Ok(Box::new(Worker {
+    Ok(Box::new(ReadinessWorker {
         watcher,
         core,
         row,
@@ -82,25 +82,25 @@ pub(super) fn open(row: &'static Mechanism, setup: Setup) -> Result<Box<dyn Driv
     }))
 }
 
-impl Driver for Worker {
+impl Driver for ReadinessWorker {
     fn run(mut self: Box<Self>) -> Result<(), Error> {
         let name = self.row.name;
         serve(&mut *self, name)
     }
 }
 
-impl Backend for Worker {
+impl Backend for ReadinessWorker {
     type State = Interest;
 
     fn core(&mut self) -> &mut Core<Interest> {
         &mut self.core
     }
 
-    fn turn(&mut self) -> io::Result<Order> {
+    fn turn(&mut self) -> io::Result<WorkerOrder> {
         let mut ready = std::mem::take(&mut self.ready);
         self.watcher.wait(&mut ready, self.wait_max())?;
         self.core.context.tick();
-        let mut order = Order::Serve;
+        let mut order = WorkerOrder::Serve;
         let mut unwatched = std::mem::take(&mut self.yielding);
         if self.core.context.now_ms >= self.rest_end_ms {
             unwatched.append(&mut self.resting);
@@ -173,7 +173,7 @@ impl Backend for Worker {
     }
 }
 
-impl Worker {
+impl ReadinessWorker {
     /// A connection, and apart from it what it is read and written with.
     #[inline]
     fn split(&mut self, key: Key) -> Option<(&mut WatchedLink, Io<'_>)> {
@@ -202,7 +202,7 @@ impl Worker {
         Some(wait_max.map_or(rest, |wait| wait.min(rest)))
     }
 
-    fn take_order(&mut self) -> io::Result<Order> {
+    fn take_order(&mut self) -> io::Result<WorkerOrder> {
         let order = self.core.wakeup.take_order();
         if self.row.trigger == Trigger::Oneshot {
             self.watcher.modify(self.core.wakeup.fd(), WAKEUP, Interest::Readable)?;

@@ -20,7 +20,7 @@ use crate::workers::listener::{self, Accepted};
 use crate::workers::sending::Sending;
 use crate::workers::sending::outbox::{Outbox, Progress};
 use crate::workers::session::{Came, Session};
-use crate::workers::wakeup::{Order, Wakeup};
+use crate::workers::wakeup::{Wakeup, WorkerOrder};
 
 /// A connection, its socket, and what the driver knows of it.
 pub(super) struct Link<S> {
@@ -218,7 +218,7 @@ pub(super) trait Backend {
     fn core(&mut self) -> &mut Core<Self::State>;
 
     /// Waits, handles what has happened, and returns the order of the turn.
-    fn turn(&mut self) -> io::Result<Order>;
+    fn turn(&mut self) -> io::Result<WorkerOrder>;
 
     /// Serves a socket that was accepted.
     fn add(&mut self, socket: OwnedFd) -> io::Result<()>;
@@ -246,9 +246,9 @@ pub(super) fn serve(worker: &mut impl Backend, name: &str) -> Result<(), Error> 
 fn run_loop(worker: &mut impl Backend) -> io::Result<()> {
     loop {
         match worker.turn()? {
-            Order::Stop => return Ok(()),
-            Order::Drain => drain(worker)?,
-            Order::Serve => {}
+            WorkerOrder::Stop => return Ok(()),
+            WorkerOrder::Drain => drain(worker)?,
+            WorkerOrder::Serve => {}
         }
         let core = worker.core();
         if core.pace.is_check_due(&core.context) {

@@ -11,7 +11,7 @@ use crate::remedies::explained;
 use crate::usage;
 use archive::{Archive, Error, Merged};
 use clap::Args;
-use foreign_tables::{Input, Request};
+use foreign_tables::{Input, TableRequest};
 use jiff::{Timestamp, civil, tz::TimeZone};
 use model::Run;
 use report::json::BYTES_MAX;
@@ -141,7 +141,7 @@ fn read(
         *bytes_left -= bytes.len();
         return Ok(Read { name, run, is_table: false });
     }
-    let request = Request {
+    let request = TableRequest {
         name: ask.name.clone(),
         labels: labels(&ask.labels)?,
         started: ask.started.clone(),

@@ -2,7 +2,7 @@
 
 use crate::usage::{self, Meaning};
 use clap::Args;
-use foreign_tables::Request;
+use foreign_tables::TableRequest;
 use quantities::{Better, DecimalSign};
 
 /// The flags that say what the columns of a table are.
@@ -56,8 +56,8 @@ const DECIMALS: &[Meaning<DecimalSign>] =
 
 impl TableFlags {
     /// The request that these flags make.
-    pub fn request(&self) -> Request {
-        Request {
+    pub fn request(&self) -> TableRequest {
+        TableRequest {
             x: self.x.clone(),
             y: self.y.clone(),
             by: self.by.clone(),
@@ -70,7 +70,7 @@ impl TableFlags {
             decimal: self.decimal,
             sd: self.sd.clone(),
             n: self.n,
-            ..Request::default()
+            ..TableRequest::default()
         }
     }
 }

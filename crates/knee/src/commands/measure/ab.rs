@@ -10,7 +10,7 @@ use crate::commands::keep::push;
 use crate::commands::measure::progress::Progress;
 use crate::commands::read::compare::bisect;
 use crate::commands::read::compare::flags::{FailOn, Output};
-use crate::commands::read::compare::{self, Verdict};
+use crate::commands::read::compare::{self, GateVerdict};
 use crate::commands::record_path;
 use crate::exit::{Exit, Trouble, note, stop_on_signals};
 use crate::output::print_note;
@@ -72,9 +72,9 @@ fn concluded(
         Err(trouble) => return not_compared(&trouble, is_complete, recorded.as_deref(), output),
     };
     let verdict = match compare::verdict(&ab.judgement, &comparison, ab.bisect) {
-        _ if !is_complete => Verdict { exit: Exit::Interrupted, why: None },
+        _ if !is_complete => GateVerdict { exit: Exit::Interrupted, why: None },
         // Measured and printed, but not wholly recorded: a line on standard error says why.
-        _ if new.summary.number == 0 => Verdict { exit: Exit::Failed, why: None },
+        _ if new.summary.number == 0 => GateVerdict { exit: Exit::Failed, why: None },
         verdict => verdict,
     };
     compare::conclude(

@@ -7,7 +7,7 @@ mod junit;
 mod several;
 mod verdict;
 
-pub use verdict::{FailedPart, Failure, Verdict};
+pub use verdict::{FailedPart, Failure, GateVerdict};
 
 use crate::commands::read::report;
 use crate::commands::{concluded_runs, read_run, record_location, record_path};
@@ -76,8 +76,8 @@ pub fn compared(
 }
 
 /// How a comparison ends: what its gate says of it, in the words of `git bisect run` for a bisection.
-pub fn verdict(judgement: &Judgement, comparison: &Comparison, is_bisection: bool) -> Verdict {
-    judgement.gate().map_or(Verdict { exit: Exit::Done, why: None }, |gate| {
+pub fn verdict(judgement: &Judgement, comparison: &Comparison, is_bisection: bool) -> GateVerdict {
+    judgement.gate().map_or(GateVerdict { exit: Exit::Done, why: None }, |gate| {
         Evidence::new(gate, comparison).verdict(is_bisection)
     })
 }
@@ -94,7 +94,7 @@ pub fn conclude(
     output: &Output,
     (base, new): (Run, Run),
     comparison: &Comparison,
-    Verdict { exit, why }: Verdict,
+    GateVerdict { exit, why }: GateVerdict,
     holder: &Location,
     recorded: Option<String>,
 ) -> Result<Exit, Trouble> {

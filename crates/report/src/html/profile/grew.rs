@@ -8,7 +8,7 @@ use super::super::view::Analysed;
 use super::data::Group;
 use super::hot;
 use crate::text::NO_FIGURE;
-use ::findings::Verdict;
+use ::findings::VerdictWord;
 use ::findings::format::{count, exponent_of, factor, function_name, percent, time};
 use analysis::{AddedTime, Class, Estimate, Growth, ProfileRow, ProfileTable, ProfiledFunction};
 use maud::{Markup, html};
@@ -201,7 +201,7 @@ fn growth_cell(growth: Option<&Growth>, [from, to]: [Option<Estimate>; 2]) -> Ma
     let exponent = exponent_of(growth).filter(|_| growth.class != Class::Undecided);
     html! {
         td.growth {
-            (tag(Verdict::from(growth).tag()))
+            (tag(VerdictWord::from(growth).tag()))
             @if let Some((from, to)) = by { " " span.factor { (factor(to.value / from.value)) } }
             @if let Some(exponent) = exponent { span.interval { (exponent) } }
         }

@@ -10,7 +10,7 @@ use super::{hardware, kernels, measure, runs_named, to_push, turns};
 use crate::commands::read::compare;
 use crate::commands::read::compare::bisect::{self, skip};
 use crate::commands::read::compare::flags::{FailOn, Output};
-use crate::commands::read::compare::{FailedPart, Failure, Verdict};
+use crate::commands::read::compare::{FailedPart, Failure, GateVerdict};
 use crate::commands::read_run;
 use crate::exit::{Exit, Trouble, complain, note};
 use analysis::compare::Comparison;
@@ -225,7 +225,7 @@ impl Compared {
     fn conclude(
         self,
         question: &Question<'_>,
-        confirm: impl FnOnce(Verdict) -> Verdict,
+        confirm: impl FnOnce(GateVerdict) -> GateVerdict,
     ) -> Result<Exit, Trouble> {
         let Question { vm, output, file, .. } = *question;
         let Compared { base, new, comparison, kept, .. } = self;
@@ -239,7 +239,11 @@ impl Compared {
 
 /// The verdict of a second boot, where these failed in the `first`: what fails in both is the kernel's. Where nothing
 /// does, it can't be judged, since the figures of one boot are fewer.
-fn confirmed(first: &BTreeSet<Failure>, second: &BTreeSet<Failure>, own: Verdict) -> Verdict {
+fn confirmed(
+    first: &BTreeSet<Failure>,
+    second: &BTreeSet<Failure>,
+    own: GateVerdict,
+) -> GateVerdict {
     let in_both: BTreeSet<Failure> = first.intersection(second).cloned().collect();
     let (exit, why) = match own.exit {
         Exit::Different if second.is_empty() => return own,
@@ -257,7 +261,7 @@ fn confirmed(first: &BTreeSet<Failure>, second: &BTreeSet<Failure>, own: Verdict
         }
         _ => return own,
     };
-    Verdict { exit, why: Some(why) }
+    GateVerdict { exit, why: Some(why) }
 }
 
 /// What fails, as text: `poll: epoll-level at 10 and 100 fails, which the base measured`.
@@ -413,7 +417,8 @@ mod tests {
         };
         let first = set(&[("poll", 10), ("poll", 100), ("select", 10)]);
         let judged = |second: &BTreeSet<Failure>, exit| {
-            let verdict = confirmed(&first, second, Verdict { exit, why: Some("own".to_owned()) });
+            let verdict =
+                confirmed(&first, second, GateVerdict { exit, why: Some("own".to_owned()) });
             (bisect::code(verdict.exit).code(), verdict.why.unwrap())
         };
         let none = BTreeSet::new();

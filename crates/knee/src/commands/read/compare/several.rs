@@ -1,7 +1,7 @@
 //! More than two runs: each further one against the first.
 
 use super::flags::{Compare, Judgement, Output};
-use super::{Compared, Verdict, holder, verdict};
+use super::{Compared, GateVerdict, holder, verdict};
 use crate::commands::read::fleet;
 use crate::commands::{concluded_runs, read_run};
 use crate::exit::{Exit, Trouble};
@@ -53,17 +53,17 @@ pub fn compare_fleet(compare: &Compare, name: &str) -> Result<Exit, Trouble> {
     if machines.ranks_missing > 0 && judgement.gate().is_some() {
         let missing = printable::quantity(machines.ranks_missing as u64, "rank");
         let why = Some(format!("{missing} without figures: the gate can't pass them"));
-        verdicts.push(Verdict { exit: Exit::Inconclusive, why });
+        verdicts.push(GateVerdict { exit: Exit::Inconclusive, why });
     }
     conclude(compare, &machines.runs, &machines.matrix(), verdicts, &machines.head.names)
 }
 
 /// How the comparison of each further run ends; each reason begins with the run's name.
-fn verdicts(judgement: &Judgement, names: &[String], several: &Several) -> Vec<Verdict> {
+fn verdicts(judgement: &Judgement, names: &[String], several: &Several) -> Vec<GateVerdict> {
     let compared = names[1..].iter().zip(&several.comparisons);
     let verdict = |(name, comparison): (&String, &Result<Comparison, _>)| {
-        let Verdict { exit, why } = verdict(judgement, comparison.as_ref().ok()?, false);
-        Some(Verdict { exit, why: why.map(|why| format!("{name}: {why}")) })
+        let GateVerdict { exit, why } = verdict(judgement, comparison.as_ref().ok()?, false);
+        Some(GateVerdict { exit, why: why.map(|why| format!("{name}: {why}")) })
     };
     compared.filter_map(verdict).collect()
 }
@@ -73,7 +73,7 @@ fn conclude(
     compare: &Compare,
     runs: &[(Run, Conclusions)],
     matrix: &Matrix<'_>,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<GateVerdict>,
     names: &[String],
 ) -> Result<Exit, Trouble> {
     let Compare { judgement, output, .. } = compare;

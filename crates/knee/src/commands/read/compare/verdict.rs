@@ -7,7 +7,7 @@ use crate::remedies::DIRECTION_IS_A_GUESS;
 use ::model::Parameters;
 use analysis::compare::{
     Bound, Change, ChangeDetail, ChangeKind, ComparedTable, Comparison, Direction, LeftOut,
-    Slowdown, Verdict as RatioVerdict, bound, slowdowns,
+    Slowdown, Verdict, bound, slowdowns,
 };
 use analysis::{Class, Row, Table};
 use findings::format::{counted, factor, interval, percent, significant};
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 /// How a comparison ends.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct GateVerdict {
     /// The exit code.
     pub exit: Exit,
     /// The reason, for standard error.
@@ -109,7 +109,7 @@ impl<'a> Evidence<'a> {
 
     /// The exit code with its reason, of a gate, or in the words of `git bisect run`: 3 where something is refused, 0
     /// where everything surely passes, else 4.
-    pub fn verdict(&self, is_bisection: bool) -> Verdict {
+    pub fn verdict(&self, is_bisection: bool) -> GateVerdict {
         let is_refused = self.within(State::Refused).next().is_some() || !self.changes.is_empty();
         let of_figures = self.judged.iter().map(|(state, _)| *state);
         let mut states = of_figures.chain(self.grown.iter().map(|(state, _)| *state)).peekable();
@@ -136,7 +136,7 @@ impl<'a> Evidence<'a> {
                 Some(format!("can't tell: {} (exit 125)", self.open_text(false))),
             ),
         };
-        Verdict { exit, why }
+        GateVerdict { exit, why }
     }
 
     /// What fails and was measured in base, where nothing else is refused: no figure is worse. Else nothing.
@@ -292,10 +292,8 @@ fn state(refused: Refused, slowdown: &Slowdown<'_>) -> State {
             Bound::Maybe => State::Open,
             Bound::Below => State::Passed,
         },
-        (_, RatioVerdict::Undecided) => State::Open,
-        (_, RatioVerdict::Slower) | (Refused::On(FailOn::Changed), RatioVerdict::Faster) => {
-            State::Refused
-        }
+        (_, Verdict::Undecided) => State::Open,
+        (_, Verdict::Slower) | (Refused::On(FailOn::Changed), Verdict::Faster) => State::Refused,
         _ => State::Passed,
     };
     let own = judge(slowdown.factor, slowdown.verdict);
@@ -303,8 +301,8 @@ fn state(refused: Refused, slowdown: &Slowdown<'_>) -> State {
         return own;
     }
     let reverse = match slowdown.verdict {
-        RatioVerdict::Slower => RatioVerdict::Faster,
-        RatioVerdict::Faster => RatioVerdict::Slower,
+        Verdict::Slower => Verdict::Faster,
+        Verdict::Faster => Verdict::Slower,
         verdict => verdict,
     };
     match (own, judge(slowdown.factor.inverse(), reverse)) {
@@ -446,7 +444,7 @@ mod tests {
 
     fn judged(refused: Refused, comparison: &Comparison) -> (Exit, String) {
         let gate = Gate { refused, classes: refused == CLASS, ignores_missing: false };
-        let Verdict { exit, why } = Evidence::new(gate, comparison).verdict(false);
+        let GateVerdict { exit, why } = Evidence::new(gate, comparison).verdict(false);
         (exit, why.unwrap_or_default())
     }
 
@@ -455,13 +453,13 @@ mod tests {
     }
 
     /// A comparison of one series with two points, the second of which is the same.
-    fn comparison(overall: RatioVerdict, point: RatioVerdict) -> Comparison {
+    fn comparison(overall: Verdict, point: Verdict) -> Comparison {
         let ratio = |verdict| Ratio {
             ratio: match verdict {
-                RatioVerdict::Slower => estimate(1.2, 1.4),
-                RatioVerdict::Faster => estimate(0.7, 0.8),
-                RatioVerdict::Same => estimate(0.99, 1.01),
-                RatioVerdict::Undecided => estimate(0.8, 1.25),
+                Verdict::Slower => estimate(1.2, 1.4),
+                Verdict::Faster => estimate(0.7, 0.8),
+                Verdict::Same => estimate(0.99, 1.01),
+                Verdict::Undecided => estimate(0.8, 1.25),
             },
             verdict,
         };
@@ -473,7 +471,7 @@ mod tests {
             subject: "poll".to_owned(),
             label: "poll".to_owned(),
             overall: ratio(overall),
-            cells: vec![cell(point), cell(RatioVerdict::Same)],
+            cells: vec![cell(point), cell(Verdict::Same)],
         };
         let table = ComparedTable {
             workload: "poll".to_owned(),
@@ -508,7 +506,7 @@ mod tests {
 
     #[test]
     fn only_what_is_decided_everywhere_passes() {
-        use RatioVerdict::{Faster, Same, Slower, Undecided};
+        use Verdict::{Faster, Same, Slower, Undecided};
         let limits = [SLOWER, CHANGED, Refused::Above(0.1)];
         let cases = [
             ((Same, Same), [Exit::Done; 3]),
@@ -536,7 +534,7 @@ mod tests {
 
     #[test]
     fn what_is_open_is_counted_and_the_widest_named() {
-        let mut comparison = comparison(RatioVerdict::Undecided, RatioVerdict::Undecided);
+        let mut comparison = comparison(Verdict::Undecided, Verdict::Undecided);
         let mut same = comparison.tables[0].rows[0].clone();
         same.overall = same.cells[1].as_ref().unwrap().ratio.clone();
         same.cells[0] = same.cells[1].clone();
@@ -554,8 +552,8 @@ mod tests {
 
     #[test]
     fn a_change_of_which_the_direction_is_a_guess_passes_no_gate() {
-        for verdict in [RatioVerdict::Slower, RatioVerdict::Faster] {
-            let mut comparison = comparison(verdict, RatioVerdict::Same);
+        for verdict in [Verdict::Slower, Verdict::Faster] {
+            let mut comparison = comparison(verdict, Verdict::Same);
             comparison.tables[0].metric.direction_assumed = true;
             for refused in [SLOWER, Refused::Above(0.1)] {
                 let (exit, why) = judged(refused, &comparison);
@@ -568,12 +566,11 @@ mod tests {
             // What is surely slower, is so all the same.
             let mut slower = comparison.tables[0].clone();
             slower.metric = MetricInfo { direction_assumed: false, ..slower.metric };
-            slower.rows[0].overall =
-                Ratio { ratio: estimate(1.2, 1.4), verdict: RatioVerdict::Slower };
+            slower.rows[0].overall = Ratio { ratio: estimate(1.2, 1.4), verdict: Verdict::Slower };
             comparison.tables.push(slower);
             assert_eq!(exit(SLOWER, &comparison), Exit::Different);
         }
-        let mut same = comparison(RatioVerdict::Same, RatioVerdict::Same);
+        let mut same = comparison(Verdict::Same, Verdict::Same);
         same.tables[0].metric.direction_assumed = true;
         assert_eq!(exit(SLOWER, &same), Exit::Done);
     }
@@ -582,23 +579,23 @@ mod tests {
     fn a_bisection_is_judged_alike_in_words_of_its_own() {
         let judged = |refused, comparison: &Comparison| {
             let gate = Gate { refused, classes: refused == CLASS, ignores_missing: false };
-            let Verdict { exit, why } = Evidence::new(gate, comparison).verdict(true);
+            let GateVerdict { exit, why } = Evidence::new(gate, comparison).verdict(true);
             (exit, why.unwrap())
         };
-        let same = comparison(RatioVerdict::Same, RatioVerdict::Same);
+        let same = comparison(Verdict::Same, Verdict::Same);
         let good = "good: no series is slower (exit 0)".to_owned();
         assert_eq!(judged(SLOWER, &same), (Exit::Done, good));
-        let open = comparison(RatioVerdict::Same, RatioVerdict::Undecided);
+        let open = comparison(Verdict::Same, Verdict::Undecided);
         let wanted = "can't tell: 1 of 2 points may be slower; the widest is poll: poll at 1 pipe ×1.00 (95 % CI 0.800–1.25) (exit 125)";
         assert_eq!(judged(SLOWER, &open), (Exit::Inconclusive, wanted.to_owned()));
-        let slower = comparison(RatioVerdict::Slower, RatioVerdict::Undecided);
+        let slower = comparison(Verdict::Slower, Verdict::Undecided);
         let wanted = "bad: slower by more than 10 %: poll: poll ×1.30 (95 % CI 1.20–1.40) (exit 1)";
         assert_eq!(judged(Refused::Above(0.1), &slower), (Exit::Different, wanted.to_owned()));
     }
 
     #[test]
     fn no_gate_passes_on_what_new_lacks() {
-        let mut comparison = comparison(RatioVerdict::Same, RatioVerdict::Same);
+        let mut comparison = comparison(Verdict::Same, Verdict::Same);
         let subjects = |side, metric: Option<&str>| LeftOut::Subjects {
             side,
             workload: "poll".to_owned(),
@@ -613,7 +610,7 @@ mod tests {
                           (--ignore-missing lets it)";
             assert_eq!(judged(refused, &comparison), (Exit::Inconclusive, reason.to_owned()));
             let narrowed = Gate { refused, classes: false, ignores_missing: true };
-            let passed = Verdict {
+            let passed = GateVerdict {
                 exit: Exit::Done,
                 why: Some("passed; left out: poll: select only in base".to_owned()),
             };
@@ -646,7 +643,7 @@ mod tests {
             detail: ChangeDetail::Unavailable { reason: String::new() },
             ..failed.clone()
         };
-        let comparison = comparison(RatioVerdict::Same, RatioVerdict::Same);
+        let comparison = comparison(Verdict::Same, Verdict::Same);
         for refused in [SLOWER, CHANGED, Refused::Above(0.1)] {
             let mut comparison = comparison.clone();
             let only_failures = |comparison: &Comparison| {
@@ -669,7 +666,7 @@ mod tests {
             assert_eq!(failures, wanted);
             // A figure needs no second boot.
             comparison.tables[0].rows[0].overall =
-                Ratio { ratio: estimate(1.2, 1.4), verdict: RatioVerdict::Slower };
+                Ratio { ratio: estimate(1.2, 1.4), verdict: Verdict::Slower };
             assert!(only_failures(&comparison).is_empty());
         }
     }
@@ -698,7 +695,7 @@ mod tests {
             [(CLASS, true), (Refused::Above(0.1), true), (Refused::Above(0.1), false)].map(
                 |(refused, classes)| {
                     let gate = Gate { refused, classes, ignores_missing: false };
-                    let Verdict { exit, why } = Evidence::new(gate, &comparison).verdict(false);
+                    let GateVerdict { exit, why } = Evidence::new(gate, &comparison).verdict(false);
                     (exit, why.unwrap_or_default())
                 },
             )
@@ -722,7 +719,7 @@ mod tests {
     #[test]
     fn a_limit_judges_the_whole_interval() {
         let judged = |low: f64, high: f64| {
-            let mut comparison = comparison(RatioVerdict::Undecided, RatioVerdict::Same);
+            let mut comparison = comparison(Verdict::Undecided, Verdict::Same);
             comparison.tables[0].rows[0].overall.ratio = estimate(low, high);
             judged(Refused::Above(0.1), &comparison)
         };

@@ -21,7 +21,7 @@ pub(crate) use error::perf_level;
 use model::{CodeFault, Frame, FrameKind, MachineCode, ProfileLimit};
 use processes::{Indexed, Node, Processes, StackSample};
 use rustix::process::Pid;
-use states::States;
+use states::{States, Still};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
@@ -53,6 +53,8 @@ pub struct Profiler {
     waits: Option<Waits>,
     /// What stands for them there.
     states: Option<States>,
+    /// Who waited at the start.
+    still: Option<Still>,
     /// The waits that they were.
     spans: Vec<WaitSpan>,
     sample_ns: f64,
@@ -84,8 +86,10 @@ impl Profiler {
         let pid = root.as_raw_pid().cast_unsigned();
         let clocks = Clocks::open_with(pid, frequency_hz, cycles_per_s(), open)?;
         let mut profiler = Profiler::with_clocks(clocks, frequency_hz);
+        // Before the first switch is recorded: no wait is both.
+        let still = Still::new(root, profiler.sample_ns);
         match seen_waits(&mut profiler.clocks, profiler.sample_ns) {
-            Ok(waits) => profiler.waits = Some(waits),
+            Ok(waits) => (profiler.waits, profiler.still) = (Some(waits), Some(still)),
             Err(error) => profiler.look_at_states(root, error),
         }
         // What it starts from here on is recorded; what it has started already is looked for.
@@ -122,6 +126,7 @@ impl Profiler {
             processes,
             waits: None,
             states: None,
+            still: None,
             spans: Vec::new(),
             sample_ns,
             bytes: Vec::new(),
@@ -242,6 +247,9 @@ impl Profiler {
     /// Samples nothing more. What came until then stays for [`Profiler::finish`].
     pub fn stop(&mut self) {
         self.clocks.disable();
+        if let Some(still) = self.still.take() {
+            self.spans.extend(still.finish(&mut self.processes));
+        }
         self.stopped_ns.get_or_insert_with(|| Clock::Monotonic.now());
     }
 
@@ -296,10 +304,12 @@ impl Profiler {
         if let Some(states) = self.states.take() {
             self.spans.extend(states.finish(&mut self.processes));
         }
-        let Some(waits) = &mut self.waits else { return std::mem::take(&mut self.spans) };
-        waits
-            .finish(self.stopped_ns.unwrap_or_else(|| Clock::Monotonic.now()), &mut self.processes);
-        std::mem::take(&mut waits.spans)
+        if let Some(waits) = &mut self.waits {
+            let stopped_ns = self.stopped_ns.unwrap_or_else(|| Clock::Monotonic.now());
+            waits.finish(stopped_ns, &mut self.processes);
+            self.spans.append(&mut waits.spans);
+        }
+        std::mem::take(&mut self.spans)
     }
 
     fn limits(&self, lost: u64) -> Vec<ProfileLimit> {

@@ -2,7 +2,7 @@
 
 use crate::Estimate;
 use crate::stats::poisson;
-use crate::thresholds::NAMED_SHARE_MIN;
+use crate::thresholds::{EVEN, NAMED_SHARE_MIN};
 use crate::{FunctionTime, ProfilePoint};
 use model::{
     Entry, Frame, FrameKind, Profile, ProfileLimit, ProfiledCell, ProfiledRegion, Site, Wait,
@@ -20,6 +20,8 @@ pub(crate) struct Count {
     pub(crate) inclusive: u64,
     /// In itself, outside of system calls.
     pub(crate) outside_calls: u64,
+    /// On the way into a system call: the kernel's gate to all of them.
+    gate: u64,
     /// The sum over these of how many callers it has.
     callers: u64,
 }
@@ -47,6 +49,11 @@ impl<'a> InCall<'a> {
 }
 
 impl Count {
+    /// Whether it is no more than a way into system calls.
+    pub(crate) fn is_gate(self) -> bool {
+        self.gate as f64 > EVEN * self.inclusive as f64
+    }
+
     /// How many callers it has on average.
     pub(crate) fn depth(self) -> f64 {
         self.callers as f64 / self.inclusive.max(1) as f64
@@ -132,10 +139,13 @@ impl<'a> Counted<'a> {
                     }
                 }
             }
-            let is_in_call = self.add_call(&frames, count);
+            let call = self.add_call(&frames, count);
+            for frame in frames[..call.unwrap_or(0)].iter().filter(|f| f.kind.is_kernel()) {
+                self.functions.entry(frame).or_default().gate += count;
+            }
             let innermost = self.functions.entry(innermost).or_default();
             innermost.itself += count;
-            innermost.outside_calls += if is_in_call { 0 } else { count };
+            innermost.outside_calls += if call.is_some() { 0 } else { count };
         }
         for sample in &region.instructions {
             let frame = profile.frames.get(sample.frame as usize);
@@ -148,13 +158,13 @@ impl<'a> Counted<'a> {
         }
     }
 
-    /// Counts a stack that is in a system call.
-    fn add_call(&mut self, frames: &[&'a Frame], count: u64) -> bool {
+    /// Counts a stack that is in a system call, and returns the place of its function.
+    fn add_call(&mut self, frames: &[&'a Frame], count: u64) -> Option<usize> {
         let entries =
             frames.iter().enumerate().map(|(at, &frame)| (at, entry_of([frame].into_iter())));
         let entered = { entries }.find(|(_, entry)| !matches!(entry, Entry::User | Entry::Kernel));
         let (Some((at, Entry::Call(name))), Some(innermost)) = (entered, frames.last()) else {
-            return false;
+            return None;
         };
         let call = self.calls.entry(name).or_insert_with(|| InCall::new(frames[at]));
         call.samples += count;
@@ -162,7 +172,7 @@ impl<'a> Counted<'a> {
         if let Some(caller) = frames[..at].iter().rev().find(|frame| is_own(frame)) {
             *call.callers.entry(caller).or_default() += count;
         }
-        true
+        Some(at)
     }
 
     fn add_waits(&mut self, profile: &'a Profile, region: &ProfiledRegion) {

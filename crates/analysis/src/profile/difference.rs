@@ -333,6 +333,7 @@ impl<'a> Pair<'a, '_> {
             let part = self.function(frame, |count| count.inclusive);
             frame.kind != FrameKind::Process
                 && !frame.function.is_empty()
+                && !self.dearer().count(frame).is_gate()
                 && part.value / total.value >= CONTAINER_SHARE_MIN
         });
         let depth = |frame: &Frame| self.dearer().count(frame).depth();

@@ -121,6 +121,32 @@ fn the_functions_that_make_poll_linear_are_named() {
     assert!(epoll.leaders.is_empty() && epoll.container.is_none());
 }
 
+/// Two threads of a lock: what they add is in many functions of one system call.
+#[test]
+fn what_is_in_a_system_call_of_a_program_is_named_by_the_call() {
+    const ENTER: &str = "mt;work;push;[libc.so.6];entry_[k];do_syscall_64_[k];__x64_sys_futex_[k];";
+    let stack = |leaf: &str| format!("{ENTER}{leaf}_[k]");
+    let futex = ["futex_wake", "futex_wait", "wake_up_q", "schedule"].map(stack);
+    let stacks = |count: u64| {
+        let in_call = futex.iter().map(move |stack| (stack.as_str(), count));
+        let rest = [("mt;work;push", 500), ("mt;work;asm_sysvec_[k];tick_[k]", 3 + count / 2)];
+        in_call.chain(rest).collect::<Vec<_>>()
+    };
+    let (few, many) = (stacks(1), stacks(200));
+    let difference =
+        two_cells([(1_000, 507_000_000, &few), (1_000, 1_403_000_000, &many)], [1e3, 3e3]);
+    assert_eq!(difference.verdict, DifferenceVerdict::Added);
+    assert_eq!(difference.container.unwrap().frame.function, "work");
+    let [futex, tick] = &difference.leaders[..] else { panic!("{:?}", difference.leaders) };
+    let call = futex.system_call.as_ref().unwrap();
+    assert_eq!(
+        (&*call.name, &call.mostly, &*futex.caller.as_ref().unwrap().function),
+        ("futex", &None, "push")
+    );
+    assert!((futex.share.value - 796.0 / 896.0).abs() < 0.01, "{futex:?}");
+    assert_eq!((&*tick.frame.function, &tick.system_call), ("tick", &None));
+}
+
 #[test]
 fn the_dearer_subject_is_contrasted_with_the_best() {
     let table = table(&drawn_run(&[("poll", POLL), ("epoll", EPOLL)], 500.0, 2));

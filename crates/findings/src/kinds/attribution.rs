@@ -122,8 +122,11 @@ fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
             DifferenceVerdict::Waiting { .. } => change.difference.waits.is_empty(),
             // Of who waits most of the time, what runs is not the reason.
             DifferenceVerdict::Serial { .. } => {
-                let ProfileDifference { waits, waits_of_all, .. } = &change.difference;
-                !waits_of_all || waits.iter().map(|wait| wait.share.value).sum::<f64>() < 0.5
+                let ProfileDifference { waits, waits_of_all, container, leaders, .. } =
+                    &change.difference;
+                let waiting: f64 = waits.iter().map(|wait| wait.share.value).sum();
+                let is_named = container.is_some() || !leaders.is_empty();
+                (waits.is_empty() || is_named) && (!waits_of_all || waiting < 0.5)
             }
             _ => true,
         };

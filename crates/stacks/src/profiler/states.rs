@@ -114,6 +114,35 @@ impl States {
     }
 }
 
+/// The threads that wait when it is made, of which some never run until it is asked: they have no switch.
+pub(super) struct Still {
+    look: Look,
+    begun_ns: u64,
+    interval: Duration,
+}
+
+impl Still {
+    /// Of `root` and what it has started.
+    pub fn new(root: Pid, sample_ns: f64) -> Still {
+        let (begun_ns, interval) = (Clock::Monotonic.now(), Duration::from_nanos(sample_ns as u64));
+        let roots = BTreeSet::from([root.as_raw_pid().cast_unsigned()]);
+        let shared = Arc::new(Mutex::new(Shared { roots, seen: Vec::new() }));
+        let mut look = Look { shared, ..Look::default() };
+        look.take(begun_ns, interval);
+        Still { look, begun_ns, interval }
+    }
+
+    /// The waits that have not ended since.
+    pub fn finish(mut self, processes: &mut Processes) -> Vec<WaitSpan> {
+        let now_ns = Clock::Monotonic.now();
+        self.look.take(now_ns, self.interval);
+        self.look.end_all();
+        let mut spans = ended(&self.look.shared, processes);
+        spans.retain(|span| (span.begin_ns, span.end_ns) == (self.begun_ns, now_ns));
+        spans
+    }
+}
+
 fn ended(shared: &Mutex<Shared>, processes: &mut Processes) -> Vec<WaitSpan> {
     let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let seen = std::mem::take(&mut shared.seen);
@@ -260,6 +289,7 @@ mod tests {
         while !waits(child.id()) {
             thread::yield_now();
         }
+        let still = Still::new(Pid::from_child(&child), 1e6);
         let states = States::start(Pid::from_child(&child), 1e6).unwrap();
         let mut processes = Processes::default();
         processes.follow(child.id());
@@ -272,6 +302,9 @@ mod tests {
         let [span] = spans[..] else { panic!("{spans:?}") };
         assert_eq!(span.reason, Reason::Is(WaitKind::Pipe));
         assert!(span.count > 0 && span.begin_ns <= span.end_ns, "{span:?}");
+        let spans = still.finish(&mut processes);
+        let [whole] = spans[..] else { panic!("{spans:?}") };
+        assert!(whole.reason == span.reason && whole.count >= 20, "{whole:?}");
         drop(child.stdin.take());
         child.wait().unwrap();
     }

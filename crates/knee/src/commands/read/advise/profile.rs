@@ -255,10 +255,7 @@ impl Seen {
         if !self.is_alive {
             lines.push("It has ended.".into());
         } else if self.samples() == 0 {
-            lines.push(
-                "It used no CPU time meanwhile: it waits. Without --profile, its waits are shown."
-                    .into(),
-            );
+            lines.push("It used no CPU time meanwhile: it waits.".into());
         }
         lines.extend(self.quota.as_ref().map(Quota::text));
         if !self.waits.is_empty() {

@@ -146,6 +146,7 @@ fn compare_with<'a>(
     let mut changes = contention::contention(new, &tables, &differences, terms.margin);
     changes.extend(changes::changes([base, new], &pairs, &tables, family, &rivals));
     attributions::attribute(&mut changes, [base, new], &tables, &sources[1]);
+    attributions::name_calls(&mut changes, [base, new], &tables);
     // That all cells fail now is a change too.
     if tables.is_empty() && changes.is_empty() {
         let left_out = left_out.into_iter().map(RefusalReason::LeftOut);

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+pub mod calls;
 pub mod capacity;
 pub mod compare;
 pub mod gather;

@@ -14,6 +14,12 @@ fn is_short(speedup: &Speedup) -> bool {
     !matches!(speedup.verdict, SpeedupVerdict::Scales | SpeedupVerdict::Undecided)
 }
 
+/// Whether workers may well gain what as many of them should: nothing is to be explained.
+fn may_scale(speedup: &Speedup) -> bool {
+    let Speedup { verdict, factor, linear, .. } = speedup;
+    *verdict == SpeedupVerdict::Undecided && factor.high >= SCALES_MIN * linear
+}
+
 /// The points between which figures change in the way that asks for a reason: of workers up to one for each CPU, even where
 /// it is open whether they gain.
 fn explained(speedup: Option<&Speedup>, rate: Option<&Rate>) -> (u64, u64) {
@@ -29,7 +35,7 @@ fn explained(speedup: Option<&Speedup>, rate: Option<&Rate>) -> (u64, u64) {
 mod tests;
 
 use crate::gather::positions::verdicts_from;
-use crate::thresholds::POINT_SAMPLES_MIN;
+use crate::thresholds::{POINT_SAMPLES_MIN, SCALES_MIN};
 use crate::{
     Estimate, PointSummary, ProfileChange, ProfileContrast, ProfileDifference, ProfileRow,
     ProfileTable, ProfiledFunction, ProfiledWait, Rate, Row, Speedup, SpeedupVerdict, Table,
@@ -195,12 +201,15 @@ impl<'a> Series<'a> {
     }
 
     /// The first and the last of `points` that a change is judged between: of workers that do not scale, up to one for each
-    /// CPU, since beyond they wait for CPUs whatever they do; of a rate that peaks, from the peak on; of a trajectory those that its table has figures of, where there are two.
+    /// CPU, since beyond they wait for CPUs whatever they do, and none where they may; of a rate that peaks, from the peak on; of a trajectory those that its table has figures of, where there are two.
     fn ends(&self, profiles: &Profiles<'a>, points: &[u64]) -> Option<[usize; 2]> {
         let warm = verdicts_from(self.workload.trajectory, points);
         let row = self.timed_row(&profiles.subject);
         let (speedup, rate) =
             row.map_or((None, None), |row| (row.speedup.as_ref(), row.rate.as_ref()));
+        if speedup.is_some_and(may_scale) {
+            return None;
+        }
         let (from, to) = explained(speedup, rate);
         let from = from.max(warm);
         let with_samples = |min: u64| {

@@ -6,13 +6,12 @@ use crate::finding::names::{Names, qualifier};
 use crate::format::attributed;
 use crate::format::{class, count, factor, interval, percent, significant, trend};
 use crate::kinds::crossover::Crossover;
-use crate::kinds::system_calls::SystemCalls;
+use crate::kinds::system_calls::calls_text;
 use crate::kinds::words;
 use analysis::compare::{
-    Change, ChangeDetail, Comparison, Ratio, RunAttribution, Share, Unserved, Verdict,
+    CallsAt, Change, ChangeDetail, Comparison, Ratio, RunAttribution, Share, Unserved, Verdict,
 };
 use analysis::{Class, CutShort, DifferenceVerdict, Growth, Modes, Table};
-use model::command_facts::SYSTEM_CALLS;
 
 /// `epoll-level is slower: ×1.10 (95 % CI 1.08–1.13), suffix at 9,000 watched descriptors.`
 pub fn sentence(comparison: &Comparison, change: &Change) -> String {
@@ -102,7 +101,7 @@ pub fn claim(comparison: &Comparison, change: &Change) -> String {
             format!("{subject} at {at}: {new} {all}; in base {base}")
         }
     };
-    let calls = calls_text(comparison, change, new).unwrap_or_default();
+    let calls = change.calls.as_ref().map(|calls| calls_at(calls, new)).unwrap_or_default();
     let claim = claim + &calls;
     match &change.attribution {
         Some(attribution) => claim + &attributed_text(attribution, &names),
@@ -110,16 +109,10 @@ pub fn claim(comparison: &Comparison, change: &Change) -> String {
     }
 }
 
-/// `; 4 → 7 system calls a run at 100 n: futex +3`: at the last point where all of them changed; none for other metrics.
-fn calls_text(comparison: &Comparison, change: &Change, table: &Table) -> Option<String> {
-    if change.metric != SYSTEM_CALLS {
-        return None;
-    }
-    let (subject, point) = (change.subjects.first()?, *table.points.last()?);
-    let sides = comparison.sources.each_ref().map(|tables| (&tables[..], point));
-    let calls = SystemCalls::between(sides, table, subject)?;
-    let at = format!(" at {} {}", count(point), table.axis);
-    Some(format!("; {}", calls.text(&at)))
+/// `; 4 → 7 system calls a run at 100 n: futex +3`.
+fn calls_at(calls: &CallsAt, table: &Table) -> String {
+    let at = format!(" at {} {}", count(calls.point), table.axis);
+    format!("; {}", calls_text(&calls.change, &at))
 }
 
 /// The crossover with its CI.

@@ -1,8 +1,37 @@
 //! Where the CPU time is that a series takes more or less in one of two profiled runs.
 
-use super::results::{Change, ChangeDetail, ComparedTable, RunAttribution};
+use super::results::{CallsAt, Change, ChangeDetail, ComparedTable, RunAttribution};
+use crate::calls::Counted;
+use crate::thresholds::SAME_MAX;
 use crate::{Table, profile};
+use model::command_facts::SYSTEM_CALLS;
 use model::{Parameters, Run};
+
+/// Adds to each change of a headline series the system calls that changed with it, at the last point where it did.
+pub(super) fn name_calls(changes: &mut [Change], runs: [&Run; 2], compared: &[ComparedTable]) {
+    for change in changes.iter_mut().filter(|change| change.headline) {
+        let Change { workload, parameters, metric, .. } = &*change;
+        let is_of = |t: &&ComparedTable| {
+            (&t.workload, &t.parameters, &t.metric.name) == (workload, parameters, metric)
+        };
+        let points = match &change.detail {
+            ChangeDetail::Series { .. } => compared.iter().find(is_of).map(|table| &table.points),
+            ChangeDetail::Points { points, .. } => Some(points),
+            _ => None,
+        };
+        let (Some(&point), Some(subject)) =
+            (points.and_then(|points| points.last()), change.subjects.first())
+        else {
+            continue;
+        };
+        let calls = Counted { workload, parameters, subject }.change(runs.map(|run| (run, point)));
+        let is_more = |calls: &crate::calls::CallsChange| {
+            let ratio = calls.after / calls.before;
+            metric == SYSTEM_CALLS || ratio.max(1.0 / ratio) > SAME_MAX
+        };
+        change.calls = calls.filter(is_more).map(|change| CallsAt { point, change });
+    }
+}
 
 /// Adds to each change of a series where it is, by the profiles of both runs.
 pub(super) fn attribute(

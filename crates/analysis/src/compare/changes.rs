@@ -96,6 +96,7 @@ impl TableChanges<'_> {
             detail,
             headline: table.headline,
             attribution: None,
+            calls: None,
         }
     }
 

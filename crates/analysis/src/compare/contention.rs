@@ -190,5 +190,6 @@ fn change(
         }),
         headline: true,
         attribution: None,
+        calls: None,
     }
 }

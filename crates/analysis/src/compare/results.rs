@@ -1,6 +1,7 @@
 //! What a comparison of two runs hands to a report.
 
 use super::left_out::LeftOut;
+use crate::calls::CallsChange;
 use crate::{
     CutShort, Estimate, Growth, Modes, ProfileDifference, RateTrend, SubjectComparison, Table,
 };
@@ -171,6 +172,20 @@ pub struct Change {
     /// runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribution: Option<RunAttribution>,
+    /// Which system calls an operation of a slower or faster series makes more or fewer of; absent where they were not counted
+    /// in both runs, or are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallsAt>,
+}
+
+/// How the system calls of a subject in new differ from those in base.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CallsAt {
+    /// The point.
+    pub point: u64,
+    /// How they differ.
+    #[serde(flatten)]
+    pub change: CallsChange,
 }
 
 /// How the profile of a subject in new differs from that in base.

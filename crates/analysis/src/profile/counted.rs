@@ -305,11 +305,14 @@ fn caller<'a>(frames: &[&'a Frame]) -> Option<&'a Frame> {
     frames.last().copied().filter(|frame| is_own(frame))
 }
 
+/// What functions of Rust's library and of bindings to system calls begin with.
+const BINDINGS: [&str; 2] = ["std::", "rustix::"];
+
 fn is_own(frame: &Frame) -> bool {
     matches!(frame.kind, FrameKind::User | FrameKind::Jit)
         && !frame.function.is_empty()
         && !frame.module.starts_with("libc.")
-        && !frame.function.starts_with("std::")
+        && !BINDINGS.iter().any(|prefix| frame.function.starts_with(prefix))
 }
 
 /// Whether `frame`, the innermost of a stack, has no symbol.

@@ -3,39 +3,19 @@
 use super::prelude::*;
 use crate::format::{count, counted, list, significant};
 use analysis::Table;
+use analysis::calls::{CallChange, CallsChange, Counted};
 use analysis::thresholds::SAME_MAX;
-use model::command_facts::{CALLS_OF, SYSTEM_CALLS};
-use std::collections::BTreeMap;
 
-/// More calls than this are not named.
-const NAMED_MAX: usize = 3;
-/// A call is named that is at least this part of the change. Source: judgement.
-const NAMED_PART_MIN: f64 = 0.05;
-
-/// The system calls of a run at two points, or of two runs at one.
+/// The system calls of an operation at two points of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SystemCalls {
     /// The first point.
     pub from: u64,
     /// The last point.
     pub to: u64,
-    /// All calls at first.
-    pub before: f64,
-    /// All calls in the end.
-    pub after: f64,
-    /// The operation that they are of: `run`.
-    pub operation: String,
-    /// The calls that changed most, those first that changed more.
-    pub calls: Vec<CallChange>,
-}
-
-/// How much more often a call is made.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CallChange {
-    /// Its name: `futex`.
-    pub name: String,
-    /// Calls more; fewer where it is below zero.
-    pub change: f64,
+    /// How they differ.
+    #[serde(flatten)]
+    pub change: CallsChange,
 }
 
 impl FindingKind for SystemCalls {
@@ -43,15 +23,17 @@ impl FindingKind for SystemCalls {
 
     fn find(context: &Context<'_>) -> Vec<Finding> {
         Finding::of_rows(context.headline_rows(), |table, row| {
-            let ends = [table.points.first()?, table.points.last()?];
-            let sides = ends.map(|&point| (&context.analysis.tables[..], point));
-            let calls = Self::between(sides, table, &row.subject)?;
+            let (&from, &to) = (table.points.first()?, table.points.last()?);
+            let Table { workload, parameters, .. } = table;
+            let counted = Counted { workload, parameters, subject: &row.subject };
+            let change = counted.change([from, to].map(|point| (context.run, point)))?;
+            let calls = Self { from, to, change };
             (calls.rank() > SAME_MAX).then_some(calls)
         })
     }
 
     fn rank(&self) -> f64 {
-        stake(self.after / self.before)
+        stake(self.change.after / self.change.before)
     }
 
     /// `dd makes 145 → 2,125 system calls a run from 10 to 1,000 n: read +990 and write +990`.
@@ -59,59 +41,23 @@ impl FindingKind for SystemCalls {
         let (calls, verb) = (&all[0], names.verb("makes", "make"));
         let to = counted(&count(calls.to), names.axis());
         let range = format!(" from {} to {to}", count(calls.from));
-        names.claim(format!(" {verb} {}", calls.text(&range)))
+        names.claim(format!(" {verb} {}", calls_text(&calls.change, &range)))
     }
 }
 
-impl SystemCalls {
-    /// How the calls of `subject` differ on two sides, each the tables of a run and a point with `table` among them. None where they
-    /// are the same.
-    pub(crate) fn between(
-        sides: [(&[Table], u64); 2],
-        table: &Table,
-        subject: &str,
-    ) -> Option<Self> {
-        let [first, last] = sides.map(|(tables, point)| counts(tables, point, table, subject));
-        let (before, after) = (*first.get("")?, *last.get("")?);
-        let operation = operation(sides[0].0, table)?;
-        let by_name =
-            |counts: &BTreeMap<&str, f64>, name: &str| counts.get(name).copied().unwrap_or(0.0);
-        let names = first.keys().chain(last.keys()).filter(|name| !name.is_empty());
-        let changes: BTreeMap<&str, f64> =
-            names.map(|name| (*name, by_name(&last, name) - by_name(&first, name))).collect();
-        let is_large = |change: f64| change.abs() >= NAMED_PART_MIN * (after - before).abs();
-        let mut calls: Vec<CallChange> = changes
-            .into_iter()
-            .filter(|(_, change)| change.abs() > 0.0 && is_large(*change))
-            .map(|(name, change)| CallChange { name: name.to_owned(), change })
-            .collect();
-        calls.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()));
-        calls.truncate(NAMED_MAX);
-        let [from, to] = sides.map(|(_, point)| point);
-        ((after - before).abs() > 0.0).then_some(Self { from, to, before, after, operation, calls })
-    }
-
-    /// `145 → 2,125 system calls a run: read +990 and write +990`, with `range` before the colon.
-    pub(crate) fn text(&self, range: &str) -> String {
-        let number = |calls: f64| {
-            if calls < 10.0 { significant(calls) } else { count(calls.round() as u64) }
-        };
-        let call = |CallChange { name, change }: &CallChange| {
-            let sign = if *change < 0.0 { '\u{2212}' } else { '+' };
-            format!("{name} {sign}{}", number(change.abs()))
-        };
-        let calls: Vec<String> = self.calls.iter().map(call).collect();
-        let named = if calls.is_empty() { String::new() } else { format!(": {}", list(&calls)) };
-        let (before, after) = (number(self.before), number(self.after));
-        format!("{before} \u{2192} {after} system calls a {}{range}{named}", self.operation)
-    }
-}
-
-/// What the calls next to `table` are of, by their unit: `calls/run`.
-fn operation(tables: &[Table], table: &Table) -> Option<String> {
-    let mut siblings = siblings(tables, table);
-    let calls = siblings.find(|sibling| sibling.metric.name == SYSTEM_CALLS)?;
-    calls.metric.unit.split_once('/').map(|(_, operation)| operation.to_owned())
+/// `145 → 2,125 system calls a run: read +990 and write +990`, with `range` before the colon.
+pub(crate) fn calls_text(change: &CallsChange, range: &str) -> String {
+    let number = |calls: f64| {
+        if calls < 10.0 { significant(calls) } else { count(calls.round() as u64) }
+    };
+    let call = |CallChange { name, change }: &CallChange| {
+        let sign = if *change < 0.0 { '\u{2212}' } else { '+' };
+        format!("{name} {sign}{}", number(change.abs()))
+    };
+    let calls: Vec<String> = change.calls.iter().map(call).collect();
+    let named = if calls.is_empty() { String::new() } else { format!(": {}", list(&calls)) };
+    let (before, after) = (number(change.before), number(change.after));
+    format!("{before} \u{2192} {after} system calls a {}{range}{named}", change.operation)
 }
 
 /// The tables of the metrics that were measured together with that of `table`.
@@ -121,25 +67,10 @@ pub(super) fn siblings<'a>(tables: &'a [Table], table: &Table) -> impl Iterator<
     tables.iter().filter(move |sibling| key(sibling) == wanted)
 }
 
-/// The medians of all calls, under an empty name, and of each that was counted.
-fn counts<'a>(
-    tables: &'a [Table],
-    point: u64,
-    table: &Table,
-    subject: &str,
-) -> BTreeMap<&'a str, f64> {
-    let figure = |sibling: &'a Table| {
-        let metric = sibling.metric.name.as_str();
-        let name = if metric == SYSTEM_CALLS { "" } else { metric.strip_prefix(CALLS_OF)? };
-        Some((name, sibling.row(subject)?.at(point)?.median.value))
-    };
-    siblings(tables, table).filter_map(figure).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use fixtures::{cell, run, workload};
+    use model::command_facts::SYSTEM_CALLS;
 
     #[test]
     fn calls_that_come_along_the_axis_are_named_and_others_are_not() {

@@ -29,7 +29,7 @@ pub struct Gate {
     pub old: PathBuf,
     /// The program behind the change, or the directory that holds it
     pub new: PathBuf,
-    /// The command line, with {n} where each point goes; then flags of `knee run command` [default points: 100,1k,10k]
+    /// The command line, with the word n in braces where each point goes; then flags of `knee run command` [default points: 100,1k,10k]
     #[arg(value_name = "'CMD {n}'", last = true, required = true)]
     pub run: Vec<OsString>,
     /// What these words ask to be measured.

@@ -1,0 +1,98 @@
+//! Which system calls an operation makes more, or fewer, of: at two points of a run, or in two runs.
+
+use crate::stats::quantiles::median_of;
+use model::command_facts::{CALLS_OF, SYSTEM_CALLS};
+use model::{Parameters, Run};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// More calls than this are not named.
+const NAMED_MAX: usize = 3;
+/// A call is named that is at least this part of the change.
+const NAMED_PART_MIN: f64 = 0.05;
+
+/// How the system calls of an operation differ.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CallsChange {
+    /// The operation: `run`.
+    pub operation: String,
+    /// All calls at first.
+    pub before: f64,
+    /// All calls in the end.
+    pub after: f64,
+    /// The calls that changed most, those first that changed more.
+    pub calls: Vec<CallChange>,
+}
+
+/// How much more often a call is made.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CallChange {
+    /// Its name: `futex`.
+    pub name: String,
+    /// Calls more; fewer where it is below zero.
+    pub change: f64,
+}
+
+/// A subject of a workload under some parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<'a> {
+    /// The workload.
+    pub workload: &'a str,
+    /// The parameters.
+    pub parameters: &'a Parameters,
+    /// The subject.
+    pub subject: &'a str,
+}
+
+impl Counted<'_> {
+    /// How its calls differ on two sides, each a run and a point. None where they were not counted, or are the same.
+    pub fn change(&self, sides: [(&Run, u64); 2]) -> Option<CallsChange> {
+        let [first, last] = sides.map(|(run, point)| self.counts(run, point));
+        let (before, after) = (*first.get("")?, *last.get("")?);
+        let by_name =
+            |counts: &BTreeMap<&str, f64>, name: &str| counts.get(name).copied().unwrap_or(0.0);
+        let names = first.keys().chain(last.keys()).filter(|name| !name.is_empty());
+        let changes: BTreeMap<&str, f64> =
+            names.map(|name| (*name, by_name(&last, name) - by_name(&first, name))).collect();
+        let is_large = |change: f64| change.abs() >= NAMED_PART_MIN * (after - before).abs();
+        let mut calls: Vec<CallChange> = changes
+            .into_iter()
+            .filter(|(_, change)| change.abs() > 0.0 && is_large(*change))
+            .map(|(name, change)| CallChange { name: name.to_owned(), change })
+            .collect();
+        calls.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()));
+        calls.truncate(NAMED_MAX);
+        let operation = self.operation(sides[0].0)?;
+        ((after - before).abs() > 0.0).then_some(CallsChange { operation, before, after, calls })
+    }
+
+    /// The medians of all calls, under an empty name, and of each that was counted.
+    fn counts<'a>(&self, run: &'a Run, point: u64) -> BTreeMap<&'a str, f64> {
+        let mut samples: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        let cells = run.cells.iter().filter(|cell| {
+            let key = &cell.key;
+            (&*key.workload, &key.parameters, &*key.subject, key.point)
+                == (self.workload, self.parameters, self.subject, point)
+        });
+        for metric in cells.flat_map(|cell| &cell.metrics) {
+            let name = if metric.name == SYSTEM_CALLS {
+                Some("")
+            } else {
+                metric.name.strip_prefix(CALLS_OF)
+            };
+            if let Some(name) = name {
+                samples.entry(name).or_default().extend(&metric.samples);
+            }
+        }
+        let medians = samples.into_iter();
+        medians.filter_map(|(name, mut all)| Some((name, median_of(&mut all)?))).collect()
+    }
+
+    /// What the calls are of, by their unit: `calls/run`.
+    fn operation(&self, run: &Run) -> Option<String> {
+        let workload = run.plan.workloads.iter().find(|workload| workload.name == self.workload)?;
+        let calls = workload.metrics.iter().find(|metric| metric.name == SYSTEM_CALLS)?;
+        calls.unit.split_once('/').map(|(_, operation)| operation.to_owned())
+    }
+}

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::finding::sentence::list_with;
 use crate::format::{attributed, count, counted};
+use analysis::thresholds::EVEN;
 use analysis::{DifferenceVerdict, ProfileDifference, ProfileRow, ProfileTable, Table};
 
 /// What the profiles of an operation show of a difference that the timed rounds have.
@@ -123,7 +124,7 @@ fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
             // Of who waits most of the time, what runs is not the reason.
             DifferenceVerdict::Serial { .. } => {
                 let ProfileDifference { waits, waits_of_all, .. } = &change.difference;
-                !waits_of_all || waits.iter().map(|wait| wait.share.value).sum::<f64>() < 0.5
+                !waits_of_all || waits.iter().map(|wait| wait.share.value).sum::<f64>() < EVEN
             }
             _ => true,
         };

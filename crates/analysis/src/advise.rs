@@ -13,7 +13,8 @@ pub use range::{only_grounds, subjects_in_range};
 pub use wakeups::{IdleWakeups, Wakeups};
 
 use crate::stats::NORMAL_95;
-use crate::thresholds::{LEAD_ERRORS, LEAD_MIN, SAMPLES_MIN};
+use crate::stats::student::two_sided_quantile;
+use crate::thresholds::{CHANCE_MAX, CLEAR_ERRORS, LEAD_MIN};
 use crate::{Analysis, ComparisonOutcome, Crossover, Estimate, PointSummary, Table};
 use model::Parameters;
 use schemars::JsonSchema;
@@ -284,10 +285,12 @@ fn cost_figure(table: &Table, column: usize, cell: &PointSummary) -> Option<Cost
     Some(CostFigure { total, share, cost })
 }
 
-/// The lead that is required of the cheapest, in standard errors.
+/// The lead that is required of the cheapest, in standard errors: by Student's t, since the spread of two rounds does not predict
+/// the next two. Of a single round samples count.
 fn errors_asked(rounds: u32, samples: u64) -> f64 {
-    let few = rounds < 2 && samples < SAMPLES_MIN as u64;
-    LEAD_ERRORS[if few { 0 } else { rounds.clamp(1, 5) as usize }]
+    let figures = if rounds < 2 { samples } else { rounds.into() };
+    let freedom = 2 * (figures.max(2) as usize - 1);
+    two_sided_quantile(CHANCE_MAX, freedom).max(CLEAR_ERRORS)
 }
 
 /// The value of a curve at `x`, by a straight line on logarithmic scales between the neighbours; `None`

@@ -8,11 +8,12 @@
 
 use crate::Estimate;
 use crate::stats::student::quantile_95;
+use crate::thresholds::MARGIN;
 
 /// Loads near the rate before it may be known well enough.
 const TRIALS_MIN: usize = 12;
-/// Half the width of the CI, as a share, that is well enough. A choice: two searches are to agree within 5 %.
-const HALF_WIDTH: f64 = 0.025;
+/// Half the width of the CI, as a share, that is well enough: two searches are to agree within the margin of a comparison.
+const HALF_WIDTH: f64 = MARGIN / 2.0;
 /// The rates between which there is one that is borne, before the search goes near it.
 const BRACKET: f64 = 1.2;
 /// How far from the rate, as a share, loads are part of the line, at least and at most.
@@ -58,7 +59,7 @@ pub struct Trial {
 impl Trial {
     /// Whether it was longer than those that are only to find where the rate is.
     fn is_long(&self) -> bool {
-        self.length_s > 1.5 * FAR_S
+        self.length_s > FAR_S
     }
 }
 

@@ -33,7 +33,9 @@
 //! correction is for all pairs of them, so that the 5 % hold for the whole.
 //!
 //! Runs that took turns cell by cell are compared as two series of one run ([`crate::pairs`]): what disturbed one
-//! disturbed the other, so that neither drift nor floor is added, and no witness is asked. Between runs apart the witness hides a
+//! disturbed the other, so that neither drift nor floor is added, and no witness is asked. What share of the cells is disturbed
+//! all series of a table know together: by their own cells alone, 13 of 400 pairs of equal runs had a false difference where a
+//! fifth of the cells was disturbed, and 4 have. Between runs apart the witness hides a
 //! change that leaves a tenth of the operations alone: a different result of the medians is reported, and
 //! decides nothing. What this can't know: a neighbour who was there from the
 //! beginning to the end of one of two runs, and another build that lies in memory otherwise. Both differ by

@@ -18,29 +18,16 @@ pub(crate) mod unfinished;
 pub mod usl;
 
 use crate::growth::curves::explained;
-use crate::growth::levels::{Cells, Level, costs, draws, levels};
+use crate::growth::levels::{Level, MeasuredPoint, draws, levels};
 use crate::growth::{Judged, Turn, judge};
 use crate::stats::quantiles::{quantile, sort};
 use crate::thresholds::{COLLAPSE_MAX, CRUSHED_MAX, FALSE_ALARM, POSITION_RATIO_MAX};
 use crate::{Best, Class, Estimate, Halved, Rate, RateTrend, TrendReason};
 
-/// What was measured of a rate at a point.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RatePoint {
-    /// The point on the axis.
-    pub point: u64,
-    /// The median of all samples.
-    pub median: f64,
-    /// The logarithms of the medians of its rounds.
-    pub cells: Cells,
-    /// The standard error of the logarithm, where it is a mean of a known one.
-    pub mean_error: Option<f64>,
-}
-
 /// The same of a rate that begins at one of the part for each of the whole: see the head of this module. Where the rate has
 /// halved by the very next point, the position is somewhere between the two: nothing was measured between sharing nothing and
 /// sharing.
-pub fn rate_past(points: &[RatePoint]) -> Option<Rate> {
+pub fn rate_past(points: &[MeasuredPoint]) -> Option<Rate> {
     let mut rate = rate(points)?;
     if let Some(halved) = &mut rate.halved
         && halved.after == rate.from
@@ -53,23 +40,24 @@ pub fn rate_past(points: &[RatePoint]) -> Option<Rate> {
 
 /// Whether a rate has surely fallen to a hundredth by the last of these points, the first ones being those of
 /// less than one for each of the whole: then other programs have taken the CPUs, and the trend begins there.
-pub(crate) fn is_crushed(points: &[RatePoint]) -> bool {
+pub(crate) fn is_crushed(points: &[MeasuredPoint]) -> bool {
     rate(points)
         .is_some_and(|rate| rate.factor.high < COLLAPSE_MAX && rate.factor.value < CRUSHED_MAX)
 }
 
 /// How the rate at these `points` (ascending) goes; `None` with fewer than two.
-pub fn rate(points: &[RatePoint]) -> Option<Rate> {
+pub fn rate(points: &[MeasuredPoint]) -> Option<Rate> {
     let (first, last) = (points.first()?, points.last()?);
     if points.len() < 2 {
         return None;
     }
     // A server that no longer answers has a rate of zero, and log 0 is undefined.
-    let is_dead = |point: &RatePoint| !(point.median > 0.0 && point.median.is_finite());
+    let is_dead = |point: &MeasuredPoint| !(point.median > 0.0 && point.median.is_finite());
     let Some(dead) = points.iter().position(is_dead) else {
         return Some(Costs::new(points).rate());
     };
-    let is_silent = |point: &RatePoint| point.cells.values().all(|log| *log == f64::NEG_INFINITY);
+    let is_silent =
+        |point: &MeasuredPoint| point.cells.values().all(|log| *log == f64::NEG_INFINITY);
     let stays_dead = dead > 0 && points[dead..].iter().all(is_silent);
     let (trend, reason, halved) = if stays_dead {
         let before = Costs::new(&points[..dead]).halved(0);
@@ -87,18 +75,14 @@ pub fn rate(points: &[RatePoint]) -> Option<Rate> {
 
 /// What one costs at each point of a rate above zero.
 pub(crate) struct Costs<'a> {
-    points: &'a [RatePoint],
+    points: &'a [MeasuredPoint],
     /// One for each point.
     pub(crate) levels: Vec<Level>,
 }
 
 impl<'a> Costs<'a> {
-    pub(crate) fn new(points: &'a [RatePoint]) -> Self {
-        let cost = |point: &RatePoint| {
-            (point.point, 1.0 / point.median, costs(&point.cells, point.median, false))
-        };
-        let errors = points.iter().filter_map(|point| Some((point.point, point.mean_error?)));
-        Self { points, levels: levels(points.iter().map(cost).collect(), errors.collect()) }
+    pub(crate) fn new(points: &'a [MeasuredPoint]) -> Self {
+        Self { points, levels: levels(points, false) }
     }
 
     fn rate(&self) -> Rate {

@@ -13,7 +13,7 @@ use crate::gather::positions::{around, warm};
 use crate::shape::modes::Partition;
 use crate::stats::quantiles::median_of;
 use crate::tables::figure::{Figure, figure, growth};
-use crate::thresholds::POINT_SAMPLES_MIN;
+use crate::thresholds::{MOST, POINT_SAMPLES_MIN};
 use crate::{Division, Drift, Growth, Mode, Modes, Step};
 use fastrand::Rng;
 
@@ -28,6 +28,11 @@ const MODE_GROWTH_RATIO_MIN: f64 = 1.25;
 
 /// Knots of a mode's curve at most.
 const MODE_KNOTS_MAX: usize = 24;
+
+/// Whether `count` of `all` are [`MOST`] of them.
+fn is_most(count: usize, all: usize) -> bool {
+    count as f64 >= MOST * all as f64
+}
 
 /// What the samples of a series show that its medians do not.
 #[derive(Default)]

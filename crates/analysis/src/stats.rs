@@ -6,7 +6,6 @@
 //! | `logs` | sums of what only logarithms can hold |
 //! | `moments` | means and deviations |
 //! | `bootstrap` | medians with intervals, intervals from replicates |
-//! | `drawn_median` | medians of figures that are drawn again and again |
 //! | `sign_test` | the interval of a median by order statistics alone |
 //! | `student` | Student's t: p-values and quantiles |
 //! | `regression` | slopes: Theil and Sen's, least squares |
@@ -16,7 +15,6 @@
 //! | `whole_quantile` | quantiles of all operations of a load, with CIs |
 
 pub mod bootstrap;
-pub(crate) mod drawn_median;
 pub mod logs;
 pub mod moments;
 pub mod normal;
@@ -30,3 +28,6 @@ pub(crate) mod whole_quantile;
 
 /// Half the width of a 95 % CI in standard errors, for normal noise of known size.
 pub const NORMAL_95: f64 = 1.96;
+
+/// No factor is further from one than a million times: its logarithm.
+pub const FACTOR_LOG_MAX: f64 = 13.8;

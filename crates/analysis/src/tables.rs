@@ -17,12 +17,11 @@ use crate::pairs::rankings;
 use crate::rates::unfinished;
 use crate::rates::usl;
 use crate::shape::{Shape, point_steps};
-use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
+use crate::stats::bootstrap::{REPLICATES, Resampled, budget_interval, median_over_rounds};
 use crate::stats::random::generator;
 use crate::tables::facts::facts;
 use crate::tables::figure::{Figure, counting, figure, growth};
 use crate::tables::shares::Portion;
-use crate::trust::budget_interval::budget_interval;
 use crate::{
     ComparisonOutcome, CutShort, Distribution, Growth, Lead, Level, MissingFigure, PointSummary,
     Rate, Row, Scaling, Speedup, SubjectComparison, Table, rates,
@@ -162,7 +161,7 @@ impl Context<'_> {
             // The first calls of a trajectory are cold, and not compared.
             let warm = verdicts_from(self.workload.trajectory, &points);
             let counting = figures.iter().filter(|figure| figure.summary.point >= warm);
-            let of_row = counting.map(Figure::seen).collect::<Vec<_>>();
+            let of_row = counting.map(Figure::measured).collect::<Vec<_>>();
             if !of_row.is_empty() {
                 series.push(Series::new(&subject.name, self.metric.lower_is_better, of_row));
             }
@@ -330,7 +329,7 @@ impl Context<'_> {
     fn speedup(&self, figures: &[Figure], to: u64) -> Option<Speedup> {
         let WorkloadInfo { parallel, custom, .. } = self.workload;
         let is_parallel = parallel.is_some() || custom.is_some() || self.run.is_foreign();
-        let points: Vec<_> = figures.iter().map(Figure::rate_point).collect();
+        let points: Vec<_> = figures.iter().map(Figure::measured).collect();
         let speedup = (is_parallel && self.is_rate(true))
             .then(|| rates::speedup::speedup(&points, to))
             .flatten()?;
@@ -351,7 +350,7 @@ impl Context<'_> {
     fn scaling(&self, figures: &[Figure], one_each: u64) -> Option<Scaling> {
         let is_parallel = self.workload.parallel.is_some();
         let counting = figures.iter().filter(|f| !is_parallel || f.point() <= one_each);
-        let points: Vec<_> = counting.map(Figure::rate_point).collect();
+        let points: Vec<_> = counting.map(Figure::measured).collect();
         if self.is_rate(true) { usl::scaling(&points) } else { None }
     }
 
@@ -368,7 +367,7 @@ impl Context<'_> {
             return None;
         }
         let points: Vec<_> =
-            counting(figures, trajectory).into_iter().map(Figure::rate_point).collect();
+            counting(figures, trajectory).into_iter().map(Figure::measured).collect();
         let at = one_each.and_then(|each| points.iter().position(|at| at.point == each));
         if headline
             && self.workload.parallel.is_some()

@@ -2,8 +2,7 @@
 //! from another one is written as such.
 //!
 //! The fineness of a grid, of replicates and of steps, the length of a list, how a search for a capacity goes on, and what one
-//! rule alone is shaped by stand where they are used. So do proportions that are a part of a rule's sentence, such as
-//! three quarters of the rounds, or seven windows of ten.
+//! rule alone is shaped by stand where they are used.
 //!
 //! *Usual* means: a range that holds what is seen on quiet and on shared machines. Verdicts depend on it little; `cargo xtask
 //! truth` says how often they are wrong, on cases that nothing here was fitted to. *Simulated* means: chosen by the false alarms
@@ -28,7 +27,7 @@ pub const LEAD_MIN: f64 = 1.0 + 2.0 * RUN_ERROR;
 /// 1.5 % counts and 0.8 % is too close to call.
 pub const LEAD_MIN_OF_SINGLES: f64 = 1.0 + RUN_ERROR;
 /// A rate that falls below this share of what it was collapses: a half.
-pub const COLLAPSE_MAX: f64 = 0.5;
+pub const COLLAPSE_MAX: f64 = EVEN;
 /// Below this share a rate is crushed by over-commitment: contention alone costs a lock less. Source: locks
 /// on 2 to 64 CPUs, see `tests/locks.rs`.
 pub const CRUSHED_MAX: f64 = 0.01;
@@ -44,8 +43,6 @@ pub const CPU_SAVED_MIN: f64 = 0.01;
 /// Fewer wake-ups a second for nothing are no finding. Source: Linux ticks 100 to 1,000 times a second on a
 /// busy CPU (`CONFIG_HZ`), and stops that on an idle one; a process that wakes up as often keeps it awake.
 pub const IDLE_WAKEUPS_MIN_PER_S: f64 = 100.0;
-/// From this load per CPU on, other work keeps a machine busy. A choice.
-pub const BUSY_LOAD: f64 = 0.5;
 
 // How sure a verdict is.
 
@@ -57,7 +54,8 @@ pub const SERIES_SHARE: f64 = 0.8;
 /// How much less probable a change without a cause has to be where a gate looks after every run. Source:
 /// simulated; with 20, at most 10 of 200 quiet histories fail a gate within 60 runs.
 pub const GATE_LOOKS: f64 = 20.0;
-/// How often chance may make an inner point the lowest or the highest, where none is, or an end of a crossover's interval miss.
+/// How often chance may make an inner point the lowest or the highest, where none is, an end of a crossover's interval miss, or
+/// a subject the cheapest.
 pub const CHANCE_MAX: f64 = 0.01;
 /// The two-sided p-value below which a slope over rounds is a drift. Source: simulated.
 pub const DRIFT_P_VALUE: f64 = 0.002;
@@ -65,8 +63,11 @@ pub const DRIFT_P_VALUE: f64 = 0.002;
 pub const SURE: f64 = 0.994;
 /// The share of what the curves explain together that a set of classes holds: it leaves out the truth in one of fifty.
 pub const SET_SHARE: f64 = 0.98;
-/// Even odds: nothing is known beforehand, and from here on a thing is more likely than not, or most of another.
+/// Even odds: nothing is known beforehand, and from here on a thing is more likely than not, or the larger part of another.
 pub const EVEN: f64 = 0.5;
+/// The share of rounds, windows, samples or subjects that have to show what is said of all of them. Source: simulated,
+/// `tests/clouds`.
+pub const MOST: f64 = 0.7;
 /// What is this many standard errors off is no noise: once in four hundred.
 pub const CLEAR_ERRORS: f64 = 3.0;
 /// Standard errors by which a function's added time is not zero: with a hundred functions one in ten tables
@@ -74,10 +75,6 @@ pub const CLEAR_ERRORS: f64 = 3.0;
 pub const FUNCTION_ERRORS: f64 = 3.5;
 /// How far a step is beyond the scatter of the bins, in their standard deviations: there are a hundred. Source: simulated.
 pub const STEP_DEVIATIONS: f64 = 5.0;
-/// The standard errors by which the cheapest leads, for 0 to 4 rounds and for more: the spread of two does not predict the next
-/// two. The first is for few samples of one round. Source: simulated.
-pub const LEAD_ERRORS: [f64; 6] = [5.5, 3.5, 9.0, 4.2, 3.8, 3.5];
-
 /// Where the ends of a position's interval are further apart, as a ratio, no position is named. A choice.
 pub const POSITION_RATIO_MAX: f64 = 3.0;
 
@@ -113,9 +110,6 @@ pub const FASTER_SHARE: f64 = 0.15;
 pub const POINT_FACTORS: [(f64, f64); 4] = [(1.0, 0.9), (4.0, 0.06), (16.0, 0.03), (64.0, 0.01)];
 /// Errors beyond the levels' own, as standard deviations of a logarithm, the largest first. Source: usual.
 pub const EXCESS_ERRORS: [f64; 7] = [0.45, 0.2, 0.09, 0.04, 0.018, 0.008, 0.004];
-/// The noise of what cells of two series differ by, in that of both, up to which their rounds are taken in pairs. A choice;
-/// more than chance makes with fifteen cells of each.
-pub const PAIRED_NOISE_MAX: f64 = 0.7;
 /// The noise of cells as factors of what it is by the median of their deviations, all equally likely. Source: the spread of
 /// that median.
 pub const NOISE_FACTORS: [f64; 6] = [0.7, 1.0, 1.4, 2.0, 2.8, 4.0];
@@ -160,14 +154,12 @@ pub const POINT_STEP_SHARPNESS: f64 = 4.0;
 /// How many times as wide as the levels on either side the gap between two groups of rounds is, of 5, 6, 7, 8 rounds and of more.
 /// Source: simulated; levels that scatter show it in one of 75 cases.
 pub const SPLIT_GAPS: [f64; 5] = [6.0, 5.0, 4.5, 4.0, 3.5];
-/// The part of a step's jump that happens within two bins.
-pub const STEP_SHARPNESS: f64 = 0.7;
 /// The steepest slope of a level, as an exponent: a level-two cache on pages of 4 KiB climbs by 35 % over four octaves.
 pub const LEVEL_SLOPE_MAX: f64 = 0.12;
 /// The least slope between two levels, as an exponent. Source: simulated.
 pub const STEEP_SLOPE_MIN: f64 = 0.3;
-/// What another segment has to save in squared residuals, in squared standard errors; a climb half as much again.
-/// Source: simulated.
+/// What another segment has to save in squared residuals, in squared standard errors, for its end and its level. Source:
+/// simulated.
 pub const SEGMENT_PRICE: f64 = 8.0;
 /// Mean number of consecutive samples on one curve from which modes come in stretches.
 pub const STRETCH_SAMPLES_MIN: f64 = 20.0;

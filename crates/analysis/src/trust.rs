@@ -1,4 +1,62 @@
-//! How far the figures can be trusted.
+//! How wide intervals are so far: a budget is spent where they are widest.
+//!
+//! The width of a series at a point is half the interval of its headline metric's median, as a share of
+//! that median. One cell of a trajectory measures every position on the way: its width is the widest
+//! that its table shows once it is warm.
 
-pub mod budget_interval;
-pub mod widths;
+use crate::Estimate;
+use crate::stats::bootstrap::budget_interval;
+use crate::tables::headlines;
+use model::{CellKey, Parameters, Run};
+use std::collections::{BTreeMap, HashMap};
+
+/// The width of every series at each point with several rounds, by the key of its cell in round 0. It
+/// decides whether the cell is measured once more.
+pub fn by_cell(run: &Run) -> HashMap<CellKey, f64> {
+    let mut widths: HashMap<CellKey, f64> = HashMap::new();
+    let first_round: Vec<&CellKey> = run.plan.cells.iter().filter(|key| key.round == 0).collect();
+    headlines(run, |workload, (subject, parameters), point, resampled| {
+        // Without replicates there is a single round, which does not show how rounds differ.
+        let interval = budget_interval(resampled.estimate.value, &resampled.replicates);
+        let Some(width) = share(interval).filter(|_| !resampled.replicates.is_empty()) else {
+            return;
+        };
+        let here = first_round.iter().filter(|key| {
+            let same = key.workload == workload.name && key.subject == subject;
+            same && key.parameters == *parameters && (workload.trajectory || key.point == point)
+        });
+        for key in here {
+            let widest = widths.entry((*key).clone()).or_insert(width);
+            *widest = widest.max(width);
+        }
+    });
+    widths
+}
+
+/// Half of an interval as a share of its figure; none where the figure is not above zero.
+fn share(Estimate { low, value, high }: Estimate) -> Option<f64> {
+    (value > 0.0).then(|| (high - low) / 2.0 / value)
+}
+
+/// How many rounds the cells of a workload, or of all workloads, have: minimum and maximum.
+pub fn rounds(run: &Run, workload: Option<&str>) -> (u32, u32) {
+    let mut cells: BTreeMap<(&str, &str, &Parameters, u64), u32> = BTreeMap::new();
+    let wanted = |key: &&CellKey| workload.is_none_or(|workload| key.workload == workload);
+    for key in run.cells.iter().map(|cell| &cell.key).filter(wanted) {
+        *cells.entry((&key.workload, &key.subject, &key.parameters, key.point)).or_default() += 1;
+    }
+    let counts = || cells.values().copied();
+    (counts().min().unwrap_or(0), counts().max().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_width_is_a_share_of_what_is_above_zero() {
+        let width = |low, value, high| share(Estimate { value, low, high });
+        assert_eq!(width(9.0, 10.0, 12.0), Some(0.15));
+        assert_eq!(width(-1.0, 0.0, 1.0), None);
+    }
+}

@@ -1,7 +1,8 @@
 //! Curves of known standing through the whole contest: a crossover where there is one, with an
 //! interval that holds it, and hardly ever one where there is none.
 
-use analysis::pairs::comparison::{Comparison, Figure, Series};
+use analysis::growth::levels::MeasuredPoint;
+use analysis::pairs::comparison::{Comparison, Series};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
 use analysis::{ComparisonOutcome, Estimate};
@@ -87,13 +88,13 @@ fn of_rounds(subject: &str, lower_is_better: bool, rounds: &[(u64, Vec<Vec<f64>>
         let medians: Vec<f64> =
             rounds.iter().filter_map(|round| median_of(&mut round.clone())).collect();
         let value = median_of(&mut rounds.concat()).unwrap();
-        Figure {
+        let is_single = rounds.iter().map(Vec::len).sum::<usize>() < 2;
+        MeasuredPoint {
             point: *point,
-            median: Estimate { value, low: value, high: value },
-            rounds: rounds.len() as u32,
-            samples: rounds.iter().map(|round| round.len() as u64).sum(),
+            median: value,
             cells: (0..).zip(medians.iter().map(|median| median.ln())).collect(),
             mean_error: None,
+            round_error: (!is_single).then_some(1e-4),
         }
     });
     Series::new(subject, lower_is_better, figures)

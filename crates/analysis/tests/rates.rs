@@ -1,7 +1,8 @@
 //! Rates of known trend: those that hold are named so, those that collapse too, and the
 //! place where they have halved lies in its interval.
 
-use analysis::rates::{RatePoint, rate};
+use analysis::growth::levels::MeasuredPoint;
+use analysis::rates::rate;
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
 use analysis::{Estimate, Halved, Rate, RateTrend, TrendReason};
@@ -46,7 +47,12 @@ fn drawn(curve: Curve, points: &[u64], (noise, rounds): (Noise, usize), random: 
         let samples: Vec<Vec<f64>> = (0..rounds).map(|_| cell(point)).collect();
         let median = |samples: &Vec<f64>| median_of(&mut samples.clone()).unwrap();
         let cells = (0..).zip(samples.iter().map(|samples| median(samples).ln())).collect();
-        RatePoint { point, median: median(&samples.concat()), cells, mean_error: None }
+        MeasuredPoint {
+            point,
+            median: median(&samples.concat()),
+            cells,
+            ..MeasuredPoint::default()
+        }
     });
     rate(&measured.collect::<Vec<_>>()).unwrap()
 }
@@ -200,11 +206,11 @@ fn what_rises_rises_and_what_peaks_peaks() {
 
 /// Single figures, as in a table from elsewhere.
 fn of_singles(figures: &[(u64, f64)]) -> Rate {
-    let point = |&(point, rate): &(u64, f64)| RatePoint {
+    let point = |&(point, rate): &(u64, f64)| MeasuredPoint {
         point,
         median: rate,
         cells: [(0, rate.ln())].into(),
-        mean_error: None,
+        ..MeasuredPoint::default()
     };
     rate(&figures.iter().map(point).collect::<Vec<_>>()).unwrap()
 }

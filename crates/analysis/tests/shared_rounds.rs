@@ -1,7 +1,8 @@
 //! Leads of two series that were measured in the same rounds: false ones, true ones and the interval of their ratio, where
 //! rounds, cells, or the rounds of one series differ.
 
-use analysis::pairs::comparison::{Comparison, Figure, Series};
+use analysis::growth::levels::MeasuredPoint;
+use analysis::pairs::comparison::{Comparison, Series};
 use analysis::stats::moments::{deviation, mean};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
@@ -62,13 +63,11 @@ fn draw(noise: Noise, rounds: usize, lead: f64, random: &mut Rng) -> [Series; 2]
         for (figures, mut samples) in figures.iter_mut().zip(samples) {
             let value = median_of(&mut samples.concat()).unwrap();
             let medians = samples.iter_mut().filter_map(|samples| median_of(samples));
-            figures.push(Figure {
+            figures.push(MeasuredPoint {
                 point,
-                median: Estimate { value, low: value, high: value },
-                samples: (SAMPLES * rounds) as u64,
-                rounds: rounds as u32,
+                median: value,
                 cells: (0..).zip(medians.map(f64::ln)).collect(),
-                mean_error: None,
+                ..MeasuredPoint::default()
             });
         }
     }

@@ -4,12 +4,11 @@
 
 use analysis::growth::classify;
 use analysis::growth::curves::GROWING;
-use analysis::growth::levels::{Cells, Level, levels};
+use analysis::growth::levels::{Cells, Level, MeasuredPoint, levels};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::normal;
 use analysis::{Class, Growth, GrowthReason};
 use fastrand::Rng;
-use std::collections::BTreeMap;
 
 const SIZES: &[u64] = &[10, 30, 100, 300, 1000, 3000, 10_000];
 const REPETITIONS: u64 = 200;
@@ -25,8 +24,11 @@ fn grow(curve: impl Fn(f64) -> f64, sizes: &[u64], noise: f64, random: &mut Rng)
 /// Judged with the medians of the cells as what tables show.
 fn judged(cells: Vec<(u64, Cells)>) -> Growth {
     let shown = |cells: &Cells| median_of(&mut cells.values().copied().collect::<Vec<_>>());
-    let points = cells.into_iter().filter_map(|(n, cells)| Some((n, shown(&cells)?.exp(), cells)));
-    classify(&levels(points.collect(), BTreeMap::new()))
+    let points = cells.into_iter().filter_map(|(point, cells)| {
+        let median = shown(&cells)?.exp();
+        Some(MeasuredPoint { point, median, cells, ..MeasuredPoint::default() })
+    });
+    classify(&levels(&points.collect::<Vec<_>>(), true))
 }
 
 /// Microseconds of `poll` and `select`, bent upwards where the descriptors outgrow a cache. Measured,

@@ -1,6 +1,6 @@
 //! The Universal Scalability Law against figures from elsewhere, and against curves of known truth.
 
-use analysis::rates::RatePoint;
+use analysis::growth::levels::MeasuredPoint;
 use analysis::rates::usl::{By, Law, scaling};
 use analysis::stats::quantiles::median_of;
 use analysis::stats::random::{generator, normal};
@@ -118,7 +118,12 @@ fn drawn(curve: impl Fn(f64) -> f64, points: &[u64], round: f64, random: &mut Rn
         let samples: Vec<Vec<f64>> = (0..5).map(|_| cell(curve(point as f64))).collect();
         let median = |samples: &Vec<f64>| median_of(&mut samples.clone()).unwrap();
         let cells = (0..).zip(samples.iter().map(|samples| median(samples).ln())).collect();
-        RatePoint { point, median: median(&samples.concat()), cells, mean_error: None }
+        MeasuredPoint {
+            point,
+            median: median(&samples.concat()),
+            cells,
+            ..MeasuredPoint::default()
+        }
     });
     scaling(&measured.collect::<Vec<_>>()).unwrap()
 }

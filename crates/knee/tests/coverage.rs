@@ -4,9 +4,8 @@
 //! that is reported is wider than the precision. What is counted is how often the interval at the end holds the
 //! true median. The truth is known by construction.
 
-use analysis::stats::bootstrap::{REPLICATES, median_over_rounds};
+use analysis::stats::bootstrap::{REPLICATES, budget_interval, median_over_rounds};
 use analysis::stats::random::normal;
-use analysis::trust::budget_interval::budget_interval;
 use engine::budget::{Candidate, ROUNDS_FEWEST, ROUNDS_TOGETHER, goal};
 use fastrand::Rng;
 use std::collections::BTreeSet;

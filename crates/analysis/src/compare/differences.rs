@@ -1,7 +1,7 @@
 //! What was not the same when two runs were measured, the weightiest first.
 
 use super::results::Difference;
-use crate::thresholds::BUSY_LOAD;
+use crate::thresholds::EVEN;
 use model::{HOST_FACTS, HostFact, HostRole, Run, RunState, Value, WorkloadInfo, fact_text};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,10 +95,9 @@ fn parameters(run: &Run) -> BTreeMap<String, String> {
     all
 }
 
-/// That the machine was busy before the first cell, where it was: a word, since the figure is never
-/// twice the same.
+/// Whether other work took the larger part of the CPUs before the first cell: a word, since the figure is never twice the same.
 fn busy(run: &Run) -> Option<String> {
     let host = &run.host_before;
     let (load, cpus) = (host.number("load.1m")?, host.number("cpu.count")?);
-    Some(if load > BUSY_LOAD * cpus { "busy" } else { "quiet" }.to_owned())
+    Some(if load > EVEN * cpus { "busy" } else { "quiet" }.to_owned())
 }

@@ -2,7 +2,7 @@
 //! series of one run.
 
 use super::levels::{Level, Levels};
-use crate::growth::levels::Evidence;
+use crate::growth::levels::{Evidence, LogShares};
 use crate::is_predicted;
 use crate::pairs::leads::{Leads, PointLead};
 use crate::stats::bootstrap::{drawn_from, few_rounds_factor};
@@ -100,17 +100,13 @@ impl Effects {
     }
 }
 
-/// How `new` differs from `base`, of which the points that `count` make the whole.
-pub(super) fn effects(
-    base: &Levels,
-    new: &Levels,
+/// How `new` differs from `base`, of which the points that `count` make the whole, where they were measured apart.
+pub(super) fn effects_apart(
+    [base, new]: [&Levels; 2],
     count: &[bool],
     arrangement: Arrangement,
     random: &mut Rng,
 ) -> Effects {
-    if arrangement == Arrangement::Interleaved {
-        return in_turns(base, new, count);
-    }
     let draw = |random: Option<&mut Rng>| {
         let mut drawn: Drawn = apart(base, new, random);
         // A run that has no round of it has no points either.
@@ -140,10 +136,9 @@ pub(super) fn effects(
     }
 }
 
-/// The same of two runs that took turns: by the levels of both in the rounds that both have, as two series of a run.
-fn in_turns(base: &Levels, new: &Levels, count: &[bool]) -> Effects {
-    // A disturbance makes a cost more and a rate less.
-    let sign = if base.lower_is_better { 1.0 } else { -1.0 };
+/// The cells of base and new in the rounds that both have, where they took turns.
+pub(super) fn evidence_in_turns([base, new]: [&Levels; 2], count: &[bool]) -> [Evidence; 2] {
+    let sign = sign(base);
     let evidence = |levels: &Levels, partner: &Levels| {
         let cells = (0..count.len()).map(|index| {
             let rounds = levels.rounds.iter();
@@ -153,8 +148,24 @@ fn in_turns(base: &Levels, new: &Levels, count: &[bool]) -> Effects {
         });
         Evidence::new(cells.collect())
     };
-    let both = [&evidence(new, base), &evidence(base, new)];
-    let Leads { points, common } = Leads::new(both);
+    [evidence(base, new), evidence(new, base)]
+}
+
+/// A disturbance makes a cost more and a rate less.
+fn sign(levels: &Levels) -> f64 {
+    if levels.lower_is_better { 1.0 } else { -1.0 }
+}
+
+/// The same of two runs that took turns: by the `evidence` of both, as two series of a run, and what is known of the share of
+/// disturbed cells.
+pub(super) fn effects_in_turns(
+    [base, new]: [&Levels; 2],
+    evidence: &[Evidence; 2],
+    log_shares: &LogShares,
+    count: &[bool],
+) -> Effects {
+    let sign = sign(base);
+    let Leads { points, common } = Leads::new([&evidence[1], &evidence[0]], log_shares);
     // A single round shows no error, and no disturbance.
     let error = |lead: &PointLead| lead.whole_error().unwrap_or(DISTURBANCE_LOG);
     let effect = |value: f64, error: f64, rounds: usize| {

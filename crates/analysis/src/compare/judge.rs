@@ -4,16 +4,12 @@ use super::effects::{Arrangement, Effect, Effects, Part};
 use super::levels::Levels;
 use super::results::{Ratio, Verdict};
 use crate::Estimate;
+use crate::stats::FACTOR_LOG_MAX;
+use crate::stats::moments::squares_about;
 use crate::stats::quantiles::{median_of, sort};
 use crate::stats::student::two_sided_quantile;
 use crate::thresholds::{CLEAR_ERRORS, FALSE_ALARM, SERIES_SHARE, SEVERAL};
-
-/// A drift that continues changes twice as much from the middle of a run to the middle of the next as between
-/// the middles of its own halves.
-const DRIFT_CONTINUES: f64 = 2.0;
-
-/// No interval is wider than from a millionth to a million times.
-const INTERVAL_LOG_MAX: f64 = 13.8;
+use std::f64::consts::FRAC_PI_2;
 
 /// What is the same for all ratios of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +45,8 @@ impl Usual {
     ) -> Self {
         let overall = || effects.iter().filter_map(|effects| effects.overall);
         let drift = if arrangement == Arrangement::Separate {
-            DRIFT_CONTINUES * levels.iter().map(|levels| common_drift(levels)).fold(0.0, f64::hypot)
+            // From the middle of a run to that of the next is twice as far as between the middles of its halves.
+            2.0 * levels.iter().map(|levels| common_drift(levels)).fold(0.0, f64::hypot)
         } else {
             0.0
         };
@@ -61,9 +58,7 @@ impl Usual {
             drift,
         }
     }
-}
 
-impl Usual {
     /// Allows for what no round of the table's series shows, as a logarithm.
     pub(super) fn allow(&mut self, more: f64) {
         self.drift += more;
@@ -148,7 +143,7 @@ pub(super) fn for_series(family: Family) -> f64 {
 fn interval(effect: Effect, usual: [f64; 2], drift: f64, share: f64, family: Family) -> Estimate {
     let ends = |part: Part, usual: f64, errors: f64| {
         let half = (errors * part.error.max(usual) + drift + family.floor + effect.offset)
-            .min(INTERVAL_LOG_MAX);
+            .min(FACTOR_LOG_MAX);
         [part.value - half, part.value + half]
     };
     let [low, high] = ends(effect.middle, usual[0], two_sided_quantile(share, effect.freedom));
@@ -181,14 +176,14 @@ fn judged(ratio: Estimate, margin: f64, lower_is_better: bool) -> Ratio {
 /// it is more than the scatter of the series explains; with few series, all of it.
 fn common_drift(series: &[Levels]) -> f64 {
     let mut each: Vec<f64> = series.iter().filter_map(drift).collect();
-    let count = each.len() as f64;
     let Some(common) = median_of(&mut each) else { return 0.0 };
     if each.len() < SEVERAL {
         return common.abs();
     }
-    let squares: f64 = each.iter().map(|drift| (drift - common).powi(2)).sum();
-    // The error of a median is a quarter more than that of a mean.
-    let error = 1.25 * (squares / (count - 1.0) / count).sqrt();
+    let count = each.len() as f64;
+    let variance = squares_about(common, &each) / (count - 1.0);
+    // The error of a median is √(π/2) times that of a mean.
+    let error = (FRAC_PI_2 * variance / count).sqrt();
     (common.powi(2) - (2.0 * error).powi(2)).max(0.0).sqrt()
 }
 

@@ -66,18 +66,7 @@ fn rounds_for(
         let errors = two_sided_quantile(for_series(family), freedom.max(1));
         (errors + 1.0) * error <= wanted
     };
-    if !detects(ROUNDS_MAX) {
-        return None;
-    }
-    // Each round more lowers both factors, so the fewest are found by halving.
-    let (mut too_few, mut enough) = (1, ROUNDS_MAX);
-    while enough - too_few > 1 {
-        let middle = u32::midpoint(too_few, enough);
-        if detects(middle) {
-            enough = middle;
-        } else {
-            too_few = middle;
-        }
-    }
-    Some(enough)
+    // Each round more lowers both factors.
+    let counts: Vec<u32> = (2..=ROUNDS_MAX).collect();
+    counts.get(counts.partition_point(|rounds| !detects(*rounds))).copied()
 }

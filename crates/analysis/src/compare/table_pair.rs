@@ -1,6 +1,6 @@
 //! The same table of two runs: what is judged of it, and what is left out.
 
-use super::effects::{Arrangement, Effects, effects};
+use super::effects::{Arrangement, Effects, effects_apart, effects_in_turns, evidence_in_turns};
 use super::judge::{Family, Usual, ratios};
 use super::left_out::{LeftOut, NoRatioReason, Side, WholeFigure};
 use super::levels::Levels;
@@ -8,6 +8,7 @@ use super::results::{ComparedPoint, ComparedRow, ComparedTable, Ratio};
 use super::series;
 use crate::gather::Gathered;
 use crate::gather::positions::{around, verdicts_from};
+use crate::growth::levels::{Evidence, shares_of};
 use crate::stats::random::generator;
 use crate::{MissingFigure, Row, Table};
 use model::Run;
@@ -139,15 +140,32 @@ impl<'a> TablePair<'a> {
         let is_whole = tables[1].metric.role.is_whole();
         let (mut no_ratio, mut whole) = (BTreeMap::<_, Vec<String>>::new(), Vec::new());
         let (mut rows, mut base_levels, mut new_levels) = (Vec::new(), Vec::new(), Vec::new());
-        for row in &tables[0].rows {
-            let Some(newer) = tables[1].row(&row.subject) else { continue };
-            let [in_base, in_new] = [0, 1].map(|run| {
+        let levels = |row: &'a Row| {
+            let newer = tables[1].row(&row.subject)?;
+            let levels = [0, 1].map(|run| {
                 let Table { parameters, metric, .. } = tables[run];
                 Levels::new(&gathered[run], &row.subject, parameters, metric, &points)
             });
-            let words = [tables[0].workload.as_str(), &row.subject, &tables[0].metric.name];
-            let mut random = generator(base.plan.seed ^ new.plan.seed, &words);
-            let mut effects = effects(&in_base, &in_new, &count, arrangement, &mut random);
+            Some((row, newer, levels))
+        };
+        let measured: Vec<(&Row, &Row, [Levels; 2])> =
+            tables[0].rows.iter().filter_map(levels).collect();
+        let in_turns = arrangement == Arrangement::Interleaved;
+        let evidence: Vec<[Evidence; 2]> = measured
+            .iter()
+            .filter(|_| in_turns)
+            .map(|(.., levels)| evidence_in_turns(levels.each_ref(), &count))
+            .collect();
+        let log_shares = shares_of(evidence.iter().flatten());
+        for (index, (row, newer, [in_base, in_new])) in measured.into_iter().enumerate() {
+            let both = [&in_base, &in_new];
+            let mut effects = if let Some(evidence) = evidence.get(index) {
+                effects_in_turns(both, evidence, &log_shares, &count)
+            } else {
+                let words = [tables[0].workload.as_str(), &row.subject, &tables[0].metric.name];
+                let mut random = generator(base.plan.seed ^ new.plan.seed, &words);
+                effects_apart(both, &count, arrangement, &mut random)
+            };
             effects.allow(&offsets([row, newer], &points, &in_base.alone, clocks), &count);
             let row = RowPair { rows: [row, newer], effects };
             if is_whole {

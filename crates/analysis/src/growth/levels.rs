@@ -12,8 +12,8 @@ use crate::stats::normal::MEDIAN_TO_DEVIATION;
 use crate::stats::quantiles::median_of;
 use crate::stats::random::normal;
 use crate::thresholds::{
-    CLEAR_ERRORS, DISTURBANCE_LOG, DISTURBED_SHARES, EXCESS_ERRORS, FASTER_SHARE, NOISE_FACTORS,
-    PAIRED_NOISE_MAX, POINT_FACTORS,
+    CLEAR_ERRORS, DISTURBANCE_LOG, DISTURBED_SHARES, EVEN, EXCESS_ERRORS, FASTER_SHARE,
+    NOISE_FACTORS, POINT_FACTORS,
 };
 use fastrand::Rng;
 use std::collections::BTreeMap;
@@ -79,14 +79,29 @@ impl Astray {
 /// The cells of a point: the logarithms of their medians, by round.
 pub type Cells = BTreeMap<u32, f64>;
 
-/// What one costs in each of `cells`: a disturbance makes a cost more, and a rate less. Where a round has no logarithm, since
-/// nothing was done, the `median` of all rounds, which it is part of, stands for them.
-pub fn costs(cells: &Cells, median: f64, lower_is_better: bool) -> Cells {
-    let sign = if lower_is_better { 1.0 } else { -1.0 };
-    if cells.values().all(|log| log.is_finite()) {
-        cells.iter().map(|(round, log)| (*round, sign * log)).collect()
-    } else {
-        alone(sign * median.ln())
+/// What was measured of a series at a point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MeasuredPoint {
+    /// The point on the axis.
+    pub point: u64,
+    /// The median of all samples.
+    pub median: f64,
+    /// The logarithms of the medians of its rounds.
+    pub cells: Cells,
+    /// The standard error of the logarithm, where it is a mean of a known one.
+    pub mean_error: Option<f64>,
+    /// The same by the samples of its only round.
+    pub round_error: Option<f64>,
+}
+
+impl MeasuredPoint {
+    /// What one costs in each of its cells: a disturbance makes a cost more, and a rate less. Where a round has no logarithm,
+    /// since nothing was done, the median of all rounds, which it is part of, stands for them.
+    pub(crate) fn costs(&self, lower_is_better: bool) -> (u64, Cells) {
+        let sign = if lower_is_better { 1.0 } else { -1.0 };
+        let is_finite = self.cells.values().all(|log| log.is_finite());
+        let costs = || self.cells.iter().map(|(round, log)| (*round, sign * log)).collect();
+        (self.point, if is_finite { costs() } else { alone(sign * self.median.ln()) })
     }
 }
 
@@ -95,17 +110,17 @@ pub fn alone(log: f64) -> Cells {
     [(u32::MAX, log)].into()
 }
 
-/// The levels of a series by its points, ascending, what tables show of each, and its cells. A point without cells is none.
-///
-/// `mean_errors` are the standard errors of those that are means of a known one, by point.
-pub fn levels(points: Vec<(u64, f64, Cells)>, mean_errors: BTreeMap<u64, f64>) -> Vec<Level> {
-    let shown: BTreeMap<u64, f64> =
-        points.iter().map(|(point, shown, _)| (*point, *shown)).collect();
-    let evidence =
-        Evidence::new(points.into_iter().map(|(point, _, cells)| (point, cells)).collect())
-            .with_errors(mean_errors, 0.0);
-    let levels = evidence.levels(&evidence.log_shares).into_iter();
-    levels.map(|level| Level { shown_log: shown[&level.point].ln(), ..level }).collect()
+/// The levels of the costs of a series at these points, ascending. A point without cells is none.
+pub fn levels(points: &[MeasuredPoint], lower_is_better: bool) -> Vec<Level> {
+    let errors = points.iter().filter_map(|at| Some((at.point, at.mean_error?))).collect();
+    let costs = points.iter().map(|at| at.costs(lower_is_better));
+    let evidence = Evidence::new(costs.collect()).with_errors(errors, 0.0);
+    let shown = |level: Level| {
+        let at = points.iter().find(|at| at.point == level.point);
+        let shown_log = at.map_or(level.log, |at| at.median.ln());
+        Level { shown_log: if lower_is_better { shown_log } else { -shown_log }, ..level }
+    };
+    evidence.levels(&shares_of([&evidence])).into_iter().map(shown).collect()
 }
 
 /// Points, ascending, with the logarithms of their cells.
@@ -129,7 +144,7 @@ pub struct Evidence {
     /// The level of each point by each of the shares.
     by_share: [Vec<Posterior>; DISTURBED_SHARES.len()],
     /// How well each of the shares explains the cells.
-    pub log_shares: LogShares,
+    log_shares: LogShares,
     /// What all points of a round are off, as a logarithm, by round. Empty with fewer than three points: then it is noise.
     pub rounds: BTreeMap<u32, f64>,
     /// The standard error of each of `rounds` that the cells' noise makes.
@@ -155,11 +170,11 @@ impl Evidence {
         let Some(noise) = noise(&points) else {
             return Self { cells, points, ..Self::default() };
         };
-        let mut log_shares = DISTURBED_SHARES.map(|(_, prior)| prior.ln());
+        let mut log_shares = LogShares::default();
         let by_noise = NOISE_FACTORS.map(|factor| posteriors(&points, factor * noise, less_share));
         let by_share = std::array::from_fn(|share| {
             let (log_evidence, levels) = whatever_noise(&by_noise, share);
-            log_shares[share] += log_evidence;
+            log_shares[share] = log_evidence;
             levels
         });
         let round_error = MEDIAN_ERROR * noise / (points.len() as f64).sqrt();
@@ -185,7 +200,7 @@ impl Evidence {
     }
 
     /// What the two differ by, cell by cell, if both were measured in the same rounds and cells of a round were disturbed
-    /// alike: then differences scatter less than the cells do.
+    /// alike: then differences scatter less than the cells do, of whose variance both share the larger part.
     pub(crate) fn difference(&self, second: &Self) -> Option<Self> {
         let mut cells = Vec::new();
         for (point, of_first) in &self.cells {
@@ -200,7 +215,7 @@ impl Evidence {
             cells.push((*point, apart));
         }
         let apart = noise(&without_rounds(&cells).1)?;
-        let is_paired = apart < PAIRED_NOISE_MAX * self.noise?.hypot(second.noise?);
+        let is_paired = apart < EVEN.sqrt() * self.noise?.hypot(second.noise?);
         is_paired.then(|| Self::with(cells, 0.5))
     }
 
@@ -240,6 +255,17 @@ impl Evidence {
         })
         .collect()
     }
+}
+
+/// What is known of the share of disturbed cells, which is the machine's, by all series that were measured on it meanwhile.
+pub fn shares_of<'a>(all: impl IntoIterator<Item = &'a Evidence>) -> LogShares {
+    let mut log_shares = DISTURBED_SHARES.map(|(_, prior)| prior.ln());
+    for evidence in all {
+        for (sum, own) in log_shares.iter_mut().zip(evidence.log_shares) {
+            *sum += own;
+        }
+    }
+    log_shares
 }
 
 /// What all points of a round are off, and the cells of each point without it.
@@ -475,9 +501,13 @@ fn log_densities(
 mod tests {
     use super::*;
 
-    fn cells(figures: &[(u64, &[f64])]) -> Vec<(u64, f64, Cells)> {
+    fn measured(figures: &[(u64, &[f64])]) -> Vec<MeasuredPoint> {
         let by_round = |figures: &[f64]| (0..).zip(figures.iter().map(|f| f.ln())).collect();
-        figures.iter().map(|&(point, figures)| (point, figures[0], by_round(figures))).collect()
+        let at = |&(point, figures): &(u64, &[f64])| {
+            let (median, cells) = (figures[0], by_round(figures));
+            MeasuredPoint { point, median, cells, ..MeasuredPoint::default() }
+        };
+        figures.iter().map(at).collect()
     }
 
     #[test]
@@ -489,7 +519,7 @@ mod tests {
             (8, &[99.3, 100.2, 100.0]),
             (16, &[101.0, 100.0, 99.6]),
         ];
-        let levels = levels(cells(&all), BTreeMap::new());
+        let levels = levels(&measured(&all), true);
         let error = |index: usize| levels[index].error.unwrap();
         let off = (levels[2].log - levels[0].log).abs();
         assert!(off < 2.0 * error(2) && error(0) < 0.01 && error(2) > 0.1, "{levels:?}");
@@ -502,10 +532,11 @@ mod tests {
             (20, &[20_000.0, 20_001.0, 20_000.0, 20_001.0, 20_001.0, 20_000.0]),
             (40, &[40_001.0, 40_001.0, 40_000.0, 40_001.0, 40_000.0, 40_001.0]),
         ];
-        let points = cells(&all).into_iter().map(|(point, _, cells)| (point, cells)).collect();
+        let points = measured(&all).iter().map(|at| at.costs(true)).collect();
         let evidence = Evidence::new(points);
-        let levels = evidence.levels(&evidence.log_shares);
-        let astray = evidence.astray(&levels, &evidence.log_shares);
+        let shares = shares_of([&evidence]);
+        let levels = evidence.levels(&shares);
+        let astray = evidence.astray(&levels, &shares);
         assert!(astray[0].chance > 0.01 && astray[0].shift_log < 0.001, "{astray:?}");
         // All cells of a point may be disturbed alike, which none below them shows.
         assert!(astray[1].chance < 1e-4 && astray[1].shift_log > 0.1, "{astray:?}");
@@ -515,16 +546,16 @@ mod tests {
     fn what_a_round_shares_is_no_noise() {
         let shared: &[f64] = &[100.0, 150.0, 120.0];
         let all = [(1, shared), (2, shared), (4, shared)];
-        assert!(levels(cells(&all), BTreeMap::new()).iter().all(|level| level.error < Some(0.01)));
+        assert!(levels(&measured(&all), true).iter().all(|level| level.error < Some(0.01)));
     }
 
     #[test]
     fn a_single_figure_has_no_error_and_many_are_taken_in_stretches() {
-        let single = levels(cells(&[(1, &[100.0]), (2, &[200.0])]), BTreeMap::new());
+        let single = levels(&measured(&[(1, &[100.0]), (2, &[200.0])]), true);
         assert_eq!(single[1], Level::new(2, 200_f64.ln(), None));
         let many: Vec<f64> = (0..1_000).map(|i| 100.0 + f64::from(i % 7)).collect();
-        let level = levels(cells(&[(1, &many), (2, &many)]), BTreeMap::new())[0];
+        let level = levels(&measured(&[(1, &many), (2, &many)]), true)[0];
         assert!((level.log - 103_f64.ln()).abs() < 0.005 && level.error < Some(0.01), "{level:?}");
-        assert!(levels(Vec::new(), BTreeMap::new()).is_empty());
+        assert!(levels(&[], true).is_empty());
     }
 }

@@ -6,9 +6,6 @@ use crate::{Class, Growth, GrowthReason, Remedy, Row};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Exponents above this exceed a quadratic limit: half-way from n² to n³. Below n², classes decide.
-const QUADRATIC_EXPONENT_MAX: f64 = 2.5;
-
 /// Whether a series keeps to a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -80,10 +77,12 @@ fn kept(growth: &Growth, limit: Class) -> Kept {
 
 /// No class grows faster than n²: the exponent decides.
 fn quadratic(growth: &Growth) -> Kept {
+    // Half-way from n² to n³. Below n², classes decide.
+    let exponent_max = f64::midpoint(2.0, 3.0);
     match (growth.classes.last(), growth.exponent) {
         (Some(highest), _) if *highest < Class::Quadratic => Kept::Holds,
-        (_, Some(exponent)) if exponent.low > QUADRATIC_EXPONENT_MAX => Kept::Fails,
-        (_, Some(exponent)) if exponent.high <= QUADRATIC_EXPONENT_MAX => Kept::Holds,
+        (_, Some(exponent)) if exponent.low > exponent_max => Kept::Fails,
+        (_, Some(exponent)) if exponent.high <= exponent_max => Kept::Holds,
         _ => Kept::Open,
     }
 }

@@ -4,7 +4,7 @@ use super::differences::differences;
 use super::measured::Measured;
 use super::results::{History, JointChange, Line, Shift, Terms};
 use crate::compare::Direction;
-use crate::thresholds::SEVERAL;
+use crate::thresholds::{MOST, SEVERAL};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ pub(super) fn joint_changes(
             .filter(|(_, _, shift)| shift.direction == direction)
             .collect();
         while let Some((subjects, from, to)) = densest(&shifts, SEVERAL) {
-            if subjects < SEVERAL || subjects * 4 < judged * 3 {
+            if subjects < SEVERAL || (subjects as f64) < MOST * judged as f64 {
                 break;
             }
             let group = shifts.extract_if(.., |(_, _, shift)| (from..=to).contains(&shift.at));

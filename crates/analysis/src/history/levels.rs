@@ -28,7 +28,7 @@ use crate::thresholds::{CLEAR_ERRORS, FALSE_ALARM};
 /// Fewer figures have no levels.
 pub const FIGURES_MIN: usize = 2 * LEVEL_FIGURES_MIN;
 
-/// A level holds at least this many figures: one alone may be a disturbance.
+/// A level holds at least this many figures: one alone does not show how they scatter.
 const LEVEL_FIGURES_MIN: usize = 2;
 
 /// How often positions are settled anew at most; twice is usual.

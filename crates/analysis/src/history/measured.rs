@@ -1,9 +1,8 @@
 //! What of one run a history is made from: its medians, and what has to be known of it.
 
 use crate::gather::Gathered;
-use crate::stats::bootstrap::{self, median_over_rounds};
+use crate::stats::bootstrap::{self, budget_interval, median_over_rounds};
 use crate::stats::random::generator;
-use crate::trust::budget_interval::budget_interval;
 use crate::{Estimate, is_predicted};
 use model::{Fact, MetricInfo, Parameters, Run, RunSummary, WorkloadInfo};
 use std::collections::BTreeMap;

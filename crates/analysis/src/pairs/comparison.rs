@@ -7,10 +7,11 @@
 //! Where neither leads, the mean of the leads over all points measures how similar the two are. It is more precise than
 //! any single point.
 
+use crate::growth::levels::shares_of;
 use crate::pairs::crossover::Zeros;
 use crate::pairs::leader::{Belief, beliefs};
 use crate::pairs::leads::{Leads, PointLead};
-pub use crate::pairs::series::{Figure, Series};
+pub use crate::pairs::series::Series;
 use crate::stats::NORMAL_95;
 use crate::stats::moments::{deviation, mean};
 use crate::stats::student;
@@ -60,7 +61,8 @@ impl Point {
 impl<'a> Comparison<'a> {
     /// Compares `first` with `second`.
     pub fn new(first: &'a Series, second: &'a Series) -> Self {
-        let Leads { mut points, common } = Leads::new([&first.evidence, &second.evidence]);
+        let both = [&first.evidence, &second.evidence];
+        let Leads { mut points, common } = Leads::new(both, &shares_of(both));
         for point in &mut points {
             point.logs = point.logs.map(|cost| -cost);
         }

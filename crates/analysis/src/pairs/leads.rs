@@ -4,7 +4,7 @@
 //! does to one of them is an error that all points share. What share of the cells is disturbed is the machine's, and so
 //! the same for both.
 
-use crate::growth::levels::{Astray, Evidence, Level, shared_error};
+use crate::growth::levels::{Astray, Evidence, Level, LogShares, shared_error, shares_of};
 use crate::stats::moments::mean;
 
 /// Two series at one point.
@@ -48,16 +48,14 @@ pub(crate) struct Leads {
 }
 
 impl Leads {
-    /// How far two `series` are apart.
-    pub(crate) fn new(series: [&Evidence; 2]) -> Self {
+    /// How far two `series` are apart, by what is known of the share of disturbed cells.
+    pub(crate) fn new(series: [&Evidence; 2], log_shares: &LogShares) -> Self {
         let [first, second] = series;
         if let Some(apart) = first.difference(second) {
             return Self::of_differences(&apart, first);
         }
-        let log_shares =
-            std::array::from_fn(|index| first.log_shares[index] + second.log_shares[index]);
-        let levels = series.map(|series| series.levels(&log_shares));
-        let astray = [0, 1].map(|side| series[side].astray(&levels[side], &log_shares));
+        let levels = series.map(|series| series.levels(log_shares));
+        let astray = [0, 1].map(|side| series[side].astray(&levels[side], log_shares));
         let (shift, common) = common_shift(first, second);
         let common = series.iter().fold(common, |error, series| error.hypot(series.single_drift));
         let lead = |(index, level): (usize, &Level)| {
@@ -84,9 +82,10 @@ impl Leads {
     fn of_differences(apart: &Evidence, first: &Evidence) -> Self {
         let rounds: Vec<f64> = apart.rounds.values().copied().collect();
         let shift = if rounds.is_empty() { 0.0 } else { mean(&rounds) };
-        let levels = apart.levels(&apart.log_shares);
-        let astray = apart.astray(&levels, &apart.log_shares);
-        let of_first = first.levels(&first.log_shares);
+        let log_shares = shares_of([apart]);
+        let levels = apart.levels(&log_shares);
+        let astray = apart.astray(&levels, &log_shares);
+        let of_first = first.levels(&shares_of([first]));
         let lead = |(level, astray): (&Level, Astray)| {
             let index = of_first.binary_search_by_key(&level.point, |level| level.point).ok()?;
             let log = of_first[index].log;

@@ -1,30 +1,7 @@
 //! A series, ready to be compared: its levels as logarithms, with their standard errors.
 
-use crate::Estimate;
-use crate::growth::levels::ERROR_MIN;
-use crate::growth::levels::{Cells, Evidence, costs};
-use crate::stats::NORMAL_95;
-use crate::thresholds::{ROUND_DRIFT, SAMPLES_MIN};
-
-/// The standard error of a logarithm of which nothing is known: a factor of twenty thousand.
-const UNKNOWN_ERROR: f64 = 10.0;
-
-/// One figure of a series, as a comparison needs it.
-#[derive(Clone, Debug)]
-pub struct Figure {
-    /// The value on the axis.
-    pub point: u64,
-    /// The median with its CI.
-    pub median: Estimate,
-    /// Samples in all rounds.
-    pub samples: u64,
-    /// Rounds that they come from.
-    pub rounds: u32,
-    /// The logarithms of the rounds' medians.
-    pub cells: Cells,
-    /// The standard error of the logarithm, where it is a mean of a known one.
-    pub mean_error: Option<f64>,
-}
+use crate::growth::levels::{Evidence, MeasuredPoint};
+use crate::thresholds::ROUND_DRIFT;
 
 /// One series, ready to be compared with others.
 #[derive(Clone, Debug)]
@@ -45,24 +22,21 @@ impl Series {
     pub fn new(
         subject: &str,
         lower_is_better: bool,
-        figures: impl IntoIterator<Item = Figure>,
+        figures: impl IntoIterator<Item = MeasuredPoint>,
     ) -> Self {
-        let has_log = |figure: &Figure| figure.median.value.ln().is_finite();
-        let figures: Vec<Figure> = figures.into_iter().filter(has_log).collect();
-        let cells = figures.iter().map(|figure| {
-            (figure.point, costs(&figure.cells, figure.median.value, lower_is_better))
-        });
-        let errors = figures.iter().filter_map(|figure| {
-            let error = figure.mean_error.or_else(|| error_of_single_round(figure));
-            Some((figure.point, error?))
-        });
+        let has_log = |figure: &MeasuredPoint| figure.median.ln().is_finite();
+        let figures: Vec<MeasuredPoint> = figures.into_iter().filter(has_log).collect();
+        let cells = figures.iter().map(|figure| figure.costs(lower_is_better));
+        let errors = figures
+            .iter()
+            .filter_map(|figure| Some((figure.point, figure.mean_error.or(figure.round_error)?)));
         let are_means = figures.iter().any(|figure| figure.mean_error.is_some());
         let drift = if are_means { 0.0 } else { ROUND_DRIFT };
         Self {
             subject: subject.to_owned(),
             lower_is_better,
             points: figures.iter().map(|figure| figure.point).collect(),
-            medians: figures.iter().map(|figure| figure.median.value).collect(),
+            medians: figures.iter().map(|figure| figure.median).collect(),
             evidence: Evidence::new(cells.collect()).with_errors(errors.collect(), drift),
         }
     }
@@ -90,17 +64,4 @@ impl Series {
     pub(crate) fn index(&self, point: u64) -> Option<usize> {
         self.points.binary_search(&point).ok()
     }
-}
-
-/// The standard error of a logarithm from the samples of a single round; none from a single sample.
-fn error_of_single_round(figure: &Figure) -> Option<f64> {
-    let Estimate { low, high, .. } = figure.median;
-    if figure.samples < 2 {
-        return None;
-    }
-    // The CI of few samples goes from the smallest to the largest.
-    let few = figure.rounds < 2 && figure.samples < SAMPLES_MIN as u64;
-    let own = (high / low).ln() / if few { 2.0 } else { 2.0 * NORMAL_95 };
-    // An interval from zero on says next to nothing.
-    Some(if own.is_finite() { own.max(ERROR_MIN) } else { UNKNOWN_ERROR })
 }

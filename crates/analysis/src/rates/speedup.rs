@@ -5,15 +5,15 @@
 //! One that is surely below the first alone *falls*, by however little: more workers that do less are a loss, where a rate that
 //! is a little lower may be noise of a machine.
 
-use crate::growth::levels::Cells;
-use crate::rates::{Costs, RatePoint, rate};
+use crate::growth::levels::{Cells, MeasuredPoint};
+use crate::rates::{Costs, rate};
 use crate::stats::moments::{mean, squares_about};
 use crate::stats::student;
 use crate::thresholds::{FALSE_ALARM, ROUNDS_MIN, SCALES_MIN, SEEN_FACTOR_MIN};
 use crate::{ByRounds, Rate, RateTrend, Speedup, SpeedupVerdict, TrendReason};
 
 /// The speedup at these `points` (ascending) up to the point `one_each`. `None` where there is none before it.
-pub fn speedup(points: &[RatePoint], one_each: u64) -> Option<Speedup> {
+pub fn speedup(points: &[MeasuredPoint], one_each: u64) -> Option<Speedup> {
     let end = points.iter().position(|at| at.point == one_each).filter(|&end| end > 0)?;
     let points = &points[..=end];
     let linear = one_each as f64 / points[0].point as f64;

@@ -9,13 +9,12 @@
 //! A law always fits somehow. It applies where the figures are no further from it than what
 //! rounds scatter, or a twentieth, and where rounds do not scatter so much that anything would fit.
 
-use crate::growth::levels::draws;
-use crate::rates::{Costs, RatePoint};
+use crate::growth::levels::{MeasuredPoint, draws};
+use crate::rates::Costs;
+use crate::stats::bootstrap::percentile_interval;
 use crate::stats::moments::{root_mean_square, squares_about};
-use crate::stats::quantiles::{median_of, quantile, sort};
-use crate::thresholds::{
-    FALSE_ALARM, FLAT_FACTOR_MAX, LAW_ERRORS_MAX, LAW_POINTS_MIN, MODEL_ERROR, PEAK_REACH,
-};
+use crate::stats::quantiles::median_of;
+use crate::thresholds::{FLAT_FACTOR_MAX, LAW_ERRORS_MAX, LAW_POINTS_MIN, MODEL_ERROR, PEAK_REACH};
 use crate::{Estimate, Scaling, ScalingReason};
 
 /// Steps of the fit at most; a handful is usual.
@@ -204,12 +203,12 @@ fn eliminate(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
 }
 
 /// How the rate at these `points` (ascending) fits the law. `None` with fewer than two, or points below 1.
-pub fn scaling(points: &[RatePoint]) -> Option<Scaling> {
+pub fn scaling(points: &[MeasuredPoint]) -> Option<Scaling> {
     if points.len() < 2 || points[0].point < 1 {
         return None;
     }
     let at = |logs: &[f64]| -> Vec<(f64, f64)> {
-        let rate = |(at, log): (&RatePoint, &f64)| (at.point as f64, log.exp());
+        let rate = |(at, log): (&MeasuredPoint, &f64)| (at.point as f64, log.exp());
         points.iter().zip(logs).map(rate).collect()
     };
     let is_positive = points.iter().all(|at| at.median > 0.0);
@@ -231,11 +230,14 @@ pub fn scaling(points: &[RatePoint]) -> Option<Scaling> {
         .collect();
     let end = points[points.len() - 1].point as f64;
     let mut scaling = of_law(law);
-    scaling.single = interval(law.single, drawn.iter().map(|law| law.single));
-    scaling.contention = interval(law.contention, drawn.iter().map(|law| law.contention));
-    scaling.crosstalk = interval(law.crosstalk, drawn.iter().map(|law| law.crosstalk));
-    let peak = interval(law.peak(), drawn.iter().map(Law::peak));
-    let apart = |(at, log): (&RatePoint, &f64)| log - law.rate(at.point as f64).ln();
+    let interval = |figure: fn(&Law) -> f64| {
+        percentile_interval(figure(&law), &drawn.iter().map(figure).collect::<Vec<f64>>())
+    };
+    scaling.single = interval(|law| law.single);
+    scaling.contention = interval(|law| law.contention);
+    scaling.crosstalk = interval(|law| law.crosstalk);
+    let peak = interval(Law::peak);
+    let apart = |(at, log): (&MeasuredPoint, &f64)| log - law.rate(at.point as f64).ln();
     let apart: Vec<f64> = points.iter().zip(&logs).map(apart).collect();
     scaling.residual = root_mean_square(&apart);
     // A peak that stands out by no more than figures may miss the law by is none.
@@ -283,15 +285,4 @@ fn why_not(apart: &[f64], errors: &[f64], law: &Law) -> Option<ScalingReason> {
         return Some(ScalingReason::PoorFit { max: max.exp() });
     }
     None
-}
-
-fn interval(value: f64, drawn: impl Iterator<Item = f64>) -> Estimate {
-    let mut drawn: Vec<f64> = drawn.collect();
-    sort(&mut drawn);
-    let tail = FALSE_ALARM / 2.0;
-    let low = quantile(&drawn, tail).unwrap_or(value).min(value);
-    let high = quantile(&drawn, 1.0 - tail).unwrap_or(value).max(value);
-    // Between a number and infinity there is no middle.
-    let high = if high.is_nan() { f64::INFINITY } else { high };
-    Estimate { value, low, high }
 }

@@ -59,7 +59,7 @@ fn bit_by_bit(rounds: &[(u32, f64)]) -> Option<(Drift, f64)> {
 }
 
 fn factor(log: f64, half: f64) -> Estimate {
-    Estimate { value: log.exp(), low: (log - half).exp(), high: (log + half).exp() }
+    Estimate { value: log, low: log - half, high: log + half }.map(f64::exp)
 }
 
 #[cfg(test)]

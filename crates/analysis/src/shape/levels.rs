@@ -12,11 +12,13 @@
 //! ([`LEVEL_SLOPE_MAX`]) is a level too. Neighbouring levels are one where they are closer than [`FLAT_FACTOR_MAX`], or
 //! where the way from one to the next is not steep ([`STEEP_SLOPE_MIN`]).
 
+use crate::stats::moments::sample_deviation;
 use crate::stats::quantiles::median_of;
 use crate::thresholds::{
     CLEAR_ERRORS, FLAT_FACTOR_MAX, LEVEL_SLOPE_MAX, MODEL_ERROR, SEGMENT_PRICE, SEVERAL,
     STEEP_SLOPE_MIN,
 };
+use std::f64::consts::FRAC_PI_2;
 use std::ops::RangeInclusive;
 
 /// What one point counts at most, in squared standard errors.
@@ -104,10 +106,10 @@ impl Curve {
         SEGMENT_PRICE + self.residuals(start, end, |_| level)
     }
 
-    /// What a climb costs: it has a slope besides.
+    /// What a climb costs: three figures where a level has two.
     fn climb(&self, start: usize, end: usize) -> f64 {
         let (x, y, slope) = self.line(start, end);
-        1.5 * SEGMENT_PRICE + self.residuals(start, end, |n| y + slope * (self.x[n] - x))
+        SEGMENT_PRICE * 3.0 / 2.0 + self.residuals(start, end, |n| y + slope * (self.x[n] - x))
     }
 
     /// The straight line through these points: its middle, and its slope.
@@ -159,14 +161,9 @@ impl Curve {
 
 /// The standard error of the median of these values, were they drawn from a normal distribution; 0 of a single one.
 fn standard_error(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
-    if values.len() < 2 {
-        return 0.0;
-    }
-    let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
     // The median's error is √(π/2) times the mean's.
-    (variance / count * std::f64::consts::FRAC_PI_2).sqrt()
+    let of_one = |deviation: f64| deviation * (FRAC_PI_2 / values.len() as f64).sqrt();
+    sample_deviation(values).map_or(0.0, of_one)
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 //!
 //! The rules, in turn:
 //! 1. *By round.* In each window of the axis the rounds may split into two levels (see
-//!    [`crate::shape::split`]), at least a factor of [`SEEN_FACTOR_MIN`] apart, and four fifths of each round's
+//!    [`crate::shape::split`]), at least a factor of [`SEEN_FACTOR_MIN`] apart, and most ([`MOST`](crate::thresholds::MOST)) of each round's
 //!    samples lie on its own side. Where the same rounds are the upper ones all along a stretch, the
 //!    series has two modes there, divided by round. Rounds that change once, in the order of
 //!    their numbers, have drifted instead: see [`crate::shape::drift`].
 //! 2. *Within rounds.* Each round is moved by what it is displaced, along a curve that is smoothed over
 //!    a good part of the axis, so that only the scatter within rounds is left. In each window the humps
-//!    of the distribution are counted (see [`crate::shape::peaks`]), the trend within the window taken off. Where seven windows of ten in a
+//!    of the distribution are counted (see [`crate::shape::peaks`]), the trend within the window taken off. Where most windows of a
 //!    stretch have as many humps, at distances that follow each other, there are as many curves.
 //! 3. *No rest.* A stretch is at least three windows and a tenth of the samples long, within rounds a quarter:
 //!    what lasts less was something else that ran meanwhile. Each mode has
@@ -23,6 +23,7 @@
 
 use crate::Division;
 use crate::gather::cloud::{Cloud, Sample, Window};
+use crate::shape::is_most;
 use crate::shape::peaks::{Peak, peaks};
 use crate::shape::split::{Split, split};
 use crate::stats::quantiles::{median_of, quantile, sort};
@@ -110,8 +111,9 @@ impl Partition {
                 usize::from(window.is_some_and(|(_, upper)| upper[round]))
             }
             Divider::Curves { offsets, between } => {
-                let log = sample.log - along(&offsets[round], sample.position);
-                between.iter().filter(|knots| log > along(knots, sample.position)).count()
+                let x = log_of(sample.position);
+                let log = sample.log - along(&offsets[round], x);
+                between.iter().filter(|knots| log > along(knots, x)).count()
             }
         }
     }
@@ -189,14 +191,14 @@ fn by_round(cloud: &Cloud, windows: &[Window], displacements: &[Vec<f64>]) -> Op
     let stretch = stretch(&flags, windows, cloud.len().div_ceil(10))?;
     let round_split = Split { upper: upper.to_vec(), middle: 0.0 };
     let pure = windows[stretch.clone()].iter().filter(|w| is_pure(cloud, w, &round_split)).count();
-    if 10 * pure < 7 * stretch.len() || round_split.since().is_some() {
+    if !is_most(pure, stretch.len()) || round_split.since().is_some() {
         return None;
     }
     let windows = &windows[stretch];
     Some(partition_by_round(cloud, windows, &vec![&round_split; windows.len()], true))
 }
 
-/// Whether four fifths of each round's samples in `window` are on the round's own side of the
+/// Whether most of each round's samples in `window` are on the round's own side of the
 /// middle between the two groups.
 fn is_pure(cloud: &Cloud, window: &Window, round_split: &Split) -> bool {
     let logs = |round: usize| {
@@ -213,7 +215,7 @@ fn is_pure(cloud: &Cloud, window: &Window, round_split: &Split) -> bool {
     (0..cloud.rounds.len()).all(|round| {
         let logs = logs(round);
         let own = logs.iter().filter(|log| (**log > middle) == round_split.upper[round]).count();
-        5 * own >= 4 * logs.len()
+        is_most(own, logs.len())
     })
 }
 
@@ -321,9 +323,8 @@ fn x_of(cloud: &Cloud) -> Vec<Vec<f64>> {
 fn aligned(cloud: &Cloud, x: &[Vec<f64>], offsets: &[Knots]) -> Cloud {
     let mut cloud = cloud.clone();
     for ((round, x), knots) in cloud.rounds.iter_mut().zip(x).zip(offsets) {
-        let mut offset = Along::new(knots);
         for (sample, &x) in round.samples.iter_mut().zip(x) {
-            sample.log -= offset.at(x);
+            sample.log -= along(knots, x);
         }
     }
     cloud
@@ -361,7 +362,7 @@ fn slopes(cloud: &Cloud, windows: &[Window]) -> Vec<f64> {
     (0..windows.len()).map(slope).collect()
 }
 
-/// The longest stretch of windows that begins and ends with a flag, has one at seven of ten, three at
+/// The longest stretch of windows that begins and ends with a flag, has one at most of them, three at
 /// least, and holds at least so many samples.
 fn stretch(flags: &[bool], windows: &[Window], samples_min: usize) -> Option<Range<usize>> {
     let size = |window: &Window| window.ranges.iter().map(Range::len).sum::<usize>();
@@ -372,7 +373,7 @@ fn stretch(flags: &[bool], windows: &[Window], samples_min: usize) -> Option<Ran
             samples += size(&windows[end]);
             flagged += usize::from(flags[end]);
             let enough =
-                flagged >= 3 && 10 * flagged >= 7 * (end + 1 - start) && samples >= samples_min;
+                flagged >= 3 && is_most(flagged, end + 1 - start) && samples >= samples_min;
             if flags[end] && enough && best_range.as_ref().is_none_or(|(max, _)| samples > *max) {
                 best_range = Some((samples, start..end + 1));
             }
@@ -427,13 +428,13 @@ impl Curves {
             let gap = |humps: &Vec<Peak>| humps[lower + 1].at - humps[lower].at;
             let smooth = knots(&gap);
             let follows = |((_, humps), (_, s)): &(&(f64, Vec<Peak>), &(f64, f64))| {
-                (gap(humps) - s).abs() <= 0.4 * s
+                (gap(humps) - s).abs() <= EVEN * s
             };
             let following = with_all.iter().zip(&smooth).filter(follows).count();
             let jumps = |pair: &[(f64, f64)]| {
-                (pair[1].1 - pair[0].1).abs() > 0.5 * pair[1].1.max(pair[0].1)
+                (pair[1].1 - pair[0].1).abs() > EVEN * pair[1].1.max(pair[0].1)
             };
-            if 10 * following < 7 * count || smooth.windows(2).any(jumps) {
+            if !is_most(following, count) || smooth.windows(2).any(jumps) {
                 return None;
             }
         }
@@ -452,15 +453,12 @@ impl Curves {
         let mut levels = vec![0.0; modes];
         for &(samples, x) in rounds {
             let mut tally = Tally::new(modes);
-            let mut curves: Vec<Along<'_>> =
-                self.modes.iter().chain(&self.between).map(|knots| Along::new(knots)).collect();
-            let (on, between) = curves.split_at_mut(modes);
             for (sample, &x) in samples.iter().zip(x) {
-                for (level, curve) in levels.iter_mut().zip(&mut *on) {
-                    *level = curve.at(x);
+                for (level, curve) in levels.iter_mut().zip(&self.modes) {
+                    *level = along(curve, x);
                 }
-                let above = between.iter_mut().map(|curve| usize::from(sample.log > curve.at(x)));
-                tally.add(above.sum());
+                let is_above = |curve: &&Knots| sample.log > along(curve, x);
+                tally.add(self.between.iter().filter(is_above).count());
                 for (zones, pair) in valleys.iter_mut().zip(levels.windows(2)) {
                     count_zone(zones, (sample.log - pair[0]) / (pair[1] - pair[0]));
                 }
@@ -471,7 +469,7 @@ impl Curves {
         let count = |mode: usize| tallies.iter().map(|tally| tally.counts[mode]).sum::<usize>();
         let shares: Vec<f64> = (0..modes).map(|mode| count(mode) as f64 / all as f64).collect();
         let on_all = tallies.iter().filter(|tally| tally.is_on_all(&shares)).count();
-        let is_repeated = 5 * on_all >= 3 * rounds.len() && on_all >= 2;
+        let is_repeated = is_most(on_all, rounds.len()) && on_all >= 2;
         if !is_repeated
             || shares.iter().any(|share| *share < NAMED_SHARE_MIN)
             || !valleys.iter().all(is_deep)
@@ -567,33 +565,9 @@ fn log_of(position: u64) -> f64 {
     (position.max(1) as f64).ln()
 }
 
-/// The height of a curve at `position`: between its knots on straight lines, beyond them level.
-fn along(knots: &[(f64, f64)], position: u64) -> f64 {
-    let x = log_of(position);
-    height(knots, knots.partition_point(|knot| knot.0 < x), x)
-}
-
-/// The heights of a curve at positions that do not descend.
-struct Along<'a> {
-    knots: &'a [(f64, f64)],
-    above: usize,
-}
-
-impl<'a> Along<'a> {
-    fn new(knots: &'a [(f64, f64)]) -> Self {
-        Self { knots, above: 0 }
-    }
-
-    fn at(&mut self, x: f64) -> f64 {
-        while self.knots.get(self.above).is_some_and(|knot| knot.0 < x) {
-            self.above += 1;
-        }
-        height(self.knots, self.above, x)
-    }
-}
-
-/// The height at `x`, of whose knots `above` is the first that is not before it.
-fn height(knots: &[(f64, f64)], above: usize, x: f64) -> f64 {
+/// The height of a curve at `x`: between its knots on straight lines, beyond them level.
+fn along(knots: &[(f64, f64)], x: f64) -> f64 {
+    let above = knots.partition_point(|knot| knot.0 < x);
     let low = above.checked_sub(1).and_then(|below| knots.get(below));
     match (low, knots.get(above)) {
         (Some(low), Some(high)) if high.0 > low.0 => {

@@ -5,13 +5,15 @@
 //! 2. *sharp*: several times ([`POINT_STEP_SHARPNESS`]) what the curve changes over as much of the logarithmic axis
 //!    at the two neighbours on either side, so that no smooth curve has one;
 //! 3. *lasting*: all points before lie on one side of its middle, all points behind on the other;
-//! 4. *repeated*: three quarters of the rounds jump there in the same direction, by half as much or more.
+//! 4. *repeated*: most rounds ([`MOST`](crate::thresholds::MOST)) jump there in the same direction, by half as much
+//!    or more.
 //!
 //! Where it lies between the two points, no sample says: so it names both, and has no interval.
 
 use crate::gather::cloud::Cloud;
+use crate::shape::is_most;
 use crate::stats::quantiles::median_of;
-use crate::thresholds::{FLAT_FACTOR_MAX, POINT_STEP_SHARPNESS, SEVERAL};
+use crate::thresholds::{EVEN, FLAT_FACTOR_MAX, POINT_STEP_SHARPNESS, SEVERAL};
 use crate::{Estimate, Step};
 
 /// The steps between points of `cloud`, ascending.
@@ -109,8 +111,9 @@ impl Series {
     }
 
     fn is_repeated(&self, index: usize, jump: f64) -> bool {
-        let count = self.jumps(index).filter(|own| own * jump.signum() >= jump.abs() / 2.0).count();
-        self.rounds.len() >= SEVERAL && 4 * count >= 3 * self.rounds.len()
+        let is_alike = |own: &f64| own * jump.signum() >= EVEN * jump.abs();
+        let count = self.jumps(index).filter(is_alike).count();
+        self.rounds.len() >= SEVERAL && is_most(count, self.rounds.len())
     }
 }
 

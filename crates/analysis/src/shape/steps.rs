@@ -8,7 +8,7 @@
 //!    bin needs the jump in both forms, [`BINS_PER_SIDE`] bins on either side taken together: a single slow bin
 //!    or a bend of n² needs none.
 //! 3. *Large.* By a factor of [`SEEN_FACTOR_MIN`] at least, and well beyond what the bins scatter.
-//! 4. *Repeated.* Three quarters of the rounds, and two at least, jump there in the same direction, by
+//! 4. *Repeated.* Most rounds ([`MOST`]), and two at least, jump there in the same direction, by
 //!    half as much or more: what one round shows is a disturbance.
 //!
 //! The position is where the samples around are divided best between the curves before and behind; its
@@ -16,14 +16,15 @@
 //! [`crate::shape::modes`]), the caller hands in those on the one that most lie on.
 
 use crate::gather::cloud::Cloud;
+use crate::shape::is_most;
 use crate::stats::NORMAL_95;
 use crate::stats::bootstrap::percentile_interval;
+use crate::stats::moments::sample_deviation;
 use crate::stats::normal::MEDIAN_TO_DEVIATION;
 use crate::stats::quantiles::median_of;
 use crate::stats::student;
 use crate::thresholds::{
-    POINT_SAMPLES_MIN, SAMPLES_MIN, SEEN_FACTOR_MIN, SHARE_SAMPLES_MIN, STEP_DEVIATIONS,
-    STEP_SHARPNESS,
+    EVEN, MOST, POINT_SAMPLES_MIN, SAMPLES_MIN, SEEN_FACTOR_MIN, SHARE_SAMPLES_MIN, STEP_DEVIATIONS,
 };
 use crate::{Estimate, Step};
 use fastrand::Rng;
@@ -146,9 +147,7 @@ impl Bins {
     /// The jump at `bin`, if it passes all tests.
     fn jump(&self, bin: usize) -> Option<Jump> {
         let (sharp, scatter) = self.sharpness(bin)?;
-        if sharp.abs() < STEP_SHARPNESS * SEEN_FACTOR_MIN.ln()
-            || sharp.abs() < STEP_DEVIATIONS * scatter
-        {
+        if sharp.abs() < MOST * SEEN_FACTOR_MIN.ln() || sharp.abs() < STEP_DEVIATIONS * scatter {
             return None;
         }
         let from = bin.saturating_sub(BINS_PER_SIDE);
@@ -165,7 +164,7 @@ impl Bins {
         let [Some(plain), Some(logarithmic)] = jumps else { return None };
         let jump = if plain.size.abs() < logarithmic.size.abs() { plain } else { logarithmic };
         let lasting = jump.size.abs() >= SEEN_FACTOR_MIN.ln().max(STEP_DEVIATIONS * jump.error);
-        let as_sharp = sharp * jump.size.signum() >= STEP_SHARPNESS * jump.size.abs() - scatter;
+        let as_sharp = sharp * jump.size.signum() >= MOST * jump.size.abs() - scatter;
         (lasting && as_sharp && self.is_repeated(&jump)).then_some(jump)
     }
 
@@ -193,9 +192,9 @@ impl Bins {
 
     fn is_repeated(&self, jump: &Jump) -> bool {
         let sizes = self.sizes(jump);
-        let is_alike = |size: &&f64| **size * jump.size.signum() >= 0.5 * jump.size.abs();
+        let is_alike = |size: &&f64| **size * jump.size.signum() >= EVEN * jump.size.abs();
         let alike = sizes.iter().filter(is_alike).count();
-        alike >= 2 && 4 * alike >= 3 * sizes.len()
+        alike >= 2 && is_most(alike, sizes.len())
     }
 
     /// The same jump in each round that has all of the bins around.
@@ -214,14 +213,11 @@ impl Bins {
     /// the bins, whichever is wider.
     fn factor(&self, jump: &Jump) -> Estimate {
         let sizes = self.sizes(jump);
-        let count = sizes.len() as f64;
-        let mean = sizes.iter().sum::<f64>() / count;
-        let squares: f64 = sizes.iter().map(|size| (size - mean).powi(2)).sum();
-        let between = student::quantile_95(sizes.len().saturating_sub(1))
-            * (squares / (count - 1.0).max(1.0) / count).sqrt();
+        let of_rounds = sample_deviation(&sizes).unwrap_or(0.0) / (sizes.len() as f64).sqrt();
+        let between = student::quantile_95(sizes.len().saturating_sub(1)) * of_rounds;
         let half = between.max(NORMAL_95 * jump.error);
-        let end = |log: f64| log.exp();
-        Estimate { value: end(jump.size), low: end(jump.size - half), high: end(jump.size + half) }
+        let size = jump.size;
+        Estimate { value: size, low: size - half, high: size + half }.map(f64::exp)
     }
 
     /// Takes `jump` away, so that the next one can be looked for.
@@ -374,34 +370,12 @@ fn locate(cloud: &Cloud, offsets: &[f64], bins: &Bins, jump: &Jump, random: &mut
         .map(|_| {
             let drawn: Vec<&Vec<(u64, f64)>> =
                 nearer.iter().map(|_| &nearer[random.usize(..nearer.len())]).collect();
-            let mut weights = Weights::default();
-            divide(&drawn, start, &mut sums, || weights.next(random))
+            // Weights of mean and variance 1, like those of plain drawing (Rubin 1981). None is 0: where no sample of a position
+            // counted, a clean step would seem to be one position before it.
+            divide(&drawn, start, &mut sums, || -(1.0 - random.f64()).ln())
         })
         .collect();
     percentile_interval(value, &replicates)
-}
-
-/// Weights of mean and variance 1, like those of plain drawing, for two random bits each. None is 0: where no sample
-/// of a position counted, a clean step would seem to be one position before it.
-#[derive(Default)]
-struct Weights {
-    bits: u64,
-    left: u32,
-}
-
-/// 3 to the power of ½; the library's own is newer than the oldest compiler.
-const SQRT_3: f64 = 1.732_050_807_568_877_2;
-
-impl Weights {
-    /// One in four is heavy.
-    fn next(&mut self, random: &mut Rng) -> f64 {
-        if self.left == 0 {
-            (self.bits, self.left) = (random.u64(..), u64::BITS / 2);
-        }
-        let is_heavy = self.bits.trailing_zeros() >= 2;
-        (self.bits, self.left) = (self.bits >> 2, self.left - 1);
-        if is_heavy { 1.0 + SQRT_3 } else { 1.0 - 1.0 / SQRT_3 }
-    }
 }
 
 /// The first position behind the cut that leaves most samples on their own side.
@@ -428,17 +402,6 @@ fn divide(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn weights_have_a_mean_and_a_variance_of_one_and_none_is_zero() {
-        let (mut weights, mut random) = (Weights::default(), Rng::with_seed(7));
-        let drawn: Vec<f64> = (0..100_000).map(|_| weights.next(&mut random)).collect();
-        let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
-        let squares = drawn.iter().map(|weight| (weight - mean).powi(2)).sum::<f64>();
-        let variance = squares / drawn.len() as f64;
-        assert!((mean - 1.0).abs() < 0.02 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
-        assert!(drawn.iter().all(|weight| *weight > 0.0));
-    }
 
     #[test]
     fn a_matrix_times_its_inverse_is_one() {

@@ -2,14 +2,11 @@
 
 use crate::gather::positions::warm;
 use crate::growth;
-use crate::growth::levels::{Cells, ERROR_MIN, alone, levels};
-use crate::pairs::series;
-use crate::rates::RatePoint;
-use crate::stats::NORMAL_95;
+use crate::growth::levels::{Cells, ERROR_MIN, MeasuredPoint, alone, levels};
 use crate::stats::bootstrap::{REPLICATES, Resampled, median_over_rounds};
 use crate::stats::quantiles::Pooled;
-use crate::stats::student;
-use crate::thresholds::POINT_SAMPLES_MIN;
+use crate::stats::{FACTOR_LOG_MAX, NORMAL_95, student};
+use crate::thresholds::{POINT_SAMPLES_MIN, SAMPLES_MIN};
 use crate::{Estimate, Growth, PointSummary};
 use fastrand::Rng;
 use std::collections::BTreeMap;
@@ -47,19 +44,30 @@ impl Figure {
         self.by_round.iter().map(|(round, median)| (*round, median.ln())).collect()
     }
 
-    /// In the form that rates take.
-    pub(crate) fn rate_point(&self) -> RatePoint {
-        let PointSummary { point, median, .. } = self.summary;
-        let mean_error = self.mean_error;
-        RatePoint { point, median: median.value, cells: self.log_cells(), mean_error }
+    /// In the form that verdicts take.
+    pub(crate) fn measured(&self) -> MeasuredPoint {
+        let (median, mean_error) = (self.summary.median.value, self.mean_error);
+        let round_error = round_error(&self.summary);
+        MeasuredPoint {
+            point: self.point(),
+            median,
+            cells: self.log_cells(),
+            mean_error,
+            round_error,
+        }
     }
+}
 
-    /// In the form that comparisons take.
-    pub(crate) fn seen(&self) -> series::Figure {
-        let PointSummary { point, median, rounds, samples, .. } = self.summary;
-        let (cells, mean_error) = (self.log_cells(), self.mean_error);
-        series::Figure { point, median, samples, rounds, cells, mean_error }
+/// The standard error of a logarithm from the samples of a single round; none from a single sample.
+fn round_error(PointSummary { median, samples, rounds, .. }: &PointSummary) -> Option<f64> {
+    if *samples < 2 {
+        return None;
     }
+    // The CI of few samples goes from the smallest to the largest.
+    let few = *rounds < 2 && *samples < SAMPLES_MIN as u64;
+    let own = (median.high / median.low).ln() / if few { 2.0 } else { 2.0 * NORMAL_95 };
+    // An interval from zero on says next to nothing.
+    Some(if own.is_finite() { own.max(ERROR_MIN) } else { FACTOR_LOG_MAX })
 }
 
 /// Those that a verdict rests on: all, but for the first calls of a trajectory, which are cold, and for
@@ -105,9 +113,6 @@ pub(crate) fn growth(figures: &[&Figure]) -> Option<Growth> {
     if figures.len() < 2 {
         return None;
     }
-    let points = figures
-        .iter()
-        .map(|figure| (figure.point(), figure.summary.median.value, figure.log_cells()));
-    let errors = figures.iter().filter_map(|figure| Some((figure.point(), figure.mean_error?)));
-    Some(growth::growth(&levels(points.collect(), errors.collect()), 0.0))
+    let points: Vec<MeasuredPoint> = figures.iter().map(|figure| figure.measured()).collect();
+    Some(growth::growth(&levels(&points, true), 0.0))
 }

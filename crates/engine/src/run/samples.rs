@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// What the names of workers end with: `knee worker`.
 const WORKER: &str = " worker";
-/// So many operations are no part of one wait.
+/// So many operations are no part of one wait: one more or less is a hundredth of them.
 const OPERATIONS_MANY: u64 = 100;
 
 /// A profiled cell while its workers come in.
@@ -158,8 +158,8 @@ fn is_of_instrument(frames: &[&Frame]) -> bool {
         && [waiter, waker].iter().any(|name| name.ends_with(WORKER)))
 }
 
-/// Whether a thread waits for half of a range in which many operations are done: one that gave them to others, and sleeps or
-/// listens until they are. For a lock or a CPU it may wait as long since others keep it.
+/// Whether a thread waits for half of a range in which many operations are done, which no second wait can: one that gave them to
+/// others, and sleeps or listens until they are. For a lock or a CPU it may wait as long since others keep it.
 fn is_of_no_operation(region: &Region, wait: &SampledWait, frames: &[&Frame]) -> bool {
     let is_many = region.operations / region.ranges.len().max(1) as u64 >= OPERATIONS_MANY;
     let kind = Wait::read(frames).map(|wait| wait.kind);

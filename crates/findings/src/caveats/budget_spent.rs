@@ -5,7 +5,7 @@ use super::more_rounds::MoreRounds;
 use super::prelude::*;
 use crate::finding::names::point_of;
 use crate::format::{count, counted, duration, percent};
-use analysis::trust::widths;
+use analysis::trust;
 use analysis::{Estimate, Table};
 use model::{Budget, RunState};
 
@@ -52,7 +52,7 @@ impl CaveatKind for BudgetSpent {
             budget.precision > 0.0 && width.0 <= budget.precision
         };
         let (points_within, points) = (widths.iter().filter(is_within).count(), widths.len());
-        let (rounds_min, rounds_max) = widths::rounds(run, None);
+        let (rounds_min, rounds_max) = trust::rounds(run, None);
         let is_one = budget.time_ms > 0 && rounds_max == 1;
         let elapsed_ms = (is_one && run.summary.state == RunState::Complete)
             .then(|| run.cells.iter().map(|cell| cell.elapsed_ns).sum::<u64>() / 1_000_000);

@@ -1,7 +1,7 @@
 //! What gives the figures of a run more rounds.
 
 use crate::thresholds::ROUNDS_MIN;
-use analysis::trust::widths;
+use analysis::trust;
 use model::Run;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub enum MoreRounds {
 impl MoreRounds {
     /// What gives `run` more: twice the rounds that it has, and [`ROUNDS_MIN`] at least. All that advises rounds advises these.
     pub fn new(run: &Run) -> Self {
-        let rounds = widths::rounds(run, None);
+        let rounds = trust::rounds(run, None);
         match run.plan.budget {
             _ if run.is_foreign() => Self::Rows,
             _ if run.is_load() => Self::LongerLoad,

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::finding::sentence::list_with;
 use crate::format::{attributed, count, counted};
+use analysis::thresholds::EVEN;
 use analysis::{DifferenceVerdict, ProfileDifference, ProfileRow, ProfileTable, Table};
 
 /// What the profiles of an operation show of a difference that the timed rounds have.
@@ -126,7 +127,7 @@ fn of_table(profile: &ProfileTable, table: &Table) -> Vec<Finding> {
                     &change.difference;
                 let waiting: f64 = waits.iter().map(|wait| wait.share.value).sum();
                 let is_named = container.is_some() || !leaders.is_empty();
-                (waits.is_empty() || is_named) && (!waits_of_all || waiting < 0.5)
+                (waits.is_empty() || is_named) && (!waits_of_all || waiting < EVEN)
             }
             _ => true,
         };

@@ -95,7 +95,7 @@ fn range_text(min: u32, max: u32) -> String {
 /// The fewest and the most rounds of a workload's cells: as planned, or as a budget allowed.
 fn rounds_range(run: &Run, workload: &str) -> (u32, u32) {
     if run.plan.budget.is_some() {
-        return analysis::trust::widths::rounds(run, Some(workload));
+        return analysis::trust::rounds(run, Some(workload));
     }
     let cells = run.plan.cells.iter().filter(|cell| cell.workload == workload);
     let rounds = cells.map(|cell| cell.round + 1).max().unwrap_or(run.plan.rounds);

@@ -83,7 +83,7 @@ pub fn measured(
 
     let mut progress = Progress::for_plan(&claimed.run.plan, 1);
     let archive = claimed.archive.as_mut().map(|archive| archive as &mut dyn RunWriter);
-    let judge = |run: &Run| analysis::trust::widths::by_cell(run);
+    let judge = |run: &Run| analysis::trust::by_cell(run);
     let run = &mut claimed.run;
     let side = Side { run, archive, starter: Starter::own(), judge: Some(&judge) };
     let [unsaved] = engine::run([side], &settings, &mut progress);

@@ -69,7 +69,7 @@ fn measure(job: Job, port: File) -> Result<(), Trouble> {
         run.summary.number = writer.begin(&run)?;
         run
     };
-    let judge = |run: &Run| analysis::trust::widths::by_cell(run);
+    let judge = |run: &Run| analysis::trust::by_cell(run);
     let (run, archive) = (&mut run, Some::<&mut dyn RunWriter>(&mut writer));
     let side = Side { run, archive, starter: Starter::own(), judge: Some(&judge) };
     // What the host could not keep, the host says.

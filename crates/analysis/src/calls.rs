@@ -1,6 +1,7 @@
 //! Which system calls an operation makes more, or fewer, of: at two points of a run, or in two runs.
 
 use crate::stats::quantiles::median_of;
+use crate::thresholds::NAMED_SHARE_MIN;
 use model::command_facts::{CALLS_OF, SYSTEM_CALLS};
 use model::{Parameters, Run};
 use schemars::JsonSchema;
@@ -9,8 +10,6 @@ use std::collections::BTreeMap;
 
 /// More calls than this are not named.
 const NAMED_MAX: usize = 3;
-/// A call is named that is at least this part of the change.
-const NAMED_PART_MIN: f64 = 0.05;
 
 /// How the system calls of an operation differ.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -55,7 +54,7 @@ impl Counted<'_> {
         let names = first.keys().chain(last.keys()).filter(|name| !name.is_empty());
         let changes: BTreeMap<&str, f64> =
             names.map(|name| (*name, by_name(&last, name) - by_name(&first, name))).collect();
-        let is_large = |change: f64| change.abs() >= NAMED_PART_MIN * (after - before).abs();
+        let is_large = |change: f64| change.abs() >= NAMED_SHARE_MIN * (after - before).abs();
         let mut calls: Vec<CallChange> = changes
             .into_iter()
             .filter(|(_, change)| change.abs() > 0.0 && is_large(*change))

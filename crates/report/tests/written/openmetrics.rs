@@ -1,10 +1,8 @@
 //! The `OpenMetrics` export, read by a small strict reader that was written from the specification
 //! (version 1.0, the text format) and not from the writer.
 
-mod fixture;
-
-use fixture::trajectory::{self, Size};
-use fixture::{build, locks, pipetest, realistic};
+use crate::fixture::trajectory::{self, Size};
+use crate::fixture::{build, locks, pipetest, realistic};
 use model::Run;
 use report::export::{Material, find};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,10 +1,8 @@
 //! Advice as people and programs see it: wide, narrow, long names.
 
-mod fixture;
-
+use crate::fixture::pipetest;
 use analysis::Estimate;
 use analysis::advise::{Advice, GainVerdict, Spot, grounds};
-use fixture::pipetest;
 use report::advice::{Source, SourcedAdvice, Substitution, json, process_verdict, text};
 use report::layout::{Detail, Style};
 use serde_json::json;

@@ -1,11 +1,9 @@
 //! What is exchanged with other programs: JSON that its published schema describes and that is read
 //! back to the same run, JSON lines, and the formats of those who follow figures over commits.
 
-mod fixture;
-
+use crate::fixture::trajectory::{self, Size};
+use crate::fixture::{baseline, build, dead, load, locks, memory, pipetest, realistic, syscalls};
 use findings::Conclusions;
-use fixture::trajectory::{self, Size};
-use fixture::{baseline, build, dead, load, locks, memory, pipetest, realistic, syscalls};
 use model::{
     AxisPosition, Budget, CellKey, Change, CodeFault, CommandOutput, CpuUse, Custom, Fact,
     FailureReason, Limit, LimitCause, MachineCode, Outcome, PlanChange, PrintedFigure,
@@ -324,7 +322,7 @@ fn every_run_is_what_its_schema_says() {
     let schema = schemas::TABLE.iter().find(|schema| schema.name == "run").expect("a schema");
     let schema: Value = (schema.schema)().into();
     assert_eq!(schema["$id"], format!("urn:knee:run-{SCHEMA}"));
-    let validator = fixture::strict_schema("run");
+    let validator = crate::fixture::strict_schema("run");
     let check = |value: &Value| {
         let wrong = validator.validate(value);
         let wrong = wrong.map_err(|error| format!("{}: {error}", error.instance_path()));
@@ -613,7 +611,7 @@ fn the_action_gets_figures_of_one_direction_under_names_that_stay() {
     assert_eq!(entries[0]["value"], at.median.value);
     assert_eq!(entries[0]["unit"], "ns");
     assert_eq!(entries[0]["range"], format!("95 % CI {}–{}", at.median.low, at.median.high));
-    let changed = fixture::slower(2).0;
+    let changed = crate::fixture::slower(2).0;
     let changed = written(&changed, "github-action-benchmark", Some(What::Smaller));
     assert!(changed.contains(names[0]), "another run of the same plan has the same names");
 }

@@ -1,10 +1,8 @@
 //! The figures of the JSON value are the record's.
 
-mod fixture;
-
+use crate::fixture::trajectory::{BECAUSE, Size, before};
+use crate::fixture::{pipetest, realistic};
 use findings::Conclusions;
-use fixture::trajectory::{BECAUSE, Size, before};
-use fixture::{pipetest, realistic};
 use model::Run;
 use report::json;
 use serde_json::Value;

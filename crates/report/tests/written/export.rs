@@ -1,10 +1,8 @@
 //! Every format holds the whole run, and is what its specification says: read back by other readers
 //! than the writers, gnuplot's script by gnuplot itself.
 
-mod fixture;
-
-use fixture::trajectory::{self, Size};
-use fixture::{build, dead, locks, pipetest, realistic};
+use crate::fixture::trajectory::{self, Size};
+use crate::fixture::{build, dead, locks, pipetest, realistic};
 use model::Run;
 use quick_xml::events::Event;
 use report::export::{Content, Format, Material, TABLE, What, find, narrowed};

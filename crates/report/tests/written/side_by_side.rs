@@ -1,10 +1,8 @@
 //! Several runs side by side, as people and programs see them.
 
-mod fixture;
-
+use crate::fixture::baseline;
 use analysis::compare::{Several, Terms, compare_several};
 use findings::Conclusions;
-use fixture::baseline;
 use model::Run;
 use report::layout::{Detail, Style};
 use report::matrix::Matrix;

@@ -1,9 +1,7 @@
 //! Profiles of a run on a terminal: the sentences of its answer, and the functions below it.
 
-mod fixture;
-
+use crate::fixture::profiled::profiled;
 use findings::conclude;
-use fixture::profiled::profiled;
 use report::layout::{Detail, Style};
 use report::terminal::{Pointers, answer, profiles, top_functions};
 
@@ -52,6 +50,6 @@ fn no_line_of_a_profile_is_wider_than_the_terminal() {
 
 #[test]
 fn a_run_without_a_profile_shows_none() {
-    let (run, conclusions) = fixture::realistic(3);
+    let (run, conclusions) = crate::fixture::realistic(3);
     assert_eq!(top_functions(&run, &conclusions, &PLAIN), "");
 }

@@ -1,11 +1,9 @@
 //! Histories as people see them: in a wide terminal, in a narrow one, and as a page.
 
-mod fixture;
-
+use crate::fixture::history::made;
 use analysis::Estimate;
 use analysis::compare::Direction;
 use analysis::history::JointChange;
-use fixture::history::made;
 use report::history::{html, json, terminal};
 use report::layout::{Detail, Style};
 
@@ -112,7 +110,7 @@ fn the_page_has_every_line_and_loads_nothing() {
 fn json_is_what_its_schema_says() {
     let history = made(20);
     let value = serde_json::to_value(json::value(&history)).expect("written");
-    let schema = fixture::strict_schema("history");
+    let schema = crate::fixture::strict_schema("history");
     assert!(schema.is_valid(&value), "{:?}", schema.validate(&value));
     let shift = &value["lines"][0]["shifts"][0];
     assert_eq!(value["runs"][shift["at"].as_u64().expect("a place") as usize]["number"], 18);

@@ -1,10 +1,8 @@
 //! A comparison as people and programs see it: terminal, JSON, Markdown, page.
 
-mod fixture;
-
+use crate::fixture::compared::{alike, compared};
 use analysis::compare::{Comparison, Direction, Sensitivity, Verdict};
 use findings::Conclusions;
-use fixture::compared::{alike, compared};
 use model::Run;
 use report::layout::{Detail, Style};
 use report::matrix::json::{SCHEMA, comparison as json};

@@ -1,7 +1,5 @@
 //! A map over several numbers of CPUs tells its columns as multiples, as the tables do.
 
-mod fixture;
-
 use analysis::{Estimate, Lead, Map};
 
 fn lead(best: &str, second: &str) -> Lead {
@@ -12,7 +10,7 @@ fn lead(best: &str, second: &str) -> Lead {
 
 #[test]
 fn a_map_over_cpus_has_columns_that_are_multiples() {
-    let (run, mut conclusions) = fixture::locks::locks(2);
+    let (run, mut conclusions) = crate::fixture::locks::locks(2);
     let table = &conclusions.analysis.tables[0];
     let mut parameters = table.parameters.clone();
     parameters.remove("cpus");

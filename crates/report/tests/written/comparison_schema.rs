@@ -1,13 +1,11 @@
 //! Comparisons of runs as JSON are what the published schema says.
 
-mod fixture;
-
+use crate::fixture::{baseline, compared, locks, profile, trajectory};
 use analysis::compare::{
     Change, ChangeDetail, ChangeKind, Comparison, Contention, LeftOut, NoRatioReason, Share, Side,
     TableName, Terms, Unserved, Verdict, WholeFigure, compare, compare_fleet, compare_several,
 };
 use analysis::{CutShort, RateTrend};
-use fixture::{baseline, compared, locks, profile, trajectory};
 use jsonschema::Validator;
 use model::{FailureReason, Run, RunState};
 use report::matrix::json::{SCHEMA, comparison as json, matrix};
@@ -24,7 +22,7 @@ fn schema(name: &str) -> Value {
 }
 
 fn compiled(name: &str) -> Validator {
-    fixture::strict_schema(name)
+    crate::fixture::strict_schema(name)
 }
 
 fn holds(schema: &Validator, value: &Value) {

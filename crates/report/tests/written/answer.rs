@@ -1,10 +1,10 @@
 //! The answer of a run as a terminal shows it: one screen, whatever was measured.
 
-mod fixture;
-
+use crate::fixture::trajectory::{Size, before};
+use crate::fixture::{
+    baseline, build, dead, load, locks, memory, pipetest, realistic, suite, syscalls,
+};
 use findings::Conclusions;
-use fixture::trajectory::{Size, before};
-use fixture::{baseline, build, dead, load, locks, memory, pipetest, realistic, suite, syscalls};
 use model::Run;
 use report::layout::{Detail, Style};
 use report::terminal::{LINES_MAX, Pointers, answer};

@@ -1,10 +1,8 @@
 //! Terminal output as people see it: wide, narrow, with and without colour.
 
-mod fixture;
-
+use crate::fixture::trajectory::{Size, after, before};
+use crate::fixture::{baseline, build, dead, locks, pipetest, realistic};
 use findings::Conclusions;
-use fixture::trajectory::{Size, after, before};
-use fixture::{baseline, build, dead, locks, pipetest, realistic};
 use model::Run;
 use report::layout::{Detail, Style};
 use report::terminal::tables;

@@ -1,6 +1,6 @@
 //! What else changes: orders of growth, crossovers, modes, outcomes; trajectories along their places.
 
-use crate::drawn::{cell, terms, workload};
+use super::drawn::{cell, terms, workload};
 use analysis::compare::{
     Change, ChangeDetail, ChangeKind, Comparison, Direction, Share, Unserved, Verdict, compare,
 };

@@ -1,6 +1,6 @@
 //! The machines of a fleet against the median machine: alike machines are no outliers, one that is slower is the only one.
 
-use crate::drawn::{Design, Factor, HEAVY, QUIET, ROUNDS, SHARED, USUAL, pair, terms};
+use super::drawn::{Design, Factor, HEAVY, QUIET, ROUNDS, SHARED, USUAL, pair, terms};
 use analysis::compare::{Fleet, Verdict, compare_fleet, is_median, median_run};
 use analysis::stats::random::generator;
 use fastrand::Rng;

@@ -50,7 +50,7 @@ fn the_published_fit_comes_out_by_differences() {
 /// Baron Schwartz's parameters of the Cisco benchmark, as the tests of usl4j have them: the peak is at 35, of 12,341.
 #[test]
 fn the_fit_of_the_book_comes_out_by_differences() {
-    let table = include_str!("../../knee/tests/exchange/published/schwartz-cisco.csv");
+    let table = include_str!("../../../knee/tests/exchange/published/schwartz-cisco.csv");
     let figure = |line: &str| {
         let (many, rate) = line.split_once(',').unwrap();
         (many.parse().unwrap(), rate.parse().unwrap())

@@ -1,6 +1,6 @@
 //! What isn't comparable is refused with the reason, and differences are listed.
 
-use crate::drawn::{Design, QUIET, USUAL, cell, pair, terms, workload};
+use super::drawn::{Design, QUIET, USUAL, cell, pair, terms, workload};
 use analysis::compare::{
     Comparison, Direction, LeftOut, NoRatioReason, Refusal, RefusalReason, Side, Terms, Verdict,
     compare,

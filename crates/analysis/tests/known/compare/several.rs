@@ -1,6 +1,6 @@
 //! Several runs: each compared with the first, and the best where that is significant; the 5 % hold for all pairs.
 
-use crate::drawn::{Design, Factor, QUIET, ROUNDS, USUAL, pair, terms};
+use super::drawn::{Design, Factor, QUIET, ROUNDS, USUAL, pair, terms};
 use analysis::compare::{Verdict, compare, compare_several};
 use analysis::stats::random::generator;
 use fastrand::Rng;

@@ -9,7 +9,11 @@ use model::{Cell, Run, WorkloadInfo};
 /// Comparisons of what is the same, which are called different in one of a hundred cases at most.
 pub const REPETITIONS: u64 = 200;
 /// Comparisons of what differs. Of intervals that miss in a tenth of the cases, 4 of 100 such tests would be passed.
-pub const REPETITIONS_OF_CHANGED: u64 = 120;
+const REPETITIONS_OF_CHANGED: u64 = 120;
+/// So many without a mistake settle it: at a rate of 3 % of three series they would come in one of two hundred tests.
+const STRAIGHT: u64 = 60;
+/// At a rate of a tenth they would come in one of a hundred.
+const STRAIGHT_OF_CHANGED: u64 = 45;
 
 /// How samples scatter, as shares.
 #[derive(Clone, Copy, Debug)]
@@ -141,6 +145,7 @@ pub fn pair(design: &Design, factor: Factor<'_>, random: &mut Rng) -> [Run; 2] {
 /// What came of many comparisons.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
+    pub comparisons: u64,
     /// Identical series.
     pub alike: u64,
     /// Identical series that are called faster or slower, as a whole or at a point.
@@ -171,12 +176,22 @@ pub fn tally(name: &str, design: &Design, factor: Factor<'_>) -> Tally {
         let [base, new] = pair(design, factor, &mut random);
         let compared = compare(&base, &new, &terms(design.margin)).expect("comparable");
         count(&mut tally, &compared, truth, design.lower_is_better);
+        let is_settled = if is_changed {
+            [tally.detected, tally.covered] == [STRAIGHT_OF_CHANGED; 2]
+                && tally.comparisons == STRAIGHT_OF_CHANGED
+        } else {
+            (tally.comparisons, tally.alarms) == (STRAIGHT, 0)
+        };
+        if is_settled {
+            break;
+        }
     }
     println!("{name}: {tally:?}");
     tally
 }
 
 fn count(tally: &mut Tally, compared: &Comparison, truth: f64, lower_is_better: bool) {
+    tally.comparisons += 1;
     let mut any = false;
     for row in &compared.tables[0].rows {
         let decided = |verdict| matches!(verdict, Verdict::Faster | Verdict::Slower);

@@ -1,6 +1,6 @@
 //! Operations that changed only by those that share something: their factor, their control, and the kernel's locks.
 
-use crate::drawn::terms;
+use super::drawn::terms;
 use analysis::compare::{
     Change, ChangeDetail, ChangeKind, Contention, Direction, Verdict, compare,
 };

@@ -1,11 +1,11 @@
 //! Comparisons of what is the same: at most one series in a hundred may be called faster or slower.
 
-use crate::drawn::{Design, HEAVY, Noise, QUIET, REPETITIONS, ROUNDS, SHARED, Tally, USUAL, tally};
+use super::drawn::{Design, HEAVY, Noise, QUIET, ROUNDS, SHARED, Tally, USUAL, tally};
 
 /// At most 1 % of the series, and at most 5 % of the comparisons, but for chance.
 fn hardly_any(tally: Tally) {
     assert!(tally.alarms * 100 <= tally.alike, "{tally:?}");
-    assert!(tally.disturbed * 100 <= 7 * REPETITIONS, "{tally:?}");
+    assert!(tally.disturbed * 100 <= 7 * tally.comparisons, "{tally:?}");
     assert!(tally.alike > 0, "{tally:?}");
 }
 
@@ -21,7 +21,7 @@ fn a_neighbour_for_minutes_is_no_alarm() {
     let nine = tally("shared, 9", &Design { noise: SHARED, rounds: 9, ..USUAL }, &|_| 1.0);
     hardly_any(nine);
     // A disagreement of medians and best tenths is rarely reported, too.
-    assert!(nine.parts * 10 <= REPETITIONS, "{nine:?}");
+    assert!(nine.parts * 10 <= nine.comparisons, "{nine:?}");
 }
 
 #[test]
